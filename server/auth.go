@@ -18,38 +18,63 @@ func (s *Server) authenticate(c *call) error {
 	if c.route.Scope == "" {
 		return nil
 	}
-	ctx := c.r.Context()
-	header := c.r.Header.Get("Authorization")
-	if header == "" {
-		open, err := s.open(ctx)
-		if err != nil {
-			return err
-		}
-		if !open {
-			return unauthorized("send a key as Authorization: Bearer …; `proviso key create` makes one")
-		}
-		c.key = anonymousKey()
-		return s.enter(c)
-	}
-	scheme, secret, _ := strings.Cut(header, " ")
-	secret = strings.TrimSpace(secret)
-	if !strings.EqualFold(scheme, "Bearer") || !store.IsSecret(secret) {
-		return unauthorized("this is no key of proviso; one begins with " + store.SecretPrefix + " and is sent as Authorization: Bearer …")
-	}
-	key, err := s.o.Store.Authenticate(ctx, secret)
+	key, err := s.clientKey(c)
 	if err != nil {
-		var e *proviso.Error
-		if errors.As(err, &e) && (e.Code == proviso.NotFound || e.Code == proviso.Refused) {
-			return unauthorized("the key is unknown or revoked")
-		}
 		return err
 	}
 	c.key, c.project = key, key.Project
 	if !allowed(key, c.route) {
+		if key.ID == viewSession {
+			return problem(codeForbidden, "proviso view only shows runs; `proviso serve` has a server that does this")
+		}
 		return problem(codeForbidden, "this needs a key with the scope "+string(c.route.Scope))
 	}
-	s.touch(ctx, key.ID)
+	if key.ID != anonymous && key.ID != viewSession {
+		s.touch(c.r.Context(), key.ID)
+	}
 	return s.enter(c)
+}
+
+// clientKey returns the key that a request comes with: in a header, or by the session of
+// a browser. An open server serves requests with neither.
+func (s *Server) clientKey(c *call) (store.Key, error) {
+	if header := c.r.Header.Get("Authorization"); header != "" {
+		scheme, secret, _ := strings.Cut(header, " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			secret = ""
+		}
+		return s.authenticateSecret(c.r.Context(), strings.TrimSpace(secret))
+	}
+	key, err := s.sessionKey(c.r)
+	if err != nil {
+		return key, err
+	}
+	if key.ID != "" {
+		return key, fromOwnPage(c.r)
+	}
+	open, err := s.open(c.r.Context())
+	switch {
+	case err != nil:
+		return key, err
+	case open:
+		return anonymousKey(), nil
+	case s.o.OpenToken != "":
+		return key, unauthorized("the session has ended, or the browser has none: open the link that proviso view prints")
+	}
+	return key, unauthorized("send a key as Authorization: Bearer …; `proviso key create` makes one")
+}
+
+// authenticateSecret returns the key of a secret.
+func (s *Server) authenticateSecret(ctx context.Context, secret string) (store.Key, error) {
+	if !store.IsSecret(secret) {
+		return store.Key{}, unauthorized("this is no key of proviso; one begins with " + store.SecretPrefix + " and is sent as Authorization: Bearer …")
+	}
+	key, err := s.o.Store.Authenticate(ctx, secret)
+	var e *proviso.Error
+	if errors.As(err, &e) && (e.Code == proviso.NotFound || e.Code == proviso.Refused) {
+		return key, unauthorized("the key is unknown or revoked")
+	}
+	return key, err
 }
 
 // allowed reports whether a key may use a route. Routes for read are also open
@@ -111,7 +136,7 @@ func unauthorized(detail string) *Problem {
 // store ends that. The store is queried for each such request, so that a key
 // made by another process takes effect at once.
 func (s *Server) open(ctx context.Context) (bool, error) {
-	if !s.o.Open || s.closed.Load() {
+	if !s.o.Open || s.o.OpenToken != "" || s.closed.Load() {
 		return false, nil
 	}
 	keys, err := s.o.Store.ListKeys(ctx, store.Page{Limit: 1})

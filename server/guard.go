@@ -47,7 +47,7 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	if !s.knownHost(r.Host) {
 		return problem(codeMisdirected, "the host "+shortened(r.Host)+" is none of this server's names; --host adds one")
 	}
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" && !opensPage(r) {
 		return problem(codeForbidden, "a page of another site may not use this server")
 	}
 	origin := r.Header.Get("Origin")

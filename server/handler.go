@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,6 +51,7 @@ type recorder struct {
 	status int
 	bytes  int64
 	copy   *bytes.Buffer // for the log; nil if contents are not logged
+	packer *gzip.Writer  // nil unless the response is compressed
 }
 
 // WriteHeader records the status.
@@ -61,12 +63,15 @@ func (w *recorder) WriteHeader(status int) {
 }
 
 // Write records the size.
-func (w *recorder) Write(p []byte) (int, error) {
+func (w *recorder) Write(p []byte) (n int, err error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	n, err := w.ResponseWriter.Write(p)
-	w.bytes += int64(n)
+	if w.packer != nil {
+		n, err = w.packer.Write(p)
+	} else {
+		n, err = wire{w}.Write(p)
+	}
 	if w.copy != nil && w.copy.Len() < maxLogged {
 		w.copy.Write(p[:min(len(p), maxLogged-w.copy.Len())])
 	}
@@ -95,6 +100,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.underWay.Done()
 	started := time.Now()
 	defer func() { s.finish(c, started) }()
+	defer c.w.end()
 	defer func() {
 		if v := recover(); v != nil {
 			s.panicked(c, v)
@@ -105,7 +111,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fail(c, err)
 		return
 	}
-	if _, pattern := s.mux.Handler(r); pattern == "" || !tidy(r.URL.Path) {
+	if s.page(c) {
+		return
+	}
+	if !s.routed(r) || !tidy(r.URL.Path) {
 		s.fail(c, s.unknownPath(r))
 		return
 	}
@@ -173,7 +182,7 @@ func (s *Server) serve(c *call) error {
 		return c.route.Handle(s, c)
 	}
 	return s.task(c, func() error {
-		if c.route.Method == http.MethodPost && c.route.Reads == nil && c.r.Header.Get("Idempotency-Key") != "" {
+		if c.route.Method == http.MethodPost && c.route.Reads == nil && c.route.Scope != "" && c.r.Header.Get("Idempotency-Key") != "" {
 			return s.once(c)
 		}
 		return c.route.Handle(s, c)
@@ -287,6 +296,9 @@ func (c *call) sendResponse(r store.Response) error {
 		h.Set("Content-Type", r.MediaType)
 		h.Set("Content-Length", strconv.Itoa(len(r.Body)))
 	}
+	if r.MediaType == mediaJSON && len(r.Body) >= minPacked {
+		c.pack()
+	}
 	if r.Location != "" {
 		h.Set("Location", r.Location)
 	}
@@ -350,7 +362,7 @@ func (s *Server) finish(c *call, started time.Time) {
 	if gone {
 		attrs = append(attrs, slog.Bool("cut_off", true))
 	}
-	if s.o.LogContents && c.route.Reads == nil {
+	if s.o.LogContents && c.route.Reads == nil && !c.route.Secret {
 		attrs = append(attrs, slog.String("request", string(c.body[:min(len(c.body), maxLogged)])), slog.String("response", c.w.copy.String()))
 	}
 	s.o.Log.LogAttrs(context.Background(), level, "request", attrs...)

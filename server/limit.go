@@ -45,6 +45,19 @@ func (l *rates) take(client string, now time.Time) (wait time.Duration, ok bool)
 	return 0, true
 }
 
+// full reports whether a client has used up what it may, without taking anything, and
+// how long it has to wait then.
+func (l *rates) full(client string, now time.Time) (wait time.Duration, ok bool) {
+	l.mu.Lock()
+	b := l.buckets[client]
+	l.mu.Unlock()
+	if b == nil {
+		return 0, true
+	}
+	left := b.TokensAt(now)
+	return time.Duration((1 - left) / float64(l.perSecond) * float64(time.Second)), left >= 1
+}
+
 // forget drops full buckets when there are too many; l.mu is held.
 func (l *rates) forget(now time.Time) {
 	if len(l.buckets) < maxBuckets {

@@ -98,9 +98,7 @@ func sharpen(s *huma.Schema, t reflect.Type, sent bool) {
 		s.AdditionalProperties = nil
 	}
 	for _, p := range s.Properties {
-		if p.Type == huma.TypeArray {
-			p.Nullable = false
-		}
+		neverNull(p)
 	}
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -108,6 +106,13 @@ func sharpen(s *huma.Schema, t reflect.Type, sent bool) {
 		if p != nil && p.Ref != "" && f.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omitempty") {
 			s.Properties[name] = &huma.Schema{OneOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}, Description: p.Description}
 		}
+	}
+}
+
+// neverNull says of a list, and of lists in it, that it is never null.
+func neverNull(s *huma.Schema) {
+	for ; s != nil && s.Type == huma.TypeArray; s = s.Items {
+		s.Nullable = false
 	}
 }
 
@@ -138,7 +143,7 @@ func operation(schemas huma.Registry, r *route) *huma.Operation {
 			Description: "Another project than that of the key; needs the scope `admin`",
 		})
 	}
-	if r.Method == http.MethodPost && r.Reads == nil {
+	if r.Method == http.MethodPost && r.Reads == nil && r.Scope != "" {
 		op.Parameters = append(op.Parameters, &huma.Param{
 			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: "string"},
 			Description: "A second request with the same key gets the answer of the first, and nothing is done twice",
@@ -176,5 +181,7 @@ func readAs(mediaType string) *huma.Schema {
 }
 
 func body(schemas huma.Registry, t reflect.Type, mediaType string) map[string]*huma.MediaType {
-	return map[string]*huma.MediaType{mediaType: {Schema: schemas.Schema(t, true, t.Name())}}
+	schema := schemas.Schema(t, true, t.Name())
+	neverNull(schema)
+	return map[string]*huma.MediaType{mediaType: {Schema: schema}}
 }

@@ -41,7 +41,9 @@ func newTenants(t *testing.T) *tenants {
 		t.Fatalf("%d %s", evaluated.status, evaluated.body)
 	}
 	_, evaluation, _ := strings.Cut(evaluated.header.Get("Location"), "/v1/evaluations/")
-	x.names = map[string]string{"suite": "private", "set": "private", "run": run, "evaluation": evaluation, "index": "0"}
+	again := at(f.ask("POST", "/v1/suites/private/runs", "", x.mine).object(t), "id").(string)
+	f.follow(again, x.mine)
+	x.names = map[string]string{"suite": "private", "set": "private", "run": run, "run2": again, "evaluation": evaluation, "index": "0"}
 	return x
 }
 
@@ -50,13 +52,16 @@ var inPath = regexp.MustCompile(`\{(\w+)\}`)
 // path inserts the names of the first project.
 func (x *tenants) path(t *testing.T, e server.Endpoint) string {
 	t.Helper()
+	query := map[string]string{
+		"/v1/compare": "?base=" + x.names["run"] + "&head=" + x.names["run2"], "/v1/runs/{run}/previews": "?index=0", "/v1/runs/{run}/search": "?q=ann",
+	}[e.Path]
 	return inPath.ReplaceAllStringFunc(e.Path, func(p string) string {
 		name, ok := x.names[p[1:len(p)-1]]
 		if !ok {
 			t.Fatalf("%s %s: say in newTenants what %s is, so that this route can be tried from another project", e.Method, e.Path, p)
 		}
 		return name
-	})
+	}) + query
 }
 
 // seen is everything that a key can read, except metrics.
@@ -83,6 +88,11 @@ var open = map[string]struct {
 	answer string // a part of it
 }{
 	"GET /openapi.json":            {"", 200, `"openapi"`},
+	"GET /docs":                    {"", 200, "<h1>"},
+	"GET /v1/settings":             {"", 200, `"keys":[]`},
+	"GET /v1/session":              {"", 200, `"project":"b"`},
+	"POST /v1/session":             {"{}", 403, "Origin"},
+	"DELETE /v1/session":           {"", 403, "Origin"},
 	"GET /metrics":                 {"", 200, `project="b"`},
 	"GET /healthz":                 {"", 200, "ok"},
 	"GET /readyz":                  {"", 200, "ok"},
@@ -126,7 +136,7 @@ func TestProjects(t *testing.T) {
 			if got.status != special.status || !strings.Contains(got.body, special.answer) {
 				t.Errorf("%s: %d %.300s, want %d and %s", name, got.status, got.body, special.status, special.answer)
 			}
-		case strings.Contains(e.Path, "{"):
+		case strings.Contains(path, x.names["run"]) || strings.Contains(e.Path, "{"):
 			if p := got.problem(t); got.status != 404 || p.Code != proviso.NotFound {
 				t.Errorf("%s: %d %s, want 404", name, got.status, got.body)
 			}
@@ -159,9 +169,9 @@ func rank(e server.Endpoint) int {
 func TestOtherAndNone(t *testing.T) {
 	t.Parallel()
 	x := newTenants(t)
-	none := &tenants{fixture: x.fixture, names: map[string]string{"suite": "nobodys", "set": "nobodys", "run": "run_0", "evaluation": "eval_0", "index": "0"}}
+	none := &tenants{fixture: x.fixture, names: map[string]string{"suite": "nobodys", "set": "nobodys", "run": "run_0", "run2": "run_1", "evaluation": "eval_0", "index": "0"}}
 	for _, e := range server.Endpoints() {
-		if !strings.Contains(e.Path, "{") || e.Method == "PUT" {
+		if !strings.Contains(e.Path, "{") && e.Path != "/v1/compare" || e.Method == "PUT" {
 			continue
 		}
 		said := func(of *tenants) string {
@@ -211,7 +221,7 @@ func TestAdmin(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", path, got.status, got.body, want)
 		}
 	}
-	for path, want := range map[string]int{"/v1/runs": 0, "/v1/runs?project=a": 1, "/v1/runs?project=ops": 0} {
+	for path, want := range map[string]int{"/v1/runs": 0, "/v1/runs?project=a": 2, "/v1/runs?project=ops": 0} {
 		if list := at(x.ask("GET", path, "", x.admin).object(t), "items").([]any); len(list) != want {
 			t.Errorf("%s: %d runs, want %d", path, len(list), want)
 		}

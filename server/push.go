@@ -370,7 +370,7 @@ func (s *Server) runFile(c *call) error {
 	if err == nil {
 		err = eachRow(ctx, c.kept, r.ID, func(_ int, row []byte) error { return write(row) })
 	}
-	if err == nil {
+	if err == nil && ends.Trailer != nil { // a run that was interrupted has none
 		err = write(ends.Trailer)
 	}
 	return err // a client misses the trailer then

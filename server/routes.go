@@ -5,8 +5,10 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/proviso-eval/proviso/internal/matrix"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -29,6 +31,7 @@ type route struct {
 	Stream       bool         // the client decides when the response ends
 	Asks         bool         // it calls models, and computes in between
 	Hidden       bool         // not in the OpenAPI document
+	Secret       bool         // its body is never logged
 	Others       bool         // shows data of other keys, so that the scope evaluate is not enough
 
 	Handle func(*Server, *call) error
@@ -45,7 +48,7 @@ type param struct {
 
 // routes is the table of all routes.
 func routes() []*route {
-	return slices.Concat(evaluationRoutes(), setRoutes(), suiteRoutes(), runRoutes(), operationRoutes())
+	return slices.Concat(evaluationRoutes(), setRoutes(), suiteRoutes(), runRoutes(), cellRoutes(), appRoutes(), operationRoutes())
 }
 
 func evaluationRoutes() []*route {
@@ -143,8 +146,61 @@ func runRoutes() []*route {
 	}
 }
 
+// appRoutes are what the pages of the app need beside the others.
+func appRoutes() []*route {
+	suite := param{Name: "suite", Kind: "string", Doc: "Only of runs of this suite"}
+	runs := param{Name: "runs", Kind: "integer", Doc: "How many of the latest finished runs count, up to 100; 20 if it is missing"}
+	return []*route{
+		{Method: http.MethodGet, Path: "/v1/assertions", ID: "list-assertions", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listAssertions,
+			Summary: "List assertions, with how they came out over the latest runs", Params: slices.Concat([]param{suite, runs}, paging), Response: typeOf[AssertionList]()},
+		{Method: http.MethodGet, Path: "/v1/judges", ID: "list-judges", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listJudges,
+			Summary: "List the judges of the latest runs, with their agreement with people where it was measured",
+			Detail:  "A request reads at most about 50,000 judged rows that were not read before; older runs are counted by the next one.",
+			Params:  []param{suite, runs}, Response: typeOf[JudgeList]()},
+		{Method: http.MethodGet, Path: "/v1/prompts", ID: "list-prompts", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listPrompts,
+			Summary: "List the prompts of the latest runs, with their versions and what assertions cover",
+			Detail:  "A version is a text. Sentences are told from data and examples by rules, without a model. A request counts about 200,000 rows that were not counted before; older runs are counted by the next one.",
+			Params:  slices.Concat([]param{suite, runs}, paging), Response: typeOf[PromptList]()},
+		{Method: http.MethodGet, Path: "/v1/settings", ID: "get-settings", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).settings,
+			Summary: "What this server is: its version, limits, and which providers have a key",
+			Detail:  "It holds no secret. Only admin sees the API keys.", Response: typeOf[Settings]()},
+		{Method: http.MethodGet, Path: "/v1/session", ID: "get-session", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).getSession,
+			Summary: "Who the client is to the server", Response: typeOf[Session]()},
+		{Method: http.MethodPost, Path: "/v1/session", ID: "open-session", Status: http.StatusOK, Secret: true, Handle: (*Server).postSession,
+			Summary: "Open the session of a browser with a key", Request: typeOf[Login](), Response: typeOf[Session](),
+			Detail: "The answer sets a cookie, which stands for the key until 12 hours after its last use. The request needs an Origin of this server and the header X-Proviso: 1, as does each request with the cookie that is no GET."},
+		{Method: http.MethodDelete, Path: "/v1/session", ID: "end-session", Status: http.StatusNoContent, Handle: (*Server).deleteSession,
+			Summary: "End the session of a browser"},
+	}
+}
+
+// cellRoutes are what pages show of the rows of a run.
+func cellRoutes() []*route {
+	run := in("run", "The id of the run")
+	return []*route{
+		{Method: http.MethodGet, Path: "/v1/runs/{run}/matrix", ID: "get-matrix", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).getMatrix,
+			Summary: "The verdicts of a run as bytes, also while it goes on", Params: []param{run}, Response: typeOf[matrix.Matrix](),
+			Detail: "It has an ETag: a request with If-None-Match is answered with 304 as long as nothing is new."},
+		{Method: http.MethodGet, Path: "/v1/runs/{run}/previews", ID: "list-previews", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listPreviews,
+			Summary: "What cells show of some rows", Response: typeOf[[]report.Preview](), Detail: "Rows that are not finished are left out.",
+			Params: []param{run, {Name: "index", Kind: "string", Doc: "Indices of rows with commas between them, at most 400"}}},
+		{Method: http.MethodGet, Path: "/v1/runs/{run}/results/{index}/detail", ID: "get-detail", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).getDetail,
+			Summary: "One finished row, prepared for people", Params: []param{run, in("index", "Of the row, from 0")}, Response: typeOf[report.Detail]()},
+		{Method: http.MethodGet, Path: "/v1/runs/{run}/search", ID: "search-run", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).searchRun,
+			Summary: "The rows whose texts contain a text, in whatever case", Response: typeOf[Found](),
+			Detail: "It looks at the id and the description of the case, its variables, the output, and the reasons of verdicts, and stops after a while.",
+			Params: []param{run, {Name: "q", Kind: "string", Doc: "The text, up to 200 characters"}}},
+		{Method: http.MethodGet, Path: "/v1/compare", ID: "compare-runs", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).compareRuns,
+			Summary: "Compare two runs that have ended", Response: typeOf[map[string]any](),
+			Detail: "The answer is that of `proviso compare --format json`, with the member decision: what the rules under gate of the suite of head say.",
+			Params: []param{{Name: "base", Kind: "string", Doc: "The id of the run before the change"}, {Name: "head", Kind: "string", Doc: "The id of the run after it"}}},
+	}
+}
+
 func operationRoutes() []*route {
 	return []*route{
+		{Method: http.MethodGet, Path: "/docs", ID: "docs", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).documentation,
+			Summary: "This API as a page, with examples", Hidden: true, MediaType: "text/html"},
 		{Method: http.MethodGet, Path: "/openapi.json", ID: "openapi", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).document,
 			Summary: "The OpenAPI 3.1 document of all this", Hidden: true},
 		{Method: http.MethodGet, Path: "/metrics", ID: "metrics", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).exposition,
@@ -173,16 +229,18 @@ func in(name, doc string) param { return param{Name: name, Kind: "string", Doc: 
 
 // Endpoint is one route, for the manual.
 type Endpoint struct {
+	ID           string // of the operation
 	Method, Path string
 	Scope        store.Scope // required scope; "" needs no key
 	Summary      string
+	Hidden       bool // not in the OpenAPI document
 }
 
 // Endpoints lists all routes.
 func Endpoints() []Endpoint {
 	var list []Endpoint
 	for _, r := range routes() {
-		list = append(list, Endpoint{r.Method, r.Path, r.Scope, r.Summary})
+		list = append(list, Endpoint{r.ID, r.Method, r.Path, r.Scope, r.Summary, r.Hidden})
 	}
 	return list
 }

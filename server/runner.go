@@ -29,7 +29,8 @@ type Plan struct {
 	Hash       string // of what is run
 	Rows       int    // prompts × providers × cases
 	Providers  []string
-	Judges     []string // identities of the judges, as far as they are known
+	Prompts    []proviso.Prompt // without those that code writes
+	Judges     []string         // identities of the judges, as far as they are known
 	Warnings   proviso.Mistakes
 }
 

@@ -172,8 +172,10 @@ func (s *Server) startRun(c *call) error {
 }
 
 // seenRun returns the run in the address, if the key may see it.
-func (s *Server) seenRun(c *call) (store.Run, error) {
-	id := c.r.PathValue("run")
+func (s *Server) seenRun(c *call) (store.Run, error) { return s.seenRunOf(c, c.r.PathValue("run")) }
+
+// seenRunOf returns a run, if the key may see it.
+func (s *Server) seenRunOf(c *call, id string) (store.Run, error) {
 	r, err := c.kept.Run(c.r.Context(), id)
 	if err != nil {
 		return r, err
@@ -244,7 +246,7 @@ func (s *Server) getRun(c *call) error {
 
 // batch makes the batch result of a run that has ended.
 func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
-	if b := s.batches.get(r.ID); b != nil {
+	if b := s.batches.get(batchOf(&r)); b != nil {
 		return b, nil
 	}
 	sum := report.NewSummary(0)
@@ -258,7 +260,7 @@ func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 	}
 	b := report.NewBatch(meta, sum)
 	if r.Status != store.Cancelled { // rows in flight may still arrive
-		s.batches.put(r.ID, b)
+		s.batches.put(batchOf(&r), b)
 	}
 	return b, nil
 }
@@ -312,15 +314,24 @@ func (s *Server) listResults(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
+// indexOf reads the index of a row.
+func indexOf(text, code string) (int, error) {
+	index, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, proviso.Errorf(code, "a row has a number from 0, not %q", shortened(text))
+	}
+	return int(index), nil
+}
+
 // getResult sends one row.
 func (s *Server) getResult(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
 		return err
 	}
-	index, err := strconv.Atoi(c.r.PathValue("index"))
-	if err != nil || index < 0 {
-		return proviso.Errorf(proviso.NotFound, "a row has a number from 0, not %q", shortened(c.r.PathValue("index")))
+	index, err := indexOf(c.r.PathValue("index"), proviso.NotFound)
+	if err != nil {
+		return err
 	}
 	row, err := c.kept.Result(c.r.Context(), r.ID, index)
 	if err != nil {

@@ -10,6 +10,7 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"log/slog"
 	"net/http"
@@ -39,6 +40,9 @@ type Options struct {
 	Judge Evaluator
 	// Runner reads suites and runs them; nil serves no suites.
 	Runner Runner
+	// JudgeErrors corrects comparisons for the errors of judges; nil does not. It gets the
+	// folder that a pushed run names, so it is only for runs of this machine.
+	JudgeErrors JudgeErrors
 	// Log gets a record for each request; nil keeps no log.
 	Log *slog.Logger
 	// LogContents adds the bodies of requests and responses to the log.
@@ -56,6 +60,17 @@ type Options struct {
 	Hosts []string
 	// TLS is the configuration for TLS; nil is without TLS.
 	TLS *tls.Config
+	// OpenToken, if not "", makes the server one for the browser of one person: GET
+	// /?token=… opens its session once, and requests without that session are refused.
+	// Keys and Open do not count then.
+	OpenToken string
+	// Folder is what is shown, for the settings page; "" names none.
+	Folder string
+	// Alignment is a file with the agreement of judges with people, as `proviso align
+	// --save` writes it; "" is none.
+	Alignment string
+	// Env is where the settings page looks for keys of providers, by name; nil is empty.
+	Env proviso.Env
 
 	BodyLimit       int64         // bytes of a request; judge.MaxBody if 0
 	RunLimit        int64         // bytes of a pushed run; 256 MiB if 0
@@ -70,6 +85,7 @@ type Options struct {
 	KeepContents    bool          // store outputs, not only results
 	KeepReplies     time.Duration // for requests with an idempotency key; 24 hours if 0
 	Traces          TraceLimits   // limits of held spans
+	SessionLife     time.Duration // of a browser's session since its last use; 12 hours if 0
 	MaxStreams      int           // event streams at a time; 1000 if 0
 	Heartbeat       time.Duration // of event streams; 15 seconds if 0
 	Poll            time.Duration // how often a stream checks for changes of another process; 1 second if 0
@@ -91,8 +107,17 @@ type Server struct {
 	spans   *spans
 	touched touches
 	batches batches
+	made    *made
+	live    lives
+	compare chan struct{} // one for each comparison under way
 	pushes  chan struct{} // one for each push under way
 	openapi []byte
+	assets  func() map[string]*asset
+	docs    func() (*asset, error)
+
+	sessions sessions
+	logins   *rates // of wrong keys, by address
+	history  *history
 
 	underWay sync.WaitGroup // requests
 	streams  atomic.Int64
@@ -110,8 +135,14 @@ func New(o Options) (*Server, error) {
 	o.defaults()
 	s := &Server{
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
-		budgets: newBudgets(), pushes: make(chan struct{}, maxPushes), hub: newHub(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
+		budgets: newBudgets(), pushes: make(chan struct{}, maxPushes), compare: make(chan struct{}, maxComparisons), made: newMade(), hub: newHub(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
+	s.assets = sync.OnceValue(assets)
+	s.sessions.life, s.sessions.token = o.SessionLife, sha256.Sum256([]byte(o.OpenToken))
+	s.logins = newRates(loginRate)
+	s.logins.burst = loginBurst
+	s.history = newHistory()
+	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
 	for _, r := range routes() {
@@ -138,6 +169,7 @@ func (o *Options) defaults() {
 	set(&o.Poll, time.Second)
 	set(&o.KeepReplies, 24*time.Hour)
 	set(&o.HousekeepEvery, time.Hour)
+	set(&o.SessionLife, sessionLife)
 	if o.BodyLimit <= 0 {
 		o.BodyLimit = judge.MaxBody
 	}

@@ -191,6 +191,9 @@ func (o *opened) describe(all proviso.Mistakes) *Plan {
 	h := sha256.New()
 	for i := range o.suite.Prompts {
 		fmt.Fprintf(h, "%d:%s", len(o.suite.Prompts[i].Raw), o.suite.Prompts[i].Raw)
+		if o.suite.Prompts[i].Script == nil {
+			p.Prompts = append(p.Prompts, o.suite.Prompts[i])
+		}
 	}
 	p.PromptHash = hex.EncodeToString(h.Sum(nil))
 	for _, m := range all {

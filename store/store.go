@@ -117,7 +117,7 @@ type Runs interface {
 	// rows of the same index are Invalid.
 	ImportRun(ctx context.Context, r ImportedRun, rows iter.Seq2[Result, error]) (run Run, created bool, err error)
 	// RunFile returns what an imported run had beside its rows; NotFound if the run
-	// was not imported.
+	// was not imported. A run that was interrupted has no trailer.
 	RunFile(ctx context.Context, id string) (RunFile, error)
 
 	// AddResults stores finished rows, all or none, adds them to the totals of

@@ -1,0 +1,181 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/rowscan"
+	"github.com/proviso-eval/proviso/internal/turns"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Limits of what pages show of rows.
+const (
+	maxPreviews  = 400
+	previewBytes = 4 << 10   // of an output, before it is shortened to a line
+	detailBytes  = 256 << 10 // of an output, a prompt or a variable
+)
+
+// listPreviews sends what cells show of some rows.
+func (s *Server) listPreviews(c *call) error {
+	r, err := s.seenRun(c)
+	if err != nil {
+		return err
+	}
+	q, err := c.query("index")
+	if err != nil {
+		return err
+	}
+	texts := strings.Split(q.Get("index"), ",")
+	if len(texts) > maxPreviews {
+		return proviso.Errorf(proviso.Limit, "index has %d rows, more than %d", len(texts), maxPreviews)
+	}
+	out := []report.Preview{}
+	err = s.timed(c, func(ctx context.Context) error {
+		meta := metaOfCells()
+		for _, text := range texts {
+			index, err := indexOf(text, proviso.Invalid)
+			if err != nil {
+				return err
+			}
+			d, err := detailOf(ctx, c.kept, meta, r.ID, index, previewBytes)
+			var e *proviso.Error
+			if errors.As(err, &e) && e.Code == proviso.NotFound {
+				continue // not finished
+			}
+			if err != nil {
+				return err
+			}
+			out = append(out, d.Preview())
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// getDetail sends one row, prepared for people.
+func (s *Server) getDetail(c *call) error {
+	r, err := s.seenRun(c)
+	if err != nil {
+		return err
+	}
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	index, err := indexOf(c.r.PathValue("index"), proviso.NotFound)
+	if err != nil {
+		return err
+	}
+	var d *report.Detail
+	err = s.timed(c, func(ctx context.Context) (err error) {
+		if d, err = detailOf(ctx, c.kept, metaOfCells(), r.ID, index, detailBytes); err != nil {
+			return err
+		}
+		d.Forgiven, err = forgiven(ctx, c.kept, r.ID, d)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, d)
+}
+
+// timed calls f with the computing time of a request.
+func (s *Server) timed(c *call, f func(context.Context) error) error {
+	ctx, task := s.turns.Begin(c.r.Context(), c.key.ID, s.o.CPUBudget, s.over)
+	defer task.End()
+	err := f(ctx)
+	if over := task.Err(); err != nil && over != nil {
+		return over
+	}
+	return err
+}
+
+// metaOfCells is what rows need to be shown.
+func metaOfCells() *report.Meta { return &report.Meta{Types: check.Facts()} }
+
+func detailOf(ctx context.Context, kept store.Runs, meta *report.Meta, run string, index, limit int) (*report.Detail, error) {
+	row, err := kept.Result(ctx, run, index)
+	if err != nil {
+		return nil, err
+	}
+	_, done, err := turns.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return report.NewDetail(meta, row.JSON, limit)
+}
+
+// maxAround is how many rows before and behind one are searched for its repeats, which
+// stand near it.
+const maxAround = 200
+
+// forgiven reports whether a row failed and its case passed often enough.
+func forgiven(ctx context.Context, kept store.Runs, run string, d *report.Detail) (bool, error) {
+	if d.Status != proviso.Fail.String() {
+		return false, nil
+	}
+	own, err := kept.Result(ctx, run, d.Index)
+	if err != nil {
+		return false, err
+	}
+	this := repeatOf(own.JSON)
+	passed, seen := 0, 1
+	for distance := 1; distance <= maxAround && seen < this.of && passed < this.pass; distance++ {
+		for _, index := range [...]int{d.Index - distance, d.Index + distance} {
+			other, err := kept.Result(ctx, run, index)
+			var e *proviso.Error
+			if errors.As(err, &e) && e.Code == proviso.NotFound {
+				continue
+			}
+			if err != nil {
+				return false, err
+			}
+			if r := repeatOf(other.JSON); r.column == this.column && bytes.Equal(r.caseID, this.caseID) {
+				seen++
+				if other.Status == proviso.Pass {
+					passed++
+				}
+			}
+		}
+	}
+	return this.of > 1 && passed >= this.pass, nil
+}
+
+// repeated is what tells which repeats belong together, and how many must pass.
+type repeated struct {
+	caseID           []byte
+	column, of, pass int
+}
+
+func repeatOf(record []byte) (r repeated) {
+	s := rowscan.New(record)
+	s.Members(func(key []byte) {
+		switch string(key) {
+		case "caseId":
+			r.caseID = s.Skip()
+		case "promptIdx":
+			r.column = s.Int()
+		case "repeat":
+			s.Members(func(key []byte) {
+				switch string(key) {
+				case "of":
+					r.of = s.Int()
+				case "pass":
+					r.pass = s.Int()
+				}
+			})
+		}
+	})
+	return r
+}

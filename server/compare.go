@@ -1,0 +1,142 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/gate/runs"
+	"github.com/proviso-eval/proviso/gate/show"
+	"github.com/proviso-eval/proviso/internal/turns"
+	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// Limits of comparisons.
+const (
+	maxComparisons  = 2         // at a time
+	maxComparedRows = 1_000_000 // of both runs
+
+	// A comparison may compute for the time of a request, and for as long again for each
+	// so many rows.
+	rowsOfBudget = 50_000
+)
+
+// JudgeErrors returns the measured errors of the judges of some runs, by assertion, for
+// [gate.Options]. folder is that of the suite of the head run.
+type JudgeErrors func(folder string, list ...*gate.Run) map[string]stats.Confusion
+
+// compareRuns compares two runs that have ended.
+func (s *Server) compareRuns(c *call) error {
+	q, err := c.query("base", "head")
+	if err != nil {
+		return err
+	}
+	var sides [2]store.Run
+	for i, name := range [...]string{"base", "head"} {
+		if sides[i], err = s.sideRun(c, name, q.Get(name)); err != nil {
+			return err
+		}
+	}
+	base, head := sides[0], sides[1]
+	rows := base.Totals.Rows() + head.Totals.Rows()
+	switch {
+	case base.ID == head.ID:
+		return proviso.Errorf(proviso.Invalid, "base and head are the same run, %s: name two runs", base.ID)
+	case rows > maxComparedRows:
+		return proviso.Errorf(proviso.Limit, "the runs have %d rows together, more than the %d that are compared here; `proviso compare` has no such limit", rows, maxComparedRows)
+	}
+	budget := s.o.CPUBudget * time.Duration(1+rows/rowsOfBudget)
+	ctx, task := s.turns.Begin(c.r.Context(), c.key.ID, budget, overBudget(budget))
+	defer task.End()
+	key := fmt.Sprintf("compare\n%s\n%s\n%d\n%s\n%d", c.project, base.ID, base.Totals.Rows(), head.ID, head.Totals.Rows())
+	packed, err := s.made.get(ctx, key, func() ([]byte, error) {
+		select {
+		case s.compare <- struct{}{}:
+			defer func() { <-s.compare }()
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		return s.compared(ctx, c.kept, base, head)
+	})
+	if over := task.Err(); err != nil && over != nil {
+		return over
+	}
+	if errors.Is(err, gate.ErrNothing) {
+		return proviso.Errorf(proviso.Invalid, "the runs cannot be compared: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	return c.sendPacked(packed)
+}
+
+// sideRun returns one of the two runs.
+func (s *Server) sideRun(c *call, side, id string) (store.Run, error) {
+	if id == "" {
+		return store.Run{}, proviso.Errorf(proviso.Invalid, "%s is missing: it has to be the id of a run", side)
+	}
+	r, err := s.seenRunOf(c, id)
+	var e *proviso.Error
+	if errors.As(err, &e) && e.Code == proviso.NotFound {
+		return r, proviso.Errorf(proviso.NotFound, "%s: there is no run %q", side, shortened(id))
+	}
+	if err == nil && !r.Status.Ended() {
+		err = proviso.Errorf(proviso.Conflict, "%s: the run %s is not finished, it is %s; compare it when it has ended", side, r.ID, r.Status)
+	}
+	return r, err
+}
+
+// compared compares two runs and decides by the rules of the head. It returns JSON in
+// gzip.
+func (s *Server) compared(ctx context.Context, kept store.ProjectStore, base, head store.Run) ([]byte, error) {
+	var read [2]*gate.Run
+	var opened [2]*storedRun
+	var notes []string
+	for i, r := range [...]store.Run{base, head} {
+		run, err := openStored(ctx, kept, r)
+		if err != nil {
+			return nil, err
+		}
+		opened[i] = run
+		if read[i], err = runs.Read(run, r.ID); err != nil {
+			return nil, errors.Join(run.Err(), err)
+		}
+		if run.Trailer() == nil {
+			notes = append(notes, fmt.Sprintf("%s is %s: it has %d of %d rows.", r.ID, r.Status, r.Totals.Rows(), r.Rows))
+		}
+	}
+	_, done, err := turns.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	o := gate.Options{}
+	meta := opened[1].Header().Meta
+	if s.o.JudgeErrors != nil {
+		o.Judges = s.o.JudgeErrors(meta.Text("folder"), read[0], read[1])
+	}
+	c, err := gate.Compare(read[0], read[1], o)
+	if err != nil {
+		return nil, err
+	}
+	c.Warnings = slices.Concat(runs.DifferentSuites(opened[0].Header().Suite, opened[1].Header().Suite), notes, c.Warnings)
+	rules, mistakes := suite.RulesOf(head.ID, meta.Object("config"))
+	d, err := gate.Decide(c, rules, o)
+	shown := &d
+	if err = errors.Join(mistakes.Err(), err); err != nil {
+		shown = nil
+		c.Warnings = append(c.Warnings, "There is no decision, because the rules under gate are wrong: "+err.Error())
+	}
+	var out bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is valid
+	err = errors.Join(show.DecidedJSON(z, c, shown), z.Close())
+	return out.Bytes(), err
+}

@@ -1,0 +1,76 @@
+package server_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/proviso-eval/proviso/server"
+)
+
+// TestTypesOfTheApp: the types that the app reads have the members of the OpenAPI
+// document, and need no others.
+func TestTypesOfTheApp(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("../web/src/api.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := start(t, server.Options{Open: true})
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]any `json:"properties"`
+				Required   []string       `json:"required"`
+			} `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal([]byte(f.ask("GET", "/openapi.json", "").body), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for app, ours := range map[string]string{
+		"AssertionHistory": "AssertionHistory", "Judge": "JudgeUse", "Alignment": "Alignment", "Prompt": "PromptHistory", "Estimate": "EstimateJSON",
+		"Settings": "Settings", "Session": "Session", "Run": "Run", "Progress": "Progress", "Revision": "Revision",
+	} {
+		members := membersOf(string(source), app)
+		schema, ok := doc.Components.Schemas[ours]
+		if len(members) == 0 || !ok {
+			t.Errorf("%s has %d members, %s is in the document: %t", app, len(members), ours, ok)
+		}
+		if have := slices.Sorted(maps.Keys(schema.Properties)); !slices.Equal(have, slices.Sorted(maps.Keys(members))) {
+			t.Errorf("%s has %v, and %s of the server %v", app, slices.Sorted(maps.Keys(members)), ours, have)
+		}
+		for name, optional := range members {
+			if !optional && !slices.Contains(schema.Required, name) {
+				t.Errorf("%s.%s is not always there", app, name)
+			}
+		}
+	}
+}
+
+// membersOf returns the members of an interface in TypeScript, and whether each is
+// optional.
+func membersOf(source, name string) map[string]bool {
+	_, rest, _ := strings.Cut(source, "export interface "+name+" {")
+	rest = regexp.MustCompile(`//[^\n]*`).ReplaceAllString(rest, "")
+	var own strings.Builder // without the members of members
+	for depth, i := 1, 0; i < len(rest) && depth > 0; i++ {
+		switch c := rest[i]; {
+		case c == '{' || c == '<':
+			depth++
+		case c == '}' || c == '>':
+			depth--
+		case depth == 1:
+			own.WriteByte(c)
+		}
+	}
+	members := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?:^|[;\n])\s*(\w+)(\??):`).FindAllStringSubmatch(own.String(), -1) {
+		members[m[1]] = m[2] == "?"
+	}
+	return members
+}

@@ -1,0 +1,325 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/store"
+)
+
+var update = flag.Bool("update", false, "record the examples of the API")
+
+const exampleSuite = `{"name": "returns", "suite": {"description": "Returns", "id": "support-bot", "prompts": ["You answer questions about returns.\nMention {{topic}}.\nUse at most 3 sentences."],
+	"providers": ["echo"], "tests": [{"vars": {"topic": "lamps"}}, {"vars": {"topic": "chairs"}}],
+	"defaultTest": {"assert": [{"type": "contains", "value": "{{topic}}", "metric": "on_topic"}, {"type": "contains", "value": "lamps", "metric": "lamps"}]}}}`
+
+const exampleSet = `{"prompt": "You are a support agent.", "assertions": [{"id": "short", "check": {"type": "word-count", "value": {"max": 40}}}]}`
+
+// exampleBodies are the requests that are no GET, in their order. {run} and the like are
+// names of what earlier ones made.
+var exampleBodies = []struct{ id, path, body string }{
+	{"open-session", "/v1/session", `{"key": "{key}"}`},
+	{"add-suite", "/v1/suites", exampleSuite},
+	{"put-suite", "/v1/suites/returns", strings.Replace(exampleSuite, "3 sentences", "2 sentences", 1)},
+	{"start-run", "/v1/suites/returns/runs", `{"concurrency": 4}`},
+	{"add-assertion-set", "/v1/assertion-sets", strings.Replace(exampleSet, `{"prompt`, `{"name": "replies", "prompt`, 1)},
+	{"put-assertion-set", "/v1/assertion-sets/replies", strings.Replace(exampleSet, "40", "60", 1)},
+	{"evaluate-assertion-set", "/v1/assertion-sets/replies/evaluate", `{"agent_input": "How long can I return the lamp?", "agent_output": "Within 30 days of delivery."}`},
+	{"evaluate", "/v1/evaluate", `{"agent_input": "How long can I return the lamp?", "agent_output": "Within 30 days of delivery.", "assertions": [{"id": "answers", "criteria": ["The output says how long a return is possible"]}]}`},
+	{"send-spans", "/v1/traces", spansOf(traceNamed(1), "", "mail")},
+	{"push-run", "/v1/runs", runText(1)},
+	{"cancel-run", "/v1/runs/{waiting}/cancel", ""},
+	{"end-session", "/v1/session", ""},
+}
+
+// exampleQueries are the queries of routes that need one.
+var exampleQueries = map[string]string{
+	"/v1/compare": "?base={earlier}&head={run}", "/v1/runs/{run}/previews": "?index=0,1", "/v1/runs/{run}/search": "?q=lamps", "/v1/runs": "?suite=returns&limit=1",
+	"/v1/runs/{run}/results": "?status=fail&limit=1", "/v1/assertions": "?suite=returns&runs=20", "/v1/prompts": "?suite=returns",
+}
+
+// exchanges sends a request to every route of the OpenAPI document.
+func exchanges(t *testing.T) map[string]server.Example {
+	t.Helper()
+	f := start(t, server.Options{Runner: suites(t, nil), Judge: evaluator(func(_ context.Context, r *judge.Request) (*judge.Response, error) {
+		one := 1.0
+		return &judge.Response{Score: &one, Passed: 1, Total: 1, Status: "pass", Threshold: 1, PassedThreshold: true,
+			Results: []judge.Result{{ID: r.Assertions[0].ID, Pass: true, Reasoning: "The reply says so in its first sentence.", Status: "pass"}}}, nil
+	})})
+	secret, _ := f.key(store.NewKey{Name: "docs", Scopes: []store.Scope{store.Admin}})
+	names := map[string]string{"suite": "returns", "set": "replies", "index": "0", "key": secret}
+	list := map[string]server.Example{}
+	send := func(id, method, path, body string, headers ...string) answer {
+		shown := path
+		for name, v := range names {
+			path = strings.ReplaceAll(path, "{"+name+"}", v)
+			if name != "key" {
+				shown = strings.ReplaceAll(shown, "{"+name+"}", v)
+			}
+		}
+		e := server.Example{Path: shown, Headers: headers, Body: asJSON(strings.ReplaceAll(body, "{key}", store.SecretPrefix+"…"))}
+		if body != "" && len(headers) == 0 {
+			e.Headers = []string{"Content-Type: application/json"}
+		}
+		if id == "push-run" {
+			e.Headers, headers = []string{ndjson}, append(headers, ndjson)
+		}
+		if strings.HasSuffix(id, "-session") && method != "GET" {
+			e.Headers = []string{"Origin: http://localhost:8080", ownPage}
+			headers = append(headers, f.origin(), ownPage)
+		}
+		got := f.ask(method, path, strings.ReplaceAll(body, "{key}", secret), append(headers, bearer(secret))...)
+		if got.status >= 300 {
+			t.Fatalf("%s: %d %s", id, got.status, got.body)
+		}
+		e.Status, e.Response = got.status, asJSON(strings.ReplaceAll(got.body, f.url, "http://localhost:8080"))
+		list[id] = e
+		return got
+	}
+	methods := map[string]string{}
+	for _, e := range server.Endpoints() {
+		methods[e.ID] = e.Method
+	}
+	for _, x := range exampleBodies {
+		if x.id == "cancel-run" { // of a run that has not ended: none executes it
+			made, err := f.store.In(store.DefaultProject).CreateRun(t.Context(), store.NewRun{Suite: "gone", Version: "0", Options: []byte("{}")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if now, err := f.store.In(store.DefaultProject).CancelRun(t.Context(), made.ID); err != nil {
+				t.Fatalf("%v %v", now, err)
+			}
+			names["waiting"] = made.ID
+		}
+		got := send(x.id, methods[x.id], x.path, x.body)
+		switch x.id {
+		case "start-run":
+			names["earlier"] = got.object(t).Text("id")
+			f.follow(names["earlier"], bearer(secret))
+			names["run"] = f.ask("POST", x.path, "", bearer(secret)).object(t).Text("id")
+			f.follow(names["run"], bearer(secret))
+		case "evaluate":
+			_, names["evaluation"], _ = strings.Cut(got.header.Get("Location"), "/v1/evaluations/")
+		}
+	}
+	for _, e := range server.Endpoints() {
+		if _, done := list[e.ID]; !done && !e.Hidden {
+			if e.Method != "GET" {
+				t.Fatalf("%s %s: add a request to exampleBodies", e.Method, e.Path)
+			}
+			send(e.ID, e.Method, e.Path+exampleQueries[e.Path], "")
+		}
+	}
+	return list
+}
+
+// asJSON is a text as it is, if it is JSON, and else as a JSON text, of which long ones
+// show the beginning.
+func asJSON(text string) json.RawMessage {
+	switch {
+	case text == "":
+		return nil
+	case json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	}
+	if lines := strings.SplitAfter(text, "\n"); len(lines) > 12 {
+		text = strings.Join(lines[:12], "") + "…\n"
+	}
+	data, _ := json.Marshal(text) // a text has a JSON
+	return data
+}
+
+// TestExamples: every route has an example, which a real server answers in the same form.
+// Both answers fit the schemas.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	now := exchanges(t)
+	if *update {
+		data, err := json.MarshalIndent(now, "", " ")
+		if err == nil {
+			err = os.WriteFile("examples.json", append(data, '\n'), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return // the next build holds them
+	}
+	kept := must(t, func() map[string]server.Example { l, _ := server.Examples(); return l }(), nil)
+	if !slices.Equal(slices.Sorted(maps.Keys(kept)), slices.Sorted(maps.Keys(now))) {
+		t.Errorf("examples are kept of %v, and needed of %v: go test ./server -run TestExamples -update", slices.Sorted(maps.Keys(kept)), slices.Sorted(maps.Keys(now)))
+	}
+	f := start(t, server.Options{Open: true})
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(f.ask("GET", "/openapi.json", "").body), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range server.Endpoints() {
+		if e.Hidden {
+			continue
+		}
+		op := doc["paths"].(map[string]any)[e.Path].(map[string]any)[strings.ToLower(e.Method)].(map[string]any)
+		for _, x := range []server.Example{kept[e.ID], now[e.ID]} {
+			if x.Status != kept[e.ID].Status {
+				t.Errorf("%s: status %d, and %d is kept", e.ID, x.Status, kept[e.ID].Status)
+			}
+			if sent, ok := op["requestBody"].(map[string]any); ok && len(x.Body) > 0 {
+				fits(t, doc, e.ID+" request", contentSchema(sent), x.Body)
+			}
+			if got, ok := op["responses"].(map[string]any)[fmt.Sprint(x.Status)].(map[string]any); ok && got["content"] != nil {
+				fits(t, doc, e.ID+" answer", contentSchema(got), x.Response)
+			}
+		}
+	}
+}
+
+func contentSchema(body map[string]any) map[string]any {
+	for kind, content := range body["content"].(map[string]any) {
+		if kind == "application/json" {
+			return content.(map[string]any)["schema"].(map[string]any)
+		}
+	}
+	return nil
+}
+
+// fits checks a value against a schema: its kind, its members, and those that are required.
+func fits(t *testing.T, doc map[string]any, at string, schema map[string]any, data json.RawMessage) {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Errorf("%s: %v: %s", at, err, data)
+		return
+	}
+	if why := misfit(doc, schema, v, "", strings.HasSuffix(at, "request")); why != "" {
+		t.Errorf("%s: %s\n%s", at, why, data)
+	}
+}
+
+func misfit(doc, schema map[string]any, v any, at string, strict bool) string {
+	if ref, ok := schema["$ref"].(string); ok {
+		schema = doc["components"].(map[string]any)["schemas"].(map[string]any)[strings.TrimPrefix(ref, "#/components/schemas/")].(map[string]any)
+	}
+	if one, ok := schema["oneOf"].([]any); ok {
+		for _, s := range one {
+			if misfit(doc, s.(map[string]any), v, at, strict) == "" {
+				return ""
+			}
+		}
+		return at + ": none of the forms"
+	}
+	kinds, _ := schema["type"].([]any)
+	if kind, ok := schema["type"].(string); ok {
+		kinds = []any{kind}
+	}
+	kind := map[string]string{"string": "string", "float64": "number", "bool": "boolean", "<nil>": "null", "map[string]interface {}": "object", "[]interface {}": "array"}[fmt.Sprintf("%T", v)]
+	if len(kinds) > 0 && !slices.Contains(kinds, any(kind)) && !(kind == "number" && slices.Contains(kinds, any("integer"))) {
+		return fmt.Sprintf("%s: %s, want %v", at, kind, kinds)
+	}
+	switch v := v.(type) {
+	case []any:
+		if items, ok := schema["items"].(map[string]any); ok {
+			for i, x := range v {
+				if why := misfit(doc, items, x, fmt.Sprintf("%s/%d", at, i), strict); why != "" {
+					return why
+				}
+			}
+		}
+	case map[string]any:
+		properties, _ := schema["properties"].(map[string]any)
+		required, _ := schema["required"].([]any)
+		for _, name := range required {
+			if _, ok := v[name.(string)]; !ok {
+				return fmt.Sprintf("%s: no %s", at, name)
+			}
+		}
+		for name, x := range v {
+			p, ok := properties[name].(map[string]any)
+			if !ok {
+				if strict && schema["additionalProperties"] == false {
+					return at + ": unknown " + name
+				}
+				continue
+			}
+			if why := misfit(doc, p, x, at+"/"+name, strict); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// TestDocsPage: the page shows every route, type and problem, is well formed, and runs no
+// script.
+func TestDocsPage(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{Open: true})
+	got := f.ask("GET", "/docs", "")
+	if got.status != 200 || got.header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(got.header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'self';") ||
+		strings.Contains(got.header.Get("Content-Security-Policy"), "script-src") {
+		t.Fatalf("%d %v", got.status, got.header)
+	}
+	ids, links := map[string]int{}, []string{}
+	var open []string
+	z := html.NewTokenizer(strings.NewReader(got.body))
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+		token := z.Token()
+		for _, a := range token.Attr {
+			switch {
+			case a.Key == "id":
+				ids[a.Val]++
+			case a.Key == "href" && strings.HasPrefix(a.Val, "#"):
+				links = append(links, a.Val[1:])
+			case a.Key == "style" || strings.HasPrefix(a.Key, "on"):
+				t.Errorf("<%s %s=%q>", token.Data, a.Key, a.Val)
+			}
+		}
+		switch {
+		case token.Data == "script" || token.Data == "style" || token.Data == "img" || token.Data == "iframe":
+			if kind != html.TextToken {
+				t.Errorf("<%s> in the page", token.Data)
+			}
+		case kind == html.StartTagToken && !slices.Contains([]string{"meta", "link", "br"}, token.Data):
+			open = append(open, token.Data)
+		case kind == html.EndTagToken:
+			if len(open) == 0 || open[len(open)-1] != token.Data {
+				t.Fatalf("</%s> closes %v", token.Data, open)
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	for id, n := range ids {
+		if n > 1 {
+			t.Errorf("the id %s stands there %d times", id, n)
+		}
+	}
+	for _, link := range links {
+		if ids[link] == 0 {
+			t.Errorf("a link to #%s, which is not there", link)
+		}
+	}
+	text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(got.body, "")
+	for _, e := range server.Endpoints() {
+		if !e.Hidden && (ids[e.ID] != 1 || !strings.Contains(text, e.Method+" "+e.Path) || !strings.Contains(got.body, `aria-label="Request of `+e.ID)) {
+			t.Errorf("%s %s is missing, or has no example", e.Method, e.Path)
+		}
+	}
+	for _, p := range server.Problems() {
+		if !strings.Contains(text, p.Title) {
+			t.Errorf("the problem %s is missing", p.Code)
+		}
+	}
+	if strings.Count(got.body, "<h1>") != 1 || len(open) != 0 {
+		t.Errorf("headings or open elements: %v", open)
+	}
+}

@@ -1,0 +1,69 @@
+package server
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// minPacked is the size from which a response is compressed, in bytes.
+const minPacked = 1400
+
+// packers are gzip writers that are not in use.
+var packers sync.Pool
+
+// takesGzip reports whether the client reads gzip.
+func takesGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+		name, params, _ := strings.Cut(part, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
+		}
+		weight, ok := strings.CutPrefix(strings.ReplaceAll(params, " ", ""), "q=")
+		q, err := strconv.ParseFloat(weight, 64)
+		return !ok || err == nil && q > 0
+	}
+	return false
+}
+
+// pack compresses the response from here on if the client reads gzip. It comes before
+// WriteHeader.
+func (c *call) pack() {
+	h := c.w.Header()
+	h.Add("Vary", "Accept-Encoding")
+	if !takesGzip(c.r) {
+		return
+	}
+	h.Set("Content-Encoding", "gzip")
+	h.Del("Content-Length")
+	z, ok := packers.Get().(*gzip.Writer)
+	if !ok {
+		z, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
+	}
+	z.Reset(wire{c.w})
+	c.w.packer = z
+}
+
+// wire writes to the client and counts what goes there.
+type wire struct{ w *recorder }
+
+// Write sends and counts.
+func (w wire) Write(p []byte) (int, error) {
+	n, err := w.w.ResponseWriter.Write(p)
+	w.w.bytes += int64(n)
+	return n, err
+}
+
+// end writes what a compressed response still lacks.
+func (w *recorder) end() {
+	if w.packer == nil {
+		return
+	}
+	_ = w.packer.Close() // a client that has disconnected is no error
+	w.packer.Reset(io.Discard)
+	packers.Put(w.packer)
+	w.packer = nil
+}

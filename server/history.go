@@ -1,0 +1,258 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/recent"
+	"github.com/proviso-eval/proviso/judge/record"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// AssertionHistory is how an assertion came out over the latest runs.
+type AssertionHistory struct {
+	Suite     string         `json:"suite"`
+	Assertion string         `json:"assertion" doc:"Its id, else its metric, else its type"`
+	Type      string         `json:"type" doc:"Empty if it is not known"`
+	Judged    bool           `json:"judged" doc:"Whether a model decides it"`
+	Judges    []string       `json:"judges" doc:"Identities of the judges of the newest run"`
+	History   []AssertionRun `json:"history" doc:"Oldest first"`
+}
+
+// AssertionRun counts the verdicts on an assertion in one run.
+type AssertionRun struct {
+	Run       string    `json:"run"`
+	StartedAt time.Time `json:"started_at"`
+	Passed    int       `json:"passed"`
+	Failed    int       `json:"failed"`
+	Errors    int       `json:"errors"`
+	Skipped   int       `json:"skipped"`
+}
+
+// AssertionList is a page of assertions.
+type AssertionList struct {
+	Items []AssertionHistory `json:"items"`
+	Next  string             `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+}
+
+// Limits of what is read of the runs that pages about several runs show.
+const (
+	usualRuns  = 20
+	mostRuns   = 100
+	sampleRows = 20 // of a run, to find what its assertions are
+	oddNames   = 50 // assertions that none of these rows has
+)
+
+// history keeps what these pages read of runs, which does not change once a run ended.
+type history struct {
+	counts  *recent.Cache[string, []store.AssertionCount]
+	about   *recent.Cache[string, map[string]assertionFacts]
+	prompts *recent.Cache[string, []promptCount]
+	judges  *recent.Cache[string, []report.BatchJudge]
+	covers  *recent.Cache[string, []CoveredSentence]
+}
+
+// assertionFacts is what the rows of a run say about an assertion.
+type assertionFacts struct {
+	kind   string
+	judges []string
+	raw    *value.Object
+}
+
+const historyRoom = 16 << 20 // bytes of each cache, roughly
+
+func newHistory() *history {
+	return &history{
+		counts: recent.New[string](recent.Options[[]store.AssertionCount]{Entries: 500, Total: historyRoom, Size: func(l []store.AssertionCount) int { return 128 * len(l) }}),
+		about:  recent.New[string](recent.Options[map[string]assertionFacts]{Entries: 50}),
+		prompts: recent.New[string](recent.Options[[]promptCount]{Entries: 500, Total: historyRoom, Size: func(l []promptCount) (n int) {
+			for i := range l {
+				n += 256 + len(l[i].text)
+			}
+			return n
+		}}),
+		judges: recent.New[string](recent.Options[[]report.BatchJudge]{Entries: 500}),
+		covers: recent.New[string](recent.Options[[]CoveredSentence]{Entries: 200}),
+	}
+}
+
+// latestRuns returns the latest finished runs that the request asks for and its key may
+// see, newest first.
+func (s *Server) latestRuns(c *call, q url.Values) ([]store.Run, error) {
+	n := usualRuns
+	if text := q.Get("runs"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil || n < 1 || n > mostRuns {
+			return nil, proviso.Errorf(proviso.Invalid, "runs has to be a number from 1 to %d, not %q", mostRuns, shortened(text))
+		}
+	}
+	f := store.RunFilter{Suite: q.Get("suite"), Status: []store.RunStatus{store.Done}}
+	if !seesAll(c.key) {
+		f.CreatedBy = c.key.ID
+	}
+	list, err := c.kept.ListRuns(c.r.Context(), f, store.Page{Limit: n})
+	return list.Items, err
+}
+
+// pageOfList returns the part of a sorted list that a request asks for. name is the
+// position of an item.
+func pageOfList[T any](q url.Values, kind string, all []T, name func(*T) string) (part []T, next string, err error) {
+	page, err := pageOf(q)
+	if err != nil {
+		return nil, "", err
+	}
+	after, ok, err := page.Position(kind)
+	if err != nil {
+		return nil, "", err
+	}
+	from := 0
+	if ok {
+		from, _ = slices.BinarySearchFunc(all, after, func(v T, at string) int {
+			if name(&v) <= at {
+				return -1
+			}
+			return 1
+		})
+	}
+	part = all[from:]
+	if size := page.Size(); len(part) > size {
+		part = part[:size]
+		next = store.Cursor(kind, name(&part[size-1]))
+	}
+	return part, next, nil
+}
+
+// listAssertions sends how assertions came out over the latest runs.
+func (s *Server) listAssertions(c *call) error {
+	q, err := c.query("suite", "runs", "limit", "after")
+	if err != nil {
+		return err
+	}
+	runs, err := s.latestRuns(c, q)
+	if err != nil {
+		return err
+	}
+	byName := map[string]*AssertionHistory{}
+	newest := map[string]string{} // run, by name
+	position := func(h *AssertionHistory) string { return h.Suite + "\x00" + h.Assertion }
+	for _, r := range runs {
+		counts, err := s.countsOf(c, r.ID)
+		if err != nil {
+			return err
+		}
+		for _, n := range counts {
+			h := &AssertionHistory{Suite: r.Suite, Assertion: n.ID, Judges: []string{}}
+			if had := byName[position(h)]; had != nil {
+				h = had
+			} else {
+				byName[position(h)], newest[position(h)] = h, r.ID
+			}
+			h.History = append(h.History, AssertionRun{r.ID, startOf(r), n.Passed, n.Failed, n.Errors, n.Skipped})
+		}
+	}
+	all := make([]AssertionHistory, 0, len(byName))
+	for _, h := range byName {
+		slices.Reverse(h.History)
+		all = append(all, *h)
+	}
+	slices.SortFunc(all, func(a, b AssertionHistory) int { return strings.Compare(position(&a), position(&b)) })
+	part, next, err := pageOfList(q, "assertions", all, position)
+	if err != nil {
+		return err
+	}
+	for i := range part {
+		about, err := s.aboutOf(c, newest[position(&part[i])])
+		if err != nil {
+			return err
+		}
+		x := about[part[i].Assertion]
+		kind, _ := check.Lookup(strings.TrimPrefix(x.kind, "not-"))
+		part[i].Type, part[i].Judges = x.kind, append(part[i].Judges, x.judges...)
+		part[i].Judged = len(x.judges) > 0 || kind != nil && kind.Needs&check.NeedsJudge != 0
+	}
+	return c.json(http.StatusOK, AssertionList{Items: part, Next: next})
+}
+
+// startOf is when a run began, or when it was made if that is not known.
+func startOf(r store.Run) time.Time {
+	if r.Started.IsZero() {
+		return r.Created.UTC()
+	}
+	return r.Started.UTC()
+}
+
+// countsOf returns the counts of the assertions of a run that has ended.
+func (s *Server) countsOf(c *call, run string) ([]store.AssertionCount, error) {
+	key := string(c.project) + "\x00" + run
+	if counts, ok := s.history.counts.Get(key); ok {
+		return counts, nil
+	}
+	counts, err := c.kept.CountAssertions(c.r.Context(), run)
+	if err == nil {
+		s.history.counts.Add(key, counts)
+	}
+	return counts, err
+}
+
+// aboutOf finds out what the assertions of a run are: from a few rows, and from one row
+// for each assertion that those do not have.
+func (s *Server) aboutOf(c *call, run string) (map[string]assertionFacts, error) {
+	key := string(c.project) + "\x00" + run
+	if about, ok := s.history.about.Get(key); ok {
+		return about, nil
+	}
+	counts, err := s.countsOf(c, run)
+	if err != nil {
+		return nil, err
+	}
+	about := map[string]assertionFacts{}
+	if err := s.sample(c.r.Context(), c.kept, run, "", sampleRows, about); err != nil {
+		return nil, err
+	}
+	odd := 0
+	for _, n := range counts {
+		if _, ok := about[n.ID]; !ok && odd < oddNames {
+			odd++
+			if err := s.sample(c.r.Context(), c.kept, run, n.ID, 1, about); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.history.about.Add(key, about)
+	return about, nil
+}
+
+// sample adds the assertions of a few rows.
+func (s *Server) sample(ctx context.Context, kept store.Runs, run, assertion string, rows int, about map[string]assertionFacts) error {
+	list, err := kept.ListResults(ctx, run, store.ResultFilter{Assertion: assertion}, store.Page{Limit: rows})
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		row, err := record.Decode(list.Items[i].Index, list.Items[i].JSON)
+		if err != nil {
+			return err
+		}
+		for _, v := range row.Verdicts() {
+			x := about[v.Name]
+			if x.kind == "" {
+				x.kind, x.raw = cmp.Or(v.Assertion.Text("type"), proviso.TypeJudge), v.Assertion
+			}
+			if v.Judge != "" && !slices.Contains(x.judges, v.Judge) && len(x.judges) < 10 {
+				x.judges = append(x.judges, v.Judge)
+			}
+			about[v.Name] = x
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package server
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso/judge/align"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// JudgeUse is what a judge did in the latest runs.
+type JudgeUse struct {
+	Judge     string      `json:"judge" doc:"Its identity: model, parameters and mode"`
+	Verdicts  int         `json:"verdicts"`
+	Errors    int         `json:"errors" doc:"Questions without a verdict"`
+	Cached    int         `json:"cached"`
+	Cost      float64     `json:"cost" doc:"US dollars"`
+	Runs      int         `json:"runs" doc:"In how many of the runs it was asked"`
+	LastRun   string      `json:"last_run"`
+	Alignment []Alignment `json:"alignment" doc:"Empty if it was not compared with people"`
+}
+
+// Alignment is how a judge agreed with labels of people on one assertion.
+type Alignment struct {
+	Criterion  string       `json:"criterion" doc:"The assertion"`
+	Labels     int          `json:"labels"`
+	TruePass   int          `json:"true_pass"`
+	FalsePass  int          `json:"false_pass" doc:"The judge passed what people failed"`
+	TrueFail   int          `json:"true_fail"`
+	FalseFail  int          `json:"false_fail" doc:"The judge failed what people passed"`
+	Undecided  int          `json:"undecided"`
+	Agreement  EstimateJSON `json:"agreement"`
+	Kappa      EstimateJSON `json:"kappa"`
+	MeasuredAt string       `json:"measured_at,omitempty" doc:"The day"`
+}
+
+// EstimateJSON is a value with its 95 % interval; null if it cannot be estimated.
+type EstimateJSON struct {
+	Value *float64 `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+}
+
+// JudgeList lists judges.
+type JudgeList struct {
+	Items []JudgeUse `json:"items"`
+}
+
+// listJudges sends what the judges of the latest runs did.
+func (s *Server) listJudges(c *call) error {
+	q, err := c.query("suite", "runs")
+	if err != nil {
+		return err
+	}
+	runs, err := s.latestRuns(c, q)
+	if err != nil {
+		return err
+	}
+	out := JudgeList{Items: []JudgeUse{}}
+	left := judgedRows
+	for _, r := range runs {
+		judges, err := s.judgesOf(c, r.ID, &left)
+		if err != nil {
+			return err
+		}
+		for _, j := range judges {
+			i := slices.IndexFunc(out.Items, func(u JudgeUse) bool { return u.Judge == j.Judge })
+			if i < 0 {
+				i = len(out.Items)
+				out.Items = append(out.Items, JudgeUse{Judge: j.Judge, LastRun: r.ID, Alignment: []Alignment{}})
+			}
+			u := &out.Items[i]
+			u.Verdicts, u.Errors, u.Cached, u.Cost, u.Runs = u.Verdicts+j.Verdicts, u.Errors+j.Errors, u.Cached+j.Cached, u.Cost+j.Cost, u.Runs+1
+		}
+	}
+	slices.SortFunc(out.Items, func(a, b JudgeUse) int { return strings.Compare(a.Judge, b.Judge) })
+	if s.o.Alignment != "" && len(out.Items) > 0 {
+		measured, err := align.Load(s.o.Alignment)
+		if err != nil {
+			return err
+		}
+		for _, e := range measured.Entries() {
+			if i := slices.IndexFunc(out.Items, func(u JudgeUse) bool { return u.Judge == e.Judge }); i >= 0 {
+				out.Items[i].Alignment = append(out.Items[i].Alignment, alignmentOf(e))
+			}
+		}
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// judgedRows bounds the judged rows that a request reads. The run that exceeds it is the
+// last; the next request reads further ones.
+const judgedRows = 50_000
+
+// judgesOf returns what each judge did in a run that has ended. Only rows that a model
+// judged are decoded, and counted in left.
+func (s *Server) judgesOf(c *call, run string, left *int) ([]report.BatchJudge, error) {
+	key := string(c.project) + "\x00" + run
+	if judges, ok := s.history.judges.Get(key); ok || *left <= 0 {
+		return judges, nil
+	}
+	sum := report.NewSummary(0)
+	err := eachRow(c.r.Context(), c.kept, run, func(_ int, row []byte) error {
+		if !bytes.Contains(row, []byte(`"judge":"`)) {
+			return nil
+		}
+		*left--
+		return sum.AddRow(row)
+	})
+	if err != nil {
+		return nil, err
+	}
+	judges := report.NewBatch(&report.Meta{}, sum).Judges
+	s.history.judges.Add(key, judges)
+	return judges, nil
+}
+
+func alignmentOf(e align.Entry) Alignment {
+	a := Alignment{Criterion: e.Assertion, Labels: e.N, TruePass: e.TP, FalsePass: e.FP, TrueFail: e.TN, FalseFail: e.FN, Undecided: e.Errors}
+	if !e.Measured.IsZero() {
+		a.MeasuredAt = e.Measured.Format("2006-01-02")
+	}
+	if e.Agreement.Agreement != nil {
+		a.Agreement.Value = e.Agreement.Agreement
+		if n := e.TP + e.FP + e.TN + e.FN; n > 0 && !e.Weighted { // the interval of separate samples is another one
+			in := stats.Wilson(e.TP+e.TN, n, 0.95)
+			a.Agreement.Low, a.Agreement.High = &in.Low, &in.High
+		}
+	}
+	if k := e.Kappa; k != nil {
+		a.Kappa = EstimateJSON{&k.Value, &k.Low, &k.High}
+	}
+	return a
+}

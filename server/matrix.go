@@ -1,0 +1,125 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/proviso-eval/proviso/internal/matrix"
+	"github.com/proviso-eval/proviso/internal/turns"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// getMatrix sends the verdicts of a run, also of one that is going on.
+func (s *Server) getMatrix(c *call) error {
+	r, err := s.seenRun(c)
+	if err != nil {
+		return err
+	}
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	tag := fmt.Sprintf(`W/"1-%d-%d-%s"`, r.Totals.Rows(), r.Rows, r.Status)
+	h := c.w.Header()
+	h.Set("ETag", tag)
+	if matchesTag(c.r, tag) {
+		c.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	// A matrix has no limit of computing time: it is bounded by the rows of the run.
+	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
+	defer task.End()
+	if !r.Status.Ended() {
+		return s.sendLive(ctx, c, r)
+	}
+	s.live.forget(liveKey(c, r))
+	packed, err := s.made.get(ctx, "matrix\n"+liveKey(c, r)+"\n"+tag, func() ([]byte, error) { return s.packedMatrix(ctx, c.kept, r) })
+	if err != nil {
+		return err
+	}
+	return c.sendPacked(packed)
+}
+
+// matchesTag reports whether the client has this state already.
+func matchesTag(r *http.Request, tag string) bool {
+	for part := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
+		if part = strings.TrimSpace(part); part == tag || part == "*" || "W/"+part == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// packedMatrix makes the matrix of a run that has ended, as JSON in gzip.
+func (s *Server) packedMatrix(ctx context.Context, kept store.ProjectStore, r store.Run) ([]byte, error) {
+	run, err := openStored(ctx, kept, r)
+	if err != nil {
+		return nil, err
+	}
+	b := matrix.NewBuilder(columnsOf(run.Header().Meta))
+	_ = b.AddAll(run.Rows()) // a damaged row is one that the matrix lacks
+	if err := run.Err(); err != nil {
+		return nil, err
+	}
+	_, done, err := turns.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	m, err := matrixOf(b, r)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is valid
+	err = errors.Join(m.WriteJSON(z), z.Close())
+	return out.Bytes(), err
+}
+
+// columnsOf are the columns in the header of a run.
+func columnsOf(meta *value.Object) []matrix.Column {
+	list, _ := meta.At("columns").([]any)
+	columns := make([]matrix.Column, len(list))
+	for i, v := range list {
+		o, _ := v.(*value.Object)
+		columns[i] = matrix.Column{Prompt: cmp.Or(o.Text("promptLabel"), o.Text("promptRaw")), Provider: cmp.Or(o.Text("providerLabel"), o.Text("providerId"))}
+	}
+	return columns
+}
+
+// matrixOf is the matrix of a run so far.
+func matrixOf(b *matrix.Builder, r store.Run) (*matrix.Matrix, error) {
+	m, err := b.Matrix()
+	if err != nil {
+		return nil, err
+	}
+	m.Rows, m.Status = r.Rows, string(r.Status)
+	return m, nil
+}
+
+// sendPacked sends JSON that is compressed already, plain to clients that do not read gzip.
+func (c *call) sendPacked(packed []byte) error {
+	h := c.w.Header()
+	h.Set("Content-Type", mediaJSON)
+	h.Add("Vary", "Accept-Encoding")
+	c.w.copy = nil // not for the log
+	if takesGzip(c.r) {
+		h.Set("Content-Encoding", "gzip")
+		h.Set("Content-Length", fmt.Sprint(len(packed)))
+		_, _ = c.w.Write(packed) // a client that has disconnected is no error
+		return nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return err
+	}
+	_, _ = io.Copy(c.w, z)
+	return nil
+}

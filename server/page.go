@@ -1,0 +1,196 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed" // app.html, docs.css
+	"encoding/hex"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso/web"
+)
+
+// appHTML is the page of the app: its script makes everything else from the API.
+//
+//go:embed app.html
+var appHTML []byte
+
+// refusedHTML is the page for a browser without the token of [Options.OpenToken].
+//
+//go:embed refused.html
+var refusedHTML []byte
+
+// returnHTML leads to the page that the address of a token named.
+const returnHTML = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>proviso</title>\n<meta http-equiv=\"refresh\" content=\"0; url=%s\">\n"
+
+//go:embed docs.css
+var docsCSS []byte
+
+// appPolicy is the content security policy of the app. Data of runs are hostile: no
+// script, style or request of theirs takes effect, and no text becomes markup.
+const appPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// docsPolicy is the policy of pages without a script.
+const docsPolicy = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types 'none'"
+
+const assetPath = "/assets/"
+
+// asset is a file of the app, compressed once.
+type asset struct {
+	data, packed []byte
+	kind, tag    string
+	hashed       bool // its name changes with its content
+}
+
+// assets reads the files of the app.
+func assets() map[string]*asset {
+	list := map[string]*asset{"docs.css": packed("docs.css", docsCSS)}
+	for _, name := range web.Names() {
+		if data, ok := web.File(name); ok && strings.HasPrefix(name, "app") { // the others are of reports
+			list[name] = packed(name, data)
+		}
+	}
+	return list
+}
+
+func packed(name string, data []byte) *asset {
+	sum := sha256.Sum256(data)
+	a := &asset{data: data, kind: mime.TypeByExtension(path.Ext(name)), tag: hex.EncodeToString(sum[:12]), hashed: isHashed(name)}
+	switch path.Ext(name) { // the table of the machine may say something else
+	case ".html":
+		a.kind = "text/html; charset=utf-8"
+	case ".js":
+		a.kind = "text/javascript; charset=utf-8"
+	case ".css":
+		a.kind = "text/css; charset=utf-8"
+	}
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
+	_, _ = w.Write(data)                                  // a buffer takes everything
+	_ = w.Close()
+	a.packed = b.Bytes()
+	return a
+}
+
+// isHashed reports whether a name ends with the hash that the bundler gives parts of the
+// app, as in app-run-5NQXDOMY.js.
+func isHashed(name string) bool {
+	base := strings.TrimSuffix(name, path.Ext(name))
+	hash := base[strings.LastIndexByte(base, '-')+1:]
+	return len(hash) == 8 && len(hash) < len(base) && strings.Trim(hash, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
+
+// isPage reports whether a path is one of the app.
+func isPage(p string) bool {
+	if !tidy(p) {
+		return false
+	}
+	switch head, rest, _ := strings.Cut(p[1:], "/"); head {
+	case "runs", "assertions", "judges", "prompts":
+		return true
+	case "", "compare", "settings", "login":
+		return rest == ""
+	}
+	return false
+}
+
+// opensPage reports whether a person opens a page of the app by a link on another site.
+// The page holds no data; its script asks for them from here.
+func opensPage(r *http.Request) bool {
+	return r.Method == http.MethodGet && isPage(r.URL.Path) && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// page answers requests for the files and the pages of the app; false if it is for the
+// routes.
+func (s *Server) page(c *call) bool {
+	r := c.r
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	name, isAsset := strings.CutPrefix(r.URL.Path, assetPath)
+	a := s.assets()[name]
+	switch {
+	case isAsset && a != nil:
+		c.route = &route{Path: assetPath}
+		a.serve(c)
+	case isPage(r.URL.Path):
+		c.route = &route{Path: "app"}
+		if s.o.OpenToken == "" || s.admit(c) {
+			c.html(http.StatusOK, appPolicy, appHTML)
+		}
+	case !isAsset && wantsHTML(r) && !strings.HasPrefix(r.URL.Path, "/v1/") && !s.routed(r):
+		c.route = &route{Path: "app"}
+		c.html(http.StatusNotFound, appPolicy, appHTML) // its script says that nothing is here
+	default:
+		return false
+	}
+	return true
+}
+
+// routed reports whether a request has a route.
+func (s *Server) routed(r *http.Request) bool {
+	_, pattern := s.mux.Handler(r)
+	return pattern != ""
+}
+
+// wantsHTML reports whether a browser opens an address.
+func wantsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
+
+// html sends a page. Pages and files may be kept, but have to be asked for each time.
+func (c *call) html(status int, policy string, data []byte) {
+	h := c.w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Content-Length", strconv.Itoa(len(data)))
+	c.w.WriteHeader(status)
+	_, _ = c.w.Write(data) // the error of a disconnected client cannot be sent
+}
+
+// serve sends a file of the app, or 304 to a browser that has it.
+func (a *asset) serve(c *call) {
+	h := c.w.Header()
+	h.Set("Content-Type", a.kind)
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Cache-Control", "no-cache")
+	if a.hashed {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	data, tag := a.data, `"`+a.tag+`"`
+	if acceptsGzip(c.r.Header.Get("Accept-Encoding")) {
+		h.Set("Content-Encoding", "gzip")
+		data, tag = a.packed, `"`+a.tag+`-gzip"`
+	}
+	h.Set("ETag", tag)
+	for have := range strings.SplitSeq(c.r.Header.Get("If-None-Match"), ",") {
+		if strings.TrimPrefix(strings.TrimSpace(have), "W/") == tag {
+			h.Del("Content-Encoding")
+			c.w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	h.Set("Content-Length", strconv.Itoa(len(data)))
+	c.w.WriteHeader(http.StatusOK)
+	_, _ = c.w.Write(data) // the error of a disconnected client cannot be sent
+}
+
+// acceptsGzip reads Accept-Encoding; q=0 forbids a coding.
+func acceptsGzip(header string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		coding, weight, _ := strings.Cut(part, ";")
+		if strings.TrimSpace(coding) == "gzip" {
+			q, isWeight := strings.CutPrefix(strings.TrimSpace(weight), "q=")
+			f, err := strconv.ParseFloat(q, 64)
+			return !isWeight || err == nil && f > 0
+		}
+	}
+	return false
+}

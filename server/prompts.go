@@ -1,0 +1,253 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// PromptHistory is a prompt of the latest runs, with its versions.
+type PromptHistory struct {
+	Name     string            `json:"name"`
+	Suite    string            `json:"suite"`
+	Versions []PromptVersion   `json:"versions" doc:"Newest first"`
+	Coverage []CoveredSentence `json:"coverage" doc:"The instructions in the newest version"`
+}
+
+// PromptVersion is a text of a prompt, with the rows of the runs that had it.
+type PromptVersion struct {
+	Hash      string    `json:"hash"`
+	Text      string    `json:"text" doc:"At most 64 KiB"`
+	FirstRun  string    `json:"first_run"`
+	LastRun   string    `json:"last_run"`
+	FirstSeen time.Time `json:"first_seen"`
+	LastSeen  time.Time `json:"last_seen"`
+	Runs      int       `json:"runs"`
+	Passed    int       `json:"passed"`
+	Failed    int       `json:"failed"`
+	Errors    int       `json:"errors"`
+}
+
+// CoveredSentence is an instruction in a prompt with the assertions that check it.
+type CoveredSentence struct {
+	Text       string   `json:"text"`
+	Start      int      `json:"start" doc:"In the text of the version, in UTF-16 units"`
+	End        int      `json:"end"`
+	Assertions []string `json:"assertions"`
+}
+
+// PromptList is a page of prompts.
+type PromptList struct {
+	Items []PromptHistory `json:"items"`
+	Next  string          `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+}
+
+const maxPromptText = 64 << 10 // bytes of a prompt that are shown
+
+// promptCount counts the rows of one prompt in one run.
+type promptCount struct {
+	id                     string // as rows name it
+	name, hash, text       string
+	passed, failed, errors int
+}
+
+// countedPrompt is a prompt before its rows are counted.
+func countedPrompt(id, label, raw string, n int) promptCount {
+	if label == "" || label == raw || strings.ContainsAny(label, "\r\n") || len(label) > store.MaxName {
+		label = fmt.Sprintf("prompt %d", n)
+	}
+	sum := sha256.Sum256([]byte(raw))
+	text := strings.ReplaceAll(raw, "\r\n", "\n")
+	return promptCount{id: id, name: label, hash: hex.EncodeToString(sum[:8]), text: excerpt.Head(text, maxPromptText)}
+}
+
+// listPrompts sends the prompts of the latest runs.
+func (s *Server) listPrompts(c *call) error {
+	q, err := c.query("suite", "runs", "limit", "after")
+	if err != nil {
+		return err
+	}
+	runs, err := s.latestRuns(c, q)
+	if err != nil {
+		return err
+	}
+	all := []PromptHistory{}
+	left := countedRows
+	for _, r := range runs { // newest first
+		counts, err := s.promptsOf(c, r, &left)
+		if err != nil {
+			return err
+		}
+		for i := range counts {
+			all = addPrompt(all, r, &counts[i])
+		}
+	}
+	position := func(p *PromptHistory) string { return p.Suite + "\x00" + p.Name }
+	slices.SortFunc(all, func(a, b PromptHistory) int { return strings.Compare(position(&a), position(&b)) })
+	part, next, err := pageOfList(q, "prompts", all, position)
+	if err != nil {
+		return err
+	}
+	for i := range part {
+		if part[i].Coverage, err = s.coverageOf(c, &part[i].Versions[0]); err != nil {
+			return err
+		}
+	}
+	return c.json(http.StatusOK, PromptList{Items: part, Next: next})
+}
+
+// addPrompt adds the prompt of a run that is older than all before it.
+func addPrompt(all []PromptHistory, r store.Run, p *promptCount) []PromptHistory {
+	i := slices.IndexFunc(all, func(h PromptHistory) bool { return h.Suite == r.Suite && h.Name == p.name })
+	if i < 0 {
+		i = len(all)
+		all = append(all, PromptHistory{Name: p.name, Suite: r.Suite})
+	}
+	h := &all[i]
+	j := slices.IndexFunc(h.Versions, func(v PromptVersion) bool { return v.Hash == p.hash })
+	if j < 0 {
+		j = len(h.Versions)
+		h.Versions = append(h.Versions, PromptVersion{Hash: p.hash, Text: p.text, LastRun: r.ID, LastSeen: startOf(r)})
+	}
+	v := &h.Versions[j]
+	v.FirstRun, v.FirstSeen = r.ID, startOf(r)
+	v.Runs, v.Passed, v.Failed, v.Errors = v.Runs+1, v.Passed+p.passed, v.Failed+p.failed, v.Errors+p.errors
+	return all
+}
+
+// countedRows bounds the rows that a request counts by their prompts. The run that
+// exceeds it is the last; the next request counts further ones.
+const countedRows = 200_000
+
+// promptsOf returns the prompts of a run that has ended, each with its counts.
+func (s *Server) promptsOf(c *call, r store.Run, left *int) ([]promptCount, error) {
+	key := string(c.project) + "\x00" + r.ID
+	if list, ok := s.history.prompts.Get(key); ok || *left <= 0 {
+		return list, nil
+	}
+	list, err := s.textsOf(c, r)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 1 {
+		list[0].passed, list[0].failed, list[0].errors = r.Totals.Passed, r.Totals.Failed, r.Totals.Errors
+	} else if len(list) > 1 {
+		*left -= r.Totals.Rows()
+		err = countPrompts(c.r.Context(), c.kept, r.ID, list)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.history.prompts.Add(key, list)
+	return list, nil
+}
+
+// countPrompts counts the rows of each prompt.
+func countPrompts(ctx context.Context, kept store.Runs, run string, list []promptCount) error {
+	for p := (store.Page{Limit: store.MaxPage}); ; {
+		rows, err := kept.ListResults(ctx, run, store.ResultFilter{}, p)
+		if err != nil {
+			return err
+		}
+		for i := range rows.Items {
+			id := promptOf(rows.Items[i].JSON)
+			if j := slices.IndexFunc(list, func(p promptCount) bool { return p.id == id }); j >= 0 {
+				list[j].count(rows.Items[i].Status)
+			}
+		}
+		if p.After = rows.Next; p.After == "" {
+			return nil
+		}
+	}
+}
+
+// promptOf returns the id of a row's prompt. It stands before every text of the row, and
+// no text holds a quote without a backslash, so that the row need not be decoded.
+func promptOf(row []byte) string {
+	_, rest, ok := bytes.Cut(row, []byte(`"promptId":"`))
+	id, _, ended := bytes.Cut(rest, []byte{'"'})
+	if ok && ended && !bytes.Contains(id, []byte{'\\'}) {
+		return string(id)
+	}
+	decoded, err := report.ReadRow(row)
+	if err != nil {
+		return "" // it counts for no prompt
+	}
+	return decoded.Record.Text("promptId")
+}
+
+func (p *promptCount) count(status proviso.Status) {
+	switch status {
+	case proviso.Pass:
+		p.passed++
+	case proviso.Fail:
+		p.failed++
+	case proviso.Errored:
+		p.errors++
+	}
+}
+
+// textsOf returns the prompts of a run: from the header of a run that was made
+// elsewhere, or from the version of the suite.
+func (s *Server) textsOf(c *call, r store.Run) ([]promptCount, error) {
+	var list []promptCount
+	add := func(id, label, raw string) {
+		if !slices.ContainsFunc(list, func(p promptCount) bool { return p.id == id }) {
+			list = append(list, countedPrompt(id, label, raw, len(list)+1))
+		}
+	}
+	ends, err := c.kept.RunFile(c.r.Context(), r.ID)
+	if err == nil {
+		h, err := runfile.ParseHeader(ends.Header)
+		if err != nil {
+			return nil, nil // the run has no prompts that can be shown
+		}
+		columns, _ := h.Meta.At("columns").([]any)
+		for _, v := range columns {
+			o, _ := v.(*value.Object)
+			if raw := o.Text("promptRaw"); raw != "" {
+				add(o.Text("promptId"), o.Text("promptLabel"), raw)
+			}
+		}
+		return list, nil
+	}
+	var e *proviso.Error
+	if !errors.As(err, &e) || e.Code != proviso.NotFound {
+		return nil, err
+	}
+	doc, err := c.kept.Document(c.r.Context(), store.SuiteKind, r.Suite, r.Version)
+	if errors.As(err, &e) && e.Code == proviso.NotFound || s.o.Runner == nil {
+		return nil, nil
+	}
+	var bundle Bundle
+	if err == nil {
+		err = decode(c.r.Context(), doc.Content, &bundle)
+	}
+	if err != nil {
+		return nil, err
+	}
+	plan, mistakes := s.o.Runner.Check(c.r.Context(), &bundle, RunOptions{})
+	if plan == nil {
+		s.o.Log.Warn("read the prompts of a suite", "suite", r.Suite, "error", mistakes.Err())
+		return nil, nil // a key or a file may be gone
+	}
+	for _, p := range plan.Prompts {
+		column := report.NewColumn(&p, &proviso.ProviderSpec{})
+		add(column.PromptID, p.Label, p.Raw)
+	}
+	return list, nil
+}

@@ -1,0 +1,306 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"html"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"crypto/rand"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Session is who a client is to the server.
+type Session struct {
+	Scopes  []store.Scope `json:"scopes" doc:"What the client may do"`
+	Project store.Project `json:"project" doc:"The project that requests concern"`
+	Mode    string        `json:"mode" enum:"view,serve" doc:"view for proviso view, which only shows runs of this machine"`
+}
+
+// Login is the key that a session is opened with.
+type Login struct {
+	Key string `json:"key" doc:"An API key"`
+}
+
+const (
+	sessionLife = 12 * time.Hour // since its last use
+	maxSessions = 50             // of one key
+	allSessions = 10_000
+	// logins limits wrong keys of one address: ten at once, then one in five seconds.
+	loginBurst  = 10
+	loginRate   = 0.2
+	viewSession = "view" // stands for the key of a session that a token opened
+)
+
+// sessions are the sessions of browsers, by the hash of their cookie. It is safe for
+// concurrent use.
+type sessions struct {
+	life time.Duration
+
+	mu    sync.Mutex
+	of    map[[sha256.Size]byte]*session
+	token [sha256.Size]byte // of [Options.OpenToken]
+	spent bool              // the token was used
+}
+
+type session struct {
+	key  string // id
+	used time.Time
+}
+
+// open begins a session and returns the value of its cookie. If its key has maxSessions
+// already, or all keys have allSessions, the one ends that was not used for the longest
+// time.
+func (s *sessions) open(key string, now time.Time) string {
+	value := rand.Text() + rand.Text()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shrink(func(x *session) bool { return x.key == key }, maxSessions)
+	s.shrink(func(*session) bool { return true }, allSessions)
+	if s.of == nil {
+		s.of = map[[sha256.Size]byte]*session{}
+	}
+	s.of[sha256.Sum256([]byte(value))] = &session{key, now}
+	return value
+}
+
+// shrink ends the session that was not used for the longest time, of those that count,
+// if there are so many; s.mu is held.
+func (s *sessions) shrink(counts func(*session) bool, most int) {
+	var oldest [sha256.Size]byte
+	var at time.Time
+	n := 0
+	for hash, x := range s.of {
+		if !counts(x) {
+			continue
+		}
+		n++
+		if at.IsZero() || x.used.Before(at) {
+			oldest, at = hash, x.used
+		}
+	}
+	if n >= most {
+		delete(s.of, oldest)
+	}
+}
+
+// use returns the key of a session, which lives on from now; "" if it has ended.
+func (s *sessions) use(value string, now time.Time) string {
+	hash := sha256.Sum256([]byte(value))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.of[hash]
+	switch {
+	case x == nil:
+		return ""
+	case now.Sub(x.used) >= s.life:
+		delete(s.of, hash)
+		return ""
+	}
+	x.used = now
+	return x.key
+}
+
+// end ends a session.
+func (s *sessions) end(value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.of, sha256.Sum256([]byte(value)))
+}
+
+// redeem uses up the token; false if it is another one or was used.
+func (s *sessions) redeem(token string) bool {
+	hash := sha256.Sum256([]byte(token))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spent || subtle.ConstantTimeCompare(hash[:], s.token[:]) != 1 {
+		return false
+	}
+	s.spent = true
+	return true
+}
+
+// cookieName is the name of the cookie. Servers on other ports of a machine get the same
+// cookies from a browser, so that the port is part of it.
+func cookieName(r *http.Request) string {
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		return "proviso_" + port
+	}
+	return "proviso"
+}
+
+// setCookie sends the cookie of a session; an empty value removes it.
+func (s *Server) setCookie(c *call, value string) {
+	cookie := &http.Cookie{
+		Name: cookieName(c.r), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: s.o.TLS != nil || strings.HasPrefix(c.r.Header.Get("Origin"), "https:"), // a proxy may do TLS
+	}
+	if value == "" {
+		cookie.MaxAge = -1
+	}
+	http.SetCookie(c.w, cookie)
+}
+
+// cookieOf returns the cookie of a request, "" if it has none.
+func cookieOf(r *http.Request) string {
+	if cookie, err := r.Cookie(cookieName(r)); err == nil {
+		return cookie.Value
+	}
+	return ""
+}
+
+// sessionKey returns the key of the session of a request; its id is "" if there is none.
+func (s *Server) sessionKey(r *http.Request) (store.Key, error) {
+	value := cookieOf(r)
+	if value == "" {
+		return store.Key{}, nil
+	}
+	id := s.sessions.use(value, time.Now())
+	if id == "" || id == viewSession {
+		return viewKey(id), nil
+	}
+	key, err := s.o.Store.Key(r.Context(), id)
+	var e *proviso.Error
+	if errors.As(err, &e) && e.Code == proviso.NotFound || err == nil && !key.Revoked.IsZero() {
+		s.sessions.end(value)
+		return store.Key{}, nil
+	}
+	return key, err
+}
+
+// viewKey stands for the key of who opened the link of [Options.OpenToken].
+func viewKey(id string) store.Key {
+	if id == "" {
+		return store.Key{}
+	}
+	return store.Key{ID: id, Project: store.DefaultProject, Scopes: []store.Scope{store.Read}}
+}
+
+// fromOwnPage rejects a request that changes something unless a page of this server
+// sent it: pages of other origins can send neither this Origin nor this header.
+func fromOwnPage(r *http.Request) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	if r.Header.Get("Origin") == "" || r.Header.Get("X-Proviso") != "1" {
+		return problem(codeForbidden, "a request with a session has to come from a page of this server, with Origin and X-Proviso: 1")
+	}
+	return nil
+}
+
+// admit lets in the browser that has the session, or comes with the token for the first
+// time. False means that the request is answered.
+func (s *Server) admit(c *call) bool {
+	key, _ := s.sessionKey(c.r) // without a key in a store there is no error
+	query := c.r.URL.Query()
+	if !query.Has("token") {
+		if key.ID == "" {
+			c.html(http.StatusForbidden, docsPolicy, refusedHTML)
+		}
+		return key.ID != ""
+	}
+	if key.ID == "" {
+		if c.r.Method != http.MethodGet || !s.sessions.redeem(query.Get("token")) {
+			c.html(http.StatusForbidden, docsPolicy, refusedHTML)
+			return false
+		}
+		s.setCookie(c, s.sessions.open(viewSession, time.Now()))
+	}
+	query.Del("token")
+	to := c.r.URL.EscapedPath()
+	if len(query) > 0 {
+		to += "?" + query.Encode()
+	}
+	if c.r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+		// Browsers leave a strict cookie out of a redirect that began elsewhere, but not
+		// when this page leads on.
+		c.html(http.StatusOK, docsPolicy, fmt.Appendf(nil, returnHTML, html.EscapeString(to)))
+		return false
+	}
+	c.w.Header().Set("Location", to)
+	c.w.WriteHeader(http.StatusSeeOther)
+	return false
+}
+
+// postSession opens a session with a key.
+func (s *Server) postSession(c *call) error {
+	if err := fromOwnPage(c.r); err != nil {
+		return err
+	}
+	if s.o.OpenToken != "" {
+		return problem(proviso.Unsupported, "there are no keys here: the link that proviso view prints opens the app")
+	}
+	var in Login
+	if err := decode(c.r.Context(), c.body, &in); err != nil {
+		return err
+	}
+	from := addressOf(c.r)
+	if wait, ok := s.logins.full(from, time.Now()); !ok {
+		p := problem(codeRate, "too many keys were wrong; wait a few seconds")
+		p.retryAfter = wait
+		return p
+	}
+	secret := strings.TrimSpace(in.Key)
+	key, err := s.authenticateSecret(c.r.Context(), secret)
+	if err != nil {
+		var p *Problem
+		if errors.As(err, &p) && p.Code == codeUnauthorized {
+			s.logins.take(from, time.Now())
+			p.challenge = false
+		}
+		return err
+	}
+	s.touch(c.r.Context(), key.ID)
+	s.sessions.end(cookieOf(c.r))
+	s.setCookie(c, s.sessions.open(key.ID, time.Now()))
+	c.key, c.project = key, key.Project
+	return c.json(http.StatusOK, s.sessionOf(key))
+}
+
+// addressOf is the address that a request came from. A network of IPv6 is one client.
+func addressOf(r *http.Request) string {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	ip := at.Addr().Unmap()
+	if p, err := ip.Prefix(64); err == nil && ip.Is6() {
+		return p.String()
+	}
+	return ip.String()
+}
+
+// getSession tells who the client is.
+func (s *Server) getSession(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, s.sessionOf(c.key))
+}
+
+func (s *Server) sessionOf(key store.Key) Session {
+	mode := "serve"
+	if s.o.OpenToken != "" {
+		mode = "view"
+	}
+	return Session{Scopes: key.Scopes, Project: key.Project, Mode: mode}
+}
+
+// deleteSession ends the session of the cookie. Without one it changes nothing.
+func (s *Server) deleteSession(c *call) error {
+	if err := fromOwnPage(c.r); err != nil {
+		return err
+	}
+	s.sessions.end(cookieOf(c.r))
+	s.setCookie(c, "")
+	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+}

@@ -1,0 +1,115 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Settings is what a server is. It holds no secret.
+type Settings struct {
+	Version   string           `json:"version"`
+	Mode      string           `json:"mode" enum:"view,serve"`
+	Folder    string           `json:"folder,omitempty" doc:"What proviso view shows"`
+	ReadOnly  bool             `json:"read_only"`
+	Open      bool             `json:"open" doc:"Whether everybody on this machine may use it without a key"`
+	Providers []ProviderStatus `json:"providers"`
+	Keys      []KeyStatus      `json:"keys" doc:"The newest API keys in force; empty without the scope admin"`
+	Limits    map[string]any   `json:"limits" doc:"Numbers, or texts with a unit"`
+}
+
+// ProviderStatus says whether the server has the key of a provider.
+type ProviderStatus struct {
+	ID  string `json:"id" doc:"How ids of the provider begin"`
+	Key string `json:"key" enum:"present,absent,not needed"`
+}
+
+// KeyStatus is an API key, without its secret.
+type KeyStatus struct {
+	ID       string        `json:"id"`
+	Name     string        `json:"name"`
+	Scopes   []store.Scope `json:"scopes"`
+	LastUsed *time.Time    `json:"last_used,omitempty"`
+}
+
+// shownKeys bounds the list of keys.
+const shownKeys = 200
+
+// settings sends what the server is.
+func (s *Server) settings(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	open, err := s.open(c.r.Context())
+	if err != nil {
+		return err
+	}
+	o := &s.o
+	out := Settings{
+		Version: o.Version, Mode: s.sessionOf(c.key).Mode, Folder: o.Folder, ReadOnly: o.OpenToken != "", Open: open,
+		Providers: s.providers(), Keys: []KeyStatus{},
+		Limits: map[string]any{
+			"body bytes": o.BodyLimit, "run bytes": o.RunLimit, "requests a second": o.Rate, "time of an evaluation": o.EvaluateLimit.String(),
+			"processor time of a request": o.CPUBudget.String(), "event streams": o.MaxStreams, "session": o.SessionLife.String(),
+			"runs are kept": keptFor(o.KeepRuns), "evaluations are kept": keptFor(o.KeepEvaluations),
+		},
+	}
+	if c.key.Can(store.Admin) {
+		list, err := o.Store.ListKeys(c.r.Context(), store.Page{Limit: shownKeys})
+		if err != nil {
+			return err
+		}
+		for _, k := range list.Items {
+			if !k.Revoked.IsZero() || k.Project != c.project {
+				continue
+			}
+			status := KeyStatus{ID: k.ID, Name: k.Name, Scopes: k.Scopes}
+			if at := k.LastUsed.UTC(); !k.LastUsed.IsZero() {
+				status.LastUsed = &at
+			}
+			out.Keys = append(out.Keys, status)
+		}
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// keptFor says how long something is kept.
+func keptFor(d time.Duration) string {
+	if d <= 0 {
+		return "for ever"
+	}
+	return d.String()
+}
+
+// providers returns the providers of models. Opening one tells whether it lacks its key.
+func (s *Server) providers() []ProviderStatus {
+	list := []ProviderStatus{}
+	for _, k := range provider.Kinds() {
+		if k.Code || k.File || k.URL || k.Local || k.OpenEnded || !strings.HasSuffix(k.Name, ":") {
+			continue
+		}
+		status := ProviderStatus{ID: strings.TrimSuffix(k.Name, ":"), Key: "present"}
+		switch {
+		case !lacksKey(k.Name, proviso.EnvMap{}):
+			status.Key = "not needed"
+		case lacksKey(k.Name, s.o.Env):
+			status.Key = "absent"
+		}
+		list = append(list, status)
+	}
+	return slices.Clip(list)
+}
+
+func lacksKey(kind string, env proviso.Env) bool {
+	if env == nil {
+		env = proviso.EnvMap{}
+	}
+	_, err := provider.Open(proviso.ProviderSpec{ID: kind + "model"}, provider.Options{Env: env})
+	return errors.Is(err, provider.ErrNoKey)
+}
