@@ -48,4 +48,5 @@ Now you
   ./proviso eval -c examples/refund/proviso.yaml -o report.html    both prompts, as a page
   ./proviso init my-suite                                          a suite of your own
   ./proviso eval -c examples/promptfoo/promptfooconfig.yaml        a promptfoo suite, unchanged
+  ./proviso view                                                   every run so far, in the browser
 EOF

@@ -43,6 +43,7 @@ var commands = []func(*app) *cobra.Command{
 	newSpade,
 	newValidate,
 	newVersion,
+	newView,
 }
 
 // stdio are the streams of a command.

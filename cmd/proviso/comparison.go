@@ -1,13 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 
 	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/gate/runs"
 	"github.com/proviso-eval/proviso/judge/align"
-	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -20,19 +19,11 @@ func (a *app) compareSides(base, head *side, flakes []gate.Flake) (*gate.Compari
 	if err != nil {
 		return nil, o, err
 	}
-	c.Warnings = slices.Concat(differentSuites(base.suite, head.suite), base.notes, head.notes, c.Warnings)
+	c.Warnings = slices.Concat(runs.DifferentSuites(base.suite, head.suite), base.notes, head.notes, c.Warnings)
 	if base.kept != "" && base.kept == head.kept {
 		c.Warnings = append(c.Warnings, "Base and head are the same run, so that there is no difference to find.")
 	}
 	return c, o, nil
-}
-
-// differentSuites warns of two runs that are not of the same suite.
-func differentSuites(base, head string) []string {
-	if base == head || base == "" || head == "" {
-		return nil
-	}
-	return []string{fmt.Sprintf("The runs are of different suites: %q and %q.", report.Line(base, 100), report.Line(head, 100))}
 }
 
 // judgeErrors returns the measured errors of the judges of some runs, by assertion. An

@@ -48,6 +48,9 @@ func TestMain(m *testing.M) {
 //	fakeforge github|gitlab  starts a forge, and sets the environment of a job in it
 //	comments FILE            writes the comments of that forge to FILE
 //	absent FOLDER REGEX      no file under FOLDER holds what REGEX finds
+//	browse PATH... -- COMMAND...
+//	                         opens the link that COMMAND prints and each PATH, and ends
+//	                         COMMAND with Ctrl-C
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -84,6 +87,7 @@ func commandsOfScripts() map[string]func(*testscript.TestScript, bool, []string)
 		"absent":      holdsNone,
 		"fakeforge":   startForge,
 		"comments":    writeComments,
+		"browse":      browse,
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/report"
 )
@@ -106,6 +107,9 @@ func findRun(dir, name string) (string, error) {
 	found := slices.DeleteFunc(slices.Clone(runs), func(r runfile.Info) bool { return !strings.HasPrefix(r.ID, name) })
 	switch len(found) {
 	case 0:
+		if near := document.Nearest(name, everyID(runs)); near != "" {
+			return "", proviso.Errorf(proviso.NotFound, "no run %s in %s: did you mean %s?", name, dir, near)
+		}
 		if ids := idsOf(runs); len(ids) < len(runs) {
 			return "", proviso.Errorf(proviso.NotFound, "no run %s in %s: the newest are %s; `proviso runs` lists them", name, dir, listed(ids, len(runs)))
 		}
@@ -127,9 +131,11 @@ func nthLast(name string) (back int, ok bool) {
 }
 
 // idsOf returns the first ids, for a message.
-func idsOf(runs []runfile.Info) []string {
+func idsOf(runs []runfile.Info) []string { return everyID(runs[:min(len(runs), 5)]) }
+
+func everyID(runs []runfile.Info) []string {
 	var ids []string
-	for _, r := range runs[:min(len(runs), 5)] {
+	for _, r := range runs {
 		ids = append(ids, r.ID)
 	}
 	return ids

@@ -23,6 +23,7 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	if _, err := f.models.replayed(ctx, cassette); err != nil {
 		return nil, err
 	}
+	f.server.Env = env
 	clients := a.engineOptions(&f.evalFlags, env, cassette)
 	own := clients
 	own.Policy.Trusted, own.Policy.Sandbox = true, sandbox.Auto

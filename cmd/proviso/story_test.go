@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,24 +54,25 @@ func TestStoryIsShort(t *testing.T) {
 	}
 }
 
-// TestStoryEndsWithThreeCommands runs the commands that the demo suggests at its end.
-func TestStoryEndsWithThreeCommands(t *testing.T) {
-	_, offered, _ := strings.Cut(story(t, "NO_COLOR=1"), "\nNow you\n")
+// TestStoryEndsWithCommands runs the commands that the demo suggests at its end; the last
+// one shows the runs of the demo.
+func TestStoryEndsWithCommands(t *testing.T) {
+	dir := t.TempDir()
+	_, offered, _ := strings.Cut(story(t, "NO_COLOR=1", "XDG_STATE_HOME="+filepath.Join(dir, "state")), "\nNow you\n")
 	lines := strings.Split(strings.TrimSpace(offered), "\n")
-	if len(lines) != 3 {
-		t.Fatalf("the demo ends with %d commands, want 3:\n%s", len(lines), offered)
+	if len(lines) != 4 || !strings.HasPrefix(strings.TrimSpace(lines[3]), "./proviso view  ") {
+		t.Fatalf("the demo ends with %d commands, want 4, view the last:\n%s", len(lines), offered)
 	}
 	root, err := filepath.Abs(repository)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
 	t.Chdir(dir)
 	if err := os.Symlink(filepath.Join(root, "examples"), "examples"); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
-	for _, line := range lines {
+	for _, line := range lines[:3] {
 		command, what, ok := strings.Cut(strings.TrimSpace(line), "  ")
 		args := strings.Fields(command)
 		if !ok || what == "" || args[0] != "./proviso" {
@@ -85,6 +87,19 @@ func TestStoryEndsWithThreeCommands(t *testing.T) {
 		if _, err := os.Stat(name); err != nil {
 			t.Errorf("the commands did not write %s", name)
 		}
+	}
+	cmd := provisoCommand(t, dir, "", "view", "--no-open")
+	v, err := startViewer(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	if status, _, err := v.get(v.link); err != nil || status != http.StatusOK {
+		t.Fatalf("%d %v", status, err)
+	}
+	var shown struct{ Items []struct{ Suite string } }
+	if v.json(t, "/v1/runs", &shown); len(shown.Items) != 2 {
+		t.Errorf("%+v", shown)
 	}
 }
 

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
+	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/files"
+)
+
+// viewCommand holds the flags of view.
+type viewCommand struct {
+	dir    string
+	addr   string
+	noOpen bool
+}
+
+func newView(a *app) *cobra.Command {
+	f := &viewCommand{}
+	cmd := &cobra.Command{
+		Use:   "view [RUN|FOLDER]",
+		Short: "Show kept runs in the browser",
+		Long: "view shows the runs that eval kept in the browser: all of them, those of a FOLDER, or one RUN. A\n" +
+			"run that is going on is followed. Nothing is changed, no key is needed, and only this machine can\n" +
+			"connect: the link that view prints works once, in one browser. Ctrl-C ends it.\n\n" + runNames + "\n\n" +
+			"Exit codes: 0 stopped by a signal, 2 there is no such run, or a mistake in the command line, 3 the\n" +
+			"address cannot be used.",
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return a.view(cmd.Context(), f, name)
+		},
+	}
+	cmd.Flags().StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
+	cmd.Flags().StringVar(&f.addr, "addr", "", "listen on `ADDRESS`:PORT of this machine (default 127.0.0.1 and a free port)")
+	cmd.Flags().BoolVar(&f.noOpen, "no-open", false, "print the link, and open no browser")
+	return cmd
+}
+
+// shown is what view shows.
+type shown struct {
+	store *files.Store
+	name  string // of the folder or the file, for people
+	page  string // that is opened
+	end   func() error
+}
+
+func (a *app) view(ctx context.Context, f *viewCommand, name string) error {
+	const see = "see `proviso view --help`"
+	if f.addr != "" {
+		if _, _, err := net.SplitHostPort(f.addr); err != nil {
+			return badValue("--addr", "an address and a port, such as 127.0.0.1:8080", f.addr, see)
+		}
+		if !isLoopback(f.addr) {
+			return usageError{fmt.Errorf("--addr %s can be reached by others, and view is for this machine only", f.addr), "`proviso serve` is for others, with keys"}
+		}
+	}
+	what, err := a.shownBy(ctx, f.dir, name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.serveView(ctx, f, what), what.store.Close(), what.end())
+}
+
+// serveView serves until ctx ends.
+func (a *app) serveView(ctx context.Context, f *viewCommand, what *shown) error {
+	addr := f.addr
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		hint := ""
+		if f.addr != "" {
+			hint = "; without --addr, view takes a free port"
+		}
+		return proviso.Errorf(proviso.Unavailable, "%w%s", err, hint)
+	}
+	token := rand.Text()
+	link := url.URL{Scheme: "http", Host: l.Addr().String(), Path: what.page, RawQuery: url.Values{"token": {token}}.Encode()}
+	s, err := server.New(server.Options{
+		Store: what.store, Jobs: noJobs{}, Judge: noJudge{}, Version: versionName(), Env: a.env,
+		OpenToken: token, Hosts: []string{"localhost"}, Folder: what.name, Alignment: filepath.Join(alignmentFolder(""), align.File),
+		Log:         slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError})),
+		StopTimeout: viewStop,
+		Ready: func() {
+			fmt.Fprintf(a.err, "proviso: showing %s; Ctrl-C ends it\n", printable(what.name))
+			fmt.Fprintln(a.out, link.String())
+			if !f.noOpen {
+				a.openBrowser(ctx, link.String())
+			}
+		},
+	})
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	if err := s.Serve(ctx, l); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil // nothing is lost by what is cut off
+}
+
+// shownBy finds what a name stands for; "" is all runs of the folder dir.
+func (a *app) shownBy(ctx context.Context, dir, name string) (*shown, error) {
+	if isAddress(name) {
+		return a.shownAddress(ctx, name)
+	}
+	if dir == "" {
+		dir = a.stateDir()
+	}
+	if info, err := os.Stat(name); name != "" && err == nil && info.IsDir() {
+		if _, err := os.Lstat(filepath.Join(name, runfile.FileName)); err != nil {
+			return shownFolder(name, "/", proviso.Errorf(proviso.NotFound,
+				"the folder %s holds no run: expected %s in it, or folders of runs as `proviso eval` keeps them", name, runfile.FileName))
+		}
+	}
+	path, err := findRun(dir, name)
+	if name == "" {
+		return shownFolder(dir, "/", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	folder := path
+	if filepath.Base(path) == runfile.FileName {
+		folder = filepath.Dir(path)
+	}
+	// A run that is kept as eval keeps it is shown among the others.
+	if folder, err := filepath.Abs(folder); err == nil && runfile.IsID(filepath.Base(folder)) {
+		if _, ok := runfile.Find(filepath.Dir(folder), filepath.Base(folder)); ok {
+			return shownFolder(filepath.Dir(folder), "/runs/"+filepath.Base(folder), nil)
+		}
+	}
+	if folder == path {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			path = filepath.Join(path, runfile.FileName)
+		}
+	}
+	return shownFile(path, path)
+}
+
+// shownFolder shows a folder of runs. none is the error for a folder without any.
+func shownFolder(dir, page string, none error) (*shown, error) {
+	s, err := files.Open(dir, files.Options{})
+	if err != nil {
+		return nil, err
+	}
+	ids, err := s.IDs()
+	if err == nil && len(ids) == 0 && none != nil {
+		err = none
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &shown{store: s, name: dir, page: page, end: func() error { return nil }}, nil
+}
+
+// shownFile shows the run of one file.
+func shownFile(path, name string) (*shown, error) {
+	s, err := files.Open("", files.Options{File: path})
+	if err != nil {
+		return nil, err
+	}
+	ids, err := s.IDs()
+	if err == nil && len(ids) == 0 {
+		err = proviso.Errorf(proviso.NotFound, "%s is there no more", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &shown{store: s, name: name, page: "/runs/" + ids[0], end: func() error { return nil }}, nil
+}
+
+// shownAddress shows a copy of a run on a server, and removes it at the end.
+func (a *app) shownAddress(ctx context.Context, name string) (*shown, error) {
+	r, err := a.fetchRun(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	what, err := shownFile(r.Path(), r.address)
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	what.end = r.Close
+	return what, nil
+}
+
+// noJobs executes nothing: view starts no runs.
+type noJobs struct{}
+
+// Start implements [store.Jobs].
+func (noJobs) Start(context.Context, store.Work) error { return nil }
+
+// Stop implements [store.Jobs].
+func (noJobs) Stop(context.Context) error { return nil }
+
+// noJudge evaluates nothing.
+type noJudge struct{}
+
+// Evaluate implements [server.Evaluator].
+func (noJudge) Evaluate(context.Context, *judge.Request) (*judge.Response, error) {
+	return nil, proviso.Errorf(proviso.Refused, "proviso view only shows runs; `proviso serve` evaluates")
+}
+
+// Identity implements [server.Evaluator].
+func (noJudge) Identity() string { return "" }

@@ -1,0 +1,196 @@
+package files
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// state is what is known of a run. It holds until its stamp changes.
+type state struct {
+	stamp   stamp
+	run     store.Run
+	known   report.Kept
+	busy    bool // another process writes the run
+	checked bool // every row was looked at
+	unread  bool // the file cannot be read, or has no header yet
+}
+
+// stamp tells whether a file is as it was.
+type stamp struct {
+	size           int64
+	changed, begun int64
+}
+
+func stampOf(info runfile.Info) stamp {
+	st := stamp{begun: info.Begun.UnixNano()}
+	if info.File != nil {
+		st.size, st.changed = info.File.Size(), info.File.ModTime().UnixNano()
+	}
+	return st
+}
+
+// maxChecked is the size of files whose rows are all looked at, and are checked to be JSON,
+// before a run is shown. Of larger ones, rows that are damaged are left out when they are
+// read.
+const maxChecked = 16 << 20
+
+// stateOf returns the state of a run. With check every row is looked at, as far as that is
+// quick. A run that is there no more has no id.
+func (s *Store) stateOf(ctx context.Context, info runfile.Info, check bool) (*state, error) {
+	for {
+		was := stampOf(info)
+		s.mu.Lock()
+		st := s.states[info.ID]
+		s.mu.Unlock()
+		if st != nil && st.stamp == was && (st.checked || !check) && (!st.busy || runfile.Busy(info.Path)) {
+			return st, nil
+		}
+		st, err := s.read(ctx, info, check)
+		if err != nil {
+			return nil, err
+		}
+		// A writer that ended meanwhile has written the end of the run before.
+		now, ok := s.find(info.ID)
+		if !ok {
+			return &state{}, nil
+		}
+		if !st.busy && stampOf(now) != was {
+			info = now
+			continue
+		}
+		st.stamp = was
+		s.mu.Lock()
+		s.states[info.ID] = st
+		s.mu.Unlock()
+		return st, nil
+	}
+}
+
+// forget drops the states of runs that are there no more.
+func (s *Store) forget(runs []runfile.Info) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.states) <= len(runs) {
+		return
+	}
+	kept := make(map[string]*state, len(runs))
+	for _, r := range runs {
+		if st := s.states[r.ID]; st != nil {
+			kept[r.ID] = st
+		}
+	}
+	s.states = kept
+}
+
+// read finds out the state of a run. Its own mistakes are part of it.
+func (s *Store) read(ctx context.Context, info runfile.Info, check bool) (*state, error) {
+	st := &state{checked: check, run: store.Run{ID: info.ID, Project: store.DefaultProject, Status: store.Done, Created: info.Started}}
+	h, trailer, err := runfile.Ends(info.Path)
+	if info.File == nil || info.File.Mode().IsRegular() {
+		st.busy = (err != nil || trailer == nil) && runfile.Busy(info.Path)
+	}
+	switch {
+	case err != nil && st.busy: // its header is about to be written
+		st.run.Status, st.unread = store.Running, true
+		return st, nil
+	case err != nil:
+		st.fail(err)
+		st.run.Ended = st.run.Created
+		if info.File != nil {
+			st.run.Ended = info.File.ModTime()
+		}
+		return st, nil
+	}
+	st.describe(info, h, trailer)
+	if trailer != nil && !(check && (info.File == nil || info.File.Size() <= maxChecked)) {
+		return st, nil
+	}
+	err = s.use(ctx, info.Path, func(rec *record) error {
+		facts, err := rec.allFacts(ctx)
+		if err != nil {
+			return err
+		}
+		st.count(info, facts, trailer == nil)
+		return nil
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		st.fail(err)
+	}
+	return st, nil
+}
+
+// fail says why a run cannot be shown.
+func (st *state) fail(err error) {
+	st.run.Status, st.unread = store.Failed, true
+	var path *fs.PathError
+	if errors.As(err, &path) { // without what was tried
+		err = fmt.Errorf("%s: %w", path.Path, path.Err)
+	}
+	st.run.Error = oneName(strings.TrimPrefix(err.Error(), "read the run: "), 1000)
+}
+
+// describe sets what header and trailer say.
+func (st *state) describe(info runfile.Info, h runfile.Header, trailer []byte) {
+	k, r := report.ReadKept(h, trailer), &st.run
+	st.known = k
+	r.Suite, r.Version, r.Hash = oneName(h.Suite, store.MaxName), oneName(k.Hashes.Suite, store.MaxName), oneName(h.Hash, store.MaxName)
+	if planned, ok := h.Meta.At("rows").(float64); ok && planned > 0 && planned < math.MaxInt32 {
+		r.Rows = int(planned)
+	}
+	r.Created, r.Started = h.Started, h.Started
+	revision := k.Revision
+	revision.Commit, revision.Branch, revision.PullRequest = oneName(revision.Commit, store.MaxName), oneName(revision.Branch, store.MaxName), oneName(revision.PullRequest, store.MaxName)
+	// The server reads these members of its runs.
+	r.Options, _ = json.Marshal(struct {
+		AgentID   string          `json:"agent_id,omitempty"`
+		TestSuite string          `json:"test_suite,omitempty"`
+		Revision  report.Revision `json:"revision,omitzero"`
+	}{oneName(h.Meta.Object("config").Text("id"), store.MaxName), r.Suite, revision})
+	if trailer == nil {
+		return
+	}
+	r.Totals = proviso.Totals{Passed: max(0, k.Passed), Failed: max(0, k.Failed), Errors: max(0, k.Errors), Skipped: max(0, k.Skipped), Cost: max(0, k.Cost)}
+	r.Rows = max(r.Rows, r.Totals.Rows())
+	r.Ended = h.Started.Add(time.Duration(max(0, k.Seconds) * float64(time.Second)))
+}
+
+// count sets what the rows say.
+func (st *state) count(info runfile.Info, f *facts, unfinished bool) {
+	r := &st.run
+	if unfinished {
+		r.Totals = f.totals
+		r.Rows = max(r.Rows, r.Totals.Rows())
+		if st.busy {
+			r.Status = store.Running
+		} else {
+			r.Status = store.Cancelled
+			r.Error = fmt.Sprintf("interrupted: %d of %d rows are finished; `proviso eval --resume=%s` does the others", r.Totals.Rows(), r.Rows, info.ID)
+			if info.File != nil {
+				r.Ended = info.File.ModTime()
+			}
+		}
+	}
+	if f.damaged != "" && !st.busy {
+		r.Status, r.Error = store.Failed, f.damaged
+	}
+}
+
+// oneName bounds a text of a run file, without what controls a terminal.
+func oneName(text string, most int) string {
+	return excerpt.Head(report.OneLine(report.Printable(text)), most)
+}
