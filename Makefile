@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demos test race lint fmt tidy vet-all generate check-generated web check-web notices simulate bench dist fuzz nightly clean
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demos test race lint fmt tidy vet-all generate check-generated web check-web browser notices simulate bench dist fuzz nightly clean
 
 export CGO_ENABLED := 0
 VERSION    ?= $(shell git describe --tags --always 2>/dev/null || echo devel)
@@ -41,7 +41,7 @@ test: ## run every test
 	go test ./...
 
 race: ## run the tests of what is concurrent under the race detector
-	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./judge/attack ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./internal/watch ./otlp ./spade ./spade/classify ./spade/label ./spade/matrix ./spade/propose ./spade/subsume ./engine
+	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./judge/attack ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./internal/watch ./otlp ./spade ./spade/classify ./spade/label ./spade/matrix ./spade/propose ./spade/subsume ./store/files ./engine
 	CGO_ENABLED=1 go test -race -run 'Concurrent|Cancel' ./internal/script
 	CGO_ENABLED=1 go test -race -short -run 'Ask|Cancel|Close|Many|Globals|Values|Frame' ./sandbox
 
@@ -74,6 +74,10 @@ web: ## bundle the front end into web/dist (needs Node, npm and their registry)
 check-web: web ## fail if web/dist is not what its sources give
 	git diff --exit-code web/dist
 
+browser: build ## try the pages in Chromium: the smoke set (needs Node, npm and Chromium, and installs what is missing)
+	.ci/browser install
+	.ci/browser smoke
+
 simulate: ## how often the gate is right, by simulation: writes docs/gate-simulations.md in some minutes
 	go test ./gate -run TestSimulations -timeout 60m -simulate
 
@@ -86,12 +90,14 @@ dist: ## make a release: binaries of every platform, their parts, formula, npm p
 fuzz: ## run every fuzz target for FUZZTIME seconds each (1)
 	.ci/fuzz $(FUZZTIME)
 
-nightly: ## what takes too long for every change: time per byte of all readers, coverage of intervals, minutes of fuzzing, all tests under the race detector, benchmarks
+nightly: build ## what takes too long for every change: time per byte of all readers, coverage of intervals, minutes of fuzzing, all tests under the race detector, benchmarks, all browser tests
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestReadersAreLinear ./attacks
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestCoverageOfKappa ./stats
 	CGO_ENABLED=1 go test -race -timeout 60m ./...
 	.ci/fuzz $(NIGHTLY_FUZZTIME) guided
 	go run ./bench
+	.ci/browser install
+	.ci/browser all
 
 clean: ## remove what was built
 	rm -rf proviso dist

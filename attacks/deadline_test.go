@@ -28,8 +28,13 @@ const (
 // ofSize is the text of a family with at most so many bytes, and not much less.
 func ofSize(f family, size int) string {
 	n, text := 1000, f.text(1000)
-	for range 3 {
-		n = int(float64(n) * float64(size) / float64(len(text)) * 0.97)
+	// The numbers in a text grow with it: the sizes on the way are small, as those of
+	// the whole take long to make.
+	for _, share := range []float64{1. / 16, 1, 1, 1} {
+		if len(text) <= size && len(text) > size/20*19 {
+			break
+		}
+		n = int(float64(n) * float64(size) * share / float64(len(text)) * 0.97)
 		text = f.text(n)
 	}
 	return text

@@ -76,6 +76,14 @@ var promises = []struct {
 	{"Only the key that sent spans", "server.TestSpansOfKeys"},
 	{"A suite that contains a secret", "attacks.TestKeyInSuite server.TestInlineSecrets"},
 
+	{"The pages of the app run only", "server.TestPages server.TestDocsPage"},
+	{"A page of another site can neither", "server.TestPagesNeedThisHost server.TestSession server.TestRequests server.TestHeaders"},
+	{"A browser has a random cookie", "server.TestSession"},
+	{"A session ends with its key", "server.TestSession server.TestSessionEnds"},
+	{"Wrong keys are slowed down", "server.TestLogins"},
+	{"The link of `proviso view` works once", "server.TestOpenToken server.TestTokenFromAnotherSite"},
+	{"The settings page tells which", "server.TestSettings"},
+
 	{"proviso uses the network only for", "cmd/proviso.TestUntrustedNetwork internal/transport.TestHosts"},
 }
 

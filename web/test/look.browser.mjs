@@ -1,0 +1,101 @@
+// The look of eight views in two themes, compared with pictures that a person has seen.
+//
+//   UPDATE=1 node run.mjs all look    writes the pictures anew; look at them before you commit
+//
+// The pictures are half as wide as the page and lossy, so that they stay small: they
+// show what moved, and not each pixel. Fonts differ between machines, hence the tolerance.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { enter, launch, open, ready, view } from './harness.mjs';
+import { ids } from './app.browser.mjs';
+import { report } from './report.browser.mjs';
+import { ok, test } from './tests.mjs';
+import { screens } from './screens.mjs';
+
+const folder = new URL('look/', import.meta.url);
+export const now = new Date('2026-11-23T12:00:00Z');
+const tolerance = { channel: 48, share: 0.02 };
+
+// page is an empty page for work on pictures, without a policy.
+let blank;
+const easel = () => (blank ??= launch().then((b) => b.newPage()));
+
+// small makes a picture half as wide, as WebP.
+export async function small(png, scale = 0.5, quality = 0.72) {
+  const data = await (await easel()).evaluate(async ([png, scale, quality]) => {
+    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
+    const canvas = new OffscreenCanvas(Math.round(image.width * scale), Math.round(image.height * scale));
+    const c = canvas.getContext('2d');
+    c.imageSmoothingQuality = 'high';
+    c.drawImage(image, 0, 0, canvas.width, canvas.height);
+    const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: 'image/webp', quality })).arrayBuffer());
+    let text = '';
+    for (const b of bytes) text += String.fromCharCode(b);
+    return btoa(text);
+  }, [png.toString('base64'), scale, quality]);
+  return Buffer.from(data, 'base64');
+}
+
+// difference is the share of pixels of two pictures that differ in a channel.
+export async function difference(a, b) {
+  return (await easel()).evaluate(async ([a, b, channel]) => {
+    const [x, y] = await Promise.all([a, b].map(async (data) => {
+      const image = await createImageBitmap(await (await fetch(`data:image/webp;base64,${data}`)).blob());
+      const c = new OffscreenCanvas(image.width, image.height).getContext('2d');
+      c.drawImage(image, 0, 0);
+      return c.getImageData(0, 0, image.width, image.height);
+    }));
+    if (x.width !== y.width || x.height !== y.height) return 1;
+    let n = 0;
+    for (let i = 0; i < x.data.length; i += 4) if (Math.abs(x.data[i] - y.data[i]) > channel || Math.abs(x.data[i + 1] - y.data[i + 1]) > channel || Math.abs(x.data[i + 2] - y.data[i + 2]) > channel) n++;
+    return n / (x.data.length / 4);
+  }, [a.toString('base64'), b.toString('base64'), tolerance.channel]);
+}
+
+export const views = ['runs', 'run', 'case', 'compare', 'assertions', 'judges', 'prompts', 'report'];
+
+// shoot opens a view at a fixed time and returns its picture.
+export async function shoot(name, { theme = 'light', width = 1440, height = 900 } = {}) {
+  const o = await open({ theme, width, height, timezoneId: 'UTC', locale: 'en-GB' });
+  try {
+    await o.page.clock.setFixedTime(now);
+    if (name === 'report') {
+      await o.page.goto((await report('support')).url);
+      await ready(o.page);
+    } else {
+      await enter(o.page, await view('support', 'before', 'repeats', 'passed'), screens.find((s) => s.name === name).path(ids()));
+    }
+    await o.page.evaluate(() => document.fonts.ready);
+    await o.page.waitForTimeout(250); // previews of cells come after the matrix
+    return await o.page.screenshot();
+  } finally {
+    await o.close();
+  }
+}
+
+for (const name of views) {
+  for (const theme of ['light', 'dark']) {
+    test(`look: ${name}, ${theme}`, { smoke: name === 'run' && theme === 'light' }, async () => {
+      const file = new URL(`${name}-${theme}.webp`, folder), got = await small(await shoot(name, { theme }));
+      if (process.env.UPDATE) {
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(file, got);
+        return { skip: 'written' };
+      }
+      if (!existsSync(file)) throw new Error(`there is no picture ${file.pathname}; UPDATE=1 writes it`);
+      const share = await difference(got, readFileSync(file));
+      if (share > tolerance.share) writeFileSync(`/tmp/proviso-look-${name}-${theme}.webp`, got);
+      ok(share <= tolerance.share, `${(100 * share).toFixed(1)} % of the pixels differ; see /tmp/proviso-look-${name}-${theme}.webp`);
+    });
+  }
+}
+
+test('look: a changed page is noticed', {}, async () => {
+  const page = await easel();
+  const picture = async (width) => {
+    await page.setContent(`<div style="background:#0b5cad;width:${width}px;height:300px"></div>`);
+    return small(await page.screenshot());
+  };
+  const [a, b, c] = [await picture(400), await picture(400), await picture(500)];
+  ok((await difference(a, b)) === 0, 'the same page gives another picture');
+  ok((await difference(a, c)) > tolerance.share, 'another page gives the same picture');
+});
