@@ -286,7 +286,7 @@ func (b *detailer) differences(a *DetailAssertion, parts []passage) {
 			return
 		}
 	}
-	if len(parts) != 2 {
+	if len(parts) != 2 || parts[0].plain { // nothing in common: the reason and the output say it all
 		return
 	}
 	want, got := parts[0], parts[1]
@@ -294,11 +294,6 @@ func (b *detailer) differences(a *DetailAssertion, parts []passage) {
 		if text != "" {
 			a.Diff = append(a.Diff, DiffPart{kind, b.short("diff", text)})
 		}
-	}
-	if want.plain {
-		add("expected", excerpt.Bytes(want.text, 2*around))
-		add("actual", excerpt.Bytes(got.text, 2*around))
-		return
 	}
 	from := excerpt.Start(want.text, max(0, want.start-around))
 	before := want.text[from:want.start]
