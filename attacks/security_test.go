@@ -80,7 +80,7 @@ var promises = []struct {
 	{"A page of another site can neither", "server.TestPagesNeedThisHost server.TestSession server.TestRequests server.TestHeaders"},
 	{"A browser has a random cookie", "server.TestSession"},
 	{"A session ends with its key", "server.TestSession server.TestSessionEnds"},
-	{"Wrong keys are slowed down", "server.TestLogins"},
+	{"After ten wrong keys", "server.TestLogins"},
 	{"The link of `proviso view` works once", "server.TestOpenToken server.TestTokenFromAnotherSite"},
 	{"The settings page tells which", "server.TestSettings"},
 

@@ -32,7 +32,7 @@ var elsewhere = []place{
 	{in: "judge/", names: "count judge moderation", why: "a lint rule, columns of files, a role of a model"},
 	{in: "facts.go", names: "assert-set equals judge", why: "the types that are part of the language of suites"},
 	{in: "server/session.go", why: "the scheme of an origin"},
-	{in: "store/files/facts.go", names: "cost", why: "a member of rows"},
+	{in: "store/row.go", names: "cost judge", why: "members of rows"},
 	{in: "spade/rules/", why: "writes assertions of a sentence"},
 	{in: "spade/ask/forms.go", why: "the instructions for a model list what it may propose"},
 	{in: "spade/propose/", names: "chars count", why: "forms of those instructions"},

@@ -85,7 +85,7 @@ type Comment struct {
 	Footer string // is never cut; at most a few lines
 }
 
-// Posted is what became of a comment.
+// Posted is the result of posting a comment.
 type Posted struct {
 	Action Action
 	Number int    // of the change request

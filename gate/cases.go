@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// sort puts a pair with what became of its case. A case broke if its rows passed and now
+// sort puts a pair into the list of its change. A case broke if its rows passed and now
 // fail while the result of the assertions that both sides have fell, or if an assertion of
 // it broke and the rows were not fixed; likewise fixed. An assertion that was added breaks
 // nothing. With repeats, that takes a change of more than half of them; fewer are flaky.

@@ -72,7 +72,7 @@ type AssertionEffect struct {
 	series series
 }
 
-// Cases sorts the paired cases by what became of them. The worst come first.
+// Cases sorts the paired cases by how they changed. The worst come first.
 type Cases struct {
 	Broke, Fixed, StillFailing, Flaky []CasePair
 	Same                              int

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// What becomes of a reply.
+// The results of reading a reply.
 const (
 	accepted = "accepted"
 	again    = "asked again once"

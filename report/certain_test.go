@@ -46,7 +46,7 @@ func TestCertainFailureEverywhere(t *testing.T) {
 		"junit":    {`tests="4" failures="1" errors="1" skipped="0"`, `<failure message="contains: Expected output to satisfy contains "x"; latency, not decided: could not be decided" type="contains, latency">`},
 		"csv":      {"FAIL,,", "ERROR,0,"},
 		"markdown": {"**2 passed, 1 failed, 1 error** · pass rate 50–75 % (95 % interval 15–95 %, n = 4)", "x\"`\n- ! `latency`, not decided: `could not be decided`\n", "| `echo · first` | 50 % |", "| `echo · second` | 50–100 % |"},
-		"html":     {"Fail</span> <b>case 2</b>", "Not decided</span> <b>case 2</b>", "<b>50–75 %</b> pass rate, 95 % interval 15–95 %, n = 4", "50 % <small>1 of 2, ", "50–100 % <small>1–2 of 2, ", `<rect class="ok" width="50.0" height="12"/><rect class="bad" x="75.0" width="25.0"`},
+		"html":     {"Fail</span> <b>case 2</b>", "Error</span> <b>case 2</b>", "<b>50–75 %</b> pass rate, 95 % interval 15–95 %, n = 4", "50 % <small>1 of 2, ", "50–100 % <small>1–2 of 2, ", `<rect class="ok" width="50.0" height="12"/><rect class="bad" x="75.0" width="25.0"`},
 		"terminal": {"FAIL  case 2", "! latency, not decided: " + open, "✗ contains: " + broken, "     50%       1 of 2       first → echo", " 50–100%     1–2 of 2       second → echo, 1 error"},
 	} {
 		got := shown(t, format, m, sum, rows)

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Detail is a row, prepared for people: what the drawer of the app and the report show.
+// Detail is a row in the form that the app and the report show.
 type Detail struct {
 	Index        int               `json:"index"`
 	Case         string            `json:"case" doc:"Its id"`
@@ -20,14 +20,14 @@ type Detail struct {
 	Repeat       int               `json:"repeat" doc:"Of the case, from 0"`
 	Status       string            `json:"status"`
 	Score        string            `json:"score" doc:"With what it was compared with"`
-	Forgiven     bool              `json:"forgiven,omitempty" doc:"It failed, and the suite's rule for repeats lets it pass"`
+	Forgiven     bool              `json:"forgiven,omitempty" doc:"It failed, but counts as passed because enough repeats of its case passed"`
 	Prompt       string            `json:"prompt" doc:"That was sent"`
 	Vars         [][2]string       `json:"vars" doc:"Names and values"`
 	Output       *string           `json:"output,omitempty" doc:"Missing if there is none"`
 	Why          string            `json:"why,omitempty" doc:"Why the row did not pass, if no assertion says it"`
 	LatencyMS    float64           `json:"latency_ms,omitempty"`
 	Cost         float64           `json:"cost,omitempty" doc:"US dollars for the answer"`
-	IncurredCost *float64          `json:"incurred_cost,omitempty" doc:"That this run spent, if the answer came from a cache"`
+	IncurredCost *float64          `json:"incurred_cost,omitempty" doc:"US dollars that this run spent; less than cost if the answer came from a cache"`
 	Tokens       int               `json:"tokens,omitempty"`
 	Cached       bool              `json:"cached,omitempty"`
 	Assertions   []DetailAssertion `json:"assertions" doc:"In the order of the suite; parts of a set follow it"`
@@ -70,7 +70,7 @@ type DetailEvidence struct {
 	Quote string `json:"quote"`
 	Start *int   `json:"start,omitempty"`
 	End   *int   `json:"end,omitempty"`
-	Note  string `json:"note,omitempty" doc:"Where it is from, or what it shows, if it is not of the output"`
+	Note  string `json:"note,omitempty" doc:"What the quote shows, if it is not from the output"`
 }
 
 // DiffPart is a part of an expected and of an actual text.

@@ -113,7 +113,7 @@ func (p *page) title() string {
 
 func (p *page) about() string {
 	m, t := p.in.Meta, p.in.Summary.Totals()
-	parts := []string{Plural(t.Rows(), "row"), duration(m.Elapsed)}
+	parts := []string{Plural(t.Rows(), "result"), duration(m.Elapsed)}
 	if !m.Started.IsZero() {
 		parts = append(parts, m.Started.UTC().Format("2 January 2006, 15:04 UTC"))
 	}
@@ -134,25 +134,25 @@ func (p *page) note() {
 	d := p.data
 	switch {
 	case d.held < d.total:
-		fmt.Fprintf(p.w, "<p class=\"note lacks\">The counts are those of the whole run. The page holds %s of %s rows, those that did not pass first.", thousands(d.held), thousands(d.total))
+		fmt.Fprintf(p.w, "<p class=\"note lacks\">The counts are those of the whole run. The page holds %s of %s results; those that did not pass come first.", thousands(d.held), thousands(d.total))
 	case d.limit < pageText:
-		fmt.Fprintf(p.w, "<p class=\"note lacks\">All %s rows are in the page, with long texts shortened.", thousands(d.total))
+		fmt.Fprintf(p.w, "<p class=\"note lacks\">The page holds all %s results, with long texts shortened.", thousands(d.total))
 	default:
 		return
 	}
 	if p.in.Meta.RunFile != "" {
-		p.shownBy(" Everything is in the run:")
+		p.shownBy(" The whole run:")
 	}
 	p.w.WriteString("</p>\n")
 }
 
-// needs says what a browser lacks that shows this text: the script hides it.
+// needs says why there is no matrix. The script hides this text.
 func (p *page) needs() {
 	if p.data.matrix == "" {
-		p.w.WriteString("The run is too large for a table of all rows in a page.")
+		p.w.WriteString("The run is too large for a matrix in a page.")
 		return
 	}
-	fmt.Fprintf(p.w, "The table of %s, with filters and search, needs the page's own script, which is off or does not work in this browser.", Plural(p.data.total, "row"))
+	fmt.Fprintf(p.w, "The matrix of %s, with filters and search, needs JavaScript, which is off or does not work in this browser.", Plural(p.data.total, "result"))
 }
 
 // shownBy names the command that shows the run. Pages are shared, so it does not
@@ -178,7 +178,7 @@ func (p *page) produced() {
 	r := &m.Revision
 	commit := r.Commit
 	if r.Dirty != nil && *r.Dirty {
-		commit += ", with changes that are not in it"
+		commit += ", with uncommitted changes"
 	}
 	entry("Commit", commit)
 	entry("Branch", r.Branch)
@@ -193,9 +193,9 @@ func (p *page) produced() {
 		entry("SHA-256 of the "+x[0], x[1])
 	}
 	if m.RunFile != "" {
-		p.w.WriteString("<dt>To see all of it</dt><dd><code>proviso show ")
+		p.w.WriteString("<dt>To see the run</dt><dd><code>proviso show ")
 		p.text(cut(m.RunID, 80))
-		p.w.WriteString("</code></dd>\n<dt>To check it</dt><dd>run the suite again, then <code>proviso compare ")
+		p.w.WriteString("</code></dd>\n<dt>To repeat it</dt><dd>Run the suite again, then <code>proviso compare ")
 		p.text(cut(m.RunID, 80))
 		p.w.WriteString(" last</code></dd>\n")
 	}

@@ -165,7 +165,7 @@ func TestHTMLHoldsAllRows(t *testing.T) {
 	if strings.Contains(page, `class="note lacks"`) || strings.Contains(page, "someone") || !strings.Contains(page, "<code>proviso show ") {
 		t.Error("the page has a path, or says that it lacks something")
 	}
-	if n := strings.Count(page, `<details class="failure"`); n != 50 || !strings.Contains(page, "These are the worst 50 of 2000 rows that did not pass.") {
+	if n := strings.Count(page, `<details class="failure"`); n != 50 || !strings.Contains(page, "These are the worst 50 of 2000 results that did not pass.") {
 		t.Errorf("%d rows without a script", n)
 	}
 }
@@ -191,8 +191,8 @@ func TestHTMLIsBounded(t *testing.T) {
 		rows, output, id int
 		want             string
 	}{
-		"long texts": {1500, 12_000, 1, "All 1,500 rows are in the page, with long texts shortened."},
-		"rows":       {24_000, 10, 500, `The counts are those of the whole run\. The page holds (1\d|2[0-3]),\d\d\d of 24,000 rows, those that did not pass first\.`},
+		"long texts": {1500, 12_000, 1, "The page holds all 1,500 results, with long texts shortened."},
+		"rows":       {24_000, 10, 500, `The counts are those of the whole run\. The page holds (1\d|2[0-3]),\d\d\d of 24,000 results; those that did not pass come first\.`},
 	} {
 		m, sum := meta(), report.NewSummary(1)
 		var kept memoryRows

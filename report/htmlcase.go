@@ -63,15 +63,15 @@ func failuresOf(ctx context.Context, in *Input, marks []mark) (*pageFailures, er
 func (f *pageFailures) write(w *bufio.Writer) {
 	w.WriteString("<h2 id=\"h-failures\">What did not pass</h2>\n")
 	if f.all == 0 {
-		w.WriteString("<p class=\"note\">Every row passed, or had nothing to check.</p>\n")
+		w.WriteString("<p class=\"note\">No result failed or had an error.</p>\n")
 	}
 	w.WriteString(f.b.String())
 	if f.shown < f.all {
-		fmt.Fprintf(w, "<p class=\"note\">These are the worst %d of %s that did not pass.</p>\n", f.shown, Plural(f.all, "row"))
+		fmt.Fprintf(w, "<p class=\"note\">These are the worst %d of %s that did not pass.</p>\n", f.shown, Plural(f.all, "result"))
 	}
 }
 
-// statusWords are the signs and words of statuses in the page.
+// statusWord is the sign and the word of a status in the page.
 func statusWord(status string) string {
 	switch status {
 	case "pass":
@@ -81,7 +81,7 @@ func statusWord(status string) string {
 	case "skip":
 		return `<span class="status skip"><span aria-hidden="true">– </span>Skipped</span>`
 	}
-	return `<span class="status error"><span aria-hidden="true">! </span>Not decided</span>`
+	return `<span class="status error"><span aria-hidden="true">! </span>Error</span>`
 }
 
 // plain writes a text on one line, in short.
@@ -146,7 +146,7 @@ func (f *pageFailures) row(d *Detail, number int, open bool) {
 func (f *pageFailures) output(d *Detail) {
 	f.b.WriteString("<h3>Output</h3>\n")
 	if d.Output == nil {
-		f.b.WriteString("<p class=\"note\">There is none.</p>\n")
+		f.b.WriteString("<p class=\"note\">There is no output.</p>\n")
 		return
 	}
 	f.b.WriteString("<pre class=\"text\" tabindex=\"0\" aria-label=\"Output\">")

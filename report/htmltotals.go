@@ -13,7 +13,7 @@ func (p *page) totals() {
 	for _, x := range [...]struct {
 		n                 int
 		class, sign, word string
-	}{{t.Failed, "fail", "✕", "failed"}, {t.Errors, "error", "!", "not decided"}, {t.Passed, "pass", "✓", "passed"}, {t.Skipped, "skip", "–", "not checked"}} {
+	}{{t.Failed, "fail", "✕", "failed"}, {t.Errors, "error", "!", "errors"}, {t.Passed, "pass", "✓", "passed"}, {t.Skipped, "skip", "–", "skipped"}} {
 		if x.n == 0 {
 			x.class = "none"
 		}
@@ -30,7 +30,7 @@ func (p *page) totals() {
 		fmt.Fprintf(p.w, "<p class=\"note\">%s.</p>\n", text)
 	}
 	if r := p.in.Summary.Repeats(); r.Groups > 0 {
-		fmt.Fprintf(p.w, "<p class=\"note\">Of %s, %d both passed and failed; %d passed as often as the suite asks for.</p>\n",
+		fmt.Fprintf(p.w, "<p class=\"note\">Of %s, %d both passed and failed; %d passed often enough for the rule of the suite.</p>\n",
 			Plural(r.Groups, "repeated case"), r.Flaky, r.Met)
 	}
 }
@@ -72,7 +72,7 @@ func (p *page) assertions() {
 
 func (p *page) table(label, first string) {
 	fmt.Fprintf(p.w, "<div class=\"wide\" role=\"region\" aria-label=\"%s\" tabindex=\"0\"><table class=\"rates\"><thead><tr><th scope=\"col\">%s</th>"+
-		"<th scope=\"col\">Pass rate <small>95 %% interval</small></th><th scope=\"col\" class=\"n\">Failed</th><th scope=\"col\" class=\"n\">Undecided</th><th scope=\"col\" class=\"n\">Decided</th></tr></thead><tbody>\n", label, first)
+		"<th scope=\"col\">Pass rate <small>95 %% interval</small></th><th scope=\"col\" class=\"n\">Failed</th><th scope=\"col\" class=\"n\">Errors</th><th scope=\"col\" class=\"n\">Decided</th></tr></thead><tbody>\n", label, first)
 }
 
 func (p *page) assertion(a *AssertionSummary) {

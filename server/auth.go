@@ -150,13 +150,22 @@ func (s *Server) open(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// stillOpen reports whether a response that began without a key may continue.
+// stillOpen reports whether a response that takes long may continue: its key may have been
+// revoked, its session may have ended, and a server without keys may have got one.
 func (s *Server) stillOpen(c *call) bool {
-	if c.key.ID != anonymous {
+	ctx := c.r.Context()
+	if c.key.ID == anonymous {
+		open, err := s.open(ctx)
+		return open && err == nil
+	}
+	if c.r.Header.Get("Authorization") == "" && !s.sessions.lives(cookieOf(c.r), time.Now()) {
+		return false
+	}
+	if c.key.ID == viewSession {
 		return true
 	}
-	open, err := s.open(c.r.Context())
-	return open && err == nil
+	key, err := s.o.Store.Key(ctx, c.key.ID)
+	return err == nil && key.Revoked.IsZero()
 }
 
 // seesAll reports whether a key sees the data of other keys.

@@ -15,14 +15,14 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Limits of what pages show of rows.
+// Limits of the texts of rows in pages.
 const (
 	maxPreviews  = 400
 	previewBytes = 4 << 10   // of an output, before it is shortened to a line
 	detailBytes  = 256 << 10 // of an output, a prompt or a variable
 )
 
-// listPreviews sends what cells show of some rows.
+// listPreviews sends short texts of some rows, for the cells of a matrix.
 func (s *Server) listPreviews(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Server) listPreviews(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// getDetail sends one row, prepared for people.
+// getDetail sends one row in the form that the app shows.
 func (s *Server) getDetail(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Server) getDetail(c *call) error {
 	return c.json(http.StatusOK, d)
 }
 
-// timed calls f with the computing time of a request.
+// timed calls f within the limit of computing time for a request.
 func (s *Server) timed(c *call, f func(context.Context) error) error {
 	ctx, task := s.turns.Begin(c.r.Context(), c.key.ID, s.o.CPUBudget, s.over)
 	defer task.End()
@@ -116,11 +116,11 @@ func detailOf(ctx context.Context, kept store.Runs, meta *report.Meta, run strin
 	return report.NewDetail(meta, row.JSON, limit)
 }
 
-// maxAround is how many rows before and behind one are searched for its repeats, which
-// stand near it.
+// maxAround is how many rows before and after a row are searched for its repeats, which
+// are stored near it.
 const maxAround = 200
 
-// forgiven reports whether a row failed and its case passed often enough.
+// forgiven reports whether a row failed although enough repeats of its case passed.
 func forgiven(ctx context.Context, kept store.Runs, run string, d *report.Detail) (bool, error) {
 	if d.Status != proviso.Fail.String() {
 		return false, nil
@@ -152,7 +152,7 @@ func forgiven(ctx context.Context, kept store.Runs, run string, d *report.Detail
 	return this.of > 1 && passed >= this.pass, nil
 }
 
-// repeated is what tells which repeats belong together, and how many must pass.
+// repeated identifies the repeats of a case, and says how many must pass.
 type repeated struct {
 	caseID           []byte
 	column, of, pass int

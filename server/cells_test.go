@@ -134,7 +134,7 @@ func TestMatrixState(t *testing.T) {
 	}
 }
 
-// TestLiveMatrix: a run that is going on has the rows that are finished.
+// TestLiveMatrix: a run that is running has the rows that are finished.
 func TestLiveMatrix(t *testing.T) {
 	t.Parallel()
 	p := newSlow()

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -157,6 +158,9 @@ func (s *Server) handler(route *route) http.Handler {
 // serve runs the checks that all routes share, then the route.
 func (s *Server) serve(c *call) error {
 	if err := s.authenticate(c); err != nil {
+		if c.route.MediaType == mediaHTML && wantsHTML(c.r) && s.o.OpenToken == "" && problemOf(err).Status == http.StatusUnauthorized {
+			return c.sendResponse(store.Response{Status: http.StatusSeeOther, Location: "/login?next=" + url.QueryEscape(c.r.URL.RequestURI())})
+		}
 		return err
 	}
 	if c.route.Scope != "" {
@@ -273,7 +277,10 @@ func (c *call) json(status int, v any) error {
 	return c.sendResponse(store.Response{Status: status, MediaType: mediaJSON, Body: data})
 }
 
-const mediaJSON = "application/json"
+const (
+	mediaJSON = "application/json"
+	mediaHTML = "text/html"
+)
 
 // encode is the JSON of a response: one line with a line break at its end, and
 // without escapes for HTML.

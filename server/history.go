@@ -13,16 +13,16 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/recent"
+	"github.com/proviso-eval/proviso/internal/rowscan"
 	"github.com/proviso-eval/proviso/judge/record"
-	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
 
-// AssertionHistory is how an assertion came out over the latest runs.
+// AssertionHistory is the verdicts on an assertion over the latest runs.
 type AssertionHistory struct {
 	Suite     string         `json:"suite"`
-	Assertion string         `json:"assertion" doc:"Its id, else its metric, else its type"`
+	Assertion string         `json:"assertion" doc:"Its id, else its metric, else its type and value"`
 	Type      string         `json:"type" doc:"Empty if it is not known"`
 	Judged    bool           `json:"judged" doc:"Whether a model decides it"`
 	Judges    []string       `json:"judges" doc:"Identities of the judges of the newest run"`
@@ -58,7 +58,7 @@ type history struct {
 	counts  *recent.Cache[string, []store.AssertionCount]
 	about   *recent.Cache[string, map[string]assertionFacts]
 	prompts *recent.Cache[string, []promptCount]
-	judges  *recent.Cache[string, []report.BatchJudge]
+	tallies *recent.Cache[string, store.Tally]
 	covers  *recent.Cache[string, []CoveredSentence]
 }
 
@@ -67,22 +67,38 @@ type assertionFacts struct {
 	kind   string
 	judges []string
 	raw    *value.Object
+	size   int // of raw as JSON
 }
 
 const historyRoom = 16 << 20 // bytes of each cache, roughly
 
 func newHistory() *history {
 	return &history{
-		counts: recent.New[string](recent.Options[[]store.AssertionCount]{Entries: 500, Total: historyRoom, Size: func(l []store.AssertionCount) int { return 128 * len(l) }}),
-		about:  recent.New[string](recent.Options[map[string]assertionFacts]{Entries: 50}),
+		counts: recent.New[string](recent.Options[[]store.AssertionCount]{Entries: 500, Total: historyRoom, Size: func(l []store.AssertionCount) (n int) {
+			for i := range l {
+				n += 64 + len(l[i].ID)
+			}
+			return n
+		}}),
+		about: recent.New[string](recent.Options[map[string]assertionFacts]{Entries: 50, Total: historyRoom, Size: func(m map[string]assertionFacts) (n int) {
+			for name, x := range m {
+				n += 512 + len(name) + x.size
+			}
+			return n
+		}}),
 		prompts: recent.New[string](recent.Options[[]promptCount]{Entries: 500, Total: historyRoom, Size: func(l []promptCount) (n int) {
 			for i := range l {
 				n += 256 + len(l[i].text)
 			}
 			return n
 		}}),
-		judges: recent.New[string](recent.Options[[]report.BatchJudge]{Entries: 500}),
-		covers: recent.New[string](recent.Options[[]CoveredSentence]{Entries: 200}),
+		tallies: recent.New[string](recent.Options[store.Tally]{Entries: 500, Total: historyRoom, Size: func(t store.Tally) int { return 256 * (len(t.Prompts) + len(t.Judges)) }}),
+		covers: recent.New[string](recent.Options[[]CoveredSentence]{Entries: 200, Total: historyRoom, Size: func(l []CoveredSentence) (n int) {
+			for i := range l {
+				n += 128 + len(l[i].Text) + 64*len(l[i].Assertions)
+			}
+			return n
+		}}),
 	}
 }
 
@@ -132,7 +148,7 @@ func pageOfList[T any](q url.Values, kind string, all []T, name func(*T) string)
 	return part, next, nil
 }
 
-// listAssertions sends how assertions came out over the latest runs.
+// listAssertions sends the verdicts on assertions over the latest runs.
 func (s *Server) listAssertions(c *call) error {
 	q, err := c.query("suite", "runs", "limit", "after")
 	if err != nil {
@@ -142,10 +158,13 @@ func (s *Server) listAssertions(c *call) error {
 	if err != nil {
 		return err
 	}
+	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
+	defer task.End()
+	c.r = c.r.WithContext(ctx)
 	byName := map[string]*AssertionHistory{}
 	newest := map[string]string{} // run, by name
 	position := func(h *AssertionHistory) string { return h.Suite + "\x00" + h.Assertion }
-	for _, r := range runs {
+	for _, r := range s.counted(c, runs) {
 		counts, err := s.countsOf(c, r.ID)
 		if err != nil {
 			return err
@@ -181,6 +200,44 @@ func (s *Server) listAssertions(c *call) error {
 		part[i].Judged = len(x.judges) > 0 || kind != nil && kind.Needs&check.NeedsJudge != 0
 	}
 	return c.json(http.StatusOK, AssertionList{Items: part, Next: next})
+}
+
+// countedRows bounds the rows that a request counts: those of runs from before the store
+// counted them, and of files.
+const countedRows = 200_000
+
+// counted returns the first runs, up to the one that exceeds the rows that a request
+// counts. What it counted is kept, so that the next request counts further ones.
+func (s *Server) counted(c *call, runs []store.Run) []store.Run {
+	left := countedRows
+	for i, r := range runs {
+		if !r.Uncounted {
+			continue
+		}
+		key := string(c.project) + "\x00" + r.ID
+		_, tallied := s.history.tallies.Get(key)
+		if _, known := s.history.counts.Get(key); tallied || known {
+			continue
+		}
+		if left <= 0 {
+			return runs[:i]
+		}
+		left -= r.Totals.Rows()
+	}
+	return runs
+}
+
+// tallyOf returns what is counted of a run that has ended.
+func (s *Server) tallyOf(c *call, r store.Run) (store.Tally, error) {
+	key := string(c.project) + "\x00" + r.ID
+	if tally, ok := s.history.tallies.Get(key); ok {
+		return tally, nil
+	}
+	tally, err := c.kept.Tally(c.r.Context(), r.ID)
+	if err == nil {
+		s.history.tallies.Add(key, tally)
+	}
+	return tally, err
 }
 
 // startOf is when a run began, or when it was made if that is not known.
@@ -244,14 +301,16 @@ func (s *Server) sample(ctx context.Context, kept store.Runs, run, assertion str
 			return err
 		}
 		for _, v := range row.Verdicts() {
-			x := about[v.Name]
+			name := rowscan.NameOf(v.Assertion)
+			x := about[name]
 			if x.kind == "" {
 				x.kind, x.raw = cmp.Or(v.Assertion.Text("type"), proviso.TypeJudge), v.Assertion
+				x.size = len(value.AppendJSON(nil, x.raw))
 			}
 			if v.Judge != "" && !slices.Contains(x.judges, v.Judge) && len(x.judges) < 10 {
 				x.judges = append(x.judges, v.Judge)
 			}
-			about[v.Name] = x
+			about[name] = x
 		}
 	}
 	return nil

@@ -1,13 +1,11 @@
 package server
 
 import (
-	"bytes"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso/judge/align"
-	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -59,17 +57,23 @@ func (s *Server) listJudges(c *call) error {
 	if err != nil {
 		return err
 	}
+	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
+	defer task.End()
+	c.r = c.r.WithContext(ctx)
 	out := JudgeList{Items: []JudgeUse{}}
-	left := judgedRows
-	for _, r := range runs {
-		judges, err := s.judgesOf(c, r.ID, &left)
+	at := map[string]int{} // in out.Items
+	for _, r := range s.counted(c, runs) {
+		tally, err := s.tallyOf(c, r)
 		if err != nil {
 			return err
 		}
-		for _, j := range judges {
-			i := slices.IndexFunc(out.Items, func(u JudgeUse) bool { return u.Judge == j.Judge })
-			if i < 0 {
-				i = len(out.Items)
+		for _, j := range tally.Judges {
+			i, ok := at[j.Judge]
+			if !ok {
+				if i = len(out.Items); i == maxJudges {
+					continue
+				}
+				at[j.Judge] = i
 				out.Items = append(out.Items, JudgeUse{Judge: j.Judge, LastRun: r.ID, Alignment: []Alignment{}})
 			}
 			u := &out.Items[i]
@@ -91,32 +95,8 @@ func (s *Server) listJudges(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// judgedRows bounds the judged rows that a request reads. The run that exceeds it is the
-// last; the next request reads further ones.
-const judgedRows = 50_000
-
-// judgesOf returns what each judge did in a run that has ended. Only rows that a model
-// judged are decoded, and counted in left.
-func (s *Server) judgesOf(c *call, run string, left *int) ([]report.BatchJudge, error) {
-	key := string(c.project) + "\x00" + run
-	if judges, ok := s.history.judges.Get(key); ok || *left <= 0 {
-		return judges, nil
-	}
-	sum := report.NewSummary(0)
-	err := eachRow(c.r.Context(), c.kept, run, func(_ int, row []byte) error {
-		if !bytes.Contains(row, []byte(`"judge":"`)) {
-			return nil
-		}
-		*left--
-		return sum.AddRow(row)
-	})
-	if err != nil {
-		return nil, err
-	}
-	judges := report.NewBatch(&report.Meta{}, sum).Judges
-	s.history.judges.Add(key, judges)
-	return judges, nil
-}
+// maxJudges limits the judges that are shown.
+const maxJudges = 1000
 
 func alignmentOf(e align.Entry) Alignment {
 	a := Alignment{Criterion: e.Assertion, Labels: e.N, TruePass: e.TP, FalsePass: e.FP, TrueFail: e.TN, FalseFail: e.FN, Undecided: e.Errors}

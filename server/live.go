@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// sendLive sends the verdicts of a run that is going on. Its rows are read once, whoever
-// asks how often.
+// sendLive sends the verdicts of a run that is running. Its rows are read once, however
+// many clients ask.
 func (s *Server) sendLive(ctx context.Context, c *call, r store.Run) error {
 	m, err := s.liveMatrix(ctx, c, r)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Server) liveMatrix(ctx context.Context, c *call, r store.Run) (*matrix.
 
 func liveKey(c *call, r store.Run) string { return string(c.project) + "\n" + r.ID }
 
-// lives are the runs that are going on and watched.
+// lives are the running runs that clients watch.
 type lives struct {
 	alone
 	mu   sync.Mutex

@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// getMatrix sends the verdicts of a run, also of one that is going on.
+// getMatrix sends the verdicts of a run, also while it is running.
 func (s *Server) getMatrix(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {

@@ -63,7 +63,7 @@ func assets() map[string]*asset {
 func packed(name string, data []byte) *asset {
 	sum := sha256.Sum256(data)
 	a := &asset{data: data, kind: mime.TypeByExtension(path.Ext(name)), tag: hex.EncodeToString(sum[:12]), hashed: isHashed(name)}
-	switch path.Ext(name) { // the table of the machine may say something else
+	switch path.Ext(name) { // the table of the machine may differ
 	case ".html":
 		a.kind = "text/html; charset=utf-8"
 	case ".js":
@@ -101,7 +101,8 @@ func isPage(p string) bool {
 	return false
 }
 
-// opensPage reports whether a person opens a page of the app by a link on another site.
+// opensPage reports whether a person opens a page of the app, perhaps by a link on another
+// site.
 // The page holds no data; its script asks for them from here.
 func opensPage(r *http.Request) bool {
 	return r.Method == http.MethodGet && isPage(r.URL.Path) && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
@@ -127,7 +128,7 @@ func (s *Server) page(c *call) bool {
 		}
 	case !isAsset && wantsHTML(r) && !strings.HasPrefix(r.URL.Path, "/v1/") && !s.routed(r):
 		c.route = &route{Path: "app"}
-		c.html(http.StatusNotFound, appPolicy, appHTML) // its script says that nothing is here
+		c.html(http.StatusNotFound, appPolicy, appHTML) // its script says that there is no such page
 	default:
 		return false
 	}
@@ -143,7 +144,7 @@ func (s *Server) routed(r *http.Request) bool {
 // wantsHTML reports whether a browser opens an address.
 func wantsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
-// html sends a page. Pages and files may be kept, but have to be asked for each time.
+// html sends a page. Browsers may cache pages and files, but must ask whether they changed.
 func (c *call) html(status int, policy string, data []byte) {
 	h := c.w.Header()
 	h.Set("Content-Security-Policy", policy)

@@ -2,7 +2,9 @@ package server_test
 
 import (
 	"compress/gzip"
+	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -139,6 +141,30 @@ func TestPagesNeedNoKey(t *testing.T) {
 	for path, want := range map[string]int{"/": 200, "/login": 200, "/assets/app.js": 200, "/docs": 401, "/openapi.json": 401, "/v1/session": 401, "/v1/runs": 401, "/v1/settings": 401} {
 		if got := f.ask("GET", path, ""); got.status != want {
 			t.Errorf("%s: %d, want %d", path, got.status, want)
+		}
+	}
+}
+
+// TestDocsInBrowser: a browser without a session comes to the login page, and from there
+// back; programs get a problem.
+func TestDocsInBrowser(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{})
+	f.key(store.NewKey{Scopes: []store.Scope{store.Admin}})
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for path, want := range map[string]string{"/docs": "303 /login?next=%2Fdocs", "/docs?a=b": "303 /login?next=%2Fdocs%3Fa%3Db", "/openapi.json": "401 ", "/v1/runs": "401 "} {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", f.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", "text/html,application/xhtml+xml")
+		got, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Body.Close()
+		if answer := fmt.Sprint(got.StatusCode, " ", got.Header.Get("Location")); answer != want {
+			t.Errorf("%s: %s, want %s", path, answer, want)
 		}
 	}
 }

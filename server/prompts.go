@@ -1,8 +1,6 @@
 package server
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -56,7 +54,12 @@ type PromptList struct {
 	Next  string          `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
 }
 
-const maxPromptText = 64 << 10 // bytes of a prompt that are shown
+// Limits of the prompts of one run that are shown.
+const (
+	maxPromptText  = 64 << 10 // bytes of a prompt
+	maxPromptTexts = 2 << 20  // bytes of all its prompts, about
+	maxPrompts     = 1000
+)
 
 // promptCount counts the rows of one prompt in one run.
 type promptCount struct {
@@ -72,7 +75,7 @@ func countedPrompt(id, label, raw string, n int) promptCount {
 	}
 	sum := sha256.Sum256([]byte(raw))
 	text := strings.ReplaceAll(raw, "\r\n", "\n")
-	return promptCount{id: id, name: label, hash: hex.EncodeToString(sum[:8]), text: excerpt.Head(text, maxPromptText)}
+	return promptCount{id: id, name: label, hash: hex.EncodeToString(sum[:8]), text: strings.Clone(excerpt.Head(text, maxPromptText))}
 }
 
 // listPrompts sends the prompts of the latest runs.
@@ -85,20 +88,23 @@ func (s *Server) listPrompts(c *call) error {
 	if err != nil {
 		return err
 	}
-	all := []PromptHistory{}
-	left := countedRows
-	for _, r := range runs { // newest first
-		counts, err := s.promptsOf(c, r, &left)
+	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
+	defer task.End()
+	c.r = c.r.WithContext(ctx)
+	var all promptHistories
+	for _, r := range s.counted(c, runs) { // newest first
+		counts, err := s.promptsOf(c, r)
 		if err != nil {
 			return err
 		}
 		for i := range counts {
-			all = addPrompt(all, r, &counts[i])
+			all.add(r, &counts[i])
 		}
 	}
 	position := func(p *PromptHistory) string { return p.Suite + "\x00" + p.Name }
-	slices.SortFunc(all, func(a, b PromptHistory) int { return strings.Compare(position(&a), position(&b)) })
-	part, next, err := pageOfList(q, "prompts", all, position)
+	list := append([]PromptHistory{}, all.list...)
+	slices.SortFunc(list, func(a, b PromptHistory) int { return strings.Compare(position(&a), position(&b)) })
+	part, next, err := pageOfList(q, "prompts", list, position)
 	if err != nil {
 		return err
 	}
@@ -110,33 +116,41 @@ func (s *Server) listPrompts(c *call) error {
 	return c.json(http.StatusOK, PromptList{Items: part, Next: next})
 }
 
-// addPrompt adds the prompt of a run that is older than all before it.
-func addPrompt(all []PromptHistory, r store.Run, p *promptCount) []PromptHistory {
-	i := slices.IndexFunc(all, func(h PromptHistory) bool { return h.Suite == r.Suite && h.Name == p.name })
-	if i < 0 {
-		i = len(all)
-		all = append(all, PromptHistory{Name: p.name, Suite: r.Suite})
+// promptHistories are the prompts of several runs. They are found by name, because a run
+// may have any number of them.
+type promptHistories struct {
+	list     []PromptHistory
+	at       map[[2]string]int // in list, by suite and name
+	versions map[[3]string]int // in the versions, by suite, name and hash
+}
+
+// add adds the prompt of a run that is older than all before it.
+func (all *promptHistories) add(r store.Run, p *promptCount) {
+	if all.at == nil {
+		all.at, all.versions = map[[2]string]int{}, map[[3]string]int{}
 	}
-	h := &all[i]
-	j := slices.IndexFunc(h.Versions, func(v PromptVersion) bool { return v.Hash == p.hash })
-	if j < 0 {
+	i, ok := all.at[[2]string{r.Suite, p.name}]
+	if !ok {
+		i = len(all.list)
+		all.at[[2]string{r.Suite, p.name}] = i
+		all.list = append(all.list, PromptHistory{Name: p.name, Suite: r.Suite})
+	}
+	h := &all.list[i]
+	j, ok := all.versions[[3]string{r.Suite, p.name, p.hash}]
+	if !ok {
 		j = len(h.Versions)
+		all.versions[[3]string{r.Suite, p.name, p.hash}] = j
 		h.Versions = append(h.Versions, PromptVersion{Hash: p.hash, Text: p.text, LastRun: r.ID, LastSeen: startOf(r)})
 	}
 	v := &h.Versions[j]
 	v.FirstRun, v.FirstSeen = r.ID, startOf(r)
 	v.Runs, v.Passed, v.Failed, v.Errors = v.Runs+1, v.Passed+p.passed, v.Failed+p.failed, v.Errors+p.errors
-	return all
 }
 
-// countedRows bounds the rows that a request counts by their prompts. The run that
-// exceeds it is the last; the next request counts further ones.
-const countedRows = 200_000
-
 // promptsOf returns the prompts of a run that has ended, each with its counts.
-func (s *Server) promptsOf(c *call, r store.Run, left *int) ([]promptCount, error) {
+func (s *Server) promptsOf(c *call, r store.Run) ([]promptCount, error) {
 	key := string(c.project) + "\x00" + r.ID
-	if list, ok := s.history.prompts.Get(key); ok || *left <= 0 {
+	if list, ok := s.history.prompts.Get(key); ok {
 		return list, nil
 	}
 	list, err := s.textsOf(c, r)
@@ -146,68 +160,30 @@ func (s *Server) promptsOf(c *call, r store.Run, left *int) ([]promptCount, erro
 	if len(list) == 1 {
 		list[0].passed, list[0].failed, list[0].errors = r.Totals.Passed, r.Totals.Failed, r.Totals.Errors
 	} else if len(list) > 1 {
-		*left -= r.Totals.Rows()
-		err = countPrompts(c.r.Context(), c.kept, r.ID, list)
-	}
-	if err != nil {
-		return nil, err
+		tally, err := s.tallyOf(c, r)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range tally.Prompts {
+			if i := slices.IndexFunc(list, func(p promptCount) bool { return p.id == n.ID }); i >= 0 {
+				list[i].passed, list[i].failed, list[i].errors = n.Passed, n.Failed, n.Errors
+			}
+		}
 	}
 	s.history.prompts.Add(key, list)
 	return list, nil
-}
-
-// countPrompts counts the rows of each prompt.
-func countPrompts(ctx context.Context, kept store.Runs, run string, list []promptCount) error {
-	for p := (store.Page{Limit: store.MaxPage}); ; {
-		rows, err := kept.ListResults(ctx, run, store.ResultFilter{}, p)
-		if err != nil {
-			return err
-		}
-		for i := range rows.Items {
-			id := promptOf(rows.Items[i].JSON)
-			if j := slices.IndexFunc(list, func(p promptCount) bool { return p.id == id }); j >= 0 {
-				list[j].count(rows.Items[i].Status)
-			}
-		}
-		if p.After = rows.Next; p.After == "" {
-			return nil
-		}
-	}
-}
-
-// promptOf returns the id of a row's prompt. It stands before every text of the row, and
-// no text holds a quote without a backslash, so that the row need not be decoded.
-func promptOf(row []byte) string {
-	_, rest, ok := bytes.Cut(row, []byte(`"promptId":"`))
-	id, _, ended := bytes.Cut(rest, []byte{'"'})
-	if ok && ended && !bytes.Contains(id, []byte{'\\'}) {
-		return string(id)
-	}
-	decoded, err := report.ReadRow(row)
-	if err != nil {
-		return "" // it counts for no prompt
-	}
-	return decoded.Record.Text("promptId")
-}
-
-func (p *promptCount) count(status proviso.Status) {
-	switch status {
-	case proviso.Pass:
-		p.passed++
-	case proviso.Fail:
-		p.failed++
-	case proviso.Errored:
-		p.errors++
-	}
 }
 
 // textsOf returns the prompts of a run: from the header of a run that was made
 // elsewhere, or from the version of the suite.
 func (s *Server) textsOf(c *call, r store.Run) ([]promptCount, error) {
 	var list []promptCount
+	seen, size := map[string]bool{}, 0
 	add := func(id, label, raw string) {
-		if !slices.ContainsFunc(list, func(p promptCount) bool { return p.id == id }) {
+		if !seen[id] && len(list) < maxPrompts && size < maxPromptTexts {
+			seen[id] = true
 			list = append(list, countedPrompt(id, label, raw, len(list)+1))
+			size += len(list[len(list)-1].text)
 		}
 	}
 	ends, err := c.kept.RunFile(c.r.Context(), r.ID)

@@ -324,16 +324,8 @@ func pushedRow(ctx context.Context, index int, record []byte) (store.Result, err
 		return store.Result{}, proviso.Errorf(proviso.Invalid, "row %d: %q is not a verdict: pass, fail, error or skip is expected", index, shortened(verdict))
 	}
 	t := sum.Totals()
-	out := store.Result{Index: index, Status: row.Status, Usage: t.Usage, Cost: t.Cost, JSON: record}
-	for _, a := range row.Assertions {
-		name := a.ID
-		for _, other := range [...]string{a.Metric, a.Type} {
-			if name == "" {
-				name = other
-			}
-		}
-		out.Assertions = append(out.Assertions, store.AssertionStatus{ID: name, Status: a.Status})
-	}
+	out, _, _ := store.ReadRow(index, record) // its verdicts, by the names that every page uses
+	out.Status, out.Usage, out.Cost, out.JSON = row.Status, t.Usage, t.Cost, record
 	return out, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/turns"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
@@ -224,17 +225,23 @@ func (s *Server) listRuns(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// getRun sends a run, with its results once it has ended.
+// getRun sends a run, with its results once it has ended, unless the client does without:
+// every row is read for them.
 func (s *Server) getRun(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
 		return err
 	}
-	if _, err := c.query(); err != nil {
+	q, err := c.query("results")
+	if err != nil {
+		return err
+	}
+	results, err := choice(q, "results", "no")
+	if err != nil {
 		return err
 	}
 	out := runOf(r)
-	if r.Status.Ended() {
+	if r.Status.Ended() && results != "no" {
 		b, err := s.batch(c, r, out)
 		if err != nil {
 			return err
@@ -267,22 +274,39 @@ func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 
 // eachRow calls do for the stored rows of a run in the order of their index.
 func eachRow(ctx context.Context, kept store.Runs, run string, do func(index int, row []byte) error) error {
+	return eachResult(ctx, kept, run, func(r *store.Result) error { return do(r.Index, r.JSON) })
+}
+
+// eachResult is eachRow for what the store has of a row. A page of rows is done in one turn.
+func eachResult(ctx context.Context, kept store.Runs, run string, do func(*store.Result) error) error {
 	page := store.Page{Limit: store.MaxPage}
 	for {
-		list, err := kept.ListResults(ctx, run, store.ResultFilter{}, page)
+		list, err := kept.ListResults(ctx, run, store.ResultFilter{Bare: true}, page)
 		if err != nil {
 			return err
 		}
-		for i := range list.Items {
-			if err := do(list.Items[i].Index, list.Items[i].JSON); err != nil {
-				return err
-			}
+		if err := inTurn(ctx, list.Items, do); err != nil {
+			return err
 		}
 		if list.Next == "" {
 			return nil
 		}
 		page.After = list.Next
 	}
+}
+
+func inTurn(ctx context.Context, list []store.Result, do func(*store.Result) error) error {
+	_, done, err := turns.Enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for i := range list {
+		if err := do(&list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // listResults lists the rows of a run in the order of their index.

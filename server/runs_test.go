@@ -106,6 +106,12 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s is %v, want %v", path, got, want)
 		}
 	}
+	if short := f.ask("GET", "/v1/runs/"+id+"?results=no", "").object(t); short.Has("results") || at(short, "progress.finished") != 3.0 {
+		t.Errorf("without results it is %s", value.Stringify(short))
+	}
+	if got := f.ask("GET", "/v1/runs/"+id+"?results=maybe", ""); got.status != 400 && got.status != 422 {
+		t.Errorf("results=maybe is %d", got.status)
+	}
 	if low := at(run, "results.assertion_breakdown.ann.pass_rate_interval.low"); low == nil {
 		t.Errorf("no interval: %s", value.Stringify(run))
 	}
@@ -314,6 +320,43 @@ func TestCancel(t *testing.T) {
 	if got := f.ask("POST", "/v1/runs/run_nope/cancel", ""); got.status != 404 {
 		t.Errorf("no run: %d %s", got.status, got.body)
 	}
+}
+
+// TestStreamOfRevokedKey: a stream ends when its key is revoked.
+func TestStreamOfRevokedKey(t *testing.T) {
+	t.Parallel()
+	p := newSlow()
+	f := start(t, server.Options{Runner: p.with(suites(t, nil))})
+	admin, _ := f.key(store.NewKey{Scopes: []store.Scope{store.Admin}})
+	secret, reader := f.key(store.NewKey{Scopes: []store.Scope{store.Read}})
+	id := f.run(slowSuite(3, 1), bearer(admin))
+	<-p.asked
+	req, err := http.NewRequestWithContext(t.Context(), "GET", f.url+"/v1/runs/"+id+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+secret)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "data: ") {
+		continue
+	}
+	if _, err := f.store.RevokeKey(t.Context(), reader.ID); err != nil {
+		t.Fatal(err)
+	}
+	p.let <- struct{}{} // the first row is finished, and the second is asked for
+	<-p.asked
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "data: ") {
+			t.Errorf("the revoked key was sent %s", lines.Text())
+			break // the run waits for its second answer
+		}
+	}
+	f.ask("POST", "/v1/runs/"+id+"/cancel", "", bearer(admin))
 }
 
 // TestStopAndGoOn: a server that is stopped during a run keeps the finished

@@ -25,7 +25,7 @@ const (
 	searchTime = 5 * time.Second
 )
 
-// searchRun finds the rows whose texts contain a text, in whatever case. It ends when half
+// searchRun finds the rows whose texts contain a text, ignoring case. It ends when half
 // of the computing time is used, and says how far it came.
 func (s *Server) searchRun(c *call) error {
 	r, err := s.seenRun(c)
@@ -152,7 +152,7 @@ func (f *finder) numbers(raw []byte) bool {
 	return false
 }
 
-// contains reports whether a text contains the text, in whatever case.
+// contains reports whether a text contains the text, ignoring case.
 func (f *finder) contains(text []byte) bool {
 	if len(text) < len(f.text) && utf8.RuneCount(text) < utf8.RuneCount(f.text) {
 		return false

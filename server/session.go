@@ -19,7 +19,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Session is who a client is to the server.
+// Session describes the client: its project and what it may do.
 type Session struct {
 	Scopes  []store.Scope `json:"scopes" doc:"What the client may do"`
 	Project store.Project `json:"project" doc:"The project that requests concern"`
@@ -58,8 +58,7 @@ type session struct {
 }
 
 // open begins a session and returns the value of its cookie. If its key has maxSessions
-// already, or all keys have allSessions, the one ends that was not used for the longest
-// time.
+// already, or all keys have allSessions, the least recently used session ends.
 func (s *sessions) open(key string, now time.Time) string {
 	value := rand.Text() + rand.Text()
 	s.mu.Lock()
@@ -73,8 +72,8 @@ func (s *sessions) open(key string, now time.Time) string {
 	return value
 }
 
-// shrink ends the session that was not used for the longest time, of those that count,
-// if there are so many; s.mu is held.
+// shrink ends the least recently used session of those that count, if there are at least
+// most of them; s.mu is held.
 func (s *sessions) shrink(counts func(*session) bool, most int) {
 	var oldest [sha256.Size]byte
 	var at time.Time
@@ -93,7 +92,7 @@ func (s *sessions) shrink(counts func(*session) bool, most int) {
 	}
 }
 
-// use returns the key of a session, which lives on from now; "" if it has ended.
+// use returns the key of a session and extends its life from now; "" if it has ended.
 func (s *sessions) use(value string, now time.Time) string {
 	hash := sha256.Sum256([]byte(value))
 	s.mu.Lock()
@@ -110,6 +109,15 @@ func (s *sessions) use(value string, now time.Time) string {
 	return x.key
 }
 
+// lives reports whether a session goes on. That is no use of it.
+func (s *sessions) lives(value string, now time.Time) bool {
+	hash := sha256.Sum256([]byte(value))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.of[hash]
+	return x != nil && now.Sub(x.used) < s.life
+}
+
 // end ends a session.
 func (s *sessions) end(value string) {
 	s.mu.Lock()
@@ -117,7 +125,7 @@ func (s *sessions) end(value string) {
 	delete(s.of, sha256.Sum256([]byte(value)))
 }
 
-// redeem uses up the token; false if it is another one or was used.
+// redeem spends the token; false if it is wrong or was spent before.
 func (s *sessions) redeem(token string) bool {
 	hash := sha256.Sum256([]byte(token))
 	s.mu.Lock()
@@ -129,8 +137,8 @@ func (s *sessions) redeem(token string) bool {
 	return true
 }
 
-// cookieName is the name of the cookie. Servers on other ports of a machine get the same
-// cookies from a browser, so that the port is part of it.
+// cookieName is the name of the cookie. Browsers send a cookie to all ports of a machine,
+// so the name contains the port.
 func cookieName(r *http.Request) string {
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
 		return "proviso_" + port
@@ -177,7 +185,7 @@ func (s *Server) sessionKey(r *http.Request) (store.Key, error) {
 	return key, err
 }
 
-// viewKey stands for the key of who opened the link of [Options.OpenToken].
+// viewKey stands for a key in the session that the link of [Options.OpenToken] opened.
 func viewKey(id string) store.Key {
 	if id == "" {
 		return store.Key{}
@@ -197,8 +205,8 @@ func fromOwnPage(r *http.Request) error {
 	return nil
 }
 
-// admit lets in the browser that has the session, or comes with the token for the first
-// time. False means that the request is answered.
+// admit lets in a browser that has the session, or that is the first to send the token.
+// False means that the request is already answered.
 func (s *Server) admit(c *call) bool {
 	key, _ := s.sessionKey(c.r) // without a key in a store there is no error
 	query := c.r.URL.Query()
@@ -221,8 +229,8 @@ func (s *Server) admit(c *call) bool {
 		to += "?" + query.Encode()
 	}
 	if c.r.Header.Get("Sec-Fetch-Site") == "cross-site" {
-		// Browsers leave a strict cookie out of a redirect that began elsewhere, but not
-		// when this page leads on.
+		// After a link on another site, a browser sends a strict cookie only if a page of
+		// this server, and not a redirect, leads to the next one.
 		c.html(http.StatusOK, docsPolicy, fmt.Appendf(nil, returnHTML, html.EscapeString(to)))
 		return false
 	}
@@ -237,7 +245,7 @@ func (s *Server) postSession(c *call) error {
 		return err
 	}
 	if s.o.OpenToken != "" {
-		return problem(proviso.Unsupported, "there are no keys here: the link that proviso view prints opens the app")
+		return problem(proviso.Unsupported, "proviso view has no keys: open the link that it prints")
 	}
 	var in Login
 	if err := decode(c.r.Context(), c.body, &in); err != nil {
@@ -245,7 +253,7 @@ func (s *Server) postSession(c *call) error {
 	}
 	from := addressOf(c.r)
 	if wait, ok := s.logins.full(from, time.Now()); !ok {
-		p := problem(codeRate, "too many keys were wrong; wait a few seconds")
+		p := problem(codeRate, "too many wrong keys; wait a few seconds")
 		p.retryAfter = wait
 		return p
 	}
@@ -279,7 +287,7 @@ func addressOf(r *http.Request) string {
 	return ip.String()
 }
 
-// getSession tells who the client is.
+// getSession describes the client.
 func (s *Server) getSession(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Settings is what a server is. It holds no secret.
+// Settings describes a server. It holds no secret.
 type Settings struct {
 	Version   string           `json:"version"`
 	Mode      string           `json:"mode" enum:"view,serve"`
@@ -41,7 +41,7 @@ type KeyStatus struct {
 // shownKeys bounds the list of keys.
 const shownKeys = 200
 
-// settings sends what the server is.
+// settings sends the settings of the server.
 func (s *Server) settings(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err
@@ -79,10 +79,10 @@ func (s *Server) settings(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// keptFor says how long something is kept.
+// keptFor describes how long something is kept.
 func keptFor(d time.Duration) string {
 	if d <= 0 {
-		return "for ever"
+		return "forever"
 	}
 	return d.String()
 }

@@ -114,7 +114,7 @@ func (s *storedRun) Rows() iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		page := store.Page{Limit: store.MaxPage}
 		for {
-			list, err := s.kept.ListResults(s.ctx, s.run.ID, store.ResultFilter{}, page)
+			list, err := s.kept.ListResults(s.ctx, s.run.ID, store.ResultFilter{Bare: true}, page)
 			if s.err = err; err != nil {
 				return
 			}

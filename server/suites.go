@@ -236,26 +236,15 @@ func mistakesOf(err error) proviso.Mistakes {
 
 // resultOf is a row in the form of the store.
 func resultOf(index int, row []byte, r *proviso.Result) store.Result {
-	out := store.Result{Index: index, Status: r.Aggregate.Status, Usage: r.Output.Usage, JSON: row}
+	out, _, _ := store.ReadRow(index, row) // its verdicts, by the names that every page uses
+	out.Status, out.Usage, out.Cost, out.JSON = r.Aggregate.Status, r.Output.Usage, 0, row
 	if r.Output.Cost != nil {
 		out.Cost = *r.Output.Cost
 	}
 	for _, list := range [][]proviso.Verdict{r.SetVerdict, r.Verdicts} {
 		for i := range list {
-			v := &list[i]
-			out.Usage.Add(v.Usage)
-			out.Cost += v.Cost
-			if v.Assertion == nil {
-				continue
-			}
-			name := v.Assertion.ID
-			if name == "" {
-				name = v.Assertion.Metric
-			}
-			if name == "" {
-				name = v.Assertion.Type
-			}
-			out.Assertions = append(out.Assertions, store.AssertionStatus{ID: name, Status: v.Status})
+			out.Usage.Add(list[i].Usage)
+			out.Cost += list[i].Cost
 		}
 	}
 	return out

@@ -38,7 +38,7 @@ func TestCoverageOfKappa(t *testing.T) {
 	}
 }
 
-// kappaTruth is a true table, with what became of the intervals of its samples.
+// kappaTruth is a true table, with the coverage of the intervals of its samples.
 type kappaTruth struct {
 	cells         [4]float64
 	kappa         float64

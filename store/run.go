@@ -84,6 +84,9 @@ type Run struct {
 	Created   time.Time
 	Started   time.Time // of the latest execution, zero if there was none
 	Ended     time.Time // zero if it has not
+	// Uncounted says that its assertions and its tally are counted when they are asked for
+	// first, which reads every row.
+	Uncounted bool
 }
 
 // RunPlan is what is known about a run once it is planned.
@@ -124,6 +127,8 @@ type ResultFilter struct {
 	Status []proviso.Status // of the row or, with Assertion, of that assertion
 	// Assertion selects rows in which an assertion with this id was evaluated.
 	Assertion string
+	// Bare leaves out everything of a row but Index and JSON, which is quicker.
+	Bare bool
 }
 
 // AssertionCount counts the verdicts of one assertion in a run.

@@ -137,6 +137,9 @@ type Runs interface {
 	// CountAssertions counts the verdicts of a run by assertion, in the order of
 	// their ids.
 	CountAssertions(ctx context.Context, runID string) ([]AssertionCount, error)
+	// Tally counts the rows of a run by prompt and the questions to its judges, as
+	// [ReadRow] finds them in the JSON of the rows.
+	Tally(ctx context.Context, runID string) (Tally, error)
 }
 
 // Evaluations are single outputs that were judged.

@@ -125,7 +125,7 @@ func (a *app) place(f *commentFlags) (forge.Place, error) {
 }
 
 // comment writes a report, in which everything untrusted is escaped, on the change
-// request of this job, and says what became of it.
+// request of this job, and reports the result.
 func (a *app) comment(ctx context.Context, f *commentFlags, text string) error {
 	a.secrets.AddEnv(a.env)
 	place, err := a.place(f)

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/sqlite"
@@ -69,6 +70,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	f.models.register(fs)
 	fs.StringArrayVar(&f.trust.env, "allow-env", nil, "let suites use the environment variable `NAME`")
 	fs.StringArrayVar(&f.trust.hosts, "allow-host", nil, "also let suites send requests to `HOST`; name a private host by its address, or as localhost")
+	fs.StringVar(&f.server.Alignment, "alignment", "", "`FILE` that `proviso align --save=FILE` writes, so that the page of judges shows how far each agrees with people")
 	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables of the server")
 	countVar(fs, &f.calls, "model-concurrency", "", 128, 1, "at most `N` calls to the endpoint of one model at a time")
 	countVar(fs, &f.workers, "workers", "", 4, 1, "execute `N` runs at a time")
@@ -114,9 +116,26 @@ func (f *serveCommand) check() error {
 	return errors.Join(f.judge.check(), f.models.check(), f.trust.check())
 }
 
+// checkAlignment reads the file of --alignment, so that a mistake in it stops here, and not
+// on a page.
+func (f *serveCommand) checkAlignment() error {
+	file := f.server.Alignment
+	if file == "" {
+		return nil
+	}
+	if _, err := os.Stat(file); err != nil {
+		return usageError{fmt.Errorf("--alignment: %w", err), "`proviso align LABELS --run RUN --save=FILE` writes it"}
+	}
+	_, err := align.Load(file)
+	return err
+}
+
 // serve opens what a server needs, and serves until it is stopped.
 func (a *app) serve(ctx context.Context, f *serveCommand) error {
 	if err := f.check(); err != nil {
+		return err
+	}
+	if err := f.checkAlignment(); err != nil {
 		return err
 	}
 	log := slog.New(slog.NewJSONHandler(a.out, nil))

@@ -34,9 +34,9 @@ func newView(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "view [RUN|FOLDER]",
 		Short: "Show kept runs in the browser",
-		Long: "view shows the runs that eval kept in the browser: all of them, those of a FOLDER, or one RUN. A\n" +
-			"run that is going on is followed. Nothing is changed, no key is needed, and only this machine can\n" +
-			"connect: the link that view prints works once, in one browser. Ctrl-C ends it.\n\n" + runNames + "\n\n" +
+		Long: "view shows the runs that eval kept in the browser: all of them, those of a FOLDER, or one RUN. New\n" +
+			"results of a running run appear without a reload. view changes nothing and needs no key. Only this\n" +
+			"machine can connect: the link that view prints works once, in one browser. Ctrl-C stops view.\n\n" + runNames + "\n\n" +
 			"Exit codes: 0 stopped by a signal, 2 there is no such run, or a mistake in the command line, 3 the\n" +
 			"address cannot be used.",
 		Args: atMost(1),
@@ -69,7 +69,7 @@ func (a *app) view(ctx context.Context, f *viewCommand, name string) error {
 			return badValue("--addr", "an address and a port, such as 127.0.0.1:8080", f.addr, see)
 		}
 		if !isLoopback(f.addr) {
-			return usageError{fmt.Errorf("--addr %s can be reached by others, and view is for this machine only", f.addr), "`proviso serve` is for others, with keys"}
+			return usageError{fmt.Errorf("--addr %s can be reached by other machines; view serves this machine only", f.addr), "`proviso serve` serves other machines, with keys"}
 		}
 	}
 	what, err := a.shownBy(ctx, f.dir, name)
@@ -101,7 +101,7 @@ func (a *app) serveView(ctx context.Context, f *viewCommand, what *shown) error 
 		Log:         slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError})),
 		StopTimeout: viewStop,
 		Ready: func() {
-			fmt.Fprintf(a.err, "proviso: showing %s; Ctrl-C ends it\n", printable(what.name))
+			fmt.Fprintf(a.err, "proviso: showing %s; Ctrl-C stops\n", printable(what.name))
 			fmt.Fprintln(a.out, link.String())
 			if !f.noOpen {
 				a.openBrowser(ctx, link.String())
@@ -180,7 +180,7 @@ func shownFile(path, name string) (*shown, error) {
 	}
 	ids, err := s.IDs()
 	if err == nil && len(ids) == 0 {
-		err = proviso.Errorf(proviso.NotFound, "%s is there no more", path)
+		err = proviso.Errorf(proviso.NotFound, "%s no longer exists", path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

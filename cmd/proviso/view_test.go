@@ -154,7 +154,7 @@ func keepRow(t *testing.T, w *runfile.Writer, index int) {
 }
 
 // TestView: only the browser with the link gets in, once; nothing can be changed; what is
-// shown follows a run that is going on.
+// shown follows a run that is running.
 func TestView(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

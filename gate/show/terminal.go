@@ -270,7 +270,7 @@ func (p *printer) diff(parts []part) {
 	}
 }
 
-// end writes what became of the other cases, and the result as the last line.
+// end counts the other cases, and writes the result as the last line.
 func (p *printer) end(d *gate.Decision) {
 	if p.c != nil {
 		if list := rest(p.c); len(list) > 0 {

@@ -279,7 +279,7 @@ func kinds(c *gate.Comparison) []kind {
 	}
 }
 
-// rest says what became of the cases that are not shown one by one.
+// rest counts the cases that are not shown one by one, by their change.
 func rest(c *gate.Comparison) []string {
 	var list []string
 	if c.Cases.Same > 0 {

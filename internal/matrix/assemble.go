@@ -14,8 +14,8 @@ const (
 	maxCells    = 16 << 20
 	maxVerdicts = 64 << 20 // bytes of all assertions
 
-	// A row may claim a column and a number of repeats that no other row has. Beyond so
-	// many cells there are not more than so many for each row.
+	// One row may claim a high column or many repeats. Beyond this number of cells, a
+	// matrix has at most a fixed number of cells for each row.
 	maxClaimed = 1 << 20
 	maxPerRow  = 256
 )

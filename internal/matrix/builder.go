@@ -59,8 +59,8 @@ func NewBuilder(columns []Column) *Builder {
 	return b
 }
 
-// Add adds one row: a record as package report writes it. Of a record that is damaged
-// nothing is added, and the error says so.
+// Add adds one row: a record as package report writes it. A damaged record adds nothing and is an
+// error.
 func (b *Builder) Add(record []byte) error {
 	if err := b.scratch.read(record); err != nil {
 		return err
@@ -140,7 +140,7 @@ type asserted struct {
 	bytes int              // of these texts
 }
 
-// What stands for an assertion that has no position.
+// Numbers for assertions without a position.
 const (
 	isOther = -1 // beyond the limit
 	isSet   = -2 // its members have verdicts
@@ -200,8 +200,8 @@ func (a *assertion) add(ordinal uint32, place uint64, status byte) {
 	a.verdicts = append(a.verdicts, verdict(ordinal<<3)|verdict(status))
 }
 
-// find returns the position of an assertion. Most rows have the same ones, so that they
-// are found by their text.
+// find returns the position of an assertion. Most rows have the same
+// assertions, so they are looked up by their text.
 func (a *asserted) find(raw []byte) int32 {
 	if at, ok := a.texts[string(raw)]; ok {
 		return at

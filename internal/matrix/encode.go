@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// WriteJSON writes the matrix as one JSON object, piece by piece, so that what it takes
-// does not grow with the matrix.
+// WriteJSON writes the matrix as one JSON object, piece by piece, so that its memory does
+// not grow with the matrix.
 func (m *Matrix) WriteJSON(w io.Writer) error {
 	e := encoder{w: bufio.NewWriterSize(w, 32<<10)}
 	e.open()

@@ -102,7 +102,7 @@ func TestMatrixOfRows(t *testing.T) {
 		cases, columns, repeats := 1+r.IntN(30), 1+r.IntN(4), 1+r.IntN(3)
 		list := runOf(r, cases, columns, repeats)
 		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-		list = list[:1+r.IntN(len(list))] // a run that goes on
+		list = list[:1+r.IntN(len(list))] // a run that is running
 		b := matrix.NewBuilder(nil)
 		if err := b.AddAll(encoded(t, list)); err != nil {
 			t.Fatal(err)

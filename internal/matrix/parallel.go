@@ -104,7 +104,7 @@ func (b *Builder) putAll(x *batch) error {
 	}
 	x.bytes, x.ends, x.damaged = x.bytes[:0], x.ends[:0], nil
 	if cap(x.bytes) > 4*batchSize {
-		x.bytes, x.rows = nil, nil // one large row does not stay
+		x.bytes, x.rows = nil, nil // does not keep the memory of one large row
 	}
 	return err
 }

@@ -34,7 +34,7 @@ func IsSet(assertion *value.Object) bool {
 const maxValue = 60
 
 // NameOf names an assertion, as a row has it: by its id, else its metric, else its type and value.
-// Values that are too long for a name are told apart by a part of their hash.
+// A value that is too long for a name is cut, and followed by part of its hash.
 func NameOf(o *value.Object) string {
 	if name := cmp.Or(o.Text("id"), o.Text("metric")); name != "" {
 		return name

@@ -8,9 +8,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Scanner reads a few members of a row and skips the rest without decoding it. After
-// text that is not JSON nothing more is read, and the scanner is bad. It does not check
-// what it skips beyond the ends of strings and brackets.
+// Scanner reads a few members of a row and skips the rest without decoding it. It
+// stops at text that is not JSON, and is then bad. Of what it skips, it checks only where
+// strings and brackets end.
 type Scanner struct {
 	b   []byte
 	i   int

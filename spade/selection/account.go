@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// Fate is what became of a candidate in a selection.
+// Fate is the result for a candidate in a selection.
 type Fate uint8
 
 // The fates.

@@ -129,7 +129,7 @@ func BenchmarkLargeRun(b *testing.B) {
 	}
 }
 
-// BenchmarkFollow is what a poll of a run costs that is going on: 100,000 rows are there,
+// BenchmarkFollow is the cost of a poll of a run that is running: 100,000 rows are there,
 // and one more was appended.
 func BenchmarkFollow(b *testing.B) {
 	dir, id := largeRun(b, nil)

@@ -1,25 +1,22 @@
 package files
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/rowscan"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
-	"github.com/proviso-eval/proviso/value"
 )
 
-// facts are what filters and counts need of the rows of a run.
+// facts are the parts of the rows of a run that filters and counts need.
 type facts struct {
 	strict  bool // the text of every row is checked, too
 	rows    map[int]fact
 	totals  proviso.Totals
-	damaged string // what cannot be read; "" if that is nothing
+	tally   store.Tally
+	damaged string // what cannot be read; "" if nothing is damaged
 	bad     int    // rows
 }
 
@@ -28,14 +25,14 @@ type fact struct {
 	verdicts []store.AssertionStatus
 }
 
-// allFacts looks at every row of a run, unless that is done.
+// allFacts reads every row of a run, unless that was done.
 func (rec *record) allFacts(ctx context.Context) (*facts, error) {
 	if rec.facts != nil {
 		return rec.facts, nil
 	}
 	f := &facts{strict: rec.reader.Size() <= maxChecked, rows: make(map[int]fact, rec.reader.Len())}
 	err := rec.rows(-1, func(index int, data []byte) bool {
-		f.add(&rec.names, index, data)
+		f.add(index, data)
 		return ctx.Err() == nil
 	})
 	if ctx.Err() != nil {
@@ -55,7 +52,7 @@ func (rec *record) add(rows []int) error {
 		if rec.facts == nil {
 			return nil
 		}
-		if _, again := rec.facts.rows[index]; again { // a resumed run tried it again
+		if _, again := rec.facts.rows[index]; again { // a resumed run evaluated it again
 			rec.facts = nil
 			return nil
 		}
@@ -63,7 +60,7 @@ func (rec *record) add(rows []int) error {
 		if err != nil {
 			return err
 		}
-		rec.facts.add(&rec.names, index, data)
+		rec.facts.add(index, data)
 	}
 	if rec.facts != nil {
 		rec.facts.describe(rec)
@@ -75,17 +72,18 @@ func (rec *record) add(rows []int) error {
 func (f *facts) describe(rec *record) {
 	lines, _ := rec.reader.Damage()
 	if lines += f.bad; lines > 0 {
-		f.damaged = fmt.Sprintf("the file is damaged: %s cannot be read, and left out here", report.Plural(lines, "line"))
+		f.damaged = fmt.Sprintf("the file is damaged: %s cannot be read and is left out", report.Plural(lines, "line"))
 	}
 }
 
-func (f *facts) add(n *names, index int, data []byte) {
-	r, ok := n.result(index, data)
+func (f *facts) add(index int, data []byte) {
+	r, use, ok := store.ReadRow(index, data)
 	if !ok || f.strict && !json.Valid(data) {
 		f.bad++
 		return
 	}
 	f.rows[index] = fact{r.Status, r.Assertions}
+	f.tally.Add(r.Status, use)
 	switch r.Status {
 	case proviso.Pass:
 		f.totals.Passed++
@@ -98,124 +96,4 @@ func (f *facts) add(n *names, index int, data []byte) {
 	}
 	f.totals.Usage.Add(r.Usage)
 	f.totals.Cost += r.Cost
-}
-
-// names keeps the names of assertions by their text in a row: most rows have the same.
-type names struct{ of map[string]named }
-
-type named struct {
-	name string
-	set  bool // its members follow, each with a verdict of its own
-}
-
-// maxNames limits how many are kept.
-const maxNames = 10_000
-
-func (n *names) name(raw []byte) named {
-	if a, ok := n.of[string(raw)]; ok {
-		return a
-	}
-	v, _ := value.ParseJSON(string(raw))
-	o, ok := v.(*value.Object)
-	if !ok {
-		return named{name: "unknown"}
-	}
-	if n.of == nil || len(n.of) >= maxNames {
-		n.of = map[string]named{}
-	}
-	a := named{rowscan.NameOf(o), rowscan.IsSet(o)}
-	n.of[string(bytes.Clone(raw))] = a
-	return a
-}
-
-// result reads a row without its texts; ok is false if it is damaged.
-func (n *names) result(index int, data []byte) (r store.Result, ok bool) {
-	s := rowscan.New(data)
-	r = store.Result{Index: index, Status: proviso.Errored}
-	s.Members(func(key []byte) {
-		switch string(key) {
-		case "verdict":
-			r.Status = rowscan.StatusOf(s.Skip())
-		case "cost":
-			r.Cost += amount(&s)
-		case "response":
-			s.Members(func(key []byte) {
-				if string(key) == "tokenUsage" {
-					addUsage(&s, &r.Usage)
-				}
-			})
-		case "gradingResult":
-			s.Members(func(key []byte) {
-				switch string(key) {
-				case "cost":
-					r.Cost += amount(&s)
-				case "tokensUsed":
-					addUsage(&s, &r.Usage)
-				case "componentResults":
-					r.Assertions = n.verdicts(&s)
-				}
-			})
-		}
-	})
-	return r, s.Whole()
-}
-
-// verdicts reads the verdicts of a row: of assertions and of the members of sets, without
-// those of the parts of one assertion.
-func (n *names) verdicts(s *rowscan.Scanner) (list []store.AssertionStatus) {
-	skip := 0
-	s.Elements(func() {
-		status, members, assertion := proviso.Errored, 0, []byte(nil)
-		s.Members(func(key []byte) {
-			switch string(key) {
-			case "status":
-				status = rowscan.StatusOf(s.Skip())
-			case "assertion":
-				assertion = s.Skip()
-			case "members":
-				members = s.Int()
-			}
-		})
-		switch {
-		case skip > 0:
-			skip--
-			return
-		case len(assertion) == 0 || assertion[0] != '{':
-			skip = members
-			return
-		}
-		a := n.name(assertion)
-		if !a.set {
-			skip = members
-		}
-		list = append(list, store.AssertionStatus{ID: a.name, Status: status})
-	})
-	return list
-}
-
-// amount reads a number of dollars. What is none costs nothing.
-func amount(s *rowscan.Scanner) float64 {
-	if f := s.Number(); f > 0 && !math.IsInf(f, 0) {
-		return f
-	}
-	return 0
-}
-
-func addUsage(s *rowscan.Scanner, u *proviso.Usage) {
-	var add proviso.Usage
-	s.Members(func(key []byte) {
-		switch string(key) {
-		case "total":
-			add.Total = int64(s.Int())
-		case "prompt":
-			add.Prompt = int64(s.Int())
-		case "completion":
-			add.Completion = int64(s.Int())
-		case "cached":
-			add.Cached = int64(s.Int())
-		case "numRequests":
-			add.Requests = int64(s.Int())
-		}
-	})
-	u.Add(add)
 }

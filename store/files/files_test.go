@@ -138,7 +138,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("options %s", options)
 	}
 	if got, want := fmt.Sprintf("%+v", r), fmt.Sprintf("%+v", store.Run{ID: id, Project: store.DefaultProject, Suite: "suite", Version: "v1", Hash: "h", Status: store.Done, Rows: 3,
-		Totals: proviso.Totals{Passed: 2, Failed: 1, Cost: 2.25}, Created: started, Started: started, Ended: started.Add(1500 * time.Millisecond)}); got != want {
+		Totals: proviso.Totals{Passed: 2, Failed: 1, Cost: 2.25}, Created: started, Started: started, Ended: started.Add(1500 * time.Millisecond), Uncounted: true}); got != want {
 		t.Errorf("run\n%s\nwant\n%s", got, want)
 	}
 	got, err := p.Result(t.Context(), id, 1)

@@ -18,7 +18,6 @@ type record struct {
 	mu     sync.Mutex // guards what follows
 	reader *runfile.Reader
 	facts  *facts // nil until they are needed
-	names  names
 }
 
 // use calls do with the file of a run as it is now. No other call uses it meanwhile.
@@ -76,8 +75,8 @@ func (s *Store) give(rec *record) {
 	}
 }
 
-// trim closes the records that were not used for the longest time and that nobody uses,
-// down to a number of them; s.mu is held.
+// trim closes the least recently used records that nobody uses, until at most so many are
+// open; s.mu is held.
 func (s *Store) trim(most int) {
 	for i := len(s.records) - 1; i >= 0 && len(s.records) > most; i-- {
 		if s.records[i].users == 0 {
@@ -114,7 +113,7 @@ func (rec *record) close() {
 	rec.reader, rec.facts = nil, nil
 }
 
-// row returns the bytes of a row, which have to be those of that row still.
+// row returns the bytes of a row, and checks that they are still those of that row.
 func (rec *record) row(index int) ([]byte, error) {
 	data, err := rec.reader.Row(index)
 	if err == nil && !isRow(data, index) {
@@ -137,7 +136,7 @@ func (rec *record) rows(after int, do func(index int, data []byte) bool) error {
 	return rec.replaced(rec.reader.Err())
 }
 
-// replaced tells a file that is another one now from one that cannot be read.
+// replaced distinguishes a file that was replaced from one that cannot be read.
 func (rec *record) replaced(err error) error {
 	var e *proviso.Error
 	if err == nil || errors.As(err, &e) {

@@ -14,7 +14,7 @@ import (
 type refusing struct{}
 
 func refused() error {
-	return proviso.Errorf(proviso.Refused, "kept runs are only shown here; `proviso serve` has a server that changes things")
+	return proviso.Errorf(proviso.Refused, "proviso view changes nothing; use `proviso serve`")
 }
 
 // CreateKey implements [store.Keys].

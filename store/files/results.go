@@ -24,7 +24,7 @@ func (p project) Result(ctx context.Context, id string, index int) (r store.Resu
 			return err
 		}
 		var ok bool
-		if r, ok = rec.names.result(index, data); !ok || !json.Valid(data) {
+		if r, _, ok = store.ReadRow(index, data); !ok || !json.Valid(data) {
 			return proviso.Errorf(proviso.Invalid, "row %d of the run %s is damaged", index, id)
 		}
 		r.JSON = data
@@ -66,7 +66,7 @@ func (p project) ListResults(ctx context.Context, id string, f store.ResultFilte
 func (rec *record) page(ctx context.Context, after, size int, out *store.List[store.Result]) error {
 	left := 0
 	err := rec.rows(after, func(index int, data []byte) bool {
-		r, ok := rec.names.result(index, data)
+		r, _, ok := store.ReadRow(index, data)
 		if !ok {
 			return ctx.Err() == nil
 		}
@@ -112,7 +112,7 @@ func (rec *record) selected(ctx context.Context, f *store.ResultFilter, after, s
 		if err != nil {
 			return err
 		}
-		r, _ := rec.names.result(index, data)
+		r, _, _ := store.ReadRow(index, data)
 		if r.JSON = data; !fits(out, &r, size, &taken) {
 			return nil
 		}
@@ -175,4 +175,16 @@ func (p project) CountAssertions(ctx context.Context, id string) (list []store.A
 		return nil
 	})
 	return list, err
+}
+
+// Tally implements [store.Runs].
+func (p project) Tally(ctx context.Context, id string) (t store.Tally, err error) {
+	err = p.use(ctx, id, func(rec *record) error {
+		all, err := rec.allFacts(ctx)
+		if err == nil {
+			t = store.Tally{Prompts: slices.Clone(all.tally.Prompts), Judges: slices.Clone(all.tally.Judges)}
+		}
+		return err
+	})
+	return t, err
 }

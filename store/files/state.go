@@ -17,17 +17,17 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// state is what is known of a run. It holds until its stamp changes.
+// state is what is known of a run. It is valid until its stamp changes.
 type state struct {
 	stamp   stamp
 	run     store.Run
 	known   report.Kept
 	busy    bool // another process writes the run
-	checked bool // every row was looked at
+	checked bool // every row was read
 	unread  bool // the file cannot be read, or has no header yet
 }
 
-// stamp tells whether a file is as it was.
+// stamp tells whether a file has changed.
 type stamp struct {
 	size           int64
 	changed, begun int64
@@ -46,8 +46,8 @@ func stampOf(info runfile.Info) stamp {
 // read.
 const maxChecked = 16 << 20
 
-// stateOf returns the state of a run. With check every row is looked at, as far as that is
-// quick. A run that is there no more has no id.
+// stateOf returns the state of a run. With check, every row is read, if the file is small
+// enough. A run that no longer exists has no id.
 func (s *Store) stateOf(ctx context.Context, info runfile.Info, check bool) (*state, error) {
 	for {
 		was := stampOf(info)
@@ -78,7 +78,7 @@ func (s *Store) stateOf(ctx context.Context, info runfile.Info, check bool) (*st
 	}
 }
 
-// forget drops the states of runs that are there no more.
+// forget drops the states of runs that no longer exist.
 func (s *Store) forget(runs []runfile.Info) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,9 +94,9 @@ func (s *Store) forget(runs []runfile.Info) {
 	s.states = kept
 }
 
-// read finds out the state of a run. Its own mistakes are part of it.
+// read finds out the state of a run. Defects of its file are part of the state.
 func (s *Store) read(ctx context.Context, info runfile.Info, check bool) (*state, error) {
-	st := &state{checked: check, run: store.Run{ID: info.ID, Project: store.DefaultProject, Status: store.Done, Created: info.Started}}
+	st := &state{checked: check, run: store.Run{ID: info.ID, Project: store.DefaultProject, Status: store.Done, Created: info.Started, Uncounted: true}}
 	h, trailer, err := runfile.Ends(info.Path)
 	if info.File == nil || info.File.Mode().IsRegular() {
 		st.busy = (err != nil || trailer == nil) && runfile.Busy(info.Path)
@@ -138,13 +138,13 @@ func (s *Store) read(ctx context.Context, info runfile.Info, check bool) (*state
 func (st *state) fail(err error) {
 	st.run.Status, st.unread = store.Failed, true
 	var path *fs.PathError
-	if errors.As(err, &path) { // without what was tried
+	if errors.As(err, &path) { // without the operation
 		err = fmt.Errorf("%s: %w", path.Path, path.Err)
 	}
 	st.run.Error = oneName(strings.TrimPrefix(err.Error(), "read the run: "), 1000)
 }
 
-// describe sets what header and trailer say.
+// describe sets what the header and the trailer say.
 func (st *state) describe(info runfile.Info, h runfile.Header, trailer []byte) {
 	k, r := report.ReadKept(h, trailer), &st.run
 	st.known = k

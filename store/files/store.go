@@ -29,7 +29,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	states  map[string]*state // by id
-	records []*record         // open ones, the one that was used last first
+	records []*record         // open ones, the the most recently used first
 	closed  bool
 }
 

@@ -45,7 +45,7 @@ func (d project) ImportRun(ctx context.Context, n store.ImportedRun, rows iter.S
 func (d project) beginImport(ctx context.Context, n *store.ImportedRun) (seq int64, err error) {
 	now := d.now()
 	err = d.change(ctx, "keep a run in", func(t *tx) error {
-		added, err := t.exec(`INSERT INTO run (project, id, suite, version, hash, created_by, status, rows, created, started, options) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		added, err := t.exec(`INSERT INTO run (project, id, suite, version, hash, created_by, status, rows, created, started, options, tally) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')`,
 			string(arriving), store.NewID(store.RunID, now), n.Suite, n.Version, n.Hash, n.CreatedBy, string(store.Done), n.Rows, micros(now), micros(n.Started), n.Options)
 		if err != nil {
 			return err
@@ -66,6 +66,7 @@ type importer struct {
 	step  []store.Result
 	bytes int
 	sum   proviso.Totals
+	tally store.Tally
 }
 
 // take stores the results step by step, and then makes the run visible.
@@ -107,6 +108,7 @@ func (im *importer) keep(ctx context.Context) error {
 	for i := range im.step {
 		count(&im.sum, &im.step[i])
 	}
+	im.tally.Plus(tallyOf(im.step))
 	im.step, im.bytes = im.step[:0], 0
 	return err
 }
@@ -128,7 +130,7 @@ func (im *importer) reveal(ctx context.Context, n *store.ImportedRun) (store.Run
 		if done == 0 {
 			return proviso.Errorf(proviso.Conflict, "there is a run %s already", short(n.ID))
 		}
-		if err := t.addTotals(&runRow{seq: im.seq}, im.sum); err != nil { // without a key to charge
+		if err := errors.Join(t.addTotals(&runRow{seq: im.seq}, im.sum), t.setTally(im.seq, im.tally)); err != nil { // without a key to charge
 			return err
 		}
 		created = true

@@ -29,6 +29,7 @@ var migrations = [...]migration{
 	{file: "schema/001.sql", river: 7},
 	{file: "schema/002.sql"},
 	{file: "schema/003.sql"},
+	{file: "schema/004.sql"},
 }
 
 type migration struct {

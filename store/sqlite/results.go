@@ -23,6 +23,7 @@ func (d project) AddResults(ctx context.Context, runID string, results []store.R
 		}
 	}
 	added := 0
+	use := tallyOf(results)
 	err := d.change(ctx, "keep results in", func(t *tx) error {
 		r, err := t.run(d.name, runID)
 		if err != nil {
@@ -33,6 +34,7 @@ func (d project) AddResults(ctx context.Context, runID string, results []store.R
 		}
 		added = 0
 		var sum proviso.Totals
+		var fresh []store.Result
 		for i := range results {
 			isNew, err := t.addResult(r.seq, &results[i])
 			if err != nil {
@@ -41,9 +43,17 @@ func (d project) AddResults(ctx context.Context, runID string, results []store.R
 			if isNew {
 				added++
 				count(&sum, &results[i])
+				fresh = append(fresh, results[i])
 			}
 		}
-		return t.addTotals(&r, sum)
+		if added == 0 {
+			return nil
+		}
+		more := use
+		if added < len(results) {
+			more = tallyOf(fresh)
+		}
+		return errors.Join(t.addTotals(&r, sum), t.addTally(r.seq, more))
 	})
 	if err != nil {
 		return 0, err
@@ -86,13 +96,17 @@ func (t *tx) addResult(run int64, r *store.Result) (isNew bool, err error) {
 	if err != nil || n == 0 {
 		return false, err
 	}
-	for i, a := range r.Assertions {
+	return true, t.addVerdicts(run, r.Index, r.Assertions)
+}
+
+func (t *tx) addVerdicts(run int64, row int, list []store.AssertionStatus) error {
+	for i, a := range list {
 		if _, err := t.exec("INSERT INTO verdict (run, assertion, row, ordinal, status) VALUES (?, ?, ?, ?, ?)",
-			run, a.ID, r.Index, i, int(a.Status)); err != nil {
-			return false, err
+			run, a.ID, row, i, int(a.Status)); err != nil {
+			return err
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // addTotals adds to the totals of a run, and charges its key.
@@ -179,7 +193,11 @@ func (d project) Result(ctx context.Context, runID string, index int) (store.Res
 
 // ListResults implements [store.Runs].
 func (d project) ListResults(ctx context.Context, runID string, f store.ResultFilter, p store.Page) (store.List[store.Result], error) {
-	run, err := d.run(ctx, runID)
+	find := d.run
+	if f.Assertion != "" {
+		find = d.counted // its verdicts have the names that the filter expects
+	}
+	run, err := find(ctx, runID)
 	if err != nil {
 		return store.List[store.Result]{}, err
 	}
@@ -199,6 +217,9 @@ func (d project) ListResults(ctx context.Context, runID string, f store.ResultFi
 		v.add("run = ? AND assertion = ?", run.seq, f.Assertion)
 		in(&v, "status", numbers(f.Status))
 		c.add("row IN (SELECT row FROM verdict"+v.where()+")", v.args...)
+	}
+	if f.Bare {
+		return page(ctx, d.DB, "results", p, "SELECT row, json FROM result", "row", &c, bareResult)
 	}
 	return page(ctx, d.DB, "results", p, selectResult, "row", &c, func(row scanner) (store.Result, string, int, error) {
 		r, err := readResult(row)
@@ -244,7 +265,7 @@ func collect[T any](d *DB, rows *sql.Rows, err error, read func(scanner) (T, err
 
 // CountAssertions implements [store.Runs].
 func (d project) CountAssertions(ctx context.Context, runID string) ([]store.AssertionCount, error) {
-	run, err := d.run(ctx, runID)
+	run, err := d.counted(ctx, runID)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 const selectRun = `SELECT seq, job, id, suite, version, hash, created_by, status, error, attempts, rows,
-	passed, failed, errors, skipped, prompt, completion, cached, total, requests, cost, judges, created, started, ended, project, options FROM run`
+	passed, failed, errors, skipped, prompt, completion, cached, total, requests, cost, judges, created, started, ended, project, tally IS NULL, options FROM run`
 
 // runRow is a run with the columns that only this package uses.
 type runRow struct {
@@ -26,7 +26,7 @@ func readRun(row scanner) (r runRow, err error) {
 	err = row.Scan(&r.seq, &r.job, &r.ID, &r.Suite, &r.Version, &r.Hash, &r.CreatedBy, &r.Status, &r.Error, &r.Attempts, &r.Rows,
 		&t.Passed, &t.Failed, &t.Errors, &t.Skipped,
 		&t.Usage.Prompt, &t.Usage.Completion, &t.Usage.Cached, &t.Usage.Total, &t.Usage.Requests, &t.Cost,
-		&judges, &created, &started, &ended, &r.Project, &r.Options)
+		&judges, &created, &started, &ended, &r.Project, &r.Uncounted, &r.Options)
 	r.Judges = fromList[string](judges)
 	r.Created, r.Started, r.Ended = fromMicros(created), fromMicros(started), fromMicros(ended)
 	return r, err
@@ -57,7 +57,7 @@ func (d project) CreateRun(ctx context.Context, n store.NewRun) (store.Run, erro
 	}
 	var r runRow
 	err := d.change(ctx, "keep a run in", func(t *tx) error {
-		added, err := t.changed(`INSERT INTO run (project, id, suite, version, created_by, status, rows, created, options) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		added, err := t.changed(`INSERT INTO run (project, id, suite, version, created_by, status, rows, created, options, tally) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')
 			ON CONFLICT (id) DO NOTHING`,
 			string(d.name), n.ID, n.Suite, n.Version, n.CreatedBy, string(store.Queued), n.Rows, micros(now), n.Options)
 		if err != nil {

@@ -73,6 +73,8 @@ type DB struct {
 	statements map[string]*sql.Stmt // prepared statements of the writer, which alone uses them
 	queries    sync.Map             // of the readers: text to *sql.Stmt
 
+	counting sync.Mutex // held while a run of an earlier version is counted
+
 	jobs jobs
 }
 

@@ -54,7 +54,7 @@ func (b *bench) seen(t tenant) string {
 	for _, f := range []store.EvaluationFilter{{}, {Agent: "agent"}, {CreatedBy: "key_1"}} {
 		list = append(list, all(b, 1, pagesOf(t.ListEvaluations, f)))
 	}
-	list = append(list, must(t.FinishedRows(b.Context(), t.run.ID))(b), must(t.CountAssertions(b.Context(), t.run.ID))(b))
+	list = append(list, must(t.FinishedRows(b.Context(), t.run.ID))(b), must(t.CountAssertions(b.Context(), t.run.ID))(b), must(t.Tally(b.Context(), t.run.ID))(b))
 	return fmt.Sprintf("%+v", list)
 }
 
@@ -77,6 +77,7 @@ func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Conte
 			return second(from.ListResults(ctx, of.run.ID, store.ResultFilter{}, store.Page{}))
 		},
 		"CountAssertions": func(ctx context.Context) error { return second(from.CountAssertions(ctx, of.run.ID)) },
+		"Tally":           func(ctx context.Context) error { return second(from.Tally(ctx, of.run.ID)) },
 		"Evaluation":      func(ctx context.Context) error { return second(from.Evaluation(ctx, of.eval.ID)) },
 	}
 }
