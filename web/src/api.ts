@@ -126,7 +126,7 @@ export interface Comparison {
 }
 export interface Reason { rule: string; assertion?: string; met: boolean; text: string }
 
-// GET /v1/assertions?suite=&runs=20: how assertions came out over the last runs.
+// GET /v1/assertions?suite=&runs=20: the verdicts on assertions over the last runs.
 export interface AssertionHistory {
   suite: string; assertion: string; type: string; judged: boolean; judges: string[];
   history: { run: string; started_at: string; passed: number; failed: number; errors: number; skipped: number }[]; // oldest first

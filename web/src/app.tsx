@@ -36,7 +36,7 @@ function Page({ path }: { path: string }) {
   if (!load) return <NotFound path={path} />;
   if (page?.path !== path) return <Skeleton what="the page" />;
   if (!page.show) {
-    return <Failed problem={{ type: '', title: 'The page could not be loaded', status: 0, detail: 'The server does not reply, or it has another version than this page. If it has, reload.' }} retry={() => { set(undefined); setTurn(turn + 1); }} />;
+    return <Failed problem={{ type: '', title: 'The page could not be loaded', status: 0, detail: 'The server does not reply, or its version differs from that of this page. If so, reload.' }} retry={() => { set(undefined); setTurn(turn + 1); }} />;
   }
   const Shown = page.show;
   return <Shown key={path} />;
@@ -66,9 +66,9 @@ function useServer(): { gone: boolean; expired: boolean } {
   useEffect(() => {
     if (!gone) return;
     const timer = setInterval(() => {
-      fetch('/healthz').then(() => { setGone(false); again.forEach((f) => f()); }, () => undefined);
+      fetch('/healthz').then(() => setGone(false), () => undefined);
     }, 3000);
-    return () => clearInterval(timer);
+    return () => { clearInterval(timer); again.forEach((f) => f()); }; // whatever reply it was that came
   }, [gone]);
   return { gone, expired };
 }
@@ -78,6 +78,8 @@ function App() {
   const path = place.path.replace(/\/+$/, '') || '/';
   const { gone, expired } = useServer();
   useEffect(() => { if (path === '/') go(address('/runs', place.query), true); }, [path]);
+  // Where the screen is narrow, the links scroll: the page that is open is in view.
+  useEffect(() => { document.querySelector('header nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); }, [path]);
   const back = place.path + (place.query.size ? '?' + place.query : '');
   return (
     <>
@@ -94,7 +96,7 @@ function App() {
         <ThemeButton />
       </header>
       <div class="bar-notes" role="status">
-        {gone && <p class="bar-note">The server does not reply. The page shows what it sent before, and continues when it is back.</p>}
+        {gone && <p class="bar-note">The server does not reply. The page shows what was loaded before, and continues when the server replies.</p>}
         {expired && path !== '/login' && <p class="bar-note">You are not logged in, or your session has ended. <a href={address('/login', { next: back })}>Log in</a> to return to this page.</p>}
       </div>
       <main id="main" tabIndex={-1}>{path !== '/' && <Page path={path} />}</main>

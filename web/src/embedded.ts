@@ -40,7 +40,7 @@ export class Embedded implements RunSource {
 
   matrix(): Promise<Matrix> { return this.whole ??= read<Matrix>('matrix'); }
 
-  watch(): () => void { return () => {}; } // the run does not go on in a page
+  watch(): () => void { return () => {}; } // the run in a page does not change
 
   private lines(block: number): Promise<string[]> {
     const found = this.open.get(block) ?? unpack(this.blocks[block]!).then((text) => text.split('\n'));
@@ -73,7 +73,7 @@ export class Embedded implements RunSource {
     const found = await this.row(index);
     if (found) return found;
     const more = this.head.show ? ' ' + this.head.show + ' has all of them.' : '';
-    throw new Failure({ type: 'about:blank', title: 'The page does not hold this row', status: 404, detail: 'The page holds ' + this.head.held + ' of ' + this.head.rows + ' rows, those that did not pass first.' + more });
+    throw new Failure({ type: 'about:blank', title: 'The page does not hold this result', status: 404, detail: 'The page holds ' + this.head.held + ' of ' + this.head.rows + ' results; those that did not pass come first.' + more });
   }
 
   previews(index: number[]): Promise<Preview[]> {
@@ -83,7 +83,7 @@ export class Embedded implements RunSource {
     }));
   }
 
-  // search looks through the texts of all rows, block by block, so that typing goes on.
+  // search looks through the texts of all rows, block by block, so that typing is not blocked.
   async search(text: string, signal: AbortSignal): Promise<Found> {
     const wanted = text.toLowerCase(), rows: number[] = [];
     let searched = 0;

@@ -1,5 +1,5 @@
 // A run on the server: its data by fetch, and its changes as they happen.
-import type { Detail, Found, Matrix, Preview, Run } from './api';
+import type { BatchJudge, Detail, Found, Matrix, Preview, Run } from './api';
 import { get, heard } from './load';
 import type { RunSource } from './source';
 
@@ -19,12 +19,15 @@ export class HttpSource implements RunSource {
   private called = 0;
   private asked: Promise<Run> | undefined;
   private ended = false;
+  private whole: Promise<Matrix> | undefined;
 
   constructor(id: string) { this.at = runAddress(id); }
 
   // run loads the run once for all who ask at a time. One that has ended stays as it is.
+  // The results of its assertions are left out: the server makes them of every row, and
+  // the matrix has them.
   run(): Promise<Run> {
-    return (this.asked ??= get<Run>(this.at).then(
+    return (this.asked ??= get<Run>(this.at + '?results=no').then(
       (run) => {
         this.ended = run.status !== 'queued' && run.status !== 'running';
         if (!this.ended) this.asked = undefined;
@@ -34,12 +37,25 @@ export class HttpSource implements RunSource {
     ));
   }
 
-  matrix(): Promise<Matrix> { return get(this.at + '/matrix'); }
+  // judges loads what each judge did in a run that has ended. The server reads every row for it.
+  judges(signal: AbortSignal): Promise<BatchJudge[]> { return get<Run>(this.at, signal).then((run) => run.judges ?? []); }
+
+  // matrix loads the matrix; of a run that has ended it stays as it is.
+  matrix(): Promise<Matrix> {
+    if (this.whole) return this.whole;
+    const loading = get<Matrix>(this.at + '/matrix');
+    if (this.ended) {
+      this.whole = loading;
+      loading.catch(() => { this.whole = undefined; });
+    }
+    return loading;
+  }
+
   previews(index: number[], signal?: AbortSignal): Promise<Preview[]> { return get(this.at + '/previews?index=' + index.join(','), signal); }
   detail(index: number, signal?: AbortSignal): Promise<Detail> { return get(this.at + '/results/' + index + '/detail', signal); }
   search(text: string, signal: AbortSignal): Promise<Found> { return get(this.at + '/search?q=' + encodeURIComponent(text), signal); }
 
-  // watch opens one stream, whoever watches, unless the run has ended.
+  // watch opens one stream for all watchers, unless the run has ended.
   watch(changed: () => void): () => void {
     if (this.ended) return () => undefined;
     this.watchers.add(changed);
@@ -91,7 +107,7 @@ export class HttpSource implements RunSource {
 
 interface ServerEvent { name: string; id: string }
 
-// eventsOf reads server-sent events. Their data are not needed: whoever is told loads.
+// eventsOf reads server-sent events. Their data are not needed: watchers load the run again.
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const reader = body.getReader(), decoder = new TextDecoder();
   let text = '', event: ServerEvent = { name: '', id: '' };

@@ -30,7 +30,7 @@ export async function ask<T>(method: string, path: string, body?: unknown, signa
   } catch (e) {
     if (signal?.aborted) throw e;
     heard.forEach((f) => f(0));
-    throw new Failure({ type: 'about:blank', title: 'The server does not reply', status: 0, detail: 'The server does not reply. What is on the page is what it sent before.' });
+    throw new Failure({ type: 'about:blank', title: 'The server does not reply', status: 0, detail: 'The server does not reply. The page shows what was loaded before.' });
   }
   heard.forEach((f) => f(reply.status));
   if (reply.status === 204) return undefined as T;
@@ -60,7 +60,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: un
       (data) => { if (!abort.signal.aborted) set({ of: inputs, data, loading: false, since: new Date() }); },
       (e: unknown) => {
         if (abort.signal.aborted) return;
-        const problem = e instanceof Failure ? e.problem : { type: 'about:blank', title: 'Not readable', status: -1, detail: String(e) };
+        const problem = e instanceof Failure ? e.problem : { type: 'about:blank', title: 'The answer cannot be read', status: -1, detail: String(e) };
         set((s) => ({ ...s, problem, loading: false }));
       },
     );

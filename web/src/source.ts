@@ -7,6 +7,6 @@ export interface RunSource {
   previews(index: number[], signal?: AbortSignal): Promise<Preview[]>;
   detail(index: number, signal?: AbortSignal): Promise<Detail>;
   search(text: string, signal: AbortSignal): Promise<Found>;
-  // watch calls changed while the run goes on; the returned function ends it.
+  // watch calls changed while the run is running; the returned function ends it.
   watch(changed: () => void): () => void;
 }

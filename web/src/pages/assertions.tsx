@@ -1,4 +1,4 @@
-// Assertions with their history over runs: can I trust this check?
+// Assertions with their history over runs: can this check be trusted?
 import type { AssertionHistory, Judge } from '../api';
 import { get, useLoad } from '../load';
 import { count, plural, when } from '../number';
@@ -43,7 +43,7 @@ function List({ suite }: { suite: string }) {
   const loaded = useLoad((signal) => get<Items<AssertionHistory>>(at, signal).then(items), [at]);
   const all = useLoad((signal) => (suite ? get<Items<AssertionHistory>>('/v1/assertions?runs=1&limit=1000', signal).then(items) : Promise.resolve(null)), [suite]);
   const suites = [...new Set([...((suite ? all.data : loaded.data) ?? []).map((h) => h.suite), ...(suite ? [suite] : [])])].sort();
-  const key = (orders[sort] ?? orders['']!)[1];
+  const key = orders[Object.hasOwn(orders, sort) ? sort : '']![1];
   const clear = () => change({ suite: '', q: '', kind: '' });
   return (
     <>
@@ -52,11 +52,11 @@ function List({ suite }: { suite: string }) {
         <Field label="Suite"><select value={suite} onChange={(e) => change({ suite: e.currentTarget.value })}><option value="">All</option>{suites.map((s) => <option key={s} value={s}>{plain(s)}</option>)}</select></Field>
         <Field label="Kind"><select value={kind} onChange={(e) => change({ kind: e.currentTarget.value })}><option value="">All</option><option value="judged">Judged</option><option value="exact">Not judged</option></select></Field>
         <Field label="Order"><select value={sort} onChange={(e) => change({ sort: e.currentTarget.value })}>{Object.entries(orders).map(([id, [name]]) => <option key={id} value={id}>{name}</option>)}</select></Field>
-        <Search label="Search assertion" />
+        <Search label="Search assertions" />
       </Filters>
       <Data of={loaded} what="assertions">{(data) => {
         const found = data.filter((h) => (!q || (h.assertion + ' ' + h.type).toLowerCase().includes(q)) && (!kind || h.judged === (kind === 'judged')));
-        if (!data.length && !suite) return <Empty command="proviso eval -c suite.yaml">There are no results of assertions yet. Run a suite with assertions, then open this page again.</Empty>;
+        if (!data.length && !suite) return <Empty command="proviso eval -c suite.yaml">No run has assertions yet. Run a suite with assertions, then open this page again.</Empty>;
         if (!found.length) return <Empty>No assertion matches these filters. <button type="button" class="link" onClick={clear}>Clear filters</button></Empty>;
         const sorted = found.map((h) => [key(h), h] as const).sort((x, y) => x[0] - y[0]).map(([, h]) => h);
         return (
@@ -72,7 +72,7 @@ function List({ suite }: { suite: string }) {
 }
 
 const columns: Col<AssertionHistory>[] = [
-  { label: 'Assertion', wide: true, cell: (h) => <><a href={address('/assertions', { suite: h.suite, a: h.assertion })}>{plain(shorten(h.assertion, 120))}</a><span class="sub muted">{plain(h.suite)} · {plain(h.type)}{h.judged && ' · judged'}</span></> },
+  { label: 'Assertion', wide: true, cell: (h) => <><a href={address('/assertions', { suite: h.suite, a: h.assertion })}>{plain(shorten(h.assertion, 120))}</a><span class="sub muted">{plain([h.suite, h.type, h.judged && h.type !== 'judge' && 'judged'].filter(Boolean).join(' · '))}</span></> },
   { label: 'Last run', cell: (h) => (last(h) ? <Rate counts={last(h)!} /> : null) },
   { label: 'Change', num: true, cell: (h) => { const d = changed(h); return d ? <Delta {...d} /> : <span class="muted">–</span>; } },
   { label: 'Last 20', cell: (h) => <Spark rates={h.history.map(rate)} /> },
@@ -87,8 +87,7 @@ function One({ suite, name }: { suite: string; name: string }) {
   const loaded = useLoad((signal) => get<Items<AssertionHistory>>(address('/v1/assertions', { suite, runs: '100', limit: '1000' }), signal).then((r) => items(r).find((h) => h.assertion === name) ?? null), [at]);
   return (
     <>
-      <p class="crumbs"><a href="/assertions">Assertions</a> / <a href={address('/assertions', { suite })}>{plain(suite || 'unnamed')}</a></p>
-      <Heading title={name}><CopyLink /><Download href={address('/v1/assertions', { suite, runs: '100', limit: '1000' })} name="assertion.json">Download JSON</Download></Heading>
+      <Heading title={name} crumb={<><a href="/assertions">Assertions</a> / <a href={address('/assertions', { suite })}>{plain(suite || 'unnamed')}</a></>}><CopyLink /><Download href={address('/v1/assertions', { suite, runs: '100', limit: '1000' })} name="assertion.json">Download JSON</Download></Heading>
       <Data of={loaded} what="the history">{(h) => (h ? <History h={h} /> : <Empty>No run of this suite has this assertion. <a href="/assertions">All assertions</a></Empty>)}</Data>
     </>
   );
@@ -111,7 +110,7 @@ function History({ h }: { h: AssertionHistory }) {
         <div><dt>Type</dt><dd>{plain(h.type)}</dd></div>
         {l && <div><dt>Last run</dt><dd><Rate counts={l} /></dd></div>}
         {d && <div><dt>Change</dt><dd><Delta {...d} /></dd></div>}
-        {l && l.failed > 0 && <div><dt>Failing</dt><dd><a href={failing(h, l.run)}>{plural(l.failed, 'case')} of the newest run</a></dd></div>}
+        {l && l.failed > 0 && <div><dt>Failing</dt><dd><a href={failing(h, l.run)}>{plural(l.failed, 'case')} of the last run</a></dd></div>}
       </dl>
       <div class="two">
         <section aria-labelledby="chart"><h2 id="chart">Pass rate over runs</h2><HistoryChart points={h.history} /></section>
@@ -131,7 +130,7 @@ function Judges({ h }: { h: AssertionHistory }) {
       <Data of={loaded} what="judges">{(all) => <ul class="plainlist">{h.judges.map((name) => {
         const alignment = all.find((j) => j.judge === name)?.alignment ?? [];
         const measured = alignment.find((m) => m.criterion === h.assertion);
-        return <li key={name}><a href={address('/judges', { judge: name })}>{plain(name)}</a> {measured ? <AlignmentLine m={measured} /> : <span class="muted">was not compared with people on this assertion: <code>proviso align --template last</code></span>}</li>;
+        return <li key={name}><a href={address('/judges', { judge: name })}>{plain(name)}</a> {measured ? <AlignmentLine m={measured} /> : <span class="muted">Its agreement with people on this assertion was not measured: <code>proviso align --template last</code></span>}</li>;
       })}</ul>}</Data>
       {!h.judges.length && <p class="muted">The runs do not name a judge.</p>}
     </section>

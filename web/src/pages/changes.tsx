@@ -1,4 +1,4 @@
-// The cases of a comparison by what became of them. A case opens with both outputs.
+// The cases of a comparison by how they changed. A case opens with both outputs.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Change, Comparison, Preview } from '../api';
 import { runAddress } from '../http';
@@ -38,10 +38,10 @@ export function Changes({ c, base, head }: { c: Comparison; base: string; head: 
   return (
     <section aria-labelledby="cases">
       <h2 id="cases">Cases</h2>
-      <div class="filterrow" role="group" aria-label="What became of the cases">
+      <div class="filterrow" role="group" aria-label="Filter by change">
         {all.map((k) => <button key={k.id} type="button" aria-pressed={k === kind} onClick={() => change({ kind: k.id, page: '', open: '' })}>{k.name} <span class="num">{count(k.size)}</span></button>)}
         <span class="muted num">{count(c.cases.same)} the same</span>
-        <Search label="Search case" />
+        <Search label="Search cases" />
         {assertion && <button type="button" onClick={() => change({ a: '', page: '' })}>Only {plain(shorten(assertion, 60))} <span aria-hidden="true">✕</span><span class="hidden">, remove this filter</span></button>}
       </div>
       {size === 0 && <Empty>{kind.size === 0 ? nothing(kind) : <>No case matches. <button type="button" class="link" onClick={() => change({ q: '', a: '', page: '' })}>Clear filters</button></>}</Empty>}
@@ -65,7 +65,7 @@ function useInputs(head: string, list: Change[]): Map<number, string> {
   return new Map((loaded.data ?? []).map((p) => [p.index, p.input]));
 }
 
-const nothing = (k: Kind): string => (({ broke: 'No case broke.', fixed: 'No case was fixed.', still: 'No case fails in both runs.', flaky: 'No case is flaky.' }) as Record<string, string>)[k.id] ?? 'There are none.';
+const nothing = (k: Kind): string => (({ broke: 'No case broke.', fixed: 'No case was fixed.', still: 'No case fails in both runs.', flaky: 'No case is flaky.' }) as Record<string, string>)[k.id] ?? 'There are no such cases.';
 
 function Line({ x, input, c, base, head, open, toggle }: { x: Change; input?: string; c: Comparison; base: string; head: string; open: boolean; toggle: () => void }) {
   const line = useRef<HTMLLIElement>(null);

@@ -14,7 +14,7 @@ export function Coverage({ p }: { p: Prompt }) {
     <section aria-labelledby="coverage">
       <h2 id="coverage">What assertions cover</h2>
       {!list.length && <p class="muted">No instructions were found in the newest version.</p>}
-      {list.length > 0 && <p>{plural(list.length, 'instruction')} in the newest version: {list.length - open} covered, {open} not covered. <code>proviso spade</code> proposes assertions for the others.</p>}
+      {list.length > 0 && <p>{plural(list.length, 'instruction')} in the newest version: {list.length - open} covered, {open} not covered. <code>proviso spade</code> proposes assertions for instructions.</p>}
       <div class="two">
         <div class="outtext prompt" tabIndex={0} role="region" aria-label="Newest version with its instructions"><bdi class="text">{marked(text, list)}</bdi></div>
         {list.length > 0 && <ol class="covers">{list.map((c, i) => (

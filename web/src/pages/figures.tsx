@@ -30,11 +30,12 @@ export function difference(base: Counts, head: Counts): { value: number; low: nu
   return { value: b - a, low: b - a - Math.hypot(b - y.low, x.high - a), high: b - a + Math.hypot(y.high - b, a - x.low) };
 }
 
-// Delta shows a difference of shares. One whose interval holds 0 is within the noise.
-export function Delta({ value, low, high }: { value: number | null; low: number | null; high: number | null }) {
+// Delta shows a difference of shares. One whose interval holds 0 is within the noise,
+// unless a stricter test has found it: found says by what.
+export function Delta({ value, low, high, found }: { value: number | null; low: number | null; high: number | null; found?: string }) {
   if (value === null) return <span class="muted">–</span>;
-  if (low === null || high === null || (low <= 0 && high >= 0)) return <span class="delta num muted" title="The 95 % interval of the difference holds 0">{value === 0 ? '0' : points(value)} <small>within noise</small></span>;
-  return <span class={'delta num ' + (value < 0 ? 'worse' : 'better')}><span aria-hidden="true">{value < 0 ? '▼ ' : '▲ '}</span>{points(value)}</span>;
+  if (!found && (low === null || high === null || (low <= 0 && high >= 0))) return <span class="delta num muted" title="The 95 % interval of the difference holds 0">{value === 0 ? '0' : points(value)} <small>within noise</small></span>;
+  return <span class={'delta num ' + (value < 0 ? 'worse' : 'better')}><span aria-hidden="true">{value < 0 ? '▼ ' : '▲ '}</span>{points(value)}{found && <small> {found}</small>}</span>;
 }
 
 // Spark draws the rates of the last runs, oldest first. Runs without a rate are gaps.
@@ -58,10 +59,10 @@ export function Spark({ rates }: { rates: (number | null)[] }) {
 }
 
 // Whiskers draws a difference with its interval around 0, on a scale from −most to most.
-export function Whiskers({ value, low, high, most }: { value: number | null; low: number | null; high: number | null; most: number }) {
+export function Whiskers({ value, low, high, most, found }: { value: number | null; low: number | null; high: number | null; most: number; found?: string }) {
   if (value === null) return null;
   const x = (v: number) => 60 + (56 * Math.max(-most, Math.min(most, v))) / most;
-  const noise = low === null || high === null || (low <= 0 && high >= 0);
+  const noise = !found && (low === null || high === null || (low <= 0 && high >= 0));
   return (
     <svg class={'whiskers ' + (noise ? 'noise' : value < 0 ? 'worse' : 'better')} viewBox="0 0 120 20" aria-hidden="true">
       <path class="zero" d="M60 1V19" />

@@ -6,7 +6,8 @@ let opened = false;
 
 // Heading is the h1 of a page. When a page replaces another one, its heading takes the
 // focus, so that a screen reader says where one is.
-export function Heading({ title, children }: { title: string; children?: ComponentChildren }) {
+// crumb leads to where the page belongs, beside says what is most important about it.
+export function Heading({ title, crumb, beside, children }: { title: string; crumb?: ComponentChildren; beside?: ComponentChildren; children?: ComponentChildren }) {
   const h1 = useRef<HTMLHeadingElement>(null);
   useEffect(() => { document.title = plain(title) + ' · proviso'; }, [title]);
   useEffect(() => {
@@ -16,5 +17,5 @@ export function Heading({ title, children }: { title: string; children?: Compone
     }
     opened = true;
   }, []);
-  return <div class="heading"><h1 ref={h1} tabIndex={-1}>{plain(title)}</h1>{children && <div class="pageactions">{children}</div>}</div>;
+  return <div class="heading">{crumb && <p class="crumbs">{crumb} /</p>}<h1 ref={h1} tabIndex={-1}>{plain(title)}</h1>{beside}{children && <div class="pageactions">{children}</div>}</div>;
 }

@@ -1,4 +1,4 @@
-// Judge models: is the judge right?
+// Judge models: how often is the judge right?
 import type { Judge } from '../api';
 import { get, useLoad } from '../load';
 import { count, dollars } from '../number';
@@ -30,11 +30,11 @@ export default function Judges() {
   return (
     <>
       <Heading title="Judges"><CopyLink /><Download href="/v1/judges" name="judges.json">Download JSON</Download></Heading>
-      <Filters active={!!(q || one)} clear={['q', 'judge']}><Search label="Search judge" /></Filters>
+      <Filters active={!!(q || one)} clear={['q', 'judge']}><Search label="Search judges" /></Filters>
       <Data of={loaded} what="judges">{(data) => {
         if (!data.length) return <Empty command="proviso eval -c suite.yaml">No run has asked a judge yet. Judges decide assertions such as llm-rubric.</Empty>;
         const found = data.filter((j) => j.judge.toLowerCase().includes(q) && (!one || j.judge === one));
-        if (!found.length) return <Empty>No judge matches. <button type="button" class="link" onClick={() => change({ q: '', judge: '' })}>Clear filters</button></Empty>;
+        if (!found.length) return <Empty>No judge matches these filters. <button type="button" class="link" onClick={() => change({ q: '', judge: '' })}>Clear filters</button></Empty>;
         return <><Table caption="Judges" cols={columns} rows={found} id={(j) => j.judge} />{found.map((j) => <Agreement key={j.judge} j={j} />)}</>;
       }}</Data>
     </>
@@ -53,7 +53,7 @@ function Agreement({ j }: { j: Judge }) {
       <h2>{plain(j.judge)}</h2>
       {j.alignment.length
         ? <div class="cards">{[...j.alignment].sort((a, b) => (a.kappa.value ?? -1) - (b.kappa.value ?? -1)).slice(0, 200).map((m) => <AlignmentCard key={m.criterion} m={m} />)}</div>
-        : <Empty command={'proviso align --template last > labels.csv    # outputs to label\nproviso align labels.csv --run last --save    # after you have filled in the column human'}>Nobody has compared the verdicts of this judge with those of people. Label some outputs to measure it:</Empty>}
+        : <Empty command={'proviso align --template last > labels.csv    # outputs to label\nproviso align labels.csv --run last --save    # after you have filled in the column human'}>The agreement of this judge with people was not measured. To measure it, label some outputs:</Empty>}
     </section>
   );
 }

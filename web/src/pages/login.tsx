@@ -24,7 +24,9 @@ export default function Login() {
     say('');
     try {
       await ask<Session>('POST', '/v1/session', { key: key.trim() });
-      go(local(query.get('next')), true);
+      const to = local(query.get('next'));
+      if (to.startsWith('/docs')) location.replace(to); // it is no page of the app
+      else go(to, true);
     } catch (e) {
       say(e instanceof Failure ? (e.problem.status === 401 ? 'The server does not know this key, or it was revoked.' : e.message) : String(e));
       setBusy(false);
@@ -38,8 +40,8 @@ export default function Login() {
         <button type="submit" disabled={busy}>Log in</button>
         <p id="said" role="alert">{said}</p>
       </form>
-      <p class="muted">A key is made on the server with <code>proviso key create NAME</code>. The browser gets a cookie for this session; the key is not kept.</p>
-      <p class="muted">With <code>proviso view</code> there are no keys: open the address that <code>proviso view</code> printed.</p>
+      <p class="muted">To create a key, run <code>proviso key create NAME</code> on the server. The browser keeps a session cookie, and not the key.</p>
+      <p class="muted"><code>proviso view</code> needs no key: open the link that it printed.</p>
       <p><a href={address('/runs')}>All runs</a></p>
     </div>
   );

@@ -47,7 +47,7 @@ function Both({ x, was, is, base, head }: { x: Change; was: Detail | null; is: D
         <Side title="Head" run={head} d={is} parts={diff?.filter((p) => p.kind !== 'expected')} />
       </div>
       {before && after && before === after && <p class="muted">Both outputs are the same.</p>}
-      {before && after && !diff && <p class="muted">The outputs are too long or too different for a comparison by words.</p>}
+      {before && after && !diff && <p class="muted">The outputs are too long or too different to compare word by word.</p>}
       <Reasons x={x} was={was} is={is} />
     </>
   );
@@ -58,7 +58,7 @@ function Side({ title, run, d, parts }: { title: string; run: string; d: Detail 
   const output = d.output ?? '';
   return (
     <div class="oneside">
-      <h3>{title} <StatusMark status={d.status} /> <span class="muted num">{d.score !== '–' && plain(d.score)}</span> <a href={address('/runs/' + encodeURIComponent(run), { q: d.case, status: 'all' })}>in its run</a></h3>
+      <h3>{title} <StatusMark status={d.status} /> <span class="muted num">{d.score !== '–' && plain(d.score)}</span> <a href={address('/runs/' + encodeURIComponent(run), { q: d.case, status: 'all' })}>Open in its run</a></h3>
       <div class="outtext" tabIndex={0} role="region" aria-label={'Output of ' + title.toLowerCase()}>
         {d.output === undefined ? <span class="muted">{plain(d.why ?? 'There is no output.')}</span> : parts ? <Words parts={parts} /> : <Text of={output.slice(0, mostShown)} />}
       </div>

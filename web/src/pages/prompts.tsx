@@ -25,8 +25,7 @@ export default function Prompts() {
   if (name === null) return <List loaded={loaded} />;
   return (
     <div key={name}>
-      <p class="crumbs"><a href="/prompts">Prompts</a></p>
-      <Heading title={shorten(name, 200)}><CopyLink /><Download href="/v1/prompts?limit=1000" name="prompts.json">Download JSON</Download></Heading>
+      <Heading title={shorten(name, 200)} crumb={<a href="/prompts">Prompts</a>}><CopyLink /><Download href="/v1/prompts?limit=1000" name="prompts.json">Download JSON</Download></Heading>
       <Data of={loaded} what="the prompt">{(all) => {
         const prompt = all.find((p) => p.name === name && (!suite || p.suite === suite));
         return prompt ? <One p={prompt} /> : <Empty>No run has a prompt of this name. <a href="/prompts">All prompts</a></Empty>;
@@ -54,12 +53,12 @@ function List({ loaded }: { loaded: ReturnType<typeof useLoad<Prompt[]>> }) {
       <Heading title="Prompts"><CopyLink /><Download href="/v1/prompts?limit=1000" name="prompts.json">Download JSON</Download></Heading>
       <Filters active={!!(q || suite)} clear={['q', 'suite']}>
         <Field label="Suite"><select value={suite} onChange={(e) => change({ suite: e.currentTarget.value })}><option value="">All</option>{suites.map((s) => <option key={s} value={s}>{plain(s)}</option>)}</select></Field>
-        <Search label="Search name and text" />
+        <Search label="Search names and texts" />
       </Filters>
       <Data of={loaded} what="prompts">{(all) => {
         if (!all.length) return <Empty command="proviso eval -c suite.yaml">No run has a prompt yet. Run a suite, then open this page again.</Empty>;
         const found = all.filter((p) => (!suite || p.suite === suite) && (p.name + '\n' + (p.versions[0]?.text ?? '')).toLowerCase().includes(q));
-        if (!found.length) return <Empty>No prompt matches. <button type="button" class="link" onClick={() => change({ q: '', suite: '' })}>Clear filters</button></Empty>;
+        if (!found.length) return <Empty>No prompt matches these filters. <button type="button" class="link" onClick={() => change({ q: '', suite: '' })}>Clear filters</button></Empty>;
         return <><p class="counted muted" role="status">{plural(found.length, 'prompt')}</p><Table caption="Prompts" cols={columns} rows={found.slice(0, 500)} id={(p) => p.suite + '\n' + p.name} /></>;
       }}</Data>
     </>
@@ -104,7 +103,7 @@ function Difference({ from, to }: { from: Version; to: Version }) {
   if (from.hash === to.hash) return <p class="muted">Choose two different versions.</p>;
   return (
     <div class="outtext prompt" tabIndex={0} role="region" aria-label="Difference by words">
-      {parts ? <Words parts={parts} /> : <><p class="muted">The texts are too long or too different for a comparison by words. This is the newer one:</p><Text of={to.text} /></>}
+      {parts ? <Words parts={parts} /> : <><p class="muted">The texts are too long or too different to compare word by word. The newer one is:</p><Text of={to.text} /></>}
     </div>
   );
 }

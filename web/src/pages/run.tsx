@@ -1,6 +1,6 @@
-// A run: what it is, above what it found.
-import { useEffect, useMemo } from 'preact/hooks';
-import type { Run } from '../api';
+// A run: its facts, above its results.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { BatchJudge, Run } from '../api';
 import { HttpSource, runAddress } from '../http';
 import { useLoad } from '../load';
 import { count, dollars, duration, plural, when } from '../number';
@@ -17,16 +17,16 @@ export function RunPage({ id }: { id: string }) {
   const run = useLoad(() => source.run(), [source]);
   const going = run.data ? active(run.data) : false;
   useEffect(() => (going ? source.watch(run.retry) : undefined), [going, source]);
+  const judges = useJudges(source, run.data);
   const at = '/runs/' + encodeURIComponent(id);
   return (
     <div class="runpage">
-      <p class="crumbs"><a href="/runs">Runs</a></p>
-      <Heading title={run.data ? run.data.suite || 'unnamed' : 'Run'}>
+      <Heading title={run.data ? run.data.suite || 'unnamed' : 'Run'} crumb={<a href="/runs">Runs</a>} beside={run.data && <RunVerdict run={run.data} />}>
         {run.data && !going && <a class="button" href={address('/compare', { base: 'previous', head: id })}>Compare with the run before</a>}
         <CopyLink />
         {!going && <Download href={runAddress(id) + '/file'} name={id + '.jsonl'}>Download run</Download>}
       </Heading>
-      <Data of={run} what="the run">{(r) => <><Head run={r} /><Banner run={r} /></>}</Data>
+      <Data of={run} what="the run">{(r) => <><Head run={r} judges={judges} /><Banner run={r} /></>}</Data>
       <h2 class="hidden">Results</h2>
       {run.data && run.data.status !== 'queued' && <RunView source={source} extra={{ banner: false, outputOf: (index) => runAddress(id) + '/results/' + index }} />}
       {run.problem?.status === 404 && <p>The address is <code>{plain(at)}</code>. The run may have been removed. <a href="/runs">All runs</a></p>}
@@ -34,7 +34,21 @@ export function RunPage({ id }: { id: string }) {
   );
 }
 
-function Head({ run }: { run: Run }) {
+// useJudges loads what the judges of a run did once its results have been shown: the server
+// takes long to count it.
+function useJudges(source: HttpSource, run: Run | undefined): BatchJudge[] {
+  const [judges, set] = useState<BatchJudge[]>([]), ended = run !== undefined && !active(run);
+  useEffect(() => {
+    if (!ended) return;
+    const abort = new AbortController();
+    let timer = 0;
+    source.matrix().then(() => { timer = setTimeout(() => void source.judges(abort.signal).then(set, () => undefined), 1500) as unknown as number; }, () => undefined);
+    return () => { abort.abort(); clearTimeout(timer); };
+  }, [source, ended]);
+  return judges;
+}
+
+function Head({ run, judges }: { run: Run; judges: BatchJudge[] }) {
   const ms = spent(run), v = run.revision;
   const facts: [string, preact.ComponentChildren][] = [
     ['Run', <code>{plain(run.id)}</code>],
@@ -45,12 +59,11 @@ function Head({ run }: { run: Run }) {
   if (v?.branch || v?.commit) facts.push(['Revision', <>{v.branch && plain(v.branch)} {v.commit && <code>{plain(v.commit.slice(0, 8))}</code>}{v.dirty && ' with changes'}{v.pull_request && ' · pull request ' + plain(v.pull_request)}</>]);
   if (run.version) facts.push(['Suite version', <code>{plain(run.version.slice(0, 12))}</code>]);
   if (run.agent_id) facts.push(['Agent', plain(run.agent_id)]);
-  for (const j of run.judges ?? []) {
+  for (const j of judges) {
     facts.push(['Judge', <><a href="/judges">{plain(j.judge)}</a> <span class="muted">{plural(j.verdicts, 'verdict')}{j.errors ? ', ' + plural(j.errors, 'error') : ''}{j.cost ? ', ' + dollars(j.cost) : ''}</span></>]);
   }
   return (
     <div class="runhead">
-      <RunVerdict run={run} />
       <dl class="factlist">{facts.map(([name, value], i) => <div key={i}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
     </div>
   );
@@ -59,12 +72,12 @@ function Head({ run }: { run: Run }) {
 // Banner says how far the figures below can be trusted.
 function Banner({ run }: { run: Run }) {
   const { finished, rows } = run.progress;
-  const so = count(finished) + (rows ? ' of ' + count(rows) : '') + ' rows';
+  const so = count(finished) + (rows ? ' of ' + count(rows) : '') + ' results';
   const why = run.error ? ' ' + plain(run.error) : '';
-  if (run.status === 'queued') return <p class="remark" role="status">The run waits for its turn. This page follows it.{why}</p>;
-  if (run.status === 'running') return <p class="remark" role="status">The run is going on: {so} have finished. New rows appear by themselves.{why}</p>;
-  if (run.status === 'failed') return <p class="remark bad" role="status">The run failed after {so}.{why || ' The server gave no reason.'} What is below is what had finished.</p>;
-  if (run.status === 'cancelled') return <p class="remark bad" role="status">The run was cancelled after {so}.{why} What is below is what had finished.</p>;
-  if (cutOff(run)) return <p class="remark bad" role="status">The run is cut off: {so} are there. Resume it with <code>proviso eval --resume={plain(run.id)}</code>.</p>;
+  if (run.status === 'queued') return <p class="remark" role="status">The run is queued. This page shows its results as they arrive.{why}</p>;
+  if (run.status === 'running') return <p class="remark" role="status">Running: {so} so far. New results appear without a reload.{why}</p>;
+  if (run.status === 'failed') return <p class="remark bad" role="status">The run failed after {so}.{why || ' The server gave no reason.'} The page shows these results.</p>;
+  if (run.status === 'cancelled') return <p class="remark bad" role="status">The run was cancelled after {so}.{why} The page shows these results.</p>;
+  if (cutOff(run)) return <p class="remark bad" role="status">The run is incomplete: it has {so}. Resume it with <code>proviso eval --resume={plain(run.id)}</code>.</p>;
   return why ? <p class="remark bad" role="status">{why}</p> : null;
 }

@@ -1,4 +1,4 @@
-// The list of runs: is it OK?
+// The list of runs: did they pass?
 import { useEffect, useState } from 'preact/hooks';
 import type { Page, Run } from '../api';
 import { get, useLoad } from '../load';
@@ -21,9 +21,9 @@ const shown = 50, searched = 500, earlier = 200;
 const states: [string, string, (r: Run) => boolean][] = [
   ['fail', 'With failures', (r) => r.progress.failed > 0],
   ['error', 'With errors', (r) => r.progress.errors > 0],
-  ['pass', 'All passed', (r) => r.status === 'done' && r.progress.passed > 0 && !r.progress.failed && !r.progress.errors],
+  ['pass', 'All passed', (r) => r.status === 'done' && !cutOff(r) && r.progress.passed > 0 && !r.progress.failed && !r.progress.errors],
   ['running', 'Running', active],
-  ['broken', 'Failed or cancelled', (r) => r.status === 'failed' || r.status === 'cancelled'],
+  ['broken', 'Did not finish', (r) => r.status === 'failed' || r.status === 'cancelled' || cutOff(r)],
 ];
 
 function matches(r: Run, state: string, q: string): boolean {
@@ -56,7 +56,7 @@ export default function Runs() {
       <Data of={runs} what="runs">{(data) => {
         const found = data.items.filter((r) => matches(r, state, q));
         if (!data.items.length && !suite && !after) return <Empty command="proviso eval -c suite.yaml">There are no runs yet. Run a suite, then open this page again.</Empty>;
-        if (!found.length) return <Empty>No run matches these filters{data.next ? ' among the ' + count(data.items.length) + ' that were searched' : ''}. <button type="button" class="link" onClick={() => change({ suite: '', status: '', q: '', after: '' })}>Clear filters</button></Empty>;
+        if (!found.length) return <Empty>No run matches these filters{data.next ? ' among the ' + count(data.items.length) + ' runs that were searched' : ''}. <button type="button" class="link" onClick={() => change({ suite: '', status: '', q: '', after: '' })}>Clear filters</button></Empty>;
         return <RunTable runs={found} all={[...data.items, ...(past ?? [])]} />;
       }}</Data>
       {(runs.data?.next || after) && <nav class="paging" aria-label="More runs">
@@ -72,7 +72,7 @@ function usePast(next: string | undefined, suite: string): Run[] | undefined {
   return useLoad((signal) => (next ? get<Page<Run>>(address('/v1/runs', { suite, after: next, limit: String(earlier) }), signal).then((p) => p.items) : Promise.resolve([])), [next, suite]).data;
 }
 
-// useReload loads again while the page is in view: soon if a run is going on.
+// useReload loads again while the page is in view: sooner if a run is running.
 function useReload(live: boolean, retry: () => void): void {
   useEffect(() => {
     const timer = setInterval(() => { if (!document.hidden) retry(); }, live ? 2000 : 20_000);

@@ -23,7 +23,7 @@ const providers: Col<Provider>[] = [
 const keys: Col<Key>[] = [
   { label: 'Name', cell: (k) => plain(k.name) },
   { label: 'Id', cell: (k) => <code>{plain(k.id)}</code> },
-  { label: 'May', cell: (k) => k.scopes.map(plain).join(', ') },
+  { label: 'Scopes', cell: (k) => k.scopes.map(plain).join(', ') },
   { label: 'Last used', cell: (k) => when(k.last_used) || 'never' },
 ];
 
@@ -38,7 +38,7 @@ export default function Settings() {
             <div><dt>Version</dt><dd>{plain(s.version)}</dd></div>
             <div><dt>Mode</dt><dd>{s.mode === 'view' ? 'proviso view, on this machine' : 'proviso serve'}</dd></div>
             {s.folder && <div><dt>Folder of the runs</dt><dd><code>{plain(s.folder)}</code></dd></div>}
-            <div><dt>Changes</dt><dd>{s.read_only ? 'read-only' : 'allowed'}</dd></div>
+            <div><dt>Access</dt><dd>{s.read_only ? 'read-only' : 'read and write'}</dd></div>
           </dl>
           {s.open && s.mode === 'serve' && <p class="remark bad">There are no API keys, so everybody on this machine may use this server. <code>proviso key create NAME</code> ends that.</p>}
           <section aria-labelledby="session"><h2 id="session">Your session</h2><Who mode={s.mode} open={s.open} /></section>
@@ -46,7 +46,7 @@ export default function Settings() {
             <Providers list={s.providers} />
             <p class="muted after">Keys come from the environment of the server. They are never shown.</p></section>
           {s.mode === 'serve' && <section class="narrow" aria-labelledby="keys"><h2 id="keys">API keys</h2>
-            {s.keys.length ? <Table caption="API keys" cols={keys} rows={s.keys} id={(k) => k.id} /> : <Empty command="proviso key create NAME">There are no API keys that you may see. To create one, on the server:</Empty>}</section>}
+            {s.keys.length ? <Table caption="API keys" cols={keys} rows={s.keys} id={(k) => k.id} /> : <Empty command="proviso key create NAME">There are no API keys that you may see. To create one, run on the server:</Empty>}</section>}
           <section aria-labelledby="limits"><h2 id="limits">Limits</h2>
             <dl class="factlist">{Object.entries(s.limits).map(([name, value]) => <div key={name}><dt>{plain(name.replaceAll('_', ' '))}</dt><dd class="num">{typeof value === 'number' ? value.toLocaleString('en') : plain(value)}</dd></div>)}</dl></section>
         </>
@@ -80,7 +80,7 @@ function Who({ mode, open }: { mode: Data_['mode']; open: boolean }) {
   return (
     <Data of={session} what="the session">{(s) => (
       <>
-        <p>Project {plain(s.project)}. You may: {s.scopes.length ? s.scopes.map(plain).join(', ') : 'nothing'}.</p>
+        <p>Project {plain(s.project)}. Scopes: {s.scopes.length ? s.scopes.map(plain).join(', ') : 'none'}.</p>
         {mode === 'view' ? <p class="muted">The session ends when <code>proviso view</code> stops. Ctrl-C in its terminal stops it.</p>
           : !open && <p><button type="button" onClick={leave}>Log out</button> <span role="alert">{said}</span></p>}
       </>

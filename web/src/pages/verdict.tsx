@@ -1,4 +1,4 @@
-// What became of a run, for people.
+// The result of a run, for people.
 import type { Run } from '../api';
 import { count } from '../number';
 import { StatusMark } from '../parts/status';
@@ -10,7 +10,7 @@ export const active = (r: Run): boolean => r.status === 'queued' || r.status ===
 // cutOff says that a run has ended without all of its rows.
 export const cutOff = (r: Run): boolean => !active(r) && r.progress.rows > 0 && r.progress.finished < r.progress.rows;
 
-export const runName = (r: Run): string => (r.version && r.version !== '1' ? 'version ' + r.version + ' · ' : '') + r.id;
+export const runName = (r: Run): string => r.id + (r.version && r.version !== '1' ? ' · version ' + r.version.slice(0, 12) : '');
 
 // spent is the time of a run in milliseconds, null if it is not known. When a run was
 // pushed says nothing about how long it took.
@@ -24,11 +24,13 @@ export function RunVerdict({ run }: { run: Run }) {
   const { rows, finished, failed, errors, passed } = run.progress;
   const to = (status: string) => address('/runs/' + encodeURIComponent(run.id), { status });
   const parts = [];
-  if (active(run)) parts.push(<span class="status going"><span aria-hidden="true">… </span>{run.status === 'queued' ? 'Queued' : count(finished) + (rows ? ' of ' + count(rows) : ' rows')}</span>);
+  if (active(run)) parts.push(<span class="status going"><span aria-hidden="true">… </span>{run.status === 'queued' ? 'Queued' : count(finished) + (rows ? ' of ' + count(rows) : ' results')}</span>);
+  const cut = run.status === 'done' && cutOff(run);
+  if (cut) parts.push(<StatusMark status="error" word={'Cut off, ' + count(finished) + ' of ' + count(rows) + ' results'} />);
   if (run.status === 'failed') parts.push(<StatusMark status="error" word="Did not finish" />);
   if (run.status === 'cancelled') parts.push(<StatusMark status="skip" word="Cancelled" />);
   if (failed) parts.push(<a href={to('fail')}><StatusMark status="fail" word={count(failed) + ' failed'} /></a>);
   if (errors) parts.push(<a href={to('error')}><StatusMark status="error" word={errors === 1 ? '1 error' : count(errors) + ' errors'} /></a>);
-  if (run.status === 'done' && !failed && !errors) parts.push(passed ? <StatusMark status="pass" word="All passed" /> : <StatusMark status="skip" word="Nothing decided" />);
+  if (run.status === 'done' && !cut && !failed && !errors) parts.push(passed ? <StatusMark status="pass" word="All passed" /> : <StatusMark status="skip" word="Nothing decided" />);
   return <span class="outcome" title={run.error ? plain(run.error) : undefined}>{parts}</span>;
 }

@@ -8,7 +8,7 @@ export function CopyLink() {
       await navigator.clipboard.writeText(location.href);
       say('Copied');
     } catch {
-      say('Copy the address above');
+      say('Not copied: copy the address of the page');
     }
     setTimeout(() => say(''), 3000);
   };

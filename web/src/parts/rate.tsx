@@ -5,7 +5,7 @@ export interface Counts { passed: number; failed: number; errors: number; skippe
 export const decided = (c: Counts): number => c.passed + c.failed;
 export const asked = (c: Counts): number => c.passed + c.failed + c.errors;
 
-// rateText is the pass rate of all that was asked, errors included, with what it counts.
+// rateText is the pass rate of all verdicts, errors included, with what it counts.
 export function rateText(c: Counts): string {
   const n = asked(c);
   if (n === 0) return 'nothing decided';

@@ -5,7 +5,8 @@ export const words: Record<Status, string> = { pass: 'Pass', fail: 'Fail', error
 export const names: (Status | 'running')[] = [];
 names[RUNNING] = 'running'; names[PASS] = 'pass'; names[FAIL] = 'fail'; names[ERROR] = 'error'; names[SKIP] = 'skip';
 
-// StatusMark is the sign of a status with its word.
-export function StatusMark({ status, word }: { status: Status; word?: string }) {
-  return <span class={'status ' + status}><span aria-hidden="true">{glyphs[status]} </span>{word ?? words[status]}</span>;
+// StatusMark is the sign of a status with its word, or with the name of what has it. Then
+// those who do not see the sign hear the word.
+export function StatusMark({ status, word, of }: { status: Status; word?: string; of?: string }) {
+  return <span class={'status ' + status}><span aria-hidden="true">{glyphs[status]} </span>{of !== undefined && <span class="hidden">{words[status]}: </span>}{of ?? word ?? words[status]}</span>;
 }

@@ -22,47 +22,76 @@ export function groups(of: DetailAssertion[]): Group[] {
   return out.sort((a, b) => at(a) - at(b));
 }
 
-const most = 60; // assertions shown at first, and quiet ones by name
+const budget = 500;    // elements of the assertions on a page, about
+const mostParts = 50, mostCriteria = 50;
+
+// weight is about how many elements an assertion takes.
+const weight = (a: DetailAssertion): number => 10 + 6 * Math.min(a.criteria?.length ?? 0, mostCriteria) + 4 * Math.min(a.evidence?.length ?? 0, 20) + 2 * Math.min(a.diff?.length ?? 0, 200);
+
+const loud = (g: Group): boolean => urgency[g.head.status] < 2;
+
+// pages returns where each page of assertions begins, so that none has too many elements.
+export function pages(of: Group[]): number[] {
+  const starts = [0];
+  let taken = 0;
+  of.forEach((g, i) => {
+    const more = loud(g) ? weight(g.head) + shownParts(g).reduce((n, a) => n + weight(a), 0) : 7;
+    if (taken > 0 && taken + more > budget) { starts.push(i); taken = 0; }
+    taken += more;
+  });
+  return starts;
+}
+
+// shownParts returns the first parts of a set, as many as a page has room for.
+function shownParts(g: Group): DetailAssertion[] {
+  let left = budget - weight(g.head);
+  return g.parts.slice(0, mostParts).filter((a) => (left -= weight(a)) > 0);
+}
 
 export function Assertions({ of, first, mark }: { of: DetailAssertion[]; first: string; mark: (e: Evidence) => void }) {
-  const [all, showAll] = useState(false);
-  const [opened, open] = useState<ReadonlySet<string>>(new Set());
+  const [page, turn] = useState(0);
+  const [opened, open] = useState('');
   const sorted = groups(of);
-  // The assertion that people came for stands first among those that need attention.
-  if (first) sorted.sort((a, b) => Number(b.head.name === first && urgency[b.head.status] < 2) - Number(a.head.name === first && urgency[a.head.status] < 2));
-  const loud = sorted.filter((g) => urgency[g.head.status] < 2), quiet = sorted.filter((g) => urgency[g.head.status] >= 2);
-  const limit = all ? 400 : Math.min(most, 12 + loud.length);
-  const toggle = (key: string) => { const s = new Set(opened); if (!s.delete(key)) s.add(key); open(s); };
+  // The assertion of the filter is first among those that need attention.
+  if (first) sorted.sort((a, b) => Number(b.head.name === first && loud(b)) - Number(a.head.name === first && loud(a)));
+  const starts = pages(sorted), from = starts[page] ?? 0, to = starts[page + 1] ?? sorted.length, shown = sorted.slice(from, to);
+  const quiet = shown.filter((g) => !loud(g));
   return (
     <>
-      {loud.slice(0, all ? 400 : 12).map((g, i) => <Card key={i} of={g} mark={mark} />)}
+      {shown.filter(loud).map((g, i) => <Card key={from + i} of={g} mark={mark} />)}
       {quiet.length > 0 && (
         <ul class="quiet">
-          {quiet.slice(0, limit).map((g, i) => {
-            const key = i + g.head.name;
+          {quiet.map((g, i) => {
+            const key = from + i + g.head.name;
             return (
               <li key={key}>
-                <button type="button" class="plain" aria-expanded={opened.has(key)} onClick={() => toggle(key)}>
-                  <StatusMark status={g.head.status} word={shorten(g.head.name, 120)} />{scoreOf(g.head) && <span class="muted num"> {scoreOf(g.head)}</span>}
+                <button type="button" class="plain" aria-expanded={opened === key} onClick={() => open(opened === key ? '' : key)}>
+                  <StatusMark status={g.head.status} of={shorten(g.head.name, 120)} />{scoreOf(g.head) && <span class="muted num"> {scoreOf(g.head)}</span>}
                 </button>
-                {opened.has(key) && <Card of={g} mark={mark} />}
+                {opened === key && <Card of={g} mark={mark} />}
               </li>
             );
           })}
         </ul>
       )}
-      {!all && (loud.length > 12 || quiet.length > limit) && <button type="button" onClick={() => showAll(true)}>Show all {plural(sorted.length, 'assertion')}</button>}
-      {all && sorted.length > 400 && <p class="muted">The first 400 of each kind are shown, of {count(sorted.length)}.</p>}
+      {starts.length > 1 && (
+        <p class="pager">
+          <button type="button" disabled={page === 0} onClick={() => turn(page - 1)}>Previous</button>
+          <span class="num"> {count(from + 1)}–{count(to)} of {plural(sorted.length, 'assertion')} </span>
+          <button type="button" disabled={page === starts.length - 1} onClick={() => turn(page + 1)}>Next</button>
+        </p>
+      )}
     </>
   );
 }
 
 function Card({ of, mark }: { of: Group; mark: (e: Evidence) => void }) {
+  const parts = shownParts(of), rest = of.parts.length - parts.length;
   return (
     <section class={'card ' + of.head.status} aria-label={of.head.name}>
       <One a={of.head} mark={mark} />
-      {of.parts.slice(0, 50).map((a, i) => <div key={i} class="part"><One a={a} mark={mark} /></div>)}
-      {of.parts.length > 50 && <p class="muted">and {count(of.parts.length - 50)} more parts</p>}
+      {parts.map((a, i) => <div key={i} class="part"><One a={a} mark={mark} /></div>)}
+      {rest > 0 && <p class="muted">and {plural(rest, 'more part')}</p>}
     </section>
   );
 }
@@ -70,16 +99,16 @@ function Card({ of, mark }: { of: Group; mark: (e: Evidence) => void }) {
 function One({ a, mark }: { a: DetailAssertion; mark: (e: Evidence) => void }) {
   return (
     <>
-      <h3><StatusMark status={a.status} word={shorten(a.name, 200)} />{a.type !== a.name && <span class="muted kind">{a.type}</span>}<Score a={a} /></h3>
+      <h3><StatusMark status={a.status} of={shorten(a.name, 200)} />{a.type !== a.name && <span class="muted kind">{a.type}</span>}<Score a={a} /></h3>
       {a.asks && <p class="asks"><Text of={shorten(a.asks, 2000)} /></p>}
       {a.criteria && a.criteria.length > 0 && (
         <ul class="criteria">
-          {a.criteria.slice(0, 50).map((c, i) => (
-            <li key={i}><StatusMark status={c.status} word="" /><span class="hidden">{c.status}: </span><span><Text of={c.text} />{c.why && <span class="muted"> — <Text of={c.why} /></span>}</span></li>
+          {a.criteria.slice(0, mostCriteria).map((c, i) => (
+            <li key={i}><StatusMark status={c.status} of="" /><span><Text of={c.text} />{c.why && <span class="muted"> — <Text of={c.why} /></span>}</span></li>
           ))}
         </ul>
       )}
-      {a.reason && <p class="reason"><Text of={shorten(a.reason, 4000)} /></p>}
+      {a.reason && !told(a) && <p class="reason"><Text of={shorten(a.reason, 4000)} /></p>}
       {a.evidence && a.evidence.length > 0 && <Evidences of={a.evidence} mark={mark} />}
       {a.diff && a.diff.length > 0 ? <Diff a={a} /> : (
         a.value && a.value !== a.asks && <p class="pair"><span class="muted">Expected </span><Text of={shorten(a.value, 1000)} /></p>
@@ -87,6 +116,13 @@ function One({ a, mark }: { a: DetailAssertion; mark: (e: Evidence) => void }) {
       <Judged a={a} />
     </>
   );
+}
+
+// told says that the criteria have said the whole reason already.
+function told(a: DetailAssertion): boolean {
+  let rest = a.reason;
+  for (const c of a.criteria?.slice(0, 50) ?? []) if (c.why) rest = rest.replace(c.why, () => '');
+  return /^[;\s]*$/.test(rest);
 }
 
 // scoreOf returns the score, unless it only repeats the verdict.
@@ -109,7 +145,7 @@ function Evidences({ of, mark }: { of: Evidence[]; mark: (e: Evidence) => void }
       {of.slice(0, 20).map((e, i) => (
         <li key={i}>
           {e.start === undefined
-            ? <><Text of={'“' + shorten(e.quote, 300) + '”'} /> {e.note ? <span class="muted">{plain(e.note)}</span> : <span class="status error">! quote not in the output</span>}</>
+            ? <><Text of={'“' + shorten(e.quote, 300) + '”'} /> {e.note ? <span class="muted">{plain(e.note)}</span> : <span class="status error">! not in the output</span>}</>
             : <button type="button" class="link" onClick={() => mark(e)} title="Show in the output"><Text of={'“' + shorten(e.quote, 300) + '”'} /></button>}
         </li>
       ))}
@@ -118,12 +154,14 @@ function Evidences({ of, mark }: { of: Evidence[]; mark: (e: Evidence) => void }
   );
 }
 
-const kinds = { expected: 'del', actual: 'ins' } as const;
+// What the output lacks is inserted, and what it has instead is deleted, as in the part of
+// a report that needs no script.
+const kinds = { expected: 'ins', actual: 'del' } as const;
 
 function Diff({ a }: { a: DetailAssertion }) {
   return (
     <div class="diff">
-      <p class="muted"><del>expected</del> <ins>actual</ins></p>
+      <p class="muted"><ins>expected</ins> <del>actual</del></p>
       <bdi class="text">
         {a.diff!.slice(0, 200).map((d, i) => {
           const Tag = d.kind === 'same' ? 'span' : kinds[d.kind];

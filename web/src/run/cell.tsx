@@ -1,4 +1,4 @@
-// The cells of the matrix: what ink they have follows what needs attention.
+// The cells of the matrix. What needs attention is drawn boldly, the rest lightly.
 import { ERROR, FAIL, type Preview } from '../api';
 import { count, percent, plural } from '../number';
 import { Bar, asked, rateText } from '../parts/rate';
@@ -8,13 +8,21 @@ import { plain } from '../text';
 import { passes, verdictsOf, type Model, type Tally } from './model';
 import type { ColumnName } from './names';
 
-// cellWidth shares the room between the column of cases and the others.
+const least = 104, previewed = 180; // pixels of a cell: without, and with a preview
+
+const widest = 230; // of the column of cases
+
+// cellWidth shares the room between the column of cases and the others. What the others do
+// not need, for previews or where those do not fit without, the names of cases get.
 export function cellWidth(width: number, n: number): { first: number; each: number } {
-  const first = Math.round(Math.max(96, Math.min(n <= 2 ? 240 : 200, width * 0.28)));
-  return { first, each: Math.max(n <= 2 ? 160 : 112, Math.floor((width - first) / Math.max(1, n))) };
+  const share = Math.max(96, Math.min(n <= 2 ? 240 : 200, width * 0.28));
+  const spare = width - previewed * n, fits = spare >= share || n <= 1;
+  const first = Math.round(Math.max(share, Math.min(widest, fits ? spare : width - least * n)));
+  return { first, each: Math.max(n <= 1 ? 160 : least, Math.floor((width - first) / Math.max(1, n))) };
 }
 
 const most = 24; // squares of a cell
+const some = 12; // where there are more than that, so that the reason has room
 
 type Style = Record<string, string>;
 
@@ -26,7 +34,7 @@ export function ColumnHead({ id, at, style, width, name, tally, pressed, active,
 }) {
   const n = asked(tally), errors = tally.errors ? (width < 150 ? `, ${count(tally.errors)} !` : `, ${plural(tally.errors, 'error')}`) : '';
   const sum = ' of ' + count(n) + (count(n).length + errors.length < width / 8 - 6 ? errors : '');
-  const said = `${name.title}, ${name.under}: ${rateText(tally)}. ${pressed ? 'Only this column counts for filters.' : 'Press to filter by this column.'}`;
+  const said = `${name.title}, ${name.under}: ${rateText(tally)}. ${pressed ? 'Filters apply to this column only.' : 'Press to apply filters to this column only.'}`;
   return (
     <div role="columnheader" id={id} aria-colindex={at + 2} aria-selected={pressed} aria-label={said} title={name.whole} style={style}
       class={(pressed ? 'pressed ' : '') + (active ? 'head active' : 'head')} onClick={press}>
@@ -68,7 +76,7 @@ export function ResultCell({ id, model: m, case: c, column, name, style, width, 
   const repeats = m.repeats > 1 ? `${passes(m, c, column)}/${m.repeats}` : '';
   const shown = Uint8Array.from(shownVerdicts(verdicts), (a) => verdicts[a]!);
   const wide = width - (repeats ? 66 : 36), fits = Math.floor(wide / 10);
-  const room = Math.max(3, Math.min(most, shown.length > fits ? fits - 4 : fits));
+  const room = Math.max(3, Math.min(shown.length > most ? some : most, shown.length > fits ? fits - 4 : fits));
   const left = width - 44 - (repeats ? 30 : 0) - Math.min(shown.length, room) * 10 - (shown.length > room ? 40 : 0);
   const bad = status === 'fail' || status === 'error';
   return (

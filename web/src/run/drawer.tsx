@@ -1,4 +1,4 @@
-// The case that is open: why it came out as it did, beside its output.
+// The open case: the verdicts with their reasons, beside the output.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Detail, Evidence } from '../api';
 import { useLoad } from '../load';
@@ -44,7 +44,7 @@ export function Drawer(p: Props) {
       </header>
       {p.why && <p class="muted came">{p.why}</p>}
       <Elsewhere {...p} />
-      {row < 0 ? <p class="muted">This result is not here yet.</p> : (
+      {row < 0 ? <p class="muted">There is no result yet.</p> : (
         <Data of={loaded} what="the case">{(d) => d && <Body key={row} d={d.detail} assertion={p.assertion} id={id} {...(p.outputOf ? { href: p.outputOf(row) } : {})} />}</Data>
       )}
     </aside>
@@ -54,7 +54,8 @@ export function Drawer(p: Props) {
 // Elsewhere shows the same case in the other columns, and its repeats.
 function Elsewhere({ model: m, names, place, previews, go }: Props) {
   const cells = Array.from({ length: Math.min(m.columns, 24) }, (_, j) => j);
-  useEffect(() => previews.want(cells.map((j) => rowOf(m, place.case, j, worstRepeat(m, place.case, j)))));
+  useEffect(() => previews.want('case', cells.map((j) => rowOf(m, place.case, j, worstRepeat(m, place.case, j)))));
+  useEffect(() => () => previews.want('case', []), [previews]);
   return (
     <>
       {m.columns > 1 && <div class="elsewhere" role="group" aria-label="This case in each column">
@@ -92,7 +93,7 @@ function Body({ d, assertion, id, href }: { d: Detail; assertion: string; id: st
   return (
     <>
       <p class="verdict num">
-        {d.score && d.score !== '–' && <>Score {d.score}</>}{d.forgiven && <span class="status pass"> The suite’s rule for repeats lets this fail pass.</span>}
+        {d.score && d.score !== '–' && <>Score {d.score}</>}{d.forgiven && <span class="status pass"> It counts as passed: enough repeats of the case passed.</span>}
         {facts.length > 0 && <span class="muted">{d.score && d.score !== '–' ? ' · ' : ''}{facts.join(' · ')}</span>}
       </p>
       {d.why && <p class="problem"><Text of={shorten(d.why, 4000)} /></p>}

@@ -1,4 +1,4 @@
-// What a run counts, above its matrix. Every count is a filter.
+// The counts of a run, above its matrix. Every count is a filter.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { count, percent } from '../number';
 import { Bar, asked, interval, rateText } from '../parts/rate';
@@ -8,13 +8,25 @@ import { change } from '../url';
 import type { AssertionRow, Model, StatusFilter, Tally } from './model';
 import type { State } from './state';
 
-// Counts are the filters by status. Each says what it counts.
+// Headline is the pass rate of the run, with its interval and what it counts.
+export function Headline({ total }: { total: Tally }) {
+  const n = asked(total), { low, high } = interval(total);
+  if (n === 0) return null;
+  return (
+    <p class="headline num">
+      <strong>{percent(total.passed / n)}</strong> passed <span class="muted">95 % interval {Math.floor(100 * low)}–{Math.ceil(100 * high)} %, n = {count(n)}</span>
+      <span class="rate"><Bar counts={total} /></span>
+    </p>
+  );
+}
+
+// Counts are the filters by status. The first says what they count.
 export function Counts({ model: m, total, state, broke }: { model: Model; total: Tally; state: State; broke: number }) {
-  const unit = m.repeats > 1 ? 'result' : 'cell';
+  const unit = 'result';
   const all = total.passed + total.failed + total.errors + total.skipped;
   const entries: [StatusFilter, string, string, number, string][] = [
-    ['fail', glyphs.fail, 'Failed', total.failed, unit], ['error', glyphs.error, 'Errors', total.errors, unit],
-    ['pass', glyphs.pass, 'Passed', total.passed, unit], ['skip', glyphs.skip, 'Skipped', total.skipped, unit],
+    ['fail', glyphs.fail, 'Failed', total.failed, ''], ['error', glyphs.error, 'Errors', total.errors, ''],
+    ['pass', glyphs.pass, 'Passed', total.passed, ''], ['skip', glyphs.skip, 'Skipped', total.skipped, ''],
   ];
   if (m.columns > 1) entries.push(['differ', '≠', 'Columns differ', m.differing, 'case']);
   if (broke) entries.push(['broke', '↓', 'Broke', broke, 'case']);
@@ -23,7 +35,7 @@ export function Counts({ model: m, total, state, broke }: { model: Model; total:
       <button type="button" aria-pressed={(state.status === '' && !state.assertion) || state.status === 'all'} onClick={() => change({ status: state.assertion ? 'all' : '' })}>All <span class="num">{count(all)}</span><span class="unit"> {unit}{all !== 1 && 's'}</span></button>
       {entries.filter((e) => e[3] > 0 || state.status === e[0]).map(([key, sign, name, n, of]) => (
         <button type="button" key={key} class={key} aria-pressed={state.status === key} onClick={() => change({ status: state.status === key ? '' : key })}>
-          <span class={'status ' + key} aria-hidden="true">{sign}</span> {name} <span class="num">{count(n)}</span><span class="unit"> {of}{n !== 1 && 's'}</span>
+          <span class={'status ' + key} aria-hidden="true">{sign}</span> {name} <span class="num">{count(n)}</span>{of && <span class="unit"> {of}{n !== 1 && 's'}</span>}
         </button>
       ))}
     </div>
@@ -40,11 +52,11 @@ export function AssertionStrip({ rows, more, state, brief }: { rows: AssertionRo
   let listed = rows.slice(0, shown);
   const chosen = rows.find((r) => r.name === state.assertion);
   if (chosen && !listed.includes(chosen)) listed = [...listed.slice(0, shown - 1), chosen];
-  if (rows.length === 0) return <p class="muted">This run has no assertions, so nothing was checked: every output counts as passed unless the provider failed.</p>;
+  if (rows.length === 0) return <p class="muted">This run has no assertions. An output counts as passed unless its provider failed.</p>;
   return (
     <div class="strip">
       <table>
-        <caption class="hidden">Assertions, worst first. The rate counts errors as undecided.</caption>
+        <caption class="hidden">Assertions, worst first. An error lowers the pass rate, but is not a fail.</caption>
         <thead><tr><th scope="col">Assertion</th><th scope="col">Passed</th><td /><th scope="col" class="wide">95 % interval</th><th scope="col">Failed</th><th scope="col">Errors</th><th scope="col" class="wide">n</th></tr></thead>
         <tbody>
           {listed.map((a) => {
@@ -65,7 +77,7 @@ export function AssertionStrip({ rows, more, state, brief }: { rows: AssertionRo
       </table>
       {rows.length > first && <button type="button" class="link" aria-expanded={all} onClick={() => showAll(!all)}>{all ? 'Show fewer' : `Show all ${count(rows.length)} assertions`}</button>}
       {all && rows.length > limit && <span class="muted"> The worst {limit} are shown.</span>}
-      {more > 0 && <p class="muted">{count(more)} more assertions have no column here. Open a case to see them.</p>}
+      {more > 0 && <p class="muted">{count(more)} more assertions are not listed here. Open a case to see their verdicts.</p>}
     </div>
   );
 }

@@ -27,9 +27,14 @@ export function typing(target: EventTarget | null): boolean {
 }
 
 const keys: [string, string][] = [
-  ['↑ ↓ ← →', 'Move in the matrix'], ['Home End', 'First, last column'], ['Ctrl Home, Ctrl End', 'First, last case'], ['Page Up, Page Down', 'A page of cases'],
-  ['Enter', 'Open the cell, or filter by the column'], ['Esc', 'Close the case'], ['J K', 'Next, previous failing cell'], ['/', 'Search'], ['?', 'These keys'],
+  ['↑ ↓ ← →', 'Move in the matrix'], ['Home End', 'First or last column'], ['Ctrl Home, Ctrl End', 'First or last case'], ['Page Up, Page Down', 'Previous or next page of cases'],
+  ['Enter', 'Open the case; in the column heads: filter by the column'], ['Esc', 'Close the case'], ['J K', 'Next or previous failing cell'], ['/', 'Search'], ['?', 'Show these keys'],
 ];
+
+// KeysHint is the line under the matrix with the keys that are needed most.
+export function KeysHint() {
+  return <p class="hint muted"><kbd>↑ ↓ ← →</kbd> move <kbd>Enter</kbd> opens <kbd>J</kbd> <kbd>K</kbd> next, previous failing cell <kbd>/</kbd> search <kbd>?</kbd> all keys</p>;
+}
 
 export function KeysDialog({ shown, hide, on, set }: { shown: boolean; hide: () => void; on: boolean; set: (on: boolean) => void }) {
   const box = useRef<HTMLDialogElement>(null);

@@ -13,7 +13,8 @@ export function CaseList({ model: m, list, names, previews, open }: { model: Mod
   const [at, go] = useState(0);
   const from = Math.min(at, Math.max(0, list.length - 1)), shown = list.slice(from, from + page);
   const columns = Array.from({ length: Math.min(m.columns, 8) }, (_, j) => j);
-  useEffect(() => previews.want([...shown].flatMap((c) => columns.map((j) => rowOf(m, c, j, worstRepeat(m, c, j))))));
+  useEffect(() => previews.want('list', [...shown].flatMap((c) => columns.map((j) => rowOf(m, c, j, worstRepeat(m, c, j))))));
+  useEffect(() => () => previews.want('list', []), [previews]);
   return (
     <div class="cases">
       <ul>

@@ -1,4 +1,4 @@
-// The matrix and the run, loaded again while the run goes on.
+// The matrix and the run, loaded again while the run is running.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Matrix, Run } from '../api';
 import { useLoad, type Loaded } from '../load';
@@ -35,7 +35,7 @@ export function useLive(source: RunSource): Live {
   return { loaded, model };
 }
 
-// useList returns the cases that match. While the run goes on, cases that are listed
+// useList returns the cases that match. While the run is running, cases that are listed
 // keep their places, and others are appended.
 export function useList(model: Model | undefined, f: Filter, worstFirst: boolean): Uint32Array {
   const kept = useRef<{ key: string; found: unknown; list: Uint32Array }>({ key: '', found: undefined, list: new Uint32Array(0) });

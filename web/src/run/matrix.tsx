@@ -1,8 +1,7 @@
 // The matrix of a run: a row per case, a column per prompt and provider. Only what is in
 // view is in the document; the grid is one tab stop, and arrows move inside.
-import { Virtualizer, elementScroll, observeElementOffset, observeElementRect } from '@tanstack/virtual-core';
 import { Component, type ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { squareAt } from '../parts/squares';
 import { names as statusNames } from '../parts/status';
 import { plain } from '../text';
@@ -25,49 +24,40 @@ interface Props {
 const rowHeight = 36, headHeight = 72;
 const most = 490_000; // rows; browsers limit the height of an element
 
-// useRows keeps the rows in view; the returned range follows scrolling.
-function useRows(count: number) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const [, again] = useReducer((n: number) => n + 1, 0);
-  const kept = useRef<Virtualizer<HTMLDivElement, HTMLDivElement>>(null);
-  const options = {
-    count, estimateSize: () => rowHeight, overscan: 2, scrollPaddingStart: headHeight,
-    getScrollElement: () => scroller.current, scrollToFn: elementScroll, observeElementRect, observeElementOffset, onChange: again,
-  };
-  if (kept.current) kept.current.setOptions(options);
-  else kept.current = new Virtualizer(options);
-  useLayoutEffect(() => kept.current!._didMount(), []);
-  useLayoutEffect(() => kept.current!._willUpdate());
-  return { scroller, rows: kept.current };
-}
+const overscan = 2;
+const nodes = 1050; // elements of all rows, at most: a row has 3, and a cell about 6
 
-// useColumns returns the width of columns and which of them are in view.
-function useColumns(scroller: { current: HTMLDivElement | null }, n: number) {
-  const [{ width, left }, set] = useState({ width: 900, left: 0 });
+// useView follows which part of the scrolled area is in view. It changes when another row,
+// or part of a column, comes into view.
+function useView(scroller: { current: HTMLDivElement | null }) {
+  const [view, set] = useState({ width: 900, height: 600, left: 0, top: 0 });
   useLayoutEffect(() => {
     const el = scroller.current!;
     const seen = () => set((s) => {
-      const at = Math.floor(el.scrollLeft / 40) * 40;
-      return s.width === el.clientWidth && s.left === at ? s : { width: el.clientWidth, left: at };
+      const top = Math.floor(el.scrollTop / rowHeight), left = Math.floor(el.scrollLeft / 40) * 40;
+      return s.width === el.clientWidth && s.height === el.clientHeight && s.left === left && s.top === top ? s : { width: el.clientWidth, height: el.clientHeight, left, top };
     });
     const watch = new ResizeObserver(seen);
     watch.observe(el);
     el.addEventListener('scroll', seen, { passive: true });
     return () => { watch.disconnect(); el.removeEventListener('scroll', seen); };
   }, []);
-  const { first, each } = cellWidth(width, n);
-  const from = Math.max(0, Math.floor(left / each) - 1), to = Math.min(n, Math.ceil((left + width - first) / each) + 1);
-  return { first, each, from, to };
+  return view;
 }
+
+const between = (from: number, to: number): number[] => Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
 
 export function Matrix(p: Props) {
   const { model: m, list, active } = p;
-  const { scroller, rows } = useRows(Math.min(list.length, most));
-  const { first, each, from, to } = useColumns(scroller, m.columns);
+  const scroller = useRef<HTMLDivElement>(null), view = useView(scroller), listed = Math.min(list.length, most);
+  const { first, each } = cellWidth(view.width, m.columns);
+  const from = Math.max(0, Math.floor(view.left / each) - 1), to = Math.min(m.columns, Math.ceil((view.left + view.width - first) / each) + 1);
+  const fit = Math.max(12, Math.floor(nodes / (3 + 6 * Math.max(1, to - from))) - 2 * overscan); // rows in view
+  const top = Math.max(0, Math.min(view.top, listed - 1)); // the list may be shorter than where it was scrolled to
+  const items = between(Math.max(0, top - overscan), Math.min(listed, top + Math.min(fit, Math.ceil((view.height - headHeight) / rowHeight) + 1) + overscan));
   const scratch = useMemo(() => new Uint8Array(m.verdicts.length), [m.verdicts.length]);
   const position = active.case < 0 ? -1 : list.indexOf(active.case);
-  const items = rows.getVirtualItems();
-  const columns = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
+  const columns = between(from, to);
 
   const reveal = (at: number, column: number) => {
     const el = scroller.current!, top = at * rowHeight, room = el.clientHeight - headHeight;
@@ -80,12 +70,13 @@ export function Matrix(p: Props) {
   useLayoutEffect(() => { if (position >= 0) reveal(position, active.column); }, [active]);
   useEffect(() => {
     const wanted: number[] = [];
-    for (const item of items) {
-      const c = list[item.index]!;
+    for (const at of items) {
+      const c = list[at]!;
       for (const j of columns) wanted.push(rowOf(m, c, j, worstRepeat(m, c, j)));
     }
-    p.previews.want(wanted);
+    p.previews.want('matrix', wanted);
   });
+  useEffect(() => () => p.previews.want('matrix', []), [p.previews]);
 
   const keyed = (e: KeyboardEvent) => {
     if (e.altKey || e.metaKey) return;
@@ -114,7 +105,7 @@ export function Matrix(p: Props) {
     cell.title = a === undefined ? '' : plain(`${m.matrix.assertions[a]}: ${statusNames[scratch[a]!]}`);
   };
   const total = first + each * m.columns;
-  const tall = headHeight + (list.length ? Math.min(list.length, 400) * rowHeight + 18 : 160);
+  const tall = headHeight + (list.length ? Math.min(list.length, fit) * rowHeight + 18 : 160);
   return (
     <div class="matrix" role="grid" aria-label="Results by case and column" tabIndex={0} ref={scroller} style={{ maxHeight: tall + 'px', minHeight: Math.min(240, tall) + 'px' }} aria-rowcount={list.length + 1} aria-colcount={m.columns + 1}
       aria-activedescendant={position >= 0 || active.case < 0 ? `c${position}-${active.column}` : undefined} onKeyDown={keyed} onClick={pressed} onMouseMove={hover}>
@@ -128,13 +119,11 @@ export function Matrix(p: Props) {
         </div>
       </div>
       {list.length === 0 ? <div role="row" aria-rowindex={2} class="none"><div role="gridcell" aria-colindex={1} aria-colspan={m.columns + 1}>{p.empty}</div></div> : (
-        <div role="rowgroup" class="rows" style={{ width: total + 'px', height: Math.min(list.length, most) * rowHeight + 'px' }}>
-          {items.map((item) => {
-            const c = list[item.index];
-            if (c === undefined) return null;
-            return <Row key={item.key} model={m} names={p.names} previews={p.previews} version={p.previews.version} scratch={scratch} index={item.index} case={c} top={item.start}
-              first={first} each={each} from={from} to={to} active={position === item.index ? active.column : -1} chosen={p.chosen?.case === c ? p.chosen.column : -1} />;
-          })}
+        <div role="rowgroup" class="rows" style={{ width: total + 'px', height: listed * rowHeight + 'px' }}>
+          {items.map((at) => (
+            <Row key={at} model={m} names={p.names} previews={p.previews} version={p.previews.version} scratch={scratch} index={at} case={list[at]!} top={at * rowHeight}
+              first={first} each={each} from={from} to={to} active={position === at ? active.column : -1} chosen={p.chosen?.case === list[at] ? p.chosen.column : -1} />
+          ))}
         </div>
       )}
     </div>
@@ -155,7 +144,7 @@ class Row extends Component<RowProps> {
   override render() {
     const { model: m, names, previews, scratch, index, case: c, top, first, each, from, to, active, chosen } = this.props;
     const id = plain(m.matrix.cases[c]!), title = plain(m.matrix.titles[c] ?? '');
-    const columns = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
+    const columns = between(from, to);
     return (
       <div role="row" aria-rowindex={index + 2} class={chosen >= 0 ? 'row chosen' : 'row'} style={{ top: top + 'px', height: rowHeight + 'px' }}>
         <div role="rowheader" id={`c${index}-`} aria-colindex={1} class="case" style={{ width: first + 'px' }} title={title ? title + ' ' + id : id}>

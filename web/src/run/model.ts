@@ -190,8 +190,10 @@ export function filter(m: Model, cases: Uint32Array, f: Filter): Uint32Array {
 
 // casesOf marks the cases of rows.
 export function casesOf(m: Model, rows: Uint32Array): Uint8Array {
-  const wanted = new Set(rows), marks = new Uint8Array(m.cases), per = m.columns * m.repeats;
-  for (let i = 0; i < m.rows.length; i++) if (wanted.has(m.rows[i]!)) marks[(i / per) | 0] = 1;
+  const marks = new Uint8Array(m.cases), per = m.columns * m.repeats;
+  const wanted = new Uint8Array(rows.reduce((most, row) => Math.max(most, row), -1) + 1);
+  for (const row of rows) wanted[row] = 1;
+  for (let i = 0; i < m.rows.length; i++) if (wanted[m.rows[i]!]) marks[(i / per) | 0] = 1;
   return marks;
 }
 

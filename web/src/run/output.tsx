@@ -44,8 +44,8 @@ export function Output({ text, evidence, strong, href, name, cut }: { text: stri
       {long && (
         <p class="muted">
           {to < text.length && <>{count(text.length - to)} more characters. {to - from < most && <button type="button" class="link" onClick={() => set([from, to + 4 * part])}>Show more</button>} </>}
-          {cut && 'The page holds the beginning of this output. '}
-          {href ? <a href={href} download={name}>Download the output</a> : <button type="button" class="link" onClick={save}>Download</button>}
+          {cut && 'The page holds only the beginning of this output. '}
+          {href ? <a href={href} download={name}>Download the output</a> : !cut && <button type="button" class="link" onClick={save}>Download</button>}
         </p>
       )}
     </div>

@@ -10,13 +10,16 @@ export class Previews {
   private timer = 0;
   private abort?: AbortController;
   private waiting = '';
+  private wanted = new Map<string, number[]>(); // rows, by the part of the view that shows them
   constructor(private source: RunSource, private changed: () => void) {}
 
   get(row: number): Preview | undefined { return this.known.get(row); }
 
-  // want loads the previews of rows, once scrolling rests.
-  want(rows: number[]): void {
-    const missing = rows.filter((r) => r >= 0 && !this.known.has(r)).slice(0, most);
+  // want loads the previews of the rows that a part of the view shows, once scrolling
+  // rests: those of all parts in one request. A part that shows none any more wants [].
+  want(part: string, rows: number[]): void {
+    this.wanted.set(part, rows);
+    const missing = [...new Set([...this.wanted.values()].flat())].filter((r) => r >= 0 && !this.known.has(r)).slice(0, most);
     const key = missing.join();
     if (missing.length === 0 || key === this.waiting) return;
     this.waiting = key;

@@ -28,7 +28,7 @@ export function Trace({ spans }: { spans: Span[] }) {
           {spans.slice(0, all ? 300 : most).map((s, i) => (
             <tr key={s.id + i} title={plain((s.attributes ?? []).slice(0, 12).map(([k, v]) => k + ': ' + shorten(v, 120)).join('\n'))}>
               <th scope="row" style={{ paddingLeft: 4 + 12 * depth[i]! + 'px' }}>
-                {s.status && s.status !== 'ok' && s.status !== 'unset' && <span class="status error">! </span>}<Text of={shorten(s.name, 100)} />{s.kind && <span class="muted"> {plain(s.kind)}</span>}
+                {s.status && s.status !== 'ok' && s.status !== 'unset' && <span class="status error"><span aria-hidden="true">! </span><span class="hidden">Error: </span></span>}<Text of={shorten(s.name, 100)} />{s.kind && <span class="muted"> {plain(s.kind)}</span>}
               </th>
               <td class="num">{duration(s.duration_ms)}</td>
               <td class="fall"><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect x={(100 * (s.start_ms - begin)) / whole} width={Math.max(0.7, (100 * s.duration_ms) / whole)} height="8" /></svg></td>

@@ -9,8 +9,8 @@ import type { RunSource } from '../source';
 import { change } from '../url';
 import { words32 } from './bytes';
 import { Drawer } from './drawer';
-import { AssertionStrip, Counts, Said, SearchField } from './head';
-import { KeysDialog, typing, useKeys } from './keys';
+import { AssertionStrip, Counts, Headline, Said, SearchField } from './head';
+import { KeysDialog, KeysHint, typing, useKeys } from './keys';
 import { CaseList } from './list';
 import { useList, useLive } from './live';
 import { Matrix, type Active } from './matrix';
@@ -47,8 +47,8 @@ function useFound(source: RunSource, m: Model, text: string): { found?: Uint8Arr
     const abort = new AbortController();
     const timer = setTimeout(() => {
       source.search(wanted, abort.signal).then(
-        (f) => { if (!abort.signal.aborted) set({ text, rows: words32(f.rows), note: f.more ? ` Texts of ${plural(f.searched, 'row')} were searched; there are more.` : '' }); },
-        () => { if (!abort.signal.aborted) set({ text, note: ' Only names were searched: the texts could not be read.' }); },
+        (f) => { if (!abort.signal.aborted) set({ text, rows: words32(f.rows), note: f.more ? ` Only ${plural(f.searched, 'result')} were searched.` : '' }); },
+        () => { if (!abort.signal.aborted) set({ text, note: ' Only names were searched: the texts could not be loaded.' }); },
       );
     }, 250);
     return () => { clearTimeout(timer); abort.abort(); };
@@ -96,7 +96,7 @@ function Loaded({ source, extra, model: m, run }: { source: RunSource; extra: Ex
   const names = useMemo(() => columnNames(m.matrix.columns), [m.matrix]);
 
   // The worst case is open until another is chosen, and after a filter the first that it
-  // lists. Neither typing nor a run that goes on opens another.
+  // lists. Neither typing nor new results open another.
   const first = useMemo(() => firstPlace(m, began ? order(m, true) : list, wanted), [state.status, state.assertion, state.column]);
   const chosen = placeOf(m, state);
   const place = chosen ?? (state.closed || state.chosen !== undefined ? undefined : first);
@@ -153,6 +153,7 @@ function Loaded({ source, extra, model: m, run }: { source: RunSource; extra: Ex
   return (
     <div ref={root} onKeyDown={keyed} class={'workspace' + (drawer ? ' with' : '') + (narrow && chosen ? ' full' : '')}>
       {extra.banner !== false && <Banner model={m} run={run} running={running} />}
+      <Headline total={total} />
       <Counts model={m} total={total} state={state} broke={broke} />
       <div class="main">
         <div class="left">
@@ -164,6 +165,7 @@ function Loaded({ source, extra, model: m, run }: { source: RunSource; extra: Ex
             <Matrix model={m} list={list} names={names} previews={previews} active={active} activate={activate} {...(place ? { chosen: place } : {})}
               open={openCell} column={wanted.column} filterColumn={(j) => change({ col: j === wanted.column ? '' : String(j) })} empty={empty} />
           )}
+          {!asList && keysOn && list.length > 0 && <KeysHint />}
         </div>
         {drawer}
       </div>

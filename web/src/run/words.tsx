@@ -28,9 +28,9 @@ export function Banner({ model: m, run, running }: { model: Model; run: Run; run
   }
   if (status === 'failed' || status === 'cancelled' || finished < rows) {
     const what = status === 'cancelled' ? 'This run was cancelled.' : status === 'failed' ? 'This run failed.' : 'This run did not finish.';
-    return <div class="banner problem" role="note"><strong>{what}</strong> {run.error && plain(shorten(run.error, 500))} It has {count(finished)} of {plural(rows, 'result')}. What is shown is of those.</div>;
+    return <div class="banner problem" role="note"><strong>{what}</strong> {run.error && plain(shorten(run.error, 500))} It has {count(finished)} of {plural(rows, 'result')}. The page shows these results.</div>;
   }
-  if (counted > held) return <div class="banner problem" role="note">This page holds {count(held)} of {plural(counted, 'result')}. The counts are those of the run; filters and the matrix have what the page holds.</div>;
+  if (counted > held) return <div class="banner problem" role="note">This page holds {count(held)} of {plural(counted, 'result')}. The counts are those of the whole run; filters and the matrix show what the page holds.</div>;
   return null;
 }
 
@@ -39,6 +39,8 @@ export function Passed({ total, model: m, running }: { total: Tally; model: Mode
   const n = total.passed + total.skipped;
   if (running || n === 0 || total.failed + total.errors + total.running > 0) return null;
   if (total.passed === 0) return <p class="all">– All {plural(n, 'result')} were skipped.</p>;
+  if (m.matrix.finished < m.matrix.rows) return <p class="all">No result failed before the run ended. {rateText(total)}</p>;
+  if (m.matrix.assertions.length === 0) return <p class="all">The suite has no assertions: every output passes.</p>;
   const skipped = total.skipped ? `; ${count(total.skipped)} skipped` : '';
   return <p class="all"><strong class="status pass">✓ All passed.</strong> {rateText(total)}{skipped}, in {plural(m.cases, 'case')}{m.columns > 1 && ` and ${m.columns} columns`}.</p>;
 }
@@ -48,7 +50,7 @@ const doesTo: Record<string, string> = { fail: 'fails', error: 'has an error in'
 
 // emptyText says why no case is listed.
 export function emptyText(m: Model, s: State, text: string): string {
-  if (m.cases === 0) return m.matrix.status === 'running' || m.matrix.status === 'queued' ? 'No result is here yet.' : 'This run has no cases.';
+  if (m.cases === 0) return m.matrix.status === 'running' || m.matrix.status === 'queued' ? 'There are no results yet.' : 'This run has no cases.';
   const contains = text ? `contains “${plain(shorten(text, 80))}”` : '';
   if (contains && !s.assertion && s.column < 0 && (s.status === '' || s.status === 'all')) return `No case ${contains}.`;
   const what = s.assertion ? `${doesTo[s.status]} “${plain(shorten(s.assertion, 80))}”` : does[s.status];
