@@ -19,6 +19,7 @@ var avoided = []struct {
 }{
 	{word(`ask(s|ed|ing)? nobody|nobody (is|was|will be) asked`), "asks no model, sends no request"},
 	{word(`ballots?`), "vote"},
+	{word(`(is|are) going on`), "is running"},
 	{word(`going on with`), "resuming"},
 	{word(`names the flag that is nearest`), "suggests the nearest flag"},
 	{word(`hang(s|ing)? on one answer`), "depends on one answer"},
@@ -33,6 +34,7 @@ var avoided = []struct {
 	{word(`torn`), "contradictory"},
 	{word(`turn(s|ed|ing)? (\w+ ){1,3}round|turned round`), "negate, invert"},
 	{word(`vouch(es|ed)? for`), "untrusted"},
+	{word(`what (became|becomes) of`), "the result of"},
 	{word(`witness(es)?`), "evidence, quote checker, counterexample"},
 }
 
