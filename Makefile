@@ -1,5 +1,6 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demos test race lint fmt tidy vet-all generate check-generated web check-web browser notices simulate bench dist fuzz nightly clean
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demos test race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demos test race lint fmt tidy vet-all generate check-generated web check-web browser pictures notices simulate bench dist fuzz nightly clean
 
 export CGO_ENABLED := 0
 VERSION    ?= $(shell git describe --tags --always 2>/dev/null || echo devel)
@@ -71,12 +72,20 @@ check-generated: ## fail if a generated file is not what its inputs give
 web: ## bundle the front end into web/dist (needs Node, npm and their registry)
 	cd web && npm ci --ignore-scripts --no-audit --no-fund && npm run -s check && npm run -s build
 
-check-web: web ## fail if web/dist is not what its sources give
+check-web: web ## fail if web/dist is not what its sources give, and run the tests of its parts
 	git diff --exit-code web/dist
+	cd web && npm test --silent
 
 browser: build ## try the pages in Chromium: the smoke set (needs Node, npm and Chromium, and installs what is missing)
 	.ci/browser install
 	.ci/browser smoke
+
+bench-web: build ## how long pages take in Chromium, beside promptfoo's figures
+	.ci/browser install
+	.ci/browser bench
+pictures: build ## make the pictures of docs/app.md anew, from the shipped examples (needs what make browser needs)
+	.ci/browser install
+	node web/test/pictures.mjs
 
 simulate: ## how often the gate is right, by simulation: writes docs/gate-simulations.md in some minutes
 	go test ./gate -run TestSimulations -timeout 60m -simulate
@@ -98,6 +107,7 @@ nightly: build ## what takes too long for every change: time per byte of all rea
 	go run ./bench
 	.ci/browser install
 	.ci/browser all
+	.ci/browser bench
 
 clean: ## remove what was built
 	rm -rf proviso dist

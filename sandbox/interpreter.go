@@ -63,7 +63,7 @@ func (s *Sandbox) interpreter(ctx context.Context, l *language, packages bool) (
 
 // finding is the result of a search for an interpreter.
 type finding struct {
-	mu          sync.Mutex // held while the search is going on
+	mu          sync.Mutex // held during the search
 	known       bool
 	interpreter *interpreter
 	err         error

@@ -232,6 +232,7 @@ export const kept = {
   repeats: (f) => write(f, sized('20261111-080000-rep3', 8, 2, 3, { name: 'repeated', repeats: 5, verdicts: (i, j, k) => named(3).map((a, n) => verdict(a, (i + k + n) % 4 === 0 ? 'fail' : 'pass', 'flaky')) })),
   k300: (f) => write(f, sized('20261112-080000-k300', 300, 3, 5)),
   k1: (f) => write(f, sized('20261112-080100-1000', 1000, 4, 5)),
+  k20: (f) => write(f, sized('20261112-080150-1000', 20_000, 6, 5)),
   k10: (f) => write(f, sized('20261112-080200-1000', 10_000, 4, 5)),
   k100: (f) => write(f, sized('20261112-080300-1000', 100_000, 4, 5)),
   large: (f) => write(f, sized('20261114-080000-10mb', 2, 1, 1, { name: 'large output', output: (i) => (i ? 'small' : 'All work and no play. '.repeat(10 * 2 ** 20 / 22)) })),
@@ -239,6 +240,7 @@ export const kept = {
   cut: (f) => write(f, sized('20261116-080000-cut0', 40, 2, 3, { name: 'cut off' }), { rows: 31, finished: false, tail: '{"index":31,"id":"20261116-080000-cut0/31","caseId":"00' }),
   newer: (f) => write(f, sized('20261117-080000-newr', 3, 1, 2, { name: 'newer format', format: 2 })),
   hostile: (f) => write(f, hostile()),
+  hostileBefore: (f) => write(f, { ...hostile('20261118-120000-h0s2'), output: (i) => corpus[i % corpus.length].text.slice(0, 999) }),
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

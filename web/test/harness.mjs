@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import { kept } from './fixtures.mjs';
-import { until } from './tests.mjs';
+import { patience, until } from './tests.mjs';
 
 const binary = process.env.PROVISO ?? new URL('../../proviso', import.meta.url).pathname;
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -30,9 +30,16 @@ export function launch() {
 
 export async function close() {
   await (await browser)?.close();
+  clean();
+}
+
+// clean leaves no server behind, however the tests end.
+function clean() {
   for (const s of servers) s.process.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 }
+process.on('exit', clean);
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
 // run runs proviso to its end.
 export async function proviso(args, env = {}) {
@@ -119,7 +126,7 @@ export async function open({ width = 1440, height = 900, theme = 'light', ...mor
     if (m.type() === 'error' && !m.text().startsWith('Failed to load resource')) trouble.push(`console: ${m.text().slice(0, 400)}`);
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(patience);
   context.on('page', (p) => { trouble.push(`window: ${p.url()}`); });
   return { page, context, trouble, [Symbol.asyncDispose]: () => context.close(), close: () => context.close() };
 }
@@ -142,7 +149,7 @@ export async function withPage(options, use) {
 
 // enter opens a page of a server. The address that the server printed works once, so that
 // all contexts share the session of the first visit.
-export async function enter(page, server, path = '/', timeout = 20_000) {
+export async function enter(page, server, path = '/', timeout = patience) {
   server.session ??= (async () => {
     if (!new URL(server.opened).search) return [];
     const context = await (await launch()).newContext(), first = await context.newPage();
@@ -162,15 +169,19 @@ export async function enter(page, server, path = '/', timeout = 20_000) {
 }
 
 // ready waits until the page shows what it is about: a heading, and nothing is busy.
-export async function ready(page, timeout = 20_000) {
+export async function ready(page, timeout = patience) {
   await page.getByRole('heading', { level: 1 }).first().waitFor({ timeout });
   await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'), undefined, { timeout });
 }
 
-// axe returns the violations of the page, one line for each.
-export async function axe(page) {
-  await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+// layoutRules are the rules of axe that depend on the width and on the theme.
+export const layoutRules = ['color-contrast', 'target-size', 'link-in-text-block', 'scrollable-region-focusable', 'meta-viewport', 'css-orientation-lock'];
+
+// axe returns the violations of the page, one line for each: of all rules that axe has on,
+// and of the size of targets (WCAG 2.2), or of those that are named.
+export async function axe(page, only) {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
+  const { violations } = await page.evaluate((only) => window.axe.run(document, { resultTypes: ['violations'], ...(only ? { runOnly: { type: 'rule', values: only } } : { rules: { 'target-size': { enabled: true } } }) }), only);
   return violations.map((v) => `${v.id} (${v.impact}) ${v.nodes.length} nodes: ${v.nodes.slice(0, 3).map((n) => `${n.target.join(' ')}: ${n.failureSummary?.split('\n').slice(1, 3).join('; ').trim()}`).join(' | ')}`);
 }
 
@@ -185,4 +196,37 @@ export async function hold(page, pattern) {
 // refuse answers requests with a problem, as the server writes one.
 export async function refuse(page, pattern, status = 500, title = 'internal error') {
   await page.route(pattern, (route) => route.fulfill({ status, contentType: 'application/problem+json', body: JSON.stringify({ type: 'about:blank', title, status, detail: 'the test refuses this request' }) }));
+}
+
+// paint waits for the first contentful paint.
+const paint = (page) => page.evaluate(() => new Promise((resolve) => {
+  new PerformanceObserver((list, o) => { const e = list.getEntriesByName('first-contentful-paint')[0]; if (e) { o.disconnect(); resolve(e.startTime); } }).observe({ type: 'paint', buffered: true });
+}));
+
+// cold opens an address in a new context and measures what the load took.
+export async function cold(server, path, until, options) {
+  const o = await open({ reducedMotion: 'no-preference', ...options });
+  try {
+    if (server) await enter(o.page, server, '/settings');
+    const cdp = await o.context.newCDPSession(o.page);
+    await cdp.send('Network.enable');
+    await cdp.send('Network.setCacheDisabled', { cacheDisabled: true });
+    const got = { requests: 0, asked: [], bytes: 0, code: 0 }, urls = new Map();
+    cdp.on('Network.responseReceived', (e) => urls.set(e.requestId, e.response.url));
+    cdp.on('Network.requestWillBeSent', (e) => { if (e.request.url.startsWith('http')) { got.requests++; got.asked.push(e.request.url.replace(/^https?:\/\/[^/]+/, '').slice(0, 80)); } });
+    cdp.on('Network.loadingFinished', (e) => {
+      got.bytes += e.encodedDataLength;
+      if (/\/assets\/|\/runs/.test(urls.get(e.requestId) ?? '') && !(urls.get(e.requestId) ?? '').includes('/v1/')) got.code += e.encodedDataLength;
+    });
+    const from = Date.now();
+    await o.page.goto(server ? server.url + path : path);
+    await ready(o.page, 5 * patience); // the server reads a large run when it is first asked for
+    await until?.(o.page);
+    got.ms = Date.now() - from;
+    got.paint = await paint(o.page);
+    got.nodes = await o.page.evaluate(() => document.querySelectorAll('*').length);
+    return got;
+  } finally {
+    await o.close();
+  }
 }

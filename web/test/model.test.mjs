@@ -82,22 +82,19 @@ test('no cases, no columns', () => {
   assert.deepEqual([m.total.passed, model.order(m, true).length, ids(m, { status: 'fail' }).length], [0, 0, 0]);
 });
 
-test('a filter of 100,000 cases in 4 columns with 5 assertions takes at most 100 ms of the processor', () => {
-  const n = 400_000, some = (share) => Buffer.from(Uint8Array.from({ length: n }, (_, i) => ((i * 7919) % 1000 < share ? 2 : 1)));
-  const names = ['a', 'b', 'c', 'd', 'e'];
-  const m = model.decode({
-    columns: Array(4).fill({ prompt: 'p', provider: 'e' }), assertions: names, types: [], more_assertions: 0, cases: Array.from({ length: 100_000 }, (_, i) => 'case ' + i), titles: Array.from({ length: 100_000 }, (_, i) => 'a title of some words ' + i),
-    repeats: 1, cells: some(100).toString('base64'), index: Buffer.from(Uint32Array.from({ length: n }, (_, i) => i).buffer).toString('base64'), verdicts: Object.fromEntries(names.map((k, i) => [k, some(10 * i).toString('base64')])), finished: n, rows: n, status: 'done',
-  });
-  const all = model.order(m, true), took = [];
-  model.filter(m, all, { ...any, text: 'x' });
-  for (let i = 0; i < 60; i++) {
-    const begin = process.cpuUsage();
-    model.filter(m, all, { ...any, status: ['', 'fail', 'pass'][i % 3], assertion: names[i % 5], text: 'words ' + (i % 7) });
-    const used = process.cpuUsage(begin);
-    took.push((used.user + used.system) / 1000);
-  }
-  took.sort((a, b) => a - b);
-  assert.ok(took[57] <= 100, `p95 is ${took[57].toFixed(1)} ms`);
-  console.log(`filter of 100,000 × 4 × 5: p95 ${took[57].toFixed(1)} ms`);
+// Work is counted, not timed: machines differ.
+test('a filter looks at each case once, and at no more verdicts than it has', () => {
+  const n = 4000, count = (list, got) => new Proxy(list, { get: (of, key) => { if (typeof key === 'string' && /^\d+$/.test(key)) got.n++; const v = of[key]; return typeof v === 'function' ? v.bind(of) : v; } });
+  const letters = Array.from({ length: n }, (_, i) => (i % 10 ? 'pppp' : 'pfpp')).join(' ');
+  const m = model.decode(matrix({ cells: letters, columns: 4, verdicts: { a: letters, b: letters } })), all = model.order(m, true);
+  const cases = { n: 0 }, verdicts = { n: 0 }, names = { n: 0 };
+  m.verdicts = m.verdicts.map((v) => count(v, verdicts));
+  m.matrix.cases = count(m.matrix.cases, names);
+  const found = model.filter(m, count(all, cases), { ...any, assertion: 'a', text: 'case' });
+  assert.equal(found.length, n / 10);
+  assert.equal(cases.n, n);
+  assert.ok(verdicts.n <= 4 * n, String(verdicts.n));
+  const before = names.n;
+  model.filter(m, all, { ...any, text: 'case-3' });
+  assert.equal(names.n, before, 'names are put into lower case once');
 });

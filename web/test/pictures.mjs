@@ -2,10 +2,9 @@
 // example suites.
 //
 //   node pictures.mjs [FOLDER]    the default is docs/app of this repository
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { close, enter, folder, open, proviso, ready, start } from './harness.mjs';
+import { close, enter, folder, open, proviso, start } from './harness.mjs';
 import { now, small } from './look.browser.mjs';
 
 // The suites are outside of this repository, so that no branch of it is in the pictures.
@@ -14,14 +13,24 @@ cpSync(new URL('../../examples', import.meta.url).pathname, examples, { recursiv
 const runs = join(folder, 'examples');
 
 // evaluate runs an example and returns the id of its run. Its exit code is 1, because
-// the examples break promises.
+// the examples break promises. Ids, times and durations are fixed, so that the same
+// examples give the same pictures.
+let day = 2;
 async function evaluate(...args) {
-  const had = new Set(existing());
-  await proviso(['eval', '--run-dir', runs, ...args]).catch((e) => { if (e.code !== 1) throw e; });
-  return existing().find((id) => !had.has(id));
+  await proviso(['eval', '--run-dir', folder, ...args]).catch((e) => { if (e.code !== 1) throw e; });
+  const made = existing(folder)[0], started = new Date(Date.UTC(2026, 10, day++, 9, 30));
+  const id = started.toISOString().slice(0, 10).replaceAll('-', '') + '-093000-k3x9';
+  const lines = readFileSync(join(folder, made, 'run.jsonl'), 'utf8').replaceAll(made, id).split('\n');
+  lines[0] = JSON.stringify({ ...JSON.parse(lines[0]), started: started.toISOString() });
+  const text = lines.join('\n').replace(/"elapsedMs":[\d.]+/, '"elapsedMs":4200');
+  rmSync(join(folder, made), { recursive: true });
+  mkdirSync(join(runs, id), { recursive: true });
+  writeFileSync(join(runs, id, 'run.jsonl'), text, { mode: 0o600 });
+  utimesSync(join(runs, id), started, started); // lists show the newest folder first
+  return id;
 }
 
-const existing = () => { try { return readdirSync(runs).filter((n) => /^\d{8}-/.test(n)); } catch { return []; } };
+const existing = (at) => readdirSync(at).filter((n) => /^\d{8}-/.test(n));
 
 // The example of the gate, before and after its change.
 const gate = join(folder, 'gate');
@@ -32,8 +41,6 @@ const head = await evaluate('-c', join(gate, 'proviso.yaml'));
 const agent = await evaluate('-c', join(examples, 'agent/proviso.yaml'), '--replay', join(examples, 'agent/tape'));
 const refund = await evaluate('-c', join(examples, 'refund/proviso.yaml'));
 const support = await evaluate('-c', join(examples, 'support/proviso.yaml'));
-const page = join(folder, 'examples.html');
-await proviso(['show', join(runs, agent), '-o', page]);
 
 const into = process.argv[2] ?? new URL('../../docs/app', import.meta.url).pathname;
 mkdirSync(into, { recursive: true });
@@ -45,16 +52,11 @@ for (const [name, path, options] of [
   ['case', `/runs/${agent}`, {}],
   ['compare', `/compare?base=${base}&head=${head}`, {}],
   ['refund', `/runs/${refund}`, {}],
-  ['assertions', '/assertions', { height: 620 }],
-  ['judges', '/judges', { height: 620 }],
-  ['prompts', '/prompts', {}],
-  ['report', '', {}],
 ]) {
   const o = await open({ width: 1280, height: 800, timezoneId: 'UTC', locale: 'en-GB', ...options });
   await o.page.clock.setFixedTime(now);
-  if (path) await enter(o.page, server, path);
-  else { await o.page.goto(pathToFileURL(page).href); await ready(o.page); }
-  await o.page.waitForTimeout(400);
+  await enter(o.page, server, path);
+  await o.page.waitForTimeout(800);
   const file = join(into, `${name}.webp`), data = await small(await o.page.screenshot(), 1, 0.85);
   writeFileSync(file, data);
   console.log(`${file} ${(data.length / 1024).toFixed(0)} KB`);

@@ -2,8 +2,8 @@
 import { statSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { axe, folder, made, proviso, ready, withPage } from './harness.mjs';
-import { equal, ok, test } from './tests.mjs';
+import { folder, made, proviso, ready, withPage } from './harness.mjs';
+import { ok, test } from './tests.mjs';
 
 const reports = new Map();
 export async function report(name) {
@@ -16,17 +16,6 @@ export async function report(name) {
     })());
   }
   return reports.get(name);
-}
-
-for (const theme of ['light', 'dark']) {
-  for (const [width, height] of [[1440, 900], [768, 1024], [320, 640]]) {
-    test(`report: axe at ${width}, ${theme}`, { smoke: width !== 768 }, () => withPage({ width, height, theme }, async (page) => {
-      await page.goto((await report('support')).url);
-      await ready(page);
-      equal(await axe(page), [], 'violations');
-      ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `the page scrolls sideways at ${width}`);
-    }));
-  }
 }
 
 test('report: the worst case is open on the first screen', { smoke: true }, () => withPage({ width: 1280, height: 720 }, async (page) => {

@@ -8,13 +8,13 @@ export const screens = [
   { name: 'runs', smoke: true, shows: true, path: () => '/runs', empty: '?q=nothing-has-this-name', data: '**/v1/runs?**' },
   { name: 'run', smoke: true, shows: true, needsRun: true, path: (x) => `/runs/${x.run}`, empty: '?q=nothing-has-this-word', data: '**/v1/runs/*/matrix**' },
   { name: 'case', smoke: true, shows: true, needsRun: true, path: (x) => `/runs/${x.run}?case=${q(x.case)}&p=${x.column ?? 0}`, data: '**/detail**' },
-  { name: 'compare', smoke: true, path: (x) => `/compare?base=${x.other}&head=${x.run}`, empty: '', data: '**/v1/compare**' },
+  { name: 'compare', smoke: true, shows: true, path: (x) => `/compare?base=${x.other}&head=${x.run}`, empty: '', data: '**/v1/compare**' },
   { name: 'assertions', smoke: true, shows: true, path: () => '/assertions', empty: '?q=nothing-has-this-name', data: '**/v1/assertions**' },
-  { name: 'assertion', path: (x) => `/assertions/${q(x.assertion ?? 'tone')}`, data: '**/v1/assertions**' },
-  { name: 'judges', smoke: true, path: () => '/judges', data: '**/v1/judges**' },
+  { name: 'assertion', shows: true, path: (x) => `/assertions?suite=${q(x.suite ?? 'support-bot')}&a=${q(x.assertion ?? 'tone')}`, data: '**/v1/assertions**' },
+  { name: 'judges', smoke: true, shows: true, path: () => '/judges', data: '**/v1/judges**' },
   { name: 'prompts', smoke: true, shows: true, path: () => '/prompts', data: '**/v1/prompts**' },
   { name: 'settings', smoke: true, path: () => '/settings', data: '**/v1/settings**' },
-  { name: 'docs', smoke: true, path: () => '/docs', data: '' },
+  { name: 'docs', path: () => '/docs', data: '' },
 ];
 
 // words are the names of the filters of a run.
@@ -34,3 +34,22 @@ export async function counts(page) {
   }
   return found;
 }
+
+// colourless returns the statuses on a page whose sign or word is missing, so that only a
+// colour tells them. The word may be the name of the control, or the head of the column.
+export const colourless = (page) => page.evaluate(() => {
+  const signs = { pass: '✓', fail: '✕', error: '!', skip: '–○' };
+  const said = { pass: /pass|met\b|held|present/i, fail: /fail|not met/i, error: /error|undecided|not decided|did not finish|not measured|inconclusive|not in the output/i, skip: /skip|not checked|nothing decided|cancelled|did not apply|key absent|no key needed/i };
+  const head = (e) => {
+    const cell = e.closest('td');
+    return cell ? cell.closest('table').tHead?.rows[0]?.cells[cell.cellIndex]?.textContent ?? '' : '';
+  };
+  return [...document.querySelectorAll('.status')].flatMap((e) => {
+    const status = Object.keys(signs).find((s) => e.classList.contains(s));
+    if (!status || !e.getClientRects().length) return [];
+    const around = e.closest('button, a, [role=gridcell], [role=img], summary, p, h2, li') ?? e;
+    const text = [e.textContent, e.getAttribute('aria-label'), around.getAttribute('aria-label'), around.textContent, head(e)].join(' ');
+    const inColumn = said[status].test(head(e)); // of numbers, whose column says what they count
+    return (inColumn || [...signs[status]].some((s) => around.textContent.includes(s))) && said[status].test(text) ? [] : [`${status}: ${e.outerHTML.slice(0, 150)}`];
+  });
+});
