@@ -103,9 +103,9 @@ func TestStoryEndsWithCommands(t *testing.T) {
 	}
 }
 
-// TestStoryIsTheFirstPicture compares the picture on the README's first screen with the
-// demo's output from its first command to the explanation.
-func TestStoryIsTheFirstPicture(t *testing.T) {
+// TestStoryIsThePicture compares the picture of the terminal in the README with the demo's
+// output from its first command to the explanation. The first picture is of the app.
+func TestStoryIsThePicture(t *testing.T) {
 	text := story(t, "FORCE_COLOR=1")
 	_, shown, ok1 := strings.Cut(text, "\n$ ")
 	shown, _, ok2 := strings.Cut(shown, "\n\nHow to read this\n")
@@ -122,9 +122,10 @@ func TestStoryIsTheFirstPicture(t *testing.T) {
 	if readDoc(t, "docs/demo.svg") != picture {
 		t.Error("docs/demo.svg is not what the demo prints; run go test ./cmd/proviso -update-docs")
 	}
-	top, _, _ := strings.Cut(readDoc(t, "README.md"), "\n## ")
-	if !strings.Contains(top, "](docs/demo.svg)") {
-		t.Error("README.md does not show docs/demo.svg before its first heading")
+	readme := readDoc(t, "README.md")
+	top, _, _ := strings.Cut(readme, "\n## ")
+	if !strings.Contains(top, "](docs/app/") || !strings.Contains(readme, "](docs/demo.svg)") {
+		t.Error("README.md does not show the app before its first heading, and docs/demo.svg below")
 	}
 }
 

@@ -12,9 +12,9 @@ export function Coverage({ p }: { p: Prompt }) {
   const open = list.filter((c) => !c.assertions.length).length;
   return (
     <section aria-labelledby="coverage">
-      <h2 id="coverage">What assertions cover</h2>
+      <h2 id="coverage">Instructions and their assertions</h2>
       {!list.length && <p class="muted">No instructions were found in the newest version.</p>}
-      {list.length > 0 && <p>{plural(list.length, 'instruction')} in the newest version: {list.length - open} covered, {open} not covered. <code>proviso spade</code> proposes assertions for instructions.</p>}
+      {list.length > 0 && <p>{plural(list.length, 'instruction')} in the newest version: {list.length - open} matched with an assertion, {open} not. Rules match them by their words, so an assertion that checks an instruction in another way is not found. <code>proviso spade</code> proposes assertions for instructions.</p>}
       <div class="two">
         <div class="outtext prompt" tabIndex={0} role="region" aria-label="Newest version with its instructions"><bdi class="text">{marked(text, list)}</bdi></div>
         {list.length > 0 && <ol class="covers">{list.map((c, i) => (
@@ -29,7 +29,7 @@ export function Coverage({ p }: { p: Prompt }) {
 }
 
 function Mark({ covered }: { covered: boolean }) {
-  return covered ? <span class="status pass"><span aria-hidden="true">✓ </span>Covered</span> : <span class="status error"><span aria-hidden="true">○ </span>Not covered</span>;
+  return covered ? <span class="status pass"><span aria-hidden="true">✓ </span>Matched</span> : <span class="status error"><span aria-hidden="true">○ </span>Not matched</span>;
 }
 
 function marked(text: string, list: Prompt['coverage']): ComponentChildren[] {
@@ -39,7 +39,7 @@ function marked(text: string, list: Prompt['coverage']): ComponentChildren[] {
     if (c.start < at) return; // sentences do not overlap; one that does is listed only
     parts.push(...visible(text.slice(at, c.start)));
     const covered = c.assertions.length > 0;
-    parts.push(<span key={i} class={'instruction ' + (covered ? 'covered' : 'open')}><span aria-hidden="true" class="sign">{covered ? '✓' : '○'}{i + 1}</span><span class="hidden">{covered ? 'Covered' : 'Not covered'}: </span>{visible(text.slice(c.start, c.end))}</span>);
+    parts.push(<span key={i} class={'instruction ' + (covered ? 'covered' : 'open')}><span aria-hidden="true" class="sign">{covered ? '✓' : '○'}{i + 1}</span><span class="hidden">{covered ? 'Matched' : 'Not matched'}: </span>{visible(text.slice(c.start, c.end))}</span>);
     at = c.end;
   });
   parts.push(...visible(text.slice(at)));

@@ -39,7 +39,7 @@ const columns: Col<Prompt>[] = [
   { label: 'Newest version', cell: (p) => (p.versions[0] ? <Rate counts={p.versions[0]} /> : null) },
   { label: 'Versions', num: true, cell: (p) => p.versions.length },
   { label: 'Last seen', cell: (p) => <span class="nowrap">{when(p.versions[0]?.last_seen)}</span> },
-  { label: 'Instructions covered', cell: (p) => (p.coverage.length ? covered(p) + ' of ' + p.coverage.length : <span class="muted">none found</span>) },
+  { label: 'Instructions matched', cell: (p) => (p.coverage.length ? covered(p) + ' of ' + p.coverage.length : <span class="muted">none found</span>) },
 ];
 
 const covered = (p: Prompt): number => p.coverage.filter((c) => c.assertions.length).length;

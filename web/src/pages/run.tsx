@@ -27,7 +27,7 @@ export function RunPage({ id }: { id: string }) {
         {!going && <Download href={runAddress(id) + '/file'} name={id + '.jsonl'}>Download run</Download>}
       </Heading>
       <Data of={run} what="the run">{(r) => <><Head run={r} judges={judges} /><Banner run={r} /></>}</Data>
-      <h2 class="hidden">Results</h2>
+      {run.data && <h2 class="hidden">Results</h2>}
       {run.data && run.data.status !== 'queued' && <RunView source={source} extra={{ banner: false, outputOf: (index) => runAddress(id) + '/results/' + index }} />}
       {run.problem?.status === 404 && <p>The address is <code>{plain(at)}</code>. The run may have been removed. <a href="/runs">All runs</a></p>}
     </div>

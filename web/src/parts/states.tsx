@@ -31,11 +31,13 @@ export function Empty({ children, command }: { children: ComponentChildren; comm
   );
 }
 
+const upper = (sentence: string): string => sentence.slice(0, 1).toUpperCase() + sentence.slice(1).replace(/\.$/, '');
+
 // Failed says what could not be loaded, and offers to try again.
 export function Failed({ problem, retry }: { problem: Problem; retry?: () => void }) {
   return (
     <div class="problem" role="alert">
-      <p><strong>{problem.title}.</strong> {problem.detail !== problem.title && problem.detail}</p>
+      <p>{problem.status === 404 ? <strong>{upper(problem.detail)}.</strong> : <><strong>{problem.title}.</strong> {problem.detail !== problem.title && upper(problem.detail) + '.'}</>}</p>
       {retry && <button type="button" onClick={retry}>Try again</button>}
     </div>
   );

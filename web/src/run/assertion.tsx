@@ -111,7 +111,7 @@ function One({ a, mark }: { a: DetailAssertion; mark: (e: Evidence) => void }) {
       {a.reason && !told(a) && <p class="reason"><Text of={shorten(a.reason, 4000)} /></p>}
       {a.evidence && a.evidence.length > 0 && <Evidences of={a.evidence} mark={mark} />}
       {a.diff && a.diff.length > 0 ? <Diff a={a} /> : (
-        a.value && a.value !== a.asks && <p class="pair"><span class="muted">Expected </span><Text of={shorten(a.value, 1000)} /></p>
+        a.value && a.value !== a.asks && <p class="pair"><span class="muted">{a.type.startsWith('not-') ? 'Not allowed' : 'Expected'} </span><Text of={shorten(a.value, 1000)} /></p>
       )}
       <Judged a={a} />
     </>
