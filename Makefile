@@ -1,6 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demos test race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demos test race lint fmt tidy vet-all generate check-generated web check-web browser pictures notices simulate bench dist fuzz nightly clean
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demos test race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean pictures
 
 export CGO_ENABLED := 0
 VERSION    ?= $(shell git describe --tags --always 2>/dev/null || echo devel)
@@ -73,7 +72,7 @@ web: ## bundle the front end into web/dist (needs Node, npm and their registry)
 	cd web && npm ci --ignore-scripts --no-audit --no-fund && npm run -s check && npm run -s build
 
 check-web: web ## fail if web/dist is not what its sources give, and run the tests of its parts
-	git diff --exit-code web/dist
+	git diff --exit-code web/dist internal/generate/licenses/preact.txt
 	cd web && npm test --silent
 
 browser: build ## try the pages in Chromium: the smoke set (needs Node, npm and Chromium, and installs what is missing)

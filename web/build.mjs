@@ -4,7 +4,7 @@
 //   node build.mjs          writes dist
 //   node build.mjs --watch  writes it anew after each change
 import { context } from 'esbuild';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -38,3 +38,8 @@ for (const build of builds) {
     await build.dispose();
   }
 }
+
+// The licence of what is inside the bundles, for the notices of the binary.
+const read = (name) => readFileSync(root + '/node_modules/preact/' + name, 'utf8');
+const { version, license, homepage } = JSON.parse(read('package.json'));
+writeFileSync(root + '/../internal/generate/licenses/preact.txt', `preact ${version} (npm)\nLicence: ${license}\n${homepage}\n\n${read('LICENSE').trimEnd()}\n`);
