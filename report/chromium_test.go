@@ -216,24 +216,6 @@ func (b *browser) until(expression string) {
 		"if ("+expression+") done(true); else if (performance.now() > end) done(false); else requestAnimationFrame(look); }; look(); })", true)
 }
 
-// press presses keys one after the other.
-func (b *browser) press(keys ...string) {
-	b.t.Helper()
-	for _, key := range keys {
-		down := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": keyCodes[key]}
-		switch {
-		case key == "Enter":
-			down["text"] = "\r"
-		case len(key) == 1:
-			down["text"] = key
-		}
-		b.call("Input.dispatchKeyEvent", down, nil)
-		b.call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key, "windowsVirtualKeyCode": keyCodes[key]}, nil)
-	}
-}
-
-var keyCodes = map[string]int{"Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36, "End": 35, "j": 74, "k": 75}
-
 // size sets the window and the colour scheme.
 func (b *browser) size(width, height int, scheme string) {
 	b.t.Helper()

@@ -50,7 +50,11 @@ var blocks = regexp.MustCompile(`<script type="application/json" ([a-z]+="[a-z]+
 type pageData struct {
 	Run struct {
 		Progress map[string]int
-		Results  struct{ Passed_cases, Failed_cases, Total_cases int }
+		Results  struct {
+			Passed int `json:"passed_cases"`
+			Failed int `json:"failed_cases"`
+			Total  int `json:"total_cases"`
+		}
 	}
 	Rows, Held int
 	First      [2][]int
@@ -159,7 +163,7 @@ func TestHTMLHoldsAllRows(t *testing.T) {
 		}
 	}
 	if d.Rows != 5000 || d.Held != 5000 || fmt.Sprint(count) != "map[error:1000 fail:1000 pass:3000]" ||
-		fmt.Sprint(d.Run.Progress) != "map[errors:1000 failed:1000 finished:5000 passed:3000 rows:5000 skipped:0]" || d.Run.Results.Failed_cases != 1000 {
+		fmt.Sprint(d.Run.Progress) != "map[errors:1000 failed:1000 finished:5000 passed:3000 rows:5000 skipped:0]" || d.Run.Results.Failed != 1000 {
 		t.Errorf("%d rows of %d: %v, %+v", d.Held, d.Rows, count, d.Run)
 	}
 	if strings.Contains(page, `class="note lacks"`) || strings.Contains(page, "someone") || !strings.Contains(page, "<code>proviso show ") {
