@@ -185,7 +185,7 @@ test('serve: a run that fails, and a session that ends with the server', { timeo
     ok(/case 0/.test(await main(page)), 'the row that had finished is gone');
     await page.getByRole('link', { name: 'Log in' }).click();
     await login(page, sv, sv.key);
-    await says(page, /The run failed after 1 of 3 rows.*was revoked/);
+    await says(page, /The run failed after 1 of 3 results\. The key .* was revoked\. The page shows these results\./);
     ok(/case 0/.test(await main(page)), 'the row that had finished is gone after the login');
   } finally { m.close(); }
 }));

@@ -5,7 +5,7 @@ import { HttpSource, runAddress } from '../http';
 import { useLoad } from '../load';
 import { count, dollars, duration, plural, when } from '../number';
 import { CopyLink, Download } from '../parts/actions';
-import { Data } from '../parts/states';
+import { Data, sentence } from '../parts/states';
 import { RunView } from '../run/view';
 import { plain } from '../text';
 import { address } from '../url';
@@ -73,7 +73,7 @@ function Head({ run, judges }: { run: Run; judges: BatchJudge[] }) {
 function Banner({ run }: { run: Run }) {
   const { finished, rows } = run.progress;
   const so = count(finished) + (rows ? ' of ' + count(rows) : '') + ' results';
-  const why = run.error ? ' ' + plain(run.error) : '';
+  const why = run.error ? ` ${sentence(plain(run.error))}` : '';
   if (run.status === 'queued') return <p class="remark" role="status">The run is queued. This page shows its results as they arrive.{why}</p>;
   if (run.status === 'running') return <p class="remark" role="status">Running: {so} so far. New results appear without a reload.{why}</p>;
   if (run.status === 'failed') return <p class="remark bad" role="status">The run failed after {so}.{why || ' The server gave no reason.'} The page shows these results.</p>;

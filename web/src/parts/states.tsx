@@ -31,13 +31,14 @@ export function Empty({ children, command }: { children: ComponentChildren; comm
   );
 }
 
-const upper = (sentence: string): string => sentence.slice(0, 1).toUpperCase() + sentence.slice(1).replace(/\.$/, '');
+// sentence is a message of the server as a sentence: with a capital letter and a period.
+export const sentence = (message: string): string => message.slice(0, 1).toUpperCase() + message.slice(1) + (/[.!?]$/.test(message) ? '' : '.');
 
 // Failed says what could not be loaded, and offers to try again.
 export function Failed({ problem, retry }: { problem: Problem; retry?: () => void }) {
   return (
     <div class="problem" role="alert">
-      <p>{problem.status === 404 ? <strong>{upper(problem.detail)}.</strong> : <><strong>{problem.title}.</strong> {problem.detail !== problem.title && upper(problem.detail) + '.'}</>}</p>
+      <p>{problem.status === 404 ? <strong>{sentence(problem.detail)}</strong> : <><strong>{problem.title}.</strong> {problem.detail !== problem.title && sentence(problem.detail)}</>}</p>
       {retry && <button type="button" onClick={retry}>Try again</button>}
     </div>
   );
