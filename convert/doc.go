@@ -55,31 +55,25 @@ type Options struct {
 	Eval string
 }
 
-// Importer makes a suite of the files that another tool keeps.
-type Importer struct {
-	Tool string // as the user names it
-	Doc  string // one clause for lists
-	Read func(ctx context.Context, files []File, o Options) (*Result, error)
-}
-
-// Exporter writes a suite for another tool.
-type Exporter struct {
-	Tool  string
-	Doc   string
-	Write func(ctx context.Context, suite File) (*Result, error)
+// Tool is another evaluation tool, and how suites are converted.
+type Tool struct {
+	Name  string                                                              // as the user writes it
+	Doc   string                                                              // one clause for lists
+	Read  func(ctx context.Context, files []File, o Options) (*Result, error) // makes a suite; nil if the tool is only written
+	Write func(ctx context.Context, suite File) (*Result, error)              // nil if the tool is only read
 }
 
 // Importers returns the tools that suites are made from, sorted.
-func Importers() []Importer {
-	return []Importer{
-		{Tool: "openai-evals", Doc: "exported evals of OpenAI's platform, their runs and their items", Read: readOpenAI},
+func Importers() []Tool {
+	return []Tool{
+		{Name: "openai-evals", Doc: "exported evals of OpenAI's platform, their runs and their items", Read: readOpenAI},
 	}
 }
 
 // Exporters returns the tools that suites are written for, sorted.
-func Exporters() []Exporter {
-	return []Exporter{
-		{Tool: "promptfoo", Doc: "a configuration of promptfoo", Write: writePromptfoo},
+func Exporters() []Tool {
+	return []Tool{
+		{Name: "promptfoo", Doc: "a configuration of promptfoo", Write: writePromptfoo},
 	}
 }
 

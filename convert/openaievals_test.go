@@ -24,15 +24,15 @@ import (
 var update = flag.Bool("update", false, "write the results in testdata anew")
 
 // importer returns the importer of a tool.
-func importer(t testing.TB, tool string) convert.Importer {
+func importer(t testing.TB, tool string) convert.Tool {
 	t.Helper()
 	for _, i := range convert.Importers() {
-		if i.Tool == tool {
+		if i.Name == tool {
 			return i
 		}
 	}
 	t.Fatal("no importer for " + tool)
-	return convert.Importer{}
+	return convert.Tool{}
 }
 
 // TestOpenAIEvals converts the files of testdata/openai-evals. A comment "eval: ID"

@@ -103,7 +103,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			if err := extract(dir, archive); err != nil {
+			if err := txtar.Write(archive, dir); err != nil {
 				continue
 			}
 			for _, part := range archive.Files {
@@ -116,20 +116,6 @@ func TestRoundTrip(t *testing.T) {
 	if compared < 12 {
 		t.Errorf("only %d suites were compared", compared)
 	}
-}
-
-// extract writes the files of an archive.
-func extract(dir string, archive *txtar.Archive) error {
-	for _, part := range archive.Files {
-		name := filepath.Join(dir, part.Name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			return err
-		}
-		if err := os.WriteFile(name, part.Data, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // TestRoundTripCorpus: every assertion recorded from promptfoo keeps its keys.

@@ -64,3 +64,9 @@ func textNode(s string) *yaml.Node {
 	}
 	return n
 }
+
+// YAML returns a value as YAML in block style. Texts that YAML would read as something
+// else are quoted.
+func YAML(v any) ([]byte, error) {
+	return yaml.Dump(nodeOf(v), yaml.WithIndent(2), yaml.WithLineWidth(-1))
+}

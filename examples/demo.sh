@@ -3,20 +3,9 @@
 # next. $1 is the proviso to run. It needs no key and no network.
 cd "$(dirname "$0")/.." || exit 2
 proviso=${1:-./proviso}
+shown=./proviso
+. examples/want.sh
 suite=examples/refund/proviso.yaml
-
-# want CODE COMMAND...: shows a command, runs it, and wants this exit code.
-want() {
-  want=$1
-  shift
-  printf '\n$ ./proviso %s\n' "$*"
-  "$proviso" "$@"
-  code=$?
-  if [ "$code" -ne "$want" ]; then
-    echo "demo: expected exit code $want, got $code" >&2
-    exit 1
-  fi
-}
 
 cat <<'EOF'
 A bicycle shop lets a model answer its customers. The prompt makes three promises:

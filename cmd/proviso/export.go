@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,16 +22,13 @@ type exportFlags struct {
 
 func newExport(a *app) *cobra.Command {
 	f := &exportFlags{}
-	var tools strings.Builder
-	for _, t := range convert.Exporters() {
-		fmt.Fprintf(&tools, "  %-14s %s\n", t.Tool, t.Doc)
-	}
 	cmd := &cobra.Command{
 		Use:   "export TOOL",
 		Short: "Convert a suite for another evaluation tool",
-		Long: "export converts a suite to the format of another tool, and lists what that tool does not support. Files\n" +
-			"that the suite names stay where they are: keep the result in the suite's folder. The tools:\n\n" +
-			tools.String() + "\n" +
+		Long: "export converts a suite to the format of another tool, and lists what that tool does not\n" +
+			"support. Files that the suite names stay where they are: keep the result in the suite's\n" +
+			"folder. The tools:\n\n" +
+			toolList(convert.Exporters()) + "\n" +
 			"Exit codes: 0 written; 2 a mistake in the command line or the suite, or the file\n" +
 			"exists already; 3 the file cannot be written.",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -54,16 +50,9 @@ func newExport(a *app) *cobra.Command {
 
 // exportSuite checks the suite and writes it for another tool.
 func (a *app) exportSuite(ctx context.Context, f *exportFlags, tool string) error {
-	var to *convert.Exporter
-	var known []string
-	for _, t := range convert.Exporters() {
-		known = append(known, t.Tool)
-		if t.Tool == tool {
-			to = &t
-		}
-	}
-	if to == nil {
-		return unknownTool(tool, known, "proviso export --help")
+	to, err := toolNamed(tool, convert.Exporters(), "proviso export --help")
+	if err != nil {
+		return err
 	}
 	if len(f.configs) == 0 {
 		name, err := suite.Find("")

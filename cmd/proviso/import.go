@@ -27,15 +27,11 @@ type importFlags struct {
 
 func newImport(a *app) *cobra.Command {
 	f := &importFlags{}
-	var tools strings.Builder
-	for _, t := range convert.Importers() {
-		fmt.Fprintf(&tools, "  %-14s %s\n", t.Tool, t.Doc)
-	}
 	cmd := &cobra.Command{
 		Use:   "import TOOL FILE...",
 		Short: "Convert evals that another tool exported to a suite",
 		Long: "import writes a suite, its cases and its recorded outputs into a folder, and lists what could\n" +
-			"not be converted exactly. It changes no existing file. The tools:\n\n" + tools.String() + "\n" +
+			"not be converted exactly. It changes no existing file. The tools:\n\n" + toolList(convert.Importers()) + "\n" +
 			"Exit codes: 0 written; 2 a mistake in the command line or the files, or a file\n" +
 			"exists already; 3 the folder cannot be written.",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -55,16 +51,9 @@ func newImport(a *app) *cobra.Command {
 
 // importSuite reads the files and writes the suite.
 func (a *app) importSuite(ctx context.Context, f *importFlags, tool string, names []string) error {
-	var from *convert.Importer
-	var known []string
-	for _, t := range convert.Importers() {
-		known = append(known, t.Tool)
-		if t.Tool == tool {
-			from = &t
-		}
-	}
-	if from == nil {
-		return unknownTool(tool, known, "proviso import --help")
+	from, err := toolNamed(tool, convert.Importers(), "proviso import --help")
+	if err != nil {
+		return err
 	}
 	files, err := readAll(names)
 	if err != nil {
@@ -94,13 +83,34 @@ func (a *app) importSuite(ctx context.Context, f *importFlags, tool string, name
 	return err
 }
 
+// toolList describes the tools of a table, a line each.
+func toolList(tools []convert.Tool) string {
+	var b strings.Builder
+	for _, t := range tools {
+		fmt.Fprintf(&b, "  %-14s %s\n", t.Name, t.Doc)
+	}
+	return b.String()
+}
+
+// toolNamed finds a tool in a table. help is the command that describes them.
+func toolNamed(name string, tools []convert.Tool, help string) (convert.Tool, error) {
+	var known []string
+	for _, t := range tools {
+		if t.Name == name {
+			return t, nil
+		}
+		known = append(known, t.Name)
+	}
+	return convert.Tool{}, unknownTool(name, known, help)
+}
+
 // unknownTool is the mistake for a tool that is in no table.
-func unknownTool(tool string, known []string, help string) error {
+func unknownTool(name string, known []string, help string) error {
 	hint := "the tools are " + strings.Join(known, ", ")
-	if near := document.Nearest(tool, known); near != "" {
+	if near := document.Nearest(name, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return usageError{fmt.Errorf("unknown tool %q", tool), hint + "; see `" + help + "`"}
+	return usageError{fmt.Errorf("unknown tool %q", name), hint + "; see `" + help + "`"}
 }
 
 // readAll reads files of the command line, which may be large but not without limit.

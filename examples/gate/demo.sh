@@ -3,31 +3,14 @@
 # proviso to run. It needs git and Go, and no key and no network.
 example=$(cd "$(dirname "$0")" && pwd) || exit 2
 proviso=${1:-$example/../../proviso}
-case $proviso in
-*/*) proviso=$(cd "$(dirname "$proviso")" && pwd)/$(basename "$proviso") || exit 2 ;;
-esac
-
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+. "$example/../want.sh"
+elsewhere
 (cd "$example/../.." && go build -o "$dir/job" ./internal/fakeforge/job) || exit 2
 HOME=$dir XDG_CACHE_HOME=$dir/.cache XDG_STATE_HOME=$dir/.state GIT_CONFIG_NOSYSTEM=1
 GITHUB_ACTIONS='' # also if this is a job
 export HOME XDG_CACHE_HOME XDG_STATE_HOME GIT_CONFIG_NOSYSTEM GITHUB_ACTIONS
 cd "$dir" && git init -q shop && cd shop || exit 2
 git config user.name demo && git config user.email demo@example.com || exit 2
-
-# want CODE COMMAND...: shows a command, runs it, and wants this exit code.
-want() {
-  want=$1
-  shift
-  printf '\n$ proviso %s\n' "$*"
-  "$proviso" "$@"
-  code=$?
-  if [ "$code" -ne "$want" ]; then
-    echo "demo: expected exit code $want, got $code" >&2
-    exit 1
-  fi
-}
 
 cp "$example/proviso.yaml" "$example/prompt.txt" "$example/answers.jsonl" .
 git add . && git commit -q -m 'Tell customers where their order is' && git branch -q released

@@ -3,12 +3,8 @@
 # a copy, so that the tree stays as it is. $1 is the proviso to run.
 example=$(cd "$(dirname "$0")" && pwd) || exit 2
 proviso=${1:-$example/../../proviso}
-case $proviso in
-*/*) proviso=$(cd "$(dirname "$proviso")" && pwd)/$(basename "$proviso") || exit 2 ;;
-esac
-
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+. "$example/../want.sh"
+elsewhere
 cp -R "$example"/. "$dir" && cd "$dir" || exit 2
 
 # Answers were recorded from OpenAI's own address, with nothing set. What was
@@ -18,19 +14,6 @@ for name in $(env | sed -n 's/^\(OPENAI_[A-Z_]*\)=.*/\1/p') PROVISO_JUDGE; do
 done
 XDG_CACHE_HOME=$dir/.cache XDG_STATE_HOME=$dir/.state
 export XDG_CACHE_HOME XDG_STATE_HOME
-
-# want CODE COMMAND...: shows a command and runs it.
-want() {
-  want=$1
-  shift
-  printf '\n$ proviso %s\n' "$*"
-  "$proviso" "$@"
-  code=$?
-  if [ "$code" -ne "$want" ]; then
-    echo "demo: expected exit code $want, got $code" >&2
-    exit 1
-  fi
-}
 
 all_steps() {
   want 0 spade run prompts --examples outputs.jsonl --tau 0 \
