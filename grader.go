@@ -23,6 +23,15 @@ type SetGrader interface {
 	GradeSet(ctx context.Context, qs []Question) []Graded
 }
 
+// EachGrader is a [SetGrader] that tells of each answer as soon as it is known.
+type EachGrader interface {
+	SetGrader
+	// GradeEach is GradeSet. It also calls known for questions as they are answered, with
+	// the index of the question, at most once for each. The calls come from several
+	// goroutines, maybe at the same time, and none comes after GradeEach has returned.
+	GradeEach(ctx context.Context, qs []Question, known func(i int, g Graded)) []Graded
+}
+
 // Preparer is a [Grader] that can tell before a run why it could not answer.
 type Preparer interface {
 	Grader
@@ -81,6 +90,10 @@ type Question struct {
 	// stands for the text under name. They are data, and a grader must not treat them
 	// as part of the question.
 	Values *value.Object
+
+	// Background is what a judge may look at beside input and output, such as the sources
+	// that the output is based on; "" if there is none. Only judged assertions have it.
+	Background string
 
 	Threshold *float64 // of the assertion; nil if it has none
 	Case      *Case    // nil outside a suite

@@ -34,12 +34,23 @@ type Suite struct {
 
 	// Dir is the folder that relative file references start from.
 	Dir string
+	// Datasets are the datasets that the cases come from, in the order of their
+	// references. The same one may occur twice.
+	Datasets []Dataset
 	// Unseen counts the references to remote cases that were not checked because the
-	// network was not used.
+	// network was not used, and those to datasets that were not found.
 	Unseen int
 
 	CaseSource
 	Places
+}
+
+// Dataset is a version of a dataset: cases that a server keeps under a name.
+type Dataset struct {
+	Name    string
+	Version string // hash of the version
+	Number  int    // of the version, from 1
+	Asked   string // version in the reference; "" if it has none, and the current one was used
 }
 
 // CaseSource yields the cases of a suite.

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -25,6 +26,7 @@ type deferred interface {
 type batch struct {
 	waiting []waiting
 	sets    []func() // functions that wait for the answers, in order
+	*observer
 }
 
 // waiting is an assertion that waits for an answer.
@@ -50,7 +52,7 @@ func (b *batch) close(ctx context.Context) {
 				later = append(later, w)
 			}
 		}
-		settleAll(ctx, now)
+		b.settleAll(ctx, now)
 		b.waiting = later
 	}
 	for _, set := range b.sets {
@@ -59,28 +61,80 @@ func (b *batch) close(ctx context.Context) {
 }
 
 // settleAll asks questions about one output together, if the grader can.
-func settleAll(ctx context.Context, list []waiting) {
-	grader := list[0].m.c.Grader
-	answers := make([]proviso.Graded, 0, len(list))
-	if set, ok := grader.(proviso.SetGrader); ok {
-		questions := make([]proviso.Question, len(list))
-		for i, w := range list {
-			questions[i] = w.p.question
-		}
-		answers = set.GradeSet(ctx, questions)
-	} else {
-		for _, w := range list {
-			grade, err := grader.Grade(ctx, w.p.question)
-			answers = append(answers, proviso.Graded{Grade: grade, Err: err})
-		}
-	}
+func (b *batch) settleAll(ctx context.Context, list []waiting) {
+	answers, settled := ask(ctx, list, b.observer)
 	for i, w := range list {
 		g := proviso.Graded{Err: proviso.Errorf(proviso.Internal, "the judge answered %d of %d questions", len(answers), len(list))}
 		if i < len(answers) {
 			g = answers[i]
 		}
-		f, err := w.p.finding(g)
-		w.m.conclude(w.v, &f, err)
+		if !settled[i] {
+			w.settle(g)
+			b.tell(w.v)
+		}
+	}
+}
+
+// ask asks questions, and returns the answers. With an observer, it settles those that
+// the grader tells of, and returns which these are.
+func ask(ctx context.Context, list []waiting, o *observer) (answers []proviso.Graded, settled map[int]bool) {
+	grader := list[0].m.c.Grader
+	set, ok := grader.(proviso.SetGrader)
+	if !ok {
+		for _, w := range list {
+			grade, err := grader.Grade(ctx, w.p.question)
+			answers = append(answers, proviso.Graded{Grade: grade, Err: err})
+		}
+		return answers, nil
+	}
+	questions := make([]proviso.Question, len(list))
+	for i, w := range list {
+		questions[i] = w.p.question
+	}
+	each, ok := grader.(proviso.EachGrader)
+	if o == nil || !ok {
+		return set.GradeSet(ctx, questions), nil
+	}
+	settled = map[int]bool{}
+	answers = each.GradeEach(ctx, questions, func(i int, g proviso.Graded) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if !settled[i] {
+			settled[i] = true
+			list[i].settle(g)
+			o.tell(list[i].v)
+		}
+	})
+	return answers, settled
+}
+
+// settle turns an answer into the verdict that waits for it.
+func (w waiting) settle(g proviso.Graded) {
+	f, err := w.p.finding(g)
+	w.m.conclude(w.v, &f, err)
+}
+
+// observer is told of the verdicts of a set. A nil observer is told of none.
+type observer struct {
+	mu      sync.Mutex // for answers, which come from several goroutines
+	decided func(i int, v *proviso.Verdict)
+	places  map[*proviso.Verdict]int // indexes of the verdicts of the set itself
+}
+
+// observes adds a verdict that the observer is to be told of.
+func (o *observer) observes(v *proviso.Verdict, i int) {
+	if o != nil {
+		o.places[v] = i
+	}
+}
+
+// tell tells of a final verdict. Members of an assert-set are part of its verdict.
+func (o *observer) tell(v *proviso.Verdict) {
+	if o == nil {
+		return
+	}
+	if i, ok := o.places[v]; ok {
+		o.decided(i, v)
 	}
 }
 

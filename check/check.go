@@ -183,6 +183,9 @@ type Row struct {
 	Case      *proviso.Case
 	Provider  *proviso.ProviderSpec
 	Label     string // of the prompt
+	// Background is what judged assertions may look at beside prompt and output; "" if
+	// there is none.
+	Background string
 
 	memo  []memoized
 	whole Subject         // of the assertions without a transform

@@ -26,6 +26,16 @@ func (s *Set) Eval(ctx context.Context, row *Row) []proviso.Verdict {
 	return verdicts
 }
 
+// EvalEach is [Set.Eval]. It also calls decided for each verdict as soon as it is final,
+// with its index among the verdicts. The calls come one at a time, from any goroutine, and
+// hold up the evaluation; decided must not keep v or change it.
+func (s *Set) EvalEach(ctx context.Context, row *Row, decided func(i int, v *proviso.Verdict)) []proviso.Verdict {
+	b := batch{observer: &observer{decided: decided, places: make(map[*proviso.Verdict]int, len(s.members))}}
+	verdicts := s.start(ctx, row, &b)
+	b.close(ctx)
+	return verdicts
+}
+
 // EvalBoth is Eval for two sets on one row. It asks the model the questions of both
 // together. Either set may be nil.
 func EvalBoth(ctx context.Context, row *Row, first, second *Set) (a, b []proviso.Verdict) {
@@ -45,14 +55,32 @@ func EvalBoth(ctx context.Context, row *Row, first, second *Set) (a, b []proviso
 func (s *Set) start(ctx context.Context, row *Row, b *batch) []proviso.Verdict {
 	row.fromGo()
 	verdicts := make([]proviso.Verdict, 0, len(s.members)) // never grows, so that pointers to members stay right
+	var later []func()
 	for _, m := range s.members {
 		if m.kind != nil && m.kind.Needs&NeedsGroup != 0 && m.broken == nil {
 			continue
 		}
 		verdicts = verdicts[:len(verdicts)+1]
-		m.start(ctx, row, &verdicts[len(verdicts)-1], b)
+		v := &verdicts[len(verdicts)-1]
+		b.observes(v, len(verdicts)-1)
+		if b.observer != nil && m.Scope != nil && m.Scope.Each != "" {
+			later = append(later, func() { m.startTelling(ctx, row, v, b) }) // it may ask a model about each part
+			continue
+		}
+		m.startTelling(ctx, row, v, b)
+	}
+	for _, start := range later {
+		start()
 	}
 	return verdicts
+}
+
+// startTelling starts an assertion, and tells of it if it is decided.
+func (m *compiled) startTelling(ctx context.Context, row *Row, v *proviso.Verdict, b *batch) {
+	waiting := len(b.waiting)
+	if m.start(ctx, row, v, b); len(b.waiting) == waiting {
+		b.tell(v)
+	}
 }
 
 // eval decides one assertion alone.
@@ -286,7 +314,10 @@ func (m *compiled) startSet(ctx context.Context, row *Row, v *proviso.Verdict, b
 		m.closeSet(ctx, row, v)
 		return
 	}
-	b.sets = append(b.sets, func() { m.closeSet(ctx, row, v) })
+	b.sets = append(b.sets, func() {
+		m.closeSet(ctx, row, v)
+		b.tell(v)
+	})
 }
 
 // closeSet makes the verdict on an assert-set from the weighted mean of its members.

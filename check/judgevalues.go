@@ -15,7 +15,7 @@ import (
 // not in them. filled are the criteria with the values in their places, for people.
 func (j *judged) question(ctx context.Context, s *Subject) (q proviso.Question, filled []string, err error) {
 	q = questionOf(j.spec.Assertion, j.spec.Base, s.Row)
-	q.Output, q.Instruction = s.judged(), j.spec.Instruction
+	q.Output, q.Instruction, q.Background = s.judged(), j.spec.Instruction, s.Row.Background
 	for _, cl := range j.clauses {
 		if cl.counted == nil {
 			q.Criteria = append(q.Criteria, cl.criterion)

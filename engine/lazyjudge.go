@@ -18,7 +18,7 @@ type lazyJudge struct {
 }
 
 var (
-	_ proviso.SetGrader  = (*lazyJudge)(nil)
+	_ proviso.EachGrader = (*lazyJudge)(nil)
 	_ proviso.Preparer   = (*lazyJudge)(nil)
 	_ proviso.Forecaster = (*lazyJudge)(nil)
 	_ proviso.Chooser    = (*lazyJudge)(nil)
@@ -71,6 +71,11 @@ func (l *lazyJudge) Grade(ctx context.Context, q proviso.Question) (proviso.Grad
 
 // GradeSet answers several questions about one output.
 func (l *lazyJudge) GradeSet(ctx context.Context, qs []proviso.Question) []proviso.Graded {
+	return l.GradeEach(ctx, qs, nil)
+}
+
+// GradeEach answers several questions about one output, and tells of each answer.
+func (l *lazyJudge) GradeEach(ctx context.Context, qs []proviso.Question, known func(i int, g proviso.Graded)) []proviso.Graded {
 	j, err := l.get()
 	if err != nil {
 		out := make([]proviso.Graded, len(qs))
@@ -79,7 +84,7 @@ func (l *lazyJudge) GradeSet(ctx context.Context, qs []proviso.Question) []provi
 		}
 		return out
 	}
-	return j.GradeSet(ctx, qs)
+	return j.GradeEach(ctx, qs, known)
 }
 
 // Choose compares several outputs.

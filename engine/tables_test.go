@@ -31,6 +31,8 @@ var elsewhere = []place{
 	{in: "judge/", names: "agent-rubric answer-relevance context-faithfulness context-recall context-relevance conversation-relevance factuality g-eval llm-rubric model-graded-closedqa search-rubric select-best", why: "the prompts in judge/prompts have the names of types"},
 	{in: "judge/", names: "count judge moderation", why: "a lint rule, columns of files, a role of a model"},
 	{in: "facts.go", names: "assert-set equals judge", why: "the types that are part of the language of suites"},
+	{in: "label/line.go", names: "judge", why: "a column of files of labels"},
+	{in: "server/answers.go", names: "echo", why: "the provider that needs no key, with which a playground begins"},
 	{in: "server/session.go", why: "the scheme of an origin"},
 	{in: "store/row.go", names: "cost judge", why: "members of rows"},
 	{in: "spade/rules/", why: "writes assertions of a sentence"},

@@ -24,13 +24,14 @@ type canary struct {
 // addCanary inserts a canary among the assertions of a call.
 func addCanary(s subject, list []asked, sample proviso.Sample) ([]asked, canary) {
 	seed := func(counter int) []byte {
-		key := blobs.Key("canary 1", promptVersion(), s.input, s.output, assertionsJSON(list), sampleText(sample), strconv.Itoa(counter))
+		parts := append([]string{"canary 1", promptVersion()}, s.key()...)
+		key := blobs.Key(append(parts, assertionsJSON(list), sampleText(sample), strconv.Itoa(counter))...)
 		raw, _ := hex.DecodeString(key) // a key is hexadecimal
 		return raw
 	}
 	raw := seed(0)
 	token := word(raw)
-	for counter := 1; anyContains([]string{s.input, s.output}, token); counter++ {
+	for counter := 1; anyContains(s.texts(), token); counter++ {
 		raw = seed(counter)
 		token = word(raw)
 	}

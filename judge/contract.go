@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -36,11 +37,26 @@ type Request struct {
 	Vars     *value.Object `json:"vars,omitempty"`
 	Metadata *value.Object `json:"metadata,omitempty"`
 
+	// Context is what judged assertions may look at beside input and output, such as the
+	// sources that the output is based on.
+	Context string `json:"context,omitempty"`
+
 	// TraceID names the trace that the output belongs to, for checks of its spans: 32
 	// hexadecimal digits, or a traceparent.
 	TraceID string `json:"trace_id,omitempty"`
 	// Spans provides the spans of the trace; nil if traces are not collected.
 	Spans proviso.Spans `json:"-"`
+
+	// Templates are those that criteria can name, nil for the shipped ones alone.
+	Templates *criteria.Library `json:"-"`
+
+	// Compiled, if not nil, is called once the assertions are compiled, before the first
+	// is decided. A request that cannot be evaluated ends before that.
+	Compiled func() `json:"-"`
+	// Decided, if not nil, is called for each assertion as soon as it is decided: those
+	// that need no model, and those whose answers are stored, first. The calls come one at
+	// a time, from any goroutine, and hold up the evaluation.
+	Decided func(Decision) `json:"-"`
 }
 
 // Assertion is one requirement on an output: criteria that a model decides, a

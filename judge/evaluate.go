@@ -8,7 +8,6 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/internal/turns"
-	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -20,7 +19,16 @@ func (j *Judge) Evaluate(ctx context.Context, r *Request) (*Response, error) {
 		return nil, err
 	}
 	defer closer.Close()
-	return NewResponse(set.Eval(ctx, row), j.threshold(r), r.AllowErrors), nil
+	if r.Compiled != nil {
+		r.Compiled()
+	}
+	var verdicts []proviso.Verdict
+	if r.Decided == nil {
+		verdicts = set.Eval(ctx, row)
+	} else {
+		verdicts = set.EvalEach(ctx, row, func(i int, v *proviso.Verdict) { r.Decided(decisionOf(i, v, r.Output)) })
+	}
+	return NewResponse(verdicts, j.threshold(r), r.AllowErrors), nil
 }
 
 // prepared compiles the assertions of a request, without calling a model.
@@ -43,8 +51,8 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 	if r.Spans != nil {
 		o.Spans = r.Spans
 	}
-	if o.Expand == nil {
-		o.Expand = criteria.Expand
+	if o.Expand == nil || r.Templates != nil {
+		o.Expand = r.Templates.Expand
 	}
 	compiler := check.New(o)
 	set, wrong := compiler.CompileContext(ctx, list)
@@ -58,7 +66,7 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 		_ = compiler.Close() // it only frees memory
 		return nil, nil, nil, Mistakes(wrong)
 	}
-	row := &check.Row{Output: &proviso.Output{Value: r.Output, TraceID: r.TraceID}, Prompt: r.Input, HasPrompt: true, Vars: r.Vars, Case: c}
+	row := &check.Row{Output: &proviso.Output{Value: r.Output, TraceID: r.TraceID}, Prompt: r.Input, HasPrompt: true, Background: r.Context, Vars: r.Vars, Case: c}
 	return set, row, compiler, nil
 }
 

@@ -41,11 +41,11 @@ func groups(qs []proviso.Question) [][]int {
 
 // alike reports whether two questions can share a call.
 func alike(a, b proviso.Question) bool {
-	return a.Input == b.Input && a.Output == b.Output && a.Sample == b.Sample && value.Stringify(a.Grader) == value.Stringify(b.Grader)
+	return a.Input == b.Input && a.Output == b.Output && a.Background == b.Background && a.Sample == b.Sample && value.Stringify(a.Grader) == value.Stringify(b.Grader)
 }
 
 // gradeGroup answers the questions of one group.
-func (j *Judge) gradeGroup(ctx context.Context, calls limit, qs []proviso.Question, group []int, out []proviso.Graded) {
+func (j *Judge) gradeGroup(ctx context.Context, calls limit, qs []proviso.Question, group []int, out []proviso.Graded, known func(int, proviso.Graded)) {
 	first := qs[group[0]]
 	judges, err := j.judgesOf(first)
 	if err == nil {
@@ -57,13 +57,15 @@ func (j *Judge) gradeGroup(ctx context.Context, calls limit, qs []proviso.Questi
 		}
 		return
 	}
+	valid := func(text string) string { return strings.ToValidUTF8(text, string(utf8.RuneError)) }
 	s := &session{
 		j: j, judges: judges, calls: calls, sample: first.Sample, judge: j.identity(judges),
-		subject: subject{strings.ToValidUTF8(first.Input, string(utf8.RuneError)), strings.ToValidUTF8(first.Output, string(utf8.RuneError))},
+		subject: subject{valid(first.Input), valid(first.Output), valid(first.Background)},
 	}
 	s.quotes.output = s.output
-	s.about = blobs.KeyIn(ctx, s.input, s.output)
+	s.about = blobs.KeyIn(ctx, s.key()...)
 	place := s.enter(qs, group, out)
+	s.tells(place, known)
 	s.poll(ctx)
 	for _, i := range group {
 		if n, ok := place[i]; ok {
@@ -74,7 +76,7 @@ func (j *Judge) gradeGroup(ctx context.Context, calls limit, qs []proviso.Questi
 
 // tooLong returns an error if the input or the output exceeds the limit.
 func tooLong(q proviso.Question) error {
-	for _, t := range [...]struct{ name, text string }{{"input", q.Input}, {"output", q.Output}} {
+	for _, t := range [...]struct{ name, text string }{{"input", q.Input}, {"output", q.Output}, {"context", q.Background}} {
 		if len(t.text) > MaxText {
 			return proviso.Errorf(proviso.Limit, "the %s has %d bytes, and a judge reads at most %d", t.name, len(t.text), MaxText)
 		}
@@ -102,6 +104,7 @@ type session struct {
 	quotes quoteChecker
 	imitation
 	votes []itemVote // items × judges × votes
+	telling
 }
 
 // enter makes items from questions, sorted by a hash of their content, and returns the

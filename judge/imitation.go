@@ -94,7 +94,7 @@ var verdictKeys = []string{"met", "pass", "verdict"}
 // which would end the reasoning of a judge that quotes them.
 func (s *session) imitated() bool {
 	s.looked.Do(func() {
-		s.imitates = imitates(verdictKeys, s.input, s.output) || holdsThoughts(s.input, s.output)
+		s.imitates = imitates(verdictKeys, s.texts()...) || holdsThoughts(s.texts()...)
 	})
 	return s.imitates
 }
@@ -117,7 +117,7 @@ func (s *session) reader(list []asked) func(reply string) ([]entry, error) {
 	}
 	return func(reply string) ([]entry, error) {
 		o, text := lastObject(reply)
-		if o == nil || quotation(text, s.input, s.output, assertions, variables) || !exact(o, list) {
+		if o == nil || quotation(text, append(s.texts(), assertions, variables)...) || !exact(o, list) {
 			return nil, errInexact
 		}
 		if s.drafts(reply[:strings.LastIndex(reply, text)], assertions, variables) {
@@ -135,7 +135,7 @@ var errDraft = errors.New("what is judged holds an answer of its own, and the re
 // judge itself: others than those that it quotes of the material.
 func (s *session) drafts(before string, more ...string) bool {
 	for _, v := range jsonValues(before) {
-		if _, ok := entriesOf(v.value); ok && !quotation(before[v.start:v.end], append(more, s.input, s.output)...) {
+		if _, ok := entriesOf(v.value); ok && !quotation(before[v.start:v.end], append(more, s.texts()...)...) {
 			return true
 		}
 	}

@@ -93,7 +93,7 @@ type Judge struct {
 	files  sync.Map          // contents of prompt files, by name, so that a run sees one version of each
 }
 
-var _ proviso.SetGrader = (*Judge)(nil)
+var _ proviso.EachGrader = (*Judge)(nil)
 
 // Bounds and defaults of [Options].
 const (
@@ -181,16 +181,25 @@ func (j *Judge) Grade(ctx context.Context, q proviso.Question) (proviso.Grade, e
 // the type judge about the same input and output share calls; all other questions are
 // asked in parallel.
 func (j *Judge) GradeSet(ctx context.Context, qs []proviso.Question) []proviso.Graded {
+	return j.GradeEach(ctx, qs, nil)
+}
+
+// GradeEach is [Judge.GradeSet], and tells of each answer as soon as all votes on it are
+// in. known may be nil.
+func (j *Judge) GradeEach(ctx context.Context, qs []proviso.Question, known func(i int, g proviso.Graded)) []proviso.Graded {
 	out := make([]proviso.Graded, len(qs))
 	calls := newLimit(j.o.Concurrency)
 	var tasks []func()
 	for _, group := range groups(qs) {
-		tasks = append(tasks, func() { j.gradeGroup(ctx, calls, qs, group, out) })
+		tasks = append(tasks, func() { j.gradeGroup(ctx, calls, qs, group, out, known) })
 	}
 	for i, q := range qs {
 		if q.Type != judged {
 			tasks = append(tasks, func() {
 				calls.do(func() { out[i].Grade, out[i].Err = j.Grade(ctx, q) })
+				if known != nil {
+					known(i, out[i])
+				}
 			})
 		}
 	}

@@ -25,6 +25,10 @@ var (
 	repairText string
 	//go:embed wording/canaries.txt
 	canaryText string
+	// backgroundText follows systemText in calls with a context. Calls without one are as
+	// if there were no such thing.
+	//go:embed wording/background.txt
+	backgroundText string
 )
 
 // promptVersion is a hash of all of proviso's own texts in the prompt.
@@ -33,7 +37,34 @@ var promptVersion = sync.OnceValue(func() string {
 })
 
 // subject is what a judge evaluates.
-type subject struct{ input, output string }
+type subject struct {
+	input, output string
+	context       string // "" if there is none
+}
+
+// texts returns the texts that are judged, or looked at.
+func (s *subject) texts() []string {
+	if s.context == "" {
+		return []string{s.input, s.output}
+	}
+	return []string{s.input, s.output, s.context}
+}
+
+// key returns the parts of a hash of the subject.
+func (s *subject) key() []string {
+	if s.context == "" {
+		return []string{s.input, s.output}
+	}
+	return []string{s.input, s.output, "context 1", backgroundText, s.context}
+}
+
+// system returns the system message.
+func (s *subject) system() string {
+	if s.context == "" {
+		return strings.TrimSpace(systemText)
+	}
+	return strings.TrimSpace(systemText) + "\n\n" + strings.TrimSpace(backgroundText)
+}
 
 // asked is an assertion in a call: with some or all of its criteria.
 type asked struct {
@@ -46,19 +77,19 @@ type asked struct {
 
 // compose writes the messages of a call about the assertions in list. The parts that
 // most calls share come first, so that vendors can cache them: the system message is
-// constant; fence, input and output are the same in all calls about one output;
+// constant; fence, input, context and output are the same in all calls about one output;
 // variables, assertions and sample are specific to this call. shared is the number of
 // leading bytes of the last message that all calls about the subject share.
 func compose(s subject, list []asked, sample proviso.Sample) (messages []message, shared int) {
 	assertions, variables := assertionsJSON(list), variablesJSON(list)
 	fence := fenceFor(s, variables, assertions)
 	var b strings.Builder
-	b.Grow(len(s.input) + len(s.output) + len(variables) + len(assertions) + 768)
+	b.Grow(len(s.input) + len(s.context) + len(s.output) + len(variables) + len(assertions) + 768)
 	b.WriteString("Fence: ")
 	b.WriteString(fence)
 	b.WriteString("\n")
-	for _, part := range [...]struct{ name, text string }{{"input", s.input}, {"output", s.output}, {"variables", variables}, {"assertions", assertions}} {
-		if part.name == "variables" && part.text == "" {
+	for _, part := range [...]struct{ name, text string }{{"input", s.input}, {"context", s.context}, {"output", s.output}, {"variables", variables}, {"assertions", assertions}} {
+		if (part.name == "variables" || part.name == "context") && part.text == "" {
 			continue
 		}
 		b.WriteString("\n[" + fence + " begin " + part.name + "]\n")
@@ -72,7 +103,7 @@ func compose(s subject, list []asked, sample proviso.Sample) (messages []message
 		b.WriteString("\nSample: " + sampleText(sample) + "\n")
 	}
 	b.WriteString("\n" + strings.TrimSpace(closingText))
-	return []message{{"system", strings.TrimSpace(systemText)}, {"user", b.String()}}, shared
+	return []message{{"system", s.system()}, {"user", b.String()}}, shared
 }
 
 // assertionsJSON writes assertions one to a line.
@@ -121,17 +152,19 @@ func variablesJSON(list []asked) string {
 // so the beginning of the message. If variables or assertions contain it, the fence is a
 // hash of all parts instead.
 func fenceFor(s subject, variables, assertions string) string {
-	parts := []string{"fence 2", promptVersion(), s.input, s.output}
-	fence := Fence(parts, s.input, s.output)
+	parts := append([]string{"fence 2", promptVersion()}, s.key()...)
+	fence := Fence(parts, s.texts()...)
 	if contains(fence, variables, assertions) {
-		fence = Fence(append(parts, variables, assertions), s.input, s.output, variables, assertions)
+		fence = Fence(append(parts, variables, assertions), append(s.texts(), variables, assertions)...)
 	}
 	return fence
 }
 
 // FenceOf returns the fence of a call about an output if the assertions do not contain
 // it, so that tests can attack a judge whose prompt is known.
-func FenceOf(input, output string) string { return fenceFor(subject{input, output}, "", "") }
+func FenceOf(input, output string) string {
+	return fenceFor(subject{input: input, output: output}, "", "")
+}
 
 // Fence returns 32 hexadecimal digits that do not occur in contents. They mark material
 // that a model must not take for instructions. Fence derives them from key, which must

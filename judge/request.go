@@ -20,7 +20,7 @@ import (
 )
 
 // requestFields are the fields of a request.
-var requestFields = []string{"agent_input", "agent_output", "assertions", "threshold", "allow_errors", "vars", "metadata", "trace_id"}
+var requestFields = []string{"agent_input", "agent_output", "assertions", "threshold", "allow_errors", "vars", "metadata", "context", "trace_id"}
 
 // ReadRequest reads a request strictly: unknown or missing fields, values of the wrong
 // type, values that are too long, and invalid UTF-8 are mistakes. The error is
@@ -33,6 +33,12 @@ func ReadRequest(data []byte) (*Request, error) {
 // ReadRequestContext is [ReadRequest] with a context. If ctx ends, the error is its
 // cause.
 func ReadRequestContext(ctx context.Context, data []byte) (*Request, error) {
+	return ReadRequestWith(ctx, data, nil)
+}
+
+// ReadRequestWith is [ReadRequestContext] for a request whose criteria may name the
+// templates of a library, which is that of the request then.
+func ReadRequestWith(ctx context.Context, data []byte, templates *criteria.Library) (*Request, error) {
 	if len(data) > MaxBody {
 		return nil, Mistakes{proviso.Errorf(proviso.Limit, "the request has %d bytes, and at most %d (8 MiB) are read", len(data), MaxBody)}
 	}
@@ -52,8 +58,9 @@ func ReadRequestContext(ctx context.Context, data []byte) (*Request, error) {
 	if !ok {
 		return nil, Mistakes{proviso.Errorf(proviso.Invalid, "the request must be a JSON object, found %s", kind.Of(v))}
 	}
-	r := requestReader{ctx: ctx, o: o}
+	r := requestReader{ctx: ctx, o: o, templates: templates}
 	req := r.read()
+	req.Templates = templates
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -87,11 +94,12 @@ const maxMistakes = 100
 
 // requestReader collects the mistakes of a request.
 type requestReader struct {
-	ctx      context.Context
-	o        *value.Object
-	mistakes Mistakes
-	more     int             // unknown fields that are not among the mistakes
-	compiler *check.Compiler // nil until there is a mistake
+	ctx       context.Context
+	o         *value.Object
+	mistakes  Mistakes
+	more      int             // unknown fields that are not among the mistakes
+	compiler  *check.Compiler // nil until there is a mistake
+	templates *criteria.Library
 }
 
 func (r *requestReader) wrong(code, pointer, format string, args ...any) *proviso.Error {
@@ -120,7 +128,9 @@ func (r *requestReader) read() *Request {
 	isObject := func(v any) bool { _, ok := v.(*value.Object); return ok }
 	req.Vars, _ = r.optional("vars", "an object", isObject).(*value.Object)
 	req.Metadata, _ = r.optional("metadata", "an object", isObject).(*value.Object)
-	req.TraceID, _ = r.optional("trace_id", "a text", func(v any) bool { _, ok := v.(string); return ok }).(string)
+	isText := func(v any) bool { _, ok := v.(string); return ok }
+	req.Context, _ = r.optional("context", "a text", isText).(string)
+	req.TraceID, _ = r.optional("trace_id", "a text", isText).(string)
 	req.Assertions = r.list()
 	if len(r.mistakes) == 0 {
 		_, r.mistakes = req.Decode()
@@ -197,7 +207,7 @@ func (r *requestReader) compile(a *proviso.Assertion) {
 		return
 	}
 	if r.compiler == nil {
-		r.compiler = check.New(check.Options{Code: noCode{}, Expand: criteria.Expand})
+		r.compiler = check.New(check.Options{Code: noCode{}, Expand: r.templates.Expand})
 	}
 	_, wrong := r.compiler.CompileContext(r.ctx, []*proviso.Assertion{a})
 	r.mistakes = append(r.mistakes, wrong...)

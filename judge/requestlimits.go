@@ -42,7 +42,7 @@ func (r *Request) Decode() ([]*proviso.Assertion, Mistakes) {
 
 // bounds checks the limits of a request, except those of its assertions.
 func (r *requestReader) bounds(req *Request) {
-	for _, t := range [...]struct{ key, text string }{{"agent_input", req.Input}, {"agent_output", req.Output}} {
+	for _, t := range [...]struct{ key, text string }{{"agent_input", req.Input}, {"agent_output", req.Output}, {"context", req.Context}} {
 		if len(t.text) > MaxText {
 			r.wrong(proviso.Limit, document.Join("", t.key), "%s has %d bytes, and at most %d (2 MiB) are allowed", t.key, len(t.text), MaxText)
 		}

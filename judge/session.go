@@ -61,6 +61,7 @@ func (s *session) poll(ctx context.Context) {
 		}
 		tasks = append(tasks, s.inTurn(ctx, calls)...)
 	}
+	s.tellStored()
 	together(tasks)
 }
 
@@ -151,6 +152,7 @@ func (c *batchCall) finish() {
 		b.mu.Unlock()
 		if complete {
 			c.keep(u.item, c.seat, c.vote)
+			c.voted(u.item)
 		}
 	}
 }

@@ -21,7 +21,7 @@ const sharedFrom = 4096
 // part only after it has answered one call.
 func (s *session) inTurn(ctx context.Context, calls []*batchCall) []func() {
 	var tasks []func()
-	shares := len(calls) > 1 && len(s.input)+len(s.output) >= sharedFrom
+	shares := len(calls) > 1 && len(s.input)+len(s.context)+len(s.output) >= sharedFrom
 	for _, c := range calls {
 		c.shares = shares
 		tasks = append(tasks, func() { s.calls.do(func() { c.run(ctx); c.finish() }) })

@@ -19,13 +19,11 @@ func (resp *Response) Text(req *Request, o report.TerminalOptions) string {
 		}
 	}
 	_ = report.Judgements(&b, o, list, req.Output) // a Builder never fails
-	score := "undecided"
+	score := report.Plural(len(resp.Errors), "error")
 	if resp.Score != nil {
 		score = fmt.Sprintf("score %.4g", *resp.Score)
 	} else if resp.Total == 0 {
 		score = "nothing applied"
-	} else if resp.Status == proviso.Fail.String() {
-		score = fmt.Sprintf("%d undecided", len(resp.Errors))
 	}
 	if resp.WeightedScore != nil {
 		score += fmt.Sprintf(", weighted %.4g", *resp.WeightedScore)

@@ -115,9 +115,15 @@ func (p *Plan) warnUndefined(c *proviso.Case, col *column) {
 		if c.Vars.Has(name) || name == "env" || strings.HasPrefix(name, "_") {
 			continue
 		}
-		near := document.Nearest(name, c.Vars.Keys())
+		why, near := "which this case does not set", document.Nearest(name, c.Vars.Keys())
+		if name == assertionsName {
+			if instructed(c, col) {
+				continue
+			}
+			why, near = "and no assertion of this case has an instruction", ""
+		}
 		m := proviso.Mistake{Warning: true, Nearest: near, Code: proviso.Invalid,
-			Message: "the prompt " + quote(short(col.prompt.Label)) + " uses {{ " + name + " }}, which this case does not set: it renders as nothing"}
+			Message: "the prompt " + quote(short(col.prompt.Label)) + " uses {{ " + name + " }}, " + why + ": it renders as nothing"}
 		if p.Suite.Places != nil {
 			m.Place = p.Suite.Place(c.Pointer)
 		}

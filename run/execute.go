@@ -170,6 +170,9 @@ func contentOf(s *proviso.Suite) hash.Hash {
 	h := sha256.New()
 	h.Write(value.AppendJSON(nil, s.Config))
 	addPrompts(h, s)
+	for _, d := range s.Datasets { // cases have the ids that they are given, whatever is in them
+		fmt.Fprintf(h, "dataset %s", d.Version)
+	}
 	return h
 }
 

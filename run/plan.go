@@ -9,7 +9,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"hash"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
@@ -120,7 +122,7 @@ func (p *Plan) Close() error {
 func (p *Plan) openColumns() {
 	for i := range p.Suite.Providers {
 		spec := &p.Suite.Providers[i]
-		if p.o.Providers != nil && !p.o.Providers.MatchString(spec.ID) && !p.o.Providers.MatchString(spec.Label) {
+		if !selected(p.o.Providers, spec.ID, spec.Label) {
 			continue
 		}
 		base := column{spec: spec}
@@ -142,8 +144,36 @@ func (p *Plan) openColumns() {
 		p.addColumns(base)
 	}
 	if len(p.columns) == 0 && p.mistakes.Err() == nil {
-		p.mistake(proviso.Errorf(proviso.Invalid, "no prompt and provider are left to run: see providers, prompts and the filters"))
+		p.mistake(p.nothingLeft())
 	}
+}
+
+// selected reports whether a filter selects what has this id and label.
+func selected(filter *regexp.Regexp, id, label string) bool {
+	return filter == nil || filter.MatchString(id) || filter.MatchString(label)
+}
+
+// nothingLeft says why there is no prompt with a provider.
+func (p *Plan) nothingLeft() error {
+	none := func(what string, filter *regexp.Regexp, names []string) error {
+		return proviso.Errorf(proviso.Invalid, "no %s matches the filter %q; the %ss are %s", what, filter, what, excerpt.Bytes(strings.Join(names, ", "), 200))
+	}
+	var names []string
+	found := false
+	for _, x := range p.Suite.Providers {
+		names, found = append(names, cmp.Or(x.Label, x.ID)), found || selected(p.o.Providers, x.ID, x.Label)
+	}
+	if !found && p.o.Providers != nil {
+		return none("provider", p.o.Providers, names)
+	}
+	names, found = nil, false
+	for _, x := range p.Suite.Prompts {
+		names, found = append(names, excerpt.Bytes(x.Label, 60)), found || selected(p.o.Prompts, x.ID, x.Label)
+	}
+	if !found && p.o.Prompts != nil {
+		return none("prompt", p.o.Prompts, names)
+	}
+	return proviso.Errorf(proviso.Invalid, "no prompt and provider are left to run: see the list prompts of each provider, and the filters")
 }
 
 func (p *Plan) addColumns(base column) {
@@ -152,7 +182,7 @@ func (p *Plan) addColumns(base column) {
 		if len(base.spec.Prompts) > 0 && !matches(base.spec.Prompts, prompt.Label, prompt.ID) {
 			continue
 		}
-		if p.o.Prompts != nil && !p.o.Prompts.MatchString(prompt.ID) && !p.o.Prompts.MatchString(prompt.Label) {
+		if !selected(p.o.Prompts, prompt.ID, prompt.Label) {
 			continue
 		}
 		c := base

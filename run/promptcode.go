@@ -174,6 +174,10 @@ func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *
 	if col.code != nil && len(foreign) > 0 {
 		return s.raw, config, nil // a model wrote parts of it, which are not templates
 	}
-	text, err := p.render(ctx, s, resolved, foreign)
+	seen, foreign, err := p.withInstructions(ctx, pc, col, s.raw, resolved, foreign)
+	if err != nil {
+		return "", nil, err
+	}
+	text, err := p.render(ctx, s, seen, foreign)
 	return text, config, err
 }

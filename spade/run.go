@@ -51,6 +51,8 @@ type Steps struct {
 	Trials iter.Seq2[trial.Trial, error]
 	// Try configures how candidates are tried. A nil compiler is that of the steps.
 	Try matrix.Options
+	// Reject names candidates that are tried, but never selected.
+	Reject []string
 	// Subsume configures the search for implications. Matrix and Tau are set by [Run],
 	// and Compiler if it is nil. Without a judge only what can be proven is found.
 	Subsume subsume.Options
@@ -76,7 +78,7 @@ type Result struct {
 	Proposal   *propose.Proposal
 	Candidates []proviso.Candidate
 	Grid       *matrix.Grid   // of all outputs
-	Matrix     *matrix.Matrix // of the labelled outputs
+	Matrix     *matrix.Matrix // of the labelled outputs, and the candidates that are not rejected
 	Implied    *subsume.Subsumption
 	Selection  *selection.Selection
 	Took       time.Duration // to select
@@ -93,6 +95,9 @@ type Result struct {
 // ErrNoCandidates is the error of [Run] if nothing was proposed, so that there is nothing
 // to select from.
 var ErrNoCandidates = errors.New("no assertion could be proposed, so there is nothing to select from")
+
+// ErrAllRejected is the error of [Run] if every candidate is rejected.
+var ErrAllRejected = errors.New("every candidate is rejected, so there is nothing to select from")
 
 // Incomplete returns the steps that left something undecided: questions to a model that
 // have no answer, or a candidate that was decided on no output.

@@ -177,3 +177,30 @@ func TestRunRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestRejectAndKeep: rejected candidates are tried and never selected, kept ones are
+// selected even if others catch as much.
+func TestRejectAndKeep(t *testing.T) {
+	t.Parallel()
+	run := func(reject, keep []string) (*spade.Result, error) {
+		compiler := check.New(check.Options{})
+		t.Cleanup(func() { _ = compiler.Close() })
+		return spade.Run(t.Context(), spade.Steps{
+			History: historyOf(t, prompts...), Compiler: compiler, Trials: trial.List(outputs()), Reject: reject,
+			Select: selection.Options{Alpha: 0.5, Tau: 0, Keep: keep},
+		})
+	}
+	r, err := run([]string{"words_at_most_5"}, nil)
+	if err != nil || !slices.Equal(r.Selection.Selected(), []string{"excludes_sorry"}) || len(r.Grid.Names) != 2 {
+		t.Errorf("%v, %v", r.Selection.Selected(), err)
+	}
+	if r, err = run(nil, []string{"excludes_sorry"}); err != nil || !slices.Contains(r.Selection.Selected(), "excludes_sorry") {
+		t.Errorf("%v, %v", r.Selection.Selected(), err)
+	}
+	if _, err := run([]string{"words_at_most_5", "excludes_sorry"}, nil); !errors.Is(err, spade.ErrAllRejected) {
+		t.Errorf("%v", err)
+	}
+	if _, err := run(nil, []string{"excludes_sory"}); err == nil || !strings.Contains(err.Error(), `did you mean "excludes_sorry"`) {
+		t.Errorf("%v", err)
+	}
+}

@@ -3,6 +3,7 @@ package spade
 import (
 	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -117,8 +118,28 @@ func (w *work) try(ctx context.Context) error {
 		return err
 	}
 	m, mistakes := matrix.Read(w.folder.name(MatrixFile), &b)
-	w.result.Matrix = m
-	return mistakes.Err()
+	if err := mistakes.Err(); err != nil {
+		return err
+	}
+	w.result.Matrix = w.selectable(m)
+	if len(w.result.Matrix.Names) == 0 {
+		return ErrAllRejected
+	}
+	return nil
+}
+
+// selectable is a matrix without the rejected candidates.
+func (w *work) selectable(m *matrix.Matrix) *matrix.Matrix {
+	if len(w.Reject) == 0 {
+		return m
+	}
+	out := &matrix.Matrix{Examples: m.Examples, Unlabeled: m.Unlabeled}
+	for j, name := range m.Names {
+		if !slices.Contains(w.Reject, name) {
+			out.Names, out.Cells = append(out.Names, name), append(out.Cells, m.Cells[j])
+		}
+	}
+	return out
 }
 
 // imply finds which candidate implies which.
@@ -133,7 +154,8 @@ func (w *work) imply(ctx context.Context) error {
 			o.Tau = &w.Select.Tau
 		}
 	}
-	found, err := subsume.Find(ctx, w.result.Candidates, o)
+	list := slices.DeleteFunc(slices.Clone(w.result.Candidates), func(c proviso.Candidate) bool { return slices.Contains(w.Reject, c.Name) })
+	found, err := subsume.Find(ctx, list, o)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@
 // [NewcombePaired]. Paired runs: [McNemar], [PairedDesign]; with repeats or clusters,
 // [SignFlip], [PairedMeans]; of any unit, [PairedMedians]. Clustered cases: [Bootstrap].
 // Many tests at once: [Holm], [Testable], [BenjaminiHochberg]. Judges: [Kappa], [RoganGladen],
-// [RoganGladenDifference], [PostStratified], [PartlyVerified], [PredictionPowered],
+// [ChangeOfAgreement], [RoganGladenDifference], [PostStratified], [PartlyVerified], [PredictionPowered],
 // [LabelsToHalve].
 //
 // Functions are safe for concurrent use, deterministic, and never panic: what

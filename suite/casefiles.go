@@ -95,6 +95,9 @@ func (r *reading) fileStreams(doc *document.Document, pointer, ref string, confi
 			return r.remoteStreams(doc, pointer, ref, prefix)
 		}
 	}
+	if strings.HasPrefix(ref, DatasetPrefix) {
+		return r.datasetStreams(doc, pointer, ref)
+	}
 	name := strings.TrimPrefix(ref, "file://")
 	file, entry := splitEntry(name)
 	if ext := strings.ToLower(path.Ext(file)); isJavaScript(file) || ext == ".py" {

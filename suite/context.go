@@ -36,8 +36,9 @@ type reading struct {
 	set      []*proviso.Assertion          // the assertion set of every case
 	loading  []string                      // files on the way to a $ref, to detect cycles
 	mistakes []proviso.Mistake
-	dropped  int // mistakes beyond maxMistakes, and warnings that gave way to them
-	unseen   int // places of cases that were not looked at
+	dropped  int               // mistakes beyond maxMistakes, and warnings that gave way to them
+	unseen   int               // places of cases that were not looked at
+	datasets []proviso.Dataset // that the suite names
 }
 
 // yaml reads and parses a YAML or JSON file of the suite, with references

@@ -52,7 +52,7 @@ func suiteKeys() []keyRow {
 		{Key: "targets", Kind: kind.Any, Doc: "another name for providers"},
 		{Key: "test", Support: wrong, Right: "tests", Doc: "tests are a list"},
 		{Key: "testCases", Support: wrong, Right: "tests", Doc: "the cases stand under tests"},
-		{Key: "tests", Kind: kind.Any, Doc: "the cases"},
+		{Key: "tests", Kind: kind.Any, Doc: "the cases, files with them, or dataset:NAME of a server"},
 		{Key: "threshold", Kind: kind.Any, Doc: "the share of the assertion set that must pass, 1 by default"},
 		{Key: "timeout", Support: wrong, Right: "evaluateOptions.timeoutMs", Doc: "it belongs under evaluateOptions"},
 		{Key: "tracing", Kind: kind.Object, Doc: "spans of agents: received, recorded, sent on"},

@@ -28,6 +28,8 @@ type Options struct {
 	// returns the name of a local copy; nil refuses them. Its error is
 	// dataset.ErrNoCopy if the network must not be used.
 	Fetch func(ref string, env proviso.Env) (string, error)
+	// Datasets finds the datasets that the suite names; nil makes their names mistakes.
+	Datasets Datasets
 	// EnvFiles are .env files that override the environment (--env-file). Without
 	// any, those of the suite are read, or else .env of the working folder, which
 	// overrides nothing.
@@ -155,6 +157,7 @@ func (r *reading) together(name string, parts []suiteFile) *proviso.Suite {
 	s.CaseSource = r.cases(doc, cfg, s.Prompts, s.Providers)
 	s.Gate = r.gate(doc, cfg, s.CaseSource)
 	s.Unseen = r.unseen
+	s.Datasets = r.datasets
 	r.selection(s, doc, cfg)
 	return s
 }

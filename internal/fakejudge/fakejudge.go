@@ -19,6 +19,7 @@ type Call struct {
 	Ask                  proviso.Ask
 	System, User, Fence  string
 	Input, Output        string
+	Context              string // "" if the call has none
 	Assertions           []Assertion
 	Turns                int // messages
 	AssertionText, After string
@@ -116,12 +117,17 @@ func Understand(ask proviso.Ask) (Call, error) {
 		rest = after
 		return inner
 	}
-	c.Input, c.Output = part("input"), part("output")
+	c.Input = part("input")
 	marks := 7
+	if strings.HasPrefix(rest, "\n["+c.Fence+" begin context]\n") {
+		c.Context = part("context")
+		marks += 2
+	}
+	c.Output = part("output")
 	if strings.HasPrefix(rest, "\n["+c.Fence+" begin variables]\n") {
 		v, _ := value.ParseJSON(part("variables"))
 		c.Variables, _ = v.(*value.Object)
-		marks = 9
+		marks += 2
 	}
 	c.AssertionText = part("assertions")
 	c.After = rest

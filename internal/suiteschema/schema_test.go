@@ -161,12 +161,7 @@ func TestAccepts(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			for _, part := range archive.Files {
-				name := filepath.Join(dir, part.Name)
-				if os.MkdirAll(filepath.Dir(name), 0o700) == nil {
-					_ = os.WriteFile(name, part.Data, 0o600)
-				}
-			}
+			_ = txtar.Write(archive, dir) // a file outside of the folder is not written
 			for _, part := range archive.Files {
 				if ext := filepath.Ext(part.Name); (ext == ".yaml" || ext == ".yml" || ext == ".json") && (bytes.Contains(part.Data, []byte("providers"))) {
 					try(filepath.Base(f)+"/"+part.Name, filepath.Join(dir, filepath.Dir(part.Name)), filepath.Base(part.Name), part.Data)

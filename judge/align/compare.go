@@ -18,6 +18,11 @@ import (
 func Compare(labels *Labels, run record.Run) (*Agreements, error) {
 	m := newMatcher(labels)
 	if run != nil {
+		for i := range labels.Rows {
+			if l := &labels.Rows[i]; l.fromPeople {
+				l.Judged, l.JudgeID = false, "" // what the run says counts
+			}
+		}
 		if err := m.read(run); err != nil {
 			return nil, err
 		}
@@ -62,6 +67,12 @@ type labelled struct {
 func (a *aligner) add(i int) {
 	l := &a.labels.Rows[i]
 	switch {
+	case l.fromPeople && a.withRun && len(a.candidates[i]) == 0:
+		a.stale++ // of another run
+		return
+	case l.fromPeople && !a.withRun && !l.Judged:
+		a.unlabelled++
+		return
 	case !l.Labelled && !l.Judged:
 		a.unlabelled++
 		return
@@ -81,7 +92,11 @@ func (a *aligner) add(i int) {
 		t := a.take(l, group{l.Assertion, l.JudgeID}, l.Judge, Disagreement{Row: l.Row})
 		t.outside = t.outside || l.Labelled
 	case foundVerdict:
-		if line, twice := a.used[labelled{c.row, l.Assertion}]; twice {
+		line, twice := a.used[labelled{c.row, l.Assertion}]
+		switch {
+		case twice && l.fromPeople:
+			return // of another run with the same output
+		case twice:
 			a.mistake(l.at[colCase], "", "a second label for row %d of the run and assertion %q; the first is on line %d", c.row, clipped(l.Assertion), line)
 			return
 		}

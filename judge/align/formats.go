@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -149,7 +150,14 @@ func (in *labelReader) jsonLines(text string) {
 			in.mistake(position{line.Number, 1}, "expected an object with case, assertion and human")
 			continue
 		}
-		in.object(line, o)
+		switch {
+		case label.IsLine(o):
+			in.add(line, o)
+		case isOutputLabel(o):
+			in.labels.Outputs++
+		default:
+			in.object(line, o)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -34,6 +35,10 @@ type Label struct {
 	Weight    float64 // how many outputs the label stands for; 1 without a sample in the file
 	Note      string
 
+	// fromPeople says that the label is one of [label.AppendLine]: what it says of the
+	// judge and of its row is how it was then, and may be otherwise in a run.
+	fromPeople bool
+
 	at [len(labelColumns)]position
 }
 
@@ -41,6 +46,11 @@ type Label struct {
 type Labels struct {
 	File string
 	Rows []Label
+
+	Outputs int // labels of whole outputs, left out
+	Counted int // labels of assertions that no model decided, left out
+	Split   int // outputs of which as many people say pass as fail, left out
+	Others  int // labels of other people than the one that was asked for, left out
 
 	lines []string // of the text, for excerpts
 }
@@ -90,7 +100,14 @@ func ParseVerdict(word string) (good, ok bool) {
 // judge_id, row, output_id, sample and note are optional; others are ignored. File is
 // the name for messages. The error is [proviso.Mistakes] with every mistake of the
 // file.
-func ReadLabels(file string, r io.Reader) (*Labels, error) {
+//
+// JSON Lines may be those of [label.AppendLine]: of several people, with their history. The
+// last label of a person counts, and of several people what most of them say.
+func ReadLabels(file string, r io.Reader) (*Labels, error) { return ReadLabelsOf(file, r, "") }
+
+// ReadLabelsOf is [ReadLabels] for the labels of one person, by id or name; "" is all.
+// Lines that do not say whose they are count.
+func ReadLabelsOf(file string, r io.Reader, by string) (*Labels, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxLabelBytes+1))
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Unavailable, "read the labels: %w", err)
@@ -98,7 +115,7 @@ func ReadLabels(file string, r io.Reader) (*Labels, error) {
 	if len(data) > maxLabelBytes {
 		return nil, proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", file, maxLabelBytes>>20)
 	}
-	in := &labelReader{labels: &Labels{File: file}, seen: map[string]int{}}
+	in := &labelReader{labels: &Labels{File: file}, by: by, seen: map[string]int{}}
 	text, err := document.Text(file, data)
 	if err != nil {
 		in.broken(err)
@@ -115,6 +132,7 @@ func ReadLabels(file string, r io.Reader) (*Labels, error) {
 	default:
 		in.csv(text)
 	}
+	in.settle()
 	in.enough()
 	if len(in.mistakes) > 0 {
 		return nil, in.mistakes
@@ -130,7 +148,9 @@ type labelReader struct {
 	labels   *Labels
 	mistakes proviso.Mistakes
 	seen     map[string]int // line of each label, by case, assertion, judge, row and output
-	full     bool           // there are more labels than maxLabelRows
+	by       string         // the person whose labels count, "" for all
+	said     sayings
+	full     bool // there are more labels than maxLabelRows
 }
 
 // place returns a position with the file and an excerpt of the line.
@@ -224,7 +244,7 @@ func (in *labelReader) row(f *fields) {
 func (in *labelReader) verdict(f *fields, column int, errorWords []string) (proviso.Status, bool) {
 	text := strings.ToLower(f.text[column])
 	switch {
-	case text == "":
+	case text == "", column == colHuman && text == string(label.Unsure):
 		return proviso.Errored, false
 	case slices.Contains(passWords[:], text):
 		return proviso.Pass, true
@@ -256,7 +276,25 @@ func (in *labelReader) enough() {
 		in.mistake(in.labels.Rows[0].at[colHuman], "no row has a verdict of a person: the column human is empty in all %d", n)
 		return
 	}
+	if why := in.leftOut(); why != "" {
+		in.mistake(position{}, "the file holds no label to compare with a judge: %s", why)
+		return
+	}
 	in.mistake(position{}, "the file holds no labels")
+}
+
+// leftOut says which labels of the file are not compared; "" if there are none.
+func (in *labelReader) leftOut() string {
+	var texts []string
+	for _, n := range [...]struct {
+		n   int
+		why string
+	}{{in.labels.Outputs, "of whole outputs"}, {in.labels.Counted, "of assertions that no model decided"}, {in.labels.Split, "on which people are split"}, {in.labels.Others, "of other people"}} {
+		if n.n > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", n.n, n.why))
+		}
+	}
+	return strings.Join(texts, ", ")
 }
 
 // unguarded removes the quote that [guarded] added.

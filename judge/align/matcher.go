@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/rowscan"
 	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/value"
@@ -92,6 +93,15 @@ func (m *matcher) read(run record.Run) error {
 			m.seen[strings.Clone(row.Case)] = true
 		}
 		verdicts := row.Verdicts()
+		for i := range verdicts {
+			v := &verdicts[i]
+			if m.about[v.Name] || len(m.about) == 0 {
+				continue
+			}
+			if full := rowscan.NameOf(v.Assertion); m.about[full] { // as the app shows it
+				v.Name = full
+			}
+		}
 		for _, v := range verdicts {
 			if m.about[v.Name] {
 				m.count(v)

@@ -22,16 +22,21 @@ func readTemplate(file string, data []byte) (*Template, error) {
 		return nil, err
 	}
 	o, _ := doc.Root.(*value.Object)
+	return templateOf(strings.TrimSuffix(path.Base(file), ".yaml"), o)
+}
+
+// templateOf reads a template with a name.
+func templateOf(name string, o *value.Object) (*Template, error) {
 	if err := document.OnlyKeys(o, "doc", "params", "one-of", "parts"); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	t := &Template{Name: strings.TrimSuffix(path.Base(file), ".yaml"), Params: []Param{}}
+	t := &Template{Name: name, Params: []Param{}}
 	t.Doc = o.Text("doc")
 	params, _ := o.At("params").(*value.Object)
-	for name, v := range params.All() {
-		p, err := readParam(name, v)
+	for param, v := range params.All() {
+		p, err := readParam(param, v)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		t.Params = append(t.Params, p)
 	}
@@ -40,7 +45,7 @@ func readTemplate(file string, data []byte) (*Template, error) {
 	for i, v := range parts {
 		p, err := t.readPart(v)
 		if err != nil {
-			return nil, fmt.Errorf("%s: part %d: %w", file, i+1, err)
+			return nil, fmt.Errorf("%s: part %d: %w", name, i+1, err)
 		}
 		t.parts = append(t.parts, p)
 	}

@@ -97,6 +97,11 @@ func Templates() []Template {
 // that it names, filled in. Mistakes have the given pointer, or one below it, and the
 // valid names.
 func Expand(c proviso.Criterion, pointer string) ([]Part, []*proviso.Error) {
+	return expand(c, pointer, func(name string) *Template { return templates()[name] }, shippedNames)
+}
+
+// expand is [Expand] with the templates that find knows by their names.
+func expand(c proviso.Criterion, pointer string, find func(name string) *Template, known func() []string) ([]Part, []*proviso.Error) {
 	if c.Template == "" {
 		return []Part{{Text: c.Text}}, nil
 	}
@@ -104,13 +109,9 @@ func Expand(c proviso.Criterion, pointer string) ([]Part, []*proviso.Error) {
 	if err != nil {
 		return nil, []*proviso.Error{withPointer(err, pointer+"/template")}
 	}
-	t := templates()[name]
+	t := find(name)
 	if t == nil {
-		names := make([]string, 0, len(templates()))
-		for _, t := range Templates() {
-			names = append(names, t.Name)
-		}
-		return nil, []*proviso.Error{{Code: proviso.Invalid, Pointer: pointer + "/template", Message: fmt.Sprintf("unknown template %q", name), Valid: names}}
+		return nil, []*proviso.Error{{Code: proviso.Invalid, Pointer: pointer + "/template", Message: fmt.Sprintf("unknown template %q", name), Valid: known()}}
 	}
 	if c.Text != "" {
 		return nil, []*proviso.Error{withPointer(proviso.Errorf(proviso.Invalid, "a criterion has a text or a template, not both"), pointer+"/text")}

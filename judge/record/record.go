@@ -4,6 +4,7 @@ package record
 
 import (
 	"iter"
+	"math"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -59,8 +60,32 @@ func (r Row) Output() string {
 	return (&proviso.Output{Value: v}).Text()
 }
 
+// Value returns the output as the value that it is, nil if there is none.
+func (r Row) Value() any { return r.o.Object("response").At("output") }
+
+// Vars returns the variables of the case, as they were rendered; nil if there are none.
+func (r Row) Vars() *value.Object {
+	if vars := r.o.Object("resolvedVars"); vars != nil {
+		return vars
+	}
+	return r.o.Object("vars")
+}
+
 // Answered reports whether the row has an output.
 func (r Row) Answered() bool { return r.o.Object("response").At("output") != nil }
+
+// Verdict returns the verdict on the whole row.
+func (r Row) Verdict() proviso.Status { return statusNamed(r.o.Text("verdict")) }
+
+// Column returns the number of the column, prompt and provider, from 0, and that of the
+// repeat of the case, from 0.
+func (r Row) Column() (column, repeat int) {
+	number := func(o *value.Object, key string) int {
+		f, _ := o.At(key).(float64)
+		return int(min(max(f, 0), math.MaxInt32))
+	}
+	return number(r.o, "promptIdx"), number(r.o.Object("repeat"), "index")
+}
 
 // Prompt returns the prompt as it was sent.
 func (r Row) Prompt() string { return r.o.Object("prompt").Text("raw") }
@@ -72,11 +97,7 @@ func (r Row) Error() string { return r.o.Text("error") }
 // are none.
 func (r Row) Input() string {
 	var lines []string
-	vars := r.o.Object("resolvedVars")
-	if vars == nil {
-		vars = r.o.Object("vars")
-	}
-	for name, v := range vars.All() {
+	for name, v := range r.Vars().All() {
 		if strings.HasPrefix(name, "_") {
 			continue
 		}

@@ -24,6 +24,8 @@ type Criterion struct {
 	Text       string // with the values of this output
 	Skipped    bool
 	CannotTell bool // the judge answered that it cannot tell
+	Status     proviso.Status
+	Votes      proviso.Votes // zero if it was asked about once
 }
 
 // Verdicts returns the verdicts of a row. It includes the members of assertion sets,
@@ -80,9 +82,26 @@ func (v Verdict) Criteria() []Criterion {
 	out := make([]Criterion, len(list))
 	for i, e := range list {
 		c, _ := e.(*value.Object)
-		out[i] = Criterion{Text: c.Text("criterion"), Skipped: c == nil || c.Text("status") == proviso.Skip.String(), CannotTell: c.At("cannot_tell") == true}
+		out[i] = Criterion{Text: c.Text("criterion"), Skipped: c == nil || c.Text("status") == proviso.Skip.String(), CannotTell: c.At("cannot_tell") == true,
+			Status: statusNamed(c.Text("status")), Votes: votesOf(c.Object("votes"))}
 	}
 	return out
+}
+
+func votesOf(o *value.Object) proviso.Votes {
+	n := func(key string) int {
+		f, _ := o.At(key).(float64)
+		return int(min(max(f, 0), math.MaxInt32))
+	}
+	return proviso.Votes{Met: n("met"), Unmet: n("unmet"), CannotTell: n("cannot_tell"), Failed: n("failed")}
+}
+
+// Score returns the score of a verdict and the threshold that it was compared with; ok is
+// false if there is no threshold.
+func (v Verdict) Score() (score, threshold float64, ok bool) {
+	score, scored := v.component.At("score").(float64)
+	threshold, ok = v.component.At("threshold").(float64)
+	return score, threshold, scored && ok
 }
 
 // Judged returns instruction and criteria as the assertion has them.

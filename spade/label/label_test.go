@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	people "github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/trial"
@@ -387,6 +388,42 @@ func TestReadLabelsContradict(t *testing.T) {
 		if (x.want == "") != (got == "") || !strings.Contains(got, x.want) {
 			t.Errorf("%q: %s, want %s", x.text, got, x.want)
 		}
+	}
+}
+
+// TestLabelsOfPeople: labels of whole outputs that the server wrote count by majority, and
+// an own label of the session comes before them.
+func TestLabelsOfPeople(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "labels.jsonl")
+	trials := outputs("one", "two", "three", "four")
+	trials[1].ID = "a@2"
+	entries := entriesOf(t, trials)
+	said := func(n int, by string, entry int, caseID, assertion string, v people.Verdict) string {
+		return string(people.AppendLine(nil, &people.Label{ID: fmt.Sprint("label_", n), By: by, Verdict: v, Case: caseID, OutputID: entries[entry].OutputID,
+			Subject: people.Subject{Run: "run", Index: entry, Assertion: assertion}}))
+	}
+	text := said(1, "ana", 0, "a", "", people.Pass) + said(2, "ben", 0, "a", "", people.Fail) + said(3, "cleo", 0, "a", "", people.Fail) + // 0
+		said(4, "ana", 1, "a", "", people.Pass) + // another column of the case
+		said(5, "ana", 2, "c", "cites", people.Fail) + // of an assertion
+		said(6, "ana", 3, "d", "", people.Pass) + said(7, "ana", 3, "d", "", people.Fail) + string(people.AppendRemoval(nil, "label_7")) + said(8, "ben", 3, "d", "", people.Unsure) +
+		said(9, "ana", 0, "z", "", people.Pass) + // of another case
+		`{"case":"a","assertion":"cites","human":"pass"}` + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := labelsOf(t, file, trials); got != "01-1" {
+		t.Errorf("the labels are %s", got)
+	}
+	log := openLog(t, file, trials)
+	if log.Stale != 1 {
+		t.Errorf("%d are of other outputs", log.Stale)
+	}
+	if err := log.Set(0, "1", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := labelsOf(t, file, trials); got != "11-1" {
+		t.Errorf("after a label of the session: %s", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/stats"
@@ -16,7 +17,8 @@ import (
 
 // Read reads labels, id and label, from CSV or, if the name ends in .jsonl, JSON
 // Lines, and puts them into entries, replacing what they have. If an id has several
-// labels, the last one counts. An empty label in CSV is ignored; in JSON Lines, a label
+// labels, the last one counts. Labels of people that the server or `proviso view` wrote count
+// by majority, where no other label stands in the file. An empty label in CSV is ignored; in JSON Lines, a label
 // of null removes earlier ones in the file. A label with the output_id of another
 // output is ignored and counted in stale.
 func Read(file string, data []byte, entries []trial.Entry) (stale int, mistakes proviso.Mistakes) {
@@ -28,6 +30,11 @@ func Read(file string, data []byte, entries []trial.Entry) (stale int, mistakes 
 	}
 	if r.Mistakes.Err() != nil {
 		return 0, r.Mistakes
+	}
+	for i, said := range r.agreed() {
+		if r.said[i].Label == "" {
+			r.said[i] = said
+		}
 	}
 	for i, said := range r.said {
 		if said.Label != "" {
@@ -53,6 +60,7 @@ type reader struct {
 	ids     []string
 	stale   int
 	said    map[int]line // the label in force at the end, by entry
+	log     label.Log    // of labels that the server or view wrote
 	each    func(entry int, l line)
 }
 
@@ -94,6 +102,13 @@ func (r *reader) jsonLines(data []byte) {
 			continue
 		}
 		o, ok := at.Value.(*value.Object)
+		if ok && label.IsLine(o) {
+			r.people(at.Number, o)
+			continue
+		}
+		if ok && o.At("id") == nil && o.Has("assertion") {
+			continue // of `proviso align`: of an assertion, not of an output
+		}
 		if !ok || o.At("id") == nil {
 			r.Mistake(at.Number, "", "an object with id and label is expected")
 			continue
@@ -110,6 +125,57 @@ func (r *reader) jsonLines(data []byte) {
 		}
 		r.take(at.Number, l, text)
 	}
+}
+
+// people takes a label that the server or `proviso view` wrote. Those of whole outputs are
+// of use here.
+func (r *reader) people(number int, o *value.Object) {
+	l, removed, err := label.ReadLine(o)
+	switch {
+	case err != nil:
+		r.Mistake(number, "", "%v", err)
+	case removed:
+		r.log.Remove(l.ID)
+	case l.Assertion == "":
+		r.log.Add(&l)
+	}
+}
+
+// agreed returns what most people say of each output, by entry: an output is known by the id
+// of its case and its content. Outputs on which people are split have no label.
+func (r *reader) agreed() map[int]line {
+	list := r.log.InForce()
+	if len(list) == 0 {
+		return nil
+	}
+	same := map[string][]int{} // entries, by output
+	for i, e := range r.entries {
+		same[e.OutputID] = append(same[e.OutputID], i)
+	}
+	of := map[int][]*label.Label{}
+	for _, l := range list {
+		found := false
+		for _, i := range same[l.OutputID] {
+			if id := r.entries[i].ID; id == l.Case || strings.HasPrefix(id, l.Case) && strings.ContainsRune("@.~", rune(id[len(l.Case)])) {
+				of[i] = append(of[i], l)
+				found = true
+			}
+		}
+		if !found {
+			r.stale++
+		}
+	}
+	said := map[int]line{}
+	for i, list := range of {
+		if v, ok, _ := label.Majority(list); ok {
+			l := line{ID: r.entries[i].ID, Label: "0", Note: list[len(list)-1].Note, OutputID: r.entries[i].OutputID}
+			if v == label.Pass {
+				l.Label = "1"
+			}
+			said[i] = l
+		}
+	}
+	return said
 }
 
 func (r *reader) csv(data []byte) {

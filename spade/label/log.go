@@ -68,6 +68,14 @@ func OpenLog(file string, entries []trial.Entry, author string) (*Log, proviso.M
 	r := newReader(file, entries)
 	r.each = l.replay
 	r.jsonLines(data)
+	for i, said := range r.agreed() {
+		if l.beside[i] == "" {
+			l.beside[i] = said.Label
+		}
+		if l.now[i].label == "" {
+			l.now[i] = given{said.Label, said.Note}
+		}
+	}
 	l.Stale = r.stale
 	if r.Mistakes.Err() != nil {
 		return nil, r.Mistakes, nil

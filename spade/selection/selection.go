@@ -31,6 +31,8 @@ type Options struct {
 	DropContradicted bool
 	// Cost is the cost of selecting a candidate, by name; 1 if absent.
 	Cost map[string]int
+	// Keep names candidates that are selected in any case.
+	Keep []string
 	// FFRConfidence, if not 0, compares tau with the upper bound of the false failure
 	// rate at this confidence instead of the observed rate.
 	FFRConfidence float64
@@ -161,6 +163,13 @@ func (s *Selection) instance(implications []candidate.Implication) error {
 	}
 	s.Instance = in
 	in.Need, in.Allow = o.counts(s.Good, s.Bad)
+	for _, name := range o.Keep {
+		j, ok := index[name]
+		if !ok {
+			return proviso.Errorf(proviso.Invalid, "%q is kept, which is no candidate%s", name, format.DidYouMean(name, m.Names))
+		}
+		in.Keep = append(in.Keep, j)
+	}
 	s.relations()
 	return s.costs(index)
 }

@@ -15,6 +15,7 @@ type Instance struct {
 	Cost    []int    // by candidate: of selecting it, at least 1; nil is 1 for all
 	Need    int      // how many bad examples a selection must catch
 	Allow   int      // how many good examples it may fail
+	Keep    []int    // candidates that every selection has
 }
 
 // Limits of an instance.
@@ -66,6 +67,11 @@ func (in *Instance) check() error {
 			if k > 0 && fails[k-1] >= i {
 				return fmt.Errorf("candidate %d: failed examples must ascend", j)
 			}
+		}
+	}
+	for _, j := range in.Keep {
+		if j < 0 || j >= m {
+			return fmt.Errorf("candidate %d is kept, of %d", j, m)
 		}
 	}
 	for _, p := range in.Implies {

@@ -106,11 +106,11 @@ func Solve(ctx context.Context, in *Instance, method Method, o Options) (*Answer
 	case All:
 		return fixed(in, method, in.every(func(int) bool { return true })), nil
 	case Base:
-		return fixed(in, method, in.every(in.eligible())), nil
+		return fixed(in, method, in.withKept(in.every(in.eligible()))), nil
 	case None:
-		return fixed(in, method, in.sources()), nil
+		return fixed(in, method, in.withKept(in.sources())), nil
 	case Coverage, Subsumption:
-		return search(ctx, in, method, o)
+		return keeping(ctx, in, method, o)
 	}
 	return nil, fmt.Errorf("no method %d", method)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // random is a small instance with all special cases: useless and broken candidates,
-// equal ones, cycles of implications, costs, unreachable thresholds.
+// equal ones, cycles of implications, costs, unreachable thresholds, kept candidates.
 func random(seed uint64) *solve.Instance {
 	r := rand.New(rand.NewPCG(seed, 1))
 	m, n := 1+r.IntN(9), 1+r.IntN(14)
@@ -44,6 +44,11 @@ func random(seed uint64) *solve.Instance {
 	}
 	good, bad := in.Count()
 	in.Need, in.Allow = solve.Thresholds(good, bad, r.Float64(), r.Float64()*0.6)
+	if r.IntN(4) == 0 {
+		for range 1 + r.IntN(2) {
+			in.Keep = append(in.Keep, r.IntN(m))
+		}
+	}
 	return in
 }
 
@@ -83,6 +88,9 @@ func brute(t *testing.T, in *solve.Instance, method solve.Method) (best solve.Wo
 		w, within, err := solve.Check(in, method, sel)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if slices.ContainsFunc(in.Keep, func(j int) bool { return mask&(1<<j) == 0 }) {
+			continue
 		}
 		if w.False <= in.Allow {
 			most = max(most, w.Covered)

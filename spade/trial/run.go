@@ -32,6 +32,7 @@ func OfRun(run record.Run) iter.Seq2[Trial, error] {
 			if seen[t.ID]++; seen[t.ID] > 1 {
 				t.ID += fmt.Sprintf("~%d", seen[t.ID])
 			}
+			t.Index = index
 			if !yield(t, nil) {
 				return
 			}

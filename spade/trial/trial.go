@@ -29,6 +29,8 @@ type Trial struct {
 	// Said summarises the verdicts of the run that the output comes from; "" if it
 	// comes from no run.
 	Said string
+	// Index is the row of the run; 0 if the output comes from no run.
+	Index int
 }
 
 // Text returns the output as assertions see it.

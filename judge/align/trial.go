@@ -1,0 +1,137 @@
+package align
+
+import (
+	"crypto/sha256"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// HeldOut reports whether the labels of a case belong to the half that is held out: the
+// change of a judge is decided on them, and not on those that people looked at when they
+// made the change. It is a hash of the case, so that all outputs of a case are in one
+// half, and no case moves when labels are added. Without a case, the id of the output
+// stands for it.
+func HeldOut(caseID, outputID string) bool {
+	if caseID == "" {
+		caseID = "output\n" + outputID
+	}
+	return sha256.Sum256([]byte("held out 1\n" + caseID))[0]&1 == 1
+}
+
+// decided reports whether a status is a verdict on the output.
+func decided(s proviso.Status) bool { return s == proviso.Pass || s == proviso.Fail }
+
+// Pair is a labelled output with the verdicts of a judge before and after it was changed.
+type Pair struct {
+	Case          string // id, or what stands for it; outputs of one case are not independent
+	Human         proviso.Status
+	Before, After proviso.Status
+}
+
+// Compared reports whether both judges decided the output.
+func (p Pair) Compared() bool { return decided(p.Before) && decided(p.After) }
+
+// Flipped reports whether the judges decided the output differently.
+func (p Pair) Flipped() bool { return p.Compared() && p.Before != p.After }
+
+// Change is how a change of a judge changed its agreement with people. An output that one
+// of the judges did not decide is in neither rate: it is counted in Errors of that judge.
+type Change struct {
+	Labels int // outputs that people pass or fail
+	Cases  int // that they are of
+	Pairs  int // outputs that both judges decided; all rates are of these
+	// NotApplied counts outputs to which the assertion did not apply for one of the judges.
+	NotApplied    int
+	Before, After Agreement
+	// Difference is after − before; see [stats.ChangeOfAgreement] for its intervals.
+	Difference stats.AgreementChange
+}
+
+// ChangeOf compares the verdicts of a judge before and after a change. Pairs whose label is
+// neither pass nor fail are left out.
+func ChangeOf(pairs []Pair) Change {
+	var c Change
+	var items []stats.JudgedTwice
+	cases := map[string]int{}
+	for _, p := range pairs {
+		if !decided(p.Human) {
+			continue
+		}
+		c.Labels++
+		number, ok := cases[p.Case]
+		if !ok {
+			number = len(cases)
+			cases[p.Case] = number
+		}
+		if p.Before == proviso.Skip || p.After == proviso.Skip {
+			c.NotApplied++
+			continue
+		}
+		for _, side := range []struct {
+			to     *Agreement
+			status proviso.Status
+		}{{&c.Before, p.Before}, {&c.After, p.After}} {
+			if !decided(side.status) {
+				side.to.Errors++
+			}
+		}
+		if !p.Compared() {
+			continue
+		}
+		c.Pairs++
+		c.Before.count(p.Human, p.Before)
+		c.After.count(p.Human, p.After)
+		items = append(items, stats.JudgedTwice{Good: p.Human == proviso.Pass, First: p.Before == proviso.Pass, Second: p.After == proviso.Pass, Cluster: number})
+	}
+	c.Cases = len(cases)
+	if c.Pairs > 0 {
+		c.Before.rates()
+		c.After.rates()
+	}
+	if d, err := stats.ChangeOfAgreement(items, confidence); err == nil {
+		c.Difference = d
+	}
+	return c
+}
+
+// count counts a verdict on a labelled output.
+func (a *Agreement) count(human, judge proviso.Status) {
+	a.N++
+	switch {
+	case human == proviso.Pass && judge == proviso.Pass:
+		a.TP++
+	case human == proviso.Pass:
+		a.FN++
+	case judge == proviso.Pass:
+		a.FP++
+	default:
+		a.TN++
+	}
+}
+
+// Finding is what a change of a judge did to its agreement with people.
+type Finding string
+
+// The findings.
+const (
+	Better  Finding = "better"  // the interval for the difference of kappa is above 0
+	Worse   Finding = "worse"   // it is below 0
+	Unclear Finding = "unclear" // it holds 0
+	Unknown Finding = "unknown" // kappa is undefined, or there are too few labels
+)
+
+// Finding returns what the labels show. It takes ten labels of good and ten of bad
+// outputs, as for a judge to count as measured: see [Agreement.NotMeasured].
+func (c *Change) Finding() Finding {
+	k := c.Difference.Kappa
+	switch {
+	case k == nil || !c.After.measured():
+		return Unknown
+	case k.Low > 0:
+		return Better
+	case k.High < 0:
+		return Worse
+	}
+	return Unclear
+}

@@ -1,0 +1,144 @@
+// Package label holds what people say of outputs and of the verdicts on them: the label
+// itself, its form as a line of a file, the agreement between people and with a judge, and
+// the order in which outputs are worth labelling. It reads and writes no files. Start at
+// [Label] and [Order].
+package label
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Verdict is what a person says.
+type Verdict string
+
+// The verdicts. Unsure is a label, so that the output is not asked about again, but
+// decides nothing.
+const (
+	Pass   Verdict = "pass"
+	Fail   Verdict = "fail"
+	Unsure Verdict = "unsure"
+)
+
+// Verdicts returns the names of all verdicts.
+func Verdicts() []string { return []string{string(Pass), string(Fail), string(Unsure)} }
+
+// Limits of a label. An error beyond them has the code Limit.
+const (
+	MaxNote     = 4000 // characters
+	MaxEvidence = 100  // spans
+	maxName     = 200  // bytes of a person, a queue or an id
+	maxSubject  = 4096 // bytes of the name of an assertion or a case
+)
+
+// Subject is what a label is about: an evaluation, or a row of a run, and one assertion
+// on it or the whole output.
+type Subject struct {
+	Evaluation string // id; "" if it is about a row
+	Run        string // id; "" if it is about an evaluation
+	Index      int    // of the row, from 0
+	Assertion  string // name; "" is the whole output
+}
+
+// Span is a part of an output: offsets in UTF-16 units as in JavaScript, the end is not
+// in it.
+type Span struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// The strata of a queue.
+const (
+	Random      = "random"      // drawn at random, so that rates can be estimated
+	Informative = "informative" // chosen because a label tells most
+)
+
+// Label is one verdict of one person.
+type Label struct {
+	ID string
+	Subject
+	Verdict  Verdict
+	Note     string
+	Evidence []Span
+	By       string    // the person: id of an API key, or a name
+	Name     string    // of the person, for people; may be ""
+	Created  time.Time // UTC
+
+	// What was labelled, as it was then: a label outlives its run.
+	Case     string // id of the case, "" for an evaluation
+	OutputID string // hash of the output, "" if it is not kept
+	Judge    string // identity of the judge, "" if no model decided
+	Judged   string // the judge's verdict: pass, fail, error or skip; "" if there is none
+
+	// How the item was drawn, if a queue gave it.
+	Queue      string
+	Stratum    string // Random or Informative
+	Rank       int    // among the items of its assertion, from 0, the most informative first
+	Population int    // items of its assertion that the queue was made from; 0 if none gave it
+}
+
+// Check returns why a label is invalid, or nil.
+func (l *Label) Check() error {
+	switch {
+	case !slices.Contains(Verdicts(), string(l.Verdict)):
+		return &proviso.Error{Code: proviso.Invalid, Message: "there is no label " + quoted(string(l.Verdict)), Valid: Verdicts()}
+	case (l.Evaluation == "") == (l.Run == ""):
+		return proviso.Errorf(proviso.Invalid, "a label is about an evaluation or a row of a run: one of both")
+	case l.Evaluation != "" && l.Index != 0:
+		return proviso.Errorf(proviso.Invalid, "an evaluation has no rows, so no row %d", l.Index)
+	case l.Index < 0:
+		return proviso.Errorf(proviso.Invalid, "the index of a row is a number from 0, not %d", l.Index)
+	case l.By == "":
+		return proviso.Errorf(proviso.Invalid, "the label does not say whose it is")
+	case utf8.RuneCountInString(l.Note) > MaxNote:
+		return proviso.Errorf(proviso.Limit, "the note has %d characters, more than %d", utf8.RuneCountInString(l.Note), MaxNote)
+	case !utf8.ValidString(l.Note):
+		return proviso.Errorf(proviso.Invalid, "the note is not valid UTF-8")
+	case len(l.Evidence) > MaxEvidence:
+		return proviso.Errorf(proviso.Limit, "%d places of evidence, more than %d", len(l.Evidence), MaxEvidence)
+	}
+	for _, s := range l.Evidence {
+		if s.Start < 0 || s.End <= s.Start {
+			return proviso.Errorf(proviso.Invalid, "evidence from %d to %d is no part of an output: start is from 0, end is greater", s.Start, s.End)
+		}
+	}
+	for _, t := range [...]struct {
+		what, text string
+		most       int
+	}{{"id", l.ID, maxName}, {"evaluation", l.Evaluation, maxName}, {"run", l.Run, maxName}, {"person", l.By, maxName},
+		{"name of the person", l.Name, maxName}, {"queue", l.Queue, maxName}} {
+		if err := checkText(t.what, t.text, t.most); err != nil {
+			return err
+		}
+	}
+	for _, text := range [...]string{l.Assertion, l.Case, l.Judge} {
+		if len(text) > maxSubject {
+			return proviso.Errorf(proviso.Limit, "a name has %d bytes, more than %d", len(text), maxSubject)
+		}
+		if !utf8.ValidString(text) {
+			return proviso.Errorf(proviso.Invalid, "the name %s is not valid UTF-8", quoted(text))
+		}
+	}
+	return nil
+}
+
+// checkText rejects a name that is too long or could control a terminal; it may be empty.
+func checkText(what, text string, most int) error {
+	switch {
+	case len(text) > most:
+		return proviso.Errorf(proviso.Limit, "the %s has %d bytes, more than %d", what, len(text), most)
+	case !utf8.ValidString(text):
+		return proviso.Errorf(proviso.Invalid, "the %s is not valid UTF-8", what)
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }):
+		return proviso.Errorf(proviso.Invalid, "the %s holds control characters", what)
+	}
+	return nil
+}
+
+// Decides reports whether the label is pass or fail.
+func (l *Label) Decides() bool { return l.Verdict == Pass || l.Verdict == Fail }

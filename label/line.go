@@ -1,0 +1,124 @@
+package label
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// FileName is the name of the file of labels beside kept runs.
+const FileName = "labels.jsonl"
+
+// IDKey is the member by which a line of a file is known to be one of [AppendLine].
+const IDKey = "label_id"
+
+// AppendLine appends a label as a line of JSON Lines, with its line end. `proviso align`
+// and `proviso spade label` read such lines, too.
+func AppendLine(dst []byte, l *Label) []byte {
+	o := value.ObjectOf(IDKey, l.ID)
+	if l.Run != "" {
+		o.Set("run", l.Run)
+		o.Set("row", float64(l.Index))
+	}
+	text := func(key, text string) {
+		if text != "" {
+			o.Set(key, text)
+		}
+	}
+	text("evaluation", l.Evaluation)
+	text("case", l.Case)
+	o.Set("assertion", l.Assertion)
+	o.Set("human", string(l.Verdict))
+	text("note", l.Note)
+	if len(l.Evidence) > 0 {
+		var list []any
+		for _, s := range l.Evidence {
+			list = append(list, value.ObjectOf("start", float64(s.Start), "end", float64(s.End)))
+		}
+		o.Set("evidence", list)
+	}
+	o.Set("by", l.By)
+	text("name", l.Name)
+	o.Set("created", l.Created.UTC().Format(time.RFC3339Nano))
+	text("output_id", l.OutputID)
+	text("judge", l.Judged)
+	text("judge_id", l.Judge)
+	text("queue", l.Queue)
+	if l.Stratum != "" {
+		o.Set("stratum", l.Stratum)
+		o.Set("rank", float64(l.Rank))
+		o.Set("population", float64(l.Population))
+	}
+	return append(value.AppendJSON(dst, o), '\n')
+}
+
+// AppendRemoval appends the line that removes a label.
+func AppendRemoval(dst []byte, id string) []byte {
+	return append(value.AppendJSON(dst, value.ObjectOf(IDKey, id, "removed", true)), '\n')
+}
+
+// IsLine reports whether an object is a line of [AppendLine] or [AppendRemoval].
+func IsLine(o *value.Object) bool { return o.Text(IDKey) != "" }
+
+// ReadLine reads an object of [AppendLine] or [AppendRemoval]; of a removed label only the
+// id is known. Members that it does not know are ignored.
+func ReadLine(o *value.Object) (l Label, removed bool, err error) {
+	l = Label{ID: o.Text(IDKey), Subject: Subject{Evaluation: o.Text("evaluation"), Run: o.Text("run"), Assertion: o.Text("assertion")},
+		Verdict: Verdict(o.Text("human")), Note: o.Text("note"), By: o.Text("by"), Name: o.Text("name"), Case: o.Text("case"), OutputID: o.Text("output_id"),
+		Judge: o.Text("judge_id"), Judged: o.Text("judge"), Queue: o.Text("queue"), Stratum: o.Text("stratum")}
+	if l.ID == "" {
+		return l, false, proviso.Errorf(proviso.Invalid, "no %q in this label", IDKey)
+	}
+	if o.At("removed") == true {
+		return Label{ID: l.ID}, true, nil
+	}
+	if l.Index, err = whole(o, "row"); err == nil {
+		if l.Rank, err = whole(o, "rank"); err == nil {
+			l.Population, err = whole(o, "population")
+		}
+	}
+	if err != nil {
+		return l, false, err
+	}
+	if text := o.Text("created"); text != "" {
+		if l.Created, err = time.Parse(time.RFC3339, text); err != nil {
+			return l, false, proviso.Errorf(proviso.Invalid, "created has to be a time such as 2026-01-31T09:00:00Z, not %s", quoted(text))
+		}
+		l.Created = l.Created.UTC()
+	}
+	list, _ := o.At("evidence").([]any)
+	for _, e := range list {
+		span, ok := e.(*value.Object)
+		if !ok {
+			return l, false, proviso.Errorf(proviso.Invalid, "evidence has to be a list of objects with start and end")
+		}
+		start, err := whole(span, "start")
+		if err != nil {
+			return l, false, err
+		}
+		end, err := whole(span, "end")
+		if err != nil {
+			return l, false, err
+		}
+		l.Evidence = append(l.Evidence, Span{start, end})
+	}
+	return l, false, l.Check()
+}
+
+// whole reads a whole number from 0; a missing one is 0.
+func whole(o *value.Object, key string) (int, error) {
+	v := o.At(key)
+	if v == nil {
+		return 0, nil
+	}
+	if f, ok := v.(float64); ok && f >= 0 && f == math.Trunc(f) && f <= math.MaxInt32 {
+		return int(f), nil
+	}
+	return 0, proviso.Errorf(proviso.Invalid, "%s has to be a whole number from 0, not %s", key, excerpt.Bytes(value.Stringify(v), 40))
+}
+
+func quoted(text string) string { return strconv.Quote(excerpt.Bytes(text, 40)) }

@@ -1,0 +1,88 @@
+package suite
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// WriteDataset reads a file of cases (CSV, JSON Lines, JSON or YAML, as under `tests` of
+// a suite) and writes them as a dataset keeps them: one a line as JSON, with their ids. It
+// returns how many there are, and the mistakes with their places in the file: at most
+// 100, and how many more there are. With a mistake that is no warning, what was written
+// is not to be used.
+func WriteDataset(ctx context.Context, to io.Writer, name string, o Options) (int, proviso.Mistakes) {
+	if o.Env == nil {
+		o.Env = proviso.EnvMap{}
+	}
+	r := &reading{ctx: ctx, options: o, env: o.Env, places: newPlaces(), cache: map[string]*document.Document{}, raws: map[string]*document.Document{}, bases: map[string]string{}}
+	r.openFolder(name)
+	doc := document.Virtual(filepath.ToSlash(name), filepath.Base(name))
+	all := NewDatasetCases(o.Facts)
+	p := r.recorder(r.newCaseSource(), doc)
+	n := 0
+	var failed error
+	for _, from := range r.fileStreams(doc, "", filepath.Base(name), nil, false) {
+		from.each(p, func(w written) bool {
+			switch {
+			case w.err != nil:
+				p.Report(w.err)
+				return ctx.Err() == nil
+			case w.generator != nil:
+				r.mistake(doc, "", proviso.Invalid, nil, "a dataset is data: run the code, and push the file of cases that it writes")
+				return false
+			}
+			kept, mistakes := all.Add(w.at, withoutEmpty(w.object))
+			for _, e := range mistakes {
+				r.caseMistake(e)
+			}
+			if kept != nil {
+				n++
+				_, failed = to.Write(append(value.AppendJSON(nil, kept), '\n'))
+			}
+			return failed == nil && ctx.Err() == nil
+		})
+	}
+	if failed == nil {
+		failed = ctx.Err()
+	}
+	if failed != nil {
+		r.append(mistakeOf(failed))
+	}
+	slices.SortStableFunc(r.mistakes, comparePlaces)
+	list := proviso.Mistakes(r.mistakes)
+	if r.dropped > 0 {
+		list = append(list, r.more())
+	}
+	return n, list
+}
+
+// caseMistake records a mistake of a case at its place.
+func (r *reading) caseMistake(e *proviso.Error) {
+	if m := CaseMistake(r.places, e); !r.full(m) {
+		r.append(m)
+	}
+}
+
+// withoutEmpty leaves out what a row of a CSV file has by itself: settings without
+// content.
+func withoutEmpty(o *value.Object) *value.Object {
+	out := o
+	for _, key := range []string{"options", "assert"} {
+		v, ok := o.Get(key)
+		list, isList := v.([]any)
+		object, isObject := v.(*value.Object)
+		if ok && (isList && len(list) == 0 || isObject && object.Len() == 0) {
+			if out == o {
+				out = o.Clone()
+			}
+			out.Delete(key)
+		}
+	}
+	return out
+}
