@@ -27,7 +27,7 @@ func (j *judgement) tallyOf(assertion string) (t tally, failed string) {
 			}
 			t.add(status)
 			if status == proviso.Fail && failed == "" {
-				failed = row.Case.Name
+				failed = row.Case.Label()
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func (j *judgement) mustPass() Outcome {
 		case t.decided == 0:
 			j.hold("must-pass", name, "Assertion %s must pass and has no verdict.", named(name))
 		case t.undecided > 0:
-			j.hold("must-pass", name, "Assertion %s must pass and is undecided %s.", named(name), times(t.undecided))
+			j.hold("must-pass", name, "Assertion %s must pass and has an error %s.", named(name), times(t.undecided))
 		}
 	}
 	return outcome
@@ -66,7 +66,7 @@ func (j *judgement) assertionMin() Outcome {
 			outcome = Fail
 			j.because("assertion-min", name, "Assertion %s passes in %s, less than %s.", named(name), percent(t.passed/t.decided), percent(*least))
 		case below(t.passed/(t.decided+float64(t.undecided)), *least):
-			j.hold("assertion-min", name, "Assertion %s is undecided %s: if those failed, fewer than %s would pass.", named(name), times(t.undecided), percent(*least))
+			j.hold("assertion-min", name, "Assertion %s has an error %s: if those were failures, fewer than %s would pass.", named(name), times(t.undecided), percent(*least))
 		}
 	}
 	return outcome
@@ -97,7 +97,7 @@ func (j *judgement) minScore() Outcome {
 }
 
 // scoreOf is the share of passed verdicts of a row, or its score if it has no verdicts;
-// NaN if the row is undecided or nothing applied.
+// NaN if the row has an error or nothing applied.
 func scoreOf(r *Row) float64 {
 	if r.Status == proviso.Errored {
 		return math.NaN()
@@ -198,7 +198,7 @@ func (j *judgement) undecidedRows() Outcome {
 	if len(j.run.Rows) > 0 && float64(n) <= maxLeftOut*float64(len(j.run.Rows)) {
 		return ""
 	}
-	j.because("left-out", "", "%s of %s are undecided, more than %s: see their errors and run them again.", count(n, "row"), count(len(j.run.Rows), "row"), percent(maxLeftOut))
+	j.because("left-out", "", "%s of %s with errors, more than %s: see the errors and run the rows again.", count(n, "row"), count(len(j.run.Rows), "row"), percent(maxLeftOut))
 	return Inconclusive
 }
 

@@ -104,7 +104,7 @@ func (c *Comparison) pair() ([]pairRows, error) {
 func (c *Comparison) nothing(w *work) error {
 	for _, r := range []*Run{c.base, c.head} {
 		if !slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Status != proviso.Errored }) {
-			return proviso.Errorf(proviso.Invalid, "%w: every row of %s is undecided; see its errors and run it again", ErrNothing, r.Name)
+			return proviso.Errorf(proviso.Invalid, "%w: every row of %s has an error; see the errors and run it again", ErrNothing, r.Name)
 		}
 	}
 	return proviso.Errorf(proviso.Invalid, "%w: none of the %d cases in both runs has a verdict on the same assertion on both sides; give assertions that changed an id", ErrNothing, w.common)
@@ -198,7 +198,8 @@ func (w *work) note(v *Verdict, side int) {
 func (w *work) add(p pairRows) {
 	w.base.reset()
 	w.head.reset()
-	pair := CasePair{Name: p.first().Case.Name, Column: p.column, Change: math.NaN()}
+	first := &p.first().Case
+	pair := CasePair{Name: first.Name, Title: first.Title, Column: p.column, Change: math.NaN()}
 	if p.base != nil {
 		w.base.add(p.base, w.names)
 		pair.Base = indexes(p.base)

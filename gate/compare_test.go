@@ -169,8 +169,8 @@ func TestCompareNothing(t *testing.T) {
 	}{
 		{good, &gate.Run{Name: "head"}, "head has no rows"},
 		{good, other, "have no case in common"},
-		{good, errored, "every row of head is undecided"},
-		{errored, good, "every row of head is undecided"},
+		{good, errored, "every row of head has an error"},
+		{errored, good, "every row of head has an error"},
 		{good, columns, "no prompt with a provider in common"},
 		{good, runOf("head", "1 b=P", "2 b=F"), "none of the 2 cases in both runs has a verdict on the same assertion"},
 	} {

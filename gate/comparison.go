@@ -1,6 +1,10 @@
 package gate
 
-import "github.com/proviso-eval/proviso/stats"
+import (
+	"cmp"
+
+	"github.com/proviso-eval/proviso/stats"
+)
 
 // Comparison is what [Compare] found. Every interval is a 95 % interval.
 type Comparison struct {
@@ -82,12 +86,16 @@ type Cases struct {
 // CasePair is a case in a pair of columns.
 type CasePair struct {
 	Name       string
+	Title      string   // for people, of a case without an id; see [Case.Title]
 	Column     int      // index in [Comparison.Columns]
 	Base, Head []int    // [Row.Index] of each repeat; nil on the side that lacks it
 	Change     float64  // of the score, head minus base; NaN if a side is undecided
 	Broke      []string // assertions that went from pass to fail
 	Fixed      []string
 }
+
+// Label returns what people call the case: its title, else its name.
+func (p *CasePair) Label() string { return cmp.Or(p.Title, p.Name) }
 
 // ColumnPair names the two columns that were paired.
 type ColumnPair struct{ Base, Head Column }

@@ -181,7 +181,7 @@ func (j *judgement) leftOut() Outcome {
 	if float64(j.c.LeftOut) <= maxLeftOut*float64(all) {
 		return ""
 	}
-	j.because("left-out", "", "%s of %s could not be compared, more than %s: see the undecided cases and run them again.", count(j.c.LeftOut, "pair"), count(all, "pair"), percent(maxLeftOut))
+	j.because("left-out", "", "%s of %s could not be compared, more than %s: see the cases with errors and run them again.", count(j.c.LeftOut, "pair"), count(all, "pair"), percent(maxLeftOut))
 	return Inconclusive
 }
 
@@ -204,7 +204,7 @@ func (j *judgement) worse(drop float64, leaveOut bool) Outcome {
 		if adjusted[i] > j.alpha/2 {
 			continue
 		}
-		text := fmt.Sprintf("Assertion %s got worse: %s to %s, %s broke and %d fixed (one-sided p = %.2g)", named(a.Assertion), percent(a.Base.Value), percent(a.Head.Value), count(a.Broke, "case"), a.Fixed, adjusted[i])
+		text := fmt.Sprintf("Assertion %s got worse: %s to %s, %s broke and %d fixed (adjusted p of a drop = %.2g)", named(a.Assertion), percent(a.Base.Value), percent(a.Head.Value), count(a.Broke, "case"), a.Fixed, adjusted[i])
 		least := drop
 		if own := j.rules.Assertions[a.Assertion].Margin; own != nil {
 			least = *own
@@ -285,7 +285,7 @@ func (j *judgement) suite() Outcome {
 	if err != nil || p > j.alpha/2 {
 		return ""
 	}
-	j.because("suite", "", "%s A drop is shown (one-sided p = %.2g).", j.changed(), p)
+	j.because("suite", "", "%s A drop is shown (p of a drop = %.2g).", j.changed(), p)
 	return Fail
 }
 

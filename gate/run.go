@@ -1,6 +1,10 @@
 package gate
 
-import "github.com/proviso-eval/proviso"
+import (
+	"cmp"
+
+	"github.com/proviso-eval/proviso"
+)
 
 // Run is one side of a comparison: the verdicts of one run, without texts.
 type Run struct {
@@ -41,10 +45,14 @@ type Row struct {
 type Case struct {
 	ID      string // that the suite gives; "" if it gives none
 	Vars    string // hash of the variables
-	Name    string // for people: ID, else the id that proviso made
+	Name    string // ID, else the id that proviso made
+	Title   string // for people where there is no ID: the description, else the variables in short; "" if they are not known
 	Cluster string // cases of equal cluster are not independent; "" is a cluster of its own
 	Repeat  int    // 0 for the first
 }
+
+// Label returns what people call the case: its title, else its name.
+func (c *Case) Label() string { return cmp.Or(c.Title, c.Name) }
 
 // Verdict is the verdict on one assertion of a row.
 type Verdict struct {

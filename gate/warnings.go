@@ -45,7 +45,7 @@ func (c *Comparison) warn(w *work) {
 		}
 	}
 	if c.LeftOut > 0 {
-		say("%s could not be compared, because a verdict is undecided or no assertion is on both sides.", capital(count(c.LeftOut, "case")))
+		say("%s could not be compared, because a verdict is an error or no assertion is on both sides.", capital(count(c.LeftOut, "case")))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"hash/maphash"
-	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,7 +14,7 @@ import (
 
 const (
 	// maxAssertions limits how many assertions a summary keeps with their text.
-	// Failed and undecided assertions take precedence over those that always passed.
+	// Assertions that failed or have errors take precedence over those that always passed.
 	maxAssertions = 1_000
 	// maxCounted limits how many further assertions are counted separately, by a
 	// hash.
@@ -80,38 +79,18 @@ func (a *AssertionSummary) Name() string {
 	return name
 }
 
-// urgency orders entries: by the pass rate if any failed, then those with undecided
-// verdicts, those that passed, and those that never applied.
+// urgency orders entries: by the pass rate if any failed, then those with errors, those
+// that passed, and those that never applied.
 func (a *AssertionSummary) urgency() float64 {
 	switch {
 	case a.Failed > 0:
-		return a.rate()
+		return float64(a.Passed) / float64(a.Asked())
 	case a.Errors > 0:
 		return 1
 	case a.Passed > 0:
 		return 2
 	}
 	return 3
-}
-
-// rate returns the pass rate; infinity if there are no verdicts.
-func (a *AssertionSummary) rate() float64 {
-	if a.Decided() == 0 {
-		return math.Inf(1)
-	}
-	return float64(a.Passed) / float64(a.Decided())
-}
-
-// undecided returns the number of missing verdicts, for the end of a line.
-func (c Counts) undecided() string {
-	text := ""
-	if c.Errors > 0 {
-		text += fmt.Sprintf(", %d undecided", c.Errors)
-	}
-	if c.Skipped > 0 {
-		text += fmt.Sprintf(", %d skipped", c.Skipped)
-	}
-	return text
 }
 
 func (c *Counts) plus(d Counts) {
@@ -283,5 +262,5 @@ func leftOut(list []AssertionSummary, shown int) string {
 		n += max(1, a.Others)
 		c.plus(a.Counts)
 	}
-	return fmt.Sprintf("… and %d more: %d of %d passed%s", n, c.Passed, c.Decided(), c.undecided())
+	return fmt.Sprintf("… and %d more: %s", n, c.passedOf())
 }

@@ -48,12 +48,12 @@ func TestOneLinePerAssertion(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	line := map[string]string{
-		"terminal": "   50%       1 of 2         9–91%    not-icontains \"refund you\", 1 undecided\n",
-		"markdown": "| `not-icontains \"refund you\"` | 50 % | 9–91 % | 1 | 1 | 1 | 0 |\n",
-		"github":   "| `not-icontains \"refund you\"` | 50 % | 9–91 % | 1 | 1 | 1 | 0 |\n",
+		"terminal": "   33%       1 of 3         6–94%    not-icontains \"refund you\", 1 error\n",
+		"markdown": "| `not-icontains \"refund you\"` | 33 % | 6–94 % | 1 | 1 | 1 | 0 |\n",
+		"github":   "| `not-icontains \"refund you\"` | 33 % | 6–94 % | 1 | 1 | 1 | 0 |\n",
 		"html":     `<bdi>not-icontains &#34;refund you&#34;</bdi></th>`,
 		"json":     `{"name":"not-icontains \"refund you\"","type":"not-icontains","label":"","passed":1,"failed":1,"errors":1,"skipped":0,"decided":2,`,
-		"junit":    `<property name="assertion.not-icontains &quot;refund you&quot;" value="1 of 2 passed, 1 undecided"/>`,
+		"junit":    `<property name="assertion.not-icontains &quot;refund you&quot;" value="1 of 3 passed, 1 error"/>`,
 		"batch":    `"not-icontains \"refund you\"": {`,
 	}
 	for format, want := range line {

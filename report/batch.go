@@ -103,18 +103,18 @@ type Interval struct {
 // NewBatch returns the batch result of a run.
 func NewBatch(m *Meta, s *Summary) *Batch {
 	t := s.Totals()
-	counts := casesOf(countsOf(t))
+	counts := countsOf(t)
 	b := &Batch{AgentID: m.agent(), TestSuite: m.Suite, RunID: m.RunID, Cost: t.Cost}
 	if t.Incurred != t.Cost {
 		b.Incurred = &t.Incurred
 	}
 	r := &b.Results
 	r.TotalCases, r.PassedCases, r.FailedCases, r.ErrorCases, r.SkippedCases = t.Rows(), t.Passed, t.Failed, t.Errors, t.Skipped
-	if counts.of > 0 {
+	if counts.Asked() > 0 {
 		low, high := counts.ends()
 		interval := counts.interval()
 		r.Range, r.Interval = &Interval{Low: low, High: high}, &interval
-		if !counts.open() {
+		if low == high {
 			r.PassRate = &low
 		}
 	}
@@ -177,9 +177,15 @@ func (c Counts) share() (*float64, *Interval) {
 	if c.Decided() == 0 {
 		return nil, nil
 	}
-	rate := float64(c.Passed) / float64(c.Decided())
+	rate, low, high := c.decidedRate()
+	return &rate, &Interval{Low: low, High: high}
+}
+
+// decidedRate returns the rate for programs, which is of decided verdicts alone: the errors
+// are beside it. It is NaN if nothing was decided.
+func (c Counts) decidedRate() (rate, low, high float64) {
 	i := stats.Wilson(c.Passed, c.Decided(), confidence)
-	return &rate, &Interval{Low: i.Low, High: i.High}
+	return float64(c.Passed) / float64(c.Decided()), i.Low, i.High
 }
 
 // agent returns the name of the evaluated agent; "" if there are several.

@@ -10,7 +10,7 @@ import (
 )
 
 // certainRun is four rows in two columns: one passed and one certainly failed while
-// one of its assertions was undecided; one passed and one is undecided.
+// one of its assertions had an error; one passed and one is an error.
 func certainRun(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) {
 	t.Helper()
 	m := &report.Meta{Types: types, RunID: "r", Columns: []report.Column{
@@ -35,7 +35,7 @@ func certainRun(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result)
 }
 
 // TestCertainFailureEverywhere: every format reports the row as a failure, and also
-// shows the undecided assertion.
+// shows the assertion that had an error. One pass and one error are 50 %.
 func TestCertainFailureEverywhere(t *testing.T) {
 	t.Parallel()
 	m, sum, results := certainRun(t)
@@ -43,11 +43,11 @@ func TestCertainFailureEverywhere(t *testing.T) {
 	const broken, open = `Expected output to satisfy contains "x"`, "could not be decided"
 	for format, want := range map[string][]string{
 		"jsonl":    {`"success":false,"verdict":"fail","failureReason":1,"score":null,"namedScores":{},"error":"Expected`, `"gradingResult":{"pass":false,"score":null,`, `"score":0,"reason":"could not be decided","status":"error"`},
-		"junit":    {`tests="4" failures="1" errors="1" skipped="0"`, `<failure message="contains: Expected output to satisfy contains "x"; latency, not decided: could not be decided" type="contains, latency">`},
+		"junit":    {`tests="4" failures="1" errors="1" skipped="0"`, `<failure message="contains: Expected output to satisfy contains "x"; latency, error: could not be decided" type="contains, latency">`},
 		"csv":      {"FAIL,,", "ERROR,0,"},
-		"markdown": {"**2 passed, 1 failed, 1 error** · pass rate 50–75 % (95 % interval 15–95 %, n = 4)", "x\"`\n- ! `latency`, not decided: `could not be decided`\n", "| `echo · first` | 50 % |", "| `echo · second` | 50–100 % |"},
-		"html":     {"Fail</span> <b>case 2</b>", "Error</span> <b>case 2</b>", "<b>50–75 %</b> pass rate, 95 % interval 15–95 %, n = 4", "50 % <small>1 of 2, ", "50–100 % <small>1–2 of 2, ", `<rect class="ok" width="50.0" height="12"/><rect class="bad" x="75.0" width="25.0"`},
-		"terminal": {"FAIL  case 2", "! latency, not decided: " + open, "✗ contains: " + broken, "     50%       1 of 2       first → echo", " 50–100%     1–2 of 2       second → echo, 1 error"},
+		"markdown": {"**2 passed, 1 failed, 1 error** · pass rate 50 % (95 % interval 15–95 %, n = 4)", "x\"`\n- ! `latency`, error: `could not be decided`\n", "| `echo · first` | 50 % |", "| `echo · second` | 50 % | 9–100 % | 1 | 0 | 1 |"},
+		"html":     {"Fail</span> <b>case 2</b>", "Error</span> <b>case 2</b>", "<b>50 %</b> pass rate, 95 % interval 15–95 %, n = 4", "<td>50 % <small>9–91 %</small>", "<td>50 % <small>9–100 %</small>", `<td class="n">1 of 2</td>`, `<rect class="ok" width="50.0" height="12"/><rect class="bad" x="75.0" width="25.0"`},
+		"terminal": {"FAIL  case 2", "! latency, error: " + open, "✗ contains: " + broken, " 50%       1 of 2       first → echo", " 50%       1 of 2       second → echo, 1 error"},
 	} {
 		got := shown(t, format, m, sum, rows)
 		for _, text := range want {
@@ -60,7 +60,7 @@ func TestCertainFailureEverywhere(t *testing.T) {
 	place := func(test int, assertion []byte) (string, int) {
 		return string(assertion), test
 	}
-	if err := report.Annotations(t.Context(), &b, report.AnnotationOptions{Place: place}, sum, rows); err != nil || !strings.Contains(b.String(), `::error file={"type"%3A"contains"%2C"value"%3A"x"},line=1,title=case 2::✗ contains: `) || !strings.Contains(b.String(), "%0A! latency, not decided: could not be decided\n") || strings.Count(b.String(), "::warning ") != 1 {
+	if err := report.Annotations(t.Context(), &b, report.AnnotationOptions{Place: place}, sum, rows); err != nil || !strings.Contains(b.String(), `::error file={"type"%3A"contains"%2C"value"%3A"x"},line=1,title=case 2::✗ contains: `) || !strings.Contains(b.String(), "%0A! latency, error: could not be decided\n") || strings.Count(b.String(), "::warning ") != 1 {
 		t.Errorf("annotations: %s, %v", b.String(), err)
 	}
 }
@@ -114,6 +114,48 @@ func TestRepeatsThatAreOpen(t *testing.T) {
 		}
 		if r := report.NewBatch(&report.Meta{}, sum).Results; *r.Range != (report.Interval{Low: c.low, High: c.high}) {
 			t.Errorf("%s: %+v", name, *r.Range)
+		}
+	}
+}
+
+// TestRatesOfErrors: an error is no pass, so that a rate with errors is never 100 %; and where
+// nothing was decided there is no rate, but the errors.
+func TestRatesOfErrors(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		passed, errors int
+		want           map[string]string // by format
+	}{
+		"half": {1, 1, map[string]string{
+			"terminal": "   50%       1 of 2         9–100%   contains \"x\", 1 error\n",
+			"markdown": "| `contains \"x\"` | 50 % | 9–100 % | 1 | 0 | 1 | 0 |",
+			"junit":    `"1 of 2 passed, 1 error"`,
+			"html":     "<li class=\"rate\"><b>50 %</b> pass rate, 95 % interval 9–100 %, n = 2"}},
+		"nearly all": {999, 1, map[string]string{
+			"terminal": "  >99%     999 of 1000 ",
+			"markdown": "| > 99 % | 99–100 % | 999 | 0 | 1 | 0 |",
+			"junit":    `"999 of 1000 passed, 1 error"`,
+			"html":     "<td>&gt; 99 % <small>99–100 %</small>"}},
+		"none": {0, 60, map[string]string{
+			"terminal": "     –       0 of 60                 contains \"x\", 60 errors\n",
+			"markdown": "**0 passed, 0 failed, 60 errors** · 0 ms\n",
+			"junit":    `"0 of 60 passed, 60 errors"`,
+			"html":     "<li class=\"rate\"><b>60 errors</b> of 60 results, so there is no pass rate</li>"}},
+	} {
+		m, sum := plain()
+		var results []*proviso.Result
+		for i := range c.passed + c.errors {
+			status := proviso.Pass
+			if i >= c.passed {
+				status = proviso.Errored
+			}
+			results = append(results, resultOf(caseOf(t, i, `{"vars":{},"assert":[{"type":"contains","value":"x"}]}`), "y", status))
+		}
+		rows := keep(t, m, sum, results)
+		for format, want := range c.want {
+			if got := shown(t, format, m, sum, rows); !strings.Contains(got, want) {
+				t.Errorf("%s: %s lacks %q:\n%.3000s", name, format, want, got)
+			}
 		}
 	}
 }

@@ -124,7 +124,7 @@ func (t *csvTable) header() {
 		at = 1
 	}
 	for i, name := range t.names {
-		t.line[at+i] = neutral(name)
+		t.line[at+i] = Neutral(name)
 	}
 	if t.more {
 		t.line[at+len(t.names)] = "Other variables"
@@ -135,7 +135,7 @@ func (t *csvTable) header() {
 			c := &t.in.Meta.Columns[i]
 			name = "[" + c.provider() + "] " + c.prompt()
 		}
-		copy(t.line[t.first(i):], append([]string{neutral(name)}, perColumn[:]...))
+		copy(t.line[t.first(i):], append([]string{Neutral(name)}, perColumn[:]...))
 	}
 	t.flush()
 }
@@ -166,15 +166,15 @@ func (t *csvTable) add(row view) {
 	if !answered {
 		output = row.Object.Text("error")
 	}
-	cells[0] = neutral(output)
+	cells[0] = Neutral(output)
 	cells[1] = strings.ToUpper(row.status.String())
 	if !Unscored(row.Object) {
 		cells[2] = value.FormatNumber(score(row.Object))
 	}
 	if scores := row.Object.Object("namedScores"); scores.Len() > 0 {
-		cells[3] = neutral(value.Stringify(scores))
+		cells[3] = Neutral(value.Stringify(scores))
 	}
-	cells[4] = neutral(reasonOf(row))
+	cells[4] = Neutral(reasonOf(row))
 }
 
 // reasonOf returns why a row did not pass, or the reason of its grading.
@@ -193,7 +193,7 @@ func reasonOf(row view) string {
 func (t *csvTable) inputs(row view) {
 	at := 0
 	if t.described {
-		t.line[0] = neutral(row.description())
+		t.line[0] = Neutral(row.description())
 		at = 1
 	}
 	other := &value.Object{}
@@ -205,11 +205,11 @@ func (t *csvTable) inputs(row view) {
 		case isNumber(value):
 			t.line[at+i] = shownOf(value)
 		default:
-			t.line[at+i] = neutral(shownOf(value))
+			t.line[at+i] = Neutral(shownOf(value))
 		}
 	}
 	if t.more && other.Len() > 0 {
-		t.line[at+len(t.names)] = neutral(value.Stringify(other))
+		t.line[at+len(t.names)] = Neutral(value.Stringify(other))
 	}
 }
 
@@ -233,10 +233,10 @@ func (t *csvTable) flush() {
 	t.w.WriteString("\r\n")
 }
 
-// neutral returns text that no spreadsheet reads as a formula: a text that begins
+// Neutral returns text that no spreadsheet reads as a formula: a text that begins
 // like a formula gets a quote in front. Source: OWASP, "CSV Injection". Control
 // characters, at which some readers stop, are shown as escapes.
-func neutral(s string) string {
+func Neutral(s string) string {
 	var b strings.Builder
 	r, _ := utf8.DecodeRuneInString(s)
 	switch r {

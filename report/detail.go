@@ -82,7 +82,7 @@ type DiffPart struct {
 // Limits of a [Detail], besides that of its texts.
 const (
 	detailVars  = 50
-	detailParts = 2000 // assertions of a row
+	detailParts = 2000 // assertions of a row, and quotes
 	maxName     = 500  // bytes of the name of an assertion, as in a matrix
 	around      = 300  // bytes on either side of the part that differs
 )
@@ -105,6 +105,7 @@ type detailer struct {
 	limit, why int    // bytes of texts and of reasons
 	raw        string // the output, as the offsets of evidence count it
 	shown      string // the output, as the detail has it
+	quotes     int    // so far
 	cut        []string
 }
 
@@ -252,6 +253,10 @@ func (b *detailer) evidence(a *DetailAssertion, list []proviso.Evidence) {
 		if e.Quote == "" || slices.ContainsFunc(a.Evidence, func(o DetailEvidence) bool { return o.Quote == e.Quote && o.Note == e.Note }) {
 			continue
 		}
+		if b.quotes++; b.quotes > detailParts {
+			b.bound("evidence", e.Quote, 0)
+			return
+		}
 		one := DetailEvidence{Quote: b.short("evidence", e.Quote), Note: b.short("evidence", e.Note)}
 		if e.Start >= 0 && one.Quote == e.Quote {
 			one.Start, one.End = b.place(e)
@@ -263,7 +268,7 @@ func (b *detailer) evidence(a *DetailAssertion, list []proviso.Evidence) {
 // place returns where the shown output has a quote, in UTF-16 units.
 func (b *detailer) place(e proviso.Evidence) (start, end *int) {
 	at := -1
-	if e.Start+len(e.Quote) <= len(b.shown) && b.raw[:e.Start+len(e.Quote)] == b.shown[:e.Start+len(e.Quote)] {
+	if n := e.Start + len(e.Quote); n <= min(len(b.raw), len(b.shown)) && b.raw[:n] == b.shown[:n] {
 		at = e.Start // the texts are equal up to there, so the offset of one is that of the other
 	}
 	if at < 0 || !strings.HasPrefix(b.shown[at:], e.Quote) {

@@ -2,9 +2,11 @@ package report_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,4 +160,26 @@ func membersIn(v any) []string {
 		list = append(list, name)
 	}
 	return list
+}
+
+// TestDetailOfManyQuotes: the quotes of a row are bounded together, and each is compared
+// only with those that are shown.
+func TestDetailOfManyQuotes(t *testing.T) {
+	t.Parallel()
+	m, _, results := judgedRun(t)
+	r := results[2]
+	one := r.SetVerdict[0].Criteria[0]
+	r.SetVerdict[0].Criteria = nil
+	for i := range 2000 {
+		c := one
+		c.Evidence = nil
+		for j := range 10 {
+			c.Evidence = append(c.Evidence, proviso.Evidence{Quote: fmt.Sprint(i, j)})
+		}
+		r.SetVerdict[0].Criteria = append(r.SetVerdict[0].Criteria, c)
+	}
+	d := detailOf(t, m, r, 1000)
+	if n := len(d.Assertions[0].Evidence); n != 2000 || !slices.Contains(d.Cut, "evidence") {
+		t.Errorf("%d quotes, cut %s", n, d.Cut)
+	}
 }

@@ -196,7 +196,7 @@ func brokenOf(c *value.Object, status proviso.Status) brokenAssertion {
 		b.note += ", for information only"
 	}
 	if b.undecided {
-		b.note += ", not decided"
+		b.note += ", error"
 	}
 	if rendered, ok := c.Object("metadata").At("renderedAssertionValue").(string); ok {
 		b.value = rendered

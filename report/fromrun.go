@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/runfile"
@@ -85,7 +84,7 @@ func FromRun(r *runfile.Reader) (*Meta, *Summary, error) {
 		return nil, nil, fmt.Errorf("%s: trailer: %w", r.Path(), err)
 	}
 	trailer, _ := v.(*value.Object)
-	m.Elapsed = time.Duration(num(trailer, "elapsedMs") * float64(time.Millisecond))
+	m.Elapsed = elapsedOf(trailer)
 	s.setDerived(trailer)
 	return m, s, nil
 }

@@ -69,6 +69,8 @@ func (p *page) part(name string) error {
 		p.text(cut(p.title(), 300))
 	case "about":
 		p.text(p.about())
+	case "decision":
+		p.decision()
 	case "note":
 		p.note()
 	case "totals":

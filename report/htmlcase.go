@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"html"
@@ -27,13 +28,14 @@ type pageFailures struct {
 	shown int // rows
 	all   int // rows that did not pass
 	meta  *Meta
-	names []string // of the prompts
+	names []string        // of the prompts
+	links map[int]rowLink // to the rows, by index
 }
 
 // failuresOf reads the worst rows and prepares their markup.
 func failuresOf(ctx context.Context, in *Input, marks []mark) (*pageFailures, error) {
-	f := &pageFailures{meta: in.Meta, names: in.Meta.promptNames(60)}
-	list := worst(marks, len(marks))
+	f := &pageFailures{meta: in.Meta, names: in.Meta.promptNames(60), links: map[int]rowLink{}}
+	list := in.Meta.Decision.leading(worst(marks, len(marks)))
 	f.all = len(list)
 	for _, m := range list[:min(len(list), staticRows)] {
 		if ctx.Err() != nil {
@@ -53,6 +55,7 @@ func failuresOf(ctx context.Context, in *Input, marks []mark) (*pageFailures, er
 			text := f.b.String()[:before]
 			f.b.Reset()
 			f.b.WriteString(text)
+			delete(f.links, d.Index)
 			break
 		}
 		f.shown++
@@ -115,9 +118,15 @@ func (f *pageFailures) row(d *Detail, number int, open bool) {
 		f.b.WriteString(" open")
 	}
 	f.b.WriteString(">\n<summary>" + statusWord(d.Status) + " ")
-	fmt.Fprintf(&f.b, "<b>case %d", number)
+	name := fmt.Sprintf("case %d", number)
 	if d.Repeat > 0 {
-		fmt.Fprintf(&f.b, " (repeat %d)", d.Repeat+1)
+		name += fmt.Sprintf(" (repeat %d)", d.Repeat+1)
+	}
+	f.b.WriteString("<b>" + name)
+	id := ""
+	if f.meta.Decision.about(d.Index) {
+		link := linkTo(d, name+": "+Line(cmp.Or(d.Title, d.Preview().Input, d.Case), 60))
+		f.links[d.Index], id = link, " id=\""+link.anchor+"\""
 	}
 	if d.Title != "" {
 		f.b.WriteString(": ")
@@ -134,7 +143,7 @@ func (f *pageFailures) row(d *Detail, number int, open bool) {
 		f.plain(first.Name+": "+first.Reason, 160)
 		f.b.WriteString("</span>")
 	}
-	f.b.WriteString("</summary>\n<div class=\"sides\">\n<div>\n")
+	f.b.WriteString("</summary>\n<div class=\"sides\"" + id + ">\n<div>\n")
 	f.output(d)
 	f.input(d)
 	f.b.WriteString("</div>\n<div>\n")

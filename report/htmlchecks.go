@@ -108,7 +108,7 @@ func (f *pageFailures) criteria(a *DetailAssertion) {
 	f.b.WriteString("<ul class=\"answers\">\n")
 	for i := range a.Criteria {
 		c := &a.Criteria[i]
-		sign, word := "!", "Not decided"
+		sign, word := "!", "Error"
 		switch c.Status {
 		case "pass":
 			sign, word = "✓", "Met"

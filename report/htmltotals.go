@@ -8,7 +8,7 @@ import (
 // totals writes the counts of the rows, and the pass rate with its interval.
 func (p *page) totals() {
 	t := p.in.Summary.Totals()
-	c := casesOf(countsOf(t))
+	c := countsOf(t)
 	p.w.WriteString("<ul class=\"totals\">\n")
 	for _, x := range [...]struct {
 		n                 int
@@ -19,14 +19,13 @@ func (p *page) totals() {
 		}
 		fmt.Fprintf(p.w, "<li><b class=\"status %s\"><span aria-hidden=\"true\">%s </span>%d</b> %s</li>\n", x.class, x.sign, x.n, x.word)
 	}
-	if c.of > 0 {
-		fmt.Fprintf(p.w, "<li class=\"rate\"><b>%s</b> pass rate, 95 %% interval %s, n = %d", c.percent(" "), c.intervalText(), c.of)
-		low, high := c.ends()
-		p.bar(low, high, c.interval())
+	if first, rest := c.headline(); first != "" {
+		fmt.Fprintf(p.w, "<li class=\"rate\"><b>%s</b> %s", html.EscapeString(first), rest)
+		p.bar(c)
 		p.w.WriteString("</li>\n")
 	}
 	p.w.WriteString("</ul>\n")
-	if text := p.in.Summary.unchecked(); text != "" {
+	if text := p.in.Summary.allSkipped(); text != "" {
 		fmt.Fprintf(p.w, "<p class=\"note\">%s.</p>\n", text)
 	}
 	if r := p.in.Summary.Repeats(); r.Groups > 0 {
@@ -35,9 +34,14 @@ func (p *page) totals() {
 	}
 }
 
-// bar draws a pass rate, from low to high with what is not decided, and its interval; the
-// numbers are beside it.
-func (p *page) bar(low, high float64, i Interval) {
+// bar draws what passed and what failed, with the errors between them, and the interval of
+// the pass rate; the numbers are beside it. Where nothing was decided there is none.
+func (p *page) bar(c Counts) {
+	if c.Decided() == 0 {
+		return
+	}
+	low, high := c.ends()
+	i := c.interval()
 	fmt.Fprintf(p.w, `<svg class="bar" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true"><rect class="back" width="100" height="12"/>`+
 		`<rect class="ok" width="%.1f" height="12"/><rect class="bad" x="%.1f" width="%.1f" height="12"/>`+
 		`<path class="ends" d="M%.1f 6H%.1fM%.1f 3V9M%.1f 3V9"/></svg>`,
@@ -72,7 +76,7 @@ func (p *page) assertions() {
 
 func (p *page) table(label, first string) {
 	fmt.Fprintf(p.w, "<div class=\"wide\" role=\"region\" aria-label=\"%s\" tabindex=\"0\"><table class=\"rates\"><thead><tr><th scope=\"col\">%s</th>"+
-		"<th scope=\"col\">Pass rate <small>95 %% interval</small></th><th scope=\"col\" class=\"n\">Failed</th><th scope=\"col\" class=\"n\">Errors</th><th scope=\"col\" class=\"n\">Decided</th></tr></thead><tbody>\n", label, first)
+		"<th scope=\"col\">Pass rate <small>95 %% interval</small></th><th scope=\"col\" class=\"n\">Failed</th><th scope=\"col\" class=\"n\">Errors</th><th scope=\"col\" class=\"n\">Passed</th></tr></thead><tbody>\n", label, first)
 }
 
 func (p *page) assertion(a *AssertionSummary) {
@@ -85,19 +89,15 @@ func (p *page) assertion(a *AssertionSummary) {
 	if trust := p.in.Meta.trustText(a); trust != "" {
 		fmt.Fprintf(p.w, " <small>%s</small>", html.EscapeString(trust))
 	}
-	fmt.Fprintf(p.w, "</th><td>%s", rateOf(a.Counts))
-	if n := a.Decided(); n > 0 {
-		low, high := (&AssertionSummary{Counts: a.Counts}).interval()
-		fmt.Fprintf(p.w, " <small>%s</small>", intervalOf(a.Counts))
-		rate := float64(a.Passed) / float64(n)
-		p.bar(rate, rate, Interval{low, high})
-	}
+	p.w.WriteString("</th>")
 	p.counts(a.Counts)
 }
 
 // counts ends a line of a table of rates.
 func (p *page) counts(c Counts) {
-	fmt.Fprintf(p.w, "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%d</td></tr>\n", some(c.Failed, "fail"), some(c.Errors, "error"), c.Decided())
+	fmt.Fprintf(p.w, "<td>%s <small>%s</small>", html.EscapeString(c.percent(" ")), c.intervalText())
+	p.bar(c)
+	fmt.Fprintf(p.w, "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%d of %d</td></tr>\n", some(c.Failed, "fail"), some(c.Errors, "error"), c.Passed, c.Asked())
 }
 
 // some returns a number, coloured unless it is 0.
@@ -124,11 +124,7 @@ func (p *page) columns() {
 		} else {
 			fmt.Fprintf(p.w, "column %d", i+1)
 		}
-		c := casesOf(sums[i].Rows)
-		fmt.Fprintf(p.w, "</bdi></th><td>%s <small>%s, %s</small>", c.percent(" "), c.counts(), c.intervalText())
-		if low, high := c.ends(); c.of > 0 {
-			p.bar(low, high, c.interval())
-		}
+		p.w.WriteString("</bdi></th>")
 		p.counts(sums[i].Rows)
 	}
 	p.w.WriteString("</tbody></table></div>\n")

@@ -179,7 +179,7 @@ func writeAdditions(w io.Writer, in *Input) {
 		w.Write(b) // both writers keep their first error
 		b = b[:0]
 	}
-	b = append(b, ']')
+	b = appendDecision(append(b, ']'), in.Meta.Decision)
 	if judges := judgesOf(in); len(judges) > 0 {
 		b = value.AppendJSON(append(b, `,"judges":`...), judges)
 	}
@@ -200,8 +200,8 @@ func appendAssertion(b []byte, in *Input, a *AssertionSummary) []byte {
 	}{{`,"passed":`, a.Passed}, {`,"failed":`, a.Failed}, {`,"errors":`, a.Errors}, {`,"skipped":`, a.Skipped}, {`,"decided":`, a.Decided()}} {
 		b = strconv.AppendInt(append(b, c.key...), int64(c.n), 10)
 	}
-	low, high := a.interval()
-	b = appendFinite(append(b, `,"passRate":`...), a.rate())
+	rate, low, high := a.decidedRate()
+	b = appendFinite(append(b, `,"passRate":`...), rate)
 	b = appendFinite(append(b, `,"interval":[`...), low)
 	b = append(appendFinite(append(b, ','), high), ']')
 	for _, x := range [...]struct{ key, text string }{{`,"id":`, a.ID}, {`,"metric":`, a.Metric}, {`,"value":`, a.Value}, {`,"threshold":`, a.Threshold}} {

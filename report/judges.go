@@ -174,7 +174,7 @@ func (j *JudgeSummary) spent() string {
 		text += fmt.Sprintf(" (%d cached)", j.Cached)
 	}
 	if j.Errors > 0 {
-		text += fmt.Sprintf(", %d undecided", j.Errors)
+		text += ", " + Plural(j.Errors, "error")
 	}
 	if u.Total > 0 {
 		text += ", " + Plural(int(u.Total), "token")

@@ -119,7 +119,7 @@ func (x *xmlWriter) assertionRates(indent string) {
 	x.rates = nil
 	for i := range list[:min(len(list), maxRates)] {
 		a := &list[i]
-		x.property(indent, "assertion."+clip(a.Name(), junitName), fmt.Sprintf("%d of %d passed%s", a.Passed, a.Decided(), a.undecided()))
+		x.property(indent, "assertion."+clip(a.Name(), junitName), a.passedOf())
 	}
 	if more := leftOut(list, maxRates); more != "" {
 		x.property(indent, "assertions", more)
@@ -161,7 +161,7 @@ func (x *xmlWriter) outcome(row view, m mark) {
 	case row.status == proviso.Pass:
 		return
 	case row.status == proviso.Skip:
-		x.w.WriteString("      <skipped message=\"nothing was checked: every assertion was skipped\"/>\n")
+		x.w.WriteString("      <skipped message=\"no assertion applied\"/>\n")
 		return
 	}
 	tag := "failure"

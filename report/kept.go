@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"math"
 	"time"
 
 	"github.com/proviso-eval/proviso/internal/runfile"
@@ -37,6 +38,9 @@ type Kept struct {
 	Hashes   Hashes   `json:"hashes"`
 	Path     string   `json:"path,omitempty"`
 
+	// Planned is how many rows the run was to have, 0 if that is not known.
+	Planned int `json:"-"`
+
 	suiteID string
 	folder  string // of a suite that is known by its file alone; "" for others
 }
@@ -47,6 +51,9 @@ func ReadKept(h runfile.Header, trailer []byte) Kept {
 	if config := h.Meta.Object("config"); k.suiteID == "" && config.Text("description") == "" {
 		k.folder = h.Meta.Text("folder")
 	}
+	if planned, ok := h.Meta.At("rows").(float64); ok && planned > 0 && planned < math.MaxInt32 {
+		k.Planned = int(planned)
+	}
 	k.Revision, k.Hashes = OriginOf(h.Meta)
 	v, err := value.ParseJSON(string(trailer))
 	o, ok := v.(*value.Object)
@@ -54,7 +61,7 @@ func ReadKept(h runfile.Header, trailer []byte) Kept {
 		return k
 	}
 	k.Passed, k.Failed, k.Errors, k.Skipped = integer(o, "passed"), integer(o, "failed"), integer(o, "errors"), integer(o, "skipped")
-	k.Cost, k.Seconds = num(o, "cost"), num(o, "elapsedMs")/1000
+	k.Cost, k.Seconds = plausible(num(o, "cost")), elapsedOf(o).Seconds()
 	if n := k.Passed + k.Failed; n > 0 {
 		rate := float64(k.Passed) / float64(n)
 		k.PassRate = &rate
@@ -68,6 +75,16 @@ func ReadKept(h runfile.Header, trailer []byte) Kept {
 		k.Verdict = KeptPassed
 	}
 	return k
+}
+
+// elapsedOf returns how long a run took, by its trailer. No run takes longer than a century.
+func elapsedOf(trailer *value.Object) time.Duration {
+	const century = 100 * 366 * 24 * time.Hour
+	ms := num(trailer, "elapsedMs")
+	if ms >= 0 && ms <= float64(century/time.Millisecond) {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	return 0
 }
 
 // Of reports whether a run is one of a suite, by the suite's id, or by its description

@@ -29,6 +29,7 @@ func writeMarkdown(ctx context.Context, w *bufio.Writer, in *Input, limits markd
 	}
 	m := markdown{in: in, limits: limits, prompts: in.Meta.promptNames(promptCells)}
 	m.head()
+	m.decision()
 	m.columns()
 	m.assertions()
 	m.judges()
@@ -68,13 +69,12 @@ func (m *markdown) head() {
 		name = ": " + code(m.in.Meta.Suite, 100)
 	}
 	m.line("## %s proviso%s\n", sign, name)
-	counts := casesOf(countsOf(t))
 	text := fmt.Sprintf("**%d passed, %d failed, %s**", t.Passed, t.Failed, Plural(t.Errors, "error"))
 	if t.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", t.Skipped)
 	}
-	if counts.of > 0 {
-		text += fmt.Sprintf(" · pass rate %s (95 %% interval %s, n = %d)", counts.percent(" "), counts.intervalText(), counts.of)
+	if c := countsOf(t); c.Decided() > 0 {
+		text += fmt.Sprintf(" · pass rate %s (95 %% interval %s, n = %d)", c.percent(" "), c.intervalText(), c.Asked())
 	}
 	text += " · " + duration(m.in.Meta.Elapsed)
 	if t.Usage.Total > 0 {
@@ -84,7 +84,7 @@ func (m *markdown) head() {
 		text += " · " + cost
 	}
 	m.line("%s\n", text)
-	if text := m.in.Summary.unchecked(); text != "" {
+	if text := m.in.Summary.allSkipped(); text != "" {
 		m.line("%s.\n", text)
 	}
 	if r := m.in.Summary.Repeats(); r.Groups > 0 {
@@ -95,13 +95,13 @@ func (m *markdown) head() {
 // table writes a table of counts, whose names are Markdown, and returns its number of
 // lines.
 func (m *markdown) table(title string, n int, row func(i int) (name string, c Counts)) int {
-	m.line("| %s | Pass rate | 95 %% interval | Passed | Failed | Undecided | Skipped |", title)
+	m.line("| %s | Pass rate | 95 %% interval | Passed | Failed | Errors | Skipped |", title)
 	m.line("|---|--:|--:|--:|--:|--:|--:|")
 	shown := 0
 	for shown < min(n, m.limits.lines) && m.b.Len() < m.limits.bytes/3 {
 		name, c := row(shown)
 		shown++
-		m.line("| %s | %s | %s | %d | %d | %d | %d |", name, rateOf(c), intervalOf(c), c.Passed, c.Failed, c.Errors, c.Skipped)
+		m.line("| %s | %s | %s | %d | %d | %d | %d |", name, c.percent(" "), c.intervalText(), c.Passed, c.Failed, c.Errors, c.Skipped)
 	}
 	m.line("")
 	return shown
@@ -113,13 +113,12 @@ func (m *markdown) columns() {
 	if len(list) < 2 {
 		return
 	}
-	m.line("| Provider and prompt | Pass rate | 95 %% interval | Passed | Failed | Undecided | Skipped |")
+	m.line("| Provider and prompt | Pass rate | 95 %% interval | Passed | Failed | Errors | Skipped |")
 	m.line("|---|--:|--:|--:|--:|--:|--:|")
 	shown := 0
 	for ; shown < min(len(list), m.limits.lines) && m.b.Len() < m.limits.bytes/3; shown++ {
 		c := list[shown].Rows
-		rate := casesOf(c)
-		m.line("| %s | %s | %s | %d | %d | %d | %d |", cell(m.columnName(shown), 100), rate.percent(" "), rate.intervalText(), c.Passed, c.Failed, c.Errors, c.Skipped)
+		m.line("| %s | %s | %s | %d | %d | %d | %d |", cell(m.columnName(shown), 100), c.percent(" "), c.intervalText(), c.Passed, c.Failed, c.Errors, c.Skipped)
 	}
 	m.line("")
 	if len(list) > shown {
@@ -306,26 +305,4 @@ func longestRun(s string) int {
 		longest = max(longest, n)
 	}
 	return longest
-}
-
-// rateOf formats a pass rate for people. A rate below 100 % is never rounded up to
-// 100 %.
-func rateOf(c Counts) string {
-	if c.Decided() == 0 {
-		return "–"
-	}
-	rate := fmt.Sprintf("%.0f %%", 100*float64(c.Passed)/float64(c.Decided()))
-	if c.Failed > 0 && rate == "100 %" {
-		return "> 99 %"
-	}
-	return rate
-}
-
-// intervalOf returns the confidence interval of the pass rate.
-func intervalOf(c Counts) string {
-	if c.Decided() == 0 {
-		return "–"
-	}
-	low, high := (&AssertionSummary{Counts: c}).interval()
-	return fmt.Sprintf("%.0f–%.0f %%", 100*low, 100*high)
 }

@@ -83,9 +83,9 @@ func closing(s string, n int) int {
 }
 
 // own matches the report's own lines after code is removed.
-var own = regexp.MustCompile(`^(|## [✓✗!] proviso(: )?|\*\*\d+ passed, \d+ failed, \d+ errors?\*\*[^<>@\[\]]*|\d+ of \d+ repeated cases? both .*|\d+ (case|row)s?: nothing was checked, every assertion was skipped\.|` +
+var own = regexp.MustCompile(`^(|## [✓✗!] proviso(: )?|\*\*\d+ passed, \d+ failed, \d+ errors?\*\*[^<>@\[\]]*|\d+ of \d+ repeated cases? both .*|\d+ (case|row)s? skipped: no assertion applied\.|` +
 	`\| (Assertion|Provider and prompt) \|.*|\|---\|[-:|]+|\|\s+(\(judge unvalidated\) )?\|( (–|[<> \d–%]+) \|){6}|### What did not pass, worst first|` +
-	`\*\*[✗!] case \d+( \(repeat \d+ of \d+\))?\*\*( +at)? *|- [✗!] *(, for information only|, not decided)*:? *|- … and \d+ more|` +
+	`\*\*[✗!] case \d+( \(repeat \d+ of \d+\))?\*\*( +at)? *|- [✗!] *(, for information only|, error)*:? *|- … and \d+ more|` +
 	`<details><summary>Input and output</summary>|</details>|… and \d+ more.*|` +
 	`Judge +: \d+ verdicts?[\w ,.%$()]*|\*\*judge unvalidated\*\*: its verdicts have not been compared .*)$`)
 
@@ -161,7 +161,7 @@ func TestMarkdownWorstFirst(t *testing.T) {
 	m, sum, rows := many(t, 7, "x")
 	got := shown(t, "markdown", m, sum, rows)
 	last := -1
-	for _, n := range []int{7, 5, 3, 1, 2, 4, 6} { // failures by score, then undecided rows
+	for _, n := range []int{7, 5, 3, 1, 2, 4, 6} { // failures by score, then rows with errors
 		at := strings.Index(got, fmt.Sprintf("case %d*", n))
 		if at <= last {
 			t.Errorf("case %d stands at %d, after %d", n, at, last)

@@ -35,6 +35,9 @@ type Meta struct {
 	// Trust returns the agreement of a judge, by its identity, with human labels for
 	// an assertion, by its id and its form in the row. It may be nil.
 	Trust func(judge, assertion string, raw *value.Object) Trust
+
+	// Decision is what a gate decided on the run; nil without one.
+	Decision *Decision
 }
 
 // Rows are the finished rows of a run. *runfile.Reader is one.

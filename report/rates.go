@@ -6,18 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/value"
 )
 
 // confidence is the confidence level of every interval shown.
 const confidence = 0.95
-
-// interval returns the confidence interval of the pass rate.
-func (a *AssertionSummary) interval() (low, high float64) {
-	i := stats.Wilson(a.Passed, a.Decided(), confidence)
-	return i.Low, i.High
-}
 
 // maxLines limits the tables of a terminal report.
 const maxLines = 40
@@ -58,8 +51,8 @@ func (p *printer) columns() {
 		return
 	}
 	p.line("%s", p.paint(bold, "Prompts and providers"))
-	for i, figures := range rateColumns(list[:min(len(list), maxLines)]) {
-		p.entry(figures, p.columnName(i)+rest(list[i].Rows))
+	for i := range list[:min(len(list), maxLines)] {
+		p.entry(list[i].Rows.figures(), p.columnName(i)+list[i].Rows.others())
 	}
 	p.left(len(list))
 	p.w.WriteByte('\n')
@@ -85,12 +78,12 @@ func (p *printer) rates() {
 	p.line("%s", p.paint(bold, title))
 	for i := range list[:min(len(list), maxLines)] {
 		a := &list[i]
-		low, high := a.interval()
-		span := fmt.Sprintf("%3.0f–%.0f%%", 100*low, 100*high)
-		if a.Decided() == 0 {
-			span = ""
+		span := ""
+		if a.Decided() > 0 {
+			r := a.interval()
+			span = fmt.Sprintf("%3.0f–%.0f%%", 100*r.Low, 100*r.High)
 		}
-		p.entry(ratio(a.Counts)+"  "+pad(span, 9), a.Name()+a.undecided()+p.judging(a))
+		p.entry(a.figures()+"  "+pad(span, 9), a.Name()+a.others()+p.judging(a))
 	}
 	if more := leftOut(list, maxLines); more != "" {
 		p.line("  %s (in the JSON report)", more)
@@ -118,31 +111,6 @@ func (p *printer) left(n int) {
 	if n > maxLines {
 		p.line("  … and %d more (in the JSON report)", n-maxLines)
 	}
-}
-
-// ratio returns rate and counts, in columns of fixed width.
-func ratio(c Counts) string {
-	rate := "   –"
-	if c.Decided() > 0 {
-		rate = fmt.Sprintf("%3.0f%%", 100*float64(c.Passed)/float64(c.Decided()))
-		// Some failed, so the rate must not be rounded up to 100 %.
-		if c.Failed > 0 && rate == "100%" {
-			rate = ">99%"
-		}
-	}
-	return rate + fmt.Sprintf("%8d of %-6d", c.Passed, c.Decided())
-}
-
-// rest describes the undecided ones.
-func rest(c Counts) string {
-	text := ""
-	if c.Errors > 0 {
-		text += ", " + Plural(c.Errors, "error")
-	}
-	if c.Skipped > 0 {
-		text += fmt.Sprintf(", %d skipped", c.Skipped)
-	}
-	return text
 }
 
 // metrics shows named scores and derived metrics.

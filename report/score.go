@@ -38,12 +38,12 @@ func rowScore(row *value.Object) any {
 	return score(row)
 }
 
-// scoreText formats a score for people; a missing one is undecided.
+// scoreText formats a score for people; one is missing where an error left it open.
 func scoreText(v any) string {
 	if f, ok := v.(float64); ok {
 		return short(f)
 	}
-	return "undecided"
+	return "unknown"
 }
 
 // scoreNote returns the score that missed its threshold, unless the reason contains

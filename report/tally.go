@@ -74,7 +74,17 @@ func (s *Summary) column(i int) *ColumnSummary {
 	return &s.columns[i]
 }
 
+// plausible returns a number of dollars or milliseconds of a row. What is none, or so large
+// that the numbers of all rows have no sum, counts as 0.
+func plausible(f float64) float64 {
+	if math.Abs(f) <= 1<<53 {
+		return f
+	}
+	return 0
+}
+
 func (s *Summary) row(f *facts) {
+	f.cost, f.incurred, f.gradingCost, f.latencyMS = plausible(f.cost), plausible(f.incurred), plausible(f.gradingCost), plausible(f.latencyMS)
 	c := s.column(f.column)
 	c.Rows.add(f.status)
 	c.score.add(f.score)
@@ -164,6 +174,7 @@ func (p *part) text() string {
 // component counts one assertion. Components that a script reported have no type:
 // they count only in their column.
 func (s *Summary) component(column int, p *part) {
+	p.cost = plausible(p.cost)
 	s.column(column).Assertions.add(p.status)
 	if p.judge != "" {
 		s.judged(p)

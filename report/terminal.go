@@ -17,12 +17,12 @@ type TerminalOptions struct {
 	Color   bool   // use colours; the text has the same information without
 	Width   int    // cells in a line; 0 means 100
 	All     bool   // show every failing row in detail, not the first twenty
-	Summary bool   // show no rows, only why some are undecided
+	Summary bool   // show no rows, only why some have errors
 	More    string // command that shows the rest; "" means proviso show with the run's id
 }
 
 // Terminal shows a run to a person: failing rows first, with the differing part of
-// the output marked, then undecided ones, pass rates per assertion, metrics, and cost
+// the output marked, then those with errors, pass rates per assertion, metrics, and cost
 // and duration. The last line is always "N passed, N failed, N errors". Only rows
 // that are shown in detail are decoded. Control sequences are made visible instead of
 // being sent.
@@ -87,7 +87,7 @@ func (p *printer) line(format string, args ...any) {
 	p.w.WriteByte('\n')
 }
 
-// details shows failing rows, then undecided ones, each in index order.
+// details shows failing rows, then those with errors, each in index order.
 func (p *printer) details() error {
 	t := p.sum.Totals()
 	if p.o.All {
@@ -119,7 +119,7 @@ func (p *printer) errors(most int) error {
 	return nil
 }
 
-// errorTexts shows why rows are undecided, without the rows.
+// errorTexts shows why rows have errors, without the rows.
 func (p *printer) errorTexts() {
 	const most = 5
 	kinds := p.sum.undecidedRows()
@@ -193,13 +193,13 @@ func (p *printer) end() {
 	if left := p.meta.Planned - t.Rows(); left > 0 {
 		p.line("Unfinished: %d of %d rows; proviso eval --resume=%s does the others", t.Rows(), p.meta.Planned, clean(p.meta.RunID))
 	}
-	if text := p.sum.unchecked(); text != "" {
+	if text := p.sum.allSkipped(); text != "" {
 		p.wrapped("", text)
 	}
 	text := fmt.Sprintf("%s, %s, %s",
 		p.count(green, t.Passed, "passed"), p.count(red, t.Failed, "failed"), p.count(yellow, t.Errors, "errors"))
 	if t.Skipped > 0 {
-		text += ", " + p.count(yellow, t.Skipped, "not checked")
+		text += ", " + p.count(yellow, t.Skipped, "skipped")
 	}
 	p.line("%s", text)
 }

@@ -20,7 +20,7 @@ import (
 // Read reads the verdicts of a kept run. name is what messages call the run. A row
 // that is not what proviso writes is an error.
 func Read(r runfile.Run, name string) (*gate.Run, error) {
-	d := reader{run: &gate.Run{Name: name, Columns: columnsOf(r.Header().Meta)}, assertions: map[string]assertion{}, texts: map[string]string{}, cases: map[string]struct{}{}}
+	d := reader{run: &gate.Run{Name: name, Columns: columnsOf(r.Header().Meta)}, assertions: map[string]assertion{}, texts: map[string]string{}, cases: map[string]struct{}{}, titles: map[string]string{}}
 	d.run.Rows = make([]gate.Row, 0, r.Len())
 	for index, record := range r.Rows() {
 		row, err := d.row(index, record)
@@ -43,7 +43,9 @@ type reader struct {
 	texts      map[string]string    // one copy of texts that many rows share
 	cases      map[string]struct{}
 	judges     []string
-	vars       []member // of the row
+	vars       []member          // of the row
+	few        []member          // its first variables
+	titles     map[string]string // of cases without an id, by the id that proviso made
 
 	verdictsOfRow []gate.Verdict
 	block         []gate.Verdict // of many rows
@@ -61,6 +63,8 @@ func (d *reader) row(index int, record []byte) (gate.Row, error) {
 	row := gate.Row{Index: index, Column: -1, Status: proviso.Errored, LatencyMS: math.NaN()}
 	var caseID string
 	given, score, unscored := false, math.NaN(), false
+	var description []byte
+	d.few = d.few[:0]
 	s.Members(func(key []byte) {
 		switch string(key) {
 		case "caseId":
@@ -70,7 +74,7 @@ func (d *reader) row(index int, record []byte) (gate.Row, error) {
 		case "vars":
 			row.Case.Vars = d.varsHash(&s)
 		case "testCase":
-			given, row.Case.Cluster = d.testCase(&s)
+			given, row.Case.Cluster, description = d.testCase(&s)
 		case "response":
 			d.response(&s, &row)
 		case "verdict":
@@ -107,6 +111,8 @@ func (d *reader) row(index int, record []byte) (gate.Row, error) {
 	row.Case.Name = caseID
 	if given {
 		row.Case.ID = caseID
+	} else {
+		row.Case.Title = d.title(caseID, description)
 	}
 	d.cases[cmp.Or(row.Case.ID, row.Case.Vars)] = struct{}{}
 	return row, nil
@@ -116,12 +122,14 @@ func (d *reader) row(index int, record []byte) (gate.Row, error) {
 const maxColumns = 100_000
 
 // testCase returns whether the suite gives the case an id, and its cluster.
-func (d *reader) testCase(s *rowscan.Scanner) (given bool, cluster string) {
+func (d *reader) testCase(s *rowscan.Scanner) (given bool, cluster string, description []byte) {
 	var conversation string
 	s.Members(func(key []byte) {
 		switch string(key) {
 		case "id":
 			given = s.Text() != ""
+		case "description":
+			description = s.Skip()
 		case "metadata":
 			s.Members(func(key []byte) {
 				switch string(key) {
@@ -133,7 +141,7 @@ func (d *reader) testCase(s *rowscan.Scanner) (given bool, cluster string) {
 			})
 		}
 	})
-	return given, cmp.Or(cluster, conversation)
+	return given, cmp.Or(cluster, conversation), description
 }
 
 // response reads tokens and latency.
@@ -164,6 +172,7 @@ func (d *reader) varsHash(s *rowscan.Scanner) string {
 		}
 		d.vars = append(d.vars, member{key, s.Skip()})
 	})
+	d.few = append(d.few, d.vars[:min(len(d.vars), titleVars)]...)
 	slices.SortFunc(d.vars, func(a, b member) int { return bytes.Compare(a.key, b.key) })
 	h := sha256.New()
 	for _, m := range d.vars {

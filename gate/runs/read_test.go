@@ -134,3 +134,25 @@ func TestSameVerdictsAsRecord(t *testing.T) {
 		t.Errorf("%v", run.Columns)
 	}
 }
+
+// TestTitles: a case without an id is called by its description, else by its variables; what
+// the suite names keeps its id.
+func TestTitles(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("long ", 2000)
+	for want, row := range map[string]string{
+		"":                      `"testCase":{"id":"refund-1","description":"a refund"}`,
+		"a refund":              `"vars":{"q":"x"},"testCase":{"description":"a\nrefund"}`,
+		"q=Where is it?, n=[1]": `"vars":{"q":"Where is\nit?","_conversation":["old"],"n":[1]},"testCase":{}`,
+		"b=1":                   `"vars":{"a":"` + long + `","b":1},"testCase":{"description":null}`,
+	} {
+		run := read(t, nil, `"caseId":"0123abcd","promptIdx":0,"verdict":"pass",`+row)
+		if c := run.Rows[0].Case; c.Title != want || c.Name != "0123abcd" {
+			t.Errorf("%q, want %q: %+v", c.Title, want, c)
+		}
+	}
+	run := read(t, nil, `"caseId":"0123abcd","promptIdx":0,"verdict":"pass"`)
+	if got := run.Rows[0].Case.Label(); got != "0123abcd" {
+		t.Errorf("a case of which nothing is known is called %q", got)
+	}
+}

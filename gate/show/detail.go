@@ -39,6 +39,29 @@ type shower struct {
 	texts Texts
 }
 
+// cases shows the cases by groups, the worst first: begin gets the title of a group, one its
+// cases, until it returns false or most cases are shown in all, and more the others of the group.
+func (s *shower) cases(most int, begin func(title string), one func(d *detail, sign string) bool, more func(others []gate.CasePair)) error {
+	for _, k := range kinds(s.c) {
+		if len(k.pairs) == 0 {
+			continue
+		}
+		begin(report.Plural(len(k.pairs), "case") + " " + k.title)
+		entries := 0
+		for ; entries < len(k.pairs) && most > 0; entries, most = entries+1, most-1 {
+			d, err := s.detail(&k.pairs[entries])
+			if err != nil {
+				return err
+			}
+			if !one(&d, k.sign) {
+				break
+			}
+		}
+		more(k.pairs[entries:])
+	}
+	return nil
+}
+
 // detail reads the texts of a case.
 func (s *shower) detail(p *gate.CasePair) (detail, error) {
 	d := detail{pair: p, column: columnName(s.c, p.Column)}
@@ -101,7 +124,7 @@ func shows(row *runs.Row, assertions []string, status proviso.Status) bool {
 const maxVerdicts = 10
 
 // verdictsOf returns the assertions that changed sides, then those that fail now, then
-// those that are undecided.
+// those with an error.
 func verdictsOf(base, head *runs.Row, p *gate.CasePair) []verdict {
 	var list []verdict
 	add := func(assertion string) {
@@ -141,11 +164,8 @@ func find(row *runs.Row, assertion string) *runs.VerdictText {
 func (v *verdict) statuses() string { return statusText(v.base) + " → " + statusText(v.head) }
 
 func statusText(v *runs.VerdictText) string {
-	switch {
-	case v == nil:
+	if v == nil {
 		return "–"
-	case v.Status == proviso.Errored:
-		return "undecided"
 	}
 	return v.Status.String()
 }
@@ -240,7 +260,7 @@ const maxInput = 4 << 10 // bytes
 // title names a case and what happened to it.
 func (d *detail) title() string {
 	if n := len(d.pair.Head); n > 1 {
-		return fmt.Sprintf("%s (%s)", d.pair.Name, report.Plural(n, "repeat"))
+		return fmt.Sprintf("%s (%s)", d.pair.Label(), report.Plural(n, "repeat"))
 	}
-	return d.pair.Name
+	return d.pair.Label()
 }

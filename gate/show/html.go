@@ -111,7 +111,7 @@ func (p *page) result(d *gate.Decision) {
 		for _, r := range d.Reasons {
 			p.raw("<li>%s</li>\n", escaped(r.Message))
 		}
-		if text := neededText(d.Needed); text != "" {
+		if text := neededOf(d).String(); text != "" {
 			p.raw("<li>%s</li>\n", text)
 		}
 		p.raw("</ul>\n")
@@ -169,25 +169,14 @@ func (p *page) details(s *shower) error {
 		p.marked(x.diff, "-+")
 		p.raw("</pre>\n")
 	}
-	left := max(pageCases, p.o.Cases)
-	for _, k := range kinds(p.c) {
-		if len(k.pairs) == 0 {
-			continue
+	begin := func(title string) { p.raw("<h2>%s</h2>\n", title) }
+	more := func(others []gate.CasePair) {
+		if len(others) > 0 {
+			p.raw("<p class=\"note\">… and %d more, in the JSON format.</p>\n", len(others))
 		}
-		p.raw("<h2>%s %s</h2>\n", report.Plural(len(k.pairs), "case"), k.title)
-		entries := 0
-		for i := 0; i < len(k.pairs) && left > 0; i++ {
-			d, err := s.detail(&k.pairs[i])
-			if err != nil {
-				return err
-			}
-			p.one(&d, k.sign)
-			entries++
-			left--
-		}
-		if more := len(k.pairs) - entries; more > 0 {
-			p.raw("<p class=\"note\">… and %d more, in the JSON format.</p>\n", more)
-		}
+	}
+	if err := s.cases(max(pageCases, p.o.Cases), begin, p.one, more); err != nil {
+		return err
 	}
 	if list := rest(p.c); len(list) > 0 {
 		p.raw("<p>Other cases: %s.</p>\n", strings.Join(list, ", "))
@@ -196,7 +185,7 @@ func (p *page) details(s *shower) error {
 }
 
 // one writes one case: its assertions, and the outputs side by side.
-func (p *page) one(d *detail, sign string) {
+func (p *page) one(d *detail, sign string) bool {
 	p.raw("<details><summary>%s %s", sign, escaped(d.title()))
 	if d.column != "" {
 		p.raw(" <span class=\"note\">%s</span>", escaped(d.column))
@@ -235,6 +224,7 @@ func (p *page) one(d *detail, sign string) {
 		p.raw("<h3>Output%s</h3><pre>%s</pre>\n", sameOutput(d), escaped(d.head.Output))
 	}
 	p.raw("</details>\n")
+	return true
 }
 
 // marked writes the parts of a diff that are equal or have one of the operations.

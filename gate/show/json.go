@@ -26,7 +26,7 @@ func JSON(w io.Writer, c *gate.Comparison, d *gate.Decision) error {
 				s.item(reasonJSON(r))
 			}
 		})
-		s.member("needed", (*neededJSON)(d.Needed))
+		s.member("needed", neededOf(d))
 		if s.key("compare"); c != nil {
 			s.comparison(c)
 		} else {
@@ -45,11 +45,7 @@ func DecidedJSON(w io.Writer, c *gate.Comparison, d *gate.Decision) error {
 		if d == nil {
 			return
 		}
-		out := decidedJSON{Decision: d.Outcome, Reasons: []ruleJSON{}, Needed: (*neededJSON)(d.Needed)}
-		for i, r := range d.Reasons {
-			out.Reasons = append(out.Reasons, ruleJSON{r.Rule, r.Assertion, d.Outcome == gate.Pass || i >= d.Decided, r.Message})
-		}
-		s.member("decision", out)
+		s.member("decision", decided(d))
 	})
 	return s.end()
 }
@@ -144,21 +140,6 @@ type (
 		Assertion string `json:"assertion,omitempty"`
 		Message   string `json:"message"`
 	}
-	decidedJSON struct {
-		Decision gate.Outcome `json:"decision"`
-		Reasons  []ruleJSON   `json:"reasons"`
-		Needed   *neededJSON  `json:"needed"`
-	}
-	ruleJSON struct {
-		Rule      string `json:"rule"`
-		Assertion string `json:"assertion,omitempty"`
-		Met       bool   `json:"met"`
-		Text      string `json:"text"`
-	}
-	neededJSON struct {
-		Cases   int `json:"cases"`
-		Repeats int `json:"repeats"`
-	}
 )
 
 // comparison writes a comparison as an object.
@@ -176,6 +157,7 @@ func (s *stream) members(c *gate.Comparison) {
 	})
 	s.key("cases")
 	s.block("{}", func() { s.cases(&c.Cases) })
+	s.member("titles", titles(&c.Cases))
 	s.member("warnings", append([]string{}, c.Warnings...))
 	s.member("base", sideOf(&c.Base))
 	s.member("head", sideOf(&c.Head))
@@ -218,6 +200,19 @@ func (s *stream) cases(c *gate.Cases) {
 			}
 		})
 	}
+}
+
+// titles returns the titles of the listed cases without an id, by the names that the lists have.
+func titles(c *gate.Cases) map[string]string {
+	list := map[string]string{}
+	for _, pairs := range [][]gate.CasePair{c.Broke, c.Fixed, c.Flaky, c.StillFailing, c.OnlyBase, c.OnlyHead, c.Undecided} {
+		for i := range pairs {
+			if pairs[i].Title != "" {
+				list[pairs[i].Name] = pairs[i].Title
+			}
+		}
+	}
+	return list
 }
 
 func assertionOf(a *gate.AssertionEffect) assertionJSON {

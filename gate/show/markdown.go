@@ -69,12 +69,12 @@ func (m *markdown) head(d *gate.Decision) {
 	m.entry(fmt.Sprintf("## %s proviso%s: %s\n\n", sign, name, text))
 	if d != nil {
 		for _, r := range d.Reasons[:min(len(d.Reasons), maxSentences)] {
-			m.entry("- " + sentence(r.Message) + "\n")
+			m.entry("- " + report.MarkdownSentence(r.Message) + "\n")
 		}
 		if more := len(d.Reasons) - maxSentences; more > 0 {
 			m.entry(fmt.Sprintf("- … and %d more\n", more))
 		}
-		if text := neededText(d.Needed); text != "" {
+		if text := neededOf(d).String(); text != "" {
 			m.entry("- " + text + "\n")
 		}
 		m.entry("\n")
@@ -84,7 +84,7 @@ func (m *markdown) head(d *gate.Decision) {
 	}
 	m.entry(fmt.Sprintf("Base %s, head %s. %s\n\n", report.MarkdownCode(m.c.Base.Name, 80), report.MarkdownCode(m.c.Head.Name, 80), suiteSentence(m.c)))
 	for _, text := range m.c.Warnings[:min(len(m.c.Warnings), maxSentences)] {
-		m.entry("> **Warning**: " + sentence(text) + "\n>\n")
+		m.entry("> **Warning**: " + report.MarkdownSentence(text) + "\n>\n")
 	}
 	if more := len(m.c.Warnings) - maxSentences; more > 0 {
 		m.entry(fmt.Sprintf("> … and %d more\n", more))
@@ -133,28 +133,10 @@ func (m *markdown) details(s *shower) error {
 		}
 		m.entry(fmt.Sprintf("<details><summary>What changed in the prompt</summary>\n\n%s%s\n</details>\n\n", name, diffFence(p.diff)))
 	}
-	left := m.o.Cases
-	for _, k := range kinds(m.c) {
-		if len(k.pairs) == 0 {
-			continue
-		}
-		m.entry(fmt.Sprintf("### %s %s\n\n", report.Plural(len(k.pairs), "case"), k.title))
-		entries := 0
-		for i := range k.pairs {
-			if left == 0 || m.full {
-				break
-			}
-			d, err := s.detail(&k.pairs[i])
-			if err != nil {
-				return err
-			}
-			if !m.entry(caseMarkdown(&d, k.sign)) {
-				break
-			}
-			entries++
-			left--
-		}
-		m.namesOf(k.pairs[entries:])
+	begin := func(title string) { m.entry("### " + title + "\n\n") }
+	one := func(d *detail, sign string) bool { return m.entry(caseMarkdown(d, sign)) }
+	if err := s.cases(m.o.Cases, begin, one, m.namesOf); err != nil {
+		return err
 	}
 	if list := rest(m.c); len(list) > 0 {
 		m.entry("Other cases: " + strings.Join(list, ", ") + ".\n\n")
@@ -172,7 +154,7 @@ func (m *markdown) namesOf(pairs []gate.CasePair) {
 	}
 	var list []string
 	for i := range pairs[:min(len(pairs), maxNames)] {
-		list = append(list, report.MarkdownCode(pairs[i].Name, 60))
+		list = append(list, report.MarkdownCode(pairs[i].Label(), 60))
 	}
 	if more := len(pairs) - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", more))
@@ -290,43 +272,4 @@ func linkOf(address string) string {
 func isLink(address string) bool {
 	scheme := strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
 	return scheme && !strings.ContainsAny(address, "<> \t\r\n\\`\"") && len(address) <= 1000
-}
-
-// neededText says what would turn "inconclusive" into a decision.
-func neededText(n *gate.Needed) string {
-	switch {
-	case n == nil || n.Cases <= 0 && n.Repeats <= 0:
-		return ""
-	case n.Repeats <= 0:
-		return fmt.Sprintf("About %s would be enough to decide.", report.Plural(n.Cases, "case"))
-	case n.Cases <= 0:
-		return fmt.Sprintf("About %s of each case would be enough to decide.", report.Plural(n.Repeats, "repeat"))
-	}
-	return fmt.Sprintf("About %s, or %s of each case, would be enough to decide.", report.Plural(n.Cases, "case"), report.Plural(n.Repeats, "repeat"))
-}
-
-// sentence escapes a sentence that has names of the suite in it. A backslash keeps
-// Markdown from reading markup. Mentions, references and bare addresses are found in
-// the text without backslashes, so a word joiner, which is invisible, breaks them.
-func sentence(text string) string {
-	const joiner = "\u2060"
-	var b strings.Builder
-	text = report.Line(text, maxSentence)
-	for i, r := range text {
-		if strings.ContainsRune("\\`*_{}[]()<>#+!|&~$", r) || i == 0 && r == '-' {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-		rest := text[i+utf8.RuneLen(r):]
-		if strings.ContainsRune("@#!", r) || r == ':' && strings.HasPrefix(rest, "/") || r == '.' && endsInWWW(text[:i]) {
-			b.WriteString(joiner)
-		}
-	}
-	return b.String()
-}
-
-const maxSentence = 1000 // cells
-
-func endsInWWW(text string) bool {
-	return len(text) >= 3 && strings.EqualFold(text[len(text)-3:], "www")
 }

@@ -171,26 +171,11 @@ func (p *printer) details(s *shower) error {
 		p.diff(x.diff)
 		p.line("")
 	}
-	left := p.o.Cases
-	for _, k := range kinds(p.c) {
-		if len(k.pairs) == 0 {
-			continue
-		}
-		p.line(p.paint(bold, fmt.Sprintf("%s %s", report.Plural(len(k.pairs), "case"), k.title)))
-		entries := 0
-		for i := 0; i < len(k.pairs) && left > 0; i++ {
-			d, err := s.detail(&k.pairs[i])
-			if err != nil {
-				return err
-			}
-			p.one(&d, k.sign)
-			entries++
-			left--
-		}
-		p.names(k.pairs[entries:])
+	more := func(others []gate.CasePair) {
+		p.names(others)
 		p.line("")
 	}
-	return nil
+	return s.cases(p.o.Cases, func(title string) { p.line(p.paint(bold, title)) }, p.one, more)
 }
 
 // names names the cases that are not shown with their texts.
@@ -200,7 +185,7 @@ func (p *printer) names(pairs []gate.CasePair) {
 	}
 	var list []string
 	for i := range pairs[:min(len(pairs), maxNames)] {
-		list = append(list, report.Line(pairs[i].Name, 40))
+		list = append(list, report.Line(pairs[i].Label(), 40))
 	}
 	if more := len(pairs) - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("and %d more (in the JSON format)", more))
@@ -209,7 +194,7 @@ func (p *printer) names(pairs []gate.CasePair) {
 }
 
 // one writes one case.
-func (p *printer) one(d *detail, sign string) {
+func (p *printer) one(d *detail, sign string) bool {
 	color := map[string]string{"✗": red, "✓": green}[sign]
 	title := d.title()
 	if d.column != "" {
@@ -246,6 +231,7 @@ func (p *printer) one(d *detail, sign string) {
 		p.line("  output" + sameOutput(d) + ":")
 		p.wrapped("    ", "    ", "", d.head.Output, 6)
 	}
+	return true
 }
 
 // shownDiff limits the lines of a diff.
@@ -285,7 +271,7 @@ func (p *printer) end(d *gate.Decision) {
 		for _, r := range d.Reasons[:min(len(d.Reasons), maxSentences)] {
 			p.wrapped("- ", "  ", "", r.Message, 6)
 		}
-		if text := neededText(d.Needed); text != "" {
+		if text := neededOf(d).String(); text != "" {
 			p.line("- " + text)
 		}
 	}

@@ -91,7 +91,7 @@ func suiteSentence(c *gate.Comparison) string {
 	text := fmt.Sprintf("Score %s → %s, difference %s over %s.", percent(c.Suite.Base.Value), percent(c.Suite.Head.Value),
 		points(c.Suite.Difference), report.Plural(c.Suite.Pairs, "pair"))
 	if c.LeftOut > 0 {
-		text += fmt.Sprintf(" %s left out, because a side is undecided.", pairsAre(c.LeftOut))
+		text += fmt.Sprintf(" %s left out, because a side has an error.", pairsAre(c.LeftOut))
 	}
 	return text
 }
@@ -184,7 +184,7 @@ func flips(a *gate.AssertionEffect) string {
 func notes(a *gate.AssertionEffect) []string {
 	var list []string
 	if a.Pairs > 0 && a.Broke+a.Fixed > 0 {
-		list = append(list, fmt.Sprintf("two-sided p %s, adjusted %s", pValue(a.P), pValue(a.PAdjusted)))
+		list = append(list, "adjusted p "+pValue(a.PAdjusted))
 	}
 	switch {
 	case a.Corrected != nil:
@@ -193,7 +193,7 @@ func notes(a *gate.AssertionEffect) []string {
 		list = append(list, "judge not measured")
 	}
 	if a.LeftOut > 0 {
-		list = append(list, fmt.Sprintf("%s undecided", report.Plural(a.LeftOut, "pair")))
+		list = append(list, fmt.Sprintf("%s with an error", report.Plural(a.LeftOut, "pair")))
 	}
 	if a.OnlyBase > 0 {
 		list = append(list, fmt.Sprintf("%s only in the base", report.Plural(a.OnlyBase, "verdict")))
@@ -288,7 +288,7 @@ func rest(c *gate.Comparison) []string {
 	for _, k := range [...]struct {
 		pairs []gate.CasePair
 		text  string
-	}{{c.Cases.Undecided, "undecided"}, {c.Cases.OnlyBase, "only in the base"}, {c.Cases.OnlyHead, "only in the head"}} {
+	}{{c.Cases.Undecided, "with an error"}, {c.Cases.OnlyBase, "only in the base"}, {c.Cases.OnlyHead, "only in the head"}} {
 		if n := len(k.pairs); n > 0 {
 			list = append(list, fmt.Sprintf("%d %s", n, k.text))
 		}

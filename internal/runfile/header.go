@@ -11,6 +11,9 @@ import (
 // format is the version of the file's layout; a reader refuses later ones.
 const format = 1
 
+// lastYear is the latest year in which a run can start.
+const lastYear = 9000
+
 // Header describes the input of a run.
 type Header struct {
 	ID      string        // set by [Create], if it is empty
@@ -63,6 +66,13 @@ func parseHeader(line string) (Header, error) {
 	started := o.Text("started")
 	if h.Started, err = time.Parse(time.RFC3339Nano, started); err != nil {
 		return Header{}, errNotRun
+	}
+	// RFC 3339 has four digits for a year, also for the end of the run and in another time zone.
+	if year := h.Started.UTC().Year(); year < 1 || year > lastYear {
+		return Header{}, fmt.Errorf("run file started in the year %d, expected one from 1 to %d", year, lastYear)
+	}
+	if !isPlain(h.ID) {
+		h.ID = ContentID(h.Started, line)
 	}
 	return h, nil
 }

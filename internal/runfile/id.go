@@ -3,6 +3,7 @@ package runfile
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"strings"
 	"time"
 )
 
@@ -35,16 +36,33 @@ func id(started time.Time, bits [idRandom]byte) string {
 	return started.UTC().Format(idTime) + "-" + string(bits[:])
 }
 
+// isPlain reports whether an id may stand in the commands that reports name, for people to
+// copy into a shell.
+func isPlain(id string) bool {
+	for _, c := range []byte(id) {
+		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_' || c == '.') {
+			return false
+		}
+	}
+	return len(id) <= 80 && !strings.HasPrefix(id, "-")
+}
+
 // IsID reports whether a text has the form of an id.
 func IsID(text string) bool {
 	_, ok := parseID(text)
 	return ok
 }
 
-// parseID returns the time in an id and whether name has the shape of one.
+// parseID returns the time in an id and whether name has the shape of one: a folder that
+// others made may have a name that controls a terminal.
 func parseID(name string) (time.Time, bool) {
 	if len(name) != len(idTime)+1+idRandom || name[len(idTime)] != '-' {
 		return time.Time{}, false
+	}
+	for _, c := range []byte(name[len(idTime)+1:]) {
+		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z') {
+			return time.Time{}, false
+		}
 	}
 	started, err := time.Parse(idTime, name[:len(idTime)])
 	return started, err == nil

@@ -21,13 +21,17 @@ type Reader struct {
 
 // Open reads a run, named by its file or its folder. A last line that was cut
 // off, as after kill -9 or on a full disk, is left out.
-func Open(path string) (*Reader, error) {
+func Open(path string) (*Reader, error) { return OpenLimited(path, Limits{}) }
+
+// OpenLimited is [Open] for a file of unknown size. A file beyond the limits is an error,
+// here and at [Reader.Update].
+func OpenLimited(path string, limits Limits) (*Reader, error) {
 	path = inFolder(path)
 	f, err := openRegular(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the run: %w", err)
 	}
-	r := &Reader{file: f, path: path}
+	r := &Reader{content: content{limits: limits}, file: f, path: path}
 	if err = r.scan(f); err == nil {
 		err = r.remember()
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/proviso-eval/proviso"
 )
 
 // maxHeader bounds the header and the trailer, which are read whole.
@@ -25,6 +27,27 @@ type content struct {
 	end     int64 // where the last complete line ends
 	cut     bool  // the file goes on after end
 	damaged int   // complete lines that are neither row nor trailer
+	limits  Limits
+}
+
+// Limits bound the memory that a reader takes. 0 is no limit.
+type Limits struct {
+	Rows int   // of the file
+	Row  int64 // bytes of one
+}
+
+// check returns that a line, of which there is at least so much, is beyond the limits.
+func (m *Limits) check(l line, rows int) error {
+	if l.off == 0 || !bytes.HasPrefix(l.head, []byte(rowStart)) {
+		return nil
+	}
+	if m.Row > 0 && l.size > m.Row {
+		return proviso.Errorf(proviso.Limit, "the line at byte %d, a row, has more than %d bytes, the most that is read", l.off, m.Row)
+	}
+	if m.Rows > 0 && rows >= m.Rows {
+		return proviso.Errorf(proviso.Limit, "the run has more than %d rows, the most that is read", m.Rows)
+	}
+	return nil
 }
 
 // maxHead is how much of a line a scan keeps.
@@ -46,8 +69,11 @@ func (c *content) scan(f *os.File) error {
 		return err
 	}
 	var trailer line
-	size, err := eachLine(f, func(l line) error {
+	size, err := eachLine(f, func(l line, ended bool) error {
 		l.off += from
+		if err := c.limits.check(l, len(c.index.entries)); err != nil || !ended {
+			return err
+		}
 		c.end = l.off + l.size + 1
 		if l.off == 0 {
 			return c.readHeader(f, l)
@@ -121,9 +147,10 @@ func rowOf(l line) (uint32, bool) {
 	return uint32(row), err == nil
 }
 
-// eachLine calls do for every line that ends in a line break and returns the
-// length of the file. The line's head is valid during the call only.
-func eachLine(r io.Reader, do func(line) error) (int64, error) {
+// eachLine calls do for every line that ends in a line break, and before for what was
+// read of it, and returns the length of the file. The line's head is valid during the
+// call only.
+func eachLine(r io.Reader, do func(l line, ended bool) error) (int64, error) {
 	buf := make([]byte, scanSize)
 	head := make([]byte, 0, maxHead)
 	l, at := line{}, int64(0)
@@ -138,12 +165,12 @@ func eachLine(r io.Reader, do func(line) error) (int64, error) {
 			l.size += int64(len(part))
 			at += int64(len(chunk) - len(rest))
 			chunk = rest
+			l.head = head
+			if err := do(l, found); err != nil {
+				return at, err
+			}
 			if !found {
 				break
-			}
-			l.head = head
-			if err := do(l); err != nil {
-				return at, err
 			}
 			l, head = line{off: at}, head[:0]
 		}

@@ -1,0 +1,206 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Decision is what a gate decided on a run: whether the change may merge. A report begins
+// with it. Its JSON is that of a comparison of the server, with the rows besides.
+type Decision struct {
+	Outcome string   `json:"decision"` // pass, fail or inconclusive; "" if nothing could be compared
+	Reasons []Reason `json:"reasons"`  // those that decided come first
+	Needed  *Needed  `json:"needed"`   // nil if no number of cases is known to decide
+	Base    string   `json:"base,omitempty"`
+}
+
+// Reason is one rule that decided, or that is to be known besides.
+type Reason struct {
+	Rule      string `json:"rule"`
+	Assertion string `json:"assertion,omitempty"` // "" if the rule is about the suite
+	Met       bool   `json:"met"`                 // false if the rule kept the change from passing
+	Text      string `json:"text"`                // a sentence; names from the suite are quoted
+	Rows      []int  `json:"rows,omitempty"`      // indices of the rows that it is about, the worst first, at most [ReasonRows]
+	More      int    `json:"more_rows,omitempty"` // how many other rows it is about
+	Note      bool   `json:"-"`                   // it did not decide
+}
+
+// ReasonRows limits the rows of a [Reason].
+const ReasonRows = 5
+
+// Needed is what would turn "inconclusive" into a decision: so many cases, or so many
+// repeats of the same cases. A number is 0 if it is not known.
+type Needed struct {
+	Cases   int `json:"cases"`
+	Repeats int `json:"repeats"`
+}
+
+// String returns a sentence; "" if nothing is known.
+func (n *Needed) String() string {
+	switch {
+	case n == nil || n.Cases <= 0 && n.Repeats <= 0:
+		return ""
+	case n.Repeats <= 0:
+		return fmt.Sprintf("About %s would be enough to decide.", Plural(n.Cases, "case"))
+	case n.Cases <= 0:
+		return fmt.Sprintf("About %s of each case would be enough to decide.", Plural(n.Repeats, "repeat"))
+	}
+	return fmt.Sprintf("About %s, or %s of each case, would be enough to decide.", Plural(n.Cases, "case"), Plural(n.Repeats, "repeat"))
+}
+
+// PassRateDecision is the decision by the share of the rows that must pass: pass, fail if
+// too few pass, or else inconclusive, because it depends on rows with errors.
+func PassRateDecision(s *Summary, least float64, missed bool) *Decision {
+	c := countsOf(s.Totals())
+	d := &Decision{Outcome: "inconclusive"}
+	switch low, _ := c.ends(); {
+	case missed:
+		d.Outcome = "fail"
+	case c.Asked() == 0 || low >= least:
+		d.Outcome = "pass"
+	}
+	d.Reasons = []Reason{{Rule: "pass-rate", Met: d.Outcome == "pass", Text: fmt.Sprintf("%s, %s; at least %.4g %% must pass.", c.passedOf(), c.percent(" "), 100*least)}}
+	if d.Outcome != "pass" {
+		d.Reasons[0].Rows, d.Reasons[0].More = s.worstRows()
+	}
+	return d
+}
+
+// worstRows returns indices of rows that failed, else of those with errors, and how many
+// others there are.
+func (s *Summary) worstRows() (list []int, more int) {
+	t := s.Totals()
+	list, more = s.failures(), t.Failed
+	if len(list) == 0 {
+		more = t.Errors
+		for _, e := range s.undecidedRows() {
+			list = append(list, e.first)
+		}
+	}
+	list = list[:min(len(list), ReasonRows)]
+	return list, more - len(list)
+}
+
+// maxReasons limits how many reasons a report shows.
+const maxReasons = 20
+
+// words returns the sign, the class of its colour and the words of an outcome.
+func (d *Decision) words() (sign, class, text string) {
+	switch d.Outcome {
+	case "pass":
+		return "✓", "pass", "Pass"
+	case "fail":
+		return "✗", "fail", "Fail: blocked"
+	case "inconclusive":
+		return "?", "error", "Inconclusive: undecided"
+	}
+	return "?", "error", "Undecided: nothing to compare"
+}
+
+// mark returns the sign in front of a reason, and the word for those who do not see it.
+func (r *Reason) mark(d *Decision) (sign, class, word string) {
+	sign, class, _ = d.words()
+	switch {
+	case r.Note:
+		return "", "", "Note"
+	case r.Met:
+		return "✓", "pass", "Met"
+	}
+	return sign, class, map[string]string{"fail": "Not met"}[class]
+}
+
+// name returns the rule with its assertion.
+func (r *Reason) name() string {
+	if r.Assertion == "" {
+		return r.Rule
+	}
+	return r.Rule + " " + r.Assertion
+}
+
+// decision writes the decision of the gate, if there is one.
+func (m *markdown) decision() {
+	d := m.in.Meta.Decision
+	if d == nil {
+		return
+	}
+	sign, _, text := d.words()
+	base := ""
+	if d.Base != "" {
+		base = ", compared with " + code(d.Base, 100)
+	}
+	m.line("**Gate: %s %s**%s\n", sign, text, base)
+	for i := range d.Reasons[:min(len(d.Reasons), maxReasons)] {
+		r := &d.Reasons[i]
+		sign, _, word := r.mark(d)
+		if sign == "" {
+			sign = word + ":"
+		}
+		m.line("- %s %s: %s", sign, code(r.name(), 100), MarkdownSentence(r.Text))
+	}
+	if more := len(d.Reasons) - maxReasons; more > 0 {
+		m.line("- … and %d more", more)
+	}
+	if text := d.Needed.String(); text != "" {
+		m.line("- %s", text)
+	}
+	m.line("")
+}
+
+// about reports whether a reason is about a row.
+func (d *Decision) about(row int) bool {
+	return d != nil && slices.ContainsFunc(d.Reasons[:min(len(d.Reasons), maxReasons)], func(r Reason) bool { return slices.Contains(r.Rows, row) })
+}
+
+// leading returns the marks with the rows of the decision first.
+func (d *Decision) leading(list []mark) []mark {
+	var about, others []mark
+	for _, m := range list {
+		if d.about(m.index) {
+			about = append(about, m)
+		} else {
+			others = append(others, m)
+		}
+	}
+	return slices.Concat(about, others)
+}
+
+// appendDecision appends the decision as a member of an object.
+func appendDecision(b []byte, d *Decision) []byte {
+	if d == nil {
+		return b
+	}
+	text, err := json.Marshal(d)
+	if err != nil { // it has texts and numbers only
+		return b
+	}
+	return append(append(b, `,"decision":`...), text...)
+}
+
+// MarkdownSentence escapes a sentence that has names of the suite in it. A backslash keeps
+// Markdown from reading markup. Mentions, references and bare addresses are found in
+// the text without backslashes, so a word joiner, which is invisible, breaks them.
+func MarkdownSentence(text string) string {
+	const joiner = "\u2060"
+	var b strings.Builder
+	text = Line(text, maxSentence)
+	for i, r := range text {
+		if strings.ContainsRune("\\`*_{}[]()<>#+!|&~$", r) || i == 0 && r == '-' {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+		rest := text[i+utf8.RuneLen(r):]
+		if strings.ContainsRune("@#!", r) || r == ':' && strings.HasPrefix(rest, "/") || r == '.' && endsInWWW(text[:i]) {
+			b.WriteString(joiner)
+		}
+	}
+	return b.String()
+}
+
+const maxSentence = 1000 // cells
+
+func endsInWWW(text string) bool {
+	return len(text) >= 3 && strings.EqualFold(text[len(text)-3:], "www")
+}

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// Asked returns how many were to be decided: those that passed, failed or have an error.
+// It is what a pass rate is of. An error is not a fail, but without it one pass and one
+// error would be shown as 100 %.
+func (c Counts) Asked() int { return c.Passed + c.Failed + c.Errors }
+
+// countsOf returns the counts of all rows of a run.
+func countsOf(t proviso.Totals) Counts {
+	return Counts{Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped, MayPass: t.MayPass, WillPass: t.WillPass}
+}
+
+// allSkipped says how many rows neither passed nor failed because no assertion applied;
+// "" if there are none. With one column and no repeats, a row is a case.
+func (s *Summary) allSkipped() string {
+	n := s.totals.Skipped
+	if n == 0 {
+		return ""
+	}
+	noun := "row"
+	if len(s.columns) <= 1 && s.Repeats().Groups == 0 {
+		noun = "case"
+	}
+	return Plural(n, noun) + " skipped: no assertion applied"
+}
+
+// ends returns the pass rate if all errors were failures, and if all of them were passes.
+func (c Counts) ends() (low, high float64) {
+	n := float64(c.Asked())
+	if n == 0 {
+		return 0, 0
+	}
+	return float64(c.Passed+c.WillPass) / n, float64(c.Passed+c.Errors+c.MayPass) / n
+}
+
+// interval returns the confidence interval of the pass rate for every result that the
+// errors could have had.
+func (c Counts) interval() Interval {
+	n := c.Asked()
+	return Interval{Low: stats.Wilson(c.Passed+c.WillPass, n, confidence).Low, High: stats.Wilson(c.Passed+c.Errors+c.MayPass, n, confidence).High}
+}
+
+// percent formats the pass rate for people, with space before the percent sign; "–" if
+// nothing was decided. A rate below 100 % is never rounded up to 100 %, nor one above 0
+// down to 0 %.
+func (c Counts) percent(space string) string {
+	n := c.Asked()
+	if c.Decided() == 0 {
+		return "–"
+	}
+	share := float64(c.Passed) / float64(n)
+	switch rate := fmt.Sprintf("%.0f", 100*share); {
+	case c.Passed < n && rate == "100":
+		return ">" + space + "99" + space + "%"
+	case c.Passed > 0 && rate == "0":
+		return "<" + space + "1" + space + "%"
+	default:
+		return rate + space + "%"
+	}
+}
+
+// passedOf returns the counts behind a rate: "3 of 4 passed, 1 error".
+func (c Counts) passedOf() string {
+	return fmt.Sprintf("%d of %d passed%s", c.Passed, c.Asked(), c.others())
+}
+
+// others returns the errors and what was skipped, for the end of a line: ", 2 errors,
+// 1 skipped".
+func (c Counts) others() string {
+	text := ""
+	if c.Errors > 0 {
+		text += ", " + Plural(c.Errors, "error")
+	}
+	if c.Skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", c.Skipped)
+	}
+	return text
+}
+
+// intervalText formats the interval for people; "–" if nothing was decided.
+func (c Counts) intervalText() string {
+	if c.Decided() == 0 {
+		return "–"
+	}
+	i := c.interval()
+	return fmt.Sprintf("%.0f–%.0f %%", 100*i.Low, 100*i.High)
+}
+
+// headline is the pass rate of a run with its interval. Where nothing was decided, it
+// begins with the errors; "" without them.
+func (c Counts) headline() (first, rest string) {
+	switch {
+	case c.Decided() > 0:
+		return c.percent(" "), fmt.Sprintf("pass rate, 95 %% interval %s, n = %d", c.intervalText(), c.Asked())
+	case c.Errors > 0:
+		return Plural(c.Errors, "error"), fmt.Sprintf("of %s, so there is no pass rate", Plural(c.Asked(), "result"))
+	}
+	return "", ""
+}
+
+// figures returns rate and counts, in columns of fixed width.
+func (c Counts) figures() string {
+	return ahead(c.percent(""), len("100%")) + "  " + ahead(strconv.Itoa(c.Passed), 6) + fmt.Sprintf(" of %-6d", c.Asked())
+}
+
+// ahead pads a clean text with blanks on the left.
+func ahead(s string, cells int) string { return strings.Repeat(" ", max(0, cells-cellsOf(s))) + s }
