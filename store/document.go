@@ -16,6 +16,7 @@ type Kind string
 const (
 	SuiteKind        Kind = "suite"
 	AssertionSetKind Kind = "assertion_set"
+	DatasetKind      Kind = "dataset"
 )
 
 // NewDocument is a version of a document to be stored.
@@ -26,9 +27,13 @@ type NewDocument struct {
 	MediaType  string // of the content, such as application/json
 	Content    []byte // as it was sent
 	CreatedBy  string // id of the API key
+	// Replaces, if not nil, is the hash of the version that must be the current one of
+	// the name, or "" if the name must be free. Anything else is a Conflict, so that a
+	// writer does not overwrite what somebody else changed meanwhile.
+	Replaces *string
 }
 
-// Document is one version of a suite or an assertion set.
+// Document is one version of a suite, an assertion set or a dataset.
 type Document struct {
 	NewDocument
 	Hash    string // of kind, content and prompt hash: the version's identity
@@ -53,10 +58,10 @@ func (d NewDocument) Version() string {
 // Check returns why a document is invalid, or nil.
 func (d NewDocument) Check() error {
 	switch d.Kind {
-	case SuiteKind, AssertionSetKind:
+	case SuiteKind, AssertionSetKind, DatasetKind:
 	default:
 		return &proviso.Error{Code: proviso.Invalid, Message: "there is no kind of document " + quote(string(d.Kind)),
-			Valid: []string{string(SuiteKind), string(AssertionSetKind)}}
+			Valid: []string{string(SuiteKind), string(AssertionSetKind), string(DatasetKind)}}
 	}
 	if err := checkText("name", d.Name, MaxName); err != nil {
 		return err

@@ -17,17 +17,19 @@ import (
 // Scope is a right of an API key.
 type Scope string
 
-// The scopes. Admin includes the others; evaluate and edit do not include read, so
-// that a key for CI cannot read what others evaluated. Edit spends no money.
+// The scopes. Admin includes the others, which do not include each other. Without read, a
+// key sees only its own data, so that a key for CI cannot read what others evaluated.
 const (
-	Read     Scope = "read"     // see suites, runs, results and evaluations
-	Evaluate Scope = "evaluate" // evaluate outputs, put suites, start runs, see its own
-	Edit     Scope = "edit"     // put runs that were made elsewhere, see its own
-	Admin    Scope = "admin"    // everything, in all projects
+	Read      Scope = "read"     // see suites, runs, results, evaluations and labels
+	Labelling Scope = "label"    // write labels, see what a queue gives and its own labels
+	Evaluate  Scope = "evaluate" // evaluate outputs, put suites, start runs, see its own
+	Edit      Scope = "edit"     // put suites, sets, datasets and runs that were made elsewhere, see its own; spends no money
+	Ingest    Scope = "ingest"   // send spans
+	Admin     Scope = "admin"    // everything, in all projects
 )
 
 // scopes are all scopes, from the least to the most.
-var scopes = [...]Scope{Read, Evaluate, Edit, Admin}
+var scopes = [...]Scope{Read, Labelling, Evaluate, Edit, Ingest, Admin}
 
 // ScopeNames returns the names of all scopes.
 func ScopeNames() []string {

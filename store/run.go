@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -41,7 +42,7 @@ type ImportedRun struct {
 	Hash      string // as of [Run]
 	CreatedBy string // id of the API key, which is charged nothing
 	Options   []byte // JSON, as of [NewRun]
-	Rows      int    // number of rows
+	Rows      int    // number of rows that it was to have; with fewer results, it is [Cancelled]
 	Started   time.Time
 	RunFile
 }
@@ -64,6 +65,11 @@ func (r *ImportedRun) Check() error {
 		return proviso.Errorf(proviso.Limit, "the run has %d bytes beside its rows, more than %d", n, MaxContent)
 	}
 	return nil
+}
+
+// Interrupted is the error of a run that ended before all of its rows were finished.
+func Interrupted(finished, rows int) string {
+	return fmt.Sprintf("interrupted: %d of %d rows are finished", finished, rows)
 }
 
 // Run is one execution of a suite.

@@ -13,6 +13,8 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"github.com/proviso-eval/proviso/label"
 )
 
 // Store is everything a server stores. Implementations are safe for concurrent
@@ -48,6 +50,8 @@ type ProjectStore interface {
 	Documents
 	Runs
 	Evaluations
+	Labels
+	LabelQueues
 }
 
 // Keys are the API keys of clients, each of one project.
@@ -77,12 +81,17 @@ type Keys interface {
 	TouchKey(ctx context.Context, id string, at time.Time) error
 }
 
-// Documents are suites and assertion sets, each name with all its versions.
+// Documents are suites, assertion sets and datasets, each name with all its versions.
 type Documents interface {
 	// PutDocument makes d the current version of its name. Storing the same
 	// content and prompt hash again makes no new version: created is false, and
-	// that version is the current one again.
+	// that version is the current one again. If d.Replaces is not the current version,
+	// nothing is stored: Conflict, and doc is the current version, zero if there is none.
+	// A current version with the content of d is none.
 	PutDocument(ctx context.Context, d NewDocument) (doc Document, created bool, err error)
+	// DeleteDocument removes a name with all its versions: NotFound if there is none.
+	// Their numbers begin again if the name is used again.
+	DeleteDocument(ctx context.Context, kind Kind, name string) error
 	// Document returns a version by its hash, or the current one if hash is "".
 	Document(ctx context.Context, kind Kind, name, hash string) (Document, error)
 	// ListDocuments lists documents without their content: the current version of
@@ -110,7 +119,8 @@ type Runs interface {
 	DeleteRun(ctx context.Context, id string) error
 
 	// ImportRun stores a run that was made elsewhere as done, with its results: all
-	// or nothing. The results are stored in steps, so that other writers need not
+	// or nothing. With fewer results than rows it is cancelled, and its error is
+	// [Interrupted]. The results are stored in steps, so that other writers need not
 	// wait, and nothing of the run is visible before the last one. If the project
 	// has a run with this id, that one is returned and created is false; if another
 	// project has it, it is a Conflict. An error of rows is returned as it is. Two
@@ -152,6 +162,46 @@ type Evaluations interface {
 	Evaluation(ctx context.Context, id string) (Evaluation, error)
 	// ListEvaluations lists evaluations without request and response, newest first.
 	ListEvaluations(ctx context.Context, f EvaluationFilter, p Page) (List[Evaluation], error)
+}
+
+// Labels are what people say of outputs and of the verdicts on them. They outlive what
+// they are about.
+type Labels interface {
+	// AddLabel stores a label, and the reply of n, all or nothing. It replaces the
+	// label of the same person on the same subject, which is kept as history.
+	AddLabel(ctx context.Context, n NewLabel) (Label, error)
+	// Label returns a label by its id, in force or not.
+	Label(ctx context.Context, id string) (Label, error)
+	// ListLabels lists labels, newest first.
+	ListLabels(ctx context.Context, f LabelFilter, p Page) (List[Label], error)
+	// DeleteLabel removes a label; the one that it replaced is in force again. by is
+	// the person who may remove it, "" for anybody: a label of somebody else is
+	// Refused because of ErrNotOwn.
+	DeleteLabel(ctx context.Context, id, by string) error
+	// CountLabels counts the labels in force that decide, by what the judge said and
+	// by what other people said of the same subject.
+	CountLabels(ctx context.Context, f LabelFilter) (label.Counts, error)
+}
+
+// LabelQueues are items of runs in the order in which they are worth labelling. An item
+// is done when enough people have a label on it, by whatever way they gave it.
+type LabelQueues interface {
+	// PutLabelQueue stores a queue with its items, all or nothing, in place of one of
+	// that name, whose leases end; created is false if there was one.
+	PutLabelQueue(ctx context.Context, q NewLabelQueue) (queue LabelQueue, created bool, err error)
+	// LabelQueue returns a queue by its name.
+	LabelQueue(ctx context.Context, name string) (LabelQueue, error)
+	// ListLabelQueues lists queues by name.
+	ListLabelQueues(ctx context.Context, p Page) (List[LabelQueue], error)
+	// DeleteLabelQueue removes a queue. The labels stay.
+	DeleteLabelQueue(ctx context.Context, name string) error
+	// LeaseLabel gives a person the next item that they have not labelled and that not
+	// enough people have labelled or leased; nil if there is none. Nobody else gets it
+	// until the lease expires or ends: with [NewLabel.Lease], or with ReturnLabel. A
+	// lease to be renewed that has ended is NotFound.
+	LeaseLabel(ctx context.Context, r LeaseRequest) (*Lease, error)
+	// ReturnLabel ends a lease of a person. One that has ended is NotFound.
+	ReturnLabel(ctx context.Context, queue, lease, by string) error
 }
 
 // Replies store the responses to requests with an idempotency key, so that a

@@ -508,7 +508,7 @@ func TestReadOnly(t *testing.T) {
 	ctx := t.Context()
 	for _, err := range []error{
 		second(p.CreateRun(ctx, store.NewRun{})), second(p.CancelRun(ctx, id)), p.DeleteRun(ctx, id), second(p.PlanRun(ctx, id, store.RunPlan{})),
-		second(p.AddResults(ctx, id, nil)), second(p.AddEvaluation(ctx, store.NewEvaluation{})), second(s.Claim(ctx, store.Claim{})), s.TouchKey(ctx, "k", time.Now()),
+		second(p.AddResults(ctx, id, nil)), second(p.AddEvaluation(ctx, store.NewEvaluation{})), s.TouchKey(ctx, "k", time.Now()),
 	} {
 		wants(t, proviso.Refused, err)
 	}

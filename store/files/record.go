@@ -10,6 +10,12 @@ import (
 	"github.com/proviso-eval/proviso/internal/runfile"
 )
 
+// Limits of a run that is shown. The positions of its rows, and one row, are in memory.
+const (
+	maxRows = 1_000_000
+	maxRow  = 64 << 20 // bytes
+)
+
 // record is the file of a run.
 type record struct {
 	path  string
@@ -98,8 +104,12 @@ func (rec *record) update() error {
 			return err
 		}
 	}
-	r, err := runfile.Open(rec.path)
-	if err != nil {
+	r, err := runfile.OpenLimited(rec.path, runfile.Limits{Rows: maxRows, Row: maxRow})
+	var e *proviso.Error
+	switch {
+	case errors.As(err, &e): // it is beyond the limits
+		return proviso.Errorf(e.Code, "%w", err)
+	case err != nil:
 		return proviso.Errorf(proviso.Invalid, "%w", err)
 	}
 	rec.reader = r

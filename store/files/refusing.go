@@ -55,15 +55,6 @@ func (refusing) Charge(context.Context, string, float64) (store.Key, error) {
 // TouchKey implements [store.Keys].
 func (refusing) TouchKey(context.Context, string, time.Time) error { return refused() }
 
-// Claim implements [store.Replies].
-func (refusing) Claim(context.Context, store.Claim) (*store.Response, error) { return nil, refused() }
-
-// Reply implements [store.Replies].
-func (refusing) Reply(context.Context, store.Reply) error { return refused() }
-
-// Release implements [store.Replies].
-func (refusing) Release(context.Context, store.Claim) error { return nil }
-
 // Prune implements [store.Store]: nothing here expires.
 func (refusing) Prune(ctx context.Context, _ store.Retention) (store.Pruned, error) {
 	return store.Pruned{}, ctx.Err()
@@ -73,6 +64,9 @@ func (refusing) Prune(ctx context.Context, _ store.Retention) (store.Pruned, err
 func (refusing) PutDocument(context.Context, store.NewDocument) (store.Document, bool, error) {
 	return store.Document{}, false, refused()
 }
+
+// DeleteDocument implements [store.Documents].
+func (refusing) DeleteDocument(context.Context, store.Kind, string) error { return refused() }
 
 // Document implements [store.Documents].
 func (refusing) Document(_ context.Context, kind store.Kind, name, _ string) (store.Document, error) {

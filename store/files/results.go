@@ -67,7 +67,7 @@ func (rec *record) page(ctx context.Context, after, size int, out *store.List[st
 	left := 0
 	err := rec.rows(after, func(index int, data []byte) bool {
 		r, _, ok := store.ReadRow(index, data)
-		if !ok {
+		if !ok || !json.Valid(data) { // one such row would make the whole page no JSON
 			return ctx.Err() == nil
 		}
 		if r.JSON = data; !fits(out, &r, size, &left) {
@@ -113,6 +113,9 @@ func (rec *record) selected(ctx context.Context, f *store.ResultFilter, after, s
 			return err
 		}
 		r, _, _ := store.ReadRow(index, data)
+		if !all.strict && !json.Valid(data) {
+			continue
+		}
 		if r.JSON = data; !fits(out, &r, size, &taken) {
 			return nil
 		}

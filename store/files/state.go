@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"strings"
 	"time"
 
@@ -109,7 +108,7 @@ func (s *Store) read(ctx context.Context, info runfile.Info, check bool) (*state
 		st.fail(err)
 		st.run.Ended = st.run.Created
 		if info.File != nil {
-			st.run.Ended = info.File.ModTime()
+			st.run.Ended = changed(info.File)
 		}
 		return st, nil
 	}
@@ -149,9 +148,7 @@ func (st *state) describe(info runfile.Info, h runfile.Header, trailer []byte) {
 	k, r := report.ReadKept(h, trailer), &st.run
 	st.known = k
 	r.Suite, r.Version, r.Hash = oneName(h.Suite, store.MaxName), oneName(k.Hashes.Suite, store.MaxName), oneName(h.Hash, store.MaxName)
-	if planned, ok := h.Meta.At("rows").(float64); ok && planned > 0 && planned < math.MaxInt32 {
-		r.Rows = int(planned)
-	}
+	r.Rows = k.Planned
 	r.Created, r.Started = h.Started, h.Started
 	revision := k.Revision
 	revision.Commit, revision.Branch, revision.PullRequest = oneName(revision.Commit, store.MaxName), oneName(revision.Branch, store.MaxName), oneName(revision.PullRequest, store.MaxName)
@@ -166,7 +163,17 @@ func (st *state) describe(info runfile.Info, h runfile.Header, trailer []byte) {
 	}
 	r.Totals = proviso.Totals{Passed: max(0, k.Passed), Failed: max(0, k.Failed), Errors: max(0, k.Errors), Skipped: max(0, k.Skipped), Cost: max(0, k.Cost)}
 	r.Rows = max(r.Rows, r.Totals.Rows())
-	r.Ended = h.Started.Add(time.Duration(max(0, k.Seconds) * float64(time.Second)))
+	r.Ended = h.Started.Add(time.Duration(k.Seconds * float64(time.Second)))
+	if r.Totals.Rows() < r.Rows {
+		st.interrupt(info)
+	}
+}
+
+// interrupt says that the run has ended without all of its rows.
+func (st *state) interrupt(info runfile.Info) {
+	r := &st.run
+	r.Status = store.Cancelled
+	r.Error = fmt.Sprintf("%s; `proviso eval --resume=%s` does the others", store.Interrupted(r.Totals.Rows(), r.Rows), info.ID)
 }
 
 // count sets what the rows say.
@@ -178,10 +185,9 @@ func (st *state) count(info runfile.Info, f *facts, unfinished bool) {
 		if st.busy {
 			r.Status = store.Running
 		} else {
-			r.Status = store.Cancelled
-			r.Error = fmt.Sprintf("interrupted: %d of %d rows are finished; `proviso eval --resume=%s` does the others", r.Totals.Rows(), r.Rows, info.ID)
+			st.interrupt(info)
 			if info.File != nil {
-				r.Ended = info.File.ModTime()
+				r.Ended = changed(info.File)
 			}
 		}
 	}
@@ -193,4 +199,13 @@ func (st *state) count(info runfile.Info, f *facts, unfinished bool) {
 // oneName bounds a text of a run file, without what controls a terminal.
 func oneName(text string, most int) string {
 	return excerpt.Head(report.OneLine(report.Printable(text)), most)
+}
+
+// changed returns when a file was changed; the zero time if RFC 3339, which has four digits
+// for a year, cannot say it. An archive sets any time.
+func changed(file fs.FileInfo) time.Time {
+	if at := file.ModTime(); at.UTC().Year() >= 1 && at.UTC().Year() < 9999 {
+		return at
+	}
+	return time.Time{}
 }

@@ -3,10 +3,13 @@ package files
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -16,16 +19,27 @@ type Options struct {
 	File string
 	// Open is how many run files are open at a time; 8 if 0.
 	Open int
+	// Labels is the file of labels; [label.FileName] beside the runs if "".
+	Labels string
+	// ReadOnly refuses labels.
+	ReadOnly bool
+	// Now is the time of labels; nil means time.Now.
+	Now func() time.Time
 }
 
 // Store shows kept runs. They belong to the project [store.DefaultProject]. Everything
-// that would change something is Refused.
+// that would change something is Refused, except labels, which stand in a file beside the
+// runs.
 type Store struct {
 	refusing
 	dir    string
 	single *runfile.Info // the only run, if there is no folder
 	slots  chan struct{} // one for each file in use
 	most   int
+	labels *labels
+
+	readOnly bool // takes no labels
+	replies  replies
 
 	mu      sync.Mutex
 	states  map[string]*state // by id
@@ -41,7 +55,16 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Open <= 0 {
 		o.Open = 8
 	}
-	s := &Store{dir: dir, slots: make(chan struct{}, o.Open), most: o.Open, states: map[string]*state{}}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Labels == "" {
+		o.Labels = filepath.Join(dir, label.FileName)
+		if o.File != "" {
+			o.Labels = filepath.Join(filepath.Dir(o.File), label.FileName)
+		}
+	}
+	s := &Store{dir: dir, slots: make(chan struct{}, o.Open), most: o.Open, states: map[string]*state{}, labels: &labels{path: o.Labels, now: o.Now, queues: map[string]*queue{}}, readOnly: o.ReadOnly}
 	if o.File != "" {
 		info, err := infoOf(o.File)
 		if err != nil {

@@ -30,7 +30,11 @@ func (d project) PutDocument(ctx context.Context, n store.NewDocument) (doc stor
 		return store.Document{}, false, err
 	}
 	hash, now, of := n.Version(), d.now(), string(d.name)
+	var conflict error
 	err = d.change(ctx, "keep a document in", func(t *tx) error {
+		if doc, conflict, err = t.replaced(of, n, hash); err != nil || conflict != nil {
+			return err
+		}
 		r, err := t.changed(`INSERT INTO document (project, kind, name, hash, number, prompt_hash, media_type, created_by, created, content)
 			SELECT ?1, ?2, ?3, ?4, coalesce(max(number), 0) + 1, ?5, ?6, ?7, ?8, ?9 FROM document WHERE project = ?1 AND kind = ?2 AND name = ?3
 			ON CONFLICT (project, kind, name, hash) DO NOTHING`,
@@ -51,8 +55,51 @@ func (d project) PutDocument(ctx context.Context, n store.NewDocument) (doc stor
 	if err != nil {
 		return store.Document{}, false, err
 	}
+	if conflict != nil {
+		return doc, false, conflict
+	}
 	doc.Content = n.Content
 	return doc, created, nil
+}
+
+// replaced returns a Conflict and the current version, unless that is the one that n
+// replaces, or has the hash of n.
+func (t *tx) replaced(project string, n store.NewDocument, hash string) (current store.Document, conflict, err error) {
+	if n.Replaces == nil {
+		return current, nil, nil
+	}
+	var content []byte
+	current, _, err = readDocument(t.queryRow("SELECT "+documentColumns+`, content FROM document
+		WHERE seq = (SELECT document FROM current WHERE project = ? AND kind = ? AND name = ?)`, project, string(n.Kind), n.Name), &content)
+	current.Content = content
+	switch {
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return current, nil, err
+	case current.Hash == *n.Replaces || current.Hash == hash:
+		return current, nil, nil
+	case current.Hash == "":
+		conflict = proviso.Errorf(proviso.Conflict, "%s %s is not there any more", title(n.Kind), short(n.Name))
+	case *n.Replaces == "":
+		conflict = proviso.Errorf(proviso.Conflict, "there is a %s %s already", title(n.Kind), short(n.Name))
+	default:
+		conflict = proviso.Errorf(proviso.Conflict, "%s %s was changed meanwhile: its current version is %s", title(n.Kind), short(n.Name), short(current.Hash))
+	}
+	return current, conflict, nil
+}
+
+// DeleteDocument implements [store.Documents].
+func (d project) DeleteDocument(ctx context.Context, kind store.Kind, name string) error {
+	return d.change(ctx, "delete a document from", func(t *tx) error {
+		of := []any{string(d.name), string(kind), name}
+		if _, err := t.exec("DELETE FROM current WHERE project = ? AND kind = ? AND name = ?", of...); err != nil {
+			return err
+		}
+		r, err := t.changed("DELETE FROM document WHERE project = ? AND kind = ? AND name = ?", of...)
+		if err == nil && r == 0 {
+			err = notFound(title(kind), name)
+		}
+		return err
+	})
 }
 
 // nonNil returns bytes for a column that is never NULL.

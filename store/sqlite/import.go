@@ -117,13 +117,17 @@ func (im *importer) keep(ctx context.Context) error {
 func (im *importer) reveal(ctx context.Context, n *store.ImportedRun) (store.Run, bool, error) {
 	var r runRow
 	created := false
+	status, why := store.Done, ""
+	if finished := im.sum.Rows(); finished < n.Rows {
+		status, why = store.Cancelled, store.Interrupted(finished, n.Rows)
+	}
 	err := im.d.change(ctx, "keep a run in", func(t *tx) (err error) {
 		created = false
 		if r, err = t.run(im.d.name, n.ID); err == nil {
 			return nil
 		}
-		done, err := t.changed("UPDATE run SET project = ?, id = ?, ended = ? WHERE seq = ? AND NOT EXISTS (SELECT 1 FROM run WHERE id = ?)",
-			string(im.d.name), n.ID, micros(im.d.now()), im.seq, n.ID)
+		done, err := t.changed("UPDATE run SET project = ?, id = ?, status = ?, error = ?, ended = ? WHERE seq = ? AND NOT EXISTS (SELECT 1 FROM run WHERE id = ?)",
+			string(im.d.name), n.ID, string(status), why, micros(im.d.now()), im.seq, n.ID)
 		if err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ var migrations = [...]migration{
 	{file: "schema/002.sql"},
 	{file: "schema/003.sql"},
 	{file: "schema/004.sql"},
+	{file: "schema/005.sql"},
 }
 
 type migration struct {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	"github.com/proviso-eval/proviso/store"
 )
@@ -27,8 +28,8 @@ func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 			return p, err
 		}
 	}
-	if r.Runs <= 0 {
-		return p, nil
+	if err := d.pruneQueues(ctx, now); err != nil || r.Runs <= 0 {
+		return p, err
 	}
 	rows, err := d.query(ctx, "SELECT seq FROM run WHERE ended < ?", micros(now.Add(-r.Runs)))
 	old, err := collect(d, rows, err, func(row scanner) (seq int64, err error) { return seq, row.Scan(&seq) })
@@ -42,6 +43,23 @@ func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 		p.Runs++
 	}
 	return p, nil
+}
+
+// pruneQueues removes queues of runs that are no longer there, and what is left of queues
+// that were never stored completely.
+func (d *DB) pruneQueues(ctx context.Context, now time.Time) error {
+	rows, err := d.query(ctx, `SELECT seq FROM label_queue WHERE ready = 1 AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = label_queue.run AND run.project = label_queue.project)
+		OR ready = 0 AND created < ?`, micros(now.Add(-time.Hour)))
+	gone, err := collect(d, rows, err, func(row scanner) (seq int64, err error) { return seq, row.Scan(&seq) })
+	if err != nil {
+		return err
+	}
+	for _, seq := range gone {
+		if err := d.removeQueue(ctx, seq); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deleteRun removes a run and its results. If it is interrupted, the next

@@ -105,6 +105,61 @@ var documentTests = []test{
 			b.wants(proviso.Invalid, err)
 		}
 	}},
+	{name: "replaced", run: func(b *bench) {
+		replacing := func(content, hash string) (store.Document, error) {
+			d := suiteOf("s", content)
+			d.Replaces = &hash
+			doc, _, err := b.PutDocument(b.Context(), d)
+			return doc, err
+		}
+		_, err := replacing("one", "0000")
+		b.wants(proviso.Conflict, err)
+		one := must(replacing("one", ""))(b)
+		_, err = replacing("two", "")
+		b.wants(proviso.Conflict, err)
+		two := must(replacing("two", one.Hash))(b)
+		current, err := replacing("three", one.Hash)
+		b.wants(proviso.Conflict, err)
+		b.equal("what is there", []any{string(current.Content), current.Hash}, []any{"two", two.Hash})
+		again := must(replacing("two", one.Hash))(b) // it is what should be there
+		b.equal("the same again", again.Hash, two.Hash)
+		b.equal("the current one", must(b.Document(b.Context(), store.SuiteKind, "s", ""))(b), two)
+		back := must(replacing("one", two.Hash))(b)
+		b.equal("back again", []any{back.Number, back.Current}, []any{1, true})
+	}},
+	{name: "one of many writers replaces", run: func(b *bench) {
+		first := b.put(suiteOf("s", "first"), true)
+		var wait sync.WaitGroup
+		var made atomic.Int32
+		for i := range 20 {
+			wait.Go(func() {
+				d := suiteOf("s", fmt.Sprint(i))
+				d.Replaces = &first.Hash
+				_, _, err := b.PutDocument(b.Context(), d)
+				if err == nil {
+					made.Add(1)
+				} else {
+					b.wants(proviso.Conflict, err)
+				}
+			})
+		}
+		wait.Wait()
+		b.equal("made", made.Load(), 1)
+	}},
+	{name: "deleted", run: func(b *bench) {
+		one := b.put(suiteOf("s", "one"), true)
+		b.put(suiteOf("s", "two"), true)
+		b.put(suiteOf("t", "one"), true)
+		set := suiteOf("s", "one")
+		set.Kind = store.DatasetKind
+		b.put(set, true)
+		b.ok(b.DeleteDocument(b.Context(), store.SuiteKind, "s"))
+		b.wants(proviso.NotFound, b.DeleteDocument(b.Context(), store.SuiteKind, "s"))
+		_, err := b.Document(b.Context(), store.SuiteKind, "s", one.Hash)
+		b.wants(proviso.NotFound, err)
+		b.equal("what is left", len(all(b, 10, pagesOf(b.ListDocuments, store.DocumentFilter{}))), 2)
+		b.equal("number of the next", b.put(suiteOf("s", "three"), true).Number, 1)
+	}},
 	{name: "bytes", run: func(b *bench) {
 		content := bytes.Repeat([]byte{0, 255, '\'', '\n'}, 1<<18)
 		d := suiteOf("s", "")

@@ -66,6 +66,15 @@ var importTests = []test{
 		b.ok(err)
 		b.equal("created after it was deleted", created, true)
 	}},
+	{name: "import of an interrupted run", run: func(b *bench) {
+		rows := rowsOf(3, "a")
+		n := imported("run_cut", "", len(rows)+2)
+		r, _, err := b.ImportRun(b.Context(), n, sending(rows, nil))
+		b.ok(err)
+		b.equal("status", r.Status, store.Cancelled)
+		b.equal("error", r.Error, store.Interrupted(3, 5))
+		b.equal("rows", r.Rows, 5)
+	}},
 	{name: "import fails", run: func(b *bench) {
 		rows := rowsOf(800, "a")
 		broken := errors.New("row 800 is broken")

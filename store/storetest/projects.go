@@ -6,8 +6,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -18,6 +20,10 @@ type tenant struct {
 	doc  store.Document
 	run  store.Run
 	eval store.Evaluation
+	said store.Label
+
+	lease *store.Lease
+	own   string // name of a queue that others do not have
 
 	pushed store.Run
 }
@@ -31,14 +37,32 @@ func (b *bench) tenant(name store.Project) tenant {
 	b.ok(err)
 	_, _, err = t.PutDocument(b.Context(), suiteOf("same", "the same content"))
 	b.ok(err)
+	_, _, err = t.PutDocument(b.Context(), suiteOf(onlyOf(t), "only here"))
+	b.ok(err)
 	t.run = must(t.CreateRun(b.Context(), store.NewRun{Suite: "s", Version: t.doc.Hash, CreatedBy: "key_1", Rows: len(name)}))(b)
 	must(t.AddResults(b.Context(), t.run.ID, rowsOf(len(name), t.name)))(b)
 	got, _, err := t.ImportRun(b.Context(), imported(store.NewID(store.RunID, start), "key_1", 2), sending(rowsOf(2, t.name), nil))
 	b.ok(err)
 	t.pushed = got
 	t.eval = must(t.AddEvaluation(b.Context(), store.NewEvaluation{CreatedBy: "key_1", Agent: "agent", Request: []byte(name)}))(b)
+	n := said("ana", 0, "a", label.Pass)
+	n.Run, n.Note, n.Judge, n.Judged = t.run.ID, t.name, t.name, "pass"
+	q := queueOf(2, 1)
+	q.Run = t.run.ID
+	_, _, err = t.PutLabelQueue(b.Context(), q)
+	b.ok(err)
+	other := queueOf(1, 1)
+	t.own = fmt.Sprintf("q%x", t.name)
+	other.Name, other.Run = t.own, t.run.ID
+	_, _, err = t.PutLabelQueue(b.Context(), other)
+	b.ok(err)
+	t.lease = must(t.LeaseLabel(b.Context(), store.LeaseRequest{Queue: other.Name, By: "ben", For: time.Minute}))(b)
+	t.said = must(t.AddLabel(b.Context(), n))(b)
 	return t
 }
+
+// onlyOf is the name of a document that no other project has.
+func onlyOf(t tenant) string { return "only " + t.doc.Hash }
 
 // seen is everything that a project shows, as a text.
 func (b *bench) seen(t tenant) string {
@@ -54,6 +78,10 @@ func (b *bench) seen(t tenant) string {
 	for _, f := range []store.EvaluationFilter{{}, {Agent: "agent"}, {CreatedBy: "key_1"}} {
 		list = append(list, all(b, 1, pagesOf(t.ListEvaluations, f)))
 	}
+	for _, f := range []store.LabelFilter{{}, {By: "ana"}} {
+		list = append(list, all(b, 1, pagesOf(t.ListLabels, f)), must(t.CountLabels(b.Context(), f))(b))
+	}
+	list = append(list, all(b, 1, t.ListLabelQueues))
 	list = append(list, must(t.FinishedRows(b.Context(), t.run.ID))(b), must(t.CountAssertions(b.Context(), t.run.ID))(b), must(t.Tally(b.Context(), t.run.ID))(b))
 	return fmt.Sprintf("%+v", list)
 }
@@ -65,25 +93,34 @@ func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Conte
 		"Document": func(ctx context.Context) error {
 			return second(from.Document(ctx, store.SuiteKind, "s", of.doc.Hash))
 		},
-		"Run":          func(ctx context.Context) error { return second(from.Run(ctx, of.run.ID)) },
-		"RunFile":      func(ctx context.Context) error { return second(from.RunFile(ctx, of.pushed.ID)) },
-		"PlanRun":      func(ctx context.Context) error { return second(from.PlanRun(ctx, of.run.ID, store.RunPlan{Rows: 99})) },
-		"CancelRun":    func(ctx context.Context) error { return second(from.CancelRun(ctx, of.run.ID)) },
-		"DeleteRun":    func(ctx context.Context) error { return from.DeleteRun(ctx, of.run.ID) },
-		"AddResults":   func(ctx context.Context) error { return second(from.AddResults(ctx, of.run.ID, rowsOf(99, "x"))) },
-		"Result":       func(ctx context.Context) error { return second(from.Result(ctx, of.run.ID, 0)) },
-		"FinishedRows": func(ctx context.Context) error { return second(from.FinishedRows(ctx, of.run.ID)) },
+		"DeleteDocument": func(ctx context.Context) error { return from.DeleteDocument(ctx, store.SuiteKind, onlyOf(of)) },
+		"Run":            func(ctx context.Context) error { return second(from.Run(ctx, of.run.ID)) },
+		"RunFile":        func(ctx context.Context) error { return second(from.RunFile(ctx, of.pushed.ID)) },
+		"PlanRun":        func(ctx context.Context) error { return second(from.PlanRun(ctx, of.run.ID, store.RunPlan{Rows: 99})) },
+		"CancelRun":      func(ctx context.Context) error { return second(from.CancelRun(ctx, of.run.ID)) },
+		"DeleteRun":      func(ctx context.Context) error { return from.DeleteRun(ctx, of.run.ID) },
+		"AddResults":     func(ctx context.Context) error { return second(from.AddResults(ctx, of.run.ID, rowsOf(99, "x"))) },
+		"Result":         func(ctx context.Context) error { return second(from.Result(ctx, of.run.ID, 0)) },
+		"FinishedRows":   func(ctx context.Context) error { return second(from.FinishedRows(ctx, of.run.ID)) },
 		"ListResults": func(ctx context.Context) error {
 			return second(from.ListResults(ctx, of.run.ID, store.ResultFilter{}, store.Page{}))
 		},
-		"CountAssertions": func(ctx context.Context) error { return second(from.CountAssertions(ctx, of.run.ID)) },
-		"Tally":           func(ctx context.Context) error { return second(from.Tally(ctx, of.run.ID)) },
-		"Evaluation":      func(ctx context.Context) error { return second(from.Evaluation(ctx, of.eval.ID)) },
+		"CountAssertions":  func(ctx context.Context) error { return second(from.CountAssertions(ctx, of.run.ID)) },
+		"Tally":            func(ctx context.Context) error { return second(from.Tally(ctx, of.run.ID)) },
+		"Evaluation":       func(ctx context.Context) error { return second(from.Evaluation(ctx, of.eval.ID)) },
+		"Label":            func(ctx context.Context) error { return second(from.Label(ctx, of.said.ID)) },
+		"LabelQueue":       func(ctx context.Context) error { return second(from.LabelQueue(ctx, of.own)) },
+		"DeleteLabelQueue": func(ctx context.Context) error { return from.DeleteLabelQueue(ctx, of.own) },
+		"ReturnLabel":      func(ctx context.Context) error { return from.ReturnLabel(ctx, of.own, of.lease.ID, "ben") },
+		"LeaseLabel": func(ctx context.Context) error {
+			return second(from.LeaseLabel(ctx, store.LeaseRequest{Queue: of.own, By: "ben", For: time.Minute}))
+		},
+		"DeleteLabel": func(ctx context.Context) error { return from.DeleteLabel(ctx, of.said.ID, "") },
 	}
 }
 
 // shown are the methods of a project that [bench.tenant] and [bench.seen] call.
-var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations"}
+var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations", "AddLabel", "ListLabels", "CountLabels", "PutLabelQueue", "ListLabelQueues"}
 
 var projectTests = []test{
 	{name: "all methods", run: func(b *bench) {
@@ -153,6 +190,7 @@ var projectTests = []test{
 		b.wants(proviso.Invalid, err)
 		b.wants(proviso.Invalid, second(none.CreateRun(b.Context(), store.NewRun{})))
 		b.wants(proviso.Invalid, second(none.AddEvaluation(b.Context(), store.NewEvaluation{})))
+		b.wants(proviso.Invalid, second(none.AddLabel(b.Context(), said("ana", 0, "a", label.Pass))))
 		for _, call := range methodsOf(none, t) {
 			b.wants(proviso.NotFound, call(b.Context()))
 		}

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/label"
+)
+
+// The prefixes of ids of labels and of leases on items of a queue.
+const (
+	LabelID = "label_"
+	LeaseID = "lease_"
+)
+
+// NewLabel is a label to be stored.
+type NewLabel struct {
+	label.Label        // ID from NewID, or "" to have one made; Created zero for now
+	CreatedBy   string // id of the API key
+	Lease       string // of the item, which ends; "" if there is none
+	Reply       *Reply // kept in the same transaction, nil if there is none
+}
+
+// Check returns why a label is invalid, or nil.
+func (n *NewLabel) Check() error {
+	return errors.Join(n.Label.Check(), optionalText("lease", n.Lease))
+}
+
+func optionalText(what, text string) error {
+	if text == "" {
+		return nil
+	}
+	return checkText(what, text, MaxName)
+}
+
+// Label is a stored label.
+type Label struct {
+	label.Label
+	CreatedBy string // id of the API key
+	InForce   bool   // no later label of the same person on the same subject replaced it
+}
+
+// LabelFilter selects labels; zero fields select all.
+type LabelFilter struct {
+	Run        string
+	Index      *int // of a row
+	Evaluation string
+	Assertion  *string // "" is the whole output
+	By         string
+	Queue      string
+	Since      time.Time // created then or later
+	History    bool      // replaced labels, too
+}
+
+// Matches reports whether the filter selects a label.
+func (f *LabelFilter) Matches(l *Label) bool {
+	return (f.Run == "" || f.Run == l.Run) && (f.Index == nil || l.Run != "" && *f.Index == l.Index) &&
+		(f.Evaluation == "" || f.Evaluation == l.Evaluation) && (f.Assertion == nil || *f.Assertion == l.Assertion) &&
+		(f.By == "" || f.By == l.By) && (f.Queue == "" || f.Queue == l.Queue) && (f.Since.IsZero() || !l.Created.Before(f.Since)) &&
+		(f.History || l.InForce)
+}
+
+// ErrNotOwn is the cause of Refused when somebody removes a label of somebody else.
+var ErrNotOwn = errors.New("the label is of somebody else")
+
+// NotOwn is the error for removing a label of somebody else.
+func NotOwn() error { return proviso.Errorf(proviso.Refused, "%w", ErrNotOwn) }

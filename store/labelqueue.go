@@ -1,0 +1,75 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/label"
+)
+
+// Limits of queues and leases.
+const (
+	MaxPeople = 100            // who label an item
+	MaxLease  = 24 * time.Hour // of an item
+)
+
+// NewLabelQueue is a queue of items of one run to be stored.
+type NewLabelQueue struct {
+	Name      string
+	Run       string // id
+	Blind     bool   // people do not see what the judge said
+	People    int    // how many people label each item; 0 is one
+	CreatedBy string // id of the API key
+	Items     []label.Item
+}
+
+// LabelQueue is a stored queue.
+type LabelQueue struct {
+	NewLabelQueue     // without Items
+	Size          int // items
+	Done          int // items that enough people labelled
+	Created       time.Time
+}
+
+// Check returns why a queue is invalid, or nil.
+func (q *NewLabelQueue) Check() error {
+	if err := errors.Join(checkText("name", q.Name, MaxName), checkText("run", q.Run, MaxName)); err != nil {
+		return err
+	}
+	switch {
+	case q.People < 0 || q.People > MaxPeople:
+		return proviso.Errorf(proviso.Invalid, "an item is labelled by 1 to %d people, not %d", MaxPeople, q.People)
+	case len(q.Items) == 0:
+		return proviso.Errorf(proviso.Invalid, "the queue has no items")
+	case len(q.Items) > label.MaxItems:
+		return proviso.Errorf(proviso.Limit, "%d items, more than %d", len(q.Items), label.MaxItems)
+	}
+	return nil
+}
+
+// LeaseRequest asks for an item of a queue.
+type LeaseRequest struct {
+	Queue  string
+	By     string        // the person
+	For    time.Duration // how long the item is the person's alone
+	Lease  string        // to renew, "" for another item
+	Resume bool          // the item that the person has already, if there is one
+}
+
+// Check returns why a request is invalid, or nil.
+func (r *LeaseRequest) Check() error {
+	if r.For < time.Second || r.For > MaxLease {
+		return proviso.Errorf(proviso.Invalid, "a lease lasts from 1 second to %v, not %v", MaxLease, r.For)
+	}
+	return checkText("person", r.By, MaxName)
+}
+
+// Lease is an item that one person has to label.
+type Lease struct {
+	ID      string
+	Expires time.Time
+	Item    label.Item
+	Left    int // items that the person may still label, with this one
+	Mine    int // items that the person labelled
+}
