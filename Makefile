@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demos test race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean pictures
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demo-panel demo-playground demos test race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean pictures
 
 export CGO_ENABLED := 0
 VERSION    ?= $(shell git describe --tags --always 2>/dev/null || echo devel)
@@ -35,7 +35,14 @@ demo-gate: build ## a change of a prompt in a pull request: may it merge?
 demo-embed: ## a Go program of another module that uses proviso as a library
 	cd examples/embed && go vet . && go test . && go run .
 
-demos: demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed ## every demo
+demo-panel: build ## verdicts beside an agent's answer, in pages of somebody else (needs Node and npm)
+	[ -d web/node_modules/react ] || (cd web && npm ci --ignore-scripts --no-audit --no-fund)
+	node examples/panel/demo.mjs
+
+demo-playground: build ## change a prompt or an assertion, and see the verdicts, in the browser (no key, no network)
+	go run ./examples/playground
+
+demos: demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed ## every demo that ends by itself
 
 test: ## run every test
 	go test ./...

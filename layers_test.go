@@ -64,6 +64,7 @@ var ranks = map[string]int{
 	"internal/regex":      3,
 	"internal/sqlparser":  3,
 	"internal/template":   3,
+	"label":               3,
 
 	"check":    4,
 	"forge":    4,
@@ -109,18 +110,20 @@ var ranks = map[string]int{
 	"spade/subsume":   8,
 
 	"doctor":     9,
-	"server":     9,
 	"spade":      9,
 	"spade/show": 9,
 
-	"attacks":     10,
-	"bench":       10,
-	"cmd/proviso": 10,
-	"conformance": 10,
+	"server": 10,
 
-	"internal/fakeforge/job": 10,
-	"internal/generate":      10,
-	"internal/release":       10,
+	"attacks":     11,
+	"bench":       11,
+	"cmd/proviso": 11,
+	"conformance": 11,
+
+	"examples/playground":    11,
+	"internal/fakeforge/job": 11,
+	"internal/generate":      11,
+	"internal/release":       11,
 }
 
 // TestImportsGoDown reads every source file, including tests, and checks its imports

@@ -82,7 +82,17 @@ var promises = []struct {
 	{"A session ends with its key", "server.TestSession server.TestSessionEnds"},
 	{"After ten wrong keys", "server.TestLogins"},
 	{"The link of `proviso view` works once", "server.TestOpenToken server.TestTokenFromAnotherSite"},
-	{"The settings page tells which", "server.TestSettings"},
+	{"The settings page shows which", "server.TestSettings"},
+
+	{"Without `--panel-origin`, no page", "server.TestPreflight server.TestRequests server.TestHeaders"},
+	{"With it, pages of exactly these origins", "server.TestPanelTokens server.TestPreflight server.TestPanelScript"},
+	{"A panel token reads one evaluation", "server.TestPanelTokens"},
+	{"A token counts only in requests", "server.TestPanelTokens"},
+	{"An API key, a cookie or a server without keys", "server.TestPanelTokens server.TestOpenServerAndPanels"},
+	{"Only the key that made an evaluation", "server.TestMakingPanelTokens"},
+	{"Tokens are in memory only", "server.TestMakingPanelTokens server.TestPanelStreamEnds"},
+	{"A page with a token has at most ten", "server.TestTokenStreams"},
+	{"Evaluations that are streamed take bounded memory", "server.TestHeldBytes server.TestHeldResults server.TestHeldMemory"},
 
 	{"proviso uses the network only for", "cmd/proviso.TestUntrustedNetwork internal/transport.TestHosts"},
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,12 @@ func (s *Server) authenticate(c *call) error {
 	if c.route.Scope == "" {
 		return nil
 	}
+	if c.foreign || strings.HasPrefix(bearerOf(c.r), tokenPrefix) {
+		if err := s.authenticatePanel(c); err != nil {
+			return err
+		}
+		return s.enter(c)
+	}
 	key, err := s.clientKey(c)
 	if err != nil {
 		return err
@@ -27,7 +34,7 @@ func (s *Server) authenticate(c *call) error {
 		if key.ID == viewSession {
 			return problem(codeForbidden, "proviso view only shows runs; `proviso serve` has a server that does this")
 		}
-		return problem(codeForbidden, "this needs a key with the scope "+string(c.route.Scope))
+		return problem(codeForbidden, "this needs a key with the scope "+scopesOf(c.route))
 	}
 	if key.ID != anonymous && key.ID != viewSession {
 		s.touch(c.r.Context(), key.ID)
@@ -38,12 +45,9 @@ func (s *Server) authenticate(c *call) error {
 // clientKey returns the key that a request comes with: in a header, or by the session of
 // a browser. An open server serves requests with neither.
 func (s *Server) clientKey(c *call) (store.Key, error) {
-	if header := c.r.Header.Get("Authorization"); header != "" {
-		scheme, secret, _ := strings.Cut(header, " ")
-		if !strings.EqualFold(scheme, "Bearer") {
-			secret = ""
-		}
-		return s.authenticateSecret(c.r.Context(), strings.TrimSpace(secret))
+	if c.r.Header.Get("Authorization") != "" {
+		key, err := s.authenticateSecret(c.r.Context(), bearerOf(c.r))
+		return key, s.wrongKey(c, err)
 	}
 	key, err := s.sessionKey(c.r)
 	if err != nil {
@@ -64,6 +68,31 @@ func (s *Server) clientKey(c *call) (store.Key, error) {
 	return key, unauthorized("send a key as Authorization: Bearer …; `proviso key create` makes one")
 }
 
+// wrongKey limits how many wrong keys an address may send. A valid key never comes here,
+// so a program with a wrong one does not lock out others at the same address.
+func (s *Server) wrongKey(c *call, err error) error {
+	var p *Problem
+	if !errors.As(err, &p) || p.Code != codeUnauthorized {
+		return err
+	}
+	wait, ok := s.wrong.take(addressOf(c.r), time.Now())
+	if ok {
+		return err
+	}
+	p = problem(codeRate, "too many wrong keys; the one of this request is wrong, too: "+p.Detail)
+	p.retryAfter = wait
+	return p
+}
+
+// bearerOf returns the secret that a request is sent with, "" if there is none.
+func bearerOf(r *http.Request) string {
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(secret)
+}
+
 // authenticateSecret returns the key of a secret.
 func (s *Server) authenticateSecret(ctx context.Context, secret string) (store.Key, error) {
 	if !store.IsSecret(secret) {
@@ -80,7 +109,16 @@ func (s *Server) authenticateSecret(ctx context.Context, secret string) (store.K
 // allowed reports whether a key may use a route. Routes for read are also open
 // to keys with evaluate or edit, which see only their own data there.
 func allowed(key store.Key, r *route) bool {
-	return key.Can(r.Scope) || r.Scope == store.Read && !r.Others && (key.Can(store.Evaluate) || key.Can(store.Edit))
+	return key.Can(r.Scope) || slices.ContainsFunc(r.Also, key.Can) || r.Scope == store.Read && !r.Others && (key.Can(store.Evaluate) || key.Can(store.Edit))
+}
+
+// scopesOf names the scopes of which a route needs one.
+func scopesOf(r *route) string {
+	text := string(r.Scope)
+	for _, s := range r.Also {
+		text += " or " + string(s)
+	}
+	return text
 }
 
 // projectParam is the parameter in which an admin key names a project.

@@ -11,6 +11,8 @@ import (
 // batches caches the latest batch results, which do not change once a run has
 // ended. It is safe for concurrent use.
 type batches struct {
+	alone // by run
+
 	mu   sync.Mutex
 	of   map[batchKey]*report.Batch
 	runs []batchKey // oldest first

@@ -20,6 +20,8 @@ import (
 type Bundle struct {
 	Suite any               `json:"suite" doc:"The suite: an object, or the text of a suite file in YAML or JSON"`
 	Files map[string]string `json:"files,omitempty" doc:"The files that the suite refers to, by their names relative to it"`
+
+	Datasets Datasets `json:"-"` // finds those that the suite names; nil if there are none
 }
 
 // Limits of a bundle.

@@ -77,6 +77,11 @@ func (s *Server) getDetail(c *call) error {
 	}
 	var d *report.Detail
 	err = s.timed(c, func(ctx context.Context) (err error) {
+		ctx, done, err := turns.Enter(ctx) // for all rows that are read
+		if err != nil {
+			return err
+		}
+		defer done()
 		if d, err = detailOf(ctx, c.kept, metaOfCells(), r.ID, index, detailBytes); err != nil {
 			return err
 		}
@@ -103,16 +108,18 @@ func (s *Server) timed(c *call, f func(context.Context) error) error {
 // metaOfCells is what rows need to be shown.
 func metaOfCells() *report.Meta { return &report.Meta{Types: check.Facts()} }
 
+// detailOf reads a row, which may be large: the turn comes first, so that only as many
+// rows are in memory as there are turns.
 func detailOf(ctx context.Context, kept store.Runs, meta *report.Meta, run string, index, limit int) (*report.Detail, error) {
-	row, err := kept.Result(ctx, run, index)
-	if err != nil {
-		return nil, err
-	}
-	_, done, err := turns.Enter(ctx)
+	ctx, done, err := turns.Enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	row, err := kept.Result(ctx, run, index)
+	if err != nil {
+		return nil, err
+	}
 	return report.NewDetail(meta, row.JSON, limit)
 }
 

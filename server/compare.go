@@ -21,7 +21,7 @@ import (
 
 // Limits of comparisons.
 const (
-	maxComparisons  = 2         // at a time
+	maxComparisons  = 2         // at a time, each of another key
 	maxComparedRows = 1_000_000 // of both runs
 
 	// A comparison may compute for the time of a request, and for as long again for each
@@ -57,15 +57,7 @@ func (s *Server) compareRuns(c *call) error {
 	ctx, task := s.turns.Begin(c.r.Context(), c.key.ID, budget, overBudget(budget))
 	defer task.End()
 	key := fmt.Sprintf("compare\n%s\n%s\n%d\n%s\n%d", c.project, base.ID, base.Totals.Rows(), head.ID, head.Totals.Rows())
-	packed, err := s.made.get(ctx, key, func() ([]byte, error) {
-		select {
-		case s.compare <- struct{}{}:
-			defer func() { <-s.compare }()
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-		return s.compared(ctx, c.kept, base, head)
-	})
+	packed, err := s.comparison(ctx, c, key, func() ([]byte, error) { return s.compared(ctx, c.kept, base, head) })
 	if over := task.Err(); err != nil && over != nil {
 		return over
 	}
@@ -76,6 +68,20 @@ func (s *Server) compareRuns(c *call) error {
 		return err
 	}
 	return c.sendPacked(packed)
+}
+
+// comparison returns the comparison that is kept, or makes it when it is the turn of the
+// key. The wait comes before the work that others may wait for, too.
+func (s *Server) comparison(ctx context.Context, c *call, key string, make func() ([]byte, error)) ([]byte, error) {
+	if packed, ok := s.made.bodies.Get(key); ok {
+		return packed, nil
+	}
+	leave, err := s.compare.enter(ctx, c.key.ID, "comparisons")
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return s.made.get(ctx, key, make)
 }
 
 // sideRun returns one of the two runs.
@@ -109,7 +115,7 @@ func (s *Server) compared(ctx context.Context, kept store.ProjectStore, base, he
 		if read[i], err = runs.Read(run, r.ID); err != nil {
 			return nil, errors.Join(run.Err(), err)
 		}
-		if run.Trailer() == nil {
+		if run.Trailer() == nil || r.Status == store.Cancelled {
 			notes = append(notes, fmt.Sprintf("%s is %s: it has %d of %d rows.", r.ID, r.Status, r.Totals.Rows(), r.Rows))
 		}
 	}

@@ -34,7 +34,15 @@ func TestTypesOfTheApp(t *testing.T) {
 	}
 	for app, ours := range map[string]string{
 		"AssertionHistory": "AssertionHistory", "Judge": "JudgeUse", "Alignment": "Alignment", "Prompt": "PromptHistory", "Estimate": "EstimateJSON",
-		"Settings": "Settings", "Session": "Session", "Run": "Run", "Progress": "Progress", "Revision": "Revision",
+		"Settings": "Settings", "Session": "Session", "Run": "Run", "Progress": "Progress", "Revision": "Revision", "Evaluation": "Evaluation",
+		"NewLabel": "NewLabel", "Label": "Label", "LabelList": "LabelList", "Place": "Place", "NewLabelQueue": "NewLabelQueue", "LabelQueue": "LabelQueue", "LabelAgreement": "LabelAgreement",
+		"SpadeRequest": "SpadeRequest", "SpadeExample": "SpadeExample", "SpadeAnswer": "SpadeAnswer", "SpadeChange": "SpadeChange", "SpadeDelta": "SpadeDelta", "SpadeSentence": "SpadeSentence",
+		"SpadeCandidate": "SpadeCandidate", "SpadeUnchecked": "SpadeUnchecked", "SpadeOutput": "SpadeOutput", "SpadeSelection": "SpadeSelection",
+		"LeaseRequest": "LeaseRequest", "Lease": "Lease", "LabelItem": "LabelItem",
+		"PanelToken": "PanelToken", "Answered": "Answered", "AskableProvider": "AskableProvider", "LintedAssertion": "LintedAssertion",
+		"RunDataset": "RunDataset", "DatasetVersion": "DatasetVersion", "StoredDataset": "StoredDataset", "ChangedDataset": "ChangedDataset", "DatasetDiff": "DatasetDiff", "ChangedCase": "ChangedCase",
+		"NewTrial": "NewTrial", "TrialChange": "TrialChange", "Trial": "Trial", "TrialHalf": "TrialHalf", "TrialSide": "TrialSide", "TrialDifference": "TrialDifference",
+		"TrialResult": "TrialResult", "Flip": "Flip", "Judged": "Judged", "LeftOut": "LeftOut", "TrialBase": "TrialBase",
 	} {
 		members := membersOf(string(source), app)
 		schema, ok := doc.Components.Schemas[ours]

@@ -16,9 +16,24 @@ import (
 	"github.com/proviso-eval/proviso/spade/coverage"
 )
 
-// coverageOf returns the instructions in a version, with the assertions of its last run
-// that check them.
-func (s *Server) coverageOf(c *call, v *PromptVersion) ([]CoveredSentence, error) {
+// matcher matches instructions with assertions. Its engine is opened when it is needed
+// first, and serves all prompts of a request.
+type matcher struct {
+	s *Server
+	e *engine.Engine // nil until then
+}
+
+// close frees the memory of the engine.
+func (m *matcher) close() {
+	if m.e != nil {
+		m.e.Close()
+	}
+}
+
+// of returns the instructions in a version, with the assertions of its last run that
+// check them.
+func (m *matcher) of(c *call, v *PromptVersion) ([]CoveredSentence, error) {
+	s := m.s
 	key := string(c.project) + "\x00" + v.LastRun + "\x00" + v.Hash
 	if list, ok := s.history.covers.Get(key); ok {
 		return list, nil
@@ -35,7 +50,7 @@ func (s *Server) coverageOf(c *call, v *PromptVersion) ([]CoveredSentence, error
 		}
 	}
 	slices.SortFunc(candidates, func(a, b proviso.Candidate) int { return strings.Compare(a.Name, b.Name) })
-	list, err := s.cover(c.r.Context(), c.key.ID, v.Text, candidates)
+	list, err := m.cover(c.r.Context(), c.key.ID, v.Text, candidates)
 	if err == nil {
 		s.history.covers.Add(key, list)
 	}
@@ -46,42 +61,58 @@ func (s *Server) coverageOf(c *call, v *PromptVersion) ([]CoveredSentence, error
 const coverTimeout = 5 * time.Second
 
 // cover matches sentences with assertions by rules. No model is asked, and no code runs.
-func (s *Server) cover(ctx context.Context, who, text string, list []proviso.Candidate) ([]CoveredSentence, error) {
+func (m *matcher) cover(ctx context.Context, who, text string, list []proviso.Candidate) ([]CoveredSentence, error) {
 	ctx, cancel := context.WithTimeout(ctx, coverTimeout)
 	defer cancel()
-	ctx, task := s.withTurns(ctx, who)
+	ctx, task := m.s.withTurns(ctx, who)
 	defer task.End()
 	ctx, done, err := turns.Enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	e, err := engine.Open(ctx, nil, engine.Options{Judge: engine.Judge{Off: true}, Engines: engine.Engines{Env: proviso.EnvMap{}}})
+	compiler, err := m.compiler(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close() // it frees memory
-	covered, err := coverage.Of(ctx, text, list, e.Compiler(func(o *check.Options) {
-		*o = check.Options{Templates: o.Templates, Expand: o.Expand, Engines: o.Engines} // no code, files or network
-	}))
+	covered, err := coverage.Of(ctx, text, list, compiler)
 	if err != nil {
 		return []CoveredSentence{}, ctx.Err() // such as a prompt beyond the limits of package delta
 	}
 	out := []CoveredSentence{}
+	eachPlaced(text, covered.Lines, func(l *coverage.Line, start, end int) {
+		if l.Instruction {
+			out = append(out, CoveredSentence{l.Text, start, end, append([]string{}, l.Assertions...)})
+		}
+	})
+	return out, nil
+}
+
+// compiler returns a compiler of assertions that need no model.
+func (m *matcher) compiler(ctx context.Context) (_ *check.Compiler, err error) {
+	if m.e == nil {
+		if m.e, err = engine.Open(ctx, nil, engine.Options{Judge: engine.Judge{Off: true}, Engines: engine.Engines{Env: proviso.EnvMap{}}}); err != nil {
+			return nil, err
+		}
+	}
+	return m.e.Compiler(func(o *check.Options) {
+		*o = check.Options{Templates: o.Templates, Expand: o.Expand, Engines: o.Engines} // no code, files or network
+	}), nil
+}
+
+// eachPlaced calls do for the units of a text, with their places in UTF-16 units.
+func eachPlaced(text string, lines []coverage.Line, do func(l *coverage.Line, start, end int)) {
 	at, units := 0, 0 // in bytes, and in UTF-16
-	for _, l := range covered.Lines {
-		skip := strings.Index(text[at:], l.Text)
+	for i := range lines {
+		skip := strings.Index(text[at:], lines[i].Text)
 		if skip < 0 {
 			continue
 		}
 		start := units + unitsOf(text[at:at+skip])
-		at += skip + len(l.Text)
-		units = start + unitsOf(l.Text)
-		if l.Instruction {
-			out = append(out, CoveredSentence{l.Text, start, units, append([]string{}, l.Assertions...)})
-		}
+		at += skip + len(lines[i].Text)
+		units = start + unitsOf(lines[i].Text)
+		do(&lines[i], start, units)
 	}
-	return out, nil
 }
 
 // unitsOf is the length of a text in JavaScript.

@@ -27,6 +27,11 @@ func decode(ctx context.Context, data []byte, dst any) error {
 	if err != nil {
 		return err
 	}
+	return decodeDocument(doc, dst)
+}
+
+// decodeDocument is decode for a body that was parsed.
+func decodeDocument(doc *document.Document, dst any) error {
 	d := decoder{}
 	d.value("", doc.Root, reflect.ValueOf(dst).Elem())
 	if len(d.mistakes) > 0 {

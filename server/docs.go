@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -78,8 +79,8 @@ type schemaTable struct {
 // groupNames are the headings of routes, by the part of their path behind /v1/.
 var groupNames = [][2]string{
 	{"evaluate", "Evaluations"}, {"evaluations", "Evaluations"}, {"traces", "Evaluations"}, {"assertion-sets", "Assertion sets"},
-	{"suites", "Suites"}, {"runs", "Runs"}, {"compare", "Compare"}, {"assertions", "Over several runs"}, {"judges", "Over several runs"},
-	{"prompts", "Over several runs"}, {"session", "Session and settings"}, {"settings", "Session and settings"},
+	{"suites", "Suites"}, {"runs", "Runs"}, {"labels", "Labels"}, {"label-queues", "Labels"}, {"compare", "Compare"}, {"assertions", "Over several runs"}, {"judges", "Over several runs"},
+	{"prompts", "Over several runs"}, {"spade", "Over several runs"}, {"session", "Session and settings"}, {"settings", "Session and settings"},
 }
 
 func groupOf(path string) string {
@@ -92,25 +93,55 @@ func groupOf(path string) string {
 	return "Operation"
 }
 
+// apiDoc is the OpenAPI document, as far as the page shows it.
+type apiDoc struct {
+	Components struct {
+		Schemas map[string]schemaDoc `json:"schemas"`
+	} `json:"components"`
+	Paths map[string]map[string]operationDoc `json:"paths"`
+}
+
+type operationDoc struct {
+	Parameters []struct {
+		Name, In, Description string
+		Schema                schemaDoc
+	} `json:"parameters"`
+	RequestBody bodiesDoc            `json:"requestBody"`
+	Responses   map[string]bodiesDoc `json:"responses"`
+}
+
+type bodiesDoc struct {
+	Content map[string]struct{ Schema schemaDoc } `json:"content"`
+}
+
+// body describes a body that is sent in one media type.
+func (doc *apiDoc) body(of bodiesDoc) (d fieldDoc) {
+	for kind, body := range of.Content {
+		s := &body.Schema
+		table := doc.Components.Schemas[strings.TrimPrefix(s.Ref, schemaPrefix)]
+		d = fieldDoc{Name: kind, Type: typeName(s), Link: linkOf(s), Doc: s.Description, Fields: tableOf("", &table).Fields}
+	}
+	return d
+}
+
+// route describes a route.
+func (doc *apiDoc) route(r *route, examples map[string]Example) routeDoc {
+	op := doc.Paths[r.Path][strings.ToLower(r.Method)]
+	d := routeDoc{route: r, Sent: doc.body(op.RequestBody), Answer: doc.body(op.Responses[strconv.Itoa(r.Status)])}
+	for _, p := range op.Parameters {
+		if p.In != "header" && p.Name != projectParam { // the page says once what these are
+			d.Params = append(d.Params, param{Name: p.Name, Kind: typeName(&p.Schema), Doc: p.Description, Path: p.In == "path"})
+		}
+	}
+	if e, ok := examples[r.ID]; ok {
+		d.Curl, d.Reply, d.ReplyStatus = e.curl(r), readable(e.Response), e.Status
+	}
+	return d
+}
+
 // docsPage makes the page of the API from its OpenAPI document. It has no script.
 func docsPage(version string, document []byte, list []*route) (*asset, error) {
-	var doc struct {
-		Components struct {
-			Schemas map[string]schemaDoc `json:"schemas"`
-		} `json:"components"`
-		Paths map[string]map[string]struct {
-			Parameters []struct {
-				Name, In, Description string
-				Schema                schemaDoc
-			} `json:"parameters"`
-			RequestBody struct {
-				Content map[string]struct{ Schema schemaDoc } `json:"content"`
-			} `json:"requestBody"`
-			Responses map[string]struct {
-				Content map[string]struct{ Schema schemaDoc } `json:"content"`
-			} `json:"responses"`
-		} `json:"paths"`
-	}
+	var doc apiDoc
 	if err := json.Unmarshal(document, &doc); err != nil {
 		return nil, fmt.Errorf("make the page of the API: %w", err)
 	}
@@ -123,34 +154,13 @@ func docsPage(version string, document []byte, list []*route) (*asset, error) {
 		if r.Hidden {
 			continue
 		}
-		op := doc.Paths[r.Path][strings.ToLower(r.Method)]
-		d := routeDoc{route: r}
-		for _, p := range op.Parameters {
-			in := param{Name: p.Name, Kind: typeName(&p.Schema), Doc: p.Description, Path: p.In == "path"}
-			if p.In != "header" && p.Name != projectParam { // the page says once what these are
-				d.Params = append(d.Params, in)
-			}
-		}
-		bodyDoc := func(kind string, s *schemaDoc) fieldDoc {
-			of := doc.Components.Schemas[strings.TrimPrefix(s.Ref, schemaPrefix)]
-			return fieldDoc{Name: kind, Type: typeName(s), Link: linkOf(s), Doc: s.Description, Fields: tableOf("", &of).Fields}
-		}
-		for kind, body := range op.RequestBody.Content {
-			d.Sent = bodyDoc(kind, &body.Schema)
-		}
-		for kind, body := range op.Responses[fmt.Sprint(r.Status)].Content {
-			d.Answer = bodyDoc(kind, &body.Schema)
-		}
-		if e, ok := examples[r.ID]; ok {
-			d.Curl, d.Reply, d.ReplyStatus = e.curl(r), readable(e.Response), e.Status
-		}
 		name := groupOf(r.Path)
 		i := slices.IndexFunc(groups, func(g groupDoc) bool { return g.Name == name })
 		if i < 0 {
 			i = len(groups)
 			groups = append(groups, groupDoc{Name: name, ID: "group-" + strings.ReplaceAll(strings.ToLower(name), " ", "-")})
 		}
-		groups[i].Routes = append(groups[i].Routes, d)
+		groups[i].Routes = append(groups[i].Routes, doc.route(r, examples))
 	}
 	var tables []schemaTable
 	for name, s := range doc.Components.Schemas {

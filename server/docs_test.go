@@ -38,8 +38,30 @@ var exampleBodies = []struct{ id, path, body string }{
 	{"put-assertion-set", "/v1/assertion-sets/replies", strings.Replace(exampleSet, "40", "60", 1)},
 	{"evaluate-assertion-set", "/v1/assertion-sets/replies/evaluate", `{"agent_input": "How long can I return the lamp?", "agent_output": "Within 30 days of delivery."}`},
 	{"evaluate", "/v1/evaluate", `{"agent_input": "How long can I return the lamp?", "agent_output": "Within 30 days of delivery.", "assertions": [{"id": "answers", "criteria": ["The output says how long a return is possible"]}]}`},
+	{"start-evaluation", "/v1/evaluations", `{"agent_input": "How long can I return the lamp?", "agent_output": "Within 30 days of delivery.", "set": "replies@2", "keep_s": 600}`},
+	{"ask", "/v1/answers", `{"provider": "echo", "prompt": "You answer questions about {{topic}}.", "vars": {"topic": "lamps"}}`},
+	{"lint", "/v1/lint", `{"assertions": [{"id": "brief", "criteria": ["The answer is appropriate", "The answer has at most 3 sentences"]}]}`},
+	{"add-panel-token", "/v1/panel-tokens", `{"evaluation": "{evaluation}", "origin": "https://app.example", "ttl_s": 600, "allow": ["read", "label"], "by": "Robin"}`},
+	{"cancel-evaluation", "/v1/evaluations/{evaluation}", ""},
 	{"send-spans", "/v1/traces", spansOf(traceNamed(1), "", "mail")},
 	{"push-run", "/v1/runs", runText(1)},
+	{"spade", "/v1/spade", `{"versions": [{"text": "You answer questions about returns."}, {"text": "You answer questions about returns.\nUse at most 2 sentences.\nNever say \"sorry\"."}],
+		"examples": [{"id": "a", "output": "Within 30 days of delivery.", "label": "pass"}, {"id": "b", "output": "Sorry, no.", "label": "fail"}]}`},
+	{"add-label", "/v1/labels", `{"run": "{run}", "index": 0, "assertion": "on_topic", "label": "fail", "note": "The topic is named, and nothing said of it.", "evidence": [{"start": 0, "end": 9}]}`},
+	{"put-label-queue", "/v1/label-queues/returns", `{"run": "{run}", "assertions": ["on_topic", "lamps"], "random": 2}`},
+	{"lease-label", "/v1/label-queues/returns/lease", `{"seconds": 120}`},
+	{"return-label", "/v1/label-queues/returns/lease/{lease}", ""},
+	{"put-label-queue", "/v1/label-queues/whole", `{"run": "{run}", "assertions": [""], "size": 100}`},
+	{"import-labels", "/v1/labels/file", `{"label_id":"label_06h0gq5kyz6z20kchtpktce7r0","run":"{run}","row":1,"assertion":"on_topic","human":"pass","by":"Cleo","created":"2026-01-05T09:15:00Z"}` + "\n"},
+	{"delete-label-queue", "/v1/label-queues/whole", ""},
+	{"start-trial", "/v1/judge-trials", `{"run": "{judged}", "assertion": "cites", "change": {"criteria": ["It says strictly what the customer can do"]}}`},
+	{"cancel-trial", "/v1/judge-trials/{trial}", ""},
+	{"delete-label", "/v1/labels/{label}", ""},
+	{"put-dataset", "/v1/datasets/questions", `{"cases": [{"id": "lamps", "description": "asks about lamps", "vars": {"topic": "lamps"}, "assert": [{"type": "contains", "value": "lamps"}]}]}`},
+	{"add-cases", "/v1/datasets/questions/cases", `{"cases": [{"id": "chairs", "vars": {"topic": "chairs"}}, {"id": "beds", "vars": {"topic": "beds"}}]}`},
+	{"remove-cases", "/v1/datasets/questions/remove", `{"cases": ["beds"]}`},
+	{"put-dataset-file", "/v1/datasets/earlier-questions/file", `{"id": "lamps", "vars": {"topic": "lamps"}}` + "\n"},
+	{"delete-dataset", "/v1/datasets/earlier-questions", ""},
 	{"cancel-run", "/v1/runs/{waiting}/cancel", ""},
 	{"end-session", "/v1/session", ""},
 }
@@ -48,22 +70,29 @@ var exampleBodies = []struct{ id, path, body string }{
 var exampleQueries = map[string]string{
 	"/v1/compare": "?base={earlier}&head={run}", "/v1/runs/{run}/previews": "?index=0,1", "/v1/runs/{run}/search": "?q=lamps", "/v1/runs": "?suite=returns&limit=1",
 	"/v1/runs/{run}/results": "?status=fail&limit=1", "/v1/assertions": "?suite=returns&runs=20", "/v1/prompts": "?suite=returns",
+	"/v1/judge-trials": "?run={judged}&assertion=cites",
 }
+
+// panelSecret is the secret of a panel token, which examples do not show.
+var panelSecret = regexp.MustCompile(`pvt_\w+`)
 
 // exchanges sends a request to every route of the OpenAPI document.
 func exchanges(t *testing.T) map[string]server.Example {
 	t.Helper()
-	f := start(t, server.Options{Runner: suites(t, nil), Judge: evaluator(func(_ context.Context, r *judge.Request) (*judge.Response, error) {
+	f := start(t, server.Options{Runner: suites(t, nil), Asker: &server.Asking{}, Judges: judgedBy(strict("usual")).Judges, PanelOrigins: []string{"https://app.example"}, Judge: evaluator(func(_ context.Context, r *judge.Request) (*judge.Response, error) {
 		one := 1.0
 		return &judge.Response{Score: &one, Passed: 1, Total: 1, Status: "pass", Threshold: 1, PassedThreshold: true,
 			Results: []judge.Result{{ID: r.Assertions[0].ID, Pass: true, Reasoning: "The reply says so in its first sentence.", Status: "pass"}}}, nil
 	})})
 	secret, _ := f.key(store.NewKey{Name: "docs", Scopes: []store.Scope{store.Admin}})
-	names := map[string]string{"suite": "returns", "set": "replies", "index": "0", "key": secret}
+	names := map[string]string{"suite": "returns", "set": "replies", "dataset": "questions", "index": "0", "key": secret, "queue": "returns"}
 	list := map[string]server.Example{}
 	send := func(id, method, path, body string, headers ...string) answer {
 		shown := path
 		for name, v := range names {
+			if name != "key" {
+				body = strings.ReplaceAll(body, "{"+name+"}", v)
+			}
 			path = strings.ReplaceAll(path, "{"+name+"}", v)
 			if name != "key" {
 				shown = strings.ReplaceAll(shown, "{"+name+"}", v)
@@ -73,7 +102,7 @@ func exchanges(t *testing.T) map[string]server.Example {
 		if body != "" && len(headers) == 0 {
 			e.Headers = []string{"Content-Type: application/json"}
 		}
-		if id == "push-run" {
+		if id == "push-run" || id == "put-dataset-file" || id == "import-labels" {
 			e.Headers, headers = []string{ndjson}, append(headers, ndjson)
 		}
 		if strings.HasSuffix(id, "-session") && method != "GET" {
@@ -84,7 +113,7 @@ func exchanges(t *testing.T) map[string]server.Example {
 		if got.status >= 300 {
 			t.Fatalf("%s: %d %s", id, got.status, got.body)
 		}
-		e.Status, e.Response = got.status, asJSON(strings.ReplaceAll(got.body, f.url, "http://localhost:8080"))
+		e.Status, e.Response = got.status, asJSON(panelSecret.ReplaceAllString(strings.ReplaceAll(got.body, f.url, "http://localhost:8080"), "pvt_…"))
 		list[id] = e
 		return got
 	}
@@ -103,6 +132,9 @@ func exchanges(t *testing.T) map[string]server.Example {
 			}
 			names["waiting"] = made.ID
 		}
+		if x.id == "start-trial" {
+			names["judged"], _ = f.trialOf(store.DefaultProject, bearer(secret))
+		}
 		got := send(x.id, methods[x.id], x.path, x.body)
 		switch x.id {
 		case "start-run":
@@ -110,7 +142,15 @@ func exchanges(t *testing.T) map[string]server.Example {
 			f.follow(names["earlier"], bearer(secret))
 			names["run"] = f.ask("POST", x.path, "", bearer(secret)).object(t).Text("id")
 			f.follow(names["run"], bearer(secret))
-		case "evaluate":
+		case "start-trial":
+			names["trial"] = got.object(t).Text("id")
+			f.ask("GET", x.path+"/"+names["trial"]+"/events", "", bearer(secret))
+		case "lease-label":
+			names["lease"] = got.object(t).Text("lease")
+		case "add-label":
+			names["label"] = got.object(t).Text("id")
+			f.ask("POST", x.path, strings.NewReplacer("{run}", names["run"], "on_topic", "lamps").Replace(x.body), bearer(secret)) // stays
+		case "evaluate", "start-evaluation":
 			_, names["evaluation"], _ = strings.Cut(got.header.Get("Location"), "/v1/evaluations/")
 		}
 	}

@@ -2,8 +2,10 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -57,6 +59,14 @@ type NewAssertionSet struct {
 	Name       string            `json:"name,omitempty" doc:"What the set is called in addresses"`
 	Assertions []judge.Assertion `json:"assertions"`
 	Prompt     string            `json:"prompt,omitempty" doc:"The prompt that the assertions are about; its hash is part of the version"`
+	SetSettings
+}
+
+// SetSettings are what a set says about its evaluation.
+type SetSettings struct {
+	Threshold *float64       `json:"threshold,omitempty" doc:"The share of the assertions that has to pass, from 0 to 1, where a request names none"`
+	Templates map[string]any `json:"templates,omitempty" doc:"Templates that its criteria can name beside the shipped ones: {doc, params, one-of, parts} by name"`
+	Context   string         `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, where a request has none"`
 }
 
 // StoredAssertionSet is a version of an assertion set with its content.
@@ -64,6 +74,7 @@ type StoredAssertionSet struct {
 	Version
 	Assertions any    `json:"assertions"`
 	Prompt     string `json:"prompt,omitempty"`
+	SetSettings
 }
 
 // checkName rejects names that cannot be part of an address.
@@ -105,7 +116,7 @@ func (s *Server) keepSuite(c *call, in *NewSuite) error {
 	if s.o.Runner == nil {
 		return problem(proviso.Unsupported, "this server serves no suites")
 	}
-	bundle := &Bundle{Suite: in.Suite, Files: in.Files}
+	bundle := &Bundle{Suite: in.Suite, Files: in.Files, Datasets: storedDatasets{kept: c.kept}}
 	secrets, more := bundle.inlineSecrets(c.r.Context())
 	plan, mistakes := s.o.Runner.Check(c.r.Context(), bundle, RunOptions{})
 	if outOfRoom(mistakes) {
@@ -252,12 +263,6 @@ func (s *Server) postSet(c *call) error { return s.keepSet(c, "") }
 // putSet stores an assertion set under the name in the address.
 func (s *Server) putSet(c *call) error { return s.keepSet(c, c.r.PathValue("set")) }
 
-// setContent is the stored form of an assertion set.
-type setContent struct {
-	Assertions *json.RawMessage `json:"assertions"`
-	Prompt     string           `json:"prompt,omitempty"`
-}
-
 func (s *Server) keepSet(c *call, name string) error {
 	set, err := readSet(c.r.Context(), c.body)
 	if err != nil {
@@ -275,14 +280,80 @@ func (s *Server) keepSet(c *call, name string) error {
 	if secrets, more := set.inlineSecrets(c.r.Context()); len(secrets) > 0 {
 		return invalid(secrets, more)
 	}
-	doc, created, err := c.kept.PutDocument(c.r.Context(), store.NewDocument{
-		Kind: store.AssertionSetKind, Name: name, PromptHash: set.promptHash(), MediaType: mediaJSON, Content: set.content(), CreatedBy: c.key.ID,
-	})
+	replaces, err := ifMatch(c.r.Header)
 	if err != nil {
 		return err
 	}
-	out := StoredAssertionSet{Version: versionOf(doc), Assertions: json.RawMessage(set.assertions), Prompt: set.prompt}
+	sent := store.NewDocument{
+		Kind: store.AssertionSetKind, Name: name, PromptHash: set.promptHash(), MediaType: mediaJSON, Content: set.content(), CreatedBy: c.key.ID, Replaces: replaces,
+	}
+	doc, created, err := c.kept.PutDocument(c.r.Context(), sent)
+	if err != nil {
+		return s.changedMeanwhile(doc, sent, err)
+	}
+	out, err := storedSet(doc)
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("ETag", `"`+doc.Hash+`"`)
 	return s.kept(c, "/v1/assertion-sets/"+url.PathEscape(doc.Name), created, out)
+}
+
+// ifMatch returns the version that a request is to replace, from its ETag; nil if it names
+// none.
+func ifMatch(h http.Header) (*string, error) {
+	tag := h.Get("If-Match")
+	if tag == "" {
+		return nil, nil
+	}
+	hash, opens := strings.CutPrefix(tag, `"`)
+	hash, closes := strings.CutSuffix(hash, `"`)
+	if !opens || !closes || hash == "" || strings.ContainsAny(hash, `", `) {
+		return nil, proviso.Errorf(proviso.Invalid, "If-Match holds the ETag of one version, in quotation marks, not %s", strconv.Quote(shortened(tag)))
+	}
+	return &hash, nil
+}
+
+// changedMeanwhile is the problem of a set that is not the one that a request is to
+// replace: it holds both versions, so that no change is lost.
+func (s *Server) changedMeanwhile(current store.Document, sent store.NewDocument, err error) error {
+	var e *proviso.Error
+	if !errors.As(err, &e) || e.Code != proviso.Conflict {
+		return err
+	}
+	p := problem(proviso.Conflict, e.Error())
+	if current.Hash != "" {
+		if p.Current, err = storedSet(current); err != nil {
+			return err
+		}
+	}
+	if p.Yours, err = storedSet(store.Document{NewDocument: sent, Hash: sent.Version(), Size: len(sent.Content), Created: time.Now()}); err != nil {
+		return err
+	}
+	return p
+}
+
+// storedSet returns a version of a set with its content.
+func storedSet(doc store.Document) (*StoredAssertionSet, error) {
+	out := &StoredAssertionSet{Version: versionOf(doc)}
+	var content struct {
+		Assertions json.RawMessage            `json:"assertions"`
+		Prompt     string                     `json:"prompt"`
+		Threshold  *float64                   `json:"threshold"`
+		Templates  map[string]json.RawMessage `json:"templates"`
+		Context    string                     `json:"context"`
+	}
+	if err := json.Unmarshal(doc.Content, &content); err != nil {
+		return nil, err
+	}
+	out.Assertions, out.Prompt, out.Threshold, out.Context = content.Assertions, content.Prompt, content.Threshold, content.Context
+	for name, t := range content.Templates {
+		if out.Templates == nil {
+			out.Templates = map[string]any{}
+		}
+		out.Templates[name] = t
+	}
+	return out, nil
 }
 
 // getSet sends a version of an assertion set.
@@ -291,9 +362,10 @@ func (s *Server) getSet(c *call) error {
 	if err != nil {
 		return err
 	}
-	var b setContent
-	if err := json.Unmarshal(doc.Content, &b); err != nil {
+	out, err := storedSet(doc)
+	if err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, StoredAssertionSet{Version: versionOf(doc), Assertions: b.Assertions, Prompt: b.Prompt})
+	c.w.Header().Set("ETag", `"`+doc.Hash+`"`)
+	return c.json(http.StatusOK, out)
 }

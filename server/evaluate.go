@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -21,7 +22,7 @@ func (s *Server) evaluate(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err
 	}
-	return s.evaluateBody(c, c.body, "")
+	return s.evaluateBody(c, c.body, "", nil)
 }
 
 // evaluateSet decides the assertions of a stored set for the output in a
@@ -32,32 +33,40 @@ func (s *Server) evaluateSet(c *call) error {
 		return err
 	}
 	var request []byte
+	var templates *criteria.Library
 	if err := c.compute(func() (err error) {
-		request, err = withSet(c.r.Context(), doc.Content, c.body)
+		request, templates, err = withSet(c.r.Context(), doc.Content, c.body)
 		return err
 	}); err != nil {
 		return err
 	}
-	return s.evaluateBody(c, request, doc.Hash)
+	return s.evaluateBody(c, request, doc.Hash, templates)
 }
 
-// withSet adds the assertions of a set to a request.
-func withSet(ctx context.Context, content, data []byte) ([]byte, error) {
+// withSet adds the assertions of a set to a request, and what else of the set the request
+// does not say itself. It returns the templates of the set, too.
+func withSet(ctx context.Context, content, data []byte) ([]byte, *criteria.Library, error) {
 	set, err := readSet(ctx, content)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	body, err := parseBody(ctx, data)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o, ok := body.Root.(*value.Object)
 	switch {
 	case !ok:
-		return nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(body.Root)}})
+		return nil, nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(body.Root)}})
 	case o.Has("assertions"):
 		at := body.Place("/assertions")
-		return nil, invalid([]Mistake{{Pointer: "/assertions", Code: proviso.Invalid, Message: "the assertions are those of the set", Line: at.Line, Column: at.Column}})
+		return nil, nil, invalid([]Mistake{{Pointer: "/assertions", Code: proviso.Invalid, Message: "the assertions are those of the set", Line: at.Line, Column: at.Column}})
+	}
+	if set.threshold != nil && o.At("threshold") == nil {
+		o.Set("threshold", *set.threshold)
+	}
+	if set.context != "" && o.At("context") == nil {
+		o.Set("context", set.context)
 	}
 	request := value.AppendJSON(nil, o)
 	if o.Len() > 0 {
@@ -65,15 +74,15 @@ func withSet(ctx context.Context, content, data []byte) ([]byte, error) {
 	} else {
 		request = []byte("{")
 	}
-	return append(append(append(request, `"assertions":`...), set.assertions...), '}'), nil
+	return append(append(append(request, `"assertions":`...), set.assertions...), '}'), set.library, nil
 }
 
 // evaluateBody decides a request and stores the result. set is the version of
-// the assertion set, "" if the assertions are in the request.
-func (s *Server) evaluateBody(c *call, body []byte, set string) error {
+// the assertion set, "" if the assertions are in the request; templates are its own.
+func (s *Server) evaluateBody(c *call, body []byte, set string, templates *criteria.Library) error {
 	var req *judge.Request
 	if err := c.compute(func() (err error) {
-		if req, err = judge.ReadRequestContext(c.r.Context(), body); err != nil {
+		if req, err = judge.ReadRequestWith(c.r.Context(), body, templates); err != nil {
 			err = requestProblem(c.r.Context(), body, err)
 		}
 		return err
@@ -112,21 +121,31 @@ func (s *Server) answerEvaluation(c *call, body []byte, resp *judge.Response, n 
 	if err != nil {
 		return err
 	}
-	n.ID, n.CreatedBy, n.Judge = store.NewID(store.EvaluationID, time.Now()), c.key.ID, s.o.Judge.Identity()
+	n.ID = store.NewID(store.EvaluationID, time.Now())
+	answer := store.Response{Status: http.StatusOK, MediaType: mediaJSON, Location: "/v1/evaluations/" + n.ID, Body: data}
+	n.Reply = c.reply(s, answer)
+	if err := s.storeEvaluation(c.r.Context(), c, body, data, resp, n); err != nil {
+		return err
+	}
+	c.claim = nil // the reply is kept
+	return c.sendResponse(answer)
+}
+
+// storeEvaluation stores the result of an evaluation, even if ctx has ended, and counts
+// it. data is resp in JSON.
+func (s *Server) storeEvaluation(ctx context.Context, c *call, body, data []byte, resp *judge.Response, n store.NewEvaluation) error {
+	n.CreatedBy, n.Judge = c.key.ID, s.o.Judge.Identity()
 	n.Score, n.Passed, n.Failed, n.Errors, n.Skipped = resp.Score, resp.Passed, resp.Failed, len(resp.Errors), resp.Skipped
 	n.Status = statusNamed(resp.Status)
 	if s.o.KeepContents {
 		n.Request, n.Response = body, data
 	}
-	answer := store.Response{Status: http.StatusOK, MediaType: mediaJSON, Location: "/v1/evaluations/" + n.ID, Body: data}
-	n.Reply = c.reply(s, answer)
-	if _, err := c.kept.AddEvaluation(context.WithoutCancel(c.r.Context()), n); err != nil {
+	if _, err := c.kept.AddEvaluation(context.WithoutCancel(ctx), n); err != nil {
 		return err
 	}
-	c.claim = nil // the reply is kept
 	byStatus := map[string]int{"pass": resp.Passed, "fail": resp.Failed, "error": len(resp.Errors), "skip": resp.Skipped}
 	s.metrics.evaluated(c.project, n.Status.String(), byStatus)
-	return c.sendResponse(answer)
+	return nil
 }
 
 // statusNamed is the status with a name; an unknown name counts as error.
@@ -146,26 +165,28 @@ type SetRequest struct {
 	AllowErrors bool          `json:"allow_errors,omitempty" doc:"Compute the score over what was decided"`
 	Vars        *value.Object `json:"vars,omitempty" doc:"What the conditions under when are about"`
 	Metadata    *value.Object `json:"metadata,omitempty" doc:"What the conditions under when are about"`
+	Context     string        `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output; that of the set if it is missing"`
 	TraceID     string        `json:"trace_id,omitempty" doc:"The trace that the output belongs to, for checks of its spans; POST /v1/traces takes them"`
 }
 
 // Evaluation is the stored evaluation of one output.
 type Evaluation struct {
-	ID         string    `json:"id"`
-	CreatedAt  time.Time `json:"created_at"`
-	CreatedBy  string    `json:"created_by,omitempty" doc:"The id of the API key"`
-	Set        string    `json:"assertion_set_version,omitempty" doc:"The version of the assertion set, if it was evaluated against one"`
-	Status     string    `json:"status" enum:"pass,fail,error,skip"`
-	Score      *float64  `json:"score"`
-	Passed     int       `json:"passed"`
-	Failed     int       `json:"failed"`
-	Errors     int       `json:"errors"`
-	Skipped    int       `json:"skipped"`
-	Judge      string    `json:"judge,omitempty"`
-	Cost       float64   `json:"cost" doc:"US dollars"`
-	DurationMS float64   `json:"duration_ms"`
-	Request    any       `json:"request,omitempty" doc:"What was sent, if the server keeps contents"`
-	Response   any       `json:"response,omitempty" doc:"What was answered, if the server keeps contents"`
+	ID          string    `json:"id"`
+	CreatedAt   time.Time `json:"created_at"`
+	CreatedBy   string    `json:"created_by,omitempty" doc:"The id of the API key"`
+	Set         string    `json:"assertion_set_version,omitempty" doc:"The version of the assertion set, if it was evaluated against one"`
+	Status      string    `json:"status" enum:"pass,fail,error,skip,running"`
+	Score       *float64  `json:"score"`
+	Passed      int       `json:"passed"`
+	Failed      int       `json:"failed"`
+	Errors      int       `json:"errors"`
+	Skipped     int       `json:"skipped"`
+	Judge       string    `json:"judge,omitempty"`
+	Cost        float64   `json:"cost" doc:"US dollars"`
+	DurationMS  float64   `json:"duration_ms"`
+	AgentOutput *string   `json:"agent_output,omitempty" doc:"Of a streamed evaluation, as long as it can be streamed"`
+	Request     any       `json:"request,omitempty" doc:"What was sent, if the server keeps contents"`
+	Response    any       `json:"response,omitempty" doc:"What was answered, if the server keeps contents"`
 }
 
 // EvaluationList is a page of evaluations.
@@ -227,15 +248,34 @@ func (s *Server) getEvaluation(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err
 	}
-	id := c.r.PathValue("evaluation")
-	e, err := c.kept.Evaluation(c.r.Context(), id)
+	held := s.heldEvaluation(c)
+	if held != nil && s.evaluations.goesOn(held) {
+		return c.json(http.StatusOK, Evaluation{ID: held.id, CreatedAt: held.created.UTC(), CreatedBy: held.key.ID, Status: "running", AgentOutput: &held.output})
+	}
+	e, err := s.seenEvaluation(c)
 	if err != nil {
 		return err
 	}
-	if !seesAll(c.key) && e.CreatedBy != c.key.ID {
-		return proviso.Errorf(proviso.NotFound, "there is no evaluation %s", strconv.Quote(shortened(id)))
+	out := evaluationOf(e)
+	if held != nil {
+		out.AgentOutput = &held.output
 	}
-	return c.json(http.StatusOK, evaluationOf(e))
+	return c.json(http.StatusOK, out)
+}
+
+// seenEvaluation returns the stored evaluation that the address names, if the key may see
+// it.
+func (s *Server) seenEvaluation(c *call) (store.Evaluation, error) {
+	return s.visibleEvaluation(c, c.r.PathValue("evaluation"))
+}
+
+// visibleEvaluation returns a stored evaluation if the key may see it.
+func (s *Server) visibleEvaluation(c *call, id string) (store.Evaluation, error) {
+	e, err := c.kept.Evaluation(c.r.Context(), id)
+	if err == nil && !seesAll(c.key) && !c.key.Can(store.Labelling) && e.CreatedBy != c.key.ID {
+		err = proviso.Errorf(proviso.NotFound, "there is no evaluation %s", strconv.Quote(shortened(id)))
+	}
+	return e, err
 }
 
 // requestProblem turns the mistakes of an evaluation into a problem.

@@ -32,26 +32,35 @@ func (s *Server) events(c *call) error {
 	if _, id := event(r); r.Status.Ended() && id == last {
 		return c.sendResponse(store.Response{Status: http.StatusNoContent}) // tells browsers not to come back
 	}
-	if s.streams.Add(1) > int64(s.o.MaxStreams) {
-		s.streams.Add(-1)
-		p := problem(codeBusy, fmt.Sprintf("%d event streams are open", s.o.MaxStreams))
-		p.retryAfter = 5 * time.Second
-		return p
+	end, err := s.openStream(c)
+	if err != nil {
+		return err
 	}
-	streams := s.metrics.streams.WithLabelValues(string(c.project))
-	streams.Inc()
-	defer func() {
-		s.streams.Add(-1)
-		streams.Dec()
-	}()
-	h := c.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // nginx holds answers back otherwise
-	c.w.WriteHeader(http.StatusOK)
+	defer end()
 	if c.r.Method != http.MethodHead {
 		s.stream(c, r, last)
 	}
 	return nil
+}
+
+// openStream begins a response of events, unless there are too many. The caller ends it.
+func (s *Server) openStream(c *call) (end func(), err error) {
+	if s.streams.Add(1) > int64(s.o.MaxStreams) {
+		s.streams.Add(-1)
+		p := problem(codeBusy, fmt.Sprintf("%d event streams are open", s.o.MaxStreams))
+		p.retryAfter = 5 * time.Second
+		return nil, p
+	}
+	streams := s.metrics.streams.WithLabelValues(string(c.project))
+	streams.Inc()
+	h := c.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no") // nginx holds answers back otherwise
+	c.w.WriteHeader(http.StatusOK)
+	return func() {
+		s.streams.Add(-1)
+		streams.Dec()
+	}, nil
 }
 
 // pace is the minimum time between two events of a stream.

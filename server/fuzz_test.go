@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// FuzzRequests: every request gets one response, which is JSON, is not a
+// FuzzRequests: every request gets one response, which is JSON or part of the app, is not a
 // defect, and contains no path of the server.
 func FuzzRequests(f *testing.F) {
 	for _, seed := range []struct{ path, body string }{
@@ -26,7 +26,7 @@ func FuzzRequests(f *testing.F) {
 		{"/v1/suites/a/runs", `{"version": "v", "repeat": 2, "concurrency": 1}`},
 		{"/v1/runs?limit=3&after=x&status=done&since=2026-01-01T00:00:00Z", ""},
 		{"/v1/runs/%2e%2e/results/0", ""},
-		{"/v1/runs/a/cancel", "{}"},
+		{"/v1/runs/a/cancel", "{}"}, {"/", ""}, {"/docs", ""}, {"/assets/app.js", ""}, {"/v1/runs/a/search?q=%00", ""},
 		{"//", "\x00"}, {"/v1/\xff", "[[[[[[["}, {"/v1/evaluate", `{"a": 1e999, "a": "\ud800"}`},
 	} {
 		f.Add(seed.path, seed.body)
@@ -59,7 +59,9 @@ func FuzzRequests(f *testing.F) {
 				t.Errorf("%s %q %q took %v", method, path, body, took)
 			}
 			got := w.Body.String()
-			if w.Code == 0 || w.Code >= 500 || !json.Valid(w.Body.Bytes()) {
+			isPage := method == http.MethodGet && strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") && w.Header().Get("Content-Security-Policy") != ""
+			isAsset := method == http.MethodGet && strings.HasPrefix(req.URL.Path, "/assets/") && w.Code == http.StatusOK
+			if w.Code == 0 || w.Code >= 500 || !isPage && !isAsset && !json.Valid(w.Body.Bytes()) {
 				t.Errorf("%s %q %q: %d %s", method, path, body, w.Code, got)
 			}
 			if strings.Contains(got, filepath.Dir(dir)) {

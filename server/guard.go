@@ -12,7 +12,7 @@ import (
 
 // headers sets the headers of every response: no caching, no frames, no content
 // sniffing, no referrer. No header allows pages of other origins to read a
-// response.
+// response; see [Server.panelOrigin] for the exception.
 func headers(h http.Header, requestID string, secure bool) {
 	h.Set("X-Request-Id", requestID)
 	h.Set("Cache-Control", "no-store")
@@ -43,9 +43,14 @@ func requestID(r *http.Request) string {
 // checkOrigin rejects requests that a browser sends for a foreign page:
 // requests with a foreign Host, which indicates DNS rebinding, and requests of
 // another origin. Programs other than browsers send no Origin.
-func (s *Server) checkOrigin(r *http.Request) error {
+// Origins of [Server.panelOrigin] are none.
+func (s *Server) checkOrigin(c *call) error {
+	r := c.r
 	if !s.knownHost(r.Host) {
 		return problem(codeMisdirected, "the host "+shortened(r.Host)+" is none of this server's names; --host adds one")
+	}
+	if s.panelOrigin(c) || r.URL.Path == panelPath {
+		return nil
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" && !opensPage(r) {
 		return problem(codeForbidden, "a page of another site may not use this server")

@@ -2,14 +2,11 @@ package server
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"mime"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -26,11 +23,16 @@ type call struct {
 	w     *recorder
 	r     *http.Request
 	route *route
-	id    string    // of the request
-	key   store.Key // zero if none is needed
-	body  []byte
-	clock clock
+	id    string      // of the request
+	key   store.Key   // zero if none is needed
+	token *panelToken // with which a panel came; nil if the request came with a key or a session
+	// foreign says that a page of an origin in [Options.PanelOrigins] sent the request, so
+	// that only a panel token counts.
+	foreign bool
+	body    []byte
+	clock   clock
 
+	as      string             // the person that a token stands for; "" is the key itself
 	project store.Project      // project of the request, "" if the route needs no key
 	kept    store.ProjectStore // store of that project, nil if there is none
 
@@ -46,50 +48,8 @@ func anonymousKey() store.Key {
 	return store.Key{ID: anonymous, Project: store.DefaultProject, Scopes: []store.Scope{store.Admin}}
 }
 
-// recorder records the status and the size of a response.
-type recorder struct {
-	http.ResponseWriter
-	status int
-	bytes  int64
-	copy   *bytes.Buffer // for the log; nil if contents are not logged
-	packer *gzip.Writer  // nil unless the response is compressed
-}
-
-// WriteHeader records the status.
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Write records the size.
-func (w *recorder) Write(p []byte) (n int, err error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	if w.packer != nil {
-		n, err = w.packer.Write(p)
-	} else {
-		n, err = wire{w}.Write(p)
-	}
-	if w.copy != nil && w.copy.Len() < maxLogged {
-		w.copy.Write(p[:min(len(p), maxLogged-w.copy.Len())])
-	}
-	return n, err
-}
-
-// Unwrap is for http.ResponseController.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// maxLogged bounds how much of a body is logged.
-const maxLogged = 64 << 10
-
 // writeTimeout is how long a client may take to receive a response.
 const writeTimeout = time.Minute
-
-// readTimeout is how long a client may take to send a body.
-const readTimeout = time.Minute
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -108,11 +68,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	headers(w.Header(), c.id, s.o.TLS != nil)
-	if err := s.checkOrigin(r); err != nil {
+	if err := s.checkOrigin(c); err != nil {
 		s.fail(c, err)
 		return
 	}
-	if s.page(c) {
+	if s.preflight(c) || s.page(c) {
 		return
 	}
 	if !s.routed(r) || !tidy(r.URL.Path) {
@@ -123,6 +83,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 type callKey struct{}
+
+// client is whom requests are counted for: a key, or a panel token.
+func (c *call) client() string {
+	if c.token != nil {
+		return c.token.id
+	}
+	return c.key.ID
+}
 
 // unknownPath is the problem of a request without a route.
 func (s *Server) unknownPath(r *http.Request) error {
@@ -164,7 +132,7 @@ func (s *Server) serve(c *call) error {
 		return err
 	}
 	if c.route.Scope != "" {
-		if wait, ok := s.rates.take(c.key.ID, time.Now()); !ok {
+		if wait, ok := s.rates.take(c.client(), time.Now()); !ok {
 			p := problem(codeRate, fmt.Sprintf("more than %g requests a second; --rate sets the limit", s.o.Rate))
 			p.retryAfter = wait
 			return p
@@ -186,86 +154,11 @@ func (s *Server) serve(c *call) error {
 		return c.route.Handle(s, c)
 	}
 	return s.task(c, func() error {
-		if c.route.Method == http.MethodPost && c.route.Reads == nil && c.route.Scope != "" && c.r.Header.Get("Idempotency-Key") != "" {
+		if c.route.Method == http.MethodPost && c.route.Reads == nil && c.route.Scope != "" && !c.route.Secret && c.r.Header.Get("Idempotency-Key") != "" {
 			return s.once(c)
 		}
 		return c.route.Handle(s, c)
 	})
-}
-
-// read reads the body, and returns the memory it reserved.
-func (s *Server) read(c *call) (int64, error) {
-	r := c.r
-	if r.ContentLength == 0 && (c.route.Request == nil || c.route.Optional) {
-		return 0, nil
-	}
-	if r.ContentLength > s.o.BodyLimit {
-		return 0, s.tooLarge()
-	}
-	if c.route.Reads == nil {
-		if err := isJSON(r.Header); err != nil {
-			return 0, err
-		}
-	}
-	need := r.ContentLength
-	if need < 0 {
-		need = s.o.BodyLimit
-	}
-	if !s.room.take(need) {
-		p := problem(codeBusy, "the bodies of the requests under way take all the room there is")
-		p.retryAfter = time.Second
-		return 0, p
-	}
-	c.clock.begin()
-	defer c.clock.end()
-	control := http.NewResponseController(c.w)
-	_ = control.SetReadDeadline(time.Now().Add(readTimeout)) // not every connection can
-	data, err := readAll(http.MaxBytesReader(c.w, r.Body, s.o.BodyLimit), r.ContentLength)
-	if err != nil {
-		return need, s.unread(err)
-	}
-	_ = control.SetReadDeadline(time.Time{})
-	c.body = data
-	return need, nil
-}
-
-// isJSON rejects a body whose media type is not JSON in UTF-8.
-func isJSON(h http.Header) error {
-	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
-	charset := strings.ToLower(params["charset"])
-	if err != nil || kind != mediaJSON || charset != "" && charset != "utf-8" {
-		return problem(codeMediaType, "Content-Type has to be application/json, not "+strconv.Quote(shortened(h.Get("Content-Type"))))
-	}
-	if coding := h.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not read")
-	}
-	return nil
-}
-
-// readAll reads a body whose size may be known. It does not allocate the
-// announced size before that much has arrived.
-func readAll(r io.Reader, size int64) ([]byte, error) {
-	var b bytes.Buffer
-	if size > 0 {
-		b.Grow(int(min(size, 64<<10)) + bytes.MinRead)
-	}
-	_, err := b.ReadFrom(r)
-	return b.Bytes(), err
-}
-
-func (s *Server) tooLarge() error {
-	return problem(codeTooLarge, fmt.Sprintf("the body has more than %d bytes; --body-limit sets the limit", s.o.BodyLimit))
-}
-
-// unread is the problem of a body that did not arrive completely.
-func (s *Server) unread(err error) error {
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
-		return s.tooLarge()
-	}
-	p := problem(codeMalformed, "the body ended before its end")
-	p.cause = err
-	return p
 }
 
 // json sends a value as the response.

@@ -47,6 +47,9 @@ func (s *assertionSet) inlineSecrets(ctx context.Context) (list []Mistake, more 
 	if v, err := value.ParseJSONContext(ctx, string(s.assertions)); err == nil {
 		found.below("/assertions", v)
 	}
+	if s.templates.Len() > 0 {
+		found.below("/templates", s.templates)
+	}
 	return found.list, found.more
 }
 

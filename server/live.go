@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -10,22 +11,19 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// sendLive sends the verdicts of a run that is running. Its rows are read once, however
-// many clients ask.
+// sendLive sends the verdicts of a run that is running. Its rows are read once, and each
+// state is encoded once, however many clients ask and however slowly they receive it.
 func (s *Server) sendLive(ctx context.Context, c *call, r store.Run) error {
-	m, err := s.liveMatrix(ctx, c, r)
+	packed, err := s.livePacked(ctx, c, r)
 	if err != nil {
 		return err
 	}
-	c.w.Header().Set("Content-Type", mediaJSON)
-	c.pack()
-	c.w.copy = nil // not for the log
-	_ = m.WriteJSON(c.w)
-	return nil
+	return c.sendPacked(packed)
 }
 
-// liveMatrix reads what is new of a run, which one request does at a time.
-func (s *Server) liveMatrix(ctx context.Context, c *call, r store.Run) (*matrix.Matrix, error) {
+// livePacked reads what is new of a run, which one request does at a time, and returns the
+// matrix as JSON in gzip.
+func (s *Server) livePacked(ctx context.Context, c *call, r store.Run) ([]byte, error) {
 	key := liveKey(c, r)
 	leave, err := s.live.enter(ctx, key)
 	if err != nil {
@@ -34,7 +32,7 @@ func (s *Server) liveMatrix(ctx context.Context, c *call, r store.Run) (*matrix.
 	defer leave()
 	l := s.live.take(key)
 	defer s.live.give(key, l)
-	return l.matrix(ctx, c.kept, r)
+	return l.read(ctx, c.kept, r)
 }
 
 func liveKey(c *call, r store.Run) string { return string(c.project) + "\n" + r.ID }
@@ -50,7 +48,9 @@ type lives struct {
 // live is the rows of a run that were read so far.
 type live struct {
 	builder *matrix.Builder
-	indices []int // ascending
+	indices []int  // ascending
+	packed  []byte // the matrix of these rows; clients share it, so it is never changed
+	of      string // what it was made of, beside the rows
 	size    int
 }
 
@@ -79,7 +79,7 @@ func (s *lives) forget(key string) {
 
 // give keeps a run, and forgets those that were not asked for longest.
 func (s *lives) give(key string, l *live) {
-	size := l.builder.Size() + 8*cap(l.indices)
+	size := l.builder.Size() + 8*cap(l.indices) + len(l.packed)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.runs == nil {
@@ -102,14 +102,19 @@ func (s *lives) give(key string, l *live) {
 // maxSingly is up to how many rows are read one by one; beyond it all rows are read.
 const maxSingly = 300
 
-// matrix reads the rows that are new, which may have any index, and returns the matrix.
-func (l *live) matrix(ctx context.Context, kept store.ProjectStore, r store.Run) (*matrix.Matrix, error) {
+// read reads the rows that are new, which may have any index, and returns the matrix.
+func (l *live) read(ctx context.Context, kept store.ProjectStore, r store.Run) ([]byte, error) {
 	now, err := kept.FinishedRows(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { slices.Sort(l.indices) }()
 	fresh := without(now, l.indices)
+	of := fmt.Sprint(r.Rows, r.Status)
+	if len(fresh) == 0 && l.packed != nil && l.of == of {
+		return l.packed, nil
+	}
+	l.packed = nil
 	if len(fresh) > maxSingly {
 		err = l.addAll(&storedRun{ctx: ctx, kept: kept, run: r})
 		fresh = nil
@@ -130,7 +135,13 @@ func (l *live) matrix(ctx context.Context, kept store.ProjectStore, r store.Run)
 		return nil, err
 	}
 	defer done()
-	return matrixOf(l.builder, r)
+	m, err := matrixOf(l.builder, r)
+	if err != nil {
+		return nil, err
+	}
+	l.packed, err = packMatrix(m)
+	l.of = of
+	return l.packed, err
 }
 
 // addAll adds the rows that are new.

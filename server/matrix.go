@@ -77,10 +77,15 @@ func (s *Server) packedMatrix(ctx context.Context, kept store.ProjectStore, r st
 	if err != nil {
 		return nil, err
 	}
+	return packMatrix(m)
+}
+
+// packMatrix returns a matrix as JSON in gzip.
+func packMatrix(m *matrix.Matrix) ([]byte, error) {
 	var out bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is valid
-	err = errors.Join(m.WriteJSON(z), z.Close())
-	return out.Bytes(), err
+	err := errors.Join(m.WriteJSON(z), z.Close())
+	return bytes.Clone(out.Bytes()), err // without the room to grow
 }
 
 // columnsOf are the columns in the header of a run.

@@ -29,6 +29,7 @@ type metrics struct {
 	runs        *prometheus.CounterVec
 	running     *prometheus.GaugeVec
 	streams     *prometheus.GaugeVec
+	streamed    *prometheus.HistogramVec
 	spans       *prometheus.CounterVec
 	cost        *prometheus.CounterVec
 	tokens      *prometheus.CounterVec
@@ -57,11 +58,15 @@ func newMetrics() *metrics {
 		runs:        counter("proviso_run_attempts_total", "Executions of runs that ended, by how.", "end"),
 		running:     gauge("proviso_runs_executing", "Runs that are being executed."),
 		streams:     gauge("proviso_event_streams", "Event streams that are open."),
-		spans:       counter("proviso_spans_total", "Spans that were received, by status.", "status"),
-		cost:        counter("proviso_cost_dollars_total", "What models cost, in US dollars, where the price is known."),
-		tokens:      counter("proviso_tokens_total", "Tokens of models, by kind.", "kind"),
+		streamed: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "proviso_streamed_evaluation_seconds", Help: "Time from a request for a streamed evaluation to its last verdict.",
+			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 300},
+		}, []string{projectLabel}),
+		spans:  counter("proviso_spans_total", "Spans that were received, by status.", "status"),
+		cost:   counter("proviso_cost_dollars_total", "What models cost, in US dollars, where the price is known."),
+		tokens: counter("proviso_tokens_total", "Tokens of models, by kind.", "kind"),
 	}
-	m.registry.MustRegister(m.requests, m.server, m.wait, m.evaluations, m.assertions, m.rows, m.runs, m.running, m.streams, m.spans, m.cost, m.tokens,
+	m.registry.MustRegister(m.requests, m.server, m.wait, m.evaluations, m.assertions, m.rows, m.runs, m.running, m.streams, m.streamed, m.spans, m.cost, m.tokens,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

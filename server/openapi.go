@@ -124,7 +124,7 @@ func operation(schemas huma.Registry, r *route) *huma.Operation {
 	}
 	if r.Scope != "" {
 		op.Security = append(op.Security, map[string][]string{"key": {}})
-		op.Description = strings.TrimSpace(op.Description + " Needs the scope `" + string(r.Scope) + "`.")
+		op.Description = strings.TrimSpace(op.Description + " Needs the scope `" + strings.ReplaceAll(scopesOf(r), " or ", "` or `") + "`.")
 	}
 	for _, p := range r.Params {
 		in := "query"
@@ -143,7 +143,7 @@ func operation(schemas huma.Registry, r *route) *huma.Operation {
 			Description: "Another project than that of the key; needs the scope `admin`",
 		})
 	}
-	if r.Method == http.MethodPost && r.Reads == nil && r.Scope != "" {
+	if r.Method == http.MethodPost && r.Reads == nil && r.Scope != "" && !r.Secret {
 		op.Parameters = append(op.Parameters, &huma.Param{
 			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: "string"},
 			Description: "A second request with the same key gets the answer of the first, and nothing is done twice",

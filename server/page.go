@@ -93,9 +93,9 @@ func isPage(p string) bool {
 		return false
 	}
 	switch head, rest, _ := strings.Cut(p[1:], "/"); head {
-	case "runs", "assertions", "judges", "prompts":
+	case "runs", "assertions", "judges", "prompts", "datasets", "label":
 		return true
-	case "", "compare", "settings", "login":
+	case "", "compare", "playground", "spade", "settings", "login":
 		return rest == ""
 	}
 	return false
@@ -115,6 +115,11 @@ func (s *Server) page(c *call) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}
+	if r.URL.Path == panelPath {
+		c.route = &route{Path: panelPath}
+		s.panelScript(c)
+		return true
+	}
 	name, isAsset := strings.CutPrefix(r.URL.Path, assetPath)
 	a := s.assets()[name]
 	switch {
@@ -124,15 +129,24 @@ func (s *Server) page(c *call) bool {
 	case isPage(r.URL.Path):
 		c.route = &route{Path: "app"}
 		if s.o.OpenToken == "" || s.admit(c) {
-			c.html(http.StatusOK, appPolicy, appHTML)
+			c.html(http.StatusOK, appPolicy, s.appPage())
 		}
 	case !isAsset && wantsHTML(r) && !strings.HasPrefix(r.URL.Path, "/v1/") && !s.routed(r):
 		c.route = &route{Path: "app"}
-		c.html(http.StatusNotFound, appPolicy, appHTML) // its script says that there is no such page
+		c.html(http.StatusNotFound, appPolicy, s.appPage()) // its script says that there is no such page
 	default:
 		return false
 	}
 	return true
+}
+
+// appPage is the page of the app. That of proviso view says so, because some pages need
+// models, and their links are on every page.
+func (s *Server) appPage() []byte {
+	if s.o.OpenToken == "" {
+		return appHTML
+	}
+	return bytes.Replace(appHTML, []byte("<html "), []byte(`<html data-mode="view" `), 1)
 }
 
 // routed reports whether a request has a route.
@@ -160,13 +174,13 @@ func (c *call) html(status int, policy string, data []byte) {
 func (a *asset) serve(c *call) {
 	h := c.w.Header()
 	h.Set("Content-Type", a.kind)
-	h.Set("Vary", "Accept-Encoding")
+	h.Add("Vary", "Accept-Encoding")
 	h.Set("Cache-Control", "no-cache")
 	if a.hashed {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	data, tag := a.data, `"`+a.tag+`"`
-	if acceptsGzip(c.r.Header.Get("Accept-Encoding")) {
+	if takesGzip(c.r) {
 		h.Set("Content-Encoding", "gzip")
 		data, tag = a.packed, `"`+a.tag+`-gzip"`
 	}
@@ -181,17 +195,4 @@ func (a *asset) serve(c *call) {
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	c.w.WriteHeader(http.StatusOK)
 	_, _ = c.w.Write(data) // the error of a disconnected client cannot be sent
-}
-
-// acceptsGzip reads Accept-Encoding; q=0 forbids a coding.
-func acceptsGzip(header string) bool {
-	for part := range strings.SplitSeq(header, ",") {
-		coding, weight, _ := strings.Cut(part, ";")
-		if strings.TrimSpace(coding) == "gzip" {
-			q, isWeight := strings.CutPrefix(strings.TrimSpace(weight), "q=")
-			f, err := strconv.ParseFloat(q, 64)
-			return !isWeight || err == nil && f > 0
-		}
-	}
-	return false
 }

@@ -29,7 +29,7 @@ func TestPages(t *testing.T) {
 	}
 	for path, status := range map[string]int{
 		"/": 200, "/runs": 200, "/runs/run_1": 200, "/runs/run_1/cases/%3Cscript%3E?p=1": 200, "/compare?base=a&head=b": 200, "/assertions": 200,
-		"/assertions/a%2Fb": 200, "/judges": 200, "/prompts": 200, "/settings": 200, "/login": 200, "/nothing": 404, "/settings/x": 404, "/runs/": 404, "/runs/../x": 404,
+		"/assertions/a%2Fb": 200, "/judges": 200, "/prompts": 200, "/label": 200, "/label/my%20queue?done=label_1": 200, "/playground": 200, "/playground/x": 404, "/settings": 200, "/login": 200, "/nothing": 404, "/settings/x": 404, "/runs/": 404, "/runs/../x": 404,
 	} {
 		got := f.ask("GET", path, "", browser)
 		if got.status != status || got.body != page {

@@ -25,6 +25,8 @@ type Problem struct {
 	Code      string    `json:"code" doc:"The kind of problem, for programs"`
 	RequestID string    `json:"request_id,omitempty" doc:"The id of the request, as in the X-Request-Id header and the log"`
 	Errors    []Mistake `json:"errors,omitempty" doc:"Everything that is wrong with the request, at most 100"`
+	Current   any       `json:"current,omitempty" doc:"With the code conflict: the version that is current"`
+	Yours     any       `json:"yours,omitempty" doc:"With the code conflict: the version that was sent, if it is a set"`
 
 	retryAfter time.Duration
 	challenge  bool   // WWW-Authenticate
@@ -71,6 +73,7 @@ const (
 	codeBusy         = "busy"
 	codeStopping     = "stopping"
 	codeStorage      = "storage"
+	codeGone         = "gone"
 )
 
 // httpProblems is the table of the codes that belong to HTTP alone.
@@ -80,6 +83,7 @@ func httpProblems() []proviso.Meaning {
 		{Code: codeUnauthorized, Status: http.StatusUnauthorized, Title: "A valid API key is needed"},
 		{Code: codeBudget, Status: http.StatusPaymentRequired, Title: "The budget of the key is spent"},
 		{Code: codeForbidden, Status: http.StatusForbidden, Title: "The key may not do this"},
+		{Code: codeGone, Status: http.StatusGone, Title: "It is not held any more"},
 		{Code: codeMethod, Status: http.StatusMethodNotAllowed, Title: "The method is not allowed here"},
 		{Code: codeTooLarge, Status: http.StatusRequestEntityTooLarge, Title: "The body is too large"},
 		{Code: codeMediaType, Status: http.StatusUnsupportedMediaType, Title: "The body has to be JSON"},

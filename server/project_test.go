@@ -25,25 +25,34 @@ const plainSuite = `{"name": "private", "suite": {"prompts": ["Hello {{name}}"],
 
 func newTenants(t *testing.T) *tenants {
 	t.Helper()
-	f := start(t, server.Options{Runner: suites(t, http.DefaultClient), Judge: traceJudge(t), KeepContents: true})
+	f := start(t, server.Options{Runner: suites(t, http.DefaultClient), Judge: traceJudge(t), Asker: &server.Asking{}, Judges: judgedBy(strict("usual")).Judges, KeepContents: true})
 	f.t = t
 	key := func(p store.Project, scopes ...store.Scope) string {
 		s, _ := f.key(store.NewKey{Project: p, Scopes: scopes})
 		return bearer(s)
 	}
-	x := &tenants{fixture: f, mine: key("a", store.Read, store.Evaluate), theirs: key("b", store.Read, store.Evaluate, store.Edit), admin: key("ops", store.Admin)}
+	x := &tenants{fixture: f, mine: key("a", store.Read, store.Labelling, store.Evaluate), theirs: key("b", store.Read, store.Labelling, store.Evaluate, store.Edit), admin: key("ops", store.Admin)}
 	run := f.run(plainSuite, x.mine)
 	f.follow(run, x.mine)
 	f.ask("PUT", "/v1/assertion-sets/private", `{"assertions": [{"id": "a", "check": {"type": "contains", "value": "secret of a"}}]}`, x.mine)
-	f.ask("POST", "/v1/traces", spansOf(traceNamed(1), "", "mail"), x.mine)
-	evaluated := f.ask("POST", "/v1/evaluate", about(traceNamed(1)), x.mine)
-	if evaluated.status != 200 || at(evaluated.object(t), "status") != "pass" {
-		t.Fatalf("%d %s", evaluated.status, evaluated.body)
+	edit := key("a", store.Edit)
+	for _, text := range []string{"Ann", "secret of a"} {
+		if got := f.ask("PUT", "/v1/datasets/private", `{"cases": [{"id": "one", "vars": {"name": "`+text+`"}}]}`, edit); got.status != 201 {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
 	}
-	_, evaluation, _ := strings.Cut(evaluated.header.Get("Location"), "/v1/evaluations/")
+	f.ask("POST", "/v1/traces", spansOf(traceNamed(1), "", "mail"), x.mine)
+	evaluation := f.begin(about(traceNamed(1)), x.mine)
+	if events := f.open(evaluation, x.mine).rest(); len(events) == 0 || events[len(events)-1].data.At("status") != "pass" {
+		t.Fatalf("%d events", len(events))
+	}
 	again := at(f.ask("POST", "/v1/suites/private/runs", "", x.mine).object(t), "id").(string)
 	f.follow(again, x.mine)
-	x.names = map[string]string{"suite": "private", "set": "private", "run": run, "run2": again, "evaluation": evaluation, "index": "0"}
+	said := f.ask("POST", "/v1/labels", `{"run": "`+run+`", "index": 0, "assertion": "greets", "label": "fail", "note": "secret of a"}`, x.mine).object(t).Text("id")
+	f.ask("PUT", "/v1/label-queues/private", `{"run": "`+run+`", "assertions": [""]}`, x.mine)
+	lease := f.ask("POST", "/v1/label-queues/private/lease", "", x.mine).object(t).Text("lease")
+	_, trial := f.trialOf("a", x.mine)
+	x.names = map[string]string{"trial": trial, "label": said, "queue": "private", "lease": lease, "suite": "private", "set": "private", "dataset": "private", "run": run, "run2": again, "evaluation": evaluation, "index": "0"}
 	return x
 }
 
@@ -55,6 +64,9 @@ func (x *tenants) path(t *testing.T, e server.Endpoint) string {
 	query := map[string]string{
 		"/v1/compare": "?base=" + x.names["run"] + "&head=" + x.names["run2"], "/v1/runs/{run}/previews": "?index=0", "/v1/runs/{run}/search": "?q=ann",
 	}[e.Path]
+	if e.ID == "get-trial-base" {
+		query = "?run=" + x.names["run"]
+	}
 	return inPath.ReplaceAllStringFunc(e.Path, func(p string) string {
 		name, ok := x.names[p[1:len(p)-1]]
 		if !ok {
@@ -87,22 +99,35 @@ var open = map[string]struct {
 	status int
 	answer string // a part of it
 }{
-	"GET /openapi.json":            {"", 200, `"openapi"`},
-	"GET /docs":                    {"", 200, "<h1>"},
-	"GET /v1/settings":             {"", 200, `"keys":[]`},
-	"GET /v1/session":              {"", 200, `"project":"b"`},
-	"POST /v1/session":             {"{}", 403, "Origin"},
-	"DELETE /v1/session":           {"", 403, "Origin"},
-	"GET /metrics":                 {"", 200, `project="b"`},
-	"GET /healthz":                 {"", 200, "ok"},
-	"GET /readyz":                  {"", 200, "ok"},
-	"POST /v1/evaluate":            {about(traceNamed(1)), 200, `"status":"error"`}, // it has no such trace
-	"POST /v1/traces":              {spansOf(traceNamed(1), "", "delete"), 200, "{}"},
-	"POST /v1/runs":                {runText(1), 201, `"id":"run_`},
-	"POST /v1/suites":              {strings.ReplaceAll(plainSuite, "Ann", "Bob"), 201, `"number":1`},
-	"PUT /v1/suites/{suite}":       {strings.ReplaceAll(plainSuite, "Ann", "Bea"), 201, `"number":2`},
-	"POST /v1/assertion-sets":      {`{"name": "private", "assertions": [{"id": "b", "check": {"type": "contains", "value": "b"}}]}`, 201, `"number":1`},
-	"PUT /v1/assertion-sets/{set}": {`{"assertions": [{"id": "b", "check": {"type": "contains", "value": "c"}}]}`, 201, `"number":2`},
+	"GET /openapi.json":               {"", 200, `"openapi"`},
+	"GET /docs":                       {"", 200, "<h1>"},
+	"GET /v1/settings":                {"", 200, `"keys":[]`},
+	"GET /v1/session":                 {"", 200, `"project":"b"`},
+	"POST /v1/session":                {"{}", 403, "Origin"},
+	"DELETE /v1/session":              {"", 403, "Origin"},
+	"GET /metrics":                    {"", 200, `project="b"`},
+	"GET /healthz":                    {"", 200, "ok"},
+	"GET /readyz":                     {"", 200, "ok"},
+	"POST /v1/evaluate":               {about(traceNamed(1)), 200, `"status":"error"`}, // it has no such trace
+	"POST /v1/evaluations":            {about(traceNamed(1)), 202, `"id":"eval_`},
+	"POST /v1/answers":                {`{"provider": "echo", "prompt": "Bob"}`, 200, `"output":"Bob"`},
+	"GET /v1/providers":               {"", 200, `"id":"echo"`},
+	"POST /v1/lint":                   {`{"assertions": [{"id": "b", "criteria": ["The answer is good"]}]}`, 200, `"findings"`},
+	"POST /v1/panel-tokens":           {"{}", 422, "missing"},
+	"POST /v1/traces":                 {spansOf(traceNamed(1), "", "delete"), 200, "{}"},
+	"POST /v1/runs":                   {runText(1), 201, `"id":"run_`},
+	"POST /v1/labels":                 {`{"run": "{run}", "index": 0, "assertion": "", "label": "pass"}`, 404, "there is no"},
+	"PUT /v1/label-queues/{queue}":    {`{"run": "{run}"}`, 404, "there is no run"},
+	"POST /v1/suites":                 {strings.ReplaceAll(plainSuite, "Ann", "Bob"), 201, `"number":1`},
+	"PUT /v1/suites/{suite}":          {strings.ReplaceAll(plainSuite, "Ann", "Bea"), 201, `"number":2`},
+	"POST /v1/assertion-sets":         {`{"name": "private", "assertions": [{"id": "b", "check": {"type": "contains", "value": "b"}}]}`, 201, `"number":1`},
+	"PUT /v1/assertion-sets/{set}":    {`{"assertions": [{"id": "b", "check": {"type": "contains", "value": "c"}}]}`, 201, `"number":2`},
+	"PUT /v1/datasets/{dataset}":      {`{"cases": [{"id": "two", "vars": {"name": "Bob"}}]}`, 201, `"number":1`},
+	"PUT /v1/datasets/{dataset}/file": {`{"id": "three", "vars": {"name": "Bob"}}` + "\n", 201, `"number":2`},
+	"GET /v1/labels/file":             {"", 200, ""},
+	"POST /v1/labels/file":            {"", 403, "the scope admin"},
+	"POST /v1/judge-trials":           {`{"run": "{run}", "assertion": "greets", "change": {}}`, 404, "there is no run"},
+	"POST /v1/spade":                  {`{"versions": [{"text": "a"}], "run": "{run}"}`, 422, "no run"},
 }
 
 // TestProjects calls every route with a key of another project: the data of the
@@ -122,12 +147,12 @@ func TestProjects(t *testing.T) {
 	for _, e := range routes {
 		name, path := e.Method+" "+e.Path, x.path(t, e)
 		special, isSpecial := open[name]
-		body := special.body
+		body := strings.ReplaceAll(special.body, "{run}", x.names["run"])
 		if e.Method != "GET" && !isSpecial {
 			body = "{}"
 		}
 		headers := []string{x.theirs}
-		if name == "POST /v1/runs" {
+		if name == "POST /v1/runs" || name == "PUT /v1/datasets/{dataset}/file" {
 			headers = append(headers, ndjson)
 		}
 		got := x.ask(e.Method, path, body, headers...)
@@ -169,7 +194,7 @@ func rank(e server.Endpoint) int {
 func TestOtherAndNone(t *testing.T) {
 	t.Parallel()
 	x := newTenants(t)
-	none := &tenants{fixture: x.fixture, names: map[string]string{"suite": "nobodys", "set": "nobodys", "run": "run_0", "run2": "run_1", "evaluation": "eval_0", "index": "0"}}
+	none := &tenants{fixture: x.fixture, names: map[string]string{"suite": "nobodys", "set": "nobodys", "dataset": "nobodys", "run": "run_0", "run2": "run_1", "evaluation": "eval_0", "index": "0", "label": "label_0", "queue": "nobodys", "lease": "lease_0", "trial": "trial_0"}}
 	for _, e := range server.Endpoints() {
 		if !strings.Contains(e.Path, "{") && e.Path != "/v1/compare" || e.Method == "PUT" {
 			continue
@@ -221,7 +246,7 @@ func TestAdmin(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", path, got.status, got.body, want)
 		}
 	}
-	for path, want := range map[string]int{"/v1/runs": 0, "/v1/runs?project=a": 2, "/v1/runs?project=ops": 0} {
+	for path, want := range map[string]int{"/v1/runs": 0, "/v1/runs?project=a": 3, "/v1/runs?project=ops": 0} {
 		if list := at(x.ask("GET", path, "", x.admin).object(t), "items").([]any); len(list) != want {
 			t.Errorf("%s: %d runs, want %d", path, len(list), want)
 		}

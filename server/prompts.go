@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -84,36 +85,47 @@ func (s *Server) listPrompts(c *call) error {
 	if err != nil {
 		return err
 	}
-	runs, err := s.latestRuns(c, q)
-	if err != nil {
-		return err
-	}
 	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
 	defer task.End()
 	c.r = c.r.WithContext(ctx)
-	var all promptHistories
-	for _, r := range s.counted(c, runs) { // newest first
-		counts, err := s.promptsOf(c, r)
-		if err != nil {
-			return err
-		}
-		for i := range counts {
-			all.add(r, &counts[i])
-		}
+	list, err := s.promptsOfRuns(c, q)
+	if err != nil {
+		return err
 	}
 	position := func(p *PromptHistory) string { return p.Suite + "\x00" + p.Name }
-	list := append([]PromptHistory{}, all.list...)
 	slices.SortFunc(list, func(a, b PromptHistory) int { return strings.Compare(position(&a), position(&b)) })
 	part, next, err := pageOfList(q, "prompts", list, position)
 	if err != nil {
 		return err
 	}
+	m := matcher{s: s}
+	defer m.close()
 	for i := range part {
-		if part[i].Coverage, err = s.coverageOf(c, &part[i].Versions[0]); err != nil {
+		if part[i].Coverage, err = m.of(c, &part[i].Versions[0]); err != nil {
 			return err
 		}
 	}
 	return c.json(http.StatusOK, PromptList{Items: part, Next: next})
+}
+
+// promptsOfRuns returns the prompts of the latest runs that a query asks for, without
+// what covers them.
+func (s *Server) promptsOfRuns(c *call, q url.Values) ([]PromptHistory, error) {
+	runs, err := s.latestRuns(c, q)
+	if err != nil {
+		return nil, err
+	}
+	all := promptHistories{list: []PromptHistory{}}
+	for _, r := range s.counted(c, runs) { // newest first
+		counts, err := s.promptsOf(c, r)
+		if err != nil {
+			return nil, err
+		}
+		for i := range counts {
+			all.add(r, &counts[i])
+		}
+	}
+	return all.list, nil
 }
 
 // promptHistories are the prompts of several runs. They are found by name, because a run
@@ -216,6 +228,7 @@ func (s *Server) textsOf(c *call, r store.Run) ([]promptCount, error) {
 	if err != nil {
 		return nil, err
 	}
+	bundle.Datasets = storedDatasets{c.kept, runOf(r).Datasets}
 	plan, mistakes := s.o.Runner.Check(c.r.Context(), &bundle, RunOptions{})
 	if plan == nil {
 		s.o.Log.Warn("read the prompts of a suite", "suite", r.Suite, "error", mistakes.Err())

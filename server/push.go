@@ -10,13 +10,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
@@ -52,7 +49,7 @@ func (s *Server) pushRun(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err
 	}
-	if err := isRunFile(c.r.Header); err != nil {
+	if err := sentAs(mediaRun, c.r.Header); err != nil {
 		return err
 	}
 	if c.r.ContentLength > s.o.RunLimit {
@@ -99,18 +96,6 @@ func (s *Server) pushRun(c *call) error {
 	}
 	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
 	return c.sendResponse(store.Response{Status: status, MediaType: mediaJSON, Location: "/v1/runs/" + got.ID, Body: body})
-}
-
-// isRunFile rejects a body of another media type.
-func isRunFile(h http.Header) error {
-	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
-	if err != nil || kind != mediaRun {
-		return problem(codeMediaType, "Content-Type has to be "+mediaRun+", not "+strconv.Quote(shortened(h.Get("Content-Type"))))
-	}
-	if coding := h.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not read")
-	}
-	return nil
 }
 
 func (s *Server) runTooLarge() error {
@@ -166,91 +151,6 @@ func diskProblem(err error) error {
 	return err
 }
 
-// runLines checks the lines of a run file by their form, as they arrive. It keeps the
-// first and the last one.
-type runLines struct {
-	longest int64  // bytes of a row
-	n       int    // lines so far
-	line    []byte // the current one
-	header  []byte
-	trailer []byte
-	rows    int
-}
-
-// add takes the next bytes.
-func (l *runLines) add(data []byte) error {
-	for len(data) > 0 {
-		part, rest, ended := bytes.Cut(data, []byte{'\n'})
-		data = rest
-		l.line = append(l.line, part...)
-		if err := l.fits(); err != nil {
-			return err
-		}
-		if !ended {
-			return nil
-		}
-		l.n++
-		if err := l.check(); err != nil {
-			return err
-		}
-		l.line = l.line[:0]
-	}
-	return nil
-}
-
-// fits bounds the current line.
-func (l *runLines) fits() error {
-	most, what, flag := l.longest, "row", "; --body-limit sets the limit"
-	if _, row := runfile.RowIndex(l.line); !row {
-		most, what, flag = maxPushedHead, "header or trailer", ""
-	}
-	if int64(len(l.line)) > most {
-		return proviso.Errorf(proviso.Limit, "line %d: the %s has more than %d bytes%s", l.n+1, what, most, flag)
-	}
-	return nil
-}
-
-// check tells what the current line is.
-func (l *runLines) check() error {
-	if !utf8.Valid(l.line) {
-		return proviso.Errorf(proviso.Invalid, "line %d is not UTF-8: %s", l.n, firstInvalid(l.line))
-	}
-	if l.n == 1 {
-		if _, err := runfile.ParseHeader(l.line); err != nil {
-			return proviso.Errorf(proviso.Invalid, "line 1: %w", err)
-		}
-		l.header = bytes.Clone(l.line)
-		return nil
-	}
-	if l.trailer != nil {
-		return proviso.Errorf(proviso.Invalid, "line %d: nothing may follow the totals of the run", l.n)
-	}
-	if _, ok := runfile.ParseTrailer(l.line); ok {
-		l.trailer = bytes.Clone(l.line)
-		return nil
-	}
-	if _, ok := runfile.RowIndex(l.line); !ok || l.line[len(l.line)-1] != '}' {
-		return proviso.Errorf(proviso.Invalid, "line %d is not a row of a run: %q", l.n, excerpt.Bytes(string(l.line), 60))
-	}
-	if l.rows++; l.rows > maxPushedRows {
-		return proviso.Errorf(proviso.Limit, "line %d: the run has more than %d rows", l.n, maxPushedRows)
-	}
-	return nil
-}
-
-// end reports what is missing at the end.
-func (l *runLines) end() error {
-	switch {
-	case len(l.line) > 0:
-		return proviso.Errorf(proviso.Invalid, "line %d is cut off: it has no line break", l.n+1)
-	case l.n == 0:
-		return problem(codeMalformed, "the body is empty; the file of a run is expected")
-	case l.trailer == nil:
-		return proviso.Errorf(proviso.Invalid, "the run is unfinished, or was cut off: its last line (%d) is not its totals", l.n)
-	}
-	return nil
-}
-
 // importRun stores a received run under an id that depends on its content alone.
 func (s *Server) importRun(ctx context.Context, c *call, r *runfile.Reader, ends *runLines) (store.Run, bool, error) {
 	sum, err := contentOf(c.project, r, ends)
@@ -267,7 +167,7 @@ func (s *Server) importRun(ctx context.Context, c *call, r *runfile.Reader, ends
 	}
 	n := store.ImportedRun{
 		ID: store.ContentID(store.RunID, sum), Suite: cmp.Or(oneName(h.Suite), "unnamed"), Version: shortened(hashes.Suite), Hash: shortened(h.Hash), CreatedBy: c.key.ID,
-		Options: options, Rows: r.Len(), Started: h.Started, RunFile: store.RunFile{Header: ends.header, Trailer: ends.trailer},
+		Options: options, Rows: max(r.Len(), report.ReadKept(h, nil).Planned), Started: h.Started, RunFile: store.RunFile{Header: ends.header, Trailer: ends.trailer},
 	}
 	return c.kept.ImportRun(ctx, n, pushedRows(ctx, r))
 }

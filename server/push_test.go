@@ -14,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/files"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -209,7 +210,8 @@ func TestPushSlow(t *testing.T) {
 		hold()
 	}
 	deadline := time.Now().Add(20 * time.Second)
-	for f.push(runText(1)).status != 503 {
+	busy := f.push(runText(1))
+	for ; busy.status != 503; busy = f.push(runText(1)) {
 		if time.Now().After(deadline) {
 			t.Fatal("a fifth push is taken")
 		}
@@ -218,6 +220,9 @@ func TestPushSlow(t *testing.T) {
 			hold()
 		default:
 		}
+	}
+	if after := busy.header.Get("Retry-After"); after != "1" {
+		t.Errorf("Retry-After %q", after)
 	}
 	for _, in := range open {
 		in.CloseWithError(io.ErrUnexpectedEOF)
@@ -279,4 +284,35 @@ func FuzzPush(f *testing.F) {
 			t.Errorf("%d %s", got.status, got.body)
 		}
 	})
+}
+
+// TestPushInterrupted: a run that was interrupted is cancelled in the file and on the
+// server, with the rows that it was to have.
+func TestPushInterrupted(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(compareText("20260105-091500-aaaa", "s", ``, 0), `"rows":60`, `"rows":70`, 1)
+	text = strings.Replace(text, `"passed":1,"failed":1`, `"passed":60,"failed":0`, 1)
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := files.Open("", files.Options{File: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	local, err := folder.In(store.DefaultProject).Run(t.Context(), "20260105-091500-aaaa")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := start(t, server.Options{Open: true})
+	pushed := f.ask("GET", "/v1/runs/"+f.push(text).object(t).Text("id"), "").object(t)
+	for where, got := range map[string]string{
+		"in the file":   fmt.Sprint(local.Status, " ", local.Totals.Rows(), " of ", local.Rows, " ", local.Error),
+		"on the server": fmt.Sprint(pushed.Text("status"), " ", at(pushed, "progress.finished"), " of ", at(pushed, "progress.rows"), " ", pushed.Text("error")),
+	} {
+		if want := "cancelled 60 of 70 interrupted: 60 of 70 rows are finished"; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s", where, got, want)
+		}
+	}
 }

@@ -19,20 +19,22 @@ type route struct {
 	ID           string // of the operation
 	Summary      string
 	Detail       string
-	Scope        store.Scope  // required scope; "" needs no key
-	Params       []param      // of path and query
-	Request      reflect.Type // of the body; nil if there is none
-	Optional     bool         // the body may be missing
-	Streamed     bool         // the handler reads the body itself, as it arrives
-	Reads        []string     // media types of a body that the handler reads itself; nil is JSON
-	Response     reflect.Type // response type; nil if it is not JSON
-	Status       int          // status of a success
-	MediaType    string       // of the answer; "" is JSON
-	Stream       bool         // the client decides when the response ends
-	Asks         bool         // it calls models, and computes in between
-	Hidden       bool         // not in the OpenAPI document
-	Secret       bool         // its body is never logged
-	Others       bool         // shows data of other keys, so that the scope evaluate is not enough
+	Scope        store.Scope   // required scope; "" needs no key
+	Also         []store.Scope // other scopes, each of which is enough
+	Panel        store.Scope   // what a panel token has to allow; "" is for no token. The handler holds a token to its evaluation, if the path has no {evaluation}
+	Params       []param       // of path and query
+	Request      reflect.Type  // of the body; nil if there is none
+	Optional     bool          // the body may be missing
+	Streamed     bool          // the handler reads the body itself, as it arrives
+	Reads        []string      // media types of a body that the handler reads itself; nil is JSON
+	Response     reflect.Type  // response type; nil if it is not JSON
+	Status       int           // status of a success
+	MediaType    string        // of the answer; "" is JSON
+	Stream       bool          // the client decides when the response ends
+	Asks         bool          // it calls models, and computes in between
+	Hidden       bool          // not in the OpenAPI document
+	Secret       bool          // its body is never logged
+	Others       bool          // shows data of other keys, so that the scope evaluate is not enough
 
 	Handle func(*Server, *call) error
 }
@@ -48,7 +50,7 @@ type param struct {
 
 // routes is the table of all routes.
 func routes() []*route {
-	return slices.Concat(evaluationRoutes(), setRoutes(), suiteRoutes(), runRoutes(), cellRoutes(), appRoutes(), operationRoutes())
+	return slices.Concat(evaluationRoutes(), panelRoutes(), playgroundRoutes(), setRoutes(), suiteRoutes(), runRoutes(), labelRoutes(), labelQueueRoutes(), trialRoutes(), cellRoutes(), datasetRoutes(), appRoutes(), spadeRoutes(), operationRoutes())
 }
 
 func evaluationRoutes() []*route {
@@ -58,13 +60,27 @@ func evaluationRoutes() []*route {
 			Request: typeOf[judge.Request](), Response: typeOf[judge.Response]()},
 		{Method: http.MethodGet, Path: "/v1/evaluations", ID: "list-evaluations", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listEvaluations,
 			Summary: "List evaluations, newest first", Params: slices.Concat([]param{verdict, since, until}, paging), Response: typeOf[EvaluationList]()},
-		{Method: http.MethodGet, Path: "/v1/evaluations/{evaluation}", ID: "get-evaluation", Scope: store.Read, Status: http.StatusOK,
+		{Method: http.MethodGet, Path: "/v1/evaluations/{evaluation}", ID: "get-evaluation", Scope: store.Read, Also: []store.Scope{store.Labelling}, Panel: store.Read, Status: http.StatusOK,
 			Handle: (*Server).getEvaluation, Summary: "Get the result of an evaluation", Params: []param{in("evaluation", "Its id")}, Response: typeOf[Evaluation]()},
-		{Method: http.MethodPost, Path: otlp.TracesPath, ID: "send-spans", Scope: store.Evaluate, Status: http.StatusOK, Handle: (*Server).postSpans,
+		{Method: http.MethodPost, Path: "/v1/evaluations", ID: "start-evaluation", Scope: store.Evaluate, Status: http.StatusAccepted, Asks: true, Handle: (*Server).startEvaluation,
+			Summary: "Evaluate one output, and stream the verdicts", Detail: streamedDoc,
+			Request: typeOf[StreamRequest](), Response: typeOf[StartedEvaluation]()},
+		{Method: http.MethodGet, Path: "/v1/evaluations/{evaluation}/events", ID: "evaluation-events", Scope: store.Read, Panel: store.Read, Status: http.StatusOK, MediaType: "text/event-stream", Stream: true,
+			Handle: (*Server).evaluationEvents, Summary: "Follow a streamed evaluation by server-sent events", Params: []param{in("evaluation", "Its id")}, Detail: streamDoc},
+		{Method: http.MethodDelete, Path: "/v1/evaluations/{evaluation}", ID: "cancel-evaluation", Scope: store.Evaluate, Status: http.StatusNoContent, Handle: (*Server).cancelEvaluation,
+			Summary: "Cancel a streamed evaluation", Params: []param{in("evaluation", "Its id")},
+			Detail: "Verdicts that are there stay, and the other assertions are undecided. Cancelling what has ended changes nothing."},
+		{Method: http.MethodPost, Path: otlp.TracesPath, ID: "send-spans", Scope: store.Evaluate, Also: []store.Scope{store.Ingest}, Status: http.StatusOK, Handle: (*Server).postSpans,
 			Summary: "Take spans, as OTLP over HTTP", Detail: tracesTaken,
 			Reads: []string{"application/x-protobuf", mediaJSON}, Response: typeOf[SpansRefused]()},
 	}
 }
+
+const streamedDoc = "It goes on after the answer, and its result is kept like that of /v1/evaluate. The Location of the answer is the evaluation; its events tell the verdicts. " +
+	"Events are in memory: after keep_s, when the server restarts, and when newer evaluations need the room, there are none (410)."
+
+const streamDoc = "The first event is start, with the assertions. Each event verdict is a member of results of /v1/evaluate, with its index and, under marks, where its evidence is in agent_output, in UTF-16 code units. " +
+	"They come as they are decided: what needs no model first. The last event is end: the answer of /v1/evaluate without results, and total_ms. A client that sends Last-Event-ID gets only later events."
 
 const tracesTaken = "An ExportTraceServiceRequest of OpenTelemetry, as protobuf or JSON, plain or in gzip; the answer is in the same form. " +
 	"Only runs and evaluations of the same key see the spans."
@@ -77,12 +93,12 @@ func setRoutes() []*route {
 		{Method: http.MethodGet, Path: "/v1/assertion-sets", ID: "list-assertion-sets", Scope: store.Read, Status: http.StatusOK,
 			Handle: listVersions(store.AssertionSetKind, ""), Summary: "List assertion sets, each with its current version",
 			Params: paging, Response: typeOf[VersionList]()},
-		{Method: http.MethodPost, Path: "/v1/assertion-sets", ID: "add-assertion-set", Scope: store.Evaluate, Status: http.StatusCreated,
+		{Method: http.MethodPost, Path: "/v1/assertion-sets", ID: "add-assertion-set", Scope: store.Evaluate, Also: orEdit, Status: http.StatusCreated,
 			Handle: (*Server).postSet, Summary: "Keep an assertion set", Detail: kept,
 			Request: typeOf[NewAssertionSet](), Response: typeOf[StoredAssertionSet]()},
 		{Method: http.MethodGet, Path: "/v1/assertion-sets/{set}", ID: "get-assertion-set", Scope: store.Read, Status: http.StatusOK,
 			Handle: (*Server).getSet, Summary: "A version of an assertion set", Params: []param{set, version}, Response: typeOf[StoredAssertionSet]()},
-		{Method: http.MethodPut, Path: "/v1/assertion-sets/{set}", ID: "put-assertion-set", Scope: store.Evaluate, Status: http.StatusOK,
+		{Method: http.MethodPut, Path: "/v1/assertion-sets/{set}", ID: "put-assertion-set", Scope: store.Evaluate, Also: orEdit, Status: http.StatusOK,
 			Handle: (*Server).putSet, Summary: "Keep an assertion set under this name", Detail: kept, Params: []param{set},
 			Request: typeOf[NewAssertionSet](), Response: typeOf[StoredAssertionSet]()},
 		{Method: http.MethodGet, Path: "/v1/assertion-sets/{set}/versions", ID: "list-assertion-set-versions", Scope: store.Read, Status: http.StatusOK,
@@ -102,12 +118,12 @@ func suiteRoutes() []*route {
 	return []*route{
 		{Method: http.MethodGet, Path: "/v1/suites", ID: "list-suites", Scope: store.Read, Status: http.StatusOK, Handle: listVersions(store.SuiteKind, ""),
 			Summary: "List suites, each with its current version", Params: paging, Response: typeOf[VersionList]()},
-		{Method: http.MethodPost, Path: "/v1/suites", ID: "add-suite", Scope: store.Evaluate, Status: http.StatusCreated, Handle: (*Server).postSuite,
+		{Method: http.MethodPost, Path: "/v1/suites", ID: "add-suite", Scope: store.Evaluate, Also: orEdit, Status: http.StatusCreated, Handle: (*Server).postSuite,
 			Summary: "Keep a suite", Detail: "It is checked as `proviso validate --untrusted` does. " + kept,
 			Request: typeOf[NewSuite](), Response: typeOf[StoredSuite]()},
 		{Method: http.MethodGet, Path: "/v1/suites/{suite}", ID: "get-suite", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).getSuite,
 			Summary: "A version of a suite", Params: []param{suite, version}, Response: typeOf[StoredSuite]()},
-		{Method: http.MethodPut, Path: "/v1/suites/{suite}", ID: "put-suite", Scope: store.Evaluate, Status: http.StatusOK, Handle: (*Server).putSuite,
+		{Method: http.MethodPut, Path: "/v1/suites/{suite}", ID: "put-suite", Scope: store.Evaluate, Also: orEdit, Status: http.StatusOK, Handle: (*Server).putSuite,
 			Summary: "Keep a suite under this name", Detail: kept, Params: []param{suite}, Request: typeOf[NewSuite](), Response: typeOf[StoredSuite]()},
 		{Method: http.MethodGet, Path: "/v1/suites/{suite}/versions", ID: "list-suite-versions", Scope: store.Read, Status: http.StatusOK,
 			Handle: listVersions(store.SuiteKind, "suite"), Summary: "List the versions of a suite, newest first",
@@ -164,13 +180,13 @@ func appRoutes() []*route {
 		{Method: http.MethodGet, Path: "/v1/settings", ID: "get-settings", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).settings,
 			Summary: "Get the settings of the server: version, limits, and which providers have a key",
 			Detail:  "It holds no secret. Only admin sees the API keys.", Response: typeOf[Settings]()},
-		{Method: http.MethodGet, Path: "/v1/session", ID: "get-session", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).getSession,
+		{Method: http.MethodGet, Path: "/v1/session", ID: "get-session", Scope: store.Read, Also: []store.Scope{store.Labelling, store.Ingest}, Status: http.StatusOK, Handle: (*Server).getSession,
 			Summary: "Get the session: project and scopes of the client", Response: typeOf[Session]()},
 		{Method: http.MethodPost, Path: "/v1/session", ID: "open-session", Status: http.StatusOK, Secret: true, Handle: (*Server).postSession,
 			Summary: "Open the session of a browser with a key", Request: typeOf[Login](), Response: typeOf[Session](),
 			Detail: "The answer sets a cookie, which stands for the key until 12 hours after its last use. The request needs an Origin of this server and the header X-Proviso: 1, and so does every request with the cookie other than GET."},
 		{Method: http.MethodDelete, Path: "/v1/session", ID: "end-session", Status: http.StatusNoContent, Handle: (*Server).deleteSession,
-			Summary: "End the session of a browser"},
+			Summary: "End the session of a browser", Params: []param{{Name: "all", Kind: "string", Enum: []string{"yes"}, Doc: "yes ends all sessions of its key"}}},
 	}
 }
 
@@ -212,6 +228,9 @@ func operationRoutes() []*route {
 	}
 }
 
+// orEdit are the scopes beside evaluate for what can be written without asking a model.
+var orEdit = []store.Scope{store.Edit}
+
 // The parameters that several routes have.
 var (
 	version = param{Name: "version", Kind: "string", Doc: "Another version than the current one"}
@@ -231,7 +250,8 @@ func in(name, doc string) param { return param{Name: name, Kind: "string", Doc: 
 type Endpoint struct {
 	ID           string // of the operation
 	Method, Path string
-	Scope        store.Scope // required scope; "" needs no key
+	Scope        store.Scope   // required scope; "" needs no key
+	Also         []store.Scope // each of which is enough, too
 	Summary      string
 	Hidden       bool // not in the OpenAPI document
 }
@@ -240,7 +260,7 @@ type Endpoint struct {
 func Endpoints() []Endpoint {
 	var list []Endpoint
 	for _, r := range routes() {
-		list = append(list, Endpoint{r.ID, r.Method, r.Path, r.Scope, r.Summary, r.Hidden})
+		list = append(list, Endpoint{r.ID, r.Method, r.Path, r.Scope, r.Also, r.Summary, r.Hidden})
 	}
 	return list
 }

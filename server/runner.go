@@ -30,7 +30,8 @@ type Plan struct {
 	Rows       int    // prompts × providers × cases
 	Providers  []string
 	Prompts    []proviso.Prompt // without those that code writes
-	Judges     []string         // identities of the judges, as far as they are known
+	Datasets   []proviso.Dataset
+	Judges     []string // identities of the judges, as far as they are known
 	Warnings   proviso.Mistakes
 }
 

@@ -1,16 +1,13 @@
 package server
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/turns"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
@@ -47,6 +44,7 @@ type Run struct {
 	Progress  Progress         `json:"progress"`
 	Pushed    bool             `json:"pushed,omitempty" doc:"Whether it was made elsewhere; ended_at is when it was pushed then"`
 	Revision  *report.Revision `json:"revision,omitempty" doc:"Of the repository that a pushed run was made from"`
+	Datasets  []RunDataset     `json:"datasets,omitempty" doc:"The versions of the datasets that its cases come from, as they were when it was accepted"`
 
 	AgentID   string               `json:"agent_id"`
 	TestSuite string               `json:"test_suite"`
@@ -71,17 +69,13 @@ type RunList struct {
 	Next  string `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
 }
 
-// ResultList is a page of rows, each in the form of the JSON report.
-type ResultList struct {
-	Items []json.RawMessage `json:"items"`
-	Next  string            `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
-
 // execution is the stored data that is needed to execute a run.
 type execution struct {
 	RunOptions
 	AgentID   string `json:"agent_id,omitempty"`
 	TestSuite string `json:"test_suite,omitempty"`
+
+	Datasets []RunDataset `json:"datasets,omitempty"`
 
 	Pushed   bool            `json:"pushed,omitempty"`
 	Revision report.Revision `json:"revision,omitzero"`
@@ -98,7 +92,7 @@ func runOf(r store.Run) Run {
 	_ = json.Unmarshal(r.Options, &e) // it was written here; missing fields are shown as missing
 	out := Run{
 		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, Status: r.Status, Error: r.Error, CreatedAt: r.Created.UTC(),
-		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Pushed: e.Pushed, Cost: r.Totals.Cost,
+		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Pushed: e.Pushed, Datasets: e.Datasets, Cost: r.Totals.Cost,
 	}
 	if e.Revision != (report.Revision{}) {
 		out.Revision = &e.Revision
@@ -137,6 +131,7 @@ func (s *Server) startRun(c *call) error {
 	if err := decode(c.r.Context(), doc.Content, &bundle); err != nil {
 		return err
 	}
+	bundle.Datasets = storedDatasets{kept: c.kept}
 	plan, mistakes := s.o.Runner.Check(ctx, &bundle, in.RunOptions)
 	if outOfRoom(mistakes) {
 		return noRoomForFiles()
@@ -154,7 +149,7 @@ func (s *Server) startRun(c *call) error {
 	if name == "" {
 		name = doc.Name
 	}
-	options, err := json.Marshal(execution{RunOptions: in.RunOptions, AgentID: plan.AgentID, TestSuite: name})
+	options, err := json.Marshal(execution{RunOptions: in.RunOptions, AgentID: plan.AgentID, TestSuite: name, Datasets: runDatasets(plan.Datasets)})
 	if err != nil {
 		return err
 	}
@@ -251,14 +246,24 @@ func (s *Server) getRun(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// batch makes the batch result of a run that has ended.
+// batch makes the batch result of a run that has ended. Its rows are read once, however
+// many clients ask.
 func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 	if b := s.batches.get(batchOf(&r)); b != nil {
 		return b, nil
 	}
-	sum := report.NewSummary(0)
-	err := eachRow(c.r.Context(), c.kept, r.ID, func(_ int, row []byte) error { return sum.AddRow(row) })
+	leave, err := s.batches.enter(c.r.Context(), string(c.project)+"\n"+r.ID)
 	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if b := s.batches.get(batchOf(&r)); b != nil {
+		return b, nil
+	}
+	sum := report.NewSummary(0)
+	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
+	defer task.End()
+	if err := eachRow(ctx, c.kept, r.ID, func(_ int, row []byte) error { return sum.AddRow(row) }); err != nil {
 		return nil, err
 	}
 	meta := &report.Meta{RunID: r.ID, Suite: shown.TestSuite}
@@ -266,102 +271,10 @@ func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 		meta.Config = value.ObjectOf("id", shown.AgentID)
 	}
 	b := report.NewBatch(meta, sum)
-	if r.Status != store.Cancelled { // rows in flight may still arrive
+	if r.Status != store.Cancelled || shown.Pushed { // rows in flight may still arrive
 		s.batches.put(batchOf(&r), b)
 	}
 	return b, nil
-}
-
-// eachRow calls do for the stored rows of a run in the order of their index.
-func eachRow(ctx context.Context, kept store.Runs, run string, do func(index int, row []byte) error) error {
-	return eachResult(ctx, kept, run, func(r *store.Result) error { return do(r.Index, r.JSON) })
-}
-
-// eachResult is eachRow for what the store has of a row. A page of rows is done in one turn.
-func eachResult(ctx context.Context, kept store.Runs, run string, do func(*store.Result) error) error {
-	page := store.Page{Limit: store.MaxPage}
-	for {
-		list, err := kept.ListResults(ctx, run, store.ResultFilter{Bare: true}, page)
-		if err != nil {
-			return err
-		}
-		if err := inTurn(ctx, list.Items, do); err != nil {
-			return err
-		}
-		if list.Next == "" {
-			return nil
-		}
-		page.After = list.Next
-	}
-}
-
-func inTurn(ctx context.Context, list []store.Result, do func(*store.Result) error) error {
-	_, done, err := turns.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	for i := range list {
-		if err := do(&list[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// listResults lists the rows of a run in the order of their index.
-func (s *Server) listResults(c *call) error {
-	r, err := s.seenRun(c)
-	if err != nil {
-		return err
-	}
-	q, err := c.query("status", "assertion", "limit", "after")
-	if err != nil {
-		return err
-	}
-	page, err := pageOf(q)
-	if err != nil {
-		return err
-	}
-	f := store.ResultFilter{Assertion: q.Get("assertion")}
-	if f.Status, err = statusOf(q); err != nil {
-		return err
-	}
-	list, err := c.kept.ListResults(c.r.Context(), r.ID, f, page)
-	if err != nil {
-		return err
-	}
-	out := ResultList{Items: []json.RawMessage{}, Next: list.Next}
-	for i := range list.Items {
-		out.Items = append(out.Items, list.Items[i].JSON)
-	}
-	return c.json(http.StatusOK, out)
-}
-
-// indexOf reads the index of a row.
-func indexOf(text, code string) (int, error) {
-	index, err := strconv.ParseUint(text, 10, 31)
-	if err != nil {
-		return 0, proviso.Errorf(code, "a row has a number from 0, not %q", shortened(text))
-	}
-	return int(index), nil
-}
-
-// getResult sends one row.
-func (s *Server) getResult(c *call) error {
-	r, err := s.seenRun(c)
-	if err != nil {
-		return err
-	}
-	index, err := indexOf(c.r.PathValue("index"), proviso.NotFound)
-	if err != nil {
-		return err
-	}
-	row, err := c.kept.Result(c.r.Context(), r.ID, index)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, json.RawMessage(row.JSON))
 }
 
 // cancelRun cancels a run. A run that is cancelled already stays so.

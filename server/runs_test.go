@@ -322,6 +322,26 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestCancelOfOthers: a key that sees the run of another key cannot cancel it.
+func TestCancelOfOthers(t *testing.T) {
+	t.Parallel()
+	p := newSlow()
+	f := start(t, server.Options{Runner: p.with(suites(t, nil))})
+	secret := func(scopes ...store.Scope) string { return bearer(must1(f.key(store.NewKey{Scopes: scopes}))) }
+	own, other := secret(store.Edit, store.Evaluate), secret(store.Read, store.Edit, store.Evaluate)
+	id := f.run(slowSuite(2, 1), own)
+	<-p.asked
+	if got := f.ask("POST", "/v1/runs/"+id+"/cancel", "", other); got.status != 403 || !strings.Contains(got.body, "only its own key") {
+		t.Errorf("another key: %d %s", got.status, got.body)
+	}
+	if status := f.ask("GET", "/v1/runs/"+id, "", other).object(t).At("status"); status != "running" {
+		t.Errorf("the run is %v", status)
+	}
+	if got := f.ask("POST", "/v1/runs/"+id+"/cancel", "", own); got.status != 200 {
+		t.Errorf("its own key: %d %s", got.status, got.body)
+	}
+}
+
 // TestStreamOfRevokedKey: a stream ends when its key is revoked.
 func TestStreamOfRevokedKey(t *testing.T) {
 	t.Parallel()

@@ -37,6 +37,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer stop()
 	go s.housekeep(background)
 	go s.spans.expire(background)
+	go s.expireEvaluations(background)
 	failed := make(chan error, 1)
 	s.ready.Store(true)
 	if s.o.Ready != nil {
@@ -75,6 +76,7 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 	jobs := make(chan error, 1)
 	go func() { jobs <- s.o.Jobs.Stop(ctx) }()
 	err := srv.Shutdown(ctx)
+	s.evaluations.stop(ctx)
 	if err != nil {
 		err = proviso.Errorf(proviso.Timeout, "requests under way were cut off after %v", s.o.StopTimeout)
 		err = errors.Join(err, srv.Close())

@@ -38,8 +38,12 @@ type Options struct {
 	Jobs  store.Jobs
 	// Judge evaluates single outputs. Its providers must be [Metered].
 	Judge Evaluator
+	// Judges opens judges for trials of changed assertions; nil serves no trials.
+	Judges Judges
 	// Runner reads suites and runs them; nil serves no suites.
 	Runner Runner
+	// Asker asks providers for clients; nil asks none.
+	Asker Asker
 	// JudgeErrors corrects comparisons for the errors of judges; nil does not. It gets the
 	// folder that a pushed run names, so it is only for runs of this machine.
 	JudgeErrors JudgeErrors
@@ -71,6 +75,9 @@ type Options struct {
 	Alignment string
 	// Env is where the settings page looks for keys of providers, by name; nil is empty.
 	Env proviso.Env
+	// PanelOrigins are the origins whose pages may show panels: scheme://host or
+	// scheme://host:port, as browsers send them.
+	PanelOrigins []string
 
 	BodyLimit       int64         // bytes of a request; judge.MaxBody if 0
 	RunLimit        int64         // bytes of a pushed run; 256 MiB if 0
@@ -86,7 +93,9 @@ type Options struct {
 	KeepReplies     time.Duration // for requests with an idempotency key; 24 hours if 0
 	Traces          TraceLimits   // limits of held spans
 	SessionLife     time.Duration // of a browser's session since its last use; 12 hours if 0
+	SessionMost     time.Duration // of a browser's session since the login; 7 days if 0
 	MaxStreams      int           // event streams at a time; 1000 if 0
+	HeldBytes       int64         // memory of all streamed evaluations, a quarter of it for one key; 256 MiB if 0
 	Heartbeat       time.Duration // of event streams; 15 seconds if 0
 	Poll            time.Duration // how often a stream checks for changes of another process; 1 second if 0
 	HousekeepEvery  time.Duration // 1 hour if 0
@@ -104,19 +113,29 @@ type Server struct {
 	over    error // of a request that computes for too long
 	budgets *budgets
 	hub     *hub
+	trials  *heldTrials
 	spans   *spans
+
+	evaluations *heldEvaluations
+	latencies   latencies
+	tokens      panelTokens
+
 	touched touches
 	batches batches
 	made    *made
 	live    lives
-	compare chan struct{} // one for each comparison under way
+	compare *queue        // of comparisons
 	pushes  chan struct{} // one for each push under way
+	reads   chan struct{} // one for each dataset that is held in memory
 	openapi []byte
 	assets  func() map[string]*asset
 	docs    func() (*asset, error)
+	panel   func() *asset     // nil if the build has none
+	routes  map[string]*route // by pattern
 
 	sessions sessions
-	logins   *rates // of wrong keys, by address
+	logins   *rates // of wrong keys in logins, by address
+	wrong    *rates // of wrong keys in headers, by address
 	history  *history
 
 	underWay sync.WaitGroup // requests
@@ -135,17 +154,22 @@ func New(o Options) (*Server, error) {
 	o.defaults()
 	s := &Server{
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
-		budgets: newBudgets(), pushes: make(chan struct{}, maxPushes), compare: make(chan struct{}, maxComparisons), made: newMade(), hub: newHub(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
+		budgets: newBudgets(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.assets = sync.OnceValue(assets)
-	s.sessions.life, s.sessions.token = o.SessionLife, sha256.Sum256([]byte(o.OpenToken))
+	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
 	s.logins = newRates(loginRate)
-	s.logins.burst = loginBurst
+	s.wrong = newRates(loginRate)
+	s.logins.burst, s.wrong.burst = loginBurst, loginBurst
 	s.history = newHistory()
+	s.evaluations = newHeldEvaluations(s.o.HeldBytes)
+	s.panel = sync.OnceValue(panelAsset)
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
+	s.routes = map[string]*route{}
 	for _, r := range routes() {
+		s.routes[r.Method+" "+r.Path] = r
 		s.mux.Handle(r.Method+" "+r.Path, s.handler(r))
 	}
 	var err error
@@ -170,6 +194,7 @@ func (o *Options) defaults() {
 	set(&o.KeepReplies, 24*time.Hour)
 	set(&o.HousekeepEvery, time.Hour)
 	set(&o.SessionLife, sessionLife)
+	set(&o.SessionMost, sessionMost)
 	if o.BodyLimit <= 0 {
 		o.BodyLimit = judge.MaxBody
 	}
@@ -180,6 +205,9 @@ func (o *Options) defaults() {
 		o.BodyRoom = 256 << 20
 	}
 	o.BodyRoom = max(o.BodyRoom, o.BodyLimit)
+	if o.HeldBytes <= 0 {
+		o.HeldBytes = 256 << 20
+	}
 	if o.MaxStreams <= 0 {
 		o.MaxStreams = 1000
 	}

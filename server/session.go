@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -32,10 +33,11 @@ type Login struct {
 }
 
 const (
-	sessionLife = 12 * time.Hour // since its last use
-	maxSessions = 50             // of one key
+	sessionLife = 12 * time.Hour     // since its last use
+	sessionMost = 7 * 24 * time.Hour // since the login
+	maxSessions = 50                 // of one key
 	allSessions = 10_000
-	// logins limits wrong keys of one address: ten at once, then one in five seconds.
+	// These limit wrong keys of one address: ten at once, then one in five seconds.
 	loginBurst  = 10
 	loginRate   = 0.2
 	viewSession = "view" // stands for the key of a session that a token opened
@@ -44,7 +46,7 @@ const (
 // sessions are the sessions of browsers, by the hash of their cookie. It is safe for
 // concurrent use.
 type sessions struct {
-	life time.Duration
+	life, most time.Duration // since its last use, and since the login
 
 	mu    sync.Mutex
 	of    map[[sha256.Size]byte]*session
@@ -53,8 +55,14 @@ type sessions struct {
 }
 
 type session struct {
-	key  string // id
-	used time.Time
+	key    string // id
+	opened time.Time
+	used   time.Time
+}
+
+// ended reports whether the time of a session is over.
+func (s *sessions) ended(x *session, now time.Time) bool {
+	return now.Sub(x.used) >= s.life || now.Sub(x.opened) >= s.most
 }
 
 // open begins a session and returns the value of its cookie. If its key has maxSessions
@@ -68,7 +76,7 @@ func (s *sessions) open(key string, now time.Time) string {
 	if s.of == nil {
 		s.of = map[[sha256.Size]byte]*session{}
 	}
-	s.of[sha256.Sum256([]byte(value))] = &session{key, now}
+	s.of[sha256.Sum256([]byte(value))] = &session{key, now, now}
 	return value
 }
 
@@ -101,7 +109,7 @@ func (s *sessions) use(value string, now time.Time) string {
 	switch {
 	case x == nil:
 		return ""
-	case now.Sub(x.used) >= s.life:
+	case s.ended(x, now):
 		delete(s.of, hash)
 		return ""
 	}
@@ -115,7 +123,7 @@ func (s *sessions) lives(value string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.of[hash]
-	return x != nil && now.Sub(x.used) < s.life
+	return x != nil && !s.ended(x, now)
 }
 
 // end ends a session.
@@ -123,6 +131,15 @@ func (s *sessions) end(value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.of, sha256.Sum256([]byte(value)))
+}
+
+// endAll ends all sessions of the key that a session has.
+func (s *sessions) endAll(value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.of[sha256.Sum256([]byte(value))]; x != nil {
+		maps.DeleteFunc(s.of, func(_ [sha256.Size]byte, other *session) bool { return other.key == x.key })
+	}
 }
 
 // redeem spends the token; false if it is wrong or was spent before.
@@ -190,7 +207,7 @@ func viewKey(id string) store.Key {
 	if id == "" {
 		return store.Key{}
 	}
-	return store.Key{ID: id, Project: store.DefaultProject, Scopes: []store.Scope{store.Read}}
+	return store.Key{ID: id, Project: store.DefaultProject, Scopes: []store.Scope{store.Read, store.Labelling}}
 }
 
 // fromOwnPage rejects a request that changes something unless a page of this server
@@ -303,10 +320,22 @@ func (s *Server) sessionOf(key store.Key) Session {
 	return Session{Scopes: key.Scopes, Project: key.Project, Mode: mode}
 }
 
-// deleteSession ends the session of the cookie. Without one it changes nothing.
+// deleteSession ends the session of the cookie, or all sessions of its key. Without a
+// session it changes nothing.
 func (s *Server) deleteSession(c *call) error {
 	if err := fromOwnPage(c.r); err != nil {
 		return err
+	}
+	q, err := c.query("all")
+	if err != nil {
+		return err
+	}
+	all, err := choice(q, "all", "yes")
+	if err != nil {
+		return err
+	}
+	if all == "yes" {
+		s.sessions.endAll(cookieOf(c.r))
 	}
 	s.sessions.end(cookieOf(c.r))
 	s.setCookie(c, "")

@@ -91,7 +91,14 @@ func TestSession(t *testing.T) {
 	if got := f.ask("GET", "/v1/session", "", b.cookie); got.status != 401 {
 		t.Errorf("after the logout: %d", got.status)
 	}
-	if log := f.log.String(); strings.Contains(log, secret) || strings.Contains(log, value) {
+	// A login that fails is logged, and its body is not.
+	if got := f.ask("POST", "/v1/session", `{"key": "`+secret+`"}`, "X-Request-Id: refused"); got.status != 403 {
+		t.Errorf("a login from elsewhere: %d", got.status)
+	}
+	if err := f.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if log := f.log.String(); !strings.Contains(log, "refused") || strings.Contains(log, secret) || strings.Contains(log, value) {
 		t.Error("the log has the key or the cookie")
 	}
 }
@@ -122,6 +129,77 @@ func TestSessionEnds(t *testing.T) {
 	if got := short.ask("GET", "/v1/runs", "", b.cookie); got.status != 401 {
 		t.Errorf("after its time: %d %s", got.status, got.body)
 	}
+	used := start(t, server.Options{SessionMost: time.Nanosecond})
+	secret, _ = used.key(store.NewKey{Scopes: []store.Scope{store.Read}})
+	b = used.login(secret)
+	if got := used.ask("GET", "/v1/runs", "", b.cookie); got.status != 401 {
+		t.Errorf("long after the login: %d %s", got.status, got.body)
+	}
+}
+
+// TestLogoutEverywhere: a session can end all those of its key, and no others.
+func TestLogoutEverywhere(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{})
+	secret, _ := f.key(store.NewKey{Scopes: []store.Scope{store.Read}})
+	another, _ := f.key(store.NewKey{Scopes: []store.Scope{store.Read}})
+	here, there, other := f.login(secret), f.login(secret), f.login(another)
+	for _, tt := range []struct {
+		path, cookie string
+		status       int
+		headers      []string
+	}{
+		{"?all=yes", here.cookie, 403, nil}, // another page
+		{"?all=no", here.cookie, 422, []string{f.origin(), ownPage}},
+		{"?all=yes", "Cookie: proviso=x", 204, []string{f.origin(), ownPage}}, // a session that there is not
+	} {
+		if got := f.ask("DELETE", "/v1/session"+tt.path, "", append(tt.headers, tt.cookie)...); got.status != tt.status {
+			t.Errorf("%s: %d %s", tt.path, got.status, got.body)
+		}
+	}
+	if got := f.ask("GET", "/v1/session", "", there.cookie); got.status != 200 {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	if got := f.ask("DELETE", "/v1/session?all=yes", "", here.cookie, f.origin(), ownPage); got.status != 204 || cookieOf(t, got).MaxAge >= 0 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	for cookie, status := range map[string]int{here.cookie: 401, there.cookie: 401, other.cookie: 200} {
+		if got := f.ask("GET", "/v1/session", "", cookie); got.status != status {
+			t.Errorf("%d, want %d", got.status, status)
+		}
+	}
+}
+
+// TestWrongKeys: an address that sends wrong keys has to wait, and a valid key from there
+// is served all the same.
+func TestWrongKeys(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{})
+	secret, _ := f.key(store.NewKey{Scopes: []store.Scope{store.Read}})
+	_, old := f.key(store.NewKey{Scopes: []store.Scope{store.Read}})
+	if _, err := f.store.RevokeKey(t.Context(), old.ID); err != nil {
+		t.Fatal(err)
+	}
+	limited := 0
+	for i := range 200 {
+		header := bearer(store.NewSecret())
+		if i%2 == 0 {
+			header = "Authorization: Basic " + secret
+		}
+		switch got := f.ask("GET", "/v1/runs", "", header); {
+		case got.status == 429 && got.header.Get("Retry-After") != "" && got.header.Get("WWW-Authenticate") == "":
+			limited++
+		case got.status != 401:
+			t.Errorf("wrong key %d: %d %s", i, got.status, got.body)
+		}
+	}
+	if limited == 0 {
+		t.Error("no limit")
+	}
+	if got := f.ask("GET", "/v1/runs", "", bearer(secret)); got.status != 200 {
+		t.Errorf("a valid key: %d %s", got.status, got.body)
+	}
+	f.login(secret)
 }
 
 // TestSessionsAreBounded: logging in without end ends old sessions of the key, not those
@@ -226,7 +304,7 @@ func TestOpenToken(t *testing.T) {
 	refused("/?token="+token, 403)
 	refused("/runs", 200, cookie)
 	refused("/?token="+token, 303, cookie) // somebody reloads
-	if got := f.ask("GET", "/v1/session", "", cookie); got.body != `{"scopes":["read"],"project":"default","mode":"view"}`+"\n" {
+	if got := f.ask("GET", "/v1/session", "", cookie); got.body != `{"scopes":["read","label"],"project":"default","mode":"view"}`+"\n" {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	if got := f.ask("POST", "/v1/evaluate", evaluation, cookie, f.origin(), ownPage); got.status != 403 {

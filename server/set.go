@@ -6,15 +6,24 @@ import (
 	"encoding/hex"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/value"
 )
 
 // assertionSet is a set as a client sent it.
 type assertionSet struct {
 	name, prompt string
-	assertions   []byte // JSON
+	context      string   // what judged assertions may look at, "" if there is nothing
+	threshold    *float64 // nil if there is none
+	assertions   []byte   // JSON
+	templates    *value.Object
+	library      *criteria.Library // of templates; nil if there are none
 }
+
+// setFields are the members of a set.
+var setFields = []string{"name", "assertions", "prompt", "threshold", "templates", "context"}
 
 // readSet reads a set. Its assertions are read like those of an evaluation.
 func readSet(ctx context.Context, data []byte) (*assertionSet, error) {
@@ -29,38 +38,81 @@ func readSet(ctx context.Context, data []byte) (*assertionSet, error) {
 	set := &assertionSet{}
 	d := decoder{}
 	for key, v := range o.All() {
-		text, isText := v.(string)
-		switch {
-		case key == "assertions":
-			set.assertions = value.AppendJSON(nil, v)
-		case key == "name" && isText:
-			set.name = text
-		case key == "prompt" && isText:
-			set.prompt = text
-		case key == "name" || key == "prompt":
-			d.wants("/"+key, "text", v)
-		default:
-			d.unknown("", key, []string{"name", "assertions", "prompt"})
-		}
+		set.member(&d, key, v)
 	}
-	if set.assertions == nil {
+	if len(d.mistakes) == 0 && set.assertions == nil {
 		d.mistake("", `"assertions" is missing`)
-	} else if err := set.check(ctx); err != nil {
-		return nil, err
 	}
-	if len(d.mistakes) > 0 {
-		return nil, d.problem(doc)
+	if len(d.mistakes) == 0 {
+		err := set.check(ctx, data)
+		return set, err
 	}
-	return set, nil
+	return nil, d.problem(doc)
 }
 
-// check checks the assertions like those of an evaluation.
-func (s *assertionSet) check(ctx context.Context) error {
-	_, err := judge.ReadRequestContext(ctx, s.request())
-	if err == nil {
-		return nil
+// member reads one member of a set.
+func (s *assertionSet) member(d *decoder, key string, v any) {
+	text := func(to *string) {
+		var ok bool
+		if *to, ok = v.(string); !ok {
+			d.wants("/"+key, "text", v)
+		}
 	}
-	return requestProblem(ctx, nil, err)
+	switch key {
+	case "assertions":
+		s.assertions = value.AppendJSON(nil, v)
+	case "name":
+		text(&s.name)
+	case "prompt":
+		text(&s.prompt)
+	case "context":
+		if text(&s.context); len(s.context) > judge.MaxText {
+			d.mistake("/context", "the context has %d bytes, and at most %d (2 MiB) are allowed", len(s.context), judge.MaxText)
+		}
+	case "threshold":
+		f, ok := v.(float64)
+		if ok && f >= 0 && f <= 1 {
+			s.threshold = &f
+		} else if v != nil {
+			d.mistake("/threshold", "/threshold has to be a number from 0 to 1")
+		}
+	case "templates":
+		var ok bool
+		if s.templates, ok = v.(*value.Object); !ok && v != nil {
+			d.wants("/templates", "an object of templates by their names", v)
+			return
+		}
+		if s.templates.Len() > 0 {
+			var wrong []*proviso.Error
+			s.library, wrong = criteria.ReadLibrary(s.templates, "/templates")
+			for _, e := range wrong {
+				d.mistakes = append(d.mistakes, mistakeOf(e))
+			}
+		}
+	default:
+		d.unknown("", key, setFields)
+	}
+}
+
+// check checks the assertions like those of an evaluation. data is the whole set, for the
+// places of mistakes.
+func (s *assertionSet) check(ctx context.Context, data []byte) error {
+	req, err := judge.ReadRequestWith(ctx, s.request(), s.library)
+	if err != nil {
+		return requestProblem(ctx, data, err)
+	}
+	var wrong judge.Mistakes
+	for i := range req.Assertions {
+		for k, c := range req.Assertions[i].Criteria {
+			at := document.Join(document.Join("/assertions", i)+"/criteria", k)
+			_, mistakes := s.library.Expand(proviso.Criterion{Text: c.Text, Template: c.Template, Params: c.Params}, at)
+			wrong = append(wrong, mistakes...)
+		}
+	}
+	if len(wrong) > 0 {
+		return requestProblem(ctx, data, wrong)
+	}
+	return nil
 }
 
 // request is an evaluation of an empty output against the set.
@@ -80,9 +132,21 @@ func (s *assertionSet) promptHash() string {
 // content is the stored form of the set.
 func (s *assertionSet) content() []byte {
 	b := append([]byte(`{"assertions":`), s.assertions...)
+	member := func(key string, v any) {
+		b = append(b, `,"`+key+`":`...)
+		b = value.AppendJSON(b, v)
+	}
 	if s.prompt != "" {
-		b = append(b, `,"prompt":`...)
-		b = value.AppendQuoted(b, s.prompt)
+		member("prompt", s.prompt)
+	}
+	if s.threshold != nil {
+		member("threshold", *s.threshold)
+	}
+	if s.templates.Len() > 0 {
+		member("templates", s.templates)
+	}
+	if s.context != "" {
+		member("context", s.context)
 	}
 	return append(b, '}')
 }

@@ -14,14 +14,15 @@ import (
 
 // Settings describes a server. It holds no secret.
 type Settings struct {
-	Version   string           `json:"version"`
-	Mode      string           `json:"mode" enum:"view,serve"`
-	Folder    string           `json:"folder,omitempty" doc:"What proviso view shows"`
-	ReadOnly  bool             `json:"read_only"`
-	Open      bool             `json:"open" doc:"Whether everybody on this machine may use it without a key"`
-	Providers []ProviderStatus `json:"providers"`
-	Keys      []KeyStatus      `json:"keys" doc:"The newest API keys in force; empty without the scope admin"`
-	Limits    map[string]any   `json:"limits" doc:"Numbers, or texts with a unit"`
+	Version     string           `json:"version"`
+	Mode        string           `json:"mode" enum:"view,serve"`
+	Folder      string           `json:"folder,omitempty" doc:"What proviso view shows"`
+	ReadOnly    bool             `json:"read_only"`
+	Open        bool             `json:"open" doc:"Whether everybody on this machine may use it without a key"`
+	Evaluations EvaluationTimes  `json:"evaluations"`
+	Providers   []ProviderStatus `json:"providers"`
+	Keys        []KeyStatus      `json:"keys" doc:"The newest API keys in force; empty without the scope admin"`
+	Limits      map[string]any   `json:"limits" doc:"Numbers, or texts with a unit"`
 }
 
 // ProviderStatus says whether the server has the key of a provider.
@@ -53,10 +54,10 @@ func (s *Server) settings(c *call) error {
 	o := &s.o
 	out := Settings{
 		Version: o.Version, Mode: s.sessionOf(c.key).Mode, Folder: o.Folder, ReadOnly: o.OpenToken != "", Open: open,
-		Providers: s.providers(), Keys: []KeyStatus{},
+		Evaluations: s.latencies.times(c.project), Providers: s.providers(), Keys: []KeyStatus{},
 		Limits: map[string]any{
 			"body bytes": o.BodyLimit, "run bytes": o.RunLimit, "requests a second": o.Rate, "time of an evaluation": o.EvaluateLimit.String(),
-			"processor time of a request": o.CPUBudget.String(), "event streams": o.MaxStreams, "session": o.SessionLife.String(),
+			"processor time of a request": o.CPUBudget.String(), "event streams": o.MaxStreams, "session": o.SessionLife.String(), "session since its login": o.SessionMost.String(),
 			"runs are kept": keptFor(o.KeepRuns), "evaluations are kept": keptFor(o.KeepEvaluations),
 		},
 	}

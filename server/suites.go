@@ -134,7 +134,11 @@ func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.
 	}
 	o.Engines.Secrets = &secrets.Set{} // secrets from the environment and the suite, which stored rows must not contain
 	env := o.Engines.Secrets.Env(o.Engines.Env)
-	read, mistakes := suite.Read(ctx, []string{name}, suite.Options{Dir: dir, Env: env, Facts: engine.Facts(), Files: o.Policy.Files(), Trust: o.Policy.Suite(env)})
+	reading := suite.Options{Dir: dir, Env: env, Facts: engine.Facts(), Files: o.Policy.Files(), Trust: o.Policy.Suite(env)}
+	if b.Datasets != nil {
+		reading.Datasets = &datasetFiles{from: b.Datasets, dir: folder}
+	}
+	read, mistakes := suite.Read(ctx, []string{name}, reading)
 	if read == nil {
 		return own, mistakes
 	}
@@ -184,7 +188,7 @@ func (s *Suites) limits(read *proviso.Suite, ro RunOptions) run.Limits {
 
 // describe returns a description of the plan.
 func (o *opened) describe(all proviso.Mistakes) *Plan {
-	p := &Plan{SuiteID: o.suite.ID, AgentID: agentOf(o.suite), Name: o.suite.Description, Rows: o.plan.Rows, Hash: o.plan.Hash(), Providers: o.engine.Asked()}
+	p := &Plan{Datasets: o.suite.Datasets, SuiteID: o.suite.ID, AgentID: agentOf(o.suite), Name: o.suite.Description, Rows: o.plan.Rows, Hash: o.plan.Hash(), Providers: o.engine.Asked()}
 	if who := o.engine.JudgedBy(); who != "" {
 		p.Judges = []string{who}
 	}

@@ -78,6 +78,7 @@ func (s *Server) execute(ctx context.Context, r store.Run) error {
 		return store.Permanent(fmt.Errorf("read the options of the run: %w", err))
 	}
 	e.Options = noted.RunOptions
+	e.Bundle.Datasets = storedDatasets{kept, noted.Datasets}
 	account := s.budgets.open(key)
 	spans, done := s.spans.use(key)
 	defer done()

@@ -26,6 +26,7 @@ import (
 // alignFlags are the flags of align.
 type alignFlags struct {
 	run, dir string
+	by       string
 	format   string
 	all      bool
 	save     string
@@ -77,6 +78,7 @@ func newAlign(a *app) *cobra.Command {
 func (f *alignFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.run, "run", "", "kept `RUN` with the judge's verdicts: its id or the beginning of it, last, its file, or its address on a server")
 	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
+	fs.StringVar(&f.by, "by", "", "only labels of one `PERSON`, by id or name (default what most people say)")
 	fs.StringVar(&f.format, "format", alignFormats[0], "`FORMAT` of the result: terminal, json or markdown")
 	fs.BoolVar(&f.all, "all", false, "show every disagreement, not only the first ten of each assertion")
 	fs.StringVar(&f.save, "save", "", "store the result in `FILE` (.proviso/alignment.json if none is given), so that reports show how far the judge is validated")
@@ -98,7 +100,7 @@ func (f *alignFlags) register(fs *pflag.FlagSet) {
 func (f *alignFlags) check(cmd *cobra.Command, args []string) error {
 	sheet := cmd.Flags().Changed("template")
 	for name, want := range map[string]bool{"per-assertion": true, "sample": true, "assertion": true, "show-verdicts": true, "seed": true,
-		"run": false, "format": false, "all": false, "save": false, "min-kappa": false, "min-tnr": false, "min-tpr": false} {
+		"run": false, "by": false, "format": false, "all": false, "save": false, "min-kappa": false, "min-tnr": false, "min-tpr": false} {
 		if cmd.Flags().Changed(name) && want != sheet {
 			if want {
 				return usageError{fmt.Errorf("--%s is for --template", name), seeHelp(cmd)}
@@ -169,10 +171,11 @@ func (a *app) alignSheet(ctx context.Context, f *alignFlags) error {
 // align compares labels with verdicts, shows and keeps the result, and checks the
 // gates.
 func (a *app) align(ctx context.Context, f *alignFlags, name string) error {
-	labels, err := a.labels(name)
+	labels, err := a.labels(name, f.by)
 	if err != nil {
 		return a.alignMistakes(err)
 	}
+	a.leftOut(labels)
 	var run record.Run
 	if f.run != "" {
 		r, err := a.openRun(ctx, f.dir, f.run)
@@ -201,16 +204,33 @@ func (a *app) align(ctx context.Context, f *alignFlags, name string) error {
 }
 
 // labels reads the file of labels.
-func (a *app) labels(name string) (*align.Labels, error) {
+func (a *app) labels(name, by string) (*align.Labels, error) {
 	if name == "-" {
-		return align.ReadLabels("standard input", a.in)
+		return align.ReadLabelsOf("standard input", a.in, by)
 	}
 	file, err := openFile(name, holdsAlignment)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return align.ReadLabels(name, file)
+	return align.ReadLabelsOf(name, file, by)
+}
+
+// leftOut says which labels of a file are not compared.
+func (a *app) leftOut(labels *align.Labels) {
+	for _, n := range [...]struct {
+		n         int
+		noun, why string
+	}{
+		{labels.Outputs, "label", "of whole outputs, not of an assertion"},
+		{labels.Counted, "label", "no model decided the assertion"},
+		{labels.Split, "output", "as many people say pass as fail"},
+		{labels.Others, "label", "of other people"},
+	} {
+		if n.n > 0 {
+			a.warn(fmt.Sprintf("%s left out: %s", plural(n.n, n.noun), n.why))
+		}
+	}
 }
 
 // alignMistakes prints the mistakes in labels.

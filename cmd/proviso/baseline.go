@@ -65,14 +65,14 @@ func (a *app) saveBaseline(ctx context.Context, dir, name, file string) error {
 	if side.file == nil {
 		return proviso.Errorf(proviso.Invalid, "%s is a baseline already", name)
 	}
-	undecided := 0
+	errored := 0
 	for i := range side.run.Rows {
 		if side.run.Rows[i].Status == proviso.Errored {
-			undecided++
+			errored++
 		}
 	}
-	if undecided == len(side.run.Rows) {
-		return proviso.Errorf(proviso.Undecided, "every row of %s is undecided: nothing could be compared with it", side.run.Name)
+	if errored == len(side.run.Rows) {
+		return proviso.Errorf(proviso.Undecided, "every row of %s has an error: nothing could be compared with it", side.run.Name)
 	}
 	var text bytes.Buffer // a partial file would look complete
 	if err := baseline.Write(&text, side.run); err != nil {
@@ -85,8 +85,8 @@ func (a *app) saveBaseline(ctx context.Context, dir, name, file string) error {
 	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
 		return proviso.Errorf(proviso.Unavailable, "write the baseline: %w", err)
 	}
-	if undecided > 0 {
-		a.warn(fmt.Sprintf("%s of %d are undecided; --retry-errors of eval runs them again", plural(undecided, "row"), len(side.run.Rows)))
+	if errored > 0 {
+		a.warn(fmt.Sprintf("%s of %d with an error; --retry-errors of eval runs them again", plural(errored, "row"), len(side.run.Rows)))
 	}
 	_, err = fmt.Fprintf(a.out, "%s: %s, %d bytes\n", printable(file), plural(len(side.run.Rows), "row"), text.Len())
 	return err
@@ -130,7 +130,7 @@ func (a *app) wrongBaseline(err error) error {
 }
 
 // passes counts the verdicts on one assertion.
-type passes struct{ passed, failed, undecided int }
+type passes struct{ passed, failed, errors int }
 
 func (a *app) showBaseline(r *gate.Run) error {
 	of, rows := map[string]*passes{}, passes{}
@@ -158,18 +158,18 @@ func (p *passes) add(s proviso.Status) {
 	case proviso.Fail:
 		p.failed++
 	case proviso.Errored:
-		p.undecided++
+		p.errors++
 	}
 }
 
 func (p *passes) line(w *tabwriter.Writer, name string) {
-	rate := "-"
-	if n := p.passed + p.failed; n > 0 {
-		rate = fmt.Sprintf("%.1f %%", 100*float64(p.passed)/float64(n))
+	rate, asked := "-", p.passed+p.failed+p.errors
+	if p.passed+p.failed > 0 {
+		rate = fmt.Sprintf("%.1f %%", 100*float64(p.passed)/float64(asked))
 	}
-	fmt.Fprintf(w, "%s\t%s\t%d of %d\t", printable(name), rate, p.passed, p.passed+p.failed)
-	if p.undecided > 0 {
-		fmt.Fprintf(w, "%d undecided", p.undecided)
+	fmt.Fprintf(w, "%s\t%s\t%d of %d\t", printable(name), rate, p.passed, asked)
+	if p.errors > 0 {
+		fmt.Fprint(w, plural(p.errors, "error"))
 	}
 	fmt.Fprintln(w)
 }

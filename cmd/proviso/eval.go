@@ -250,6 +250,9 @@ func (a *app) report(ctx context.Context, f *evalFlags, s *loaded, out *run.Outc
 	places := a.places(s)
 	defer places.Close()
 	out.Meta.Place = places.Of
+	if f.failUnder != nil || f.passRate != 1 { // by default all rows must pass, which the counts say
+		out.Meta.Decision = report.PassRateDecision(out.Summary, f.passRate, verdictCode(out.Totals, f.passRate, exitFailed) == exitFailed)
+	}
 	var failed error
 	for _, o := range outputs {
 		failed = errors.Join(failed, o.write(ctx, out.Meta, out.Summary, out.Rows))

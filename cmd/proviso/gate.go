@@ -82,7 +82,7 @@ func (a *app) gate(ctx context.Context, f *gateFlags) error {
 	}
 	if f.flakiness {
 		if err := g.runAgain(ctx); err != nil {
-			return err
+			return errors.Join(err, g.writeOutputs(ctx, nil))
 		}
 	}
 	return g.decide(ctx)
@@ -215,11 +215,6 @@ func (g *gating) runHead(ctx context.Context) error {
 	if g.head, err = sideOfOutcome(out, name); err != nil {
 		return err
 	}
-	for _, o := range g.f.written {
-		if err := o.write(context.WithoutCancel(ctx), out.Meta, out.Summary, out.Rows); err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
-		}
-	}
 	return nil
 }
 
@@ -284,29 +279,23 @@ func (g *gating) sayPlan(size gate.Size) error {
 
 // decide compares, decides, prints and exits.
 func (g *gating) decide(ctx context.Context) error {
-	var c *gate.Comparison
-	var d gate.Decision
 	texts := show.Texts{Head: g.head.texts}
-	var err error
-	if g.base == nil {
-		d, err = gate.DecideAlone(g.head.run, &g.rules)
-	} else {
-		var o gate.Options
-		if c, o, err = g.compareSides(g.base, g.head, g.flakes); errors.Is(err, gate.ErrNothing) {
-			g.explain(err)
-			return errors.Join(g.report(ctx, nil, &gate.Decision{Reasons: []gate.Reason{{Message: "There is no decision: " + err.Error() + "."}}}, texts, g.options()), exitError{exitUndecided})
-		} else if err != nil {
-			return err
-		}
-		g.noteVotes()
-		c.Warnings = slices.Concat(g.notes, c.Warnings)
-		d, err = gate.Decide(c, &g.rules, o)
-		texts.Base = g.base.texts
+	c, d, err := g.compareAndDecide()
+	if errors.Is(err, gate.ErrNothing) {
+		g.explain(err)
+		nothing := &gate.Decision{Reasons: []gate.Reason{{Message: "There is no decision: " + err.Error() + "."}}}
+		written := g.writeOutputs(ctx, &report.Decision{Reasons: []report.Reason{{Rule: "note", Text: "Nothing of the run can be compared with the base.", Met: true, Note: true}}})
+		return errors.Join(written, g.report(ctx, nil, nothing, texts, g.options()), exitError{exitUndecided})
 	}
 	if err != nil {
+		return errors.Join(err, g.writeOutputs(ctx, nil))
+	}
+	if g.base != nil {
+		texts.Base = g.base.texts
+	}
+	if err := g.writeOutputs(ctx, show.Decided(g.head.run, c, &d)); err != nil {
 		return err
 	}
-	g.limit(&d)
 	if err := g.print(ctx, c, &d, texts); err != nil {
 		return err
 	}
@@ -322,6 +311,24 @@ func (g *gating) decide(ctx context.Context) error {
 		return exitError{exitInconclusive}
 	}
 	return nil
+}
+
+// compareAndDecide decides on the head, with the comparison if there is a base.
+func (g *gating) compareAndDecide() (*gate.Comparison, gate.Decision, error) {
+	if g.base == nil {
+		d, err := gate.DecideAlone(g.head.run, &g.rules)
+		g.limit(&d)
+		return nil, d, err
+	}
+	c, o, err := g.compareSides(g.base, g.head, g.flakes)
+	if err != nil {
+		return nil, gate.Decision{}, err
+	}
+	g.noteVotes()
+	c.Warnings = slices.Concat(g.notes, c.Warnings)
+	d, err := gate.Decide(c, &g.rules, o)
+	g.limit(&d)
+	return c, d, err
 }
 
 // noteVotes says which assertions must pass and depend on one answer of a judge.

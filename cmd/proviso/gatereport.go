@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/show"
+	"github.com/proviso-eval/proviso/report"
 )
 
 // limit turns a pass on a file that lacks rows into no decision, and adds the notes where
@@ -26,6 +28,21 @@ func (g *gating) limit(d *gate.Decision) {
 	for _, note := range slices.Concat(g.head.notes, g.notes) {
 		d.Reasons = append(d.Reasons, gate.Reason{Rule: "note", Message: note})
 	}
+}
+
+// writeOutputs writes the reports of -o, which begin with the decision unless it is nil.
+func (g *gating) writeOutputs(ctx context.Context, d *report.Decision) error {
+	if g.outcome == nil {
+		return nil
+	}
+	out := g.outcome
+	out.Meta.Decision = d
+	for _, o := range g.f.written {
+		if err := o.write(context.WithoutCancel(ctx), out.Meta, out.Summary, out.Rows); err != nil {
+			return proviso.Errorf(proviso.Unavailable, "%w", err)
+		}
+	}
+	return nil
 }
 
 // brokenRows reports which rows of the head the change broke; nil without a baseline.

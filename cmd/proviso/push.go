@@ -22,9 +22,9 @@ func newPush(a *app) *cobra.Command {
 	var dir, project string
 	cmd := &cobra.Command{
 		Use:   "push RUN URL",
-		Short: "Upload a kept run to a server and print its address",
+		Short: "Upload a kept run to a server and print the address of its page",
 		Long: "push uploads a finished run to a proviso server (URL, such as https://eval.example.com) and\n" +
-			"prints its address there, which every command that takes a run accepts. Pushing it again gives\n" +
+			"prints the address of its page there, which every command that takes a run accepts. Pushing it again gives\n" +
 			"the same address. The environment variable " + keyVariable + " holds an API key with the scope edit.\n\n" + runNames,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch len(args) {
@@ -52,12 +52,13 @@ func newPush(a *app) *cobra.Command {
 func pushAddress(text, project string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || !isAddress(text) || u.Host == "" {
-		return nil, usageError{fmt.Errorf("%q is not the URL of a server", proviso.RedactedURL(text)), "such as https://eval.example.com"}
+		return nil, usageError{fmt.Errorf("%q is not the URL of a server", proviso.RedactedURL(text)), "write it with its scheme, such as https://eval.example.com"}
 	}
 	if u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return nil, usageError{errors.New("the URL of a server has no query and no password"), "the key is in " + keyVariable}
 	}
-	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), runsPath) + runsPath
+	base := strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), pagesPath) // of the API, or of the pages
+	u.Path = strings.TrimSuffix(base, apiPath) + runsPath
 	if project != "" {
 		u.RawQuery = url.Values{"project": {project}}.Encode()
 	}
@@ -99,7 +100,7 @@ func (a *app) push(ctx context.Context, dir, name string, to *url.URL) error {
 	if err != nil || answer.ID == "" || answer.ID != url.PathEscape(answer.ID) {
 		return proviso.Errorf(proviso.Unavailable, "%s: the answer has no id of a run", transport.URL(to))
 	}
-	_, err = fmt.Fprintln(a.out, to.JoinPath(answer.ID))
+	_, err = fmt.Fprintln(a.out, runPage(to.JoinPath(answer.ID)))
 	return err
 }
 

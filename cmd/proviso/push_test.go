@@ -68,8 +68,18 @@ func TestPushAndName(t *testing.T) {
 		t.Errorf("pushed again as %s, and before as %s", again, link)
 	}
 	link = strings.TrimSpace(link)
-	if !strings.HasPrefix(link, s.url+"/v1/runs/run_") {
+	if !strings.HasPrefix(link, s.url+"/runs/run_") {
 		t.Fatalf("the link is %s", link)
+	}
+	resp, err := http.Get(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.Body.Close(); resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
+		t.Errorf("the link is no page: %s %v", resp.Status, resp.Header)
+	}
+	if again, _ := proviso(0, "push", "last", s.url+"/runs/"); strings.TrimSpace(again) != link {
+		t.Errorf("pushed to the page of all runs as %s, and before as %s", again, link)
 	}
 	secret = read
 	local, _ := proviso(0, "show", "last")

@@ -29,8 +29,10 @@ const (
 	runTimeout    = 15 * time.Minute
 	maxProblem    = 64 << 10 // bytes of an answer that is no run
 	mediaRun      = "application/x-ndjson"
-	runsPath      = "/v1/runs"
-	exampleServer = "https://HOST" + runsPath
+	apiPath       = "/v1"
+	pagesPath     = "/runs" // of the app
+	runsPath      = apiPath + pagesPath
+	exampleServer = "https://HOST" + pagesPath
 )
 
 // isAddress reports whether the name of a run is a URL.
@@ -38,18 +40,33 @@ func isAddress(name string) bool {
 	return strings.HasPrefix(name, "https://") || strings.HasPrefix(name, "http://")
 }
 
-// runAddress returns the address of a run on a server, without what may stand behind.
+// runPage returns the page of a run in the app, from its address in the API.
+func runPage(u *url.URL) *url.URL {
+	page := *u
+	at := strings.LastIndex(page.Path, runsPath+"/")
+	page.Path, page.RawPath = page.Path[:at]+strings.TrimPrefix(page.Path[at:], apiPath), ""
+	return &page
+}
+
+// runAddress returns the address of a run in the API of a server, from that address or
+// from that of its page, without what may stand behind.
 func runAddress(name string) (*url.URL, error) {
 	u, err := url.Parse(name)
 	if err != nil || u.Host == "" {
 		return nil, proviso.Errorf(proviso.Invalid, "this is not an address: expected %s/ID", exampleServer)
 	}
-	before, id, ok := strings.Cut(u.Path, runsPath+"/")
+	at := strings.LastIndex(u.Path, pagesPath+"/")
+	before, id, ok := strings.TrimSuffix(u.Path[:max(at, 0)], apiPath), strings.TrimPrefix(u.Path[max(at, 0):], pagesPath+"/"), at >= 0
 	id = strings.TrimSuffix(strings.TrimSuffix(id, "/"), "/file")
 	if !ok || id == "" || strings.Contains(id, "/") {
 		return nil, proviso.Errorf(proviso.Invalid, "%s is not the address of a run: expected %s/ID", transport.URL(u), exampleServer)
 	}
 	u.Path, u.RawPath, u.Fragment, u.User = before+runsPath+"/"+id, "", "", nil
+	query := url.Values{}
+	if project := u.Query().Get("project"); project != "" { // the others are filters of the page
+		query.Set("project", project)
+	}
+	u.RawQuery = query.Encode()
 	return u, nil
 }
 
@@ -69,7 +86,7 @@ func (a *app) fetchRun(ctx context.Context, name string) (*namedRun, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, refusal(u, resp)
 	}
-	r := &namedRun{address: transport.URL(u)}
+	r := &namedRun{address: transport.URL(runPage(u))}
 	if r.fetched, err = os.MkdirTemp("", "proviso-fetched-"); err != nil {
 		return nil, err
 	}
@@ -97,8 +114,9 @@ func copyTo(path string, from io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// askServer sends one request to a server of proviso, with the key of the environment.
-func (a *app) askServer(ctx context.Context, method string, u *url.URL, body io.Reader) (*http.Response, error) {
+// askServer sends one request to a server of proviso, with the key of the environment. The
+// name of each header is followed by its value.
+func (a *app) askServer(ctx context.Context, method string, u *url.URL, body io.Reader, headers ...string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Invalid, "this is not an address: expected %s", exampleServer)
@@ -106,6 +124,9 @@ func (a *app) askServer(ctx context.Context, method string, u *url.URL, body io.
 	req.Header.Set("Accept", mediaRun+", application/json, application/problem+json")
 	if body != nil {
 		req.Header.Set("Content-Type", mediaRun)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	if key, _ := a.env.Lookup(keyVariable); key != "" {
 		if u.Scheme == "http" && !thisMachine(u.Hostname()) {

@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,9 +42,11 @@ func newServe(a *app) *cobra.Command {
 	f.trust.untrusted = true // clients are untrusted
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve evaluations, suites and runs over HTTP",
-		Long: "serve starts an HTTP server. POST /v1/evaluate checks one output; suites, runs and their\n" +
-			"results are stored in one SQLite file. Suites of clients are untrusted: they run no code.\n\n" +
+		Short: "Serve the app to a team, and evaluations, suites and runs over HTTP",
+		Long: "serve starts an HTTP server. Its address shows the app in a browser: runs, comparisons,\n" +
+			"assertions and judges. Programs use the API: POST /v1/evaluate checks one output; suites, runs\n" +
+			"and their results are stored in one SQLite file. Suites of clients are untrusted: they run no\n" +
+			"code.\n\n" +
 			"Clients authenticate with API keys, which `proviso key create` makes. Until there is a key,\n" +
 			"only this machine can connect. The log on standard output has one line of JSON for each\n" +
 			"request.\n\n" +
@@ -63,6 +64,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `ADDRESS`:PORT; an address that other machines can reach needs keys")
 	fs.StringVar(&f.db, "db", "", "database `FILE` (default $XDG_STATE_HOME/proviso/proviso.db)")
 	fs.StringArrayVar(&f.hosts, "host", nil, "host `NAME` that requests may use; may be repeated (default localhost if only this machine can connect, else any)")
+	fs.StringArrayVar(&f.server.PanelOrigins, "panel-origin", nil, "`ORIGIN` whose pages may show panels with a panel token, such as https://app.example; may be repeated")
 	fs.StringVar(&f.tlsCert, "tls-cert", "", "PEM `FILE` with the certificate and its intermediate certificates")
 	fs.StringVar(&f.tlsKey, "tls-key", "", "PEM `FILE` with the private key of the certificate")
 	f.judge.registerJudge(fs)
@@ -100,8 +102,8 @@ func (f *serveCommand) check() error {
 	case !(o.Rate >= 0):
 		return badValue("--rate", "a number of at least 0", strconv.FormatFloat(o.Rate, 'g', -1, 64), see)
 	}
-	if _, _, err := net.SplitHostPort(f.addr); err != nil {
-		return badValue("--addr", "an address and a port, such as 127.0.0.1:8080", f.addr, see)
+	if err := checkAddr(f.addr, see); err != nil {
+		return err
 	}
 	if (f.tlsCert == "") != (f.tlsKey == "") {
 		return usageError{errors.New("--tls-cert and --tls-key go together"), see}
@@ -113,7 +115,24 @@ func (f *serveCommand) check() error {
 		}
 		f.hosts[i] = name
 	}
+	for _, origin := range o.PanelOrigins {
+		if !isOrigin(origin) {
+			return badValue("--panel-origin", "an origin as browsers send it, such as https://app.example or http://localhost:3000", origin,
+				"scheme and host in lower case, a port only if it is not the usual one, and nothing behind it")
+		}
+	}
 	return errors.Join(f.judge.check(), f.models.check(), f.trust.check())
+}
+
+// isOrigin reports whether a text is the origin of a page as browsers send it.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Scheme+"://"+u.Host != text || strings.ToLower(text) != text {
+		return false
+	}
+	port := u.Port()
+	usual := u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443"
+	return !usual && !strings.HasSuffix(u.Host, ":") && !strings.ContainsAny(u.Host, "*@, ") && (port != "" || u.Host == u.Hostname() || u.Host == "["+u.Hostname()+"]")
 }
 
 // checkAlignment reads the file of --alignment, so that a mistake in it stops here, and not
@@ -180,9 +199,9 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 		return err
 	}
 	defer end()
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.addr)
+	l, err := listen(ctx, f.addr, "choose another address or port with --addr")
 	if err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
+		return err
 	}
 	f.server.Ready = func() { // no other process uses the database
 		sweep()
@@ -223,7 +242,7 @@ func (a *app) announce(f *serveCommand, at net.Addr, keys int) {
 	fmt.Fprintf(a.err, "proviso: serving on %s://%s; Ctrl-C stops\n", scheme, at)
 	switch {
 	case keys == 0:
-		a.warn("there are no keys, so everybody on this machine can use it; `proviso key create NAME` ends that")
+		a.warn("there are no keys, so everybody on this machine can use it; to require keys, run `proviso key create NAME`")
 	case !isLoopback(f.addr) && f.server.TLS == nil:
 		a.warn("keys come over the network as they are: give --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}
@@ -239,16 +258,4 @@ func keysInForce(ctx context.Context, keys store.Keys) (int, error) {
 		}
 	}
 	return n, err
-}
-
-// isLoopback reports whether an address is reachable only from this machine.
-func isLoopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return ip.IsLoopback()
-	}
-	return slices.Contains([]string{"localhost", "localhost."}, strings.ToLower(host))
 }

@@ -14,6 +14,9 @@ func TestDocsOfAPI(t *testing.T) {
 	b.WriteString("| | | scope | |\n|---|---|---|---|\n")
 	for _, e := range server.Endpoints() {
 		scope := string(e.Scope)
+		for _, also := range e.Also {
+			scope += ", " + string(also)
+		}
 		if scope == "" {
 			scope = "no key"
 		}

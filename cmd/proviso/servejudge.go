@@ -53,6 +53,8 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	}
 	clients.Engines.Client = requests.Client() // suites share its connections
 	f.server.Judge = requests
+	f.server.Asker = &server.Asking{Engine: clients}
+	f.server.Judges = &server.Judging{Engine: clients}
 	f.server.Runner = &server.Suites{Dir: work, Engine: clients, MaxConcurrency: f.concurrency}
 	return end, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -35,8 +34,9 @@ func newView(a *app) *cobra.Command {
 		Use:   "view [RUN|FOLDER]",
 		Short: "Show kept runs in the browser",
 		Long: "view shows the runs that eval kept in the browser: all of them, those of a FOLDER, or one RUN. New\n" +
-			"results of a running run appear without a reload. view changes nothing and needs no key. Only this\n" +
-			"machine can connect: the link that view prints works once, in one browser. Ctrl-C stops view.\n\n" + runNames + "\n\n" +
+			"results of a running run appear without a reload. view needs no key. It writes labels of people to\n" +
+			"labels.jsonl beside the runs, and changes nothing else. Only this machine can connect: the link that\n" +
+			"view prints works once, in one browser. Ctrl-C stops view.\n\n" + runNames + "\n\n" +
 			"Exit codes: 0 stopped by a signal, 2 there is no such run, or a mistake in the command line, 3 the\n" +
 			"address cannot be used.",
 		Args: atMost(1),
@@ -63,10 +63,9 @@ type shown struct {
 }
 
 func (a *app) view(ctx context.Context, f *viewCommand, name string) error {
-	const see = "see `proviso view --help`"
 	if f.addr != "" {
-		if _, _, err := net.SplitHostPort(f.addr); err != nil {
-			return badValue("--addr", "an address and a port, such as 127.0.0.1:8080", f.addr, see)
+		if err := checkAddr(f.addr, "see `proviso view --help`"); err != nil {
+			return err
 		}
 		if !isLoopback(f.addr) {
 			return usageError{fmt.Errorf("--addr %s can be reached by other machines; view serves this machine only", f.addr), "`proviso serve` serves other machines, with keys"}
@@ -85,13 +84,9 @@ func (a *app) serveView(ctx context.Context, f *viewCommand, what *shown) error 
 	if addr == "" {
 		addr = "127.0.0.1:0"
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	l, err := listen(ctx, addr, "without --addr, view takes a free port")
 	if err != nil {
-		hint := ""
-		if f.addr != "" {
-			hint = "; without --addr, view takes a free port"
-		}
-		return proviso.Errorf(proviso.Unavailable, "%w%s", err, hint)
+		return err
 	}
 	token := rand.Text()
 	link := url.URL{Scheme: "http", Host: l.Addr().String(), Path: what.page, RawQuery: url.Values{"token": {token}}.Encode()}
@@ -153,7 +148,7 @@ func (a *app) shownBy(ctx context.Context, dir, name string) (*shown, error) {
 			path = filepath.Join(path, runfile.FileName)
 		}
 	}
-	return shownFile(path, path)
+	return shownFile(path, path, files.Options{File: path})
 }
 
 // shownFolder shows a folder of runs. none is the error for a folder without any.
@@ -173,8 +168,8 @@ func shownFolder(dir, page string, none error) (*shown, error) {
 }
 
 // shownFile shows the run of one file.
-func shownFile(path, name string) (*shown, error) {
-	s, err := files.Open("", files.Options{File: path})
+func shownFile(path, name string, o files.Options) (*shown, error) {
+	s, err := files.Open("", o)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +189,7 @@ func (a *app) shownAddress(ctx context.Context, name string) (*shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	what, err := shownFile(r.Path(), r.address)
+	what, err := shownFile(r.Path(), r.address, files.Options{File: r.Path(), ReadOnly: true}) // the copy is removed
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

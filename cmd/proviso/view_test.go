@@ -270,8 +270,12 @@ func TestViewShowsInterrupted(t *testing.T) {
 		if err := os.WriteFile(w.Path(), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if v.json(t, "/v1/runs/"+w.Header().ID, &run); run.Status != store.Done || run.Results == nil || run.Results.Total != rows {
-			t.Errorf("%d rows: %+v", rows, run.Results)
+		status := store.Done
+		if rows < 2 { // fewer than the header plans
+			status = store.Cancelled
+		}
+		if v.json(t, "/v1/runs/"+w.Header().ID, &run); run.Status != status || run.Results == nil || run.Results.Total != rows {
+			t.Errorf("%d rows: %s %+v", rows, run.Status, run.Results)
 		}
 	}
 	if code := v.stop(); code != 0 {

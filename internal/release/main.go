@@ -76,7 +76,7 @@ func (r *release) make() error {
 		return err
 	}
 	if semantic.MatchString(r.version) {
-		if err := errors.Join(r.writeFormula(binaries), r.writePackages(binaries)); err != nil {
+		if err := errors.Join(r.writeFormula(binaries), r.writePackages(binaries), r.writePanel()); err != nil {
 			return err
 		}
 	} else {

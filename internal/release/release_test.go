@@ -101,6 +101,34 @@ func TestReproducible(t *testing.T) {
 	checkParts(t, dirs[0])
 	checkSignature(t, dirs[0])
 	checkInstalled(t, dirs[0])
+	checkPanel(t, dirs[0])
+}
+
+// checkPanel looks into the npm package of the panel, and imports it in Node, where there is
+// no document.
+func checkPanel(t *testing.T, dir string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "npm", "panel", "package.json"))
+	if err != nil || !strings.Contains(string(data), `"version": "1.2.3"`) {
+		t.Errorf("package.json of the panel: %v\n%s", err, data)
+	}
+	if _, err := exec.LookPath("npm"); err != nil {
+		return
+	}
+	list, err := exec.Command("tar", "-tzf", filepath.Join(dir, "proviso-panel-1.2.3.tgz")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := strings.Fields(string(list))
+	slices.Sort(names)
+	want := []string{"package/LICENSE", "package/README.md", "package/THIRD_PARTY_NOTICES", "package/package.json", "package/panel.d.ts", "package/panel.js"}
+	if !slices.Equal(names, want) {
+		t.Errorf("the package of the panel has %q, expected %q", names, want)
+	}
+	cmd := exec.Command("node", "--input-type=module", "-e", "await import(process.argv[1])", filepath.Join(dir, "npm", "panel", "panel.js"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("importing the panel in Node: %v\n%s", err, out)
+	}
 }
 
 // checkSignature verifies the release as docs/release.md shows.

@@ -1,0 +1,378 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// serverVariable holds the address of the server of proviso.
+const serverVariable = "PROVISO_SERVER"
+
+// datasetsPath is the path of datasets on a server.
+const datasetsPath = "/v1/datasets"
+
+// maxDataset is the greatest size of a dataset in a form of a file, in bytes.
+const maxDataset = 256 << 20
+
+// datasetFlags are the flags of datasets and its commands.
+type datasetFlags struct {
+	server, project string
+	output          string
+	replaces        string
+}
+
+func newDatasets(a *app) *cobra.Command {
+	f := &datasetFlags{}
+	cmd := &cobra.Command{
+		Use:   "datasets",
+		Short: "List, download, upload and compare the datasets of a server",
+		Long: "A dataset is a list of cases that a proviso server keeps under a name, with all its versions.\n" +
+			"--server or the environment variable " + serverVariable + " is the address of the server, and " + keyVariable + "\n" +
+			"holds an API key: with the scope read to list, pull and diff, with edit to push.",
+		Args: noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&f.server, "server", "", "`URL` of the server (default $"+serverVariable+")")
+	cmd.PersistentFlags().StringVar(&f.project, "project", "", "use this `PROJECT`; needs a key with the scope admin (default that of the key)")
+	cmd.AddCommand(newDatasetsList(a, f), newDatasetsPull(a, f), newDatasetsPush(a, f), newDatasetsDiff(a, f))
+	return cmd
+}
+
+func newDatasetsList(a *app, f *datasetFlags) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the datasets, each with its current version",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.listDatasets(cmd.Context(), f, format) },
+	}
+	cmd.Flags().StringVar(&format, "format", "table", "print in `FORMAT` table or json")
+	return cmd
+}
+
+func newDatasetsPull(a *app, f *datasetFlags) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:     "pull NAME[@VERSION]",
+		Aliases: []string{"get"},
+		Short:   "Download a version of a dataset as a file of cases",
+		Long: "pull writes a version of a dataset as a file that suites read: the current one, or that with the number\n" +
+			"or the hash (at least 8 digits) behind the @.",
+		Args: someArgs("the name of the dataset is missing", 1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.pullDataset(cmd.Context(), f, args[0], format) },
+	}
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE` (default standard output)")
+	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` jsonl, yaml or csv (default by the ending of the file, or jsonl)")
+	return cmd
+}
+
+func newDatasetsPush(a *app, f *datasetFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "push NAME FILE",
+		Aliases: []string{"put"},
+		Short:   "Upload a file of cases as the current version of a dataset",
+		Long: "push checks a file of cases (CSV, JSON Lines, JSON or YAML) and keeps it on the server under the name.\n" +
+			"The same cases again make no new version.",
+		Args: someArgs("the name of the dataset and the file are missing", 2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.pushDataset(cmd.Context(), f, args[0], args[1])
+		},
+	}
+	cmd.Flags().StringVar(&f.replaces, "replaces", "", "only if the current version has this `HASH`; new means that there is none yet")
+	return cmd
+}
+
+func newDatasetsDiff(a *app, f *datasetFlags) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "diff NAME [FROM [TO]]",
+		Short: "Show what changed between two versions of a dataset",
+		Long:  "diff shows the cases that are new (+), removed (-) and changed (~) from one version to another: by\ndefault from the version before to the current one. Cases are paired by their id.",
+		Args:  someArgs("the name of the dataset is missing", 1, 3),
+		RunE:  func(cmd *cobra.Command, args []string) error { return a.diffDataset(cmd.Context(), f, args, format) },
+	}
+	cmd.Flags().StringVar(&format, "format", "table", "print in `FORMAT` table or json")
+	return cmd
+}
+
+// someArgs refuses other numbers of arguments than those from least to most.
+func someArgs(missing string, least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least {
+			return usageError{err: errors.New(missing), hint: seeHelp(cmd)}
+		}
+		return atMost(most)(cmd, args)
+	}
+}
+
+// datasetAddress returns an address on the server, below that of all datasets. The key
+// of a member of query is followed by its value; those without a value are left out.
+func (a *app) datasetAddress(f *datasetFlags, path []string, query ...string) (*url.URL, error) {
+	text := f.server
+	if text == "" {
+		text, _ = a.env.Lookup(serverVariable)
+	}
+	if text == "" {
+		return nil, usageError{errors.New("the server is missing"), "--server or " + serverVariable + " is its URL, such as https://eval.example.com"}
+	}
+	u, err := pushAddress(text, "")
+	if err != nil {
+		return nil, err
+	}
+	u.Path = strings.TrimSuffix(u.Path, runsPath) + datasetsPath
+	q := url.Values{}
+	for i := 0; i+1 < len(query); i += 2 {
+		if query[i+1] != "" {
+			q.Set(query[i], query[i+1])
+		}
+	}
+	if f.project != "" {
+		q.Set("project", f.project)
+	}
+	u = u.JoinPath(path...)
+	u.RawQuery = q.Encode()
+	return u, nil
+}
+
+// askDatasets sends a request and returns the body of the answer.
+func (a *app) askDatasets(ctx context.Context, method string, u *url.URL, body io.Reader, headers ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	defer cancel()
+	resp, err := a.askServer(ctx, method, u, body, headers...)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated {
+		return nil, refusal(u, resp)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxDataset+1))
+	if err == nil && len(data) > maxDataset {
+		err = proviso.Errorf(proviso.Limit, "%s: the answer has more than %d bytes", transport.URL(u), maxDataset)
+	}
+	return data, err
+}
+
+// datasetVersion is a version of a dataset on a server.
+type datasetVersion struct {
+	Name    string    `json:"name"`
+	Version string    `json:"version"`
+	Number  int       `json:"number"`
+	Cases   int       `json:"cases"`
+	Size    int       `json:"size"`
+	Created time.Time `json:"created_at"`
+}
+
+func (a *app) listDatasets(ctx context.Context, f *datasetFlags, format string) error {
+	if err := oneOf("format", format, []string{"table", formatJSON}); err != nil {
+		return err
+	}
+	list := []datasetVersion{}
+	for after := ""; ; {
+		u, err := a.datasetAddress(f, nil, "limit", "1000", "after", after)
+		if err != nil {
+			return err
+		}
+		data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
+		if err != nil {
+			return err
+		}
+		var page struct {
+			Items []datasetVersion `json:"items"`
+			Next  string           `json:"next"`
+		}
+		if err := json.Unmarshal(data, &page); err != nil {
+			return notOfServer(u)
+		}
+		if list = append(list, page.Items...); page.Next == "" || page.Next == after {
+			break
+		}
+		after = page.Next
+	}
+	if format == formatJSON {
+		e := json.NewEncoder(a.out)
+		e.SetEscapeHTML(false)
+		return e.Encode(list)
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tVERSION\tCASES\tCHANGED")
+	for _, d := range list {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", printable(d.Name), d.Number, d.Cases, d.Created.UTC().Format("2006-01-02 15:04"))
+	}
+	return w.Flush()
+}
+
+func notOfServer(u *url.URL) error {
+	return proviso.Errorf(proviso.Unavailable, "%s: the answer does not come from a proviso server", transport.URL(u))
+}
+
+func (a *app) pullDataset(ctx context.Context, f *datasetFlags, ref, format string) error {
+	if format == "" {
+		switch strings.ToLower(filepath.Ext(f.output)) {
+		case ".yaml", ".yml":
+			format = "yaml"
+		case ".csv":
+			format = "csv"
+		default:
+			format = "jsonl"
+		}
+	}
+	if err := oneOf("format", format, []string{"jsonl", "yaml", "csv"}); err != nil {
+		return err
+	}
+	name, version, err := suite.ParseDataset(ref)
+	if err != nil {
+		return usageError{err, "such as returns or returns@3"}
+	}
+	u, err := a.datasetAddress(f, []string{name, "file"}, "version", version, "format", format)
+	if err != nil {
+		return err
+	}
+	data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
+	if err != nil {
+		return err
+	}
+	if f.output == "" {
+		_, err = a.out.Write(data)
+		return err
+	}
+	return os.WriteFile(f.output, data, 0o644)
+}
+
+func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file string) error {
+	if _, version, err := suite.ParseDataset(name); err != nil || version != "" {
+		return usageError{fmt.Errorf("%q is no name of a dataset", name), "a version is made by the push; letters, digits, dots, dashes and underscores are a name"}
+	}
+	u, err := a.datasetAddress(f, []string{name, "file"})
+	if err != nil {
+		return err
+	}
+	var content bytes.Buffer
+	_, mistakes := suite.WriteDataset(ctx, &content, file, suite.Options{Env: a.env, Facts: engine.Facts()})
+	if err := a.mistakes(mistakes); err != nil { // it says that nothing was run, and so nothing was sent
+		return err
+	}
+	var headers []string
+	switch f.replaces {
+	case "":
+	case "new":
+		headers = []string{"If-None-Match", "*"}
+	default:
+		headers = []string{"If-Match", `"` + f.replaces + `"`}
+	}
+	data, err := a.askDatasets(ctx, http.MethodPut, u, bytes.NewReader(content.Bytes()), headers...)
+	if err != nil {
+		return err
+	}
+	var d datasetVersion
+	if err := json.Unmarshal(data, &d); err != nil || d.Version == "" {
+		return notOfServer(u)
+	}
+	_, err = fmt.Fprintf(a.out, "%s version %d: %s\n", printable(d.Name), d.Number, plural(d.Cases, "case"))
+	return err
+}
+
+func (a *app) diffDataset(ctx context.Context, f *datasetFlags, args []string, format string) error {
+	if err := oneOf("format", format, []string{"table", formatJSON}); err != nil {
+		return err
+	}
+	if _, version, err := suite.ParseDataset(args[0]); err != nil || version != "" {
+		return usageError{fmt.Errorf("%q is no name of a dataset", args[0]), "versions are further arguments: proviso datasets diff returns 2 3"}
+	}
+	from, to := "", ""
+	if len(args) > 1 {
+		from = args[1]
+	}
+	if len(args) > 2 {
+		to = args[2]
+	}
+	u, err := a.datasetAddress(f, []string{args[0], "diff"}, "from", from, "to", to)
+	if err != nil {
+		return err
+	}
+	data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
+	if err != nil {
+		return err
+	}
+	if format == formatJSON {
+		_, err = a.out.Write(data)
+		return err
+	}
+	v, err := value.ParseJSON(string(data))
+	diff, ok := v.(*value.Object)
+	if err != nil || !ok {
+		return notOfServer(u)
+	}
+	return a.showDiff(diff)
+}
+
+// showDiff prints what changed, a case a line.
+func (a *app) showDiff(diff *value.Object) error {
+	var b strings.Builder
+	counts := diff.Object("counts")
+	number := func(o *value.Object, key string) string { return value.ToString(o.At(key)) }
+	fmt.Fprintf(&b, "version %s to %s: %s added, %s removed, %s changed, %s the same\n", number(diff.Object("from"), "number"), number(diff.Object("to"), "number"),
+		number(counts, "added"), number(counts, "removed"), number(counts, "changed"), number(counts, "same"))
+	list := func(sign, key, id string, more func(*value.Object) string) {
+		cases, _ := diff.At(key).([]any)
+		for _, v := range cases {
+			o, _ := v.(*value.Object)
+			fmt.Fprintf(&b, "%s %s%s\n", sign, printable(o.Text(id)), more(o))
+		}
+		if n, ok := counts.At(key).(float64); ok && int(n) > len(cases) {
+			fmt.Fprintf(&b, "%s … and %d more\n", sign, int(n)-len(cases))
+		}
+	}
+	described := func(o *value.Object) string {
+		if text := o.Text("description"); text != "" {
+			return "  " + printable(text)
+		}
+		return ""
+	}
+	list("+", "added", "id", described)
+	list("-", "removed", "id", described)
+	list("~", "changed", "case", func(o *value.Object) string {
+		return "  " + printable(strings.Join(changedKeys(o.Object("before"), o.Object("after")), ", "))
+	})
+	_, err := io.WriteString(a.out, b.String())
+	return err
+}
+
+// changedKeys returns the keys whose values differ; of variables, their names.
+func changedKeys(before, after *value.Object) []string {
+	var keys []string
+	compare := func(prefix string, a, b *value.Object) {
+		for _, key := range append(a.Keys(), b.Keys()...) {
+			name := prefix + key
+			if key == "vars" && prefix == "" || slices.Contains(keys, name) {
+				continue
+			}
+			if !bytes.Equal(value.AppendJSON(nil, a.At(key)), value.AppendJSON(nil, b.At(key))) || a.Has(key) != b.Has(key) {
+				keys = append(keys, name)
+			}
+		}
+	}
+	compare("", before, after)
+	compare("vars.", before.Object("vars"), after.Object("vars"))
+	return keys
+}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/judge/align"
+	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/files"
+	"github.com/proviso-eval/proviso/store/sqlite"
+)
+
+const labelsPath = "/v1/labels/file"
+
+// maxLabelsFile bounds a file of labels, in bytes.
+const maxLabelsFile = 256 << 20
+
+// labelsStep is how many labels one request sends.
+const labelsStep = 2000
+
+func newLabelsImport(a *app) *cobra.Command {
+	f := &labelsFlags{}
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Add labels that were made elsewhere",
+		Long: "import adds the labels of a FILE (- for standard input): what `proviso labels export` wrote, or a sheet of\n" +
+			"`proviso align --template` that a person filled in, with --run and --by. Each label keeps its person and its\n" +
+			"time. Importing a file again changes nothing. A label that the person replaced later is left out.",
+		Args: exactly(1, "the file of labels"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.importLabels(cmd.Context(), f, args[0]) },
+	}
+	f.place(cmd)
+	cmd.Flags().StringVar(&f.run, "run", "", "the `RUN` that a sheet is of, by its id")
+	cmd.Flags().StringVar(&f.person, "by", "", "the `PERSON` who filled in a sheet")
+	return cmd
+}
+
+func (a *app) importLabels(ctx context.Context, f *labelsFlags, name string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	lines, err := a.labelLines(f, name)
+	if err != nil {
+		return err
+	}
+	var n store.LabelImport
+	if f.server != "" {
+		n, err = a.sendLabels(ctx, f, lines)
+	} else {
+		err = a.withLabels(ctx, f, func(kept store.ProjectStore) (err error) {
+			n, err = store.ImportLabels(ctx, kept, lines, "")
+			return err
+		})
+	}
+	text := fmt.Sprintf("added %s", plural(n.Added, "label"))
+	for _, x := range [...]struct {
+		n   int
+		why string
+	}{{n.Known, "were there already"}, {n.Older, "were replaced by the person later"}, {n.Stale, "are of other outputs than the run has"}, {n.Removed, "were removed"}} {
+		if x.n > 0 {
+			text += fmt.Sprintf(", %d %s", x.n, x.why)
+		}
+	}
+	fmt.Fprintln(a.err, "proviso: "+text)
+	return err
+}
+
+// labelLines reads a file of labels, or a sheet.
+func (a *app) labelLines(f *labelsFlags, name string) ([]label.Line, error) {
+	in := a.in
+	if name != "-" {
+		file, err := openFile(name, holdsAlignment)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in = file
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxLabelsFile+1))
+	switch {
+	case err != nil:
+		return nil, proviso.Errorf(proviso.Unavailable, "read the labels: %w", err)
+	case len(data) > maxLabelsFile:
+		return nil, proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", shownName(name), maxLabelsFile>>20)
+	}
+	if f.run != "" || f.person != "" {
+		return a.sheetLines(f, name, data)
+	}
+	lines, mistakes, err := label.ReadLines(shownName(name), bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	if len(mistakes) > 0 {
+		if !bytes.Contains(data[:min(len(data), 4096)], []byte(label.IDKey)) {
+			return nil, usageError{fmt.Errorf("%s is no file of `proviso labels export`", shownName(name)), "for a sheet of `proviso align --template`, add --run and --by"}
+		}
+		return nil, a.mistakes(mistakes)
+	}
+	return lines, nil
+}
+
+// sheetLines reads a sheet that a person filled in. The ids of its labels follow from what
+// they say, so that it can be imported again.
+func (a *app) sheetLines(f *labelsFlags, name string, data []byte) ([]label.Line, error) {
+	if f.run == "" || f.person == "" {
+		return nil, usageError{errors.New("a sheet needs --run and --by: it does not say which run it is of, and who filled it in"), "add both"}
+	}
+	sheet, err := align.ReadLabels(shownName(name), bytes.NewReader(data))
+	if err != nil {
+		var list proviso.Mistakes
+		if errors.As(err, &list) {
+			return nil, a.mistakes(list)
+		}
+		return nil, err
+	}
+	var lines []label.Line
+	for i := range sheet.Rows {
+		x := &sheet.Rows[i]
+		if !x.Labelled {
+			continue
+		}
+		if x.Row < 0 {
+			return nil, proviso.Errorf(proviso.Invalid, "%s: the label of case %q has no row; only sheets with the column row can be imported", shownName(name), x.Case)
+		}
+		l := label.Label{Subject: label.Subject{Run: f.run, Index: x.Row, Assertion: x.Assertion}, Verdict: label.Verdict(x.Human.String()), Note: x.Note, By: f.person,
+			Case: x.Case, OutputID: x.OutputID, Created: time.Now().UTC().Truncate(time.Microsecond)}
+		l.ID = store.ContentID(store.LabelID, sha256.Sum256([]byte(strings.Join([]string{l.Run, fmt.Sprint(l.Index), l.Assertion, l.By, string(l.Verdict), l.Note}, "\x00"))))
+		if err := l.Check(); err != nil {
+			return nil, err
+		}
+		lines = append(lines, label.Line{Number: i + 1, Label: l})
+	}
+	return lines, nil
+}
+
+// withLabels opens the labels beside the kept runs, or those of a database.
+func (a *app) withLabels(ctx context.Context, f *labelsFlags, do func(store.ProjectStore) error) error {
+	if f.db == "" {
+		dir := f.dir
+		if dir == "" {
+			dir = a.stateDir()
+		}
+		s, err := files.Open(dir, files.Options{})
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(s.In(store.DefaultProject)), s.Close())
+	}
+	if _, err := os.Stat(f.db); errors.Is(err, os.ErrNotExist) {
+		return proviso.Because(err, proviso.NotFound, "there is no database %s", f.db)
+	}
+	db, err := sqlite.Open(ctx, f.db, sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	project := store.DefaultProject
+	if f.project != "" {
+		project = store.Project(f.project)
+	}
+	return errors.Join(do(db.In(project)), db.Close())
+}
+
+// labelsAddress returns the address of the labels of a server.
+func labelsAddress(f *labelsFlags) (*url.URL, error) {
+	u, err := pushAddress(f.server, f.project)
+	if err != nil {
+		return nil, err
+	}
+	u.Path = strings.TrimSuffix(u.Path, runsPath) + labelsPath
+	return u, nil
+}
+
+// fetchLabels reads labels from a server.
+func (a *app) fetchLabels(ctx context.Context, f *labelsFlags) ([]label.Label, error) {
+	u, err := labelsAddress(f)
+	if err != nil {
+		return nil, err
+	}
+	q := u.Query()
+	for key, text := range map[string]string{"run": f.run, "by": f.by, "queue": f.queue} {
+		if text != "" {
+			q.Set(key, text)
+		}
+	}
+	if f.history {
+		q.Set("history", "yes")
+	}
+	u.RawQuery = q.Encode()
+	resp, err := a.askServer(ctx, http.MethodGet, u, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, refusal(u, resp)
+	}
+	lines, mistakes, err := label.ReadLines(transport.URL(u), io.LimitReader(resp.Body, maxLabelsFile))
+	if err != nil {
+		return nil, err
+	}
+	if len(mistakes) > 0 {
+		return nil, proviso.Errorf(proviso.Unavailable, "%s: the answer is no file of labels: %s", transport.URL(u), mistakes[0].Message)
+	}
+	list := make([]label.Label, len(lines))
+	for i := range lines {
+		list[i] = lines[i].Label
+	}
+	return list, nil
+}
+
+// sendLabels sends labels to a server, some at a time.
+func (a *app) sendLabels(ctx context.Context, f *labelsFlags, lines []label.Line) (all store.LabelImport, err error) {
+	u, err := labelsAddress(f)
+	if err != nil {
+		return all, err
+	}
+	for from := 0; from < len(lines); from += labelsStep {
+		var text []byte
+		for i := range lines[from:min(len(lines), from+labelsStep)] {
+			if line := &lines[from+i]; line.Removed {
+				text = label.AppendRemoval(text, line.Label.ID)
+			} else {
+				text = label.AppendLine(text, &line.Label)
+			}
+		}
+		n, err := a.sendLabelLines(ctx, u, text)
+		if err != nil {
+			return all, err
+		}
+		all.Added, all.Known, all.Older, all.Stale, all.Removed = all.Added+n.Added, all.Known+n.Known, all.Older+n.Older, all.Stale+n.Stale, all.Removed+n.Removed
+	}
+	return all, nil
+}
+
+func (a *app) sendLabelLines(ctx context.Context, u *url.URL, text []byte) (n store.LabelImport, err error) {
+	resp, err := a.askServer(ctx, http.MethodPost, u, bytes.NewReader(text))
+	if err != nil {
+		return n, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return n, refusal(u, resp)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
+	if err == nil {
+		err = json.Unmarshal(data, &n)
+	}
+	if err != nil {
+		return n, proviso.Errorf(proviso.Unavailable, "%s: the answer is not the counts of labels", transport.URL(u))
+	}
+	return n, nil
+}

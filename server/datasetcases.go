@@ -1,0 +1,202 @@
+package server
+
+import (
+	"errors"
+	"net/url"
+	"strconv"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// NewCases are cases to be added to a dataset: one of cases, run and evaluation.
+type NewCases struct {
+	Cases      []*value.Object `json:"cases,omitempty" doc:"As under tests of a suite, with the keys id, description, vars, assert, threshold and metadata"`
+	Run        string          `json:"run,omitempty" doc:"The id of a run whose rows become cases; rows of the same case become one"`
+	Status     []string        `json:"status,omitempty" enum:"pass,fail,error,skip" doc:"With run: rows with one of these; fail and error if status and indexes are missing"`
+	Indexes    []int           `json:"indexes,omitempty" doc:"With run: rows with these indexes"`
+	Evaluation string          `json:"evaluation,omitempty" doc:"The id of an evaluation whose input and assertions become a case"`
+	Expect     string          `json:"expect,omitempty" doc:"With evaluation: one more assertion, as in the column __expected of a CSV file; a text alone has to equal the output"`
+}
+
+// RemovedCases are cases to be removed from a dataset.
+type RemovedCases struct {
+	Cases []string `json:"cases" doc:"Their ids"`
+}
+
+// maxTries bounds how often a change is made again because of other writers.
+const maxTries = 5
+
+// addCases adds cases to a dataset.
+func (s *Server) addCases(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
+		return err
+	}
+	doc, err := parseBody(c.r.Context(), c.body)
+	if err != nil {
+		return err
+	}
+	var in NewCases
+	if err := decodeDocument(doc, &in); err != nil {
+		return err
+	}
+	if err := in.check(doc); err != nil {
+		return err
+	}
+	made, err := s.casesAsked(c, &in)
+	if err != nil {
+		return err
+	}
+	return s.changeDataset(c, func(now store.Document, out *ChangedDataset) (*datasetBuilder, error) {
+		b := newDatasetBuilder()
+		if err := b.keep(now.Content); err != nil {
+			return nil, err
+		}
+		for i, one := range in.Cases {
+			if one.At("id") == nil && b.Has(b.ID(one)) {
+				out.Known++
+				continue
+			}
+			b.add("/cases/"+strconv.Itoa(i), one)
+		}
+		for _, one := range made {
+			if b.Has(b.ID(one)) {
+				out.Known++
+				continue
+			}
+			out.LeftOut = append(out.LeftOut, b.addMade(one)...)
+		}
+		out.Added = b.added
+		return b, b.problem(doc)
+	})
+}
+
+// check rejects a request that names no source of cases, or several.
+func (in *NewCases) check(doc *document.Document) error {
+	d := decoder{}
+	sources := 0
+	for _, given := range []bool{in.Cases != nil, in.Run != "", in.Evaluation != ""} {
+		if given {
+			sources++
+		}
+	}
+	if sources != 1 {
+		d.mistake("", "one of cases, run and evaluation is expected, not %d of them", sources)
+	}
+	if in.Run == "" && in.Status != nil {
+		d.mistake("/status", "status selects rows of a run, and run is missing")
+	}
+	if in.Run == "" && in.Indexes != nil {
+		d.mistake("/indexes", "indexes are those of rows of a run, and run is missing")
+	}
+	if in.Status != nil && in.Indexes != nil {
+		d.mistake("/indexes", "rows are selected by status or by indexes, not by both")
+	}
+	if in.Evaluation == "" && in.Expect != "" {
+		d.mistake("/expect", "expect is about an evaluation, and evaluation is missing")
+	}
+	for i, status := range in.Status {
+		if _, ok := statusByName(status); !ok {
+			d.mistake("/status/"+strconv.Itoa(i), "%s is no status of a row: pass, fail, error or skip", strconv.Quote(shortened(status)))
+		}
+	}
+	if len(d.mistakes) > 0 {
+		return d.problem(doc)
+	}
+	return nil
+}
+
+// removeCases removes cases from a dataset.
+func (s *Server) removeCases(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
+		return err
+	}
+	doc, err := parseBody(c.r.Context(), c.body)
+	if err != nil {
+		return err
+	}
+	var in RemovedCases
+	if err := decodeDocument(doc, &in); err != nil {
+		return err
+	}
+	return s.changeDataset(c, func(now store.Document, out *ChangedDataset) (*datasetBuilder, error) {
+		asked := map[string]bool{} // id → whether it was found
+		for _, id := range in.Cases {
+			asked[id] = false
+		}
+		b := newDatasetBuilder()
+		for rest := now.Content; len(rest) > 0; {
+			var line []byte
+			line, rest = lineOf(rest)
+			id, err := idOf(line)
+			if err != nil {
+				return nil, err
+			}
+			if b.Keep(id); !hasKey(asked, id) {
+				b.content = append(append(b.content, line...), '\n')
+				b.cases++
+				continue
+			}
+			asked[id] = true
+			out.Removed++
+		}
+		d := decoder{}
+		for i, id := range in.Cases {
+			if !asked[id] {
+				d.mistake("/cases/"+strconv.Itoa(i), "no case of version %d has the id %s", now.Number, strconv.Quote(shortened(id)))
+			}
+		}
+		if len(d.mistakes) > 0 {
+			return nil, d.problem(doc)
+		}
+		return b, nil
+	})
+}
+
+func hasKey(m map[string]bool, key string) bool {
+	_, ok := m[key]
+	return ok
+}
+
+// changeDataset stores what change makes of the current version of the dataset in the
+// address. If another request changed it meanwhile, change is called again, unless the
+// client said which version it changes.
+func (s *Server) changeDataset(c *call, change func(now store.Document, out *ChangedDataset) (*datasetBuilder, error)) error {
+	name := c.r.PathValue("dataset")
+	asked, err := s.precondition(c, name)
+	if err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		now, err := s.openDataset(c, "")
+		if err != nil {
+			return err
+		}
+		if asked != nil && *asked != now.Hash {
+			return s.conflicting(c, name, problem(proviso.Conflict, ""))
+		}
+		var out ChangedDataset
+		b, err := change(now, &out)
+		if err != nil {
+			return err
+		}
+		doc, created, err := s.putCases(c, name, b, &now.Hash)
+		var e *proviso.Error
+		if asked == nil && try < maxTries && errors.As(err, &e) && e.Code == proviso.Conflict {
+			continue
+		}
+		if err != nil {
+			return s.conflicting(c, name, err)
+		}
+		out.DatasetVersion = datasetOf(doc)
+		return s.kept(c, "/v1/datasets/"+url.PathEscape(doc.Name), created, out)
+	}
+}

@@ -1,0 +1,276 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// maxMadeCases bounds the cases that one request makes of a run.
+const maxMadeCases = 10_000
+
+// casesAsked makes the cases of a run or an evaluation that a request names.
+func (s *Server) casesAsked(c *call, in *NewCases) ([]*value.Object, error) {
+	switch {
+	case in.Run != "":
+		return s.casesOfRun(c, in)
+	case in.Evaluation != "":
+		one, err := s.caseOfEvaluation(c, in)
+		return []*value.Object{one}, err
+	}
+	return nil, nil
+}
+
+// casesOfRun makes cases of the rows of a run. Rows of the same case make one.
+func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
+	r, err := s.seenRunOf(c, in.Run)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := openStored(c.r.Context(), c.kept, r)
+	if err != nil {
+		return nil, err
+	}
+	defaults := defaultsOf(stored.Header().Meta.Object("config"))
+	var made []*value.Object
+	seen := map[string]bool{}
+	take := func(row *store.Result) error {
+		v, err := value.ParseJSON(string(row.JSON))
+		record, ok := v.(*value.Object)
+		if err != nil || !ok {
+			return fmt.Errorf("row %d of run %s is damaged", row.Index, r.ID)
+		}
+		one := caseOfRow(record, defaults)
+		id := one.Text("id")
+		if seen[id] {
+			return nil
+		}
+		if seen[id] = id != ""; len(made) == maxMadeCases {
+			return proviso.Errorf(proviso.Limit, "more than %d cases of one run: select rows by their indexes", maxMadeCases)
+		}
+		made = append(made, one)
+		return nil
+	}
+	if in.Indexes != nil {
+		for i, index := range in.Indexes {
+			row, err := c.kept.Result(c.r.Context(), r.ID, index)
+			if err != nil && isNotFound(err) {
+				err = invalid([]Mistake{{Pointer: "/indexes/" + strconv.Itoa(i), Code: proviso.NotFound, Message: fmt.Sprintf("the run has no finished row %d", index)}})
+			}
+			if err == nil {
+				err = take(&row)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return made, nil
+	}
+	f := store.ResultFilter{Status: []proviso.Status{proviso.Fail, proviso.Errored}}
+	if in.Status != nil {
+		f.Status = nil
+		for _, name := range in.Status {
+			status, _ := statusByName(name)
+			f.Status = append(f.Status, status)
+		}
+	}
+	return made, eachOf(c, r.ID, f, take)
+}
+
+// eachOf calls take for the rows of a run that a filter selects.
+func eachOf(c *call, run string, f store.ResultFilter, take func(*store.Result) error) error {
+	if len(f.Status) == 0 {
+		return nil // an empty filter would select all
+	}
+	page := store.Page{Limit: store.MaxPage}
+	for {
+		list, err := c.kept.ListResults(c.r.Context(), run, f, page)
+		if err != nil {
+			return err
+		}
+		for i := range list.Items {
+			if err := take(&list.Items[i]); err != nil {
+				return err
+			}
+		}
+		if list.Next == "" {
+			return nil
+		}
+		page.After = list.Next
+	}
+}
+
+// statusByName returns the status with a name.
+func statusByName(name string) (proviso.Status, bool) {
+	for _, s := range []proviso.Status{proviso.Errored, proviso.Pass, proviso.Fail, proviso.Skip} {
+		if s.String() == name {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
+// caseDefaults are what the suite of a run adds to every case.
+type caseDefaults struct {
+	assert   []any
+	metadata *value.Object
+}
+
+func defaultsOf(config *value.Object) caseDefaults {
+	test := config.Object("defaultTest")
+	list, _ := test.At("assert").([]any)
+	all := config.Object("metadata").Clone()
+	for key, v := range test.Object("metadata").All() {
+		if all == nil {
+			all = value.NewObject(1)
+		}
+		all.Set(key, v)
+	}
+	return caseDefaults{list, all}
+}
+
+// caseOfRow makes a case of a row, without what its suite adds to every case: the suite
+// adds it again when it runs the dataset.
+func caseOfRow(row *value.Object, defaults caseDefaults) *value.Object {
+	test := row.Object("testCase")
+	one := value.NewObject(6)
+	if id := row.Text("caseId"); id != "" {
+		one.Set("id", id)
+	}
+	if text := test.Text("description"); text != "" {
+		one.Set("description", text)
+	}
+	vars := row.Object("resolvedVars")
+	if vars == nil {
+		vars = row.Object("vars")
+	}
+	if vars.Len() > 0 {
+		one.Set("vars", vars)
+	}
+	list, _ := test.At("assert").([]any)
+	if n := len(defaults.assert); n <= len(list) && same(list[:n], defaults.assert) {
+		list = list[n:]
+	}
+	if len(list) > 0 {
+		one.Set("assert", list)
+	}
+	if threshold, ok := test.At("threshold").(float64); ok {
+		one.Set("threshold", threshold)
+	}
+	metadata := value.NewObject(0)
+	for key, v := range test.Object("metadata").All() {
+		if known, ok := defaults.metadata.Get(key); !ok || !same(known, v) {
+			metadata.Set(key, v)
+		}
+	}
+	if metadata.Len() > 0 {
+		one.Set("metadata", metadata)
+	}
+	if one.Len() == 0 || one.Len() == 1 && one.Has("id") {
+		one.Set("vars", value.NewObject(0)) // its suite has the whole content
+	}
+	return one
+}
+
+// same reports whether two values are the same JSON.
+func same(a, b any) bool {
+	return string(value.AppendJSON(nil, a)) == string(value.AppendJSON(nil, b))
+}
+
+// caseOfEvaluation makes a case of an evaluation.
+func (s *Server) caseOfEvaluation(c *call, in *NewCases) (*value.Object, error) {
+	e, err := c.kept.Evaluation(c.r.Context(), in.Evaluation)
+	if err == nil && !seesAll(c.key) && e.CreatedBy != c.key.ID {
+		err = proviso.Errorf(proviso.NotFound, "there is no evaluation %s", strconv.Quote(shortened(in.Evaluation)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.Request == nil {
+		return nil, problem(proviso.Unsupported, "this server did not keep the input of the evaluation; --keep-contents keeps it")
+	}
+	v, err := value.ParseJSON(string(e.Request))
+	request, ok := v.(*value.Object)
+	if err != nil || !ok {
+		return nil, errDataset
+	}
+	vars := value.ObjectOf("input", request.Text("agent_input"))
+	for name, v := range request.Object("vars").All() {
+		vars.Set(name, v)
+	}
+	one := value.ObjectOf("vars", vars)
+	var list []any
+	members, _ := request.At("assertions").([]any)
+	for _, m := range members {
+		a, _ := m.(*value.Object)
+		if a = a.Clone(); a != nil && !a.Has("type") {
+			a.Set("type", proviso.TypeJudge)
+		}
+		list = append(list, a)
+	}
+	if in.Expect != "" {
+		row, err := suite.Cells(engine.Facts().Types).CaseFromRow(value.ObjectOf("__expected", in.Expect))
+		var e *proviso.Error
+		if errors.As(err, &e) {
+			return nil, invalid([]Mistake{{Pointer: "/expect", Code: e.Code, Message: e.Error()}})
+		}
+		more, _ := row.At("assert").([]any)
+		list = append(list, more...)
+	}
+	if len(list) > 0 {
+		one.Set("assert", list)
+	}
+	if metadata := request.Object("metadata"); metadata.Len() > 0 {
+		one.Set("metadata", metadata)
+	}
+	return one, nil
+}
+
+// addMade adds a case that was made of a run or an evaluation. Assertions that a dataset
+// cannot hold are left out, and a case that it cannot hold, too: the result says which.
+func (b *datasetBuilder) addMade(one *value.Object) (leftOut []string) {
+	note := func(e *proviso.Error) { leftOut = append(leftOut, "case "+b.ID(one)+": "+e.Error()) }
+	list, _ := one.At("assert").([]any)
+	wrong := map[int]bool{}
+	mistakes := b.Check(one)
+	for _, e := range mistakes {
+		rest, ok := strings.CutPrefix(e.Pointer, "/assert/")
+		first, _, _ := strings.Cut(strings.TrimSuffix(rest, document.KeyMark), "/")
+		n, err := strconv.Atoi(first)
+		if !ok || err != nil {
+			note(e)
+			return leftOut
+		}
+		if !wrong[n] {
+			note(e)
+		}
+		wrong[n] = true
+	}
+	if len(wrong) > 0 {
+		kept := []any{}
+		for i, a := range list {
+			if !wrong[i] {
+				kept = append(kept, a)
+			}
+		}
+		id := b.ID(one)
+		one = one.Clone()
+		one.Set("assert", kept)
+		one.Set("id", id)
+		if more := b.Check(one); len(more) > 0 {
+			note(more[0])
+			return leftOut
+		}
+	}
+	b.add("", one)
+	return slices.Clip(leftOut)
+}

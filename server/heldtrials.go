@@ -1,0 +1,137 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// The states of a trial.
+const (
+	trialRunning   = "running"
+	trialDone      = "done"
+	trialFailed    = "failed"
+	trialCancelled = "cancelled"
+)
+
+// Limits of trials in memory.
+const (
+	keepTrial    = time.Hour // after its end
+	maxTrials    = 100       // those that ended first make room
+	maxTrialRuns = 8         // under way at a time
+	maxKeyTrials = 2         // of them of one key
+	maxLooked    = 10_000    // assertions whose trials are counted
+)
+
+// heldTrial is a trial in memory. It is safe for concurrent use.
+type heldTrial struct {
+	id      string
+	project store.Project
+	key     store.Key // that started it
+	cancel  context.CancelFunc
+
+	ended time.Time // guarded by heldTrials.mu; zero while it goes on
+
+	mu    sync.Mutex
+	state Trial
+}
+
+// now returns the trial as it is.
+func (t *heldTrial) now() Trial {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.state
+}
+
+// change changes the state.
+func (t *heldTrial) change(f func(*Trial)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f(&t.state)
+}
+
+// heldTrials are the trials that go on, or have ended lately. It is safe for concurrent
+// use.
+type heldTrials struct {
+	mu     sync.Mutex
+	byID   map[string]*heldTrial
+	looked map[string]int // how many trials showed a held-out half, by trialKey
+}
+
+func newHeldTrials() *heldTrials {
+	return &heldTrials{byID: map[string]*heldTrial{}, looked: map[string]int{}}
+}
+
+// trialKey names what trials are counted for.
+func trialKey(project store.Project, run, assertion string) string {
+	return string(project) + "\n" + run + "\n" + assertion
+}
+
+// begin holds a new trial, or returns why there is no room for it.
+func (h *heldTrials) begin(t *heldTrial) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var first *heldTrial // to end
+	running, own := 0, 0
+	for id, other := range h.byID {
+		switch {
+		case other.ended.IsZero():
+			if running++; other.key.ID == t.key.ID {
+				own++
+			}
+		case time.Since(other.ended) >= keepTrial:
+			delete(h.byID, id)
+		case first == nil || other.ended.Before(first.ended):
+			first = other
+		}
+	}
+	if running >= maxTrialRuns || own >= maxKeyTrials {
+		p := problem(codeBusy, "other trials are under way; wait for one to end, or cancel it")
+		p.retryAfter = 5 * time.Second
+		return p
+	}
+	if len(h.byID) >= maxTrials && first != nil {
+		delete(h.byID, first.id)
+	}
+	h.byID[t.id] = t
+	return nil
+}
+
+// get returns a trial, nil if it is not held.
+func (h *heldTrials) get(id string) *heldTrial {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.byID[id]
+	if t != nil && !t.ended.IsZero() && time.Since(t.ended) >= keepTrial {
+		delete(h.byID, id)
+		return nil
+	}
+	return t
+}
+
+// end says that a trial is over.
+func (h *heldTrials) end(t *heldTrial) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t.ended = time.Now()
+}
+
+// look counts a trial that shows the held-out half, and returns how many there were.
+func (h *heldTrials) look(key string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, known := h.looked[key]; !known && len(h.looked) >= maxLooked {
+		clear(h.looked)
+	}
+	h.looked[key]++
+	return h.looked[key]
+}
+
+// looks returns how many trials showed the held-out half.
+func (h *heldTrials) looks(key string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.looked[key]
+}

@@ -1,0 +1,84 @@
+package server
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+
+	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/store"
+)
+
+func labelFileRoutes() []*route {
+	return []*route{
+		{Method: http.MethodGet, Path: "/v1/labels/file", ID: "export-labels", Scope: store.Read, Also: []store.Scope{store.Labelling}, Status: http.StatusOK, MediaType: mediaRun, Stream: true,
+			Handle: (*Server).exportLabels, Summary: "The labels as a file that align and spade read", Params: labelFilters,
+			Detail: "JSON Lines, the oldest first. Without the scope read, only the client's own labels, and not what the judge said."},
+		{Method: http.MethodPost, Path: "/v1/labels/file", ID: "import-labels", Scope: store.Admin, Status: http.StatusOK, Asks: true, Handle: (*Server).importLabels,
+			Summary: "Keep labels that were made elsewhere", Reads: []string{mediaRun}, Response: typeOf[store.LabelImport](),
+			Detail: "The body is a file of labels as the route above has it. Each label keeps its id, person and time. Sending it again changes nothing."},
+	}
+}
+
+// exportLabels sends labels as lines, the oldest first.
+func (s *Server) exportLabels(c *call) error {
+	q, err := c.query("run", "index", "evaluation", "assertion", "by", "queue", "since", "history")
+	if err != nil {
+		return err
+	}
+	f, err := c.labelFilter(q)
+	if err != nil {
+		return err
+	}
+	var all []store.Label
+	for page := (store.Page{Limit: store.MaxPage}); ; {
+		list, err := c.kept.ListLabels(c.r.Context(), f, page)
+		if err != nil {
+			return err
+		}
+		all = append(all, list.Items...)
+		if page.After = list.Next; list.Next == "" {
+			break
+		}
+	}
+	c.w.Header().Set("Content-Type", mediaRun)
+	c.w.WriteHeader(http.StatusOK)
+	var line []byte
+	for i := range slices.Backward(all) {
+		l := &all[i].Label
+		if !seesAll(c.key) {
+			l.Judge, l.Judged = "", ""
+		}
+		line = label.AppendLine(line[:0], l)
+		if _, err := c.w.Write(line); err != nil {
+			return nil // the client has disconnected
+		}
+	}
+	return nil
+}
+
+// importLabels stores the labels of a file.
+func (s *Server) importLabels(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	if err := sentAs(mediaRun, c.r.Header); err != nil {
+		return err
+	}
+	var lines []label.Line
+	if err := c.compute(func() error {
+		list, mistakes, err := label.ReadLines("body", bytes.NewReader(c.body))
+		if err == nil && len(mistakes) > 0 {
+			err = invalid(placed(mistakes))
+		}
+		lines = list
+		return err
+	}); err != nil {
+		return err
+	}
+	n, err := store.ImportLabels(c.r.Context(), c.kept, lines, c.key.ID)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, n)
+}

@@ -1,0 +1,131 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/record"
+	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// readLabel checks a label, and finds out what it is about.
+func (s *Server) readLabel(c *call, in *NewLabel) (*store.NewLabel, error) {
+	n := &store.NewLabel{CreatedBy: c.key.ID, Lease: in.Lease, Label: label.Label{Verdict: label.Verdict(in.Label), Note: in.Note, Evidence: placesOf(in.Evidence), Queue: in.Queue,
+		Subject: label.Subject{Evaluation: in.Evaluation, Run: in.Run, Assertion: in.Assertion}}}
+	n.By, n.Name = c.person()
+	if in.By != "" {
+		if !c.key.Can(store.Admin) {
+			return nil, problem(codeForbidden, "only a key with the scope admin writes labels for others")
+		}
+		n.By, n.Name = in.By, ""
+	}
+	switch {
+	case in.Event != "":
+		return nil, pointed("/event", proviso.Unsupported, "labels on traffic are not supported yet; label an evaluation or a row of a run")
+	case in.Run != "" && in.Index == nil:
+		return nil, pointed("/run", proviso.Invalid, "index is missing: which row of the run it is")
+	case in.Run == "" && in.Index != nil:
+		return nil, pointed("/index", proviso.Invalid, "run is missing: of which run the row is")
+	case in.Run != "":
+		n.Index = *in.Index
+	}
+	if err := n.Check(); err != nil {
+		return nil, labelMistake(err)
+	}
+	about, err := s.subject(c, &n.Label)
+	if err != nil {
+		return nil, err
+	}
+	for i, span := range n.Evidence {
+		if span.End > about.units {
+			return nil, pointed(fmt.Sprintf("/evidence/%d/end", i), proviso.Invalid,
+				fmt.Sprintf("the output has %d UTF-16 units, so no part of it ends at %d", about.units, span.End))
+		}
+	}
+	return n, nil
+}
+
+// pointed is the error of one member of a body.
+func pointed(pointer, code, message string, valid ...string) error {
+	return &proviso.Error{Code: code, Pointer: pointer, Message: message, Valid: valid}
+}
+
+// labelMistake adds the member that an error of [label.Label.Check] is about.
+func labelMistake(err error) error {
+	var e *proviso.Error
+	if errors.As(err, &e) && len(e.Valid) > 0 { // the verdict alone has a few valid values
+		return pointed("/label", e.Code, e.Message, e.Valid...)
+	}
+	return err
+}
+
+// labelled is what a label is about.
+type labelled struct {
+	units int // UTF-16 units of the output
+}
+
+// subject finds what a label is about, and adds to it what the judge said.
+func (s *Server) subject(c *call, l *label.Label) (labelled, error) {
+	if l.Evaluation != "" {
+		return evaluationOfLabel(c, l)
+	}
+	result, err := c.kept.Result(c.r.Context(), l.Run, l.Index)
+	if err != nil {
+		return labelled{}, err
+	}
+	row, err := record.Decode(l.Index, result.JSON)
+	if err != nil {
+		return labelled{}, err
+	}
+	if err := l.OfRow(row); err != nil || len(l.Evidence) == 0 {
+		return labelled{}, err
+	}
+	d, err := report.NewDetail(metaOfCells(), result.JSON, 2*len(result.JSON)) // as people saw it
+	if err != nil || d.Output == nil {
+		return labelled{}, err
+	}
+	return labelled{units: value.UTF16Len(*d.Output)}, nil
+}
+
+// evaluationOfLabel is subject for an evaluation. Without its contents, nothing is known of
+// the output and its assertions.
+func evaluationOfLabel(c *call, l *label.Label) (labelled, error) {
+	e, err := c.kept.Evaluation(c.r.Context(), l.Evaluation)
+	if err != nil {
+		return labelled{}, err
+	}
+	var request struct {
+		Output string `json:"agent_output"`
+	}
+	var response judge.Response
+	if e.Request == nil || e.Response == nil {
+		if len(l.Evidence) > 0 {
+			return labelled{}, pointed("/evidence", proviso.Invalid, "the server does not keep the output, so no part of it can be evidence")
+		}
+		return labelled{}, nil
+	}
+	if err := errors.Join(json.Unmarshal(e.Request, &request), json.Unmarshal(e.Response, &response)); err != nil {
+		return labelled{}, err
+	}
+	l.OutputID = record.OutputID(request.Output)
+	out := labelled{units: value.UTF16Len(request.Output)}
+	if l.Assertion == "" {
+		l.Judged, l.Judge = e.Status.String(), e.Judge
+		return out, nil
+	}
+	var names []string
+	for i := range response.Results {
+		r := &response.Results[i]
+		if names = append(names, r.ID); r.ID == l.Assertion {
+			l.Judged, l.Judge = r.Status, r.Judge
+			return out, nil
+		}
+	}
+	return out, label.NoAssertion(l.Assertion, "the evaluation", names)
+}

@@ -1,0 +1,227 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// NewLabel is what a person says of an output, or of the verdict on one assertion.
+type NewLabel struct {
+	Evaluation string  `json:"evaluation,omitempty" doc:"The id of the evaluation that the label is about; or else run and index"`
+	Run        string  `json:"run,omitempty" doc:"The id of the run"`
+	Index      *int    `json:"index,omitempty" doc:"Of the row of the run, from 0"`
+	Event      string  `json:"event,omitempty" doc:"Of traffic: not supported yet"`
+	Assertion  string  `json:"assertion" doc:"The name of the assertion; empty for the whole output"`
+	Label      string  `json:"label" enum:"pass,fail,unsure"`
+	Note       string  `json:"note,omitempty" doc:"Why, up to 4000 characters"`
+	Evidence   []Place `json:"evidence,omitempty" doc:"Parts of the output that the label rests on, up to 100"`
+	Queue      string  `json:"queue,omitempty" doc:"The queue that gave the item"`
+	Lease      string  `json:"lease,omitempty" doc:"The lease of the item, which ends. A lease that has ended is no mistake"`
+	By         string  `json:"by,omitempty" doc:"Whose label it is, if it is not the client's; needs the scope admin"`
+}
+
+// Place is a part of an output.
+type Place struct {
+	Start int `json:"start" doc:"UTF-16 offset, from 0, as in JavaScript"`
+	End   int `json:"end" doc:"UTF-16 offset behind the last unit"`
+}
+
+// Label is a label of a person.
+type Label struct {
+	ID         string    `json:"id"`
+	By         string    `json:"by" doc:"The id of the API key, or the name of the person"`
+	Name       string    `json:"name,omitempty" doc:"The name of the API key"`
+	Created    time.Time `json:"created"`
+	Evaluation string    `json:"evaluation,omitempty"`
+	Run        string    `json:"run,omitempty"`
+	Index      *int      `json:"index,omitempty" doc:"Of the row of the run"`
+	Assertion  string    `json:"assertion" doc:"Empty for the whole output"`
+	Label      string    `json:"label" enum:"pass,fail,unsure"`
+	Note       string    `json:"note,omitempty"`
+	Evidence   []Place   `json:"evidence,omitempty"`
+	Case       string    `json:"case,omitempty" doc:"The id of the case"`
+	OutputID   string    `json:"output_id,omitempty" doc:"Hash of the output, as proviso align has it"`
+	Judge      string    `json:"judge,omitempty" doc:"The judge that had decided the assertion; only with the scope read"`
+	Judged     string    `json:"judged,omitempty" enum:"pass,fail,error,skip" doc:"What it, or a check, had decided; only with the scope read"`
+	Queue      string    `json:"queue,omitempty"`
+	Stratum    string    `json:"stratum,omitempty" enum:"random,informative" doc:"How the queue chose the item"`
+	Replaced   bool      `json:"replaced,omitempty" doc:"A later label of the same person on the same thing is in force"`
+}
+
+// LabelList is a page of labels.
+type LabelList struct {
+	Items []Label `json:"items"`
+	Next  string  `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+}
+
+// labelFilters are the parameters that select labels.
+var labelFilters = []param{
+	{Name: "run", Kind: "string", Doc: "Only on rows of this run"}, {Name: "index", Kind: "integer", Doc: "Only on this row of the run"},
+	{Name: "evaluation", Kind: "string", Doc: "Only on this evaluation"}, {Name: "assertion", Kind: "string", Doc: "Only on this assertion; empty for whole outputs"},
+	{Name: "by", Kind: "string", Doc: "Only of this person; me is the client"}, {Name: "queue", Kind: "string", Doc: "Only on items of this queue"}, since,
+	{Name: "history", Kind: "string", Enum: []string{"yes"}, Doc: "yes shows replaced labels, too"},
+}
+
+func labelRoutes() []*route {
+	return slices.Concat(labelFileRoutes(), []*route{
+		{Method: http.MethodPost, Path: "/v1/labels", ID: "add-label", Scope: store.Labelling, Panel: store.Labelling, Status: http.StatusCreated, Handle: (*Server).postLabel,
+			Summary: "Label an output, or the verdict on an assertion", Request: typeOf[NewLabel](), Response: typeOf[Label](),
+			Detail: "It replaces the earlier label of the same person on the same thing, which is kept. Labels of others are not changed."},
+		{Method: http.MethodGet, Path: "/v1/labels", ID: "list-labels", Scope: store.Read, Also: []store.Scope{store.Labelling}, Status: http.StatusOK, Handle: (*Server).listLabels,
+			Summary: "List labels, newest first", Response: typeOf[LabelList](), Detail: "Without the scope read, only the client's own.",
+			Params: slices.Concat(labelFilters, paging)},
+		{Method: http.MethodDelete, Path: "/v1/labels/{label}", ID: "delete-label", Scope: store.Labelling, Panel: store.Labelling, Status: http.StatusNoContent, Handle: (*Server).deleteLabel,
+			Summary: "Remove a label", Params: []param{in("label", "Its id")},
+			Detail: "The label that it replaced is in force again. Only admin removes labels of others."},
+	})
+}
+
+// person returns whose labels the client writes: that of its key, or of its token.
+func (c *call) person() (by, name string) {
+	if c.as != "" {
+		return c.as, c.as
+	}
+	return c.key.ID, c.key.Name
+}
+
+// labelOf returns a label as the client may see it.
+func (c *call) labelOf(l *store.Label) Label {
+	out := Label{ID: l.ID, By: l.By, Name: l.Name, Created: l.Created.UTC(), Evaluation: l.Evaluation, Run: l.Run, Assertion: l.Assertion,
+		Label: string(l.Verdict), Note: l.Note, Case: l.Case, OutputID: l.OutputID, Queue: l.Queue, Stratum: l.Stratum, Replaced: !l.InForce}
+	if l.Run != "" {
+		out.Index = &l.Index
+	}
+	for _, s := range l.Evidence {
+		out.Evidence = append(out.Evidence, Place(s))
+	}
+	if seesAll(c.key) {
+		out.Judge, out.Judged = l.Judge, l.Judged
+	}
+	return out
+}
+
+// postLabel stores a label.
+func (s *Server) postLabel(c *call) error {
+	var in NewLabel
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	if err := decode(c.r.Context(), c.body, &in); err != nil {
+		return err
+	}
+	if c.token != nil && in.Evaluation != c.token.evaluation {
+		return problem(codeForbidden, "the token is for labels of its evaluation")
+	}
+	n, err := s.readLabel(c, &in)
+	if err != nil {
+		return err
+	}
+	n.ID, n.Created = store.NewID(store.LabelID, time.Now()), time.Now().UTC().Truncate(time.Microsecond)
+	data, err := encode(c.labelOf(&store.Label{Label: n.Label, InForce: true}))
+	if err != nil {
+		return err
+	}
+	answer := store.Response{Status: http.StatusCreated, MediaType: mediaJSON, Location: "/v1/labels?" + url.Values{"by": {n.By}}.Encode(), Body: data}
+	n.Reply = c.reply(s, answer)
+	if _, err := c.kept.AddLabel(c.r.Context(), *n); err != nil {
+		return err
+	}
+	c.claim = nil // the reply is kept
+	return c.sendResponse(answer)
+}
+
+// listLabels lists the labels that the client may see.
+func (s *Server) listLabels(c *call) error {
+	q, err := c.query("run", "index", "evaluation", "assertion", "by", "queue", "since", "history", "limit", "after")
+	if err != nil {
+		return err
+	}
+	page, err := pageOf(q)
+	if err != nil {
+		return err
+	}
+	f, err := c.labelFilter(q)
+	if err != nil {
+		return err
+	}
+	list, err := c.kept.ListLabels(c.r.Context(), f, page)
+	if err != nil {
+		return err
+	}
+	out := LabelList{Items: make([]Label, 0, len(list.Items)), Next: list.Next}
+	for i := range list.Items {
+		out.Items = append(out.Items, c.labelOf(&list.Items[i]))
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// labelFilter reads which labels a request asks for. Without the scope read, a client gets
+// only its own.
+func (c *call) labelFilter(q url.Values) (store.LabelFilter, error) {
+	f := store.LabelFilter{Run: q.Get("run"), Evaluation: q.Get("evaluation"), By: q.Get("by"), Queue: q.Get("queue")}
+	var err error
+	if f.Since, err = timeOf(q, "since"); err != nil {
+		return f, err
+	}
+	history, err := choice(q, "history", "yes")
+	if err != nil {
+		return f, err
+	}
+	f.History = history != ""
+	if q.Has("index") {
+		index, err := indexOf(q.Get("index"), "invalid")
+		if err != nil {
+			return f, err
+		}
+		f.Index = &index
+	}
+	if q.Has("assertion") {
+		name := q.Get("assertion")
+		f.Assertion = &name
+	}
+	if by, _ := c.person(); f.By == "me" || !seesAll(c.key) {
+		if f.By != "" && f.By != "me" && f.By != by {
+			return f, problem(codeForbidden, "labels of others need a key with the scope read")
+		}
+		f.By = by
+	}
+	return f, nil
+}
+
+// deleteLabel removes a label of the client.
+func (s *Server) deleteLabel(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	by, _ := c.person()
+	if c.key.Can(store.Admin) && c.as == "" {
+		by = ""
+	}
+	if c.token != nil {
+		l, err := c.kept.Label(c.r.Context(), c.r.PathValue("label"))
+		if err != nil {
+			return err
+		}
+		if l.Evaluation != c.token.evaluation {
+			return problem(codeForbidden, "the token is for labels of its evaluation")
+		}
+	}
+	if err := c.kept.DeleteLabel(c.r.Context(), c.r.PathValue("label"), by); err != nil {
+		return err
+	}
+	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+}
+
+// placesOf returns places as the store has them.
+func placesOf(list []Place) []label.Span {
+	var out []label.Span
+	for _, p := range list {
+		out = append(out, label.Span(p))
+	}
+	return out
+}

@@ -1,0 +1,259 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// NewPanelToken asks for a token with which one page may show one evaluation.
+type NewPanelToken struct {
+	Evaluation string   `json:"evaluation" doc:"The id of the evaluation"`
+	Origin     string   `json:"origin" doc:"The origin of the page, one of --panel-origin"`
+	TTL        *int     `json:"ttl_s,omitempty" doc:"For how many seconds the token is valid, from 1 to 600; 600 if it is missing"`
+	Allow      []string `json:"allow,omitempty" doc:"What the token may do: read, label or both; read if it is missing"`
+	By         string   `json:"by,omitempty" doc:"The name of the person that labels are attributed to"`
+}
+
+// PanelToken is a token that was made.
+type PanelToken struct {
+	Token   string    `json:"token" doc:"It is sent as Authorization: Bearer …"`
+	Expires time.Time `json:"expires"`
+}
+
+const (
+	tokenPrefix = "pvt_" // so that scanners find leaked ones
+	maxTokenTTL = 10 * time.Minute
+	keyTokens   = 10_000  // of one key
+	allTokens   = 100_000 // of all keys
+	maxBy       = 200     // bytes
+	// tokenStreams is how many streams a token may have at a time: the pages that show the
+	// evaluation to a person.
+	tokenStreams = 10
+)
+
+func panelRoutes() []*route {
+	return []*route{
+		{Method: http.MethodPost, Path: "/v1/panel-tokens", ID: "add-panel-token", Scope: store.Evaluate, Status: http.StatusCreated, Secret: true,
+			Handle: (*Server).postPanelToken, Summary: "Make a token with which a page shows one evaluation",
+			Detail: "The evaluation has to be one of this key, except for admin. A page of the origin, and no other, may read the evaluation with it, and with label also label it. " +
+				"Tokens are in memory only, and end with their key.",
+			Request: typeOf[NewPanelToken](), Response: typeOf[PanelToken]()},
+	}
+}
+
+// panelToken is a token. It does not change, but for its streams.
+type panelToken struct {
+	id         string // for counting requests
+	evaluation string
+	origin     string
+	by         string // "" if nobody is named
+	allow      []store.Scope
+	key        string // id of the key that made it
+	project    store.Project
+	expires    time.Time
+	streams    int // guarded by panelTokens.mu
+}
+
+// over reports whether a token has expired. No token never does.
+func (t *panelToken) over(now time.Time) bool { return t != nil && !now.Before(t.expires) }
+
+// timer returns a timer for the end of a token.
+func (t *panelToken) timer() *time.Timer {
+	if t == nil {
+		timer := time.NewTimer(time.Hour)
+		timer.Stop()
+		return timer
+	}
+	return time.NewTimer(time.Until(t.expires))
+}
+
+// panelTokens are the tokens in force, by the hash of their text. The zero value is ready
+// to use, and it is safe for concurrent use.
+type panelTokens struct {
+	mu sync.Mutex
+	of map[[sha256.Size]byte]*panelToken
+}
+
+// add makes the text of a token; false if there are too many.
+func (p *panelTokens) add(t *panelToken, now time.Time) (text string, ok bool) {
+	text = tokenPrefix + rand.Text() + rand.Text()
+	hash := sha256.Sum256([]byte(text))
+	t.id = "token " + text[len(tokenPrefix):][:8]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.of == nil {
+		p.of = map[[sha256.Size]byte]*panelToken{}
+	}
+	own := 0
+	if len(p.of) >= keyTokens {
+		for hash, other := range p.of {
+			switch {
+			case other.over(now):
+				delete(p.of, hash)
+			case other.key == t.key:
+				own++
+			}
+		}
+	}
+	if own >= keyTokens || len(p.of) >= allTokens {
+		return "", false
+	}
+	p.of[hash] = t
+	return text, true
+}
+
+// get returns a token in force, or nil.
+func (p *panelTokens) get(text string, now time.Time) *panelToken {
+	hash := sha256.Sum256([]byte(text))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.of[hash]
+	if t.over(now) {
+		delete(p.of, hash)
+		return nil
+	}
+	return t
+}
+
+// enter counts a stream of a token; false if it has too many. No token has no limit.
+func (p *panelTokens) enter(t *panelToken) (leave func(), ok bool) {
+	if t == nil {
+		return func() {}, true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t.streams >= tokenStreams {
+		return nil, false
+	}
+	t.streams++
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		t.streams--
+	}, true
+}
+
+// postPanelToken makes a token.
+func (s *Server) postPanelToken(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	var in NewPanelToken
+	if err := decode(c.r.Context(), c.body, &in); err != nil {
+		return err
+	}
+	t := &panelToken{evaluation: in.Evaluation, origin: in.Origin, by: in.By, key: c.key.ID, project: c.project}
+	ttl, wrong := in.read(t)
+	if !slices.Contains(s.o.PanelOrigins, in.Origin) {
+		wrong = append(wrong, Mistake{Pointer: "/origin", Code: proviso.Refused, Valid: fewNames(s.o.PanelOrigins),
+			Message: "the server shows no panels on pages of " + strconv.Quote(shortened(in.Origin)) + "; serve --panel-origin allows an origin"})
+	}
+	if len(wrong) > 0 {
+		return invalid(wrong)
+	}
+	owner, err := s.ownerOf(c, in.Evaluation)
+	if err != nil {
+		return err
+	}
+	if owner != c.key.ID && !c.key.Can(store.Admin) {
+		return problem(codeForbidden, "only the key that made an evaluation, or one with the scope admin, makes tokens for it")
+	}
+	now := time.Now()
+	t.expires = now.Add(ttl).Truncate(time.Millisecond)
+	text, ok := s.tokens.add(t, now)
+	if !ok {
+		p := problem(codeBusy, "too many tokens are in force")
+		p.retryAfter = time.Minute
+		return p
+	}
+	return c.json(http.StatusCreated, PanelToken{Token: text, Expires: t.expires.UTC()})
+}
+
+// read returns how long a token is to be valid, and what is wrong.
+func (in *NewPanelToken) read(t *panelToken) (ttl time.Duration, wrong []Mistake) {
+	mistake := func(pointer, message string) {
+		wrong = append(wrong, Mistake{Pointer: pointer, Code: proviso.Invalid, Message: message})
+	}
+	ttl = maxTokenTTL
+	if in.TTL != nil {
+		if *in.TTL < 1 || *in.TTL > int(maxTokenTTL.Seconds()) {
+			mistake("/ttl_s", "a token is valid for 1 to "+strconv.Itoa(int(maxTokenTTL.Seconds()))+" seconds")
+		} else {
+			ttl = time.Duration(*in.TTL) * time.Second
+		}
+	}
+	if in.Allow == nil {
+		in.Allow = []string{string(store.Read)}
+	}
+	for i, name := range in.Allow {
+		switch scope := store.Scope(name); {
+		case scope != store.Read && scope != store.Labelling:
+			wrong = append(wrong, Mistake{Pointer: "/allow/" + strconv.Itoa(i), Code: proviso.Invalid, Message: "a token may allow read and label, not " + strconv.Quote(shortened(name)),
+				Valid: []string{string(store.Read), string(store.Labelling)}})
+		case !slices.Contains(t.allow, scope):
+			t.allow = append(t.allow, scope)
+		}
+	}
+	if len(in.Allow) == 0 {
+		mistake("/allow", "a token has to allow something: read, label or both")
+	}
+	if len(in.By) > maxBy || strings.ContainsFunc(in.By, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		mistake("/by", "by is a name of up to "+strconv.Itoa(maxBy)+" bytes, in one line")
+	}
+	if strings.HasPrefix(in.By, store.KeyID) {
+		mistake("/by", "by is the name of a person; the id of a key would make its labels those of the key")
+	}
+	return ttl, wrong
+}
+
+// ownerOf returns the id of the key that made an evaluation which the client may see.
+func (s *Server) ownerOf(c *call, evaluation string) (string, error) {
+	if e := s.evaluations.get(evaluation, time.Now()); e != nil && e.project == c.project && (e.key.ID == c.key.ID || seesAll(c.key)) {
+		return e.key.ID, nil
+	}
+	e, err := s.visibleEvaluation(c, evaluation)
+	return e.CreatedBy, err
+}
+
+// authenticatePanel admits a request with a panel token: to its evaluation, for what it
+// allows, and from a page of its origin.
+func (s *Server) authenticatePanel(c *call) error {
+	t := s.tokens.get(bearerOf(c.r), time.Now())
+	if t == nil || !s.inForce(c.r.Context(), t.key) {
+		if c.foreign && !strings.HasPrefix(bearerOf(c.r), tokenPrefix) {
+			return unauthorized("a page of another origin needs a panel token, which POST /v1/panel-tokens makes")
+		}
+		return unauthorized("the panel token has expired, or is none of this server")
+	}
+	switch id := c.r.PathValue("evaluation"); {
+	case c.r.Header.Get("Origin") != t.origin || !slices.Contains(s.o.PanelOrigins, t.origin):
+		return problem(codeForbidden, "the token is for pages of another origin")
+	case c.route.Panel == "" || !slices.Contains(t.allow, c.route.Panel):
+		return problem(codeForbidden, "the token does not allow this")
+	case id != "" && id != t.evaluation:
+		return problem(codeForbidden, "the token is for another evaluation")
+	}
+	c.token, c.project, c.as = t, t.project, t.by
+	c.key = store.Key{ID: t.key, Project: t.project, Scopes: t.allow}
+	return nil
+}
+
+// inForce reports whether a key may still be used.
+func (s *Server) inForce(ctx context.Context, id string) bool {
+	if id == anonymous {
+		open, err := s.open(ctx)
+		return open && err == nil
+	}
+	key, err := s.o.Store.Key(ctx, id)
+	return err == nil && key.Revoked.IsZero()
+}

@@ -1,0 +1,110 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/turns"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// ResultList is a page of rows, each in the form of the JSON report.
+type ResultList struct {
+	Items []json.RawMessage `json:"items"`
+	Next  string            `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+}
+
+// eachRow calls do for the stored rows of a run in the order of their index.
+func eachRow(ctx context.Context, kept store.Runs, run string, do func(index int, row []byte) error) error {
+	return eachResult(ctx, kept, run, func(r *store.Result) error { return do(r.Index, r.JSON) })
+}
+
+// eachResult is eachRow for what the store has of a row. A page of rows is done in one turn.
+func eachResult(ctx context.Context, kept store.Runs, run string, do func(*store.Result) error) error {
+	page := store.Page{Limit: store.MaxPage}
+	for {
+		list, err := kept.ListResults(ctx, run, store.ResultFilter{Bare: true}, page)
+		if err != nil {
+			return err
+		}
+		if err := inTurn(ctx, list.Items, do); err != nil {
+			return err
+		}
+		if list.Next == "" {
+			return nil
+		}
+		page.After = list.Next
+	}
+}
+
+func inTurn(ctx context.Context, list []store.Result, do func(*store.Result) error) error {
+	_, done, err := turns.Enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for i := range list {
+		if err := do(&list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listResults lists the rows of a run in the order of their index.
+func (s *Server) listResults(c *call) error {
+	r, err := s.seenRun(c)
+	if err != nil {
+		return err
+	}
+	q, err := c.query("status", "assertion", "limit", "after")
+	if err != nil {
+		return err
+	}
+	page, err := pageOf(q)
+	if err != nil {
+		return err
+	}
+	f := store.ResultFilter{Assertion: q.Get("assertion")}
+	if f.Status, err = statusOf(q); err != nil {
+		return err
+	}
+	list, err := c.kept.ListResults(c.r.Context(), r.ID, f, page)
+	if err != nil {
+		return err
+	}
+	out := ResultList{Items: []json.RawMessage{}, Next: list.Next}
+	for i := range list.Items {
+		out.Items = append(out.Items, list.Items[i].JSON)
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// indexOf reads the index of a row.
+func indexOf(text, code string) (int, error) {
+	index, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, proviso.Errorf(code, "a row has a number from 0, not %q", shortened(text))
+	}
+	return int(index), nil
+}
+
+// getResult sends one row.
+func (s *Server) getResult(c *call) error {
+	r, err := s.seenRun(c)
+	if err != nil {
+		return err
+	}
+	index, err := indexOf(c.r.PathValue("index"), proviso.NotFound)
+	if err != nil {
+		return err
+	}
+	row, err := c.kept.Result(c.r.Context(), r.ID, index)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, json.RawMessage(row.JSON))
+}

@@ -1,0 +1,253 @@
+package server
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/coverage"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/selection"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// SpadeAnswer is what rules make of a prompt and its outputs.
+type SpadeAnswer struct {
+	History    []SpadeChange    `json:"history" doc:"Oldest first"`
+	Sentences  []SpadeSentence  `json:"sentences" doc:"Of the newest version, in its order"`
+	Candidates []SpadeCandidate `json:"candidates"`
+	Unchecked  []SpadeUnchecked `json:"unchecked" doc:"Instructions of the newest version that no rule understands; a model may"`
+	Examples   []SpadeOutput    `json:"examples"`
+	More       bool             `json:"more" doc:"The run has outputs that were not taken"`
+	Selection  *SpadeSelection  `json:"selection" doc:"null if there is nothing to select from"`
+	Suite      string           `json:"suite" doc:"The selected candidates as YAML, which a suite takes under assertions"`
+}
+
+// SpadeChange is a version of a prompt with its differences from the one before.
+type SpadeChange struct {
+	Version int          `json:"version" doc:"From 1; a version that equals the one before is left out"`
+	Name    string       `json:"name"`
+	Text    string       `json:"text"`
+	Changes []SpadeDelta `json:"changes"`
+}
+
+// SpadeDelta is one difference.
+type SpadeDelta struct {
+	Change   string `json:"change" enum:"added,removed,moved"`
+	Text     string `json:"text"`
+	Line     int    `json:"line" doc:"From 1, in the version that has it"`
+	Category string `json:"category" doc:"Of SPADE; empty for text that the newest version does not have"`
+}
+
+// SpadeSentence is a unit of the newest version.
+type SpadeSentence struct {
+	Text        string   `json:"text"`
+	Start       int      `json:"start" doc:"In the text of the newest version, in UTF-16 units"`
+	End         int      `json:"end"`
+	Category    string   `json:"category"`
+	Instruction bool     `json:"instruction" doc:"It asks something of an output"`
+	Assertions  []string `json:"assertions" doc:"Selected candidates that check it"`
+	Candidates  []string `json:"candidates" doc:"All candidates that were made of it"`
+}
+
+// SpadeCandidate is an assertion that was proposed.
+type SpadeCandidate struct {
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	Assertion   *value.Object `json:"assertion" doc:"As in a suite"`
+	Category    string        `json:"category"`
+	Sentence    string        `json:"sentence" doc:"That it was made of"`
+	Version     int           `json:"version" doc:"That introduced the sentence"`
+	Caught      []string      `json:"caught" doc:"Ids of bad outputs that it fails"`
+	False       []string      `json:"false" doc:"Ids of good outputs that it fails"`
+	Failed      []string      `json:"failed" doc:"Ids of outputs without a label that it fails"`
+	Undecided   []string      `json:"undecided" doc:"Ids of outputs on which it could not be decided"`
+	Fate        string        `json:"fate" enum:"selected,unfair,implied,spare,crowded,rejected,none" doc:"unfair: it fails too many good outputs; implied: a selected one implies it; spare: it adds nothing; crowded: with those selected it would fail too many good outputs; none: nothing was selected"`
+	ImpliedBy   []string      `json:"implied_by" doc:"Selected candidates that imply it"`
+}
+
+// SpadeUnchecked is an instruction without a candidate.
+type SpadeUnchecked struct {
+	Text     string `json:"text"`
+	Category string `json:"category"`
+	Version  int    `json:"version" doc:"That introduced it"`
+	Reason   string `json:"reason"`
+}
+
+// SpadeOutput is an output that candidates were tried on.
+type SpadeOutput struct {
+	ID       string   `json:"id"`
+	Index    *int     `json:"index,omitempty" doc:"Of the row, if it is from a run"`
+	Output   string   `json:"output" doc:"At most 4 KiB"`
+	Cut      bool     `json:"cut,omitempty" doc:"The output is longer"`
+	Label    string   `json:"label" enum:"pass,fail,"`
+	CaughtBy []string `json:"caught_by" doc:"Selected candidates that fail it"`
+}
+
+// SpadeSelection is the fewest candidates that catch enough.
+type SpadeSelection struct {
+	Method     string   `json:"method" enum:"sub,none" doc:"none without good and bad outputs: one candidate of each group that nothing else implies"`
+	Found      bool     `json:"found" doc:"Whether a selection is within the thresholds"`
+	Best       int      `json:"best" doc:"If none is: the most bad outputs that one within tau catches"`
+	Chosen     []string `json:"chosen"`
+	Proven     bool     `json:"proven" doc:"No smaller selection does as well"`
+	Caught     int      `json:"caught" doc:"Bad outputs that are caught"`
+	Of         int      `json:"of" doc:"All bad outputs"`
+	FailedGood int      `json:"failed_good" doc:"Good outputs that fail"`
+	Good       int      `json:"good" doc:"All good outputs"`
+	Uncaught   []string `json:"uncaught" doc:"Ids of bad outputs that no candidate within tau catches"`
+}
+
+const spadeShown = 4 << 10 // bytes of an output in an answer
+
+// describe writes the result of the pipeline.
+func (w *spadeJob) describe() *SpadeAnswer {
+	out := &SpadeAnswer{History: []SpadeChange{}, Sentences: []SpadeSentence{}, Candidates: []SpadeCandidate{}, Unchecked: []SpadeUnchecked{}, Examples: []SpadeOutput{}, More: w.more,
+		Suite: string(w.result.Suite)}
+	if out.Suite == "" {
+		out.Suite = string(candidate.YAML(nil, nil))
+	}
+	out.Sentences = w.sentences()
+	for _, s := range out.Sentences {
+		if s.Instruction && len(s.Candidates) == 0 {
+			out.Unchecked = append(out.Unchecked, w.unchecked(s))
+		}
+	}
+	out.History = w.changes()
+	if s := w.result.Selection; s != nil {
+		out.Selection = selectionOf(s)
+	}
+	out.Candidates = w.candidates()
+	out.Examples = w.examples(out.Selection)
+	return out
+}
+
+func selectionOf(s *selection.Selection) *SpadeSelection {
+	return &SpadeSelection{Method: s.Options.Method, Found: s.Found(), Best: s.Answer.Best, Chosen: s.Selected(), Proven: s.Proven(), Caught: s.Answer.Covered, Of: s.Bad, FailedGood: s.Answer.False, Good: s.Good,
+		Uncaught: append([]string{}, s.Uncaught...)}
+}
+
+// sentences returns the units of the newest version.
+func (w *spadeJob) sentences() []SpadeSentence {
+	made := map[string][]string{} // candidates, by the key of their sentence
+	for i := range w.result.Candidates {
+		key := delta.Key(w.result.Candidates[i].Delta.Text)
+		made[key] = append(made[key], w.result.Candidates[i].Name)
+	}
+	list := []SpadeSentence{}
+	eachPlaced(w.newest(), w.result.Cover.Lines, func(l *coverage.Line, start, end int) {
+		list = append(list, SpadeSentence{Text: l.Text, Start: start, End: end, Category: l.Category, Instruction: l.Instruction || len(made[l.Key]) > 0,
+			Assertions: append([]string{}, l.Assertions...), Candidates: append([]string{}, made[l.Key]...)})
+	})
+	return list
+}
+
+// newest is the text of the newest version.
+func (w *spadeJob) newest() string { return w.history.Changes[len(w.history.Changes)-1].Text }
+
+// unchecked says why a sentence has no candidate.
+func (w *spadeJob) unchecked(s SpadeSentence) SpadeUnchecked {
+	out := SpadeUnchecked{Text: s.Text, Category: s.Category, Reason: "no rule makes a check of it"}
+	key := delta.Key(s.Text)
+	for _, u := range w.result.Proposal.Unproposed {
+		if delta.Key(u.Delta.Text) == key {
+			out.Version, out.Reason = u.Delta.Version, u.Reason
+		}
+	}
+	return out
+}
+
+// changes returns the versions with what changed.
+func (w *spadeJob) changes() []SpadeChange {
+	categories := map[string]string{}
+	for _, l := range w.result.Cover.Lines {
+		categories[l.Key] = l.Category
+	}
+	list := []SpadeChange{}
+	for _, c := range w.history.Changes {
+		one := SpadeChange{Version: c.Number, Name: c.Name, Text: c.Text, Changes: []SpadeDelta{}}
+		for _, d := range c.Deltas {
+			one.Changes = append(one.Changes, SpadeDelta{Change: delta.Kind(d), Text: d.Text, Line: d.Line, Category: categories[delta.Key(d.Text)]})
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// candidates returns what each candidate does.
+func (w *spadeJob) candidates() []SpadeCandidate {
+	accounts := map[string]selection.Account{}
+	if s := w.result.Selection; s != nil {
+		for _, a := range s.Accounts() {
+			accounts[a.Name] = a
+		}
+	}
+	list := []SpadeCandidate{}
+	for j := range w.result.Candidates {
+		c := &w.result.Candidates[j]
+		one := SpadeCandidate{Name: c.Name, Description: c.Description, Assertion: candidate.Object(c, false), Category: c.Category, Sentence: c.Delta.Text, Version: c.Delta.Version,
+			Caught: []string{}, False: []string{}, Failed: []string{}, Undecided: []string{}, Fate: "none", ImpliedBy: []string{}}
+		if a, ok := accounts[c.Name]; ok {
+			one.Fate, one.ImpliedBy = a.Fate.String(), append([]string{}, a.By...)
+		}
+		if slices.Contains(w.in.Reject, c.Name) {
+			one.Fate = "rejected"
+		}
+		w.eachCell(j, func(id, label string, cell matrix.Cell) {
+			switch {
+			case cell == matrix.Undecided:
+				one.Undecided = append(one.Undecided, id)
+			case cell == matrix.Passed:
+			case label == "0":
+				one.Caught = append(one.Caught, id)
+			case label == "1":
+				one.False = append(one.False, id)
+			default:
+				one.Failed = append(one.Failed, id)
+			}
+		})
+		list = append(list, one)
+	}
+	return list
+}
+
+// eachCell calls do for the outputs that a candidate was tried on.
+func (w *spadeJob) eachCell(candidate int, do func(id, label string, cell matrix.Cell)) {
+	if w.result.Grid == nil {
+		return
+	}
+	for i, e := range w.result.Grid.Entries {
+		do(e.ID, e.Label, w.result.Grid.Cells[i][candidate])
+	}
+}
+
+// examples returns the outputs.
+func (w *spadeJob) examples(chosen *SpadeSelection) []SpadeOutput {
+	list := []SpadeOutput{}
+	for i := range w.trials {
+		t := &w.trials[i]
+		text := t.Text()
+		one := SpadeOutput{ID: t.ID, Output: strings.ToValidUTF8(excerpt.Head(text, spadeShown), "\ufffd"), Cut: len(text) > spadeShown, CaughtBy: []string{}}
+		switch t.Label {
+		case "1":
+			one.Label = proviso.Pass.String()
+		case "0":
+			one.Label = proviso.Fail.String()
+		}
+		if w.in.Run != "" {
+			one.Index = &t.Index
+		}
+		if g := w.result.Grid; g != nil && i < len(g.Cells) {
+			for j, name := range g.Names {
+				if g.Cells[i][j] == matrix.Failed && chosen != nil && slices.Contains(chosen.Chosen, name) {
+					one.CaughtBy = append(one.CaughtBy, name)
+				}
+			}
+		}
+		list = append(list, one)
+	}
+	return list
+}

@@ -1,0 +1,145 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// heldEvaluation returns the streamed evaluation that the address names, nil if it is not
+// held, or the key may not see it.
+func (s *Server) heldEvaluation(c *call) *heldEvaluation {
+	e := s.evaluations.get(c.r.PathValue("evaluation"), time.Now())
+	if e == nil || e.project != c.project || !seesAll(c.key) && e.key.ID != c.key.ID {
+		return nil
+	}
+	return e
+}
+
+// evaluationEvents streams the events of an evaluation.
+func (s *Server) evaluationEvents(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	last := -1
+	if id := c.r.Header.Get("Last-Event-ID"); id != "" {
+		n, err := strconv.Atoi(id)
+		if err != nil || n < 0 {
+			return proviso.Errorf(proviso.Invalid, "Last-Event-ID is the number of an event of this stream, not %s", strconv.Quote(shortened(id)))
+		}
+		last = n
+	}
+	e := s.heldEvaluation(c)
+	if e == nil {
+		if _, err := s.seenEvaluation(c); err != nil {
+			return err
+		}
+		return problem(codeGone, "the events of this evaluation are not held any more; its result is at /v1/evaluations/"+c.r.PathValue("evaluation"))
+	}
+	if events, closed, _ := e.after(last); closed && len(events) == 0 {
+		return c.sendResponse(store.Response{Status: http.StatusNoContent}) // tells browsers not to come back
+	}
+	leave, ok := s.tokens.enter(c.token)
+	if !ok {
+		p := problem(codeBusy, strconv.Itoa(tokenStreams)+" event streams of this token are open")
+		p.retryAfter = 5 * time.Second
+		return p
+	}
+	defer leave()
+	end, err := s.openStream(c)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if c.r.Method != http.MethodHead {
+		s.streamEvaluation(c, e, last)
+	}
+	return nil
+}
+
+// streamEvaluation sends events until the last one, until the client has disconnected or
+// may no longer see them, or until the server stops.
+func (s *Server) streamEvaluation(c *call, e *heldEvaluation, last int) {
+	w := &eventWriter{w: c.w, control: http.NewResponseController(c.w)}
+	beat, poll := time.NewTicker(s.o.Heartbeat), time.NewTicker(s.o.Poll)
+	defer beat.Stop()
+	defer poll.Stop()
+	if !w.write("retry: 2000\n\n") {
+		return
+	}
+	expired := c.token.timer()
+	defer expired.Stop()
+	for !c.token.over(time.Now()) {
+		events, closed, changed := e.after(last)
+		last += len(events)
+		if len(events) > 0 && !w.write(string(bytes.Join(events, nil))) || closed {
+			return
+		}
+		for waiting := true; waiting; {
+			select {
+			case <-changed:
+				waiting = false
+			case <-poll.C:
+				if !s.stillOpen(c) {
+					return
+				}
+			case <-beat.C:
+				if !w.write(": still here\n\n") {
+					return
+				}
+			case <-expired.C:
+				return
+			case <-c.r.Context().Done():
+				return
+			case <-s.quit:
+				return
+			}
+		}
+	}
+}
+
+// cancelEvaluation ends an evaluation. What is decided stays.
+func (s *Server) cancelEvaluation(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	if e := s.heldEvaluation(c); e != nil && (e.key.ID == c.key.ID || c.key.Can(store.Admin)) {
+		e.cancel(errCancelled)
+	} else if _, err := s.seenEvaluation(c); err != nil {
+		return err
+	}
+	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+}
+
+// expireEvaluations forgets evaluations in time, and ends those whose key was revoked.
+func (s *Server) expireEvaluations(ctx context.Context) {
+	tick := time.NewTicker(s.o.Poll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		revoked := map[string]bool{}
+		for _, e := range s.evaluations.expire(time.Now()) {
+			if e.key.ID == anonymous || e.key.ID == viewSession {
+				continue
+			}
+			gone, known := revoked[e.key.ID]
+			if !known {
+				key, err := s.o.Store.Key(ctx, e.key.ID)
+				gone = err == nil && !key.Revoked.IsZero()
+				revoked[e.key.ID] = gone
+			}
+			if gone {
+				e.cancel(proviso.Errorf(proviso.Refused, "cancelled: the key was revoked"))
+			}
+		}
+	}
+}

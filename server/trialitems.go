@@ -1,0 +1,174 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/rowscan"
+	"github.com/proviso-eval/proviso/judge/align"
+	"github.com/proviso-eval/proviso/judge/record"
+	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// maxTrialLabels bounds the labels of a run that are read for a trial.
+const maxTrialLabels = 50_000
+
+// trialItem is a labelled output of a run.
+type trialItem struct {
+	index   int
+	human   proviso.Status // of most people
+	case_   string         // id, or what stands for it
+	heldOut bool
+	judge   string // identity, when it was labelled
+}
+
+// runLabels are the labels in force on a run.
+type runLabels []store.Label
+
+// labelsOfRun reads the labels on assertions of a run.
+func labelsOfRun(ctx context.Context, kept store.ProjectStore, run string) (runLabels, error) {
+	var all runLabels
+	page := store.Page{Limit: store.MaxPage}
+	for {
+		list, err := kept.ListLabels(ctx, store.LabelFilter{Run: run}, page)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, list.Items...); len(all) > maxTrialLabels {
+			return nil, proviso.Errorf(proviso.Limit, "the run has more than %d labels", maxTrialLabels)
+		}
+		if list.Next == "" {
+			return all, nil
+		}
+		page.After = list.Next
+	}
+}
+
+// names lists the assertions that have labels which decide, the most first.
+func (l runLabels) names() []LabelledName {
+	seen := map[string]bool{}
+	list := []LabelledName{}
+	for i := range l {
+		if name := l[i].Assertion; name != "" && !seen[name] {
+			seen[name] = true
+			if items, _ := l.items(name); len(items) > 0 {
+				list = append(list, LabelledName{name, len(items)})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b LabelledName) int {
+		return cmp.Or(cmp.Compare(b.Labels, a.Labels), cmp.Compare(a.Assertion, b.Assertion))
+	})
+	return list
+}
+
+// items returns an item for each output that most people pass or fail, in the order of
+// rows, and counts the others.
+func (l runLabels) items(assertion string) ([]trialItem, LeftOut) {
+	votes := map[int]int{} // of people: pass − fail
+	decides := map[int]bool{}
+	rows := map[int]*trialItem{}
+	for i := range l {
+		one := &l[i]
+		if one.Assertion != assertion {
+			continue
+		}
+		rows[one.Index] = &trialItem{index: one.Index, case_: cmp.Or(one.Case, one.OutputID), heldOut: align.HeldOut(one.Case, one.OutputID), judge: one.Judge}
+		switch one.Verdict {
+		case label.Pass:
+			votes[one.Index]++
+			decides[one.Index] = true
+		case label.Fail:
+			votes[one.Index]--
+			decides[one.Index] = true
+		}
+	}
+	var items []trialItem
+	var left LeftOut
+	for index, item := range rows {
+		switch n := votes[index]; {
+		case n > 0:
+			item.human = proviso.Pass
+		case n < 0:
+			item.human = proviso.Fail
+		case decides[index]:
+			left.Ties++
+			continue
+		default:
+			left.Unsure++
+			continue
+		}
+		items = append(items, *item)
+	}
+	slices.SortFunc(items, func(a, b trialItem) int { return a.index - b.index })
+	return items, left
+}
+
+// verdictIn reads a row and the verdict on an assertion in it.
+func verdictIn(ctx context.Context, kept store.Runs, run string, index int, assertion string) (record.Row, record.Verdict, error) {
+	result, err := kept.Result(ctx, run, index)
+	if err != nil {
+		return record.Row{}, record.Verdict{}, err
+	}
+	row, err := record.Decode(index, result.JSON)
+	if err != nil {
+		return row, record.Verdict{}, err
+	}
+	var names []string
+	for _, v := range row.Verdicts() {
+		name := rowscan.NameOf(v.Assertion)
+		if name == assertion {
+			return row, v, nil
+		}
+		names = append(names, name)
+	}
+	return row, record.Verdict{}, label.NoAssertion(assertion, fmt.Sprintf("row %d of the run", index), names)
+}
+
+// definitionIn returns an assertion as it was for a row.
+func definitionIn(ctx context.Context, kept store.Runs, run string, index int, assertion string) (*value.Object, error) {
+	_, v, err := verdictIn(ctx, kept, run, index, assertion)
+	if err != nil {
+		return nil, err
+	}
+	return v.Assertion, nil
+}
+
+// applied returns an assertion with a change. Its condition is left out: it applied to the
+// outputs that are labelled.
+func applied(assertion *value.Object, name string, change *TrialChange) *value.Object {
+	o := assertion.Clone()
+	o.Delete("when")
+	if o.Text("id") == "" {
+		o.Set("id", name)
+	}
+	if change.Instruction != nil {
+		o.Set("instruction", *change.Instruction)
+	}
+	if change.Criteria != nil {
+		o.Set("criteria", change.Criteria)
+	}
+	if change.Value != nil {
+		o.Set("value", *change.Value)
+	}
+	if change.RubricPrompt != nil {
+		o.Set("rubricPrompt", *change.RubricPrompt)
+	}
+	if change.Judge != "" {
+		o.Delete("provider")
+	}
+	return o
+}
+
+// withName adds a name to a list, once.
+func withName(list []string, name string) []string {
+	if name == "" || slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
+}
