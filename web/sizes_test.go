@@ -18,6 +18,7 @@ var update = flag.Bool("update", false, "write the golden files")
 const (
 	maxFirst = 60 << 10 // script and style of the app's first page
 	maxChunk = 24 << 10 // a part that is loaded later
+	maxPanel = 15 << 10 // <proviso-panel>, all in: pages of others load it
 )
 
 // TestSizesOfBundles holds the size of each built file to testdata/sizes.txt, so that a
@@ -42,6 +43,8 @@ func TestSizesOfBundles(t *testing.T) {
 			first += n
 		case strings.HasPrefix(base, "app-") && n > maxChunk:
 			t.Errorf("%s has %d bytes after gzip, more than %d", base, n, maxChunk)
+		case base == "panel.js" && n > maxPanel:
+			t.Errorf("%s has %d bytes after gzip, more than %d", base, n, maxPanel)
 		}
 	}
 	if first > maxFirst {

@@ -17,7 +17,7 @@ export interface Run {
   id: string; suite: string; version: string; hash?: string; status: RunStatus; error?: string;
   created_at: string; created_by?: string; started_at?: string; ended_at?: string;
   progress: Progress; pushed?: boolean; revision?: Revision; agent_id: string; test_suite: string;
-  results?: BatchResults; judges?: BatchJudge[]; cost: number;
+  results?: BatchResults; judges?: BatchJudge[]; cost: number; datasets?: RunDataset[];
 }
 
 export interface Interval { low: number; high: number }
@@ -119,6 +119,7 @@ export interface Change { case: string; column: number; change: number | null; b
 export interface Comparison {
   suite: Effect; assertions: AssertionEffect[];
   cases: { broke: string[]; fixed: string[]; still_failing: string[]; flaky: string[]; same: number; only_base: string[]; only_head: string[]; undecided: string[] };
+  titles?: Record<string, string>; // of cases without an id: the description or the variables in short, by the id that proviso made
   warnings: string[]; base: Side; head: Side; pairs: number; left_out: number;
   columns: { base: Column; head: Column }[]; cost: Effect | null; tokens: Effect | null; latency_ms: Effect | null;
   changes: Change[];
@@ -153,6 +154,7 @@ export interface Prompt {
 // GET /v1/settings: what this server is.
 export interface Settings {
   version: string; mode: 'view' | 'serve'; folder?: string; read_only: boolean; open: boolean;
+  evaluations: { count: number; p50_ms: number | null; p95_ms: number | null };
   providers: { id: string; key: 'present' | 'absent' | 'not needed' }[];
   keys: { id: string; name: string; scopes: string[]; last_used?: string }[];
   limits: Record<string, number | string>;
@@ -161,4 +163,141 @@ export interface Settings {
 // GET /v1/session: who the browser is to the server. 401 without a session where one is needed.
 export interface Session { scopes: string[]; project: string; mode: 'view' | 'serve' }
 
-export interface Problem { type: string; title: string; status: number; detail: string; code?: string }
+export interface Problem { type: string; title: string; status: number; detail: string; code?: string; errors?: { pointer: string; message: string; nearest?: string }[]; current?: unknown }
+
+// Labels: POST, GET and DELETE /v1/labels.
+export type Said = 'pass' | 'fail' | 'unsure';
+export interface NewLabel {
+  evaluation?: string; run?: string; index?: number; event?: string; assertion: string; label: Said; note?: string;
+  evidence?: Place[]; queue?: string; lease?: string; by?: string;
+}
+export interface Place { start: number; end: number }
+export interface Label {
+  id: string; by: string; name?: string; created: string; evaluation?: string; run?: string; index?: number; assertion: string; label: Said;
+  note?: string; evidence?: Place[]; case?: string; output_id?: string; judge?: string; judged?: string; queue?: string; stratum?: string; replaced?: boolean;
+}
+export interface LabelList { items: Label[]; next?: string }
+
+// Queues of labels: /v1/label-queues/{queue}, and POST …/lease for the next item (204: none is left).
+export interface NewLabelQueue { run: string; assertions?: string[]; size?: number; random?: number; blind?: boolean; people?: number }
+export interface LabelQueue {
+  name: string; run: string; blind: boolean; people: number; items: number; done: number; created: string; created_by?: string; agreement?: LabelAgreement;
+}
+export interface Kappa { n: number; agree: number; kappa: number | null; low: number | null; high: number | null }
+export interface LabelAgreement {
+  with_judge: Kappa; assertions: (Kappa & { assertion: string })[]; between_people: Kappa & { pairs: (Kappa & { people: string[] })[] };
+}
+export interface LeaseRequest { seconds?: number; lease?: string; resume?: boolean }
+export interface Lease {
+  item: LabelItem; why: string; stratum: 'random' | 'informative'; lease: string; expires: string; left: number; mine: number; done: number; blind: boolean;
+  agreement: LabelAgreement;
+}
+export interface LabelItem {
+  run: string; index: number; assertion: string; case: string; title: string; instruction: string; criteria: string[]; question: string; input: string;
+  prompt: string; vars: [string, string][]; output: string; cut?: string[]; judge?: DetailAssertion;
+}
+// Streamed evaluations and panel tokens.
+// GET /v1/evaluations/{id}.
+export interface Evaluation {
+  id: string; created_at: string; created_by?: string; assertion_set_version?: string; status: 'pass' | 'fail' | 'error' | 'skip' | 'running'; score: number | null;
+  passed: number; failed: number; errors: number; skipped: number; judge?: string; cost: number; duration_ms: number;
+  agent_output?: string; request?: unknown; response?: unknown;
+}
+// The data of the events start and verdict of GET /v1/evaluations/{id}/events.
+export interface StreamStart { id: string; total: number; assertions: { index: number; id: string; instruction?: string }[]; output_hash: string }
+export interface Decision {
+  index: number; id: string; pass: boolean; reasoning: string; status: 'pass' | 'fail' | 'error' | 'skip'; score?: number;
+  criteria?: { criterion: string; pass: boolean; reasoning: string; status: string; cannot_tell?: boolean; evidence?: string[]; note?: string; votes?: { met: number; unmet: number; cannot_tell?: number; failed: number } }[];
+  evidence?: string[]; marks?: { quote: string; start: number; end: number }[]; // UTF-16 offsets into the output
+  judge?: string; cached?: boolean; usage?: Record<string, number>; cost?: number;
+}
+// The data of the event end.
+export interface StreamEnd {
+  score: number | null; passed: number; failed: number; total: number; status: 'pass' | 'fail' | 'error' | 'skip'; errors?: { id: string; message: string }[];
+  skipped?: number; threshold: number; passed_threshold: boolean; weighted_score?: number; total_ms: number;
+}
+export interface PanelToken { token: string; expires: string }
+// POST /v1/answers.
+export interface Answered {
+  output: unknown; usage: { prompt: number; completion: number; cached: number; total: number; requests: number }; cost: number | null; latency_ms: number;
+  cached?: boolean; finish_reason?: string;
+}
+// GET /v1/providers.
+export interface AskableProvider { id: string; key: 'present' | 'absent' | 'not needed'; doc?: string; models: string[]; allowed: boolean }
+// POST /v1/lint.
+export interface LintedAssertion { index: number; id: string; findings: { rule: string; pointer: string; message: string; suggestion?: string }[] }
+// Stored assertion sets and suites.
+export interface StoredVersion { name: string; version: string; number: number; current: boolean; prompt_hash?: string; size: number; created_at: string; created_by?: string }
+export interface StoredSet extends StoredVersion { assertions: import('../panel/panel').Assertion[]; prompt?: string }
+
+// Datasets: cases under a name, each change a version.
+export interface RunDataset { name: string; version: string; number: number; asked?: string }
+export interface DatasetVersion {
+  name: string; version: string; number: number; current: boolean; prompt_hash?: string; size: number; created_at: string; created_by?: string; cases: number;
+}
+export interface Case {
+  id: string; description?: string; vars?: Record<string, unknown>; assert?: unknown[]; threshold?: number; metadata?: Record<string, unknown>;
+}
+export interface StoredDataset {
+  name: string; version: string; number: number; current: boolean; prompt_hash?: string; size: number; created_at: string; created_by?: string; cases: number;
+  items: Case[]; next?: string;
+}
+export interface ChangedDataset {
+  name: string; version: string; number: number; current: boolean; prompt_hash?: string; size: number; created_at: string; created_by?: string; cases: number;
+  added?: string[]; known?: number; removed?: number; left_out?: string[];
+}
+export interface DatasetDiff {
+  from: DatasetVersion; to: DatasetVersion; added: Case[]; removed: Case[]; changed: ChangedCase[];
+  counts: { added: number; removed: number; changed: number; same: number };
+}
+export interface ChangedCase { case: string; before: Case; after: Case }
+
+// Trials of a changed judge: /v1/judge-trials. The base is what one starts from.
+export interface NewTrial { run: string; assertion: string; change: TrialChange; limit?: number }
+export interface TrialChange { instruction?: string; criteria?: unknown[]; value?: string; rubric_prompt?: string; judge?: string }
+export interface Trial {
+  id: string; run: string; assertion: string; change: TrialChange; status: 'running' | 'done' | 'failed' | 'cancelled'; created_at: string;
+  total: number; done: number; errors: number; cost: number; error?: string; result?: TrialResult;
+}
+export interface TrialHalf { labels: number; cases: number; pairs: number; before: TrialSide; after: TrialSide; difference: TrialDifference; finding: 'better' | 'worse' | 'unclear' | 'unknown' }
+export interface TrialSide {
+  true_pass: number; false_pass: number; true_fail: number; false_fail: number; errors: number; agreement: number | null; kappa: Estimate; tpr: Estimate; tnr: Estimate;
+}
+export interface TrialDifference { kappa: Estimate; tpr: Estimate; tnr: Estimate }
+export interface TrialResult {
+  labels: number; cases: number; pairs: number; before: TrialSide; after: TrialSide; difference: TrialDifference; finding: TrialHalf['finding'];
+  work: TrialHalf; held_out: TrialHalf; flipped: Flip[]; judge_before: string[]; judge_after: string[]; failures: string[]; looks: number;
+  definition: Definition; left_out: LeftOut;
+}
+export interface Flip { index: number; case: string; held_out: boolean; label: 'pass' | 'fail'; before: Judged; after: Judged; agrees: boolean }
+export interface Judged { status: Status; reason: string }
+export interface LeftOut { ties: number; unsure: number; other_text: number; not_applied: number; beyond: number }
+export interface TrialBase {
+  run: string; assertion: string; assertions: { assertion: string; labels: number }[]; definition: Definition | null; judges: string[]; labels: number; good: number;
+  work_labels: number; held_out_labels: number; left_out: LeftOut; looks: number;
+}
+// An assertion in the form of a suite.
+export type Definition = Record<string, unknown>;
+
+// POST /v1/spade: assertions for what a prompt asks, by rules.
+export interface SpadeRequest {
+  versions?: { name?: string; text: string }[]; prompt?: string; suite?: string; examples?: SpadeExample[]; run?: string; labels?: Record<string, Said>;
+  reject?: string[]; keep?: string[]; alpha?: number; tau?: number;
+}
+export interface SpadeExample { id: string; output: string; label?: Said; vars?: Record<string, unknown> }
+export interface SpadeAnswer {
+  history: SpadeChange[]; sentences: SpadeSentence[]; candidates: SpadeCandidate[]; unchecked: SpadeUnchecked[]; examples: SpadeOutput[]; more: boolean;
+  selection: SpadeSelection | null; suite: string;
+}
+export interface SpadeChange { version: number; name: string; text: string; changes: SpadeDelta[] }
+export interface SpadeDelta { change: 'added' | 'removed' | 'moved'; text: string; line: number; category: string }
+export interface SpadeSentence { text: string; start: number; end: number; category: string; instruction: boolean; assertions: string[]; candidates: string[] }
+export interface SpadeCandidate {
+  name: string; description: string; assertion: Record<string, unknown>; category: string; sentence: string; version: number; caught: string[]; false: string[];
+  failed: string[]; undecided: string[]; fate: 'selected' | 'unfair' | 'implied' | 'spare' | 'crowded' | 'rejected' | 'none'; implied_by: string[];
+}
+export interface SpadeUnchecked { text: string; category: string; version: number; reason: string }
+export interface SpadeOutput { id: string; index?: number; output: string; cut?: boolean; label: 'pass' | 'fail' | ''; caught_by: string[] }
+export interface SpadeSelection {
+  method: 'sub' | 'none'; found: boolean; best: number; chosen: string[]; proven: boolean; caught: number; of: number; failed_good: number; good: number; uncaught: string[];
+}

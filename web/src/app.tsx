@@ -1,32 +1,41 @@
 // The app: its frame, and which page an address opens.
 import { render, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { again, heard } from './load';
+import type { Session } from './api';
+import { again, get, heard, useLoad } from './load';
 import { Heading } from './pages/heading';
 import { RunPage } from './pages/run';
 import { ThemeButton, startTheme } from './pages/theme';
 import { Failed, Skeleton } from './parts/states';
 import { address, follow, go, usePlace } from './url';
-// What several files of pages need comes with the frame, so that it takes no file of its own.
-import './pages/figures';
-import './pages/filters';
-import './pages/table';
+import './frame';
 
-const paths = ['/compare', '/assertions', '/judges', '/prompts', '/settings', '/login'];
-
-const nav = ['Runs', 'Compare', 'Assertions', 'Judges', 'Prompts', 'Settings'];
+// The pages, and which sessions have a use for them.
+const nav: [name: string, what?: (s: Session) => boolean][] = [
+  ['Runs'], ['Compare'], ['Assertions'], ['Label'], ['Judges'], ['Prompts'], ['Spade'], ['Datasets'],
+  ['Playground', (s) => s.mode === 'serve' && (s.scopes.includes('evaluate') || s.scopes.includes('admin'))],
+  ['Settings'],
+];
 
 type Load = () => Promise<ComponentType>;
 
 // Pages are loaded when they are first opened. A run is here, because links point to it.
-const loadRuns: Load = () => import('./pages/runs').then((m) => m.default);
-const loadList = (path: string): Load => () => import('./pages/lists').then((m) => m.lists[path]!);
+const list = (path: string): Load => () => import('./pages/lists').then((m) => m.lists[path]!);
+const routes: [address: RegExp, load: Load][] = [
+  [/^\/runs$/, () => import('./pages/runs').then((m) => m.default)],
+  [/^\/label(\/[^/]+)?$/, () => import('./pages/label').then((m) => m.default)],
+  [/^\/judges\/.+\/workbench$/, () => import('./pages/workbench').then((m) => m.default)],
+  [/^\/spade$/, () => import('./pages/spade').then((m) => m.default)],
+  [/^\/playground$/, () => import('./pages/playground').then((m) => m.default)],
+  [/^\/datasets(\/[^/]+)?$/, list('/datasets')],
+  ...['compare', 'assertions', 'judges', 'prompts', 'settings', 'login'].map((name): [RegExp, Load] => [new RegExp(`^/${name}$`), list('/' + name)]),
+];
 
 function Page({ path }: { path: string }) {
   const [page, set] = useState<{ path: string; show?: ComponentType }>();
   const [turn, setTurn] = useState(0);
   const run = /^\/runs\/([^/]+)$/.exec(path);
-  const load = path === '/runs' ? loadRuns : paths.includes(path) ? loadList(path) : undefined;
+  const load = routes.find(([address]) => address.test(path))?.[1];
   useEffect(() => {
     let current = true;
     load?.().then((show) => { if (current) set({ path, show }); }, () => { if (current) set({ path }); });
@@ -36,7 +45,7 @@ function Page({ path }: { path: string }) {
   if (!load) return <NotFound path={path} />;
   if (page?.path !== path) return <Skeleton what="the page" />;
   if (!page.show) {
-    return <Failed problem={{ type: '', title: 'The page could not be loaded', status: 0, detail: 'The server does not reply, or its version differs from that of this page. If so, reload.' }} retry={() => { set(undefined); setTurn(turn + 1); }} />;
+    return <Failed problem={{ type: '', title: 'The page could not be loaded', status: 0, detail: 'The server does not reply, or it has another version than this page. Reload the page.' }} retry={() => { set(undefined); setTurn(turn + 1); }} />;
   }
   const Shown = page.show;
   return <Shown key={path} />;
@@ -77,6 +86,8 @@ function App() {
   const place = usePlace();
   const path = place.path.replace(/\/+$/, '') || '/';
   const { gone, expired } = useServer();
+  // A run makes many requests of its own: there, links are shown that the session may have no use for.
+  const run = path.startsWith('/runs/'), session = useLoad(async (signal) => (run ? undefined : get<Session>('/v1/session', signal)), [path === '/login', run]).data;
   useEffect(() => { if (path === '/') go(address('/runs', place.query), true); }, [path]);
   // Where the screen is narrow, the links scroll: the page that is open is in view.
   useEffect(() => { document.querySelector('header nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); }, [path]);
@@ -87,7 +98,7 @@ function App() {
       <header class="top">
         <a class="brand" href="/runs">proviso</a>
         <nav aria-label="Pages">
-          {nav.map((name) => {
+          {nav.filter(([, use]) => !use || (session ? use(session) : document.documentElement.dataset.mode !== 'view')).map(([name]) => {
             const to = '/' + name.toLowerCase();
             return <a key={to} href={to} aria-current={path === to ? 'page' : path.startsWith(to + '/') ? 'true' : undefined}>{name}</a>;
           })}

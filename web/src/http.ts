@@ -1,12 +1,12 @@
 // A run on the server: its data by fetch, and its changes as they happen.
 import type { BatchJudge, Detail, Found, Matrix, Preview, Run } from './api';
 import { get, heard } from './load';
+import { eventsOf } from './panel/events';
 import type { RunSource } from './source';
 
 // pace is the least time between two calls of a watcher, in milliseconds: each call loads
 // the matrix anew.
 const pace = 2000;
-const longestLine = 1 << 20;
 
 // runAddress is the address of a run in the API.
 export const runAddress = (id: string): string => '/v1/runs/' + encodeURIComponent(id);
@@ -102,33 +102,5 @@ export class HttpSource implements RunSource {
       this.called = Date.now();
       this.watchers.forEach((f) => f());
     }, Math.max(0, this.called + pace - Date.now()));
-  }
-}
-
-interface ServerEvent { name: string; id: string }
-
-// eventsOf reads server-sent events. Their data are not needed: watchers load the run again.
-async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
-  const reader = body.getReader(), decoder = new TextDecoder();
-  let text = '', event: ServerEvent = { name: '', id: '' };
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      text += decoder.decode(value, { stream: true });
-      const lines = text.split(/\r?\n/);
-      text = lines.pop()!;
-      if (text.length > longestLine) return;
-      for (const line of lines) {
-        if (line.startsWith('event:')) event.name = line.slice(6).trim();
-        else if (line.startsWith('id:')) event.id = line.slice(3).trim();
-        else if (line === '' && event.name) {
-          yield event;
-          event = { name: '', id: '' };
-        }
-      }
-    }
-  } finally {
-    void reader.cancel().catch(() => undefined);
   }
 }

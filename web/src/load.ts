@@ -20,11 +20,11 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return ask<T>('GET', path, undefined, signal);
 }
 
-export async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+export async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal, headers: Record<string, string> = {}): Promise<T> {
   let reply: Response;
   try {
     reply = await fetch(path, {
-      method, signal: signal ?? null, credentials: 'same-origin', headers: { 'X-Proviso': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      method, signal: signal ?? null, credentials: 'same-origin', headers: { 'X-Proviso': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
       body: body === undefined ? null : JSON.stringify(body),
     });
   } catch (e) {

@@ -2,7 +2,7 @@
 // (event timing), and no request is intercepted. The table stands beside what promptfoo
 // view took on the same machine: figures of promptfoo 0.121.20, in docs/app.md. Times
 // depend on the machine, so that a time over its budget is marked, and fails nothing.
-import { cold, enter, made, open, view } from './harness.mjs';
+import { cold, enter, made, open, serve, view } from './harness.mjs';
 import { report } from './report.browser.mjs';
 import { test } from './tests.mjs';
 import { words } from './screens.mjs';
@@ -95,3 +95,45 @@ for (const [name, what, theirs] of [['k300', '300 × 3 × 5', '1,950'], ['k20', 
     line(`report ${what}: open, median of 5`, median(loads.map((l) => l.ms)), 2000, '–', 'ms');
   });
 }
+
+// The next item: from the key to the frame that shows it. In between, the label is on the disk.
+test('budget: label, 10,000 items and 10,000 labels', { bench: true, timeout: 900_000 }, async () => {
+  const s = await serve(['judged10']), o = await open();
+  try {
+    const send = async (method, path, body) => { const r = await fetch(s.server.url + path, { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }); if (!r.ok) throw new Error(`${path}: ${r.status} ${await r.text()}`); };
+    await send('PUT', '/v1/label-queues/q', { run: s.runs.judged10, people: 2 });
+    let next = 0;
+    await Promise.all(Array.from({ length: 8 }, async () => {
+      while (next < 10_000) { const index = next++; await send('POST', '/v1/labels', { run: s.runs.judged10, index, assertion: 'tone', label: index % 4 ? 'pass' : 'fail', by: 'ana', queue: 'q' }); }
+    }));
+    const from = Date.now();
+    await enter(o.page, s.server, '/label/q');
+    await o.page.locator('.itemname').waitFor();
+    line('10,000 labels: the first item', Date.now() - from, 1500, '–', 'ms');
+    const times = [];
+    for (let i = 0; i < 60; i++) {
+      await o.page.waitForTimeout(400); // as long as nobody reads an item, and the next one is loaded ahead
+      await o.page.evaluate(() => { window.took = new Promise((resolve) => {
+        const name = () => document.querySelector('.itemname')?.textContent, before = name();
+        let pressed = 0;
+        addEventListener('keydown', () => { pressed = performance.now(); }, { once: true, capture: true });
+        const seen = new MutationObserver(() => {
+          if (!pressed || !name() || name() === before) return;
+          seen.disconnect();
+          requestAnimationFrame(() => resolve(performance.now() - pressed));
+        });
+        seen.observe(document.querySelector('main'), { subtree: true, childList: true, characterData: true });
+      }); });
+      await o.page.keyboard.press('12'[i % 2]);
+      times.push(await o.page.evaluate(() => window.took));
+    }
+    const saved = await o.page.evaluate(() => performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/v1/labels')).map((e) => e.duration));
+    line('10,000 labels: the label is saved, p95', quantile(saved, 0.95), 30, '–', 'ms');
+    line('10,000 labels: next item, median of 60', median(times), 50, '–', 'ms');
+    line('10,000 labels: next item, p95 of 60', quantile(times, 0.95), 50, '–', 'ms');
+    if (o.trouble.length) throw new Error(o.trouble.slice(0, 3).join('; '));
+  } finally {
+    await o.close();
+    await s.server.stop();
+  }
+});

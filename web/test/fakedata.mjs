@@ -32,7 +32,7 @@ add('invoices', 32, 2900, 3, 1, 8, { status: 'failed', error: 'The provider repl
 add('invoices', 33, 3000, 5, 0, 0, { status: 'cancelled', progress: { rows: 24, finished: 5, passed: 5, failed: 0, errors: 0, skipped: 0 } });
 runs.sort((a, b) => b.created_at.localeCompare(a.created_at));
 
-export const session = { scopes: ['read', 'evaluate'], project: 'default', mode: 'serve' };
+export const session = { scopes: ['read', 'evaluate', 'edit'], project: 'default', mode: 'serve' };
 export const run = (id) => runs.find((r) => r.id === id);
 export function finish() {
   const r = runs.find((x) => x.status === 'running');
@@ -125,6 +125,30 @@ const settings = {
   limits: { request_bytes: 8388608, run_rows: 100000, runs_at_a_time: 4, session: '12 hours' },
 };
 
+// datasets: one with three versions, and an empty one.
+const questions = ['Where is the refund of order 4711?', 'May I return a lamp after 40 days?', 'The sofa came in the wrong colour.', 'Who pays for the parcel back?'];
+const caseOf = (k, more = '') => ({ id: 'case-' + k, description: 'question ' + k, vars: { question: questions[k % 4] + more, order: String(4700 + k) }, assert: [{ type: 'icontains', value: '30 days' }, { type: 'judge', id: 'polite', instruction: 'Stay polite.', criteria: ['It is polite'] }].slice(0, 1 + (k % 2)) });
+const contents = [24, 60, 61].map((n, i) => Array.from({ length: n }, (_, k) => caseOf(k, i && k === 3 ? ' And who pays?' : '')));
+const datasetVersions = contents.map((list, i) => ({ name: 'returns', version: String(i + 1).repeat(64), number: i + 1, current: i === 2, size: JSON.stringify(list).length, created_at: minutes(9000 - 3000 * i), created_by: 'k7f3', cases: list.length }));
+function dataset(path, q) {
+  const versions = [...datasetVersions].reverse();
+  if (path === '/v1/datasets') return { items: [versions[0], { name: 'edge-cases', version: 'e'.repeat(64), number: 1, current: true, size: 0, created_at: minutes(20), created_by: 'k7f3', cases: 0 }] };
+  if (path === '/v1/datasets/returns/versions') return { items: versions };
+  const at = (text) => datasetVersions.find((v) => String(v.number) === text || v.version === text);
+  if (path === '/v1/datasets/returns') {
+    const v = at(q.get('version') ?? '3'), from = Number(q.get('after') ?? 0), list = v && contents[v.number - 1];
+    return v && { ...v, items: list.slice(from, from + 50), ...(from + 50 < list.length ? { next: String(from + 50) } : {}) };
+  }
+  if (path === '/v1/datasets/returns/diff') {
+    const from = at(q.get('from')), to = at(q.get('to'));
+    if (!from || !to) return undefined;
+    const [a, b] = [contents[from.number - 1], contents[to.number - 1]], text = (c) => JSON.stringify(c);
+    const added = b.slice(a.length), removed = a.slice(b.length), changed = a.flatMap((c, k) => (b[k] && text(b[k]) !== text(c) ? [{ case: c.id, before: c, after: b[k] }] : []));
+    return { from, to, added, removed, changed, counts: { added: added.length, removed: removed.length, changed: changed.length, same: Math.min(a.length, b.length) - changed.length } };
+  }
+  return undefined;
+}
+
 // answer returns the JSON of an address, undefined if there is none.
 export function answer(url, empty) {
   const q = url.searchParams, path = url.pathname;
@@ -137,6 +161,7 @@ export function answer(url, empty) {
   if (path === '/v1/assertions') return { items: empty ? [] : assertions.map(history).filter((h) => !q.get('suite') || h.suite === q.get('suite')) };
   if (path === '/v1/judges') return { items: empty ? [] : judges() };
   if (path === '/v1/prompts') return { items: empty ? [] : prompts() };
+  if (path.startsWith('/v1/datasets')) return empty ? (path === '/v1/datasets' ? { items: [] } : undefined) : dataset(path, q);
   if (path === '/v1/settings') return settings;
   if (path === '/v1/session') return session;
   const part = /^\/v1\/runs\/([^/]+)(?:\/(.*))?$/.exec(path), r = part && run(decodeURIComponent(part[1]));

@@ -200,6 +200,13 @@ export function sized(id, n, columns, assertions, more = {}) {
   };
 }
 
+// bakery is a run with a prompt that says more than before, and answers that do not keep to it.
+const answers = ['We open at six. Your bakers', 'Unfortunately, no. Your bakers', 'Yes. On Sundays, too. Your bakers', 'A. B is it. C is it. D is it. E is it. Your bakers', 'It is rye bread. Your bakers', 'No.'];
+const bakery = (more) => ({
+  name: 'bakery', asserts: [short], cases: answers.length, title: (i) => `bread ${i}`, output: (i) => answers[i], verdicts: () => [verdict(short, 'pass')], ...more,
+  columns: [{ prompt: 'answers', provider: 'openai:chat:gpt-5', text: more.text }],
+});
+
 // hostileCase is the id of a case of the hostile run.
 export const hostileCase = (i) => (i % 3 || corpus[i].text.length > 1000 ? hex(i) : corpus[i].text);
 
@@ -229,12 +236,15 @@ export const kept = {
   support: (f) => write(f, support()),
   before: (f) => write(f, before()),
   passed: (f) => write(f, sized('20261110-080000-pa55', 6, 1, 2, { name: 'all-passed', verdicts: (i, j, k) => named(2).map((a) => verdict(a, 'pass')) })),
+  bakeryBefore: (f) => write(f, bakery({ id: '20261112-070000-bak1', text: 'You answer questions of customers of a bakery.\n{{question}}' })),
+  bakery: (f) => write(f, bakery({ id: '20261119-070000-bak2', text: 'You answer questions of customers of a bakery. \u{1f950}\nAnswer in at most 3 sentences.\nNever say "unfortunately".\nBe friendly.\nEnd with "Your bakers".\n{{question}}' })),
   repeats: (f) => write(f, sized('20261111-080000-rep3', 8, 2, 3, { name: 'repeated', repeats: 5, verdicts: (i, j, k) => named(3).map((a, n) => verdict(a, (i + k + n) % 4 === 0 ? 'fail' : 'pass', 'flaky')) })),
   k300: (f) => write(f, sized('20261112-080000-k300', 300, 3, 5)),
   k1: (f) => write(f, sized('20261112-080100-1000', 1000, 4, 5)),
   k20: (f) => write(f, sized('20261112-080150-1000', 20_000, 6, 5)),
   k10: (f) => write(f, sized('20261112-080200-1000', 10_000, 4, 5)),
   k100: (f) => write(f, sized('20261112-080300-1000', 100_000, 4, 5)),
+  judged10: (f) => write(f, sized('20261112-080400-j10k', 10_000, 1, 1, { name: 'judged', asserts: [tone], output: (i) => (i % 5 ? polite(i) : curt(i)), verdicts: (i, j, k, output) => [judged(tone, output, [[tone.criteria[0], i % 5 ? 'pass' : 'fail', 'It says so.'], [tone.criteria[1], 'pass', 'Nobody is blamed.']])] })),
   large: (f) => write(f, sized('20261114-080000-10mb', 2, 1, 1, { name: 'large output', output: (i) => (i ? 'small' : 'All work and no play. '.repeat(10 * 2 ** 20 / 22)) })),
   wide: (f) => write(f, sized('20261115-080000-2000', 3, 1, 2000, { name: 'wide row', verdicts: (i) => named(2000).map((a, n) => verdict(a, n % 97 === i ? 'fail' : 'pass', reasons.fail)) })),
   cut: (f) => write(f, sized('20261116-080000-cut0', 40, 2, 3, { name: 'cut off' }), { rows: 31, finished: false, tail: '{"index":31,"id":"20261116-080000-cut0/31","caseId":"00' }),

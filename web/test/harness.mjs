@@ -203,6 +203,10 @@ const paint = (page) => page.evaluate(() => new Promise((resolve) => {
   new PerformanceObserver((list, o) => { const e = list.getEntriesByName('first-contentful-paint')[0]; if (e) { o.disconnect(); resolve(e.startTime); } }).observe({ type: 'paint', buffered: true });
 }));
 
+// atRest are requests that pages make once somebody stays: for the judges of a run, and for
+// the labels of a row. They are no part of the first load, however slow the machine is.
+const atRest = /^\/v1\/runs\/[^/?]+$|^\/v1\/labels\?/;
+
 // cold opens an address in a new context and measures what the load took.
 export async function cold(server, path, until, options) {
   const o = await open({ reducedMotion: 'no-preference', ...options });
@@ -213,7 +217,7 @@ export async function cold(server, path, until, options) {
     await cdp.send('Network.setCacheDisabled', { cacheDisabled: true });
     const got = { requests: 0, asked: [], bytes: 0, code: 0 }, urls = new Map();
     cdp.on('Network.responseReceived', (e) => urls.set(e.requestId, e.response.url));
-    cdp.on('Network.requestWillBeSent', (e) => { if (e.request.url.startsWith('http')) { got.requests++; got.asked.push(e.request.url.replace(/^https?:\/\/[^/]+/, '').slice(0, 80)); } });
+    cdp.on('Network.requestWillBeSent', (e) => { const asked = e.request.url.replace(/^https?:\/\/[^/]+/, ''); if (e.request.url.startsWith('http') && !atRest.test(asked)) { got.requests++; got.asked.push(asked.slice(0, 80)); } });
     cdp.on('Network.loadingFinished', (e) => {
       got.bytes += e.encodedDataLength;
       if (/\/assets\/|\/runs/.test(urls.get(e.requestId) ?? '') && !(urls.get(e.requestId) ?? '').includes('/v1/')) got.code += e.encodedDataLength;

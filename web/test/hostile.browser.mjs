@@ -48,7 +48,7 @@ const hostileRuns = ['hostile', 'hostileBefore'];
 for (const s of screens) {
   test(`hostile: ${s.name}`, { smoke: s.smoke }, () => withPage({}, async (page) => {
     const server = await view(...hostileRuns), at = (name) => made(name, hostileRuns.join('+')), suite = hostile().name.toWellFormed?.() ?? hostile().name;
-    await enter(page, server, s.path({ run: at('hostile').id, other: at('hostileBefore').id, case: hostileCase(1), assertion: corpus[0].text, suite }));
+    await enter(page, server, s.path({ run: at('hostile').id, other: at('hostileBefore').id, case: hostileCase(1), assertion: corpus[0].text, suite, prompt: hostile().columns[0].prompt.toWellFormed?.() ?? hostile().columns[0].prompt }));
     if (s.shows) ok((await page.locator('body').innerText()).includes('<script>'), 'no attack is on the page as text');
     await walk(page);
   }));

@@ -1,5 +1,5 @@
 // The HTML report: one file that works from a disk, without scripts, and in print.
-import { statSync, mkdirSync, readFileSync } from 'node:fs';
+import { statSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { folder, made, proviso, ready, withPage } from './harness.mjs';
@@ -55,3 +55,28 @@ test('report: the counts of a run of 5,000 rows', {}, () => withPage({}, async (
   const text = (await page.locator('main').innerText()).replaceAll(/[,\u00a0\u2009\u202f]/g, '');
   for (const status of ['pass', 'fail', 'error']) ok(text.includes(String(f.count[status])), `${f.count[status]} (${status}) is not on the page`);
 }));
+
+// decided writes the report of a gate that blocks, of a suite of its own.
+async function decided() {
+  const dir = join(folder, 'decided'), file = join(dir, 'report.html');
+  mkdirSync(dir, { recursive: true });
+  const tests = Array.from({ length: 70 }, (_, i) => `{description: 'case ${i + 1} & co', id: 'c ${i + 1}/x', vars: {n: '${i + 1}'}}`);
+  writeFileSync(join(dir, 'suite.yaml'), `prompts: ['a {{n}}']\nproviders: [echo]\ndefaultTest: {assert: [{type: not-contains, value: '7', id: seven}, {type: contains, value: q, id: loud, severity: info}]}\ntests:\n${tests.map((t) => '  - ' + t).join('\n')}\n`);
+  await proviso(['gate', '-c', join(dir, 'suite.yaml'), '--must-pass', 'seven', '--run-dir', join(dir, 'runs'), '-o', file]).catch(() => undefined); // it fails, as it should
+  return pathToFileURL(file).href;
+}
+
+for (const [how, options] of [['without scripts', { javaScriptEnabled: false }], ['with its view', {}]]) {
+  test(`report: begins with the decision, ${how}, and leads to the case`, { smoke: true }, () => withPage({ width: 1280, height: 720, ...options }, async (page) => {
+    await page.goto(await decided());
+    if (options.javaScriptEnabled !== false) await ready(page);
+    const gate = page.getByRole('region', { name: /^Gate/ });
+    const text = await gate.innerText();
+    for (const want of ['✕ Fail: blocked', 'must-pass seven', 'Assertion "seven" must pass and failed 8 times', 'and 3 more']) ok(text.includes(want), `“${want}” is not in: ${text}`);
+    const link = gate.getByRole('link').nth(1);
+    ok((await link.innerText()).includes('case 17'), `the second case is ${await link.innerText()}`);
+    await link.click();
+    await page.getByText('a 17', { exact: true }).locator('visible=true').first().waitFor();
+    ok((await gate.innerText()).includes('Fail: blocked'), 'the decision went away');
+  }));
+}

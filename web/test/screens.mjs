@@ -11,8 +11,12 @@ export const screens = [
   { name: 'compare', smoke: true, shows: true, path: (x) => `/compare?base=${x.other}&head=${x.run}`, empty: '', data: '**/v1/compare**' },
   { name: 'assertions', smoke: true, shows: true, path: () => '/assertions', empty: '?q=nothing-has-this-name', data: '**/v1/assertions**' },
   { name: 'assertion', shows: true, path: (x) => `/assertions?suite=${q(x.suite ?? 'support-bot')}&a=${q(x.assertion ?? 'tone')}`, data: '**/v1/assertions**' },
+  { name: 'label', path: () => '/label', data: '**/v1/label-queues**' },
   { name: 'judges', smoke: true, shows: true, path: () => '/judges', data: '**/v1/judges**' },
   { name: 'prompts', smoke: true, shows: true, path: () => '/prompts', data: '**/v1/prompts**' },
+  { name: 'datasets', path: () => '/datasets', data: '**/v1/datasets?**' },
+  { name: 'playground', path: () => '/playground', data: '**/v1/session**' },
+  { name: 'spade', smoke: true, shows: true, path: (x) => `/spade?prompt=${q(x.prompt ?? 'v14')}`, data: '**/v1/spade' },
   { name: 'settings', smoke: true, path: () => '/settings', data: '**/v1/settings**' },
   { name: 'docs', path: () => '/docs', data: '' },
 ];
@@ -39,7 +43,7 @@ export async function counts(page) {
 // colour tells them. The word may be the name of the control, or the head of the column.
 export const colourless = (page) => page.evaluate(() => {
   const signs = { pass: '✓', fail: '✕', error: '!', skip: '–○' };
-  const said = { pass: /pass|met\b|held|present/i, fail: /fail|not met/i, error: /error|undecided|not decided|did not finish|not measured|inconclusive|not in the output/i, skip: /skip|not checked|nothing decided|cancelled|did not apply|key absent|no key needed/i };
+  const said = { pass: /pass|met\b|held|present/i, fail: /fail|not met/i, error: /error|did not finish|not measured|inconclusive|not in the output/i, skip: /skip|cancelled|did not apply|key absent|no key needed/i };
   const head = (e) => {
     const cell = e.closest('td');
     return cell ? cell.closest('table').tHead?.rows[0]?.cells[cell.cellIndex]?.textContent ?? '' : '';

@@ -2,6 +2,7 @@
 import type { Alignment, Estimate } from '../api';
 import { count, percent, plural, wilson, when } from '../number';
 import { plain } from '../text';
+import { address } from '../url';
 
 const weak = 0.6; // kappa below this is weak, as proviso align says
 
@@ -11,11 +12,14 @@ const share = (hits: number, n: number): string => {
   return `${percent(hits / n)} (${Math.round(100 * low)}–${Math.round(100 * high)})`;
 };
 
-const shareOf = (e: Estimate): string => (e.value === null ? '–' : percent(e.value) + (e.low === null || e.high === null ? '' : ` (${Math.round(100 * e.low)}–${Math.round(100 * e.high)})`));
+export const shareOf = (e: Estimate): string => (e.value === null ? '–' : percent(e.value) + (e.low === null || e.high === null ? '' : ` (${Math.round(100 * e.low)}–${Math.round(100 * e.high)})`));
 
-const kappaOf = (e: Estimate): string => (e.value === null ? '–' : e.value.toFixed(2) + (e.low === null || e.high === null ? '' : ` (${e.low.toFixed(2)} to ${e.high.toFixed(2)})`));
+export const kappaOf = (e: Estimate): string => (e.value === null ? '–' : e.value.toFixed(2) + (e.low === null || e.high === null ? '' : ` (${e.low.toFixed(2)} to ${e.high.toFixed(2)})`));
 
 export const isWeak = (m: Alignment): boolean => m.kappa.value === null || m.kappa.value < weak || (m.kappa.low !== null && m.kappa.low <= 0);
+
+// benchAddress is the workbench of a judge, for the labels on a run.
+export const benchAddress = (judge: string, run: string, assertion = ''): string => address('/judges/' + encodeURIComponent(judge) + '/workbench', { run, assertion });
 
 export function Strength({ m }: { m: Alignment }) {
   return isWeak(m) ? <span class="status error"><span aria-hidden="true">! </span>Weak judge</span> : <span class="status pass"><span aria-hidden="true">✓ </span>Validated</span>;
@@ -47,7 +51,7 @@ export function AlignmentCard({ m }: { m: Alignment }) {
           <tr><th scope="row">People: fail</th><td class="num">{count(m.false_pass)}</td><td class="agree num">{count(m.true_fail)}</td></tr>
         </tbody>
       </table>
-      <p class="muted">{plural(m.labels, 'label')}{m.undecided ? ', ' + count(m.undecided) + ' undecided by the judge' : ''}{m.measured_at ? ', measured ' + when(m.measured_at) : ''}. In parentheses: 95 % interval.</p>
+      <p class="muted">{plural(m.labels, 'label')}{m.undecided ? ', ' + plural(m.undecided, 'error') + ' of the judge' : ''}{m.measured_at ? ', measured ' + when(m.measured_at) : ''}. In parentheses: 95 % interval.</p>
     </article>
   );
 }

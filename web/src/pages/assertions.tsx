@@ -6,12 +6,12 @@ import { CopyLink, Download } from '../parts/actions';
 import { Data, Empty } from '../parts/states';
 import { plain, shorten } from '../text';
 import { address, change, usePlace } from '../url';
-import { AlignmentLine } from './alignment';
+import { AlignmentLine, benchAddress } from './alignment';
 import { Delta, Rate, Spark, difference, rate } from './figures';
 import { Field, Filters, Search } from './filters';
 import { Heading } from './heading';
 import { HistoryChart } from './history';
-import { items, type Items } from './items';
+import { every, items, type Items } from './items';
 import { Table, type Col } from './table';
 
 const listed = 200;
@@ -40,8 +40,8 @@ function List({ suite }: { suite: string }) {
   const { query } = usePlace();
   const q = (query.get('q') ?? '').toLowerCase(), kind = query.get('kind') ?? '', sort = query.get('sort') ?? '', many = query.get('show') === 'all';
   const at = address('/v1/assertions', { suite, runs: '20', limit: '1000' });
-  const loaded = useLoad((signal) => get<Items<AssertionHistory>>(at, signal).then(items), [at]);
-  const all = useLoad((signal) => (suite ? get<Items<AssertionHistory>>('/v1/assertions?runs=1&limit=1000', signal).then(items) : Promise.resolve(null)), [suite]);
+  const loaded = useLoad((signal) => every<AssertionHistory>(at, signal), [at]);
+  const all = useLoad((signal) => (suite ? every<AssertionHistory>('/v1/assertions?runs=1&limit=1000', signal) : Promise.resolve(null)), [suite]);
   const suites = [...new Set([...((suite ? all.data : loaded.data) ?? []).map((h) => h.suite), ...(suite ? [suite] : [])])].sort();
   const key = orders[Object.hasOwn(orders, sort) ? sort : '']![1];
   const clear = () => change({ suite: '', q: '', kind: '' });
@@ -84,7 +84,7 @@ const failing = (h: AssertionHistory, run: string) => address('/runs/' + encodeU
 
 function One({ suite, name }: { suite: string; name: string }) {
   const at = address('/v1/assertions', { suite, a: name, runs: '100' });
-  const loaded = useLoad((signal) => get<Items<AssertionHistory>>(address('/v1/assertions', { suite, runs: '100', limit: '1000' }), signal).then((r) => items(r).find((h) => h.assertion === name) ?? null), [at]);
+  const loaded = useLoad((signal) => every<AssertionHistory>(address('/v1/assertions', { suite, runs: '100', limit: '1000' }), signal).then((all) => all.find((h) => h.assertion === name) ?? null), [at]);
   return (
     <>
       <Heading title={name} crumb={<><a href="/assertions">Assertions</a> / <a href={address('/assertions', { suite })}>{plain(suite || 'unnamed')}</a></>}><CopyLink /><Download href={address('/v1/assertions', { suite, runs: '100', limit: '1000' })} name="assertion.json">Download JSON</Download></Heading>
@@ -130,7 +130,7 @@ function Judges({ h }: { h: AssertionHistory }) {
       <Data of={loaded} what="judges">{(all) => <ul class="plainlist">{h.judges.map((name) => {
         const alignment = all.find((j) => j.judge === name)?.alignment ?? [];
         const measured = alignment.find((m) => m.criterion === h.assertion);
-        return <li key={name}><a href={address('/judges', { judge: name })}>{plain(name)}</a> {measured ? <AlignmentLine m={measured} /> : <span class="muted">Its agreement with people on this assertion was not measured: <code>proviso align --template last</code></span>}</li>;
+        return <li key={name}><a href={address('/judges', { judge: name })}>{plain(name)}</a> {measured ? <AlignmentLine m={measured} /> : <span class="muted">Its agreement with people on this assertion was not measured: <code>proviso align --template last</code></span>}{last(h) && <> <a href={benchAddress(name, last(h)!.run, h.assertion)}>Change it</a></>}</li>;
       })}</ul>}</Data>
       {!h.judges.length && <p class="muted">The runs do not name a judge.</p>}
     </section>

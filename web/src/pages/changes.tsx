@@ -21,7 +21,7 @@ function kinds(c: Comparison): Kind[] {
   const take = (id: string, name: string, names: string[]): Kind => ({ id, name, names: [], size: names.length, changes: c.changes.slice(at, (at += names.length)) });
   const found = [take('broke', 'Broke', broke), take('fixed', 'Fixed', fixed), take('flaky', 'Flaky', flaky), take('still', 'Still failing', still)];
   const named = (id: string, name: string, names: string[]): Kind => ({ id, name, names, size: names.length, changes: [] });
-  const rest = [named('undecided', 'Undecided', c.cases.undecided), named('base', 'Only in base', c.cases.only_base), named('head', 'Only in head', c.cases.only_head)];
+  const rest = [named('undecided', 'Errors', c.cases.undecided), named('base', 'Only in base', c.cases.only_base), named('head', 'Only in head', c.cases.only_head)];
   return [found[0]!, found[1]!, found[3]!, found[2]!, ...rest.filter((k) => k.size)];
 }
 
@@ -30,8 +30,9 @@ export function Changes({ c, base, head }: { c: Comparison; base: string; head: 
   const all = useMemo(() => kinds(c), [c]);
   const kind = all.find((k) => k.id === query.get('kind')) ?? all.find((k) => k.size) ?? all[0]!;
   const q = (query.get('q') ?? '').toLowerCase(), assertion = query.get('a') ?? '', page = Math.max(1, Number(query.get('page')) || 1), open = query.get('open');
-  const found = useMemo(() => kind.changes.filter((x) => (!q || x.case.toLowerCase().includes(q)) && (!assertion || x.broke.includes(assertion) || x.fixed.includes(assertion))), [kind, q, assertion]);
-  const names = useMemo(() => (assertion ? [] : kind.names.filter((n) => n.toLowerCase().includes(q))), [kind, q, assertion]);
+  const matches = (id: string) => !q || id.toLowerCase().includes(q) || titleOf(c, id).toLowerCase().includes(q);
+  const found = useMemo(() => kind.changes.filter((x) => matches(x.case) && (!assertion || x.broke.includes(assertion) || x.fixed.includes(assertion))), [kind, q, assertion]);
+  const names = useMemo(() => (assertion ? [] : kind.names.filter(matches)), [kind, q, assertion]);
   const size = found.length + names.length, pages = Math.max(1, Math.ceil(size / perPage)), first = (Math.min(page, pages) - 1) * perPage;
   const seen = found.slice(first, first + perPage), inputs = useInputs(head, seen);
   const changed = (x: Change) => x.case + '|' + x.column;
@@ -47,7 +48,7 @@ export function Changes({ c, base, head }: { c: Comparison; base: string; head: 
       {size === 0 && <Empty>{kind.size === 0 ? nothing(kind) : <>No case matches. <button type="button" class="link" onClick={() => change({ q: '', a: '', page: '' })}>Clear filters</button></>}</Empty>}
       <ul class="changes">
         {seen.map((x) => <Line key={changed(x)} x={x} input={inputs.get(x.head_rows[0] ?? -1)} c={c} base={base} head={head} open={open === changed(x)} toggle={() => change({ open: open === changed(x) ? '' : changed(x) })} />)}
-        {names.slice(Math.max(0, first - found.length), first - found.length + perPage).map((n, i) => <li key={i}><a href={address('/runs/' + encodeURIComponent(kind.id === 'base' ? base : head), { q: n, status: 'all' })}>{plain(shorten(n, 200))}</a></li>)}
+        {names.slice(Math.max(0, first - found.length), first - found.length + perPage).map((n, i) => <li key={i}><a href={address('/runs/' + encodeURIComponent(kind.id === 'base' ? base : head), { q: n, status: 'all' })}>{plain(shorten(titleOf(c, n), 200))}</a></li>)}
       </ul>
       {pages > 1 && <nav class="paging" aria-label="Pages of cases">
         <button type="button" disabled={page <= 1} onClick={() => change({ page: String(page - 1), open: '' })}>Previous</button>
@@ -57,6 +58,9 @@ export function Changes({ c, base, head }: { c: Comparison; base: string; head: 
     </section>
   );
 }
+
+// titleOf is what people call a case: its id, or what the comparison knows of one without.
+const titleOf = (c: Comparison, id: string): string => c.titles?.[id] || id;
 
 // useInputs loads what the cases of a page are about: an id alone says little.
 function useInputs(head: string, list: Change[]): Map<number, string> {
@@ -77,7 +81,7 @@ function Line({ x, input, c, base, head, open, toggle }: { x: Change; input?: st
     <li ref={line}>
       <button type="button" class="change" aria-expanded={open} onClick={toggle}>
         <span class="arrow" aria-hidden="true">{open ? '▾' : '▸'}</span>
-        <span class="casename">{plain(shorten(x.case, 120))}{column && <span class="muted"> {plain(shorten([column.prompt, column.provider].filter(Boolean).join(' · '), 60))}</span>}{input && <span class="sub muted">{plain(shorten(input, 160))}</span>}</span>
+        <span class="casename">{plain(shorten(titleOf(c, x.case), 120))}{column && <span class="muted"> {plain(shorten([column.prompt, column.provider].filter(Boolean).join(' · '), 60))}</span>}{input && <span class="sub muted">{plain(shorten(input, 160))}</span>}</span>
         <span class="chips">{chips(x.broke, 'broke', 'worse')}{chips(x.fixed, 'fixed', 'better')}{more > 0 && <span class="muted">and {plural(more, 'more')}</span>}</span>
         <span class="num muted">{x.change === null ? '' : 'score ' + points(x.change)}</span>
       </button>

@@ -85,7 +85,7 @@ function Result({ c, base, head }: { c: Comparison; base: string; head: string }
         <h2 id="effect">Whole suite</h2>
         <EffectLine e={c.suite} found={foundBy(c).get('')} />
         {c.suite.corrected && <p>Corrected for the errors of the judge: <Sides e={c.suite.corrected} /></p>}
-        <p class="muted">{plural(c.pairs, 'pair')} of results{c.left_out ? ', ' + count(c.left_out) + ' left out because one of the two is undecided' : ''}{only ? ', ' + plural(only, 'case') + ' in only one run' : ''}. Base <a href={'/runs/' + encodeURIComponent(base)}>{plain(base)}</a>, head <a href={'/runs/' + encodeURIComponent(head)}>{plain(head)}</a>.</p>
+        <p class="muted">{plural(c.pairs, 'pair')} of results{c.left_out ? ', ' + count(c.left_out) + ' left out because one of the two has an error' : ''}{only ? ', ' + plural(only, 'case') + ' in only one run' : ''}. Base <a href={'/runs/' + encodeURIComponent(base)}>{plain(base)}</a>, head <a href={'/runs/' + encodeURIComponent(head)}>{plain(head)}</a>.</p>
         <Costs c={c} />
       </section>
       <Assertions list={c.assertions} found={foundBy(c)} />
@@ -103,7 +103,7 @@ const outcomes = { pass: ['pass', '✓', 'Pass'], fail: ['fail', '✕', 'Fail'],
 const aside = (d: Decided, i: number): boolean => d.reasons[i]!.met && (d.decision !== 'pass' || i > 0);
 
 // foundBy says of which assertions, or of the suite by '', the test of the gate found
-// that they got worse. It asks for a drop only, so that the interval may hold 0.
+// that they got worse. It asks for a drop only, so that the interval may contain 0.
 function foundBy(c: Comparison): Map<string, string> {
   const drops = (c.decision?.reasons ?? []).filter((r) => r.rule === 'assertions' || (r.rule === 'suite' && !r.met));
   return new Map(drops.map((r) => [r.assertion ?? '', r.met ? 'below the margin of the gate' : 'decided the gate']));
@@ -159,14 +159,14 @@ function Assertions({ list, found }: { list: AssertionEffect[]; found: Map<strin
     { label: 'Broke', num: true, cell: (a) => count(a.broke) },
     { label: 'Fixed', num: true, cell: (a) => count(a.fixed) },
     { label: 'Pairs', num: true, cell: (a) => <>{count(a.pairs)}{a.left_out > 0 && <span class="sub muted">{count(a.left_out)} left out</span>}</> },
-    { label: 'p, adjusted', num: true, cell: (a) => (a.p_adjusted === null ? '–' : a.p_adjusted < 0.001 ? '< .001' : a.p_adjusted.toFixed(3).replace(/^0/, '')) },
+    { label: 'Adjusted p', num: true, cell: (a) => (a.p_adjusted === null ? '–' : a.p_adjusted < 0.001 ? '< .001' : a.p_adjusted.toFixed(3).replace(/^0/, '')) },
   ];
   if (!list.length) return null;
   return (
     <section aria-labelledby="by-assertion">
       <h2 id="by-assertion">Assertions</h2>
       <Table caption="Assertions, worst first" cols={cols} rows={all ? sorted.slice(0, 500) : sorted.slice(0, listed)} id={(a) => a.assertion} />
-      {list.some((a) => found.has(a.assertion)) && <p class="muted">The gate tests for a drop only, so it can find one whose 95 % interval holds 0. The interval and the p of this table look for a change in either direction, and decide nothing.</p>}
+      {list.some((a) => found.has(a.assertion)) && <p class="muted">The gate tests for a drop only, so it can find one whose 95 % interval contains 0. The interval and the adjusted p of this table look for a change in either direction, and decide nothing.</p>}
       {!all && list.length > listed && <p><button type="button" onClick={() => change({ assertions: 'all' })}>Show {list.length > 500 ? '500' : 'all'} of {count(list.length)} assertions</button></p>}
     </section>
   );

@@ -1,8 +1,9 @@
 // Figures that several pages show: rates with their interval, changes, and small charts.
-import { Bar, asked, interval, type Counts } from '../parts/rate';
-import { count, percent, points } from '../number';
+import { Bar, asked, decided, interval, type Counts } from '../parts/rate';
+import { StatusMark } from '../parts/status';
+import { count, percent, plural, points } from '../number';
 
-export const rate = (c: Counts): number | null => (asked(c) ? c.passed / asked(c) : null);
+export const rate = (c: Counts): number | null => (decided(c) ? c.passed / asked(c) : null);
 
 // Below this, counts say more than a rate.
 const few = 30;
@@ -10,7 +11,8 @@ const few = 30;
 // Rate shows a pass rate with its bar, the 95 % interval and what it counts.
 export function Rate({ counts }: { counts: Counts }) {
   const n = asked(counts);
-  if (n === 0) return <span class="muted">nothing decided</span>;
+  if (n === 0) return <span class="muted">no verdict</span>;
+  if (decided(counts) === 0) return <StatusMark status="error" word={plural(counts.errors, 'error')} />;
   const { low, high } = interval(counts);
   const share = percent(counts.passed / n), range = Math.round(100 * low) + '–' + Math.round(100 * high) + ' %';
   return (
@@ -30,11 +32,11 @@ export function difference(base: Counts, head: Counts): { value: number; low: nu
   return { value: b - a, low: b - a - Math.hypot(b - y.low, x.high - a), high: b - a + Math.hypot(y.high - b, a - x.low) };
 }
 
-// Delta shows a difference of shares. One whose interval holds 0 is within the noise,
+// Delta shows a difference of shares. One whose interval contains 0 is within the noise,
 // unless a stricter test has found it: found says by what.
 export function Delta({ value, low, high, found }: { value: number | null; low: number | null; high: number | null; found?: string }) {
   if (value === null) return <span class="muted">–</span>;
-  if (!found && (low === null || high === null || (low <= 0 && high >= 0))) return <span class="delta num muted" title="The 95 % interval of the difference holds 0">{value === 0 ? '0' : points(value)} <small>within noise</small></span>;
+  if (!found && (low === null || high === null || (low <= 0 && high >= 0))) return <span class="delta num muted" title="The 95 % interval of the difference contains 0">{value === 0 ? '0' : points(value)} <small>within noise</small></span>;
   return <span class={'delta num ' + (value < 0 ? 'worse' : 'better')}><span aria-hidden="true">{value < 0 ? '▼ ' : '▲ '}</span>{points(value)}{found && <small> {found}</small>}</span>;
 }
 

@@ -11,7 +11,7 @@ const width = 640, height = 240, left = 46, right = 12, top = 10, bottom = 26;
 
 export function HistoryChart({ points }: { points: Point[] }) {
   const known = points.filter((p) => rate(p) !== null);
-  if (!known.length) return <p class="muted">Nothing was decided yet.</p>;
+  if (!known.length) return <p class="muted">There is no verdict yet.</p>;
   const low = Math.floor(10 * Math.max(0, Math.min(...known.map((p) => interval(p).low)))) / 10;
   const x = (i: number) => left + ((width - left - right) * (points.length === 1 ? 0.5 : i / (points.length - 1)));
   const y = (r: number) => top + (height - top - bottom) * (1 - (r - low) / (1 - low || 1));

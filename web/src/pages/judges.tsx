@@ -6,7 +6,7 @@ import { CopyLink, Download } from '../parts/actions';
 import { Data, Empty } from '../parts/states';
 import { plain } from '../text';
 import { address, change, usePlace } from '../url';
-import { AlignmentCard, isWeak } from './alignment';
+import { AlignmentCard, benchAddress, isWeak } from './alignment';
 import { Filters, Search } from './filters';
 import { Heading } from './heading';
 import { items, type Items } from './items';
@@ -51,6 +51,7 @@ function Agreement({ j }: { j: Judge }) {
   return (
     <section aria-label={'Agreement of ' + plain(j.judge)}>
       <h2>{plain(j.judge)}</h2>
+      {j.last_run && <p><a href={benchAddress(j.judge, j.last_run)}>Change this judge and compare it on labelled outputs<span class="hidden"> of {plain(j.judge)}</span></a></p>}
       {j.alignment.length
         ? <div class="cards">{[...j.alignment].sort((a, b) => (a.kappa.value ?? -1) - (b.kappa.value ?? -1)).slice(0, 200).map((m) => <AlignmentCard key={m.criterion} m={m} />)}</div>
         : <Empty command={'proviso align --template last > labels.csv    # outputs to label\nproviso align labels.csv --run last --save    # after you have filled in the column human'}>The agreement of this judge with people was not measured. To measure it, label some outputs:</Empty>}

@@ -1,27 +1,27 @@
 // Prompts with their versions: what changed, and what do assertions cover?
-import { useMemo } from 'preact/hooks';
 import type { Prompt } from '../api';
-import { get, useLoad } from '../load';
+import { useLoad } from '../load';
 import { plural, when } from '../number';
 import { CopyLink, Download } from '../parts/actions';
 import { Data, Empty } from '../parts/states';
-import { plain, shorten, Text } from '../text';
+import { plain, shorten } from '../text';
 import { address, change, usePlace } from '../url';
 import { Coverage } from './coverage';
-import { wordDiff } from './diff';
+import { Difference } from './difference';
 import { Rate } from './figures';
 import { Field, Filters, Search } from './filters';
 import { Heading } from './heading';
-import { items, type Items } from './items';
-import { Words } from './pair';
+import { every } from './items';
 import { Table, type Col } from './table';
+
+const listed = 500;
 
 type Version = Prompt['versions'][number];
 
 export default function Prompts() {
   const { query } = usePlace();
   const name = query.get('name'), suite = query.get('suite') ?? '';
-  const loaded = useLoad((signal) => get<Items<Prompt>>('/v1/prompts?limit=1000', signal).then(items), []);
+  const loaded = useLoad((signal) => every<Prompt>('/v1/prompts?limit=1000', signal), []);
   if (name === null) return <List loaded={loaded} />;
   return (
     <div key={name}>
@@ -59,7 +59,7 @@ function List({ loaded }: { loaded: ReturnType<typeof useLoad<Prompt[]>> }) {
         if (!all.length) return <Empty command="proviso eval -c suite.yaml">No run has a prompt yet. Run a suite, then open this page again.</Empty>;
         const found = all.filter((p) => (!suite || p.suite === suite) && (p.name + '\n' + (p.versions[0]?.text ?? '')).toLowerCase().includes(q));
         if (!found.length) return <Empty>No prompt matches these filters. <button type="button" class="link" onClick={() => change({ q: '', suite: '' })}>Clear filters</button></Empty>;
-        return <><p class="counted muted" role="status">{plural(found.length, 'prompt')}</p><Table caption="Prompts" cols={columns} rows={found.slice(0, 500)} id={(p) => p.suite + '\n' + p.name} /></>;
+        return <><p class="counted muted" role="status">{plural(found.length, 'prompt')}{found.length > listed && '; the table has the first ' + listed}</p><Table caption="Prompts" cols={columns} rows={found.slice(0, listed)} id={(p) => p.suite + '\n' + p.name} /></>;
       }}</Data>
     </>
   );
@@ -85,25 +85,15 @@ function One({ p }: { p: Prompt }) {
   );
   return (
     <>
-      <p class="muted">Suite {plain(p.suite || 'unnamed')}</p>
+      <p class="muted">Suite {plain(p.suite || 'unnamed')} · <a href={address('/spade', { prompt: p.name, suite: p.suite })}>Propose assertions for it</a></p>
       <h2>Versions, newest first</h2>
       <Table caption="Versions of the prompt, newest first" cols={cols} rows={p.versions.slice(0, 100)} id={(v) => v.hash} />
       {from && <section aria-labelledby="difference">
         <h2 id="difference">What changed</h2>
         <div class="filterrow">{select('From', 'from', from)}{select('To', 'to', to)}</div>
-        <Difference from={from} to={to} />
+        <Difference from={from.text} to={to.text} />
       </section>}
       <Coverage p={p} />
     </>
-  );
-}
-
-function Difference({ from, to }: { from: Version; to: Version }) {
-  const parts = useMemo(() => wordDiff(from.text, to.text), [from, to]);
-  if (from.hash === to.hash) return <p class="muted">Choose two different versions.</p>;
-  return (
-    <div class="outtext prompt" tabIndex={0} role="region" aria-label="Difference by words">
-      {parts ? <Words parts={parts} /> : <><p class="muted">The texts are too long or too different to compare word by word. The newer one is:</p><Text of={to.text} /></>}
-    </div>
   );
 }

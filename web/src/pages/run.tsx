@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { BatchJudge, Run } from '../api';
 import { HttpSource, runAddress } from '../http';
+import { aroundRow } from '../label/disagree';
 import { useLoad } from '../load';
 import { count, dollars, duration, plural, when } from '../number';
 import { CopyLink, Download } from '../parts/actions';
@@ -19,16 +20,19 @@ export function RunPage({ id }: { id: string }) {
   useEffect(() => (going ? source.watch(run.retry) : undefined), [going, source]);
   const judges = useJudges(source, run.data);
   const at = '/runs/' + encodeURIComponent(id);
+  const around = useMemo(() => aroundRow(id), [id]);
   return (
     <div class="runpage">
       <Heading title={run.data ? run.data.suite || 'unnamed' : 'Run'} crumb={<a href="/runs">Runs</a>} beside={run.data && <RunVerdict run={run.data} />}>
         {run.data && !going && <a class="button" href={address('/compare', { base: 'previous', head: id })}>Compare with the run before</a>}
+        {run.data && !going && run.data.progress.failed + run.data.progress.errors > 0 && <a class="button" href={address('/datasets', { run: id })}>Add failures to a dataset</a>}
+        {run.data && !going && <a class="button" href={address('/label', { run: id })}>Label this run</a>}
         <CopyLink />
         {!going && <Download href={runAddress(id) + '/file'} name={id + '.jsonl'}>Download run</Download>}
       </Heading>
       <Data of={run} what="the run">{(r) => <><Head run={r} judges={judges} /><Banner run={r} /></>}</Data>
       {run.data && <h2 class="hidden">Results</h2>}
-      {run.data && run.data.status !== 'queued' && <RunView source={source} extra={{ banner: false, outputOf: (index) => runAddress(id) + '/results/' + index }} />}
+      {run.data && run.data.status !== 'queued' && <RunView source={source} extra={{ banner: false, around, outputOf: (index) => runAddress(id) + '/results/' + index }} />}
       {run.problem?.status === 404 && <p>The address is <code>{plain(at)}</code>. The run may have been removed. <a href="/runs">All runs</a></p>}
     </div>
   );
@@ -58,6 +62,7 @@ function Head({ run, judges }: { run: Run; judges: BatchJudge[] }) {
   facts.push(['Cost', dollars(run.cost)]);
   if (v?.branch || v?.commit) facts.push(['Revision', <>{v.branch && plain(v.branch)} {v.commit && <code>{plain(v.commit.slice(0, 8))}</code>}{v.dirty && ' with changes'}{v.pull_request && ' · pull request ' + plain(v.pull_request)}</>]);
   if (run.version) facts.push(['Suite version', <code>{plain(run.version.slice(0, 12))}</code>]);
+  for (const d of run.datasets ?? []) facts.push(['Dataset', <a href={address('/datasets/' + encodeURIComponent(d.name), { version: String(d.number) })}>{plain(d.name)}, version {d.number}</a>]);
   if (run.agent_id) facts.push(['Agent', plain(run.agent_id)]);
   for (const j of judges) {
     facts.push(['Judge', <><a href="/judges">{plain(j.judge)}</a> <span class="muted">{plural(j.verdicts, 'verdict')}{j.errors ? ', ' + plural(j.errors, 'error') : ''}{j.cost ? ', ' + dollars(j.cost) : ''}</span></>]);

@@ -2,8 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Page, Run } from '../api';
 import { get, useLoad } from '../load';
-// The frame and the other pages need it as well: then it is in their file.
-import '../http';
+import '../frame';
 import { count, dollars, duration, plural, when } from '../number';
 import { CopyLink, Download } from '../parts/actions';
 import { Data, Empty } from '../parts/states';
@@ -57,11 +56,11 @@ export default function Runs() {
         const found = data.items.filter((r) => matches(r, state, q));
         if (!data.items.length && !suite && !after) return <Empty command="proviso eval -c suite.yaml">There are no runs yet. Run a suite, then open this page again.</Empty>;
         if (!found.length) return <Empty>No run matches these filters{data.next ? ' among the ' + count(data.items.length) + ' runs that were searched' : ''}. <button type="button" class="link" onClick={() => change({ suite: '', status: '', q: '', after: '' })}>Clear filters</button></Empty>;
-        return <RunTable runs={found} all={[...data.items, ...(past ?? [])]} />;
+        return <RunTable runs={found} all={[...data.items, ...(past ?? [])]} of={state || q ? ' of the ' + count(data.items.length) + ' that were searched' + (data.next ? ', not of older ones' : '') : ' on this page'} />;
       }}</Data>
       {(runs.data?.next || after) && <nav class="paging" aria-label="More runs">
         {after && <a class="button" href={address('/runs', { suite, status: state, q })}>Newest</a>}
-        {runs.data?.next && <a class="button" href={address('/runs', { suite, status: state, q, after: runs.data.next })}>Older</a>}
+        {runs.data?.next && <a class="button" href={address('/runs', { suite, status: state, q, after: runs.data.next })}>{state || q ? 'Search older runs' : 'Older'}</a>}
       </nav>}
     </>
   );
@@ -89,7 +88,8 @@ function useSuites(runs: Run[] | undefined, current: string): string[] {
   return known;
 }
 
-function RunTable({ runs, all }: { runs: Run[]; all: Run[] }) {
+// RunTable shows runs; of says what they are a part of.
+function RunTable({ runs, all, of }: { runs: Run[]; all: Run[]; of: string }) {
   const [picked, pick] = useState<string[]>([]);
   const toggle = (id: string) => pick((p) => (p.includes(id) ? p.filter((x) => x !== id) : [...p, id].slice(-2)));
   const pair = picked.map((id) => all.find((r) => r.id === id)).filter((r) => r !== undefined).sort((a, b) => a.created_at.localeCompare(b.created_at));
@@ -112,7 +112,7 @@ function RunTable({ runs, all }: { runs: Run[]; all: Run[] }) {
   return (
     <>
       <p class="counted" role="status">
-        <span class="muted">{plural(runs.length, 'run')} on this page. </span>
+        <span class="muted">{plural(runs.length, 'run')}{of}. </span>
         {pair.length === 2
           ? <a class="button" href={address('/compare', { base: pair[0]!.id, head: pair[1]!.id })}>Compare the two selected runs</a>
           : <span class="muted">{picked.length ? 'Select one more run to compare.' : 'Select two runs to compare them.'}</span>}

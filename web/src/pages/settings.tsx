@@ -40,7 +40,7 @@ export default function Settings() {
             {s.folder && <div><dt>Folder of the runs</dt><dd><code>{plain(s.folder)}</code></dd></div>}
             <div><dt>Access</dt><dd>{s.read_only ? 'read-only' : 'read and write'}</dd></div>
           </dl>
-          {s.open && s.mode === 'serve' && <p class="remark bad">There are no API keys, so everybody on this machine may use this server. <code>proviso key create NAME</code> ends that.</p>}
+          {s.open && s.mode === 'serve' && <p class="remark bad">There are no API keys, so everybody on this machine may use this server. To require keys, run <code>proviso key create NAME</code>.</p>}
           <section aria-labelledby="session"><h2 id="session">Your session</h2><Who mode={s.mode} open={s.open} /></section>
           <section class="narrow" aria-labelledby="providers"><h2 id="providers">Model providers</h2>
             <Providers list={s.providers} />
@@ -69,9 +69,11 @@ function Providers({ list }: { list: Provider[] }) {
 function Who({ mode, open }: { mode: Data_['mode']; open: boolean }) {
   const session = useLoad((signal) => get<Session>('/v1/session', signal), []);
   const [said, say] = useState('');
-  const leave = async () => {
+  const leave = async (all: string) => {
     try {
-      await ask('DELETE', '/v1/session');
+      await ask('DELETE', '/v1/session' + all);
+      sessionStorage.clear(); // texts of the playground
+      dispatchEvent(new Event('proviso-logout'));
       go('/login');
     } catch (e) {
       say(e instanceof Failure ? e.message : String(e));
@@ -82,7 +84,7 @@ function Who({ mode, open }: { mode: Data_['mode']; open: boolean }) {
       <>
         <p>Project {plain(s.project)}. Scopes: {s.scopes.length ? s.scopes.map(plain).join(', ') : 'none'}.</p>
         {mode === 'view' ? <p class="muted">The session ends when <code>proviso view</code> stops. Ctrl-C in its terminal stops it.</p>
-          : !open && <p><button type="button" onClick={leave}>Log out</button> <span role="alert">{said}</span></p>}
+          : !open && <p><button type="button" onClick={() => leave('')}>Log out</button> <button type="button" onClick={() => leave('?all=yes')}>Log out everywhere</button> <span role="alert">{said}</span></p>}
       </>
     )}</Data>
   );

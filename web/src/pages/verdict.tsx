@@ -31,6 +31,6 @@ export function RunVerdict({ run }: { run: Run }) {
   if (run.status === 'cancelled') parts.push(<StatusMark status="skip" word="Cancelled" />);
   if (failed) parts.push(<a href={to('fail')}><StatusMark status="fail" word={count(failed) + ' failed'} /></a>);
   if (errors) parts.push(<a href={to('error')}><StatusMark status="error" word={errors === 1 ? '1 error' : count(errors) + ' errors'} /></a>);
-  if (run.status === 'done' && !cut && !failed && !errors) parts.push(passed ? <StatusMark status="pass" word="All passed" /> : <StatusMark status="skip" word="Nothing decided" />);
+  if (run.status === 'done' && !cut && !failed && !errors) parts.push(passed ? <StatusMark status="pass" word="All passed" /> : <StatusMark status="skip" word={run.progress.skipped ? 'All skipped' : 'No results'} />);
   return <span class="outcome" title={run.error ? plain(run.error) : undefined}>{parts}</span>;
 }

@@ -8,7 +8,7 @@ export function CopyLink() {
       await navigator.clipboard.writeText(location.href);
       say('Copied');
     } catch {
-      say('Not copied: copy the address of the page');
+      say('Not copied. Copy the address of the page instead');
     }
     setTimeout(() => say(''), 3000);
   };

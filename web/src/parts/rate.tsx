@@ -1,4 +1,4 @@
-import { count, percent, wilson } from '../number';
+import { count, percent, plural, wilson } from '../number';
 
 export interface Counts { passed: number; failed: number; errors: number; skipped?: number }
 
@@ -8,23 +8,24 @@ export const asked = (c: Counts): number => c.passed + c.failed + c.errors;
 // rateText is the pass rate of all verdicts, errors included, with what it counts.
 export function rateText(c: Counts): string {
   const n = asked(c);
-  if (n === 0) return 'nothing decided';
+  if (n === 0) return 'no verdict';
+  if (decided(c) === 0) return plural(c.errors, 'error') + ' of ' + count(n);
   const parts = [percent(c.passed / n) + ' pass', percent(c.failed / n) + ' fail'];
   if (c.errors) parts.push(percent(c.errors / n) + ' error');
   return parts.join(' · ') + ' (n = ' + count(n) + ')';
 }
 
-// interval is the 95 % interval of the pass rate. What is undecided may be either.
+// interval is the 95 % interval of the pass rate. An error may be either.
 export function interval(c: Counts): { low: number; high: number } {
   const n = asked(c);
   return { low: wilson(c.passed, n).low, high: wilson(c.passed + c.errors, n).high };
 }
 
-// Bar draws passed, undecided and failed shares with the 95 % interval of the pass rate.
+// Bar draws shares that passed, that are errors and that failed, with the 95 % interval of the pass rate.
 // The numbers stand beside it.
 export function Bar({ counts }: { counts: Counts }) {
   const n = asked(counts);
-  if (n === 0) return null;
+  if (decided(counts) === 0) return null;
   const ok = (100 * counts.passed) / n, bad = (100 * counts.failed) / n;
   const { low, high } = interval(counts);
   return (

@@ -1,9 +1,10 @@
 // The assertions of a row: those that need attention in full, the others by name.
-import { useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import type { DetailAssertion, Evidence, Status } from '../api';
 import { count, dollars, plural } from '../number';
 import { StatusMark } from '../parts/status';
 import { Text, plain, shorten } from '../text';
+import { Labelled } from './labelled';
 
 // Group is an assertion with the parts of it, if it is a set.
 export interface Group { head: DetailAssertion; parts: DetailAssertion[] }
@@ -26,7 +27,7 @@ const budget = 500;    // elements of the assertions on a page, about
 const mostParts = 50, mostCriteria = 50;
 
 // weight is about how many elements an assertion takes.
-const weight = (a: DetailAssertion): number => 10 + 6 * Math.min(a.criteria?.length ?? 0, mostCriteria) + 4 * Math.min(a.evidence?.length ?? 0, 20) + 2 * Math.min(a.diff?.length ?? 0, 200);
+const weight = (a: DetailAssertion): number => 14 + 6 * Math.min(a.criteria?.length ?? 0, mostCriteria) + 4 * Math.min(a.evidence?.length ?? 0, 20) + 2 * Math.min(a.diff?.length ?? 0, 200);
 
 const loud = (g: Group): boolean => urgency[g.head.status] < 2;
 
@@ -50,7 +51,7 @@ function shownParts(g: Group): DetailAssertion[] {
 
 export function Assertions({ of, first, mark }: { of: DetailAssertion[]; first: string; mark: (e: Evidence) => void }) {
   const [page, turn] = useState(0);
-  const [opened, open] = useState('');
+  const [opened, open] = useState(''), Labels = useContext(Labelled);
   const sorted = groups(of);
   // The assertion of the filter is first among those that need attention.
   if (first) sorted.sort((a, b) => Number(b.head.name === first && loud(b)) - Number(a.head.name === first && loud(a)));
@@ -66,7 +67,7 @@ export function Assertions({ of, first, mark }: { of: DetailAssertion[]; first: 
             return (
               <li key={key}>
                 <button type="button" class="plain" aria-expanded={opened === key} onClick={() => open(opened === key ? '' : key)}>
-                  <StatusMark status={g.head.status} of={shorten(g.head.name, 120)} />{scoreOf(g.head) && <span class="muted num"> {scoreOf(g.head)}</span>}
+                  <StatusMark status={g.head.status} of={shorten(g.head.name, 120)} />{scoreOf(g.head) && <span class="muted num"> {scoreOf(g.head)}</span>}{Labels && <Labels of={g.head} brief />}
                 </button>
                 {opened === key && <Card of={g} mark={mark} />}
               </li>
@@ -85,7 +86,7 @@ export function Assertions({ of, first, mark }: { of: DetailAssertion[]; first: 
   );
 }
 
-function Card({ of, mark }: { of: Group; mark: (e: Evidence) => void }) {
+export function Card({ of, mark }: { of: Group; mark: (e: Evidence) => void }) {
   const parts = shownParts(of), rest = of.parts.length - parts.length;
   return (
     <section class={'card ' + of.head.status} aria-label={of.head.name}>
@@ -97,6 +98,7 @@ function Card({ of, mark }: { of: Group; mark: (e: Evidence) => void }) {
 }
 
 function One({ a, mark }: { a: DetailAssertion; mark: (e: Evidence) => void }) {
+  const Labels = useContext(Labelled);
   return (
     <>
       <h3><StatusMark status={a.status} of={shorten(a.name, 200)} />{a.type !== a.name && <span class="muted kind">{a.type}</span>}<Score a={a} /></h3>
@@ -114,6 +116,7 @@ function One({ a, mark }: { a: DetailAssertion; mark: (e: Evidence) => void }) {
         a.value && a.value !== a.asks && <p class="pair"><span class="muted">{a.type.startsWith('not-') ? 'Not allowed' : 'Expected'} </span><Text of={shorten(a.value, 1000)} /></p>
       )}
       <Judged a={a} />
+      {Labels && <Labels of={a} />}
     </>
   );
 }

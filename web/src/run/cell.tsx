@@ -1,7 +1,7 @@
 // The cells of the matrix. What needs attention is drawn boldly, the rest lightly.
 import { ERROR, FAIL, type Preview } from '../api';
 import { count, percent, plural } from '../number';
-import { Bar, asked, rateText } from '../parts/rate';
+import { Bar, asked, decided, rateText } from '../parts/rate';
 import { Squares } from '../parts/squares';
 import { glyphs, names as statusNames } from '../parts/status';
 import { plain } from '../text';
@@ -40,7 +40,7 @@ export function ColumnHead({ id, at, style, width, name, tally, pressed, active,
       class={(pressed ? 'pressed ' : '') + (active ? 'head active' : 'head')} onClick={press}>
       <div class="name">{name.title}</div>
       <div class="under">{name.under}</div>
-      <div class="sum num"><strong>{n ? percent(tally.passed / n) : '–'}</strong><span class="muted">{sum}</span></div>
+      <div class="sum num"><strong>{decided(tally) ? percent(tally.passed / n) : '–'}</strong><span class="muted">{sum}</span></div>
       <Bar counts={tally} />
     </div>
   );

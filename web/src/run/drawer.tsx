@@ -1,4 +1,5 @@
 // The open case: the verdicts with their reasons, beside the output.
+import { type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Detail, Evidence } from '../api';
 import { useLoad } from '../load';
@@ -12,14 +13,18 @@ import { Assertions } from './assertion';
 import { rowOf, worstRepeat, type Model } from './model';
 import type { ColumnName } from './names';
 import { Output, type Strong } from './output';
+import { Long, Vars } from './texts';
 import type { Previews } from './previews';
 import type { Place } from './state';
 import { Trace } from './trace';
 
+// Around is put around the verdicts of a row; a report has none.
+export type Around = ComponentType<{ row: number; children: ComponentChildren }>;
+
 interface Props {
   source: RunSource; model: Model; names: ColumnName[]; place: Place; previews: Previews; assertion: string; why: string;
   go: (column: number, repeat?: number) => void; step: (by: 1 | -1) => void; close: () => void;
-  focus: number; outputOf?: (index: number) => string;
+  focus: number; outputOf?: (index: number) => string; around?: Around;
 }
 
 export function Drawer(p: Props) {
@@ -45,7 +50,7 @@ export function Drawer(p: Props) {
       {p.why && <p class="muted came">{p.why}</p>}
       <Elsewhere {...p} />
       {row < 0 ? <p class="muted">There is no result yet.</p> : (
-        <Data of={loaded} what="the case">{(d) => d && <Body key={row} d={d.detail} assertion={p.assertion} id={id} {...(p.outputOf ? { href: p.outputOf(row) } : {})} />}</Data>
+        <Data of={loaded} what="the case">{(d) => d && <Body key={row} d={d.detail} assertion={p.assertion} id={id} {...(p.outputOf ? { href: p.outputOf(row) } : {})} {...(p.around ? { around: p.around } : {})} />}</Data>
       )}
     </aside>
   );
@@ -81,7 +86,7 @@ function Elsewhere({ model: m, names, place, previews, go }: Props) {
   );
 }
 
-function Body({ d, assertion, id, href }: { d: Detail; assertion: string; id: string; href?: string }) {
+function Body({ d, assertion, id, href, around: Labels }: { d: Detail; assertion: string; id: string; href?: string; around?: Around }) {
   const [strong, mark] = useState<Strong>({ start: -1, turn: 0 });
   const evidence = useMemo(() => d.assertions.flatMap((a) => a.evidence ?? []).slice(0, 500), [d]);
   const show = (e: Evidence) => mark((s) => ({ start: e.start!, turn: s.turn + 1 }));
@@ -90,6 +95,8 @@ function Body({ d, assertion, id, href }: { d: Detail; assertion: string; id: st
   if (d.cost !== undefined) facts.push(dollars(d.cost) + (d.cached ? ' (cached, paid ' + dollars(d.incurred_cost ?? 0) + ')' : ''));
   else if (d.cached) facts.push('cached');
   if (d.tokens !== undefined) facts.push(plural(d.tokens, 'token'));
+  const list = <Assertions of={d.assertions} first={assertion} mark={show} />;
+  const verdicts = Labels ? <Labels row={d.index}>{list}</Labels> : list;
   return (
     <>
       <p class="verdict num">
@@ -98,7 +105,7 @@ function Body({ d, assertion, id, href }: { d: Detail; assertion: string; id: st
       </p>
       {d.why && <p class="problem"><Text of={shorten(d.why, 4000)} /></p>}
       <div class="beside">
-        <div class="verdicts">{d.assertions.length ? <Assertions of={d.assertions} first={assertion} mark={show} /> : <p class="muted">This case has no assertions.</p>}</div>
+        <div class="verdicts">{d.assertions.length ? verdicts : <p class="muted">This case has no assertions.</p>}</div>
         <section class="out" aria-label="Output" >
           <h3>Output</h3>
           <Output text={d.output} evidence={evidence} strong={strong} name={'output-' + id.replace(/[^\w.-]+/g, '_').slice(0, 60) + '.txt'} cut={d.cut?.includes('output') ?? false} {...(href ? { href } : {})} />
@@ -109,19 +116,4 @@ function Body({ d, assertion, id, href }: { d: Detail; assertion: string; id: st
       {d.spans && d.spans.length > 0 && <Trace spans={d.spans} />}
     </>
   );
-}
-
-function Vars({ of }: { of: [string, string][] }) {
-  return (
-    <section class="vars" aria-label="Variables">
-      <h3>Variables</h3>
-      <dl>{of.slice(0, 40).map(([name, value]) => <div key={name}><dt>{plain(shorten(name, 80))}</dt><dd><Long text={value} first={600} /></dd></div>)}</dl>
-      {of.length > 40 && <p class="muted">and {plural(of.length - 40, 'more variable')}</p>}
-    </section>
-  );
-}
-
-function Long({ text, first = 6000 }: { text: string; first?: number }) {
-  const [shown, show] = useState(first);
-  return <><Text of={shorten(text, shown)} />{text.length > shown && shown < 400_000 && <> <button type="button" class="link" onClick={() => show(shown * 6)}>Show more</button></>}</>;
 }

@@ -1,7 +1,7 @@
 // The counts of a run, above its matrix. Every count is a filter.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { count, percent } from '../number';
-import { Bar, asked, interval, rateText } from '../parts/rate';
+import { count, percent, plural } from '../number';
+import { Bar, asked, decided, interval, rateText } from '../parts/rate';
 import { glyphs } from '../parts/status';
 import { plain, shorten } from '../text';
 import { change } from '../url';
@@ -12,6 +12,7 @@ import type { State } from './state';
 export function Headline({ total }: { total: Tally }) {
   const n = asked(total), { low, high } = interval(total);
   if (n === 0) return null;
+  if (decided(total) === 0) return <p class="headline num"><strong class="status error"><span aria-hidden="true">! </span>{plural(total.errors, 'error')}</strong> of {plural(n, 'result')}, so there is no pass rate</p>;
   return (
     <p class="headline num">
       <strong>{percent(total.passed / n)}</strong> passed <span class="muted">95 % interval {Math.floor(100 * low)}–{Math.ceil(100 * high)} %, n = {count(n)}</span>
@@ -57,19 +58,19 @@ export function AssertionStrip({ rows, more, state, brief }: { rows: AssertionRo
     <div class="strip">
       <table>
         <caption class="hidden">Assertions, worst first. An error lowers the pass rate, but is not a fail.</caption>
-        <thead><tr><th scope="col">Assertion</th><th scope="col">Passed</th><td /><th scope="col" class="wide">95 % interval</th><th scope="col">Failed</th><th scope="col">Errors</th><th scope="col" class="wide">n</th></tr></thead>
+        <thead><tr><th scope="col">Assertion</th><th scope="col">Pass rate</th><td /><th scope="col" class="wide">95 % interval</th><th scope="col">Failed</th><th scope="col">Errors</th><th scope="col" class="wide">Passed</th></tr></thead>
         <tbody>
           {listed.map((a) => {
-            const n = asked(a.tally), { low, high } = interval(a.tally), pressed = state.assertion === a.name;
+            const n = asked(a.tally), known = decided(a.tally) > 0, { low, high } = interval(a.tally), pressed = state.assertion === a.name;
             return (
               <tr key={a.at} class={pressed ? 'pressed' : ''}>
                 <th scope="row"><button type="button" class="plain" aria-pressed={pressed} title={plain(a.type + ': ' + a.name)} onClick={() => change({ a: pressed ? '' : a.name, status: '' })}>{plain(shorten(a.name, 90))}</button></th>
-                <td class="num">{n ? percent(a.tally.passed / n) : '–'}</td>
+                <td class="num">{known ? percent(a.tally.passed / n) : '–'}</td>
                 <td class="rate"><Bar counts={a.tally} /></td>
-                <td class="num muted wide">{n ? `${Math.floor(100 * low)}–${Math.ceil(100 * high)} %` : ''}</td>
+                <td class="num muted wide">{known ? `${Math.floor(100 * low)}–${Math.ceil(100 * high)} %` : ''}</td>
                 <td class={a.tally.failed ? 'num status fail' : 'num muted'}>{count(a.tally.failed)}</td>
                 <td class={a.tally.errors ? 'num status error' : 'num muted'}>{count(a.tally.errors)}</td>
-                <td class="num muted wide">{count(n)}</td>
+                <td class="num muted wide">{count(a.tally.passed)} of {count(n)}</td>
               </tr>
             );
           })}

@@ -36,7 +36,9 @@ export function KeysHint() {
   return <p class="hint muted"><kbd>↑ ↓ ← →</kbd> move <kbd>Enter</kbd> opens <kbd>J</kbd> <kbd>K</kbd> next, previous failing cell <kbd>/</kbd> search <kbd>?</kbd> all keys</p>;
 }
 
-export function KeysDialog({ shown, hide, on, set }: { shown: boolean; hide: () => void; on: boolean; set: (on: boolean) => void }) {
+// KeysDialog lists keys, those of the run view unless others are given, and turns single
+// ones off; singles names them.
+export function KeysDialog({ shown, hide, on, set, list = keys, singles = 'J, K, / and ?' }: { shown: boolean; hide: () => void; on: boolean; set: (on: boolean) => void; list?: [string, string][]; singles?: string }) {
   const box = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     if (shown && !box.current!.open) box.current!.showModal();
@@ -45,8 +47,8 @@ export function KeysDialog({ shown, hide, on, set }: { shown: boolean; hide: () 
   return (
     <dialog ref={box} class="keys" aria-labelledby="keys-title" onClose={hide}>
       <h2 id="keys-title">Keys</h2>
-      <dl>{keys.map(([key, does]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{does}</dd></div>)}</dl>
-      <p><label><input type="checkbox" checked={on} onChange={(e) => set(e.currentTarget.checked)} /> Single-key shortcuts (J, K, / and ?)</label></p>
+      <dl>{list.map(([key, does]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{does}</dd></div>)}</dl>
+      <p><label><input type="checkbox" checked={on} onChange={(e) => set(e.currentTarget.checked)} /> Single-key shortcuts ({singles})</label></p>
       <button type="button" onClick={() => box.current!.close()}>Close</button>
     </dialog>
   );

@@ -38,7 +38,7 @@ export function Output({ text, evidence, strong, href, name, cut }: { text: stri
   };
   const long = text.length > part || cut;
   return (
-    <div class="output" ref={box}>
+    <div class="output" ref={box} data-from={from}>
       {from > 0 && <p class="muted">{count(from)} characters before. <button type="button" class="link" onClick={() => set([0, part])}>Show from the beginning</button></p>}
       <Marked text={text.slice(from, to)} evidence={seen} label="Evidence" strong={strong.start - from} />
       {long && (

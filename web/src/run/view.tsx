@@ -8,7 +8,7 @@ import { Data } from '../parts/states';
 import type { RunSource } from '../source';
 import { change } from '../url';
 import { words32 } from './bytes';
-import { Drawer } from './drawer';
+import { Drawer, type Around } from './drawer';
 import { AssertionStrip, Counts, Headline, Said, SearchField } from './head';
 import { KeysDialog, KeysHint, typing, useKeys } from './keys';
 import { CaseList } from './list';
@@ -26,6 +26,7 @@ export interface Extra {
   above?: ComponentChildren;                  // shown above the counts: the decision of a gate
   banner?: boolean;                           // false where the page itself says how far the run is
   outputOf?: (index: number) => string;       // address of a row's whole output
+  around?: Around;                            // put around the verdicts of a row
 }
 
 export function RunView({ source, extra = {} }: { source: RunSource; extra?: Extra }) {
@@ -148,7 +149,7 @@ function Loaded({ source, extra, model: m, run }: { source: RunSource; extra: Ex
   const drawer = place && (
     <Drawer source={source} model={m} names={names} place={place} previews={previews} assertion={state.assertion} focus={focus}
       why={chosen || running ? '' : (state.status || state.assertion) && place.case === list[0] ? 'The first case that matches is open.' : place.case === list[0] && worstFirst ? 'The worst case of this run is open.' : ''} go={(j, k) => { activate({ case: place.case, column: j }); open(m, place.case, j, false, k ?? -1); }}
-      step={step} close={shut} {...(extra.outputOf ? { outputOf: extra.outputOf } : {})} />
+      step={step} close={shut} {...(extra.outputOf ? { outputOf: extra.outputOf } : {})} {...(extra.around ? { around: extra.around } : {})} />
   );
   return (
     <div ref={root} onKeyDown={keyed} class={'workspace' + (drawer ? ' with' : '') + (narrow && chosen ? ' full' : '')}>

@@ -1,0 +1,54 @@
+// Requests of the pages on which people label.
+import type { Detail, Label, LabelItem, LabelList, Lease, NewLabel } from '../api';
+import { ask, get } from '../load';
+import { runAddress } from '../http';
+import { address } from '../url';
+
+export const queueAddress = (queue: string): string => '/v1/label-queues/' + encodeURIComponent(queue);
+
+// hold is how long an item is a person's alone, in seconds. Who types holds it longer.
+export const hold = 300;
+
+// patience is how long an answer of the server may take, in milliseconds. Then the request
+// is sent again, with the same key.
+const patience = 20_000;
+
+// take leases the next item; undefined if none is left. With resume it is the item that
+// the person has leased already, if there is one.
+export const take = (queue: string, resume = false): Promise<Lease | undefined> =>
+  ask('POST', queueAddress(queue) + '/lease', { seconds: hold, ...(resume ? { resume } : {}) });
+
+export const renew = (queue: string, lease: string): Promise<Lease> => ask('POST', queueAddress(queue) + '/lease', { seconds: hold, lease });
+
+// giveBack lets others have an item at once. It is sent even if the page is being closed,
+// and if it is lost, the lease ends by itself.
+export function giveBack(queue: string, lease: string): void {
+  fetch(queueAddress(queue) + '/lease/' + encodeURIComponent(lease), { method: 'DELETE', keepalive: true, credentials: 'same-origin', headers: { 'X-Proviso': '1' } }).catch(() => undefined);
+}
+
+// add writes a label. Sent again with the same key, it is written once.
+export const add = (label: NewLabel, key: string): Promise<Label> => ask('POST', '/v1/labels', label, AbortSignal.timeout(patience), { 'Idempotency-Key': key });
+
+export const remove = (id: string): Promise<void> => ask('DELETE', '/v1/labels/' + encodeURIComponent(id));
+
+export const own = (query: Record<string, string>): Promise<LabelList> => get(address('/v1/labels', { by: 'me', ...query }));
+
+// labelsOf lists the labels of all people that are in force on a row.
+export const labelsOf = (run: string, index: number, signal: AbortSignal): Promise<LabelList> => get(address('/v1/labels', { run, index: String(index), limit: '200' }), signal);
+
+// itemOf loads what a label was about, from its run.
+export async function itemOf(l: Label): Promise<LabelItem> {
+  const d = await get<Detail>(`${runAddress(l.run ?? '')}/results/${l.index ?? 0}/detail`);
+  const a = d.assertions.find((x) => x.name === l.assertion);
+  return {
+    run: l.run ?? '', index: d.index, assertion: l.assertion, case: d.case, title: d.title, instruction: a?.asks ?? '', criteria: (a?.criteria ?? []).map((c) => c.text),
+    question: a?.asks ?? a?.value ?? '', input: '', prompt: d.prompt, vars: d.vars, output: d.output ?? '', ...(d.cut ? { cut: d.cut } : {}),
+  };
+}
+
+export const newKey = (): string => Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join('-');
+
+interface Subject { run?: string; index?: number; assertion: string }
+
+// keyOf tells items apart.
+export const keyOf = (x: Subject): string => JSON.stringify([x.run ?? '', x.index ?? 0, x.assertion]);

@@ -1,0 +1,48 @@
+// Keeping a changed assertion: as a new version of an assertion set, or as YAML to copy.
+import { useState } from 'preact/hooks';
+import type { Definition, TrialResult } from '../api';
+import { Failure, ask, get } from '../load';
+import { plain } from '../text';
+import { Field } from './filters';
+
+// What an assertion of a set may have.
+const members = ['id', 'instruction', 'criteria', 'check', 'description', 'type', 'weight', 'severity', 'scope'];
+
+// yaml writes an assertion for a suite. Texts and structures are JSON, which YAML reads.
+export function yaml(d: Definition): string {
+  return '- ' + Object.entries(d).map(([key, v]) => (Array.isArray(v) ? key + ':\n' + v.map((e) => '    - ' + JSON.stringify(e)).join('\n') : key + ': ' + JSON.stringify(v))).join('\n  ') + '\n';
+}
+
+export function Keep({ result, name, judge }: { result: TrialResult; name: string; judge?: string | undefined }) {
+  const d = result.definition, judged = d.type === undefined || d.type === 'judge' || d.type === 'not-judge';
+  const [set, setSet] = useState(name), [said, say] = useState(''), [busy, setBusy] = useState(false);
+  const keep = async () => {
+    setBusy(true);
+    say('');
+    try {
+      const at = '/v1/assertion-sets/' + encodeURIComponent(set);
+      const mine = Object.fromEntries(members.filter((m) => d[m] !== undefined).map((m) => [m, d[m]]));
+      const before = await get<{ assertions: Definition[]; prompt?: string }>(at).catch((e: unknown) => { if (e instanceof Failure && e.problem.status === 404) return undefined; throw e; });
+      const list = before?.assertions ?? [], there = list.some((a) => a.id === mine.id);
+      const assertions = there ? list.map((a) => (a.id === mine.id ? { ...a, ...mine } : a)) : [...list, mine];
+      const kept = await ask<{ number: number }>('PUT', at, { assertions, ...(before?.prompt ? { prompt: before.prompt } : {}) });
+      say(`Kept as version ${kept.number} of the set ${plain(set)}.`);
+    } catch (e) {
+      say('Not kept: ' + (e instanceof Failure ? plain(e.problem.detail) : String(e)));
+    }
+    setBusy(false);
+  };
+  const copy = () => navigator.clipboard.writeText(yaml(d)).then(() => say('Copied'), () => say('Not copied: select the text'));
+  return (
+    <section aria-labelledby="keep">
+      <h2 id="keep">Keep</h2>
+      {judged && <form class="filterrow" onSubmit={(e) => { e.preventDefault(); void keep(); }}>
+        <Field label="Assertion set"><input type="text" required value={set} onInput={(e) => setSet(e.currentTarget.value)} /></Field>
+        <button type="submit" disabled={busy || !set}>Keep as a version of the set</button>
+      </form>}
+      <p class="said" role="status">{said}</p>
+      <p class="muted">For a suite, copy this into its assertions.{judge && ' The model is no part of an assertion: name it under judge in the suite, or start the server with --judge.'} <button type="button" class="link" onClick={() => void copy()}>Copy YAML</button></p>
+      <pre tabIndex={0} aria-label="The assertion as YAML">{plain(yaml(d))}</pre>
+    </section>
+  );
+}

@@ -1,0 +1,16 @@
+// The pages of a list, so that a page stays light however long the list is.
+import { count } from '../number';
+
+// pageFrom is the first item of a page; a page that is gone is the last.
+export const pageFrom = (of: number, page: number, size: number): number => Math.max(0, Math.min(page, Math.ceil(of / size) - 1)) * size;
+
+export function Pager({ of, from, size, turn }: { of: number; from: number; size: number; turn: (page: number) => void }) {
+  const page = from / size, end = from + size >= of;
+  return of > size && (
+    <div class="actions">
+      <button disabled={page === 0} onClick={() => turn(page - 1)}>Previous</button>
+      <span class="num muted">{count(from + 1)}–{count(end ? of : from + size)} of {count(of)}</span>
+      <button disabled={end} onClick={() => turn(page + 1)}>Next</button>
+    </div>
+  );
+}

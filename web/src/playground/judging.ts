@@ -1,0 +1,164 @@
+// Verdicts on the output, each kept with what it is about: the assertion as it was written,
+// the input and the output. So only what changed is judged again, and what is changed back
+// has its verdict at once.
+import type { Assertion } from '../../panel/panel';
+import type { Decision, Evaluation, Problem, StreamEnd } from '../api';
+import { ask, Failure, get, heard } from '../load';
+import { eventsOf } from '../panel/events';
+
+// About is what is judged.
+export interface About { input: string; output: string; vars: Record<string, string>; context?: string }
+
+export interface Verdict { decision: Decision; at: Date; evaluation: string }
+
+// Wanted is an assertion with the key of its verdict.
+export interface Wanted { key: string; value: Assertion }
+
+interface Going { keys: string[]; stop: AbortController; id: string }
+
+export interface Timing { asked: number; of: number; ms: number }
+
+const most = 500; // verdicts that are held
+
+export class Judging {
+  verdicts = new Map<string, Verdict>();
+  refused = new Map<string, string>(); // assertions that the server cannot read, and why
+  problem: Problem | undefined;        // why the last evaluation did not begin, or not end
+  last: Timing | undefined;            // of the last evaluation that ended
+  times: number[] = [];                // milliseconds, of this page
+  evaluation = '';                     // the id of the last one
+  #going = new Set<Going>();
+  #abouts = new Map<string, number>();
+
+  constructor(readonly changed: () => void, readonly ended: () => void) {}
+
+  // key returns what a verdict is kept under.
+  key(a: Assertion, about: About): string {
+    const text = JSON.stringify(about);
+    let n = this.#abouts.get(text);
+    if (n === undefined) {
+      if (this.#abouts.size >= 50) this.#abouts.clear(); // texts may be long
+      this.#abouts.set(text, (n = this.#next++));
+    }
+    return n + ' ' + JSON.stringify(a);
+  }
+  #next = 0;
+
+  going(key: string): boolean { return [...this.#going].some((g) => g.keys.includes(key)); }
+  get busy(): boolean { return this.#going.size > 0; }
+
+  // judge asks for the verdicts that are missing, and ends what nobody waits for any more.
+  // since is when the person made the change.
+  async judge(wanted: Wanted[], about: About, since: number): Promise<void> {
+    const all = new Set(wanted.map((w) => w.key));
+    for (const g of [...this.#going]) if (!g.keys.some((k) => all.has(k))) this.#cancel(g);
+    const missing = wanted.filter((w) => !this.verdicts.has(w.key) && !this.refused.has(w.key) && !this.going(w.key));
+    if (!missing.length) return;
+    await this.#start(missing, about, since, wanted.length);
+  }
+
+  // again forgets verdicts, so that they are asked for anew.
+  again(keys: string[]): void {
+    for (const k of keys) { this.verdicts.delete(k); this.refused.delete(k); }
+    this.problem = undefined;
+  }
+
+  // cancel ends everything that is under way.
+  cancel(): void { for (const g of [...this.#going]) this.#cancel(g); }
+
+  #cancel(g: Going): void {
+    g.stop.abort();
+    this.#going.delete(g);
+    if (g.id) void ask('DELETE', at(g.id)).catch(() => undefined);
+    this.changed();
+  }
+
+  async #start(missing: Wanted[], about: About, since: number, of: number): Promise<void> {
+    const going: Going = { keys: missing.map((w) => w.key), stop: new AbortController(), id: '' };
+    this.#going.add(going);
+    this.problem = undefined;
+    this.changed();
+    let readable: Wanted[] | undefined;
+    try {
+      const body = { agent_input: about.input, agent_output: about.output, vars: about.vars, ...(about.context ? { context: about.context } : {}), assertions: missing.map((w) => w.value), keep_s: 60 };
+      going.id = this.evaluation = (await ask<{ id: string }>('POST', '/v1/evaluations', body)).id;
+      if (going.stop.signal.aborted) void ask('DELETE', at(going.id)).catch(() => undefined); // it was cancelled before its id was known
+      else if (await this.#follow(going)) this.#took(performance.now() - since, missing.length, of);
+    } catch (e) {
+      if (!going.stop.signal.aborted) readable = this.#failed(e, missing);
+    }
+    this.#going.delete(going);
+    this.changed();
+    if (readable?.length) await this.#start(readable, about, since, of);
+  }
+
+  #took(ms: number, asked: number, of: number): void {
+    this.last = { asked, of, ms };
+    this.times = [...this.times, ms].slice(-1000);
+    this.ended();
+  }
+
+  // failed returns the assertions that can be judged although others cannot be read.
+  #failed(e: unknown, missing: Wanted[]): Wanted[] | undefined {
+    const problem = e instanceof Failure ? e.problem : { type: '', title: 'The verdicts cannot be read', status: -1, detail: String(e) };
+    const wrong = new Set<number>();
+    for (const m of problem.errors ?? []) {
+      const n = /^\/assertions\/(\d+)/.exec(m.pointer ?? '')?.[1], w = n === undefined ? undefined : missing[Number(n)];
+      if (!w) continue;
+      wrong.add(Number(n));
+      if (!this.refused.has(w.key)) this.refused.set(w.key, m.message);
+    }
+    if (!wrong.size) { this.problem = problem; return undefined; }
+    return missing.filter((_, i) => !wrong.has(i));
+  }
+
+  // follow takes verdicts as they come in; true once the last one did. A stream that
+  // breaks goes on after the last event that came.
+  async #follow(g: Going): Promise<boolean> {
+    let last = '', wait = 500, left = new Set(g.keys.keys());
+    const take = (d: Decision) => {
+      left.delete(d.index);
+      if (this.verdicts.size >= most) this.verdicts.delete(this.verdicts.keys().next().value!);
+      this.verdicts.set(g.keys[d.index]!, { decision: d, at: new Date(), evaluation: g.id });
+    };
+    while (!g.stop.signal.aborted) {
+      try {
+        const reply = await fetch(at(g.id) + '/events', { signal: g.stop.signal, headers: last ? { 'Last-Event-ID': last } : {} });
+        heard.forEach((f) => f(reply.status));
+        if (reply.status === 410 || reply.status === 204) return await this.#stored(g, take);
+        if (reply.status >= 400 && reply.status < 500 && reply.status !== 429) throw new Failure((await reply.json().catch(() => undefined) as Problem | undefined) ?? { type: '', title: 'Status ' + reply.status, status: reply.status, detail: 'The server replied with status ' + reply.status + '.' });
+        if (reply.ok && reply.body) {
+          for await (const event of eventsOf(reply.body)) {
+            wait = 500;
+            if (event.id) last = event.id;
+            const data: unknown = event.data ? JSON.parse(event.data) : undefined;
+            if (event.name === 'verdict') { take(data as Decision); this.changed(); }
+            if (event.name === 'end') {
+              const why = (data as StreamEnd).errors?.find((f) => !f.id)?.message;
+              if (left.size && why) throw new Failure({ type: '', title: 'The evaluation failed', status: -1, detail: why });
+              return left.size ? await this.#stored(g, take) : true;
+            }
+          }
+        }
+      } catch (e) {
+        if (g.stop.signal.aborted) return false;
+        if (e instanceof Failure || e instanceof SyntaxError) throw e;
+        heard.forEach((f) => f(0));
+      }
+      await new Promise((done) => setTimeout(done, wait));
+      wait = Math.min(2 * wait, 10_000);
+    }
+    return false;
+  }
+
+  // stored reads what the server has kept of an evaluation whose events are gone.
+  async #stored(g: Going, take: (d: Decision) => void): Promise<boolean> {
+    const kept = await get<Evaluation>(at(g.id), g.stop.signal);
+    const results = (kept.response as { results?: Decision[] } | undefined)?.results;
+    if (!Array.isArray(results)) throw new Failure({ type: '', title: 'The verdicts are gone', status: -1, detail: 'The server holds the verdicts of this evaluation no longer. Judge again.' });
+    results.forEach((r, index) => take({ ...r, index }));
+    return true;
+  }
+}
+
+const at = (id: string): string => '/v1/evaluations/' + encodeURIComponent(id);
