@@ -2,12 +2,12 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -164,7 +164,7 @@ func (s *Server) getDatasetFile(c *call) error {
 		media, ext = "application/yaml", ".yaml"
 	case "csv":
 		media, ext = "text/csv; charset=utf-8", ".csv"
-		if columns, err = csvColumns(doc.Content); err != nil {
+		if columns, err = csvColumns(ctx, doc.Content); err != nil {
 			return err
 		}
 	}
@@ -247,10 +247,32 @@ func csvRecord(fields []string) []byte {
 }
 
 // csvColumns returns the columns of a dataset in CSV: the variables in the order of their
-// first case, then the settings.
-func csvColumns(content []byte) ([]string, error) {
-	var variables, settings []string
+// first case, then the settings. It takes turns with other requests.
+func csvColumns(ctx context.Context, content []byte) ([]string, error) {
+	columns := csvHead{known: map[string]bool{}}
 	for rest := content; len(rest) > 0; {
+		_, done, err := turns.Enter(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rest, err = columns.add(rest)
+		done()
+		if err != nil {
+			return nil, err
+		}
+	}
+	return append(columns.variables, columns.settings...), nil
+}
+
+// csvHead collects the columns of a dataset.
+type csvHead struct {
+	variables, settings []string
+	known               map[string]bool
+}
+
+// add adds the columns of the next lines.
+func (h *csvHead) add(content []byte) (rest []byte, err error) {
+	for rest = content; len(rest) > 0 && len(content)-len(rest) < 64<<10; {
 		var line []byte
 		line, rest = lineOf(rest)
 		one, err := caseOf(line)
@@ -261,20 +283,22 @@ func csvColumns(content []byte) ([]string, error) {
 		if why != "" {
 			return nil, proviso.Errorf(proviso.Unsupported, "CSV cannot hold the case %q: %s; format=jsonl and format=yaml hold all cases", shortened(one.Text("id")), why)
 		}
-		for _, name := range cells.Keys() {
-			list := &variables
-			if len(name) > 1 && name[:2] == "__" {
-				list = &settings
+		for name := range cells.All() {
+			if h.known[name] {
+				continue
 			}
-			if !slices.Contains(*list, name) {
-				*list = append(*list, name)
+			h.known[name] = true
+			if strings.HasPrefix(name, "__") {
+				h.settings = append(h.settings, name)
+			} else {
+				h.variables = append(h.variables, name)
 			}
 		}
-		if len(variables)+len(settings) > maxColumns {
+		if len(h.known) > maxColumns {
 			return nil, proviso.Errorf(proviso.Limit, "the dataset has more than %d variables and settings: too many columns for CSV", maxColumns)
 		}
 	}
-	return append(variables, settings...), nil
+	return rest, nil
 }
 
 const maxColumns = 1000

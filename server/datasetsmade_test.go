@@ -114,6 +114,11 @@ func TestFilesOfDataset(t *testing.T) {
 	if got := f.ask("GET", "/v1/datasets/faq/file?format=csv", ""); got.body != "topic,other,__expected,__description\nlamps,,\"contains: x, y\",\n\"two\nlines\",'- x,,'=1+1\n" {
 		t.Errorf("%s", got.body)
 	}
+	long := strings.Repeat("x", 70_000) // the columns are read in parts
+	f.dataset("long", `{"id":"a","vars":{"b":"`+long+`"}},{"id":"b","description":"d","vars":{"a":"`+long+`"}},{"id":"c","vars":{"c":"1","b":"2"}}`)
+	if got := f.ask("GET", "/v1/datasets/long/file?format=csv", ""); got.body != "b,a,c,__description\n"+long+",,,\n,"+long+",,d\n2,,1,\n" {
+		t.Errorf("%.100s", got.body)
+	}
 	f.dataset("rich", `{"id":"a","vars":{"n":1}},`+chairs)
 	if p := f.ask("GET", "/v1/datasets/rich/file?format=csv", "").problem(t); !strings.HasPrefix(p.Detail, `CSV cannot hold the case "a": the variable "n" is not a text`) {
 		t.Errorf("%d %s", p.Status, p.Detail)

@@ -16,7 +16,7 @@ func (s *Server) once(c *call) error {
 	h := sha256.New()
 	h.Write([]byte(c.r.Method + " " + c.r.URL.RequestURI() + "\n"))
 	h.Write(c.body)
-	claim := store.Claim{CreatedBy: c.key.ID, Key: c.r.Header.Get("Idempotency-Key"), Request: [sha256.Size]byte(h.Sum(nil))}
+	claim := store.Claim{CreatedBy: c.claimant(), Key: c.r.Header.Get("Idempotency-Key"), Request: [sha256.Size]byte(h.Sum(nil))}
 	if err := claim.Check(); err != nil {
 		return err
 	}
@@ -46,6 +46,16 @@ func (s *Server) once(c *call) error {
 		}
 	}
 	return err
+}
+
+// claimant is whose idempotency keys those of the request are: the API key's, or those of
+// the person that a panel token of the key names. Otherwise the label of one person would
+// be the answer to another one, whose own label is not kept.
+func (c *call) claimant() string {
+	if c.token != nil {
+		return c.key.ID + "\n" + c.as
+	}
+	return c.key.ID
 }
 
 // reply is the response to be stored under the request's idempotency key; nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/store"
@@ -30,6 +31,10 @@ func (s *Server) exportLabels(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := s.transfer(c); err != nil { // the oldest come last from the store, so all are in memory
+		return err
+	}
+	defer func() { <-s.pushes }()
 	var all []store.Label
 	for page := (store.Page{Limit: store.MaxPage}); ; {
 		list, err := c.kept.ListLabels(c.r.Context(), f, page)
@@ -43,6 +48,7 @@ func (s *Server) exportLabels(c *call) error {
 	}
 	c.w.Header().Set("Content-Type", mediaRun)
 	c.w.WriteHeader(http.StatusOK)
+	control := http.NewResponseController(c.w)
 	var line []byte
 	for i := range slices.Backward(all) {
 		l := &all[i].Label
@@ -50,6 +56,7 @@ func (s *Server) exportLabels(c *call) error {
 			l.Judge, l.Judged = "", ""
 		}
 		line = label.AppendLine(line[:0], l)
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
 		if _, err := c.w.Write(line); err != nil {
 			return nil // the client has disconnected
 		}

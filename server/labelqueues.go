@@ -120,9 +120,17 @@ func (s *Server) listLabelQueues(c *call) error {
 	}
 	out := LabelQueueList{Items: []LabelQueue{}, Next: list.Next}
 	for i := range list.Items {
-		out.Items = append(out.Items, labelQueueOf(&list.Items[i]))
+		if c.seesQueue(&list.Items[i]) {
+			out.Items = append(out.Items, labelQueueOf(&list.Items[i]))
+		}
 	}
 	return c.json(http.StatusOK, out)
+}
+
+// seesQueue reports whether the client may see a queue: every one with the scope read or
+// label, otherwise only those that it made.
+func (c *call) seesQueue(q *store.LabelQueue) bool {
+	return seesAll(c.key) || c.key.Can(store.Labelling) || q.CreatedBy == c.key.ID
 }
 
 // getLabelQueue sends a queue with the agreement of the labels of its run.
@@ -130,9 +138,13 @@ func (s *Server) getLabelQueue(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err
 	}
-	q, err := c.kept.LabelQueue(c.r.Context(), c.r.PathValue("queue"))
+	name := c.r.PathValue("queue")
+	q, err := c.kept.LabelQueue(c.r.Context(), name)
 	if err != nil {
 		return err
+	}
+	if !c.seesQueue(&q) {
+		return proviso.Errorf(proviso.NotFound, "there is no queue of labels %s", quotedShort(name))
 	}
 	out := labelQueueOf(&q)
 	if out.Agreement, err = agreement(c.r.Context(), c.kept, q.Run); err != nil {

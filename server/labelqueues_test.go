@@ -118,3 +118,36 @@ func TestWrongLabelQueues(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignLabelQueues: a key that sees only its own data sees only its own queues.
+func TestForeignLabelQueues(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{})
+	admin, _ := f.key(store.NewKey{Scopes: []store.Scope{store.Admin}})
+	maker, key := f.key(store.NewKey{Scopes: []store.Scope{store.Evaluate}})
+	for name, made := range map[string]string{"theirs": f.labelRun(3, "key_other"), "own": f.labelRun(3, key.ID)} {
+		secret := admin
+		if name == "own" {
+			secret = maker
+		}
+		if got := f.ask("PUT", "/v1/label-queues/"+name, fmt.Sprintf(`{"run": %q}`, made), bearer(secret)); got.status != 201 {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	for _, scope := range []store.Scope{store.Evaluate, store.Edit, store.Read, store.Labelling} {
+		secret, _ := f.key(store.NewKey{Scopes: []store.Scope{scope}})
+		sees := scope == store.Read || scope == store.Labelling
+		if got := f.ask("GET", "/v1/label-queues", "", bearer(secret)); got.status != 200 || strings.Contains(got.body, "theirs") != sees {
+			t.Errorf("%s: %d %s", scope, got.status, got.body)
+		}
+		if got := f.ask("GET", "/v1/label-queues/theirs", "", bearer(secret)); (got.status == 200) != sees || strings.Contains(got.body, "agreement") != sees {
+			t.Errorf("%s: %d %s", scope, got.status, got.body)
+		}
+	}
+	if got := f.ask("GET", "/v1/label-queues", "", bearer(maker)); strings.Contains(got.body, "theirs") || !strings.Contains(got.body, `"own"`) {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	if got := f.ask("GET", "/v1/label-queues/own", "", bearer(maker)); got.status != 200 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}

@@ -300,3 +300,24 @@ func TestPanelScript(t *testing.T) {
 		t.Errorf("under another name: %d", got.status)
 	}
 }
+
+// TestPanelIdempotency: an idempotency key is that of a person. The label of another one
+// with the same key is kept, too, and neither sees the label of the other.
+func TestPanelIdempotency(t *testing.T) {
+	t.Parallel()
+	f, secret, _, one, _ := panelServer(t)
+	reader, _ := f.key(store.NewKey{Scopes: []store.Scope{store.Read}})
+	f.open(one, bearer(secret)).rest() // it is stored once it has ended
+	body := `{"evaluation": "` + one + `", "assertion": "", "label": "pass"}`
+	for _, name := range []string{"Ann", "Ben", "Ann"} {
+		token := f.mint(tokenFor(one, `, "allow": ["label"], "by": "`+name+`"`), bearer(secret))
+		got := f.ask("POST", "/v1/labels", body, bearer(token), fromPanel, "Idempotency-Key: k")
+		if got.status != 201 || got.object(t).Text("by") != name {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	list := f.ask("GET", "/v1/labels?history=yes", "", bearer(reader)).object(t).At("items").([]any)
+	if len(list) != 2 {
+		t.Errorf("%d labels, want one of each person", len(list))
+	}
+}

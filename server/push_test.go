@@ -221,6 +221,9 @@ func TestPushSlow(t *testing.T) {
 		default:
 		}
 	}
+	if got := f.ask("GET", "/v1/labels/file", ""); got.status != 503 {
+		t.Errorf("an export of labels, which are in memory, beside four pushes: %d %s", got.status, got.body)
+	}
 	if after := busy.header.Get("Retry-After"); after != "1" {
 		t.Errorf("Retry-After %q", after)
 	}

@@ -19,7 +19,7 @@ const ClaimLease = 15 * time.Minute
 
 // Claim is a claim to answer a request with an idempotency key.
 type Claim struct {
-	CreatedBy string            // id of the API key: clients do not see each other's
+	CreatedBy string            // id of the API key, and the person if it stands for one: clients do not see each other's
 	Key       string            // as the client sent it
 	Request   [sha256.Size]byte // hash of method, path and body
 }
