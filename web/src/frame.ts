@@ -10,6 +10,7 @@ import './pages/filters';
 import './pages/heading';
 import './pages/items';
 import './pages/pair';
+import './pages/storedset';
 import './pages/table';
 import './pages/verdict';
 import './panel/events';

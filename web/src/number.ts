@@ -3,6 +3,9 @@ export const count = (n: number): string => n.toLocaleString('en');
 
 export const plural = (n: number, noun: string): string => count(n) + ' ' + noun + (n === 1 ? '' : 's');
 
+// hundredths formats a number with two digits after the point. What rounds to 0 has no sign.
+export const hundredths = (v: number): string => v.toFixed(2).replace(/^-(?=0\.00$)/, '').replace('-', '−');
+
 // percent formats a share. It is 100 % or 0 % only if the share is exactly that.
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || Number.isNaN(share)) return '–';

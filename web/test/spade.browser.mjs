@@ -77,7 +77,7 @@ test('spade: from a prompt to a set', {}, () => withPage({}, async (page) => {
   await page.getByRole('button', { name: 'Save as set' }).click();
   await says(page, /Saved as version 1 of the set answers/);
   await page.getByRole('button', { name: 'Save as set' }).click();
-  await says(page, /There is a set of this name already/);
+  await says(page, /A set of this name exists/);
   await page.getByRole('button', { name: 'Save as a new version' }).click();
   await says(page, /Saved as version 1/); // the same content makes no new version
   const set = await (await fetch(`${sv.server.url}/v1/assertion-sets/answers`, { headers: { Authorization: `Bearer ${sv.key}` } })).json();

@@ -1,6 +1,6 @@
 // How far people agree with the judge, and with each other.
 import type { Kappa, LabelAgreement } from '../api';
-import { count, percent, wilson } from '../number';
+import { count, percent, wilson, hundredths } from '../number';
 import { Table, type Col } from '../pages/table';
 import { plain } from '../text';
 
@@ -14,7 +14,7 @@ export function shareText(k: Kappa): string {
 // kappaText is Cohen's kappa with its 95 % interval.
 export function kappaText(k: Kappa): string {
   if (k.kappa === null) return '–';
-  return k.kappa.toFixed(2) + (k.low === null || k.high === null ? '' : ` (${k.low.toFixed(2)} to ${k.high.toFixed(2)})`);
+  return hundredths(k.kappa) + (k.low === null || k.high === null ? '' : ` (${hundredths(k.low)} to ${hundredths(k.high)})`);
 }
 
 // AgreementLine is the agreement in short, below the item that is labelled.

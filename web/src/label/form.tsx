@@ -56,12 +56,18 @@ function Choices({ run, known, close }: { run: Run; known: LabelQueue[]; close: 
     const body: NewLabelQueue = { run: run.id, random: whole(random)!, blind, people: whole(people)!, ...(size.trim() ? { size: whole(size)! } : {}), ...(some ? { assertions: picked } : {}) };
     ask<LabelQueue>('PUT', queueAddress(name.trim()), body).then(
       (q) => go('/label/' + encodeURIComponent(q.name)),
-      (e: unknown) => { work(false); fail(e instanceof Failure ? e.problem : { type: '', title: 'Not made', status: 0, detail: String(e) }); },
+      (e: unknown) => {
+        work(false);
+        // Without a model's verdicts there is only the other choice: it opens, with the whole output.
+        if (!some && e instanceof Failure && /no verdict of a model/.test(e.problem.detail)) { setSome(true); if (!picked.length) pick(['']); }
+        fail(e instanceof Failure ? e.problem : { type: '', title: 'Not made', status: 0, detail: String(e) });
+      },
     );
   };
   return (
     <form onSubmit={make}>
       <Field label="Name"><input ref={first} value={name} maxLength={120} onInput={(e) => setName(e.currentTarget.value)} /></Field>
+      {problem && <Failed problem={problem} />}
       <fieldset>
         <legend>What people decide</legend>
         <label><input type="radio" name="what" checked={!some} onChange={() => setSome(false)} /> Everything that a model judged</label>
@@ -76,7 +82,6 @@ function Choices({ run, known, close }: { run: Run; known: LabelQueue[]; close: 
       <p class="muted" id="random-why">Items drawn at random come first: they show how often the judge is right. Then come those of which a label tells most.</p>
       <label class="option"><input type="checkbox" checked={blind} onChange={(e) => setBlind(e.currentTarget.checked)} /> Hide the judge’s verdict until a person has answered</label>
       {replaces && <p class="remark bad">There is a queue of this name. It is replaced. Its labels stay.</p>}
-      {problem && <Failed problem={problem} />}
       <div class="queueactions">
         <button type="submit" disabled={!!wrong || busy}>{replaces ? 'Replace the queue' : 'Make the queue'}</button>
         <button type="button" onClick={close}>Cancel</button>

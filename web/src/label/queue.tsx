@@ -75,7 +75,8 @@ function Labelling({ q }: { q: LabelQueue }) {
   const answer = (said: Said) => { if (item) desk.answer(item, said, done); };
   const skip = () => { if (!done) desk.skip(); };
   useLayoutEffect(() => { if (wanted && now !== wanted) change({ done: now }, true); }, [wanted, now]);
-  useEffect(() => {
+  // A layout effect: a key right after an item is shown must not answer the one before.
+  useLayoutEffect(() => {
     const pressed = (e: KeyboardEvent) => {
       if (e.key === 'Escape' && typing(e.target) && box.current?.contains(e.target as Node)) { (e.target as HTMLElement).blur(); return; }
       if (!keysOn || e.defaultPrevented || e.repeat || e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || help || document.querySelector('dialog[open]')) return;

@@ -1,6 +1,6 @@
 // How a judge agrees with people.
 import type { Alignment, Estimate } from '../api';
-import { count, percent, plural, wilson, when } from '../number';
+import { count, percent, plural, wilson, when, hundredths } from '../number';
 import { plain } from '../text';
 import { address } from '../url';
 
@@ -14,7 +14,7 @@ const share = (hits: number, n: number): string => {
 
 export const shareOf = (e: Estimate): string => (e.value === null ? '–' : percent(e.value) + (e.low === null || e.high === null ? '' : ` (${Math.round(100 * e.low)}–${Math.round(100 * e.high)})`));
 
-export const kappaOf = (e: Estimate): string => (e.value === null ? '–' : e.value.toFixed(2) + (e.low === null || e.high === null ? '' : ` (${e.low.toFixed(2)} to ${e.high.toFixed(2)})`));
+export const kappaOf = (e: Estimate): string => (e.value === null ? '–' : hundredths(e.value) + (e.low === null || e.high === null ? '' : ` (${hundredths(e.low)} to ${hundredths(e.high)})`));
 
 export const isWeak = (m: Alignment): boolean => m.kappa.value === null || m.kappa.value < weak || (m.kappa.low !== null && m.kappa.low <= 0);
 

@@ -38,6 +38,11 @@ export function CaseForm({ d, name, reload, draft, edit }: { d: StoredDataset; n
     put({ done: '', problem: undefined });
     try {
       const assert = asserts(expected);
+      if (!assert.length && !id.trim() && !about.trim() && vars.every((v) => !v.value)) {
+        put({ problem: { type: '', title: 'Not saved', status: 422, detail: 'The case is empty. Write a value, an assertion, a description or an id.' } });
+        setBusy(false);
+        return;
+      }
       const one = {
         ...(id.trim() ? { id: id.trim() } : {}), ...(about.trim() ? { description: about.trim() } : {}),
         vars: Object.fromEntries(vars.filter((v) => v.name.trim()).map((v) => [v.name.trim(), v.value])), ...(assert.length ? { assert } : {}),

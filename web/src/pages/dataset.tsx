@@ -101,7 +101,7 @@ function Cases({ d, name, edits, reload, draft, edit }: { d: StoredDataset; name
   return (
     <section aria-labelledby="cases">
       <h2 id="cases">Cases</h2>
-      <p class="counted muted" role="status">{status} {removed && <button type="button" class="link" disabled={busy} onClick={() => void undo()}>Undo</button>}</p>
+      <p class="counted muted" role="status">{status || (d.items.length > 0 && plural(d.cases, 'case'))} {removed && <button type="button" class="link" disabled={busy} onClick={() => void undo()}>Undo</button>}</p>
       {problem && <><Mistakes problem={problem} />{problem.status === 409 && <p><button type="button" onClick={() => { say(undefined); reload(); }}>Show the current version</button></p>}</>}
       {d.items.length ? <Table caption="Cases" cols={cols} rows={d.items} id={(c) => c.id} /> : <Empty>This version has no cases. Add one below, or add the failures of a run on its page.</Empty>}
       <p class="paging">
@@ -132,7 +132,7 @@ function Changes({ name, list }: { name: string; list: DatasetVersion[] }) {
   return (
     <section aria-labelledby="changed">
       <h2 id="changed">What changed</h2>
-      <div class="filterrow">{select('From', 'from', from)}{select('To', 'to', to)}</div>
+      <div class="filterrow choice">{select('From', 'from', from)}{select('To', 'to', to)}</div>
       <Data of={loaded} what="what changed">{(diff) => <Diff diff={diff} />}</Data>
     </section>
   );

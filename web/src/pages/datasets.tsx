@@ -151,7 +151,7 @@ function Done({ d }: { d: ChangedDataset }) {
   const added = d.added?.length ?? 0;
   return (
     <div class="remark">
-      <p>{added ? plural(added, 'case') + ' added' : 'Nothing was added'}{added === 1000 && ' or more'}{d.known ? ', ' + count(d.known) + ' of them were there already' : ''}. <a href={datasetPage(d.name)}>{plain(d.name)}, version {d.number}</a> has {plural(d.cases, 'case')}.</p>
+      <p>{added ? plural(added, 'case') + ' added' : 'Nothing was added'}{added === 1000 && ' or more'}{d.known ? '; ' + count(d.known) + (d.known === 1 ? ' was' : ' were') + ' in the dataset already' : ''}. <a href={datasetPage(d.name)}>{plain(d.name)}, version {d.number}</a> has {plural(d.cases, 'case')}.</p>
       {d.left_out && <><p>A dataset holds no code. Left out:</p><ul>{d.left_out.map((text, i) => <li key={i}>{plain(text)}</li>)}</ul></>}
     </div>
   );

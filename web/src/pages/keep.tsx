@@ -1,9 +1,10 @@
 // Keeping a changed assertion: as a new version of an assertion set, or as YAML to copy.
 import { useState } from 'preact/hooks';
 import type { Definition, TrialResult } from '../api';
-import { Failure, ask, get } from '../load';
+import { Failure } from '../load';
 import { plain } from '../text';
 import { Field } from './filters';
+import { putSet, storedSet } from './storedset';
 
 // What an assertion of a set may have.
 const members = ['id', 'instruction', 'criteria', 'check', 'description', 'type', 'weight', 'severity', 'scope'];
@@ -22,10 +23,8 @@ export function Keep({ result, name, judge }: { result: TrialResult; name: strin
     try {
       const at = '/v1/assertion-sets/' + encodeURIComponent(set);
       const mine = Object.fromEntries(members.filter((m) => d[m] !== undefined).map((m) => [m, d[m]]));
-      const before = await get<{ assertions: Definition[]; prompt?: string }>(at).catch((e: unknown) => { if (e instanceof Failure && e.problem.status === 404) return undefined; throw e; });
-      const list = before?.assertions ?? [], there = list.some((a) => a.id === mine.id);
-      const assertions = there ? list.map((a) => (a.id === mine.id ? { ...a, ...mine } : a)) : [...list, mine];
-      const kept = await ask<{ number: number }>('PUT', at, { assertions, ...(before?.prompt ? { prompt: before.prompt } : {}) });
+      const before = await storedSet(at), list = before?.assertions ?? [], there = list.some((a) => a.id === mine.id);
+      const kept = await putSet(at, before, there ? list.map((a) => (a.id === mine.id ? { ...a, ...mine } : a)) : [...list, mine]);
       say(`Kept as version ${kept.number} of the set ${plain(set)}.`);
     } catch (e) {
       say('Not kept: ' + (e instanceof Failure ? plain(e.problem.detail) : String(e)));

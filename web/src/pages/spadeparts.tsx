@@ -116,6 +116,13 @@ const filters: Record<string, [string, (e: SpadeOutput) => boolean]> = {
   failed: ['Good but failed', (e) => e.label === 'pass' && e.caught_by.length > 0], left: ['Without a label', (e) => !e.label],
 };
 
+// caseOf is the address of an output in its run: ids are those of cases, with @2 for the second
+// column, .3 for the third repeat, and ~row 7 where one id stands for several rows.
+function caseOf(run: string, id: string): string {
+  const [, name, column, repeat] = /^(.*?)(?:@(\d+))?(?:\.(\d+))?(?:~row \d+)?$/s.exec(id)!;
+  return address('/runs/' + encodeURIComponent(run), { case: name!, p: column ? String(Number(column) - 1) : '', r: repeat ? String(Number(repeat) - 1) : '', status: 'all' });
+}
+
 // Outputs lets a person label what candidates are tried on. stores says that labels go to
 // the server; else they stay on the page.
 export function Outputs({ a, run, stores, say }: { a: SpadeAnswer; run: string; stores: boolean; say: (id: string, label: Said) => void }) {
@@ -147,7 +154,7 @@ export function Outputs({ a, run, stores, say }: { a: SpadeAnswer; run: string; 
       {!list.length && <Empty>No output is in this list. <button type="button" class="link" onClick={() => change({ o: '', show: '' })}>Show all</button></Empty>}
       <ul class="plainlist outputs">{list.slice(0, shown).map((e) => (
         <li key={e.id}>
-          <h3>{plain(shorten(e.id, 80))} <span class="fate">{e.label === 'pass' ? '✓ Good' : e.label === 'fail' ? '✕ Bad' : '○ No label'}{e.caught_by.length > 0 && ', fails ' + e.caught_by.map(plain).join(', ')}</span></h3>
+          <h3>{plain(shorten(e.id, 80))} <span class="fate">{e.label === 'pass' ? '✓ Good' : e.label === 'fail' ? '✕ Bad' : '○ No label'}{e.caught_by.length > 0 && ', fails ' + e.caught_by.map(plain).join(', ')}</span>{run && <> <a class="fate" href={caseOf(run, e.id)}>What was asked<span class="hidden"> of {plain(shorten(e.id, 80))}</span></a></>}</h3>
           <div class="outtext small" tabIndex={0} role="region" aria-label={'Output ' + plain(shorten(e.id, 80))}><Text of={e.output} />{e.cut && <span class="muted"> (cut)</span>}</div>
           <p class="filterrow">{([['pass', 'Good'], ['fail', 'Bad']] as const).map(([label, word]) => (
             <button key={label} type="button" aria-pressed={e.label === label} onClick={() => set(e, e.label === label ? 'unsure' : label)}>{word}<span class="hidden"> is the label of {plain(shorten(e.id, 80))}</span></button>
@@ -193,7 +200,7 @@ export function History({ a }: { a: SpadeAnswer }) {
   );
   return (
     <section aria-labelledby="history"><h2 id="history">How the prompt changed</h2>
-      {newest > 0 && <><div class="filterrow">{select('From', 'from', from)}{select('To', 'to', to)}</div><Difference from={a.history[from]!.text} to={a.history[to]!.text} /></>}
+      {newest > 0 && <><div class="filterrow choice">{select('From', 'from', from)}{select('To', 'to', to)}</div><Difference from={a.history[from]!.text} to={a.history[to]!.text} /></>}
       {[...a.history].reverse().slice(0, 50).map((v) => (
         <details key={v.version} open={v.version === newest + 1}><summary>Version {v.version}{v.name && ', ' + plain(shorten(v.name, 80))}: {plural(v.changes.length, 'change')}</summary>
           <ul class="plainlist deltas">{[...v.changes].sort((x, y) => x.category.localeCompare(y.category)).slice(0, 200).map((d, i) => (

@@ -1,9 +1,10 @@
 // What leaves the page: files, and the selection as an assertion set of the server.
 import { useState } from 'preact/hooks';
 import type { SpadeAnswer } from '../api';
-import { Failure, ask, get } from '../load';
+import { Failure } from '../load';
 import { sentence } from '../parts/states';
 import { plain } from '../text';
+import { putSet, storedSet } from './storedset';
 
 // SaveFile downloads a text that the page has.
 export function SaveFile({ name, text, children }: { name: string; text: string; children: string }) {
@@ -26,7 +27,7 @@ function ofSet({ id, description, config, ...check }: Record<string, unknown>): 
 // a second click.
 export function Save({ a, may, name: usual }: { a: SpadeAnswer; may: boolean; name: string }) {
   const [name, set] = useState(usual.toLowerCase().replace(/[^a-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '') || 'prompt');
-  const [there, setThere] = useState(''), [said, say] = useState(''), [busy, setBusy] = useState(false);
+  const [there, setThere] = useState<{ name: string; set: Awaited<ReturnType<typeof storedSet>> }>(), [said, say] = useState(''), [busy, setBusy] = useState(false);
   const chosen = new Set(a.selection?.chosen ?? []);
   const save = async (e: Event) => {
     e.preventDefault();
@@ -34,15 +35,17 @@ export function Save({ a, may, name: usual }: { a: SpadeAnswer; may: boolean; na
     setBusy(true);
     say('');
     try {
-      if (there !== name && await get(at).then(() => true, (e: unknown) => { if (e instanceof Failure && e.problem.status === 404) return false; throw e; })) {
-        setThere(name);
-        say('There is a set of this name already.');
+      const before = there?.name === name ? there.set : await storedSet(at);
+      if (before && there?.name !== name) {
+        setThere({ name, set: before });
+        say('A set of this name exists. Saving replaces all its assertions.');
       } else {
-        const stored = await ask<{ number?: number }>('PUT', at, { assertions: a.candidates.filter((c) => chosen.has(c.name)).map((c) => ofSet(c.assertion)), prompt: a.history.at(-1)?.text ?? '' });
-        setThere('');
+        const stored = await putSet(at, before, a.candidates.filter((c) => chosen.has(c.name)).map((c) => ofSet(c.assertion)), a.history.at(-1)?.text ?? '');
+        setThere(undefined);
         say('Saved as version ' + (stored.number ?? 1) + ' of the set ' + name + '.');
       }
     } catch (e) {
+      setThere(undefined);
       say(sentence(e instanceof Failure ? e.message : String(e)));
     }
     setBusy(false);
@@ -54,7 +57,7 @@ export function Save({ a, may, name: usual }: { a: SpadeAnswer; may: boolean; na
       {may ? (
         <form class="filterrow" onSubmit={save}>
           <label class="field"><span>Name of the assertion set</span><input required value={name} onInput={(e) => set(e.currentTarget.value)} /></label>
-          <button type="submit" disabled={busy || !chosen.size}>{there === name ? 'Save as a new version' : 'Save as set'}</button>
+          <button type="submit" disabled={busy || !chosen.size}>{there?.name === name ? 'Save as a new version' : 'Save as set'}</button>
           <span role="status">{plain(said)}</span>
         </form>
       ) : <p class="muted">Sets are saved on a server, with a key that has the scope evaluate or edit.</p>}

@@ -1,6 +1,7 @@
 // What a changed judge does better and worse than before.
+import { useState } from 'preact/hooks';
 import type { Estimate, Flip, LeftOut, Trial, TrialHalf, TrialResult } from '../api';
-import { count, dollars, plural } from '../number';
+import { count, dollars, hundredths, plural } from '../number';
 import { StatusMark } from '../parts/status';
 import { Text, plain, shorten } from '../text';
 import { change, usePlace } from '../url';
@@ -11,7 +12,7 @@ import { Table, type Col } from './table';
 const findings = {
   better: ['pass', '✓', 'Better', 'The interval of the difference of kappa is above 0.'],
   worse: ['fail', '✕', 'Worse', 'The interval of the difference of kappa is below 0.'],
-  unclear: ['error', '!', 'Inconclusive', 'The interval of the difference of kappa holds 0: the labels do not show a difference.'],
+  unclear: ['error', '!', 'Inconclusive', 'The interval of the difference of kappa holds 0: the labels do not show that the judge agrees better, or worse, with people.'],
   unknown: ['error', '!', 'Not measured', 'It takes ten labels of good and ten of bad outputs in this half, which both judges decided.'],
 } as const;
 
@@ -42,7 +43,7 @@ function leftOut(l: LeftOut): string {
 
 interface Row { name: string; before: string; after: string; difference?: Estimate; share?: boolean }
 
-const signed = (v: number): string => (v > 0 ? '+' : v < 0 ? '−' : '') + Math.abs(v).toFixed(2);
+const signed = (v: number): string => (v >= 0.005 ? '+' : '') + hundredths(v);
 
 // Change shows a difference of kappa; one of shares is in points.
 function Change({ of: d, share }: { of: Estimate; share: boolean }) {
@@ -81,7 +82,7 @@ function Half({ title, half: h }: { title: string; half: TrialHalf }) {
   );
 }
 
-const listed = 100;
+const step = 10;
 
 // Flips lists what was judged differently. Those of the held-out half are shown on demand
 // only: who reads them changes the judge for them, and they hold nothing out any more.
@@ -102,12 +103,13 @@ function Flips({ trial, list }: { trial: Trial; list: Flip[] }) {
 }
 
 function FlipList({ title, trial, list }: { title: string; trial: Trial; list: Flip[] }) {
+  const [shown, show] = useState(step);
   if (!list.length) return null;
   return (
     <section aria-label={title}>
       <h3>{title}: {count(list.length)}</h3>
       <ul class="plainlist flips">
-        {list.slice(0, listed).map((f) => (
+        {list.slice(0, shown).map((f) => (
           <li key={f.index}>
             <a href={'/runs/' + encodeURIComponent(trial.run) + '?case=' + encodeURIComponent(f.case) + '&status=all'}>{plain(shorten(f.case, 120))}</a> <span class="muted">row {count(f.index)}{f.held_out && ', held out'}; people:</span> <StatusMark status={f.label} />
             <dl class="inputs">
@@ -117,7 +119,7 @@ function FlipList({ title, trial, list }: { title: string; trial: Trial; list: F
           </li>
         ))}
       </ul>
-      {list.length > listed && <p class="muted">and {count(list.length - listed)} more</p>}
+      {list.length > shown && <p class="after"><button type="button" onClick={() => show(shown + 5 * step)}>Show {count(Math.min(5 * step, list.length - shown))} more of {count(list.length)}<span class="hidden">: {title}</span></button></p>}
     </section>
   );
 }

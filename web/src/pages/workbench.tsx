@@ -57,6 +57,8 @@ function Labelled({ at, may }: { at: string; may: boolean }) {
   const { query } = usePlace();
   const run = query.get('run') ?? '', assertion = query.get('assertion') ?? '';
   const loaded = useLoad((signal) => get<TrialBase>(at, signal), [at]);
+  const only = loaded.data?.assertions.length === 1 ? loaded.data.assertions[0]!.assertion : '';
+  useEffect(() => { if (!assertion && only) change({ assertion: only }, true); }, [assertion, only]);
   return (
     <Data of={loaded} what="the labels">{(base) => (
       <>
@@ -69,7 +71,7 @@ function Labelled({ at, may }: { at: string; may: boolean }) {
           <span class="muted">of the run <a href={'/runs/' + encodeURIComponent(run)}>{plain(run)}</a></span>
         </div>
         {!base.assertions.length ? <Empty>No output of this run has a label that most people agree on. Label some outputs first: about 100 show a difference between two judges.</Empty>
-          : !assertion ? null : !base.definition ? <Empty>No output has a label on this assertion that most people agree on.</Empty>
+          : !assertion ? <p class="muted">Choose an assertion to change its instruction, its criteria or its judge.</p> : !base.definition ? <Empty>No output has a label on this assertion that most people agree on.</Empty>
             : <Bench key={run + '\n' + assertion} base={base} may={may} />}
       </>
     )}</Data>

@@ -19,7 +19,7 @@ const longest = 200_000; // UTF-16 units of a text that a field holds
 // Field is a text that a person writes.
 export function Area({ label, of, set, rows, hint, code }: { label: string; of: string; set: (to: string) => void; rows: number; hint?: string; code?: boolean }) {
   if (of.length > longest) return <div class="field"><span>{label}</span><p class="muted">{count(of.length)} characters: too long to be edited here. <button type="button" class="link" onClick={() => set('')}>Clear</button></p></div>;
-  return <label class="field"><span>{label}{hint && <small> {hint}</small>}</span><textarea rows={rows} class={code ? 'code' : ''} value={of} spellcheck={!code} onInput={(e) => set(e.currentTarget.value)} /></label>;
+  return <label class="field"><span>{label}{hint && <small>: {hint}</small>}</span><textarea rows={rows} class={code ? 'code' : ''} value={of} spellcheck={!code} onInput={(e) => set(e.currentTarget.value)} /></label>;
 }
 
 // Replaced says that texts were replaced, and brings them back.
