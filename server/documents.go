@@ -86,7 +86,7 @@ func checkName(name string) error {
 		return nil
 	}
 	return &proviso.Error{Code: proviso.Invalid, Pointer: "/name",
-		Message: "a name has 1 to 100 letters, digits, dots, dashes and underlines, and does not begin with a dot"}
+		Message: "a name has 1 to 100 letters, digits, dots, dashes and underscores, and does not begin with a dot"}
 }
 
 // postSuite stores a suite under the name in the body, or its own id.

@@ -11,6 +11,7 @@ import (
 // LintRequest asks for what is probably wrong with assertions.
 type LintRequest struct {
 	Assertions []judge.Assertion `json:"assertions"`
+	Templates  map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name beside the shipped ones, as in an assertion set"`
 }
 
 // Linted is what is probably wrong with assertions.
@@ -37,10 +38,10 @@ func (s *Server) postLint(c *call) error {
 	}
 	for key, text := range map[string]string{"name": set.name, "prompt": set.prompt, "context": set.context} {
 		if text != "" {
-			return invalid([]Mistake{{Pointer: "/" + key, Code: proviso.Invalid, Message: "unknown field " + key, Valid: []string{"assertions"}}})
+			return invalid([]Mistake{{Pointer: "/" + key, Code: proviso.Invalid, Message: "unknown field " + key, Valid: []string{"assertions", "templates"}}})
 		}
 	}
-	req, err := judge.ReadRequestContext(c.r.Context(), set.request())
+	req, err := judge.ReadRequestWith(c.r.Context(), set.request(), set.library)
 	if err != nil {
 		return requestProblem(c.r.Context(), c.body, err)
 	}

@@ -77,21 +77,26 @@ func (s *assertionSet) member(d *decoder, key string, v any) {
 			d.mistake("/threshold", "/threshold has to be a number from 0 to 1")
 		}
 	case "templates":
-		var ok bool
-		if s.templates, ok = v.(*value.Object); !ok && v != nil {
-			d.wants("/templates", "an object of templates by their names", v)
-			return
-		}
-		if s.templates.Len() > 0 {
-			var wrong []*proviso.Error
-			s.library, wrong = criteria.ReadLibrary(s.templates, "/templates")
-			for _, e := range wrong {
-				d.mistakes = append(d.mistakes, mistakeOf(e))
-			}
-		}
+		s.templates, s.library = d.templates(v)
 	default:
 		d.unknown("", key, setFields)
 	}
+}
+
+// templates reads templates by their names, which are the member /templates of a body.
+func (d *decoder) templates(v any) (*value.Object, *criteria.Library) {
+	o, ok := v.(*value.Object)
+	if !ok && v != nil {
+		d.wants("/templates", "an object of templates by their names", v)
+	}
+	if o.Len() == 0 {
+		return o, nil
+	}
+	library, wrong := criteria.ReadLibrary(o, "/templates")
+	for _, e := range wrong {
+		d.mistakes = append(d.mistakes, mistakeOf(e))
+	}
+	return o, library
 }
 
 // check checks the assertions like those of an evaluation. data is the whole set, for the

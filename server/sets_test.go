@@ -17,6 +17,33 @@ const houseSet = `{"assertions": [{"id": "brand", "criteria": [{"template": "bra
 	"prompt": "You work for Acme.", "threshold": 0.5, "context": "The handbook says 30 days.",
 	"templates": {"brand": {"doc": "our name", "params": {"name": {"type": "text", "doc": "it", "required": true}}, "parts": [{"text": "The output names {{name}}"}, {"check": {"type": "contains", "value": "{{name}}"}}]}}}`
 
+// TestTemplatesOfARequest: assertions that are not stored name the templates that come with
+// them, for verdicts and for the lint, and mistakes have their places.
+func TestTemplatesOfARequest(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{Open: true})
+	f.ask("PUT", "/v1/assertion-sets/house", houseSet)
+	const templates = `"templates": {"brand": {"doc": "our name", "params": {"name": {"type": "text", "doc": "it", "required": true}}, "parts": [{"check": {"type": "contains", "value": "{{name}}"}}]}}`
+	const named = `"assertions": [{"id": "b", "criteria": [{"template": "brand", "params": {"name": "Acme"}}]}]`
+	const head = `{"agent_input": "", "agent_output": "Acme", `
+	events := f.open(f.begin(head + templates + ", " + named + "}")).rest()
+	if end := events[len(events)-1].data; end.At("passed") != 1.0 || end.At("total") != 1.0 {
+		t.Errorf("streamed: %s", value.Stringify(end))
+	}
+	for body, want := range map[string]string{
+		head + `"templates": 1, ` + named + "}":                                                             `/templates`,
+		head + `"set": "house", ` + templates + "}":                                                         `the templates are those of the set`,
+		head + strings.Replace(templates, `"doc": "our name"`, `"dok": "our name"`, 1) + ", " + named + "}": `/templates/brand`,
+	} {
+		if got := f.ask("POST", "/v1/evaluations", body); got.status != 400 && got.status != 422 || !strings.Contains(got.body, want) {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+	if got := f.ask("POST", "/v1/lint", "{"+templates+", "+named+"}"); got.status != 200 || !strings.Contains(got.body, `"index":0`) {
+		t.Errorf("lint: %d %s", got.status, got.body)
+	}
+}
+
 // TestHouseSet: a set says its threshold, its context and its templates where a request says
 // nothing else.
 func TestHouseSet(t *testing.T) {

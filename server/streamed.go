@@ -25,6 +25,7 @@ type StreamRequest struct {
 	Output      string            `json:"agent_output"`
 	Set         string            `json:"set,omitempty" doc:"A stored assertion set in place of assertions: NAME or NAME@VERSION, where a version is a number or the first 8 or more digits of its hash"`
 	Assertions  []judge.Assertion `json:"assertions,omitempty"`
+	Templates   map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name beside the shipped ones, as in an assertion set; with set, they are those of the set"`
 	Threshold   *float64          `json:"threshold,omitempty" doc:"The share of the assertions that has to pass, from 0 to 1"`
 	AllowErrors bool              `json:"allow_errors,omitempty" doc:"Compute the score over what was decided"`
 	Vars        *value.Object     `json:"vars,omitempty" doc:"What the conditions under when are about"`
@@ -267,30 +268,29 @@ type streamInput struct {
 
 // readStream reads a request for a streamed evaluation.
 func (s *Server) readStream(c *call) (in streamInput, err error) {
-	var body *value.Object
-	var set string
+	var parts streamParts
 	if err := c.compute(func() (err error) {
-		body, set, in.keep, err = splitStream(c.r.Context(), c.body)
+		parts, err = splitStream(c.r.Context(), c.body)
 		return err
 	}); err != nil {
 		return in, err
 	}
+	in.keep = parts.keep
 	var doc store.Document
-	if set != "" {
-		if doc, err = s.versionNamed(c, store.AssertionSetKind, set); err != nil {
+	if parts.set != "" {
+		if doc, err = s.versionNamed(c, store.AssertionSetKind, parts.set); err != nil {
 			return in, err
 		}
 		in.set = doc.Hash
 	}
 	err = c.compute(func() (err error) {
-		var templates *criteria.Library
-		in.body = value.AppendJSON(nil, body)
-		if set != "" {
-			if in.body, templates, err = withSet(c.r.Context(), doc.Content, in.body); err != nil {
+		in.body = value.AppendJSON(nil, parts.body)
+		if parts.set != "" {
+			if in.body, parts.templates, err = withSet(c.r.Context(), doc.Content, in.body); err != nil {
 				return err
 			}
 		}
-		if in.req, err = judge.ReadRequestWith(c.r.Context(), in.body, templates); err != nil {
+		if in.req, err = judge.ReadRequestWith(c.r.Context(), in.body, parts.templates); err != nil {
 			err = requestProblem(c.r.Context(), c.body, err)
 		}
 		return err
@@ -298,44 +298,56 @@ func (s *Server) readStream(c *call) (in streamInput, err error) {
 	return in, err
 }
 
+// streamParts are the parts of a [StreamRequest].
+type streamParts struct {
+	body      *value.Object // of the request to /v1/evaluate that it stands for
+	set       string        // name of a set
+	templates *criteria.Library
+	keep      time.Duration
+}
+
 // splitStream separates what is only in a [StreamRequest] from what is in a request to
 // /v1/evaluate.
-func splitStream(ctx context.Context, data []byte) (body *value.Object, set string, keep time.Duration, err error) {
+func splitStream(ctx context.Context, data []byte) (streamParts, error) {
 	doc, err := parseBody(ctx, data)
 	if err != nil {
-		return nil, "", 0, err
+		return streamParts{}, err
 	}
 	o, ok := doc.Root.(*value.Object)
 	if !ok {
-		return nil, "", 0, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(doc.Root)}})
+		return streamParts{}, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(doc.Root)}})
 	}
 	names, _ := fieldsOf(typeOf[StreamRequest]())
 	d := decoder{}
-	body, keep = value.NewObject(o.Len()), usualKeep
+	p := streamParts{body: value.NewObject(o.Len()), keep: usualKeep}
 	for key, v := range o.All() {
 		switch {
 		case key == "keep_s" && v != nil:
 			n, ok := v.(float64)
-			if keep = time.Duration(n) * time.Second; !ok || n != float64(int(n)) || keep < time.Second || keep > maxKeep {
+			if p.keep = time.Duration(n) * time.Second; !ok || n != float64(int(n)) || p.keep < time.Second || p.keep > maxKeep {
 				d.mistake("/keep_s", "/keep_s has to be a number of seconds from 1 to %d", int(maxKeep.Seconds()))
 			}
 		case key == "set" && v != nil:
-			if set, ok = v.(string); !ok || set == "" {
+			if p.set, ok = v.(string); !ok || p.set == "" {
 				d.mistake("/set", "/set has to be the name of an assertion set, such as replies or replies@3")
 			}
 		case key == "keep_s" || key == "set":
+		case key == "templates":
+			_, p.templates = d.templates(v)
 		default:
 			if !slices.Contains(names, key) {
 				d.unknown("", key, names)
 			}
-			body.Set(key, v)
+			p.body.Set(key, v)
 		}
 	}
-	if o.At("set") != nil && o.Has("assertions") {
-		d.mistake("/assertions", "the assertions are those of the set %s", strconv.Quote(shortened(set)))
+	for _, key := range []string{"assertions", "templates"} {
+		if o.At("set") != nil && o.At(key) != nil {
+			d.mistake("/"+key, "the %s are those of the set %s", key, strconv.Quote(shortened(p.set)))
+		}
 	}
 	if len(d.mistakes) > 0 {
-		return nil, "", 0, d.problem(doc)
+		return streamParts{}, d.problem(doc)
 	}
-	return body, set, keep, nil
+	return p, nil
 }

@@ -10,6 +10,9 @@ import { Failed, Skeleton } from './parts/states';
 import { address, follow, go, usePlace } from './url';
 import './frame';
 
+// labels says that a session may do nothing but label.
+const labels = (s: Session): boolean => s.scopes.length > 0 && s.scopes.every((x) => x === 'label');
+
 // The pages, and which sessions have a use for them.
 const nav: [name: string, what?: (s: Session) => boolean][] = [
   ['Runs'], ['Compare'], ['Assertions'], ['Label'], ['Judges'], ['Prompts'], ['Spade'], ['Datasets'],
@@ -88,7 +91,12 @@ function App() {
   const { gone, expired } = useServer();
   // A run makes many requests of its own: there, links are shown that the session may have no use for.
   const run = path.startsWith('/runs/'), session = useLoad(async (signal) => (run ? undefined : get<Session>('/v1/session', signal)), [path === '/login', run]).data;
-  useEffect(() => { if (path === '/') go(address('/runs', place.query), true); }, [path]);
+  // A key that may only label begins with its queues, because it may not read runs.
+  const only = session && labels(session), home = only ? '/label' : '/runs';
+  useEffect(() => {
+    if (path === '/' && !only) go(address('/runs', place.query), true);
+    else if (only && (path === '/' || path === '/runs')) go(address('/label'), true);
+  }, [path, only]);
   // Where the screen is narrow, the links scroll: the page that is open is in view.
   useEffect(() => { document.querySelector('header nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); }, [path]);
   const back = place.path + (place.query.size ? '?' + place.query : '');
@@ -96,9 +104,9 @@ function App() {
     <>
       <a class="skiplink" href="#main" data-native>Skip to content</a>
       <header class="top">
-        <a class="brand" href="/runs">proviso</a>
+        <a class="brand" href={home}>proviso</a>
         <nav aria-label="Pages">
-          {nav.filter(([, use]) => !use || (session ? use(session) : document.documentElement.dataset.mode !== 'view')).map(([name]) => {
+          {nav.filter(([name, use]) => (only ? name === 'Label' || name === 'Settings' : !use || (session ? use(session) : document.documentElement.dataset.mode !== 'view'))).map(([name]) => {
             const to = '/' + name.toLowerCase();
             return <a key={to} href={to} aria-current={path === to ? 'page' : path.startsWith(to + '/') ? 'true' : undefined}>{name}</a>;
           })}

@@ -49,7 +49,7 @@ test('datasets: make one, add cases, remove one and take it back', { smoke: true
   await says(page, /Removed lamps/);
   equal(await ids(sv), [], 'cases after one was removed');
   await page.getByRole('button', { name: 'Undo' }).click();
-  await says(page, /The case is there again/);
+  await says(page, /The case was restored/);
   equal(await ids(sv), ['lamps'], 'cases after it was taken back');
   await page.goto(`${sv.server.url}/datasets`);
   await ready(page);

@@ -322,6 +322,29 @@ test('label: two people, and their agreement', {}, async () => {
   }
 });
 
+test('label: a key that may only label begins with its queues', {}, async () => {
+  const s = await queue({}, { key: 'admin' });
+  try {
+    const secret = /pvk_\S+/.exec((await proviso(['key', 'create', 'ana', '--db', s.db, '--scope', 'label'])).stdout)[0];
+    await withPage({}, async (page) => {
+      await page.goto(`${s.server.url}/`);
+      await page.goto(`${s.server.url}/login`);
+      await page.getByLabel('API key').fill(secret);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.waitForURL(/\/label$/);
+      await page.getByRole('link', { name: 'tone', exact: true }).waitFor();
+      equal((await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts()).join(), 'Label,Settings,API docs', 'pages');
+      await page.getByRole('link', { name: 'proviso' }).click();
+      await page.waitForURL(/\/label$/);
+      await page.getByRole('link', { name: 'Settings' }).click();
+      await page.getByRole('button', { name: 'Log out', exact: true }).click();
+      await page.waitForURL(/\/login/);
+    });
+  } finally {
+    await s.server.stop();
+  }
+});
+
 test('label: the time with an item ends, and typing keeps it', {}, () => withQueue({}, async (page, s) => {
   await page.clock.install();
   await enter(page, s.server, '/label/tone');
@@ -329,13 +352,13 @@ test('label: the time with an item ends, and typing keeps it', {}, () => withQue
   let renewals = 0;
   page.on('request', (r) => { if (/lease$/.test(r.url()) && /"lease"/.test(r.postData() ?? '')) renewals++; });
   await page.clock.fastForward(250_000);
-  await page.getByText(/This item is yours for \d+ s more/).waitFor();
+  await page.getByText(/This item is reserved for you for \d+ s more/).waitFor();
   await fine(page);
   await note(page).pressSequentially('a');
   await until(() => renewals > 0, 'the lease to be renewed');
-  await page.getByText(/This item is yours for/).waitFor({ state: 'detached' });
+  await page.getByText(/This item is reserved for you for/).waitFor({ state: 'detached' });
   await page.clock.fastForward(310_000);
-  await page.getByText(/Your time with this item has ended/).waitFor();
+  await page.getByText(/Your reservation of this item has ended/).waitFor();
   await fine(page, layoutRules);
   const before = await caseOf(page);
   await page.getByRole('button', { name: '2 Fail' }).click();

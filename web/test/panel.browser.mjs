@@ -183,11 +183,11 @@ inWorld('a panel that is moved keeps its state', { smoke: true }, { assertions: 
   w.verdict(0, 'fail');
   await row(page, 'a').click();
   await inside(page, 'button').filter({ hasText: 'Disagree' }).click();
-  await inside(page, 'label').filter({ hasText: 'cannot tell' }).click();
+  await inside(page, 'label').filter({ hasText: 'can’t tell' }).click();
   await inside(page, 'textarea').pressSequentially('typed before the move');
   await page.evaluate(() => { const panel = document.querySelector('proviso-panel'), box = document.createElement('section'); document.querySelector('main').prepend(box); box.append(panel); });
   equal(await inside(page, 'textarea').inputValue(), 'typed before the move', 'the note');
-  ok(await inside(page, 'label').filter({ hasText: 'cannot tell' }).locator('input').isChecked(), 'the choice is lost');
+  ok(await inside(page, 'label').filter({ hasText: 'can’t tell' }).locator('input').isChecked(), 'the choice is lost');
   w.verdict(1);
   await says(page, /1 of 2 passed · 1 failed/);
   equal(w.log.filter((r) => r.path.endsWith('/events')).length, 1, 'streams');
@@ -250,10 +250,10 @@ inWorld('two panels in one page do not disturb each other', { smoke: true }, { a
     await panel.locator('button', { hasText: 'Disagree' }).click();
     await panel.locator('textarea').fill(`note ${n}`);
   }
-  await page.locator('proviso-panel').nth(1).locator('label', { hasText: 'cannot tell' }).click();
+  await page.locator('proviso-panel').nth(1).locator('label', { hasText: 'can’t tell' }).click();
   ok(await page.locator('proviso-panel').nth(0).locator('label', { hasText: 'pass' }).locator('input').isChecked(), 'a choice in one panel changes the other');
   await page.locator('proviso-panel').nth(1).locator('button.primary').click();
-  await says(page, /Recorded as your label: cannot tell/, 1);
+  await says(page, /Recorded as your label: can’t tell/, 1);
   equal(w.labels.size, 0, 'labels of the panel that the host feeds');
   equal(await page.locator('proviso-panel').nth(0).locator('textarea').inputValue(), 'note 0', 'the note in the other panel');
   equal(await axe(page), [], 'axe');

@@ -214,7 +214,7 @@ test('panel: assertions are edited, and lint stands under them', { smoke: true }
     equal((await host()).slice(0, 4), before, 'what was not edited');
     equal((await host())[4], { id: 'assertion_5', instruction: 'Be kind.', criteria: ['The tone is appropriate.'] }, 'the new assertion');
     await inside(page, '[aria-label="Criterion 1 of assertion_5"]').fill('The output says please.');
-    await says(page, /nothing to say about the wording/);
+    await says(page, /no findings about the wording/);
     // Removed and brought back, with what was typed.
     await inside(page, 'button').filter({ hasText: 'Remove assertion_5' }).click();
     await until(async () => (await host()).length === 4, 'four assertions');
@@ -230,7 +230,7 @@ test('panel: assertions are edited, and lint stands under them', { smoke: true }
     await says(page, /could not be checked: lint is away/);
     await page.evaluate(() => { window.fails = false; });
     await inside(page, 'button').filter({ hasText: 'Try again' }).click();
-    await says(page, /nothing to say about the wording/);
+    await says(page, /no findings about the wording/);
     // Moved, and switched to the other mode and back.
     await page.evaluate(() => { const p = document.querySelector('proviso-panel'); document.querySelector('main').prepend(p); p.mode = 'view'; });
     await says(page, /There are no results yet/);

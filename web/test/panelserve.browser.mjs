@@ -40,7 +40,7 @@ test('panel: the example hosts with proviso', { smoke: true }, async () => {
     }
     await withPage({}, async (page) => {
       await page.goto(`${sv.host.origin}/edit.html`);
-      await says(page, /nothing to say about the wording|finding/);
+      await says(page, /no findings about the wording|finding/);
       await inside(page, '[aria-label="Criterion 1 of safety_first"]').fill('The tone is appropriate.');
       await says(page, /vague: .*appropriate/);
       await inside(page, '#id-1').fill('prices_from_list');

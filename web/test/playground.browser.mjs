@@ -60,7 +60,7 @@ test('playground: paste an answer, change an assertion, judge only that one', { 
   await counts(page, '2 of 3 passed · 1 failed.');
   await until(() => m.judged.length === 3, 'the judge to see the new answer');
   equal(m.judged.slice(1).sort(), ['greets', 'thanks'], 'judged after the change of the answer');
-  await counts(page, /From the change to the verdicts: .*Evaluations of this server: median/s);
+  await counts(page, /From the change to the verdicts: .*All evaluations of this project: median/s);
 }));
 
 test('playground: a prompt made of its assertions is asked and judged', { timeout: 90_000 }, () => bench(async (page, { m, sv }) => {
@@ -116,7 +116,7 @@ test('playground: assertions are added, moved, checked by code and removed, with
   await page.locator('.finding').first().waitFor();
   await page.getByRole('button', { name: 'Check by code' }).click();
   await field(page, 'Check by code, as JSON').fill('{"type": "contains"');
-  await page.getByText(/This is no check yet/).waitFor();
+  await page.getByText(/This is not a valid check yet/).waitFor();
   await answer(page).fill('hello');
   await field(page, 'Criterion 1 of assertion_1').fill('');
   await field(page, 'Check by code, as JSON').fill('{"type": "contains", "value": "hello"}');
@@ -144,7 +144,7 @@ test('playground: a set is saved, and a set that somebody else changed is not lo
   await api(sv, 'PUT', '/v1/assertion-sets/replies', { assertions: theirs });
   await field(page, 'Criterion 1 of greets').fill('The output says "mine"');
   await page.getByRole('button', { name: 'Save as set' }).click();
-  const clash = page.getByRole('alert').filter({ hasText: 'was changed by somebody else' });
+  const clash = page.getByRole('alert').filter({ hasText: 'Somebody else changed' });
   await clash.waitFor();
   ok(/theirs/.test(await clash.innerText()) && /mine/.test(await clash.innerText()), 'both versions are not shown');
   equal((await api(sv, 'GET', '/v1/assertion-sets/replies')).assertions, theirs, 'what is stored after the conflict');
@@ -206,10 +206,22 @@ test('playground: texts outlive a reload and a session that ends, and no key is 
   const kept = await page.evaluate(() => JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }]));
   ok(kept.includes('typed') && !kept.includes('pvk_') && !kept.includes('sk-of'), 'keys are kept, or texts are not');
   await page.getByRole('navigation').getByRole('link', { name: 'Settings' }).click();
-  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByRole('button', { name: 'Log out', exact: true }).click();
   await page.waitForURL(/\/login/);
   equal(await page.evaluate(() => JSON.stringify({ ...sessionStorage })), '{}', 'texts after the logout');
 }, { key: 'admin' }));
+
+test('playground: assertions of a set use its templates, changed ones too', {}, () => bench(async (page, { sv, m }) => {
+  const says = { doc: 'a word that is there', params: { word: { type: 'text', doc: 'the word', required: true } }, parts: [{ text: 'The output says "{{word}}"' }] };
+  await api(sv, 'PUT', '/v1/assertion-sets/house', { assertions: [{ id: 'greets', instruction: 'Say hello.', criteria: [{ template: 'says', params: { word: 'hello' } }] }], templates: { says } });
+  await page.goto(sv.server.url + '/playground?set=house');
+  await answer(page).fill('hello');
+  await counts(page, '1 of 1 passed.');
+  await page.getByRole('button', { name: 'Done' }).click();
+  await field(page, 'What the agent is told').fill('Greet people.');
+  await until(async () => m.judged.length === 2, 'the changed assertion is judged');
+  await counts(page, '1 of 1 passed.');
+}, { set: undefined, query: '' }));
 
 test('playground: the server goes away while verdicts come in', { timeout: 120_000 }, async () => {
   const m = await model(), sv = await serve([], m.serve), o = await open();
@@ -338,7 +350,7 @@ for (const theme of ['light', 'dark']) {
     await page.locator('.finding').first().waitFor();
     await api(sv, 'PUT', '/v1/assertion-sets/replies', { assertions: three.slice(1) });
     await page.getByRole('button', { name: 'Save as set' }).click();
-    await page.getByText('was changed by somebody else').waitFor();
+    await page.getByText('Somebody else changed').waitFor();
     await look('a conflict');
     await refuse(page, '**/v1/answers');
     await page.getByLabel('Provider').fill('echo');

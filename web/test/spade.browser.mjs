@@ -61,13 +61,13 @@ test('spade: from a prompt to a set', {}, () => withPage({}, async (page) => {
   await candidate(page, /excludes_unfortunately/).getByRole('button', { name: 'Reject' }).click();
   await until(() => /reject=excludes_unfortunately/.test(page.url()), 'the choice in the address');
   await says(page, /2 of 3 bad outputs caught/);
-  equal((await saved(page, page.getByRole('button', { name: 'Download suite' }).first()))[1].includes('excludes_unfortunately'), false, 'a rejected candidate in the suite');
+  equal((await saved(page, page.getByRole('button', { name: 'Download assertions' }).first()))[1].includes('excludes_unfortunately'), false, 'a rejected candidate in the suite');
   await page.goBack();
   await says(page, /3 of 3 bad outputs caught/);
   await candidate(page, /excludes_unfortunately/).getByRole('button', { name: 'Accept' }).click();
   await until(() => /keep=excludes_unfortunately/.test(page.url()), 'the choice in the address');
 
-  const [file, suite] = await saved(page, page.getByRole('button', { name: 'Download suite' }).first());
+  const [file, suite] = await saved(page, page.getByRole('button', { name: 'Download assertions' }).first());
   equal(file, 'selected.yaml', 'the name of the file');
   ok(suite.includes('excludes_unfortunately'), `the suite is ${suite}`);
   const [, versions] = await saved(page, page.getByRole('button', { name: 'Download versions' }));

@@ -76,7 +76,7 @@ test('workbench: a stricter criterion is better on the held-out half, and is kep
         await until(async () => (await (await fetch(`${b.sv.server.url}/v1/judge-trials?run=${b.run}&assertion=tone`)).json()).looks === n, `look ${n}`);
       }
       await page.getByText(/Looked at 3 times/).waitFor();
-      await page.getByRole('button', { name: 'Drop the change' }).click();
+      await page.getByRole('button', { name: 'Discard the change' }).click();
       await page.getByRole('heading', { name: /Better/ }).waitFor({ state: 'detached' });
       equal(await page.getByRole('textbox', { name: 'Criterion 1' }).inputValue(), 'The output thanks the customer or says sorry.', 'the criterion after the change was dropped');
     });

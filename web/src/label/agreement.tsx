@@ -45,7 +45,7 @@ export function AgreementTables({ a, people }: { a: LabelAgreement; people: (id:
         {a.between_people.n ? <Table caption="Agreement between people" cols={cols('People')} rows={pairs.length > 1 ? [{ name: 'All pairs', ...a.between_people }, ...pairs] : pairs} id={(r) => r.name} />
           : <p class="muted">No item has labels of two people yet. Let two people label each item to see how clear the question is.</p>}
       </section>
-      <p class="muted">Labels “can’t tell” do not count. In parentheses: 95 % interval. Kappa is 1 if all agree, and 0 if they agree as often as by chance.</p>
+      <p class="muted">“Can’t tell” does not count. In parentheses: the 95 % interval. Kappa is 1 if all agree, and 0 if they agree no more often than by chance.</p>
     </div>
   );
 }

@@ -26,7 +26,7 @@ export function QueueForm({ run, known, close }: { run: string; known: LabelQueu
   return (
     <section class="queueform" aria-labelledby="new-queue">
       <h2 id="new-queue">New queue</h2>
-      {runs.problem && <Failed problem={runs.problem} retry={runs.retry} />}
+      {runs.problem && (runs.problem.status === 403 ? <p class="remark bad">Your key may not see runs. Somebody with the scope <code>read</code> makes the queues.</p> : <Failed problem={runs.problem} retry={runs.retry} />)}
       {one.problem && <Failed problem={one.problem} retry={one.retry} />}
       <Field label="Run">
         <select value={chosen ? run : ''} onChange={(e) => change({ run: e.currentTarget.value, new: 'yes' })}>
@@ -75,11 +75,11 @@ function Choices({ run, known, close }: { run: Run; known: LabelQueue[]; close: 
         {some && <Names run={run.id} picked={picked} pick={pick} />}
       </fieldset>
       <div class="filterrow">
-        <Field label="Most items"><input inputMode="numeric" value={size} placeholder="all" onInput={(e) => setSize(e.currentTarget.value)} /></Field>
+        <Field label="Maximum number of items"><input inputMode="numeric" value={size} placeholder="all" onInput={(e) => setSize(e.currentTarget.value)} /></Field>
         <Field label="Drawn at random"><input inputMode="numeric" value={random} aria-describedby="random-why" onInput={(e) => setRandom(e.currentTarget.value)} /></Field>
         <Field label="People for each item"><input inputMode="numeric" value={people} onInput={(e) => setPeople(e.currentTarget.value)} /></Field>
       </div>
-      <p class="muted" id="random-why">Items drawn at random come first: they show how often the judge is right. Then come those of which a label tells most.</p>
+      <p class="muted" id="random-why">Items drawn at random come first: they show how often the judge is right. Then come the items whose labels tell the most.</p>
       <label class="option"><input type="checkbox" checked={blind} onChange={(e) => setBlind(e.currentTarget.checked)} /> Hide the judge’s verdict until a person has answered</label>
       {replaces && <p class="remark bad">There is a queue of this name. It is replaced. Its labels stay.</p>}
       <div class="queueactions">

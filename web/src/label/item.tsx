@@ -78,7 +78,7 @@ export function Item({ desk, item, held, done, tools, answer }: Props) {
         <p class="said" role="status">{wrong}</p>
         <Judge item={item} done={done} />
         {tools}
-        {held && <p class="muted why">This item comes now because: <Text of={held.why} /></p>}
+        {held && <p class="muted why">Why this item: <Text of={held.why} /></p>}
       </section>
     </div>
   );

@@ -39,6 +39,6 @@ function Lease({ desk, held }: { desk: Desk; held: Held }) {
     return () => clearTimeout(timer);
   });
   if (!held.lease || (!lost && left > warned)) return null;
-  if (lost) return <p class="stale">Your time with this item has ended: somebody else may get it. Your answer counts all the same.{!held.lost && <> <button type="button" onClick={() => desk.touch()}>Keep it</button></>}</p>;
-  return <p class="stale">This item is yours for {Math.ceil(left / 10_000) * 10} s more; typing keeps it. <button type="button" onClick={() => desk.touch()}>Keep it</button></p>;
+  if (lost) return <p class="stale">Your reservation of this item has ended, so somebody else may get it too. Your answer still counts.{!held.lost && <> <button type="button" onClick={() => desk.touch()}>Keep it</button></>}</p>;
+  return <p class="stale">This item is reserved for you for {Math.ceil(left / 10_000) * 10} s more; typing keeps it. <button type="button" onClick={() => desk.touch()}>Keep it</button></p>;
 }

@@ -122,7 +122,7 @@ function Counts({ desk, q }: { desk: Desk; q: LabelQueue }) {
   const mine = desk.mine, all = mine + desk.left;
   return (
     <div class="queuecounts num">
-      {desk.held && <><progress value={mine} max={Math.max(1, all)} aria-label="Items that you labelled" /> <strong>{count(mine)} of {count(all)}</strong> <span class="muted">are labelled by you</span></>}
+      {desk.held && <><progress value={mine} max={Math.max(1, all)} aria-label="Items that you labelled" /> <strong>{count(mine)} of {count(all)}</strong> <span class="muted">labelled by you</span></>}
       <span class="muted">{plural(q.items, 'item')}{q.people > 1 && `, ${q.people} people for each`}{q.blind && ' · the judge’s verdict is hidden until you answer'}</span>
     </div>
   );

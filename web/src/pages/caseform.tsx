@@ -74,8 +74,8 @@ export function CaseForm({ d, name, reload, draft, edit }: { d: StoredDataset; n
           ))}
           <div class="buttons"><button type="button" onClick={() => setVars([...vars, { name: '', value: '' }])}>Add a variable</button></div>
         </fieldset>
-        <label class="field"><span>Assertions, one a line such as icontains: 30 days, or a list in JSON</span><textarea rows={3} spellcheck={false} value={expected} onInput={(e) => put({ expected: e.currentTarget.value })} /></label>
-        <label class="field"><span>Id (made of the content if it is empty)</span><input type="text" spellcheck={false} autocomplete="off" maxLength={200} value={id} onInput={(e) => put({ id: e.currentTarget.value })} /></label>
+        <label class="field"><span>Assertions: one per line, such as icontains: 30 days, or a JSON list</span><textarea rows={3} spellcheck={false} value={expected} onInput={(e) => put({ expected: e.currentTarget.value })} /></label>
+        <label class="field"><span>Id (empty: derived from the content)</span><input type="text" spellcheck={false} autocomplete="off" maxLength={200} value={id} onInput={(e) => put({ id: e.currentTarget.value })} /></label>
         <div class="buttons"><button type="submit" disabled={busy}>Add case</button><span role="status">{done}</span></div>
         {problem && <Mistakes problem={problem} />}
         {now && (

@@ -91,7 +91,7 @@ function Cases({ d, name, edits, reload, draft, edit }: { d: StoredDataset; name
     setBusy(false);
   };
   const remove = (c: Case) => act('/remove', { cases: [c.id] }, () => { setRemoved(c); tell('Removed ' + plain(shorten(c.id, 80)) + '.'); });
-  const undo = () => act('/cases', { cases: [removed] }, () => { tell('The case is there again, as the last one.'); setRemoved(undefined); });
+  const undo = () => act('/cases', { cases: [removed] }, () => { tell('The case was restored as the last one.'); setRemoved(undefined); });
   const cols: Col<Case>[] = [
     { label: 'Case', wide: true, cell: (c) => <>{plain(shorten(c.id, 120))}{c.description && <span class="sub muted">{plain(shorten(c.description, 200))}</span>}</> },
     { label: 'Variables', wide: true, cell: (c) => <><Vars c={c} /><details><summary>Whole case</summary><pre class="wholecase" tabIndex={0}><Text of={shorten(pretty(c), 20_000)} /></pre></details></> },

@@ -32,6 +32,7 @@ export default function Settings() {
   return (
     <>
       <Heading title="Settings"><CopyLink /><Download href="/v1/settings" name="settings.json">Download JSON</Download></Heading>
+      {loaded.problem?.status === 403 && <section aria-labelledby="session"><h2 id="session">Your session</h2><Who mode="serve" open={false} /></section>}
       <Data of={loaded} what="settings">{(s) => (
         <>
           <dl class="factlist">

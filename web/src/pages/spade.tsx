@@ -138,7 +138,7 @@ function Work({ title, source }: { title: string; source: Source }) {
   const has = (scope: string) => may.includes(scope) || may.includes('admin');
   return (
     <>
-      <Heading title={shorten(title, 200)} crumb={crumb}><CopyLink />{loaded.data && <SaveFile name="selected.yaml" text={loaded.data.suite}>Download suite</SaveFile>}</Heading>
+      <Heading title={shorten(title, 200)} crumb={crumb}><CopyLink />{loaded.data && <SaveFile name="selected.yaml" text={loaded.data.suite}>Download assertions</SaveFile>}</Heading>
       <Choices prompt={source.prompt} run={run} />
       {names(query.get('reject')).length + names(query.get('keep')).length > 0 && loaded.problem?.status === 422 && <p><button type="button" onClick={() => change({ reject: '', keep: '' })}>Forget what was accepted and rejected</button></p>}
       <Data of={loaded} what="assertions">{(a) => (

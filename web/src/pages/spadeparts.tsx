@@ -77,7 +77,7 @@ function Marked({ s, i, current, text }: { s: SpadeSentence; i: number; current:
 
 const fates: Record<SpadeCandidate['fate'], [string, string]> = {
   selected: ['✓', 'Selected'], rejected: ['✕', 'Rejected'], unfair: ['–', 'Fails too many good outputs'], implied: ['–', 'Implied by a selected one'],
-  spare: ['–', 'Adds nothing'], crowded: ['–', 'With those selected, too many good outputs would fail'], none: ['–', 'Not selected'],
+  spare: ['–', 'Catches nothing that the selected ones miss'], crowded: ['–', 'Together with the selected ones, fails too many good outputs'], none: ['–', 'Not selected'],
 };
 
 export function Candidates({ a, reject, keep }: { a: SpadeAnswer; reject: string[]; keep: string[] }) {

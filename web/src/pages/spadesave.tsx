@@ -53,7 +53,7 @@ export function Save({ a, may, name: usual }: { a: SpadeAnswer; may: boolean; na
   return (
     <section aria-labelledby="save"><h2 id="save">Use the selection</h2>
       <p>A suite takes the downloaded file with <code>assertions: file://selected.yaml</code>.</p>
-      <p class="filterrow"><SaveFile name="selected.yaml" text={a.suite}>Download suite</SaveFile></p>
+      <p class="filterrow"><SaveFile name="selected.yaml" text={a.suite}>Download assertions</SaveFile></p>
       {may ? (
         <form class="filterrow" onSubmit={save}>
           <label class="field"><span>Name of the assertion set</span><input required value={name} onInput={(e) => set(e.currentTarget.value)} /></label>

@@ -12,8 +12,8 @@ import { Table, type Col } from './table';
 const findings = {
   better: ['pass', '✓', 'Better', 'The interval of the difference of kappa is above 0.'],
   worse: ['fail', '✕', 'Worse', 'The interval of the difference of kappa is below 0.'],
-  unclear: ['error', '!', 'Inconclusive', 'The interval of the difference of kappa holds 0: the labels do not show that the judge agrees better, or worse, with people.'],
-  unknown: ['error', '!', 'Not measured', 'It takes ten labels of good and ten of bad outputs in this half, which both judges decided.'],
+  unclear: ['error', '!', 'Inconclusive', 'The interval of the difference of kappa contains 0: the labels do not show that the judge agrees better, or worse, with people.'],
+  unknown: ['error', '!', 'Not measured', 'This half needs at least ten good and ten bad labelled outputs that both judges decided.'],
 } as const;
 
 export function Result({ trial, result: r }: { trial: Trial; result: TrialResult }) {
@@ -25,7 +25,7 @@ export function Result({ trial, result: r }: { trial: Trial; result: TrialResult
         <p>{why}</p>
         {r.held_out.after.errors > r.held_out.before.errors && <p>It decides fewer outputs: {count(r.held_out.after.errors)} errors, and {count(r.held_out.before.errors)} before.</p>}
       </section>
-      {r.looks >= 3 && <p class="remark bad"><span class="status error"><span aria-hidden="true">! </span>Looked at {count(r.looks)} times.</span> Each look at the held-out half lets chance choose: of {count(r.looks)} changes that do nothing, one shows as better in about {Math.round(100 * (1 - 0.975 ** r.looks))} % of all cases. Label other outputs before you trust this one.</p>}
+      {r.looks >= 3 && <p class="remark bad"><span class="status error"><span aria-hidden="true">! </span>Looked at {count(r.looks)} times.</span> Each look at the held-out half lets chance choose: of {count(r.looks)} changes that do nothing, one shows as better in about {Math.round(100 * (1 - 0.975 ** r.looks))} % of such series. Label other outputs before you trust this one.</p>}
       <Half title="Held-out half: decide on it" half={r.held_out} />
       <Half title="Half to work on" half={r.work} />
       <p class="muted">{plural(trial.total, 'labelled output')}, {dollars(trial.cost)}.{leftOut(r.left_out)} Before: {r.judge_before.map(plain).join(', ') || 'no judge named'}. After: {r.judge_after.map(plain).join(', ') || 'none'}. In parentheses: 95 % intervals, which count the outputs of a case together. Figures are of the labelled outputs, not of the whole run.</p>
@@ -36,7 +36,7 @@ export function Result({ trial, result: r }: { trial: Trial; result: TrialResult
 }
 
 function leftOut(l: LeftOut): string {
-  const parts = ([[l.ties, 'on which people tie'], [l.unsure, 'that nobody passes or fails'], [l.other_text, 'where the assertion has another text'], [l.not_applied, 'to which it did not apply'], [l.beyond, 'beyond the limit']] as const)
+  const parts = ([[l.ties, 'on which people tie'], [l.unsure, 'that everybody left undecided'], [l.other_text, 'where the assertion has another text'], [l.not_applied, 'to which it did not apply'], [l.beyond, 'beyond the limit']] as const)
     .filter(([n]) => n > 0).map(([n, what]) => count(n) + ' ' + what);
   return parts.length ? ' Left out: ' + parts.join(', ') + '.' : '';
 }

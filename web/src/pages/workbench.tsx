@@ -70,8 +70,8 @@ function Labelled({ at, may }: { at: string; may: boolean }) {
           </select></Field>
           <span class="muted">of the run <a href={'/runs/' + encodeURIComponent(run)}>{plain(run)}</a></span>
         </div>
-        {!base.assertions.length ? <Empty>No output of this run has a label that most people agree on. Label some outputs first: about 100 show a difference between two judges.</Empty>
-          : !assertion ? <p class="muted">Choose an assertion to change its instruction, its criteria or its judge.</p> : !base.definition ? <Empty>No output has a label on this assertion that most people agree on.</Empty>
+        {!base.assertions.length ? <Empty>No output of this run has a label on which most people agree. Label some outputs first: about 100 show a difference between two judges.</Empty>
+          : !assertion ? <p class="muted">Choose an assertion to change its instruction, its criteria or its judge.</p> : !base.definition ? <Empty>No output has a label on this assertion on which most people agree.</Empty>
             : <Bench key={run + '\n' + assertion} base={base} may={may} />}
       </>
     )}</Data>
@@ -183,8 +183,8 @@ function Draft({ base, from, may, running }: { base: TrialBase; from?: TrialChan
       {problem && <Failed problem={problem} />}
       <p class="benchactions">
         <button type="submit" disabled={!may || busy || running}>Judge again</button>
-        <button type="button" onClick={() => { change({ trial: '', flips: '' }); setInstruction(text(d.instruction)); setCriteria(listOf(d.criteria).map(written)); setValue(text(d.value)); setPrompt(text(d.rubricPrompt)); setJudge(''); }}>Drop the change</button>
-        <span class="muted">{!may ? 'A key with the scope evaluate may do this.' : Object.keys(made).length ? `Asks the model about ${plural(Math.min(500, base.labels), 'output')}.` : 'Nothing is changed yet. To judge again without a change shows how much the judge varies.'}</span>
+        <button type="button" onClick={() => { change({ trial: '', flips: '' }); setInstruction(text(d.instruction)); setCriteria(listOf(d.criteria).map(written)); setValue(text(d.value)); setPrompt(text(d.rubricPrompt)); setJudge(''); }}>Discard the change</button>
+        <span class="muted">{!may ? 'This needs a key with the scope evaluate.' : Object.keys(made).length ? `Asks the model about ${plural(Math.min(500, base.labels), 'output')}.` : 'Nothing is changed yet. Judging again without a change shows how much the judge varies.'}</span>
       </p>
     </form>
   );

@@ -16,7 +16,7 @@ export function EditView({ edit, more }: { edit: Edit; more?: More }) {
   const found = edit.items.reduce((n, i) => n + i.found.length, 0);
   return (
     <>
-      <div class="head"><b>Assertions</b> <span class="num">{count(edit.items.length)}{edit.checked && edit.items.length > 0 && (found ? ` · ${plural(found, 'finding')}` : ' · nothing to say about the wording')}</span></div>
+      <div class="head"><b>Assertions</b> <span class="num">{count(edit.items.length)}{edit.checked && edit.items.length > 0 && (found ? ` · ${plural(found, 'finding')}` : ' · no findings about the wording')}</span></div>
       {edit.linting && <div class="problem" role="alert"><p>The wording could not be checked: {plain(shorten(edit.linting, 500))}</p><button onClick={() => edit.later(0)}>Try again</button></div>}
       {edit.items.slice(from, from + shown).map((item) => <One key={item.key} item={item} edit={edit} more={more} />)}
       <Pager of={edit.items.length} from={from} size={shown} turn={(to) => { edit.page = to; edit.changed(); }} />
@@ -85,7 +85,7 @@ function Findings({ of }: { of: Finding[] }) {
   return (
     <>
       {of.slice(0, 5).map((f, i) => (
-        <p key={i} class="finding"><b>{f.rule ? plain(shorten(String(f.rule), 40)) : 'mistake'}:</b> {plain(shorten(f.message, 500))}{f.suggestion && <span class="muted">; write {plain(shorten(String(f.suggestion), 500))}</span>}</p>
+        <p key={i} class="finding"><b>{f.rule ? plain(shorten(String(f.rule), 40)) : 'mistake'}:</b> {plain(shorten(f.message, 500))}{f.suggestion && <span class="muted">; for example: {plain(shorten(String(f.suggestion), 500))}</span>}</p>
       ))}
     </>
   );

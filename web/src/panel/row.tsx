@@ -7,7 +7,7 @@ import { newDraft, nonce as newNonce, shownCriteria, shownQuotes, text, type Dra
 import { two, type Actions } from './view';
 
 const signs: Record<Status, string> = { pass: '✓', fail: '✕', error: '!', skip: '–', running: '…' };
-const words: Record<Status, string> = { pass: 'Pass', fail: 'Fail', error: 'Undecided', skip: 'Skipped', running: 'Running' };
+const words: Record<Status, string> = { pass: 'Pass', fail: 'Fail', error: 'Error', skip: 'Skipped', running: 'Running' };
 
 interface Props { row: Row; state: State; actions: Actions }
 
@@ -50,7 +50,7 @@ function Body({ row, state, actions }: Props) {
         : row.status !== 'running' && row.status !== 'skip' && <p><button id={'say-' + row.index} onClick={() => {
           state.drafts.set(row.key, draft ? { ...draft, state: 'typing' } : newDraft(row));
           state.change({ focus: form(row) + ' :checked' });
-        }}>{row.status === 'error' ? 'Decide it' : 'Disagree'}</button></p>}
+        }}>{row.status === 'error' ? 'Label' : 'Disagree'}</button></p>}
     </div>
   );
 }
@@ -91,7 +91,7 @@ function Quotes({ row, actions }: { row: Row; actions: Actions }) {
   );
 }
 
-const labels: [Label, string][] = [['pass', 'pass'], ['fail', 'fail'], ['unsure', 'cannot tell']];
+const labels: [Label, string][] = [['pass', 'pass'], ['fail', 'fail'], ['unsure', 'can’t tell']];
 
 // Disagree is a person's own verdict. What is typed stays until it is stored or cancelled.
 function Disagree({ row, draft: d, state, actions }: Props & { draft: Draft }) {

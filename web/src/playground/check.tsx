@@ -35,7 +35,7 @@ export function Check({ item, state }: { item: Item; state: Play }) {
           <label class="field"><span>Check by code, as JSON</span>
             <textarea class="code" rows={3} spellcheck={false} placeholder={'{"type": "word-count", "value": {"max": 40}}'} value={typed ?? held} onInput={(e) => set(e.currentTarget.value)} />
           </label>
-          {wrong && <p class="finding" role="status">This is no check yet: {plain(shorten(wrong, 300))}</p>}
+          {wrong && <p class="finding" role="status">This is not a valid check yet: {plain(shorten(wrong, 300))}</p>}
         </div>
       )}
     </>

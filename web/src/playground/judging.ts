@@ -7,7 +7,7 @@ import { ask, Failure, get, heard } from '../load';
 import { eventsOf } from '../panel/events';
 
 // About is what is judged.
-export interface About { input: string; output: string; vars: Record<string, string>; context?: string }
+export interface About { input: string; output: string; vars: Record<string, string>; context?: string; templates?: unknown }
 
 export interface Verdict { decision: Decision; at: Date; evaluation: string }
 
@@ -80,7 +80,7 @@ export class Judging {
     this.changed();
     let readable: Wanted[] | undefined;
     try {
-      const body = { agent_input: about.input, agent_output: about.output, vars: about.vars, ...(about.context ? { context: about.context } : {}), assertions: missing.map((w) => w.value), keep_s: 60 };
+      const body = { agent_input: about.input, agent_output: about.output, vars: about.vars, ...(about.context ? { context: about.context } : {}), ...(about.templates ? { templates: about.templates } : {}), assertions: missing.map((w) => w.value), keep_s: 60 };
       going.id = this.evaluation = (await ask<{ id: string }>('POST', '/v1/evaluations', body)).id;
       if (going.stop.signal.aborted) void ask('DELETE', at(going.id)).catch(() => undefined); // it was cancelled before its id was known
       else if (await this.#follow(going)) this.#took(performance.now() - since, missing.length, of);

@@ -40,7 +40,7 @@ export class Play {
 
   constructor() {
     this.judging = new Judging(() => this.changed(), () => { this.ended++; this.changed(); });
-    this.edit = new Edit(() => this.changed(), (assertions) => { this.draft.assertions = assertions; this.touched(); }, () => lint);
+    this.edit = new Edit(() => this.changed(), (assertions) => { this.draft.assertions = assertions; this.touched(); }, () => (assertions, signal) => lint(assertions, signal, this.draft.base?.rest.templates));
     this.draft = kept();
     this.edit.put(structuredClone(this.draft.assertions));
   }
@@ -99,8 +99,8 @@ export class Play {
 
   about(): About {
     const d = this.draft, used = names(d.prompt), vars = Object.fromEntries(used.map((n) => [n, valueOf(d.vars, n)]));
-    const context = d.base?.rest.context;
-    return { input: used.length ? asInput(used, vars) : d.input, output: d.output, vars, ...(typeof context === 'string' ? { context } : {}) };
+    const { context, templates } = d.base?.rest ?? {};
+    return { input: used.length ? asInput(used, vars) : d.input, output: d.output, vars, ...(typeof context === 'string' ? { context } : {}), ...(templates ? { templates } : {}) };
   }
 
   // wanted returns the items with an assertion that can be judged.
@@ -129,7 +129,7 @@ export class Play {
     try {
       const answer = await ask<Answered>('POST', '/v1/answers', { provider, prompt: q.prompt, vars: q.vars }, stop.signal);
       const output = typeof answer.output === 'string' ? answer.output : JSON.stringify(answer.output, null, 2);
-      if (this.draft.output && this.draft.output !== output) this.replace('The answer before was replaced.', { output });
+      if (this.draft.output && this.draft.output !== output) this.replace('A new answer replaced the earlier one.', { output });
       else this.set({ output });
       this.answered = answer;
       this.judge(since);
@@ -202,8 +202,8 @@ export function written(a: Assertion): Assertion | undefined {
 }
 
 // lint asks the server what it says of the wording.
-async function lint(assertions: Assertion[], signal: AbortSignal) {
-  return findings(await fetch('/v1/lint', { method: 'POST', signal, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', 'X-Proviso': '1' }, body: JSON.stringify({ assertions }) }));
+async function lint(assertions: Assertion[], signal: AbortSignal, templates?: unknown) {
+  return findings(await fetch('/v1/lint', { method: 'POST', signal, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', 'X-Proviso': '1' }, body: JSON.stringify({ assertions, ...(templates ? { templates } : {}) }) }));
 }
 
 // kept returns the texts of the tab. What cannot be read is left.

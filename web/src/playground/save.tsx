@@ -14,7 +14,7 @@ import type { Props } from './prompt';
 import { names, valueOf } from './template';
 
 const valid = /^(?!\.)[\w.-]{1,100}$/;
-const rule = 'A name has 1 to 100 letters, digits, dots, dashes and underlines, and does not begin with a dot.';
+const rule = 'A name has 1 to 100 letters, digits, dots, dashes and underscores, and does not begin with a dot.';
 
 const problemOf = (e: unknown): Problem => (e instanceof Failure ? e.problem : { type: '', title: 'It was not saved', status: -1, detail: String(e) });
 
@@ -108,7 +108,7 @@ function Clash({ theirs, mine, over, take, leave }: { theirs: StoredSet; mine: A
   const differ = ids.map((id) => ({ id, theirs: text(theirs.assertions, id), mine: text(mine, id) })).filter((x) => x.theirs !== x.mine);
   return (
     <div class="problem" role="alert">
-      <p><strong>{plain(theirs.name)} was changed by somebody else, or exists already.</strong> Its current version is {theirs.number}, of {when(theirs.created_at)}{theirs.created_by && ', by ' + plain(theirs.created_by)}. Nothing was saved, and what you wrote is still here.</p>
+      <p><strong>Somebody else changed {plain(theirs.name)}, or a set with this name exists already.</strong> Its current version is {theirs.number}, of {when(theirs.created_at)}{theirs.created_by && ', by ' + plain(theirs.created_by)}. Nothing was saved, and what you wrote is still here.</p>
       {differ.length === 0 ? <p>The assertions are the same, perhaps in another order.</p> : (
         <div class="versions">
           {differ.slice(0, 20).map((x) => (

@@ -122,7 +122,7 @@ function Times({ state }: Props) {
   return (
     <p class="muted num times">
       {last && <>From the change to the verdicts: {duration(last.ms)}, {last.asked === last.of ? plural(last.of, 'assertion') : `${count(last.asked)} of ${plural(last.of, 'assertion')}`}. {times.length > 1 && <>Median of {count(times.length)} here: {duration(sorted[Math.ceil(times.length / 2) - 1]!)}. </>}</>}
-      {server && server.count > 0 && <>Evaluations of this server: median {duration(server.p50_ms ?? 0)}, 95 % within {duration(server.p95_ms ?? 0)} (n = {count(server.count)}).</>}
+      {server && server.count > 0 && <>All evaluations of this project: median {duration(server.p50_ms ?? 0)}, 95 % within {duration(server.p95_ms ?? 0)} (n = {count(server.count)}).</>}
     </p>
   );
 }
