@@ -103,7 +103,7 @@ func TestOverRuns(t *testing.T) {
 
 	judges := items(t, f.ask("GET", "/v1/judges?suite=a", "", who))
 	same(t, "judges", judges, `[{"judge":"gpt <b>","verdicts":3,"errors":1,"cached":0,"cost":1,"runs":2,"last_run":"`+second+`","alignment":[`+
-		`{"criterion":"tone<script>","labels":20,"true_pass":10,"false_pass":1,"true_fail":8,"false_fail":1,"undecided":1,"agreement":{"value":0.9,"low":`+
+		`{"criterion":"tone<script>","labels":20,"true_pass":10,"false_pass":1,"true_fail":8,"false_fail":1,"undecided":1,"from":"align","agreement":{"value":0.9,"low":`+
 		value.Stringify(stats.Wilson(18, 20, 0.95).Low)+`,"high":`+value.Stringify(stats.Wilson(18, 20, 0.95).High)+`},"kappa":{"value":0.8,"low":0.5,"high":0.9},"measured_at":"2026-01-02"}]}]`)
 
 	prompts := items(t, f.ask("GET", "/v1/prompts?suite=a", "", who))

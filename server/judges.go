@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/judge/align"
+	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/store"
 )
 
 // JudgeUse is what a judge did in the latest runs.
@@ -19,6 +21,7 @@ type JudgeUse struct {
 	Runs      int         `json:"runs" doc:"In how many of the runs it was asked"`
 	LastRun   string      `json:"last_run"`
 	Alignment []Alignment `json:"alignment" doc:"Empty if it was not compared with people"`
+	TooFew    string      `json:"too_few,omitempty" doc:"Labels of people that are there, and how many more it takes to measure the judge"`
 }
 
 // Alignment is how a judge agreed with labels of people on one assertion.
@@ -30,6 +33,7 @@ type Alignment struct {
 	TrueFail   int          `json:"true_fail"`
 	FalseFail  int          `json:"false_fail" doc:"The judge failed what people passed"`
 	Undecided  int          `json:"undecided"`
+	From       string       `json:"from" enum:"align,labels" doc:"proviso align --save, which corrects for how the outputs were chosen, or the labels on this server as they are"`
 	Agreement  EstimateJSON `json:"agreement"`
 	Kappa      EstimateJSON `json:"kappa"`
 	MeasuredAt string       `json:"measured_at,omitempty" doc:"The day"`
@@ -92,6 +96,9 @@ func (s *Server) listJudges(c *call) error {
 			}
 		}
 	}
+	if err := s.addLabelled(c, runs, out.Items); err != nil {
+		return err
+	}
 	return c.json(http.StatusOK, out)
 }
 
@@ -99,7 +106,7 @@ func (s *Server) listJudges(c *call) error {
 const maxJudges = 1000
 
 func alignmentOf(e align.Entry) Alignment {
-	a := Alignment{Criterion: e.Assertion, Labels: e.N, TruePass: e.TP, FalsePass: e.FP, TrueFail: e.TN, FalseFail: e.FN, Undecided: e.Errors}
+	a := Alignment{Criterion: e.Assertion, Labels: e.N, TruePass: e.TP, FalsePass: e.FP, TrueFail: e.TN, FalseFail: e.FN, Undecided: e.Errors, From: "align"}
 	if !e.Measured.IsZero() {
 		a.MeasuredAt = e.Measured.Format("2006-01-02")
 	}
@@ -114,4 +121,61 @@ func alignmentOf(e align.Entry) Alignment {
 		a.Kappa = EstimateJSON{&k.Value, &k.Low, &k.High}
 	}
 	return a
+}
+
+// addLabelled compares judges with the labels on this server, on the assertions that
+// nobody measured with proviso align. The labels of a key that does not see all are those
+// on its own runs.
+func (s *Server) addLabelled(c *call, runs []store.Run, judges []JudgeUse) error {
+	filters := []store.LabelFilter{{}}
+	if !seesAll(c.key) {
+		filters = nil
+		for _, r := range runs {
+			filters = append(filters, store.LabelFilter{Run: r.ID})
+		}
+	}
+	var all label.Counts
+	for _, f := range filters {
+		counts, err := c.kept.CountLabels(c.r.Context(), f)
+		if err != nil {
+			return err
+		}
+		all.Judged = append(all.Judged, counts.Judged...)
+	}
+	of := map[string]*label.Counts{}
+	for _, n := range all.Judged {
+		if of[n.Judge] == nil {
+			of[n.Judge] = &label.Counts{}
+		}
+		of[n.Judge].Judged = append(of[n.Judge].Judged, n)
+	}
+	for i := range judges {
+		if counts := of[judges[i].Judge]; counts != nil {
+			judges[i].addLabelled(counts)
+		}
+	}
+	return nil
+}
+
+// addLabelled adds the labels on the verdicts of a judge.
+func (u *JudgeUse) addLabelled(counts *label.Counts) {
+	most := 0
+	for _, name := range counts.Assertions() {
+		if slices.ContainsFunc(u.Alignment, func(a Alignment) bool { return a.Criterion == name }) {
+			continue
+		}
+		t := counts.WithJudge(name)
+		a := align.Agreement{Assertion: name, Judge: u.Judge, N: t.N(), Confusion: stats.Confusion{TP: t.Both, FN: t.OnlyFirst, FP: t.OnlySecond, TN: t.Neither}}
+		if few := a.NotMeasured(); few != "" {
+			if a.N > most {
+				most, u.TooFew = a.N, few
+			}
+			continue
+		}
+		share := float64(t.Agree()) / float64(t.N())
+		a.Agreement, a.Kappa = &share, t.Kappa(labelConfidence)
+		shown := alignmentOf(align.Entry{Agreement: a})
+		shown.From = "labels"
+		u.Alignment = append(u.Alignment, shown)
+	}
 }

@@ -240,3 +240,47 @@ func TestLabelFile(t *testing.T) {
 		}
 	}
 }
+
+// TestJudgesOfLabels: labels on this server measure a judge, once there are enough of good
+// and of bad outputs; a key that sees its own runs alone counts those on them alone.
+func TestJudgesOfLabels(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{})
+	admin, own := f.key(store.NewKey{Name: "root", Scopes: []store.Scope{store.Admin}})
+	ci, _ := f.key(store.NewKey{Name: "ci", Scopes: []store.Scope{store.Evaluate}})
+	run := f.labelRun(33, own.ID)
+	judge := func(secret string) (alignment []any, few string) {
+		list := items(t, f.ask("GET", "/v1/judges", "", bearer(secret)))
+		for _, j := range list {
+			few, _ = at(j, "too_few").(string)
+			return at(j, "alignment").([]any), few
+		}
+		return nil, ""
+	}
+	put := func(from, to int) {
+		for i := from; i < to; i++ {
+			verdict := "pass"
+			if i%3 == 2 && i > 2 { // of row 2, people say pass
+				verdict = "fail"
+			}
+			if got := f.ask("POST", "/v1/labels", fmt.Sprintf(`{"run": %q, "index": %d, "assertion": "cites", "label": %q}`, run, i, verdict), bearer(admin)); got.status != 201 {
+				t.Fatalf("%d %s", got.status, got.body)
+			}
+		}
+	}
+	put(0, 12)
+	if list, few := judge(admin); len(list) != 0 || few != "12 labels, 3 of bad outputs: not measured yet, it takes 7 more of bad and 1 more of good outputs" {
+		t.Errorf("%v %q", list, few)
+	}
+	put(12, 33)
+	list, few := judge(admin)
+	if len(list) != 1 || few != "" || at(list[0], "from") != "labels" || at(list[0], "criterion") != "cites" || at(list[0], "true_fail") != 10.0 || at(list[0], "false_fail") != 1.0 || at(list[0], "true_pass") != 22.0 {
+		t.Errorf("%s, %q", value.Stringify(list), few)
+	}
+	if kappa := at(list[0], "kappa"); at(kappa, "value") == nil || at(kappa, "low") == nil {
+		t.Errorf("kappa: %s", value.Stringify(kappa))
+	}
+	if list, few := judge(ci); list != nil || few != "" {
+		t.Errorf("another key: %v %q", list, few)
+	}
+}

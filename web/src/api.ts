@@ -135,13 +135,13 @@ export interface AssertionHistory {
 
 // GET /v1/judges: judge models, with their agreement with people where it was measured.
 export interface Judge {
-  judge: string; verdicts: number; errors: number; cached: number; cost: number; runs: number; last_run: string;
+  judge: string; verdicts: number; errors: number; cached: number; cost: number; runs: number; last_run: string; too_few?: string;
   alignment: Alignment[];
 }
 // How a judge agreed with labels, for one criterion or, with "", over all.
 export interface Alignment {
   criterion: string; labels: number; true_pass: number; false_pass: number; true_fail: number; false_fail: number; undecided: number;
-  agreement: Estimate; kappa: Estimate; measured_at?: string;
+  agreement: Estimate; kappa: Estimate; measured_at?: string; from?: 'align' | 'labels';
 }
 
 // GET /v1/prompts: the prompts of the runs, each with its versions, newest first.

@@ -51,7 +51,7 @@ export function AlignmentCard({ m }: { m: Alignment }) {
           <tr><th scope="row">People: fail</th><td class="num">{count(m.false_pass)}</td><td class="agree num">{count(m.true_fail)}</td></tr>
         </tbody>
       </table>
-      <p class="muted">{plural(m.labels, 'label')}{m.undecided ? ', ' + plural(m.undecided, 'error') + ' of the judge' : ''}{m.measured_at ? ', measured ' + when(m.measured_at) : ''}. In parentheses: 95 % interval.</p>
+      <p class="muted">{plural(m.labels, 'label')}{m.undecided ? ', ' + plural(m.undecided, 'error') + ' of the judge' : ''}{m.measured_at ? ', measured ' + when(m.measured_at) : ''}. In parentheses: 95 % interval.{m.from === 'labels' && ' Labels of this server, as they are: items that were chosen because the judge was unsure make it look worse than it is. proviso align corrects for that.'}</p>
     </article>
   );
 }

@@ -54,7 +54,7 @@ function Agreement({ j }: { j: Judge }) {
       {j.last_run && <p><a href={benchAddress(j.judge, j.last_run)}>Change this judge and compare it on labelled outputs<span class="hidden"> of {plain(j.judge)}</span></a></p>}
       {j.alignment.length
         ? <div class="cards">{[...j.alignment].sort((a, b) => (a.kappa.value ?? -1) - (b.kappa.value ?? -1)).slice(0, 200).map((m) => <AlignmentCard key={m.criterion} m={m} />)}</div>
-        : <Empty command={'proviso align --template last > labels.csv    # outputs to label\nproviso align labels.csv --run last --save    # after you have filled in the column human'}>The agreement of this judge with people was not measured. To measure it, label outputs{j.last_run && <> <a href={address('/label', { run: j.last_run })}>in the browser</a>, or</>} in a file:</Empty>}
+        : <Empty command={'proviso align --template last > labels.csv    # outputs to label\nproviso align labels.csv --run last --save    # after you have filled in the column human'}>{j.too_few ? <>The agreement of this judge with people: {plain(j.too_few)}. Label more</> : <>The agreement of this judge with people was not measured. To measure it, label</>} outputs{j.last_run && <> <a href={address('/label', { run: j.last_run })}>in the browser</a>, or</>} in a file:</Empty>}
     </section>
   );
 }
