@@ -22,6 +22,7 @@ const (
 	maxTrials    = 100       // those that ended first make room
 	maxTrialRuns = 8         // under way at a time
 	maxKeyTrials = 2         // of them of one key
+	maxKeyEnded  = 20        // of one key, that have ended
 	maxLooked    = 10_000    // assertions whose trials are counted
 )
 
@@ -73,8 +74,8 @@ func trialKey(project store.Project, run, assertion string) string {
 func (h *heldTrials) begin(t *heldTrial) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var first *heldTrial // to end
-	running, own := 0, 0
+	var first, ownFirst *heldTrial // to end
+	running, own, ownEnded := 0, 0, 0
 	for id, other := range h.byID {
 		switch {
 		case other.ended.IsZero():
@@ -83,8 +84,12 @@ func (h *heldTrials) begin(t *heldTrial) error {
 			}
 		case time.Since(other.ended) >= keepTrial:
 			delete(h.byID, id)
-		case first == nil || other.ended.Before(first.ended):
-			first = other
+		default:
+			first = earlier(first, other)
+			if other.key.ID == t.key.ID {
+				ownEnded++
+				ownFirst = earlier(ownFirst, other)
+			}
 		}
 	}
 	if running >= maxTrialRuns || own >= maxKeyTrials {
@@ -92,11 +97,22 @@ func (h *heldTrials) begin(t *heldTrial) error {
 		p.retryAfter = 5 * time.Second
 		return p
 	}
-	if len(h.byID) >= maxTrials && first != nil {
+	switch { // a key makes room for its own trials first
+	case ownEnded >= maxKeyEnded || len(h.byID) >= maxTrials && ownFirst != nil:
+		delete(h.byID, ownFirst.id)
+	case len(h.byID) >= maxTrials && first != nil:
 		delete(h.byID, first.id)
 	}
 	h.byID[t.id] = t
 	return nil
+}
+
+// earlier returns the trial that ended first. a may be nil.
+func earlier(a, b *heldTrial) *heldTrial {
+	if a == nil || b.ended.Before(a.ended) {
+		return b
+	}
+	return a
 }
 
 // get returns a trial, nil if it is not held.

@@ -219,6 +219,9 @@ func (t *judgeTrial) one(ctx context.Context, item trialItem) error {
 	limited, cancel := context.WithTimeout(ctx, t.s.o.EvaluateLimit)
 	defer cancel()
 	now := t.decider.Decide(limited, engine.Answer{Output: proviso.Output{Value: row.Value()}, Prompt: row.Prompt(), Vars: row.Vars()})
+	if err := t.s.settle(ctx, t.account); err != nil { // at once: the process may die before the trial ends
+		return err
+	}
 	if ctx.Err() != nil {
 		return nil
 	}

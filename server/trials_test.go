@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -302,5 +303,65 @@ func TestTrialBudget(t *testing.T) {
 	}
 	if got := f.ask("POST", "/v1/judge-trials", body, bearer(secret)); got.status != 402 {
 		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+// TestTrialChargedAsItGoes: what a trial has spent is charged while it goes on, so that it
+// is not lost with the process.
+func TestTrialChargedAsItGoes(t *testing.T) {
+	t.Parallel()
+	held := make(chan struct{})
+	model := strict("usual")
+	reply, calls := model.Reply, 0
+	var mu sync.Mutex
+	model.Reply = func(c fakejudge.Call) string {
+		mu.Lock()
+		calls++
+		wait := calls > 8
+		mu.Unlock()
+		if wait {
+			<-held
+		}
+		return reply(c)
+	}
+	f := start(t, judgedBy(model))
+	defer close(held)
+	_, ana, ben := f.people()
+	secret, key := f.key(store.NewKey{Name: "ci", Scopes: []store.Scope{store.Evaluate, store.Read}})
+	run := f.trialRun(30)
+	f.labelTrial(run, ana, ben, 30)
+	if got := f.ask("POST", "/v1/judge-trials", fmt.Sprintf(`{"run": %q, "assertion": "cites", "change": {}}`, run), bearer(secret)); got.status != 202 {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	for range 2000 {
+		if must2(f.store.Key(t.Context(), key.ID))(t).Spent >= 0.04 { // a call costs 0.01
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Errorf("charged %v while the trial goes on", must2(f.store.Key(t.Context(), key.ID))(t).Spent)
+}
+
+// TestTrialsMakeOwnRoom: a key that makes many trials loses its own, and not those of others.
+func TestTrialsMakeOwnRoom(t *testing.T) {
+	t.Parallel()
+	f := start(t, judgedBy(strict("usual")))
+	_, ana, ben := f.people()
+	one, _ := f.key(store.NewKey{Name: "one", Scopes: []store.Scope{store.Evaluate, store.Read}})
+	many, _ := f.key(store.NewKey{Name: "many", Scopes: []store.Scope{store.Evaluate, store.Read}})
+	run := f.trialRun(6)
+	f.labelTrial(run, ana, ben, 6)
+	body := fmt.Sprintf(`{"run": %q, "assertion": "cites", "change": {}}`, run)
+	mine, first := f.trialEnd(one, body).Text("id"), ""
+	for range 110 {
+		if id := f.trialEnd(many, body).Text("id"); first == "" {
+			first = id
+		}
+	}
+	if got := f.ask("GET", "/v1/judge-trials/"+mine, "", bearer(one)); got.status != 200 {
+		t.Errorf("the trial of another key is gone: %d", got.status)
+	}
+	if got := f.ask("GET", "/v1/judge-trials/"+first, "", bearer(many)); got.status != 404 && got.status != 410 {
+		t.Errorf("the first of many is held: %d", got.status)
 	}
 }
