@@ -71,6 +71,7 @@ func ReadKept(h runfile.Header, trailer []byte) Kept {
 		k.Verdict = KeptFailed
 	case k.Errors > 0:
 		k.Verdict = KeptUndecided
+	case k.Passed+k.Skipped < k.Planned: // it was interrupted, and the rest could fail
 	default:
 		k.Verdict = KeptPassed
 	}
