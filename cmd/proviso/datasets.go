@@ -329,8 +329,12 @@ func (a *app) diffDataset(ctx context.Context, f *datasetFlags, args []string, f
 // showDiff prints what changed, a case a line.
 func (a *app) showDiff(diff *value.Object) error {
 	var b strings.Builder
-	counts := diff.Object("counts")
 	number := func(o *value.Object, key string) string { return value.ToString(o.At(key)) }
+	if from, to := number(diff.Object("from"), "number"), number(diff.Object("to"), "number"); from == to {
+		_, err := fmt.Fprintf(a.out, "there is nothing to compare version %s with: it is the first version, or both are the same\n", to)
+		return err
+	}
+	counts := diff.Object("counts")
 	fmt.Fprintf(&b, "version %s to %s: %s added, %s removed, %s changed, %s the same\n", number(diff.Object("from"), "number"), number(diff.Object("to"), "number"),
 		number(counts, "added"), number(counts, "removed"), number(counts, "changed"), number(counts, "same"))
 	list := func(sign, key, id string, more func(*value.Object) string) {

@@ -61,6 +61,10 @@ func TestDatasets(t *testing.T) {
 	want("pushed", out, "faq version 1: 2 cases\n")
 	out, _ = proviso(0, "datasets", "put", "faq", "one.yaml")
 	want("pushed again", out, "faq version 1: 2 cases\n")
+	secret = read
+	out, _ = proviso(0, "datasets", "diff", "faq")
+	secret = edit
+	want("compared with nothing", out, "there is nothing to compare version 1 with: it is the first version, or both are the same\n")
 	out, _ = proviso(0, "datasets", "push", "faq", "two.csv")
 	want("pushed CSV", out, "faq version 2: 2 cases\n")
 	if _, errs := proviso(2, "datasets", "push", "faq", "one.yaml", "--replaces", "new"); !strings.Contains(errs, "was changed meanwhile by another request: its current version is 2 (status 409)") {
