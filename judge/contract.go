@@ -48,7 +48,7 @@ type Request struct {
 	Spans proviso.Spans `json:"-"`
 
 	// Templates are those that criteria can name, nil for the shipped ones alone.
-	Templates *criteria.Library `json:"-"`
+	Templates *criteria.Library `json:"templates,omitempty"`
 
 	// Compiled, if not nil, is called once the assertions are compiled, before the first
 	// is decided. A request that cannot be evaluated ends before that.

@@ -20,7 +20,7 @@ import (
 )
 
 // requestFields are the fields of a request.
-var requestFields = []string{"agent_input", "agent_output", "assertions", "threshold", "allow_errors", "vars", "metadata", "context", "trace_id"}
+var requestFields = []string{"agent_input", "agent_output", "assertions", "threshold", "allow_errors", "vars", "metadata", "context", "trace_id", "templates"}
 
 // ReadRequest reads a request strictly: unknown or missing fields, values of the wrong
 // type, values that are too long, and invalid UTF-8 are mistakes. The error is
@@ -37,7 +37,7 @@ func ReadRequestContext(ctx context.Context, data []byte) (*Request, error) {
 }
 
 // ReadRequestWith is [ReadRequestContext] for a request whose criteria may name the
-// templates of a library, which is that of the request then.
+// templates of a library. If it is nil, they may name those of the request.
 func ReadRequestWith(ctx context.Context, data []byte, templates *criteria.Library) (*Request, error) {
 	if len(data) > MaxBody {
 		return nil, Mistakes{proviso.Errorf(proviso.Limit, "the request has %d bytes, and at most %d (8 MiB) are read", len(data), MaxBody)}
@@ -60,7 +60,6 @@ func ReadRequestWith(ctx context.Context, data []byte, templates *criteria.Libra
 	}
 	r := requestReader{ctx: ctx, o: o, templates: templates}
 	req := r.read()
-	req.Templates = templates
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -131,6 +130,12 @@ func (r *requestReader) read() *Request {
 	isText := func(v any) bool { _, ok := v.(string); return ok }
 	req.Context, _ = r.optional("context", "a text", isText).(string)
 	req.TraceID, _ = r.optional("trace_id", "a text", isText).(string)
+	if own, ok := r.optional("templates", "an object of templates by their names", isObject).(*value.Object); ok && r.templates == nil {
+		var wrong []*proviso.Error
+		r.templates, wrong = criteria.ReadLibrary(own, "/templates")
+		r.mistakes = append(r.mistakes, wrong...)
+	}
+	req.Templates = r.templates
 	req.Assertions = r.list()
 	if len(r.mistakes) == 0 {
 		_, r.mistakes = req.Decode()

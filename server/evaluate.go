@@ -58,9 +58,12 @@ func withSet(ctx context.Context, content, data []byte) ([]byte, *criteria.Libra
 	switch {
 	case !ok:
 		return nil, nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(body.Root)}})
-	case o.Has("assertions"):
-		at := body.Place("/assertions")
-		return nil, nil, invalid([]Mistake{{Pointer: "/assertions", Code: proviso.Invalid, Message: "the assertions are those of the set", Line: at.Line, Column: at.Column}})
+	}
+	for _, key := range []string{"assertions", "templates"} {
+		if o.Has(key) {
+			at := body.Place("/" + key)
+			return nil, nil, invalid([]Mistake{{Pointer: "/" + key, Code: proviso.Invalid, Message: "the " + key + " are those of the set", Line: at.Line, Column: at.Column}})
+		}
 	}
 	if set.threshold != nil && o.At("threshold") == nil {
 		o.Set("threshold", *set.threshold)

@@ -30,6 +30,12 @@ func TestTemplatesOfARequest(t *testing.T) {
 	if end := events[len(events)-1].data; end.At("passed") != 1.0 || end.At("total") != 1.0 {
 		t.Errorf("streamed: %s", value.Stringify(end))
 	}
+	if got := f.ask("POST", "/v1/evaluate", head+templates+", "+named+"}"); got.status != 200 || got.object(t).At("passed") != 1.0 {
+		t.Errorf("evaluated: %d %s", got.status, got.body)
+	}
+	if got := f.ask("POST", "/v1/assertion-sets/house/evaluate", head+templates+"}"); got.status != 422 || !strings.Contains(got.body, "the templates are those of the set") {
+		t.Errorf("with a set: %d %s", got.status, got.body)
+	}
 	for body, want := range map[string]string{
 		head + `"templates": 1, ` + named + "}":                                                             `/templates`,
 		head + `"set": "house", ` + templates + "}":                                                         `the templates are those of the set`,

@@ -284,13 +284,14 @@ func (s *Server) readStream(c *call) (in streamInput, err error) {
 		in.set = doc.Hash
 	}
 	err = c.compute(func() (err error) {
+		var templates *criteria.Library
 		in.body = value.AppendJSON(nil, parts.body)
 		if parts.set != "" {
-			if in.body, parts.templates, err = withSet(c.r.Context(), doc.Content, in.body); err != nil {
+			if in.body, templates, err = withSet(c.r.Context(), doc.Content, in.body); err != nil {
 				return err
 			}
 		}
-		if in.req, err = judge.ReadRequestWith(c.r.Context(), in.body, parts.templates); err != nil {
+		if in.req, err = judge.ReadRequestWith(c.r.Context(), in.body, templates); err != nil {
 			err = requestProblem(c.r.Context(), c.body, err)
 		}
 		return err
@@ -300,10 +301,9 @@ func (s *Server) readStream(c *call) (in streamInput, err error) {
 
 // streamParts are the parts of a [StreamRequest].
 type streamParts struct {
-	body      *value.Object // of the request to /v1/evaluate that it stands for
-	set       string        // name of a set
-	templates *criteria.Library
-	keep      time.Duration
+	body *value.Object // of the request to /v1/evaluate that it stands for
+	set  string        // name of a set
+	keep time.Duration
 }
 
 // splitStream separates what is only in a [StreamRequest] from what is in a request to
@@ -332,8 +332,6 @@ func splitStream(ctx context.Context, data []byte) (streamParts, error) {
 				d.mistake("/set", "/set has to be the name of an assertion set, such as replies or replies@3")
 			}
 		case key == "keep_s" || key == "set":
-		case key == "templates":
-			_, p.templates = d.templates(v)
 		default:
 			if !slices.Contains(names, key) {
 				d.unknown("", key, names)

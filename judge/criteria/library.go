@@ -27,7 +27,8 @@ const (
 // safe for concurrent use.
 type Library struct {
 	own    map[string]*Template
-	filled atomic.Int64 // bytes
+	source *value.Object // what own was read from
+	filled atomic.Int64  // bytes
 }
 
 // templateName matches the name of a template.
@@ -38,7 +39,7 @@ var templateName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 // nil.
 func ReadLibrary(o *value.Object, pointer string) (*Library, []*proviso.Error) {
 	var mistakes []*proviso.Error
-	l := &Library{own: map[string]*Template{}}
+	l := &Library{own: map[string]*Template{}, source: o}
 	if n := o.Len(); n > maxTemplates {
 		return nil, []*proviso.Error{withPointer(proviso.Errorf(proviso.Limit, "%d templates, and at most %d are allowed", n, maxTemplates), pointer)}
 	}
@@ -54,6 +55,27 @@ func ReadLibrary(o *value.Object, pointer string) (*Library, []*proviso.Error) {
 		return nil, mistakes
 	}
 	return l, nil
+}
+
+// MarshalJSON returns the templates of the house by their names.
+func (l *Library) MarshalJSON() ([]byte, error) { return value.AppendJSON(nil, l.source), nil }
+
+// UnmarshalJSON reads what MarshalJSON wrote. It returns the first mistake of the templates.
+func (l *Library) UnmarshalJSON(data []byte) error {
+	v, err := value.ParseJSON(string(data))
+	if err != nil {
+		return err
+	}
+	o, ok := v.(*value.Object)
+	if !ok {
+		return fmt.Errorf("templates have to be an object")
+	}
+	read, mistakes := ReadLibrary(o, "")
+	if len(mistakes) > 0 {
+		return mistakes[0]
+	}
+	l.own, l.source = read.own, read.source
+	return nil
 }
 
 // ownTemplate reads one template of a house.

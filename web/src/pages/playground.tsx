@@ -73,8 +73,8 @@ function Bench() {
 // DownloadAll saves what is on the page as a request for POST /v1/evaluate.
 function DownloadAll() {
   const save = () => {
-    const state = play(), { input, output, vars } = state.about(), link = document.createElement('a');
-    const body = { agent_input: input, agent_output: output, vars, assertions: state.wanted().map((w) => w.value) };
+    const state = play(), { input, output, ...rest } = state.about(), link = document.createElement('a');
+    const body = { agent_input: input, agent_output: output, ...rest, assertions: state.wanted().map((w) => w.value) };
     link.href = URL.createObjectURL(new Blob([JSON.stringify(body, null, 2) + '\n'], { type: 'application/json' }));
     link.download = 'evaluate.json';
     link.click();
