@@ -85,7 +85,7 @@ function Findings({ of }: { of: Finding[] }) {
   return (
     <>
       {of.slice(0, 5).map((f, i) => (
-        <p key={i} class="finding"><b>{f.rule ? plain(shorten(String(f.rule), 40)) : 'mistake'}:</b> {plain(shorten(f.message, 500))}{f.suggestion && <span class="muted">; for example: {plain(shorten(String(f.suggestion), 500))}</span>}</p>
+        <p key={i} class="finding"><b>{f.rule ? plain(shorten(String(f.rule), 40)) : 'mistake'}:</b> {plain(shorten(f.message, 500))}{f.suggestion && <span class="muted">; write: {plain(shorten(String(f.suggestion), 500))}</span>}</p>
       ))}
     </>
   );
