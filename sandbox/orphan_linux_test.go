@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -58,13 +59,63 @@ func TestKilledParent(t *testing.T) {
 			for _, pid := range pids {
 				if !soon(func() bool { return !runs(pid) }) {
 					t.Errorf("process %s goes on", pid)
-					n, _ := strconv.Atoi(pid)
-					if p, err := os.FindProcess(n); err == nil {
-						_ = p.Kill()
-					}
+					kill(pid)
 				}
 			}
 		})
+	}
+}
+
+// TestKilledParentHasUnread kills a process that has not read all that its zygote told it:
+// the zygote's connection is reset, and its workers have to end nevertheless.
+func TestKilledParentHasUnread(t *testing.T) {
+	t.Parallel()
+	need(t)
+	const inside = "PROVISO_TEST_KILLED_UNREAD"
+	if os.Getenv(inside) != "" {
+		s := open(t, sandbox.Options{Policy: sandbox.Off, Workers: 2})
+		f, err := s.Compile(t.Context(), proviso.Source{Language: "python", Form: proviso.Body, Timeout: time.Hour, Text: "while True:\n    pass"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, _ = f.Call(t.Context()) }()
+		_, err = f.Call(t.Context())
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledParentHasUnread$")
+	cmd.Env = append(os.Environ(), inside+"=yes")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var busy []string
+	looping := soon(func() bool {
+		busy = slices.DeleteFunc(descendants(cmd.Process.Pid), func(pid string) bool { return worked(pid) <= 2*start })
+		return len(busy) > 1
+	})
+	all := descendants(cmd.Process.Pid)
+	_ = cmd.Process.Signal(syscall.SIGSTOP) // it reads nothing more
+	if looping {
+		kill(busy[0])
+		soon(func() bool { return !runs(busy[0]) })
+		time.Sleep(100 * time.Millisecond) // the zygote tells of it
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if !looping {
+		t.Fatalf("fewer than two workers are in the middle of a call: %q of %q", busy, all)
+	}
+	for _, pid := range all {
+		if !soon(func() bool { return !runs(pid) }) {
+			t.Errorf("process %s goes on", pid)
+			kill(pid)
+		}
+	}
+}
+
+func kill(pid string) {
+	n, _ := strconv.Atoi(pid)
+	if p, err := os.FindProcess(n); err == nil {
+		_ = p.Kill()
 	}
 }
 

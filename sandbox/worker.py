@@ -902,9 +902,12 @@ class Zygote:
                 pass
 
     def end(self):
+        self.kill_all()
+        os_exit(0)
+
+    def kill_all(self):
         for pid in self.workers:
             self.kill(pid)
-        os_exit(0)
 
     def fork(self, id, payload):
         for name in payload.decode().split():  # so that their import is paid for once
@@ -944,6 +947,16 @@ class Zygote:
                 self.channel.write(b"X", id, str(status).encode())
 
     def serve(self):
+        """Obey the host. Whatever ends the zygote ends its workers, which nobody
+        else knows."""
+        try:
+            self.obey_all()
+        except OSError:  # the host is gone: it was killed before it read everything
+            self.end()
+        finally:
+            self.kill_all()
+
+    def obey_all(self):
         import select
 
         woken, wake = os.pipe()
