@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -59,7 +60,7 @@ func TestStoreOnFullDisk(t *testing.T) {
 	// The log of the database has some room that it uses again.
 	kept := map[string]string{"long": ""}
 	failed := 0
-	for i := 0; failed < 5 && i < 500; i++ {
+	for i := 0; failed < 5 && i < 20_000; i++ {
 		name := fmt.Sprint("s", i)
 		body := suite(name, strings.Repeat(name+" ", 200), 1)
 		switch status, answer := s.post(t.Context(), "/v1/suites", body); {
@@ -73,7 +74,7 @@ func TestStoreOnFullDisk(t *testing.T) {
 	}
 	const evaluation = `{"agent_input":"a","agent_output":"b","assertions":[{"id":"a","check":{"type":"contains","value":"b"}}]}`
 	status = http.StatusOK // while the log still has room
-	for i := 0; status == http.StatusOK && i < 500; i++ {
+	for i := 0; status == http.StatusOK && i < 20_000; i++ {
 		status, answer = s.post(t.Context(), "/v1/evaluate", evaluation)
 	}
 	if failed != 5 || status != http.StatusInsufficientStorage || strings.Contains(answer, full) {
@@ -113,7 +114,8 @@ func TestStoreOnFullDisk(t *testing.T) {
 		state()
 	}
 	if run.Status != "done" || run.Progress.Passed != rows {
-		t.Errorf("with room the run is %+v: %s", run, tail(s.output.String()))
+		files, _ := exec.Command("ls", "-l", full).CombinedOutput()
+		t.Errorf("with room the run is %+v: %s\n%s", run, files, tail(s.output.String()))
 	}
 }
 

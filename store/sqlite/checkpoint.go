@@ -4,7 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"os"
+	"path/filepath"
 	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
 )
 
 const (
@@ -56,6 +60,29 @@ func (d *DB) fold() {
 		d.options.Logger.Warn("fold the write-ahead log", "database", d.path, "error", err)
 		d.written.Add(1)
 	}
+}
+
+// roomToFold is [store.ErrNoRoom] if one more change could leave a log that cannot be
+// folded: the file may grow by as much as the log has, and the log takes that room. Such
+// a database would stay full for ever, even if most of the log is of old versions of few
+// pages. Only the writer calls it.
+func (d *DB) roomToFold() error {
+	size := d.logSize()
+	if size == 0 {
+		return nil
+	}
+	dir := filepath.Dir(d.path)
+	if free, err := freeBytes(dir); err != nil || free >= uint64(size) {
+		return nil
+	}
+	if _, err := checkpoint(d.folding, "PRAGMA wal_checkpoint(truncate)"); err != nil {
+		return err
+	}
+	size = d.logSize() // a reader of an earlier state keeps the log
+	if free, err := freeBytes(dir); err != nil || free >= uint64(size) {
+		return nil
+	}
+	return proviso.Because(store.ErrNoRoom, proviso.Unavailable, "write the database %s: %v", d.path, store.ErrNoRoom)
 }
 
 // logSize is the size of the log in bytes.

@@ -67,10 +67,13 @@ func (d *DB) writeChanges() {
 // alone; if the transaction fails, all fail.
 func (d *DB) commit(batch []*change) {
 	t := tx{db: d, bound: map[string]*sql.Stmt{}}
-	var err error
-	// The context is not that of one caller, because its end must not affect the
-	// others.
-	if t.Tx, err = d.writing.BeginTx(context.Background(), nil); err == nil {
+	err := d.roomToFold()
+	if err == nil {
+		// The context is not that of one caller, because its end must not affect the
+		// others.
+		t.Tx, err = d.writing.BeginTx(context.Background(), nil)
+	}
+	if err == nil {
 		if err = t.apply(batch); err == nil {
 			err = t.Commit()
 		} else {
