@@ -67,7 +67,7 @@ inWorld('evidence is where it is, and nowhere else', { smoke: true }, { assertio
   w.verdict(0, 'fail', { evidence: [quote, wave, 'A small crack is usualy fine', 'HELLO'], marks: [{ quote, start: from, end: from + quote.length }, { quote: wave, start: 0, end: wave.length }, { quote: 'A small crack is usualy fine', start: from, end: from + 28 }] });
   await row(page, 'a').click();
   const quotes = inside(page, '.quotes button');
-  equal(await quotes.count(), 2, 'quotes that can be opened');
+  await until(async () => (await quotes.count()) === 2, 'two quotes can be opened');
   equal(await inside(page, '.quotes .lost').count(), 2, 'quotes that are not in the output');
   ok((await inside(page, '.quotes .lost').first().innerText()).includes('quote not in output'), 'a quote that is not there does not say so');
   const marked = () => page.evaluate(() => [...CSS.highlights.get('evidence')].map(String).join());

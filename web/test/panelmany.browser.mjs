@@ -209,7 +209,7 @@ test('panel: assertions are edited, and lint stands under them', { smoke: true }
     await until(() => page.evaluate(() => /^instruction-/.test(document.querySelector('proviso-panel').shadowRoot.activeElement?.id ?? '')), 'the new assertion has the focus');
     await page.keyboard.type('Be kind.');
     await inside(page, '[aria-label="Criterion 1 of assertion_5"]').fill('The tone is appropriate.');
-    await says(page, /vague: "appropriate" decides nothing; write say what counts/);
+    await says(page, /vague: "appropriate" decides nothing; write: say what counts/);
     ok(await inside(page, '.form').last().locator('.finding').isVisible(), 'the finding is not under its assertion');
     equal((await host()).slice(0, 4), before, 'what was not edited');
     equal((await host())[4], { id: 'assertion_5', instruction: 'Be kind.', criteria: ['The tone is appropriate.'] }, 'the new assertion');
