@@ -56,6 +56,7 @@ var ranks = map[string]int{
 	"internal/xmltext":    2,
 	"judge/record":        2,
 
+	"ingest":              3,
 	"internal/assertion":  3,
 	"internal/jsonschema": 3,
 	"internal/matrix":     3,

@@ -1,0 +1,325 @@
+package ingest
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/kind"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Limits of one event, in bytes where nothing else is said.
+const (
+	MaxName     = 500       // of ids and names
+	MaxText     = 2 << 20   // of input, output, context, prompt and metadata, each
+	MaxSegments = 16        // members of segment
+	MaxError    = 10_000    // of error
+	MaxComment  = 4_000     // of the comment of a thumb
+	MaxFuture   = time.Hour // by which the clock of an agent may be ahead; later times are rejected
+	MaxCost     = 1e6       // US dollars of one event
+)
+
+// reader reads the members of an object.
+type reader struct {
+	o        *value.Object
+	now      time.Time
+	mistakes []*proviso.Error
+}
+
+func (r *reader) wrong(code, key, format string, args ...any) {
+	e := proviso.Errorf(code, format, args...)
+	if key != "" {
+		e.Pointer = document.Join("", key)
+	}
+	r.mistakes = append(r.mistakes, e)
+}
+
+// known reports members that are none of the valid ones.
+func (r *reader) known(valid []string) {
+	for key := range r.o.All() {
+		if slices.Contains(valid, key) {
+			continue
+		}
+		message := "unknown field " + quoted(key)
+		if near := document.Nearest(key, valid); near != "" {
+			message += "; did you mean " + near + "?"
+		}
+		r.wrong(proviso.Invalid, key, "%s", message)
+		r.mistakes[len(r.mistakes)-1].Valid = valid
+	}
+}
+
+// text reads a text. One that is too long, or not UTF-8, is a mistake.
+func (r *reader) text(key string, most int) string {
+	v, ok := r.o.Get(key)
+	if !ok || v == nil {
+		return ""
+	}
+	s, ok := v.(string)
+	if !ok {
+		r.wrong(proviso.Invalid, key, "%s has to be text, not %s", key, kind.Of(v))
+		return ""
+	}
+	return r.bounded(key, s, most)
+}
+
+func (r *reader) bounded(key, s string, most int) string {
+	switch {
+	case len(s) > most:
+		r.wrong(proviso.Limit, key, "%s has %d bytes, and at most %d are allowed", key, len(s), most)
+		return ""
+	case !utf8.ValidString(s):
+		r.wrong(proviso.Invalid, key, "%s is not UTF-8", key)
+		return ""
+	}
+	return s
+}
+
+// structure reads a text, or a value as its JSON.
+func (r *reader) structure(key string) string {
+	v := r.o.At(key)
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return r.bounded(key, v, MaxText)
+	}
+	return r.bounded(key, value.Stringify(v), MaxText)
+}
+
+// number reads a number from 0 to most; a missing one is 0.
+func (r *reader) number(key string, most float64) float64 {
+	v := r.o.At(key)
+	if v == nil {
+		return 0
+	}
+	if f, ok := v.(float64); ok && f >= 0 && f <= most {
+		return f
+	}
+	r.wrong(proviso.Invalid, key, "%s has to be a number from 0 to %g, not %s", key, most, excerpt.Bytes(value.Stringify(v), 40))
+	return 0
+}
+
+// time reads a time; a missing one is now.
+func (r *reader) time(key string) time.Time {
+	v := r.o.At(key)
+	if v == nil {
+		return r.now.UTC()
+	}
+	var t time.Time
+	switch v := v.(type) {
+	case string:
+		var err error
+		if t, err = time.Parse(time.RFC3339Nano, v); err != nil {
+			r.wrong(proviso.Invalid, key, "%s has to be a time such as 2026-01-31T09:00:00Z, not %s", key, quoted(v))
+			return r.now
+		}
+	default:
+		r.wrong(proviso.Invalid, key, "%s has to be a time such as 2026-01-31T09:00:00Z, not %s", key, kind.Of(v))
+		return r.now
+	}
+	switch {
+	case t.Year() < 2000:
+		r.wrong(proviso.Invalid, key, "%s is before the year 2000", key)
+	case !r.now.IsZero() && t.Sub(r.now) > MaxFuture:
+		r.wrong(proviso.Invalid, key, "%s is %s ahead of the clock of the server; at most %s are allowed", key, t.Sub(r.now).Round(time.Second), MaxFuture)
+	}
+	return t.UTC()
+}
+
+// required reports the first of the members that is missing or empty.
+func (r *reader) required(keys ...string) {
+	for _, key := range keys {
+		if v := r.o.At(key); v == nil || v == "" {
+			r.wrong(proviso.Invalid, "", "%s is missing", key)
+		}
+	}
+}
+
+func quoted(text string) string { return strconv.Quote(excerpt.Bytes(text, 60)) }
+
+// eventFields are the members of an event.
+var eventFields = []string{"id", "agent", "time", "conversation", "trace_id", "input", "output", "context", "version", "prompt", "model",
+	"segment", "user", "metadata", "usage", "cost", "latency_ms", "error"}
+
+// ReadEvent reads an event as a member of the body of POST /v1/events. now is the time of
+// an event without one, and the clock that its time is compared with; with the zero time,
+// a time is required, and compared with nothing. The mistakes have pointers into the event.
+func ReadEvent(o *value.Object, now time.Time) (Event, []*proviso.Error) {
+	r := reader{o: o, now: now}
+	r.known(eventFields)
+	r.required("id", "agent")
+	if now.IsZero() {
+		r.required("time")
+	}
+	e := Event{
+		ID: r.text("id", MaxName), Agent: r.text("agent", MaxName), Time: r.time("time"), Conversation: r.text("conversation", MaxName),
+		TraceID: r.text("trace_id", MaxName), Input: r.structure("input"), Output: r.structure("output"), Context: r.structure("context"),
+		Version: r.text("version", MaxName), Prompt: r.text("prompt", MaxText), Model: r.text("model", MaxName), User: r.text("user", MaxName),
+		Segment: r.segment(), Metadata: r.metadata(), Usage: r.usage(), Cost: r.number("cost", MaxCost),
+		Latency: time.Duration(r.number("latency_ms", float64(math.MaxInt64/int64(time.Millisecond))) * float64(time.Millisecond)), Error: r.text("error", MaxError),
+	}
+	if _, ok := o.Get("output"); !ok && e.Error == "" {
+		r.wrong(proviso.Invalid, "", "output is missing, and so is error; an event has one of them")
+	}
+	return e, r.mistakes
+}
+
+// segment reads what traffic is grouped by. Numbers and booleans become text.
+func (r *reader) segment() map[string]string {
+	v := r.o.At("segment")
+	if v == nil {
+		return nil
+	}
+	o, ok := v.(*value.Object)
+	switch {
+	case !ok:
+		r.wrong(proviso.Invalid, "segment", "segment has to be an object such as {\"lang\": \"de\"}, not %s", kind.Of(v))
+		return nil
+	case o.Len() > MaxSegments:
+		r.wrong(proviso.Limit, "segment", "segment has %d members, and at most %d are allowed", o.Len(), MaxSegments)
+		return nil
+	}
+	m := make(map[string]string, o.Len())
+	for key, v := range o.All() {
+		switch v.(type) {
+		case string, float64, bool:
+			if text := value.ToString(v); len(text) <= MaxName && len(key) <= MaxName && utf8.ValidString(text) {
+				m[key] = text
+				continue
+			}
+			r.wrong(proviso.Limit, "segment", "a member of segment has more than %d bytes", MaxName)
+		default:
+			r.wrong(proviso.Invalid, "segment", "segment.%s has to be text, not %s", excerpt.Bytes(key, 40), kind.Of(v))
+		}
+		return nil
+	}
+	return m
+}
+
+// metadata reads what an agent says beside.
+func (r *reader) metadata() *value.Object {
+	v := r.o.At("metadata")
+	if v == nil {
+		return nil
+	}
+	o, ok := v.(*value.Object)
+	switch {
+	case !ok:
+		r.wrong(proviso.Invalid, "metadata", "metadata has to be an object, not %s", kind.Of(v))
+		return nil
+	case len(value.AppendJSON(nil, o)) > MaxText:
+		r.wrong(proviso.Limit, "metadata", "metadata has more than %d bytes", MaxText)
+		return nil
+	}
+	return o
+}
+
+// usageFields are the members of usage, with the names that vendors use for them.
+var usageFields = map[string]func(*proviso.Usage) *int64{
+	"prompt":            func(u *proviso.Usage) *int64 { return &u.Prompt },
+	"prompt_tokens":     func(u *proviso.Usage) *int64 { return &u.Prompt },
+	"input_tokens":      func(u *proviso.Usage) *int64 { return &u.Prompt },
+	"completion":        func(u *proviso.Usage) *int64 { return &u.Completion },
+	"completion_tokens": func(u *proviso.Usage) *int64 { return &u.Completion },
+	"output_tokens":     func(u *proviso.Usage) *int64 { return &u.Completion },
+	"cached":            func(u *proviso.Usage) *int64 { return &u.Cached },
+	"total":             func(u *proviso.Usage) *int64 { return &u.Total },
+	"total_tokens":      func(u *proviso.Usage) *int64 { return &u.Total },
+	"requests":          func(u *proviso.Usage) *int64 { return &u.Requests },
+}
+
+// usage reads tokens. Members that it does not know are ignored, because vendors add them.
+func (r *reader) usage() proviso.Usage {
+	var u proviso.Usage
+	v := r.o.At("usage")
+	if v == nil {
+		return u
+	}
+	o, ok := v.(*value.Object)
+	if !ok {
+		r.wrong(proviso.Invalid, "usage", "usage has to be an object, not %s", kind.Of(v))
+		return u
+	}
+	for key, v := range o.All() {
+		to, ok := usageFields[key]
+		if !ok || v == nil {
+			continue
+		}
+		f, ok := v.(float64)
+		if !ok || !(f >= 0 && f <= 1e15) || f != math.Trunc(f) {
+			r.wrong(proviso.Invalid, "usage", "usage.%s has to be a whole number from 0, not %s", key, excerpt.Bytes(value.Stringify(v), 40))
+			continue
+		}
+		*to(&u) = int64(f)
+	}
+	if u.Total == 0 {
+		u.Total = u.Prompt + u.Completion
+	}
+	return u
+}
+
+// feedbackFields are the members of a thumb.
+var feedbackFields = []string{"event", "trace_id", "user", "value", "comment", "time"}
+
+// ReadFeedback reads a thumb as the body of POST /v1/feedback.
+func ReadFeedback(o *value.Object, now time.Time) (Feedback, []*proviso.Error) {
+	r := reader{o: o, now: now}
+	r.known(feedbackFields)
+	f := Feedback{Event: r.text("event", MaxName), TraceID: r.text("trace_id", MaxName), User: r.text("user", MaxName), Comment: r.text("comment", MaxComment), Time: r.time("time")}
+	if (f.Event == "") == (f.TraceID == "") {
+		r.wrong(proviso.Invalid, "", "a thumb names an event or a trace_id, one of them")
+	}
+	switch v := o.At("value"); v {
+	case 1.0, -1.0:
+		f.Value = int(v.(float64))
+	case nil:
+		r.wrong(proviso.Invalid, "", "value is missing: 1 or -1")
+	default:
+		r.wrong(proviso.Invalid, "value", "value has to be 1 or -1, not %s", excerpt.Bytes(value.Stringify(v), 40))
+	}
+	return f, r.mistakes
+}
+
+// Line is one event of a file.
+type Line struct {
+	Event
+	Number   int // of the line, from 1
+	Mistakes []*proviso.Error
+}
+
+// Lines reads events from JSON Lines, as they are kept for a replay. Every event needs a
+// time. The mistakes of a line are in it; an error of r ends the sequence.
+func Lines(r io.Reader) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for line, err := range document.Lines(r) {
+			out := Line{Number: line.Number}
+			var broken *document.LineError
+			o, ok := line.Value.(*value.Object)
+			switch {
+			case errors.As(err, &broken):
+				out.Number = broken.Line
+				out.Mistakes = []*proviso.Error{proviso.Errorf(proviso.Invalid, "%w", err)}
+			case err != nil:
+				yield(out, err)
+				return
+			case !ok:
+				out.Mistakes = []*proviso.Error{proviso.Errorf(proviso.Invalid, "an event has to be an object, not %s", kind.Of(line.Value))}
+			default:
+				out.Event, out.Mistakes = ReadEvent(o, time.Time{})
+			}
+			if !yield(out, nil) {
+				return
+			}
+		}
+	}
+}

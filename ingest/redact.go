@@ -1,0 +1,276 @@
+package ingest
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// MaxRules bounds the rules of a [Redactor].
+const MaxRules = 100
+
+// Removed stands for text that a pattern redacted.
+const Removed = "[redacted]"
+
+// Rule redacts one thing: what matches Pattern in any text of an event, or the field
+// Field as a whole.
+type Rule struct {
+	Pattern string // RE2
+	Field   string // user, conversation, input, output, context, prompt, error, segment.NAME or metadata.NAME
+	HashEnv string // variable with the salt; the field becomes a hash instead of being removed
+}
+
+// ruleFields are the members of a rule.
+var ruleFields = []string{"pattern", "field", "hash_env"}
+
+// redactable are the fields that a rule may name; segment and metadata stand for their
+// members.
+var redactable = []string{"user", "conversation", "input", "output", "context", "prompt", "error", "segment", "metadata"}
+
+// ReadRules reads a list of rules from a configuration. The mistakes have pointers below at.
+func ReadRules(v any, at string) ([]Rule, []*proviso.Error) {
+	list, ok := v.([]any)
+	if !ok && v != nil {
+		e := proviso.Errorf(proviso.Invalid, "the rules have to be a list, not %s", kind.Of(v))
+		e.Pointer = at
+		return nil, []*proviso.Error{e}
+	}
+	var rules []Rule
+	var mistakes []*proviso.Error
+	for i, v := range list {
+		at := document.Join(at, i)
+		o, ok := v.(*value.Object)
+		if !ok {
+			e := proviso.Errorf(proviso.Invalid, "a rule has to be an object with pattern or field, not %s", kind.Of(v))
+			e.Pointer = at
+			mistakes = append(mistakes, e)
+			continue
+		}
+		r := reader{o: o}
+		r.known(ruleFields)
+		rule := Rule{Pattern: r.text("pattern", 10_000), Field: r.text("field", MaxName), HashEnv: r.text("hash_env", MaxName)}
+		if len(r.mistakes) == 0 {
+			r.mistakes = rule.check()
+		}
+		for _, e := range r.mistakes {
+			e.Pointer = at + e.Pointer
+		}
+		mistakes, rules = append(mistakes, r.mistakes...), append(rules, rule)
+	}
+	return rules, mistakes
+}
+
+// check returns why a rule is none.
+func (r *Rule) check() []*proviso.Error {
+	wrong := func(key, format string, args ...any) []*proviso.Error {
+		e := proviso.Errorf(proviso.Invalid, format, args...)
+		if key != "" {
+			e.Pointer = document.Join("", key)
+		}
+		return []*proviso.Error{e}
+	}
+	switch {
+	case (r.Pattern == "") == (r.Field == ""):
+		return wrong("", "a rule has a pattern or a field, one of them")
+	case r.HashEnv != "" && r.Field == "":
+		return wrong("hash_env", "hash_env is for a field; what a pattern matches is removed")
+	case r.Pattern != "":
+		re, err := regexp.Compile(r.Pattern)
+		if err != nil {
+			return wrong("pattern", "the pattern is no regular expression of RE2: %w", err)
+		}
+		if re.MatchString("") {
+			return wrong("pattern", "the pattern matches the empty text, so that it would match everywhere")
+		}
+		return nil
+	}
+	name, member, found := strings.Cut(r.Field, ".")
+	if (name == "segment" || name == "metadata") != found || found && member == "" || !slices.Contains(redactable, name) {
+		message := "there is no field " + quoted(r.Field)
+		if near := document.Nearest(name, redactable); near != "" {
+			message += "; did you mean " + near + "?"
+		}
+		if name == "segment" || name == "metadata" {
+			message = r.Field + " has to name a member, such as " + name + ".customer"
+		}
+		e := wrong("field", "%s", message)
+		e[0].Valid = redactable
+		return e
+	}
+	return nil
+}
+
+// Redactor removes from events what must not be stored. It is safe for concurrent use;
+// nil redacts nothing. Its time grows linearly with the text.
+type Redactor struct {
+	patterns []*regexp.Regexp
+	fields   []field
+}
+
+type field struct {
+	name, member string
+	salt         []byte // nil removes
+}
+
+// NewRedactor compiles rules. Salts come from env; a missing or empty one is an error that
+// names the variable.
+func NewRedactor(rules []Rule, env proviso.Env) (*Redactor, error) {
+	if len(rules) > MaxRules {
+		return nil, proviso.Errorf(proviso.Limit, "there are %d rules, and at most %d are allowed", len(rules), MaxRules)
+	}
+	r := &Redactor{}
+	for i := range rules {
+		rule := &rules[i]
+		if wrong := rule.check(); wrong != nil {
+			return nil, wrong[0]
+		}
+		if rule.Pattern != "" {
+			r.patterns = append(r.patterns, regexp.MustCompile(rule.Pattern)) // check has compiled it
+			continue
+		}
+		f := field{}
+		f.name, f.member, _ = strings.Cut(rule.Field, ".")
+		if rule.HashEnv != "" {
+			salt, ok := "", false
+			if env != nil {
+				salt, ok = env.Lookup(rule.HashEnv)
+			}
+			if !ok || salt == "" {
+				return nil, proviso.Errorf(proviso.Invalid, "the variable %s, which has the salt for %s, is not set", rule.HashEnv, rule.Field)
+			}
+			f.salt = []byte(salt)
+		}
+		r.fields = append(r.fields, f)
+	}
+	return r, nil
+}
+
+// Event redacts an event in place. Its metadata and segment are copied, not changed.
+// Ids, names, numbers and times are kept; a rule may hash conversation and user.
+func (r *Redactor) Event(e *Event) {
+	if r == nil {
+		return
+	}
+	for _, f := range r.fields {
+		f.apply(e)
+	}
+	if len(r.patterns) == 0 {
+		return
+	}
+	for _, text := range []*string{&e.Input, &e.Output, &e.Context, &e.Error} {
+		*text = r.Text(*text)
+	}
+	if !IsPromptHash(e.Prompt) {
+		e.Prompt = r.Text(e.Prompt)
+	}
+	if e.Metadata.Len() > 0 {
+		e.Metadata, _ = r.value(e.Metadata).(*value.Object)
+	}
+	for key, text := range e.Segment {
+		if clean := r.Text(text); clean != text {
+			e.Segment = maps.Clone(e.Segment)
+			e.Segment[key] = clean
+		}
+	}
+}
+
+// Feedback redacts the comment and, as in events, the user of a thumb.
+func (r *Redactor) Feedback(f *Feedback) {
+	if r == nil {
+		return
+	}
+	e := Event{User: f.User}
+	for _, rule := range r.fields {
+		if rule.name == "user" {
+			rule.apply(&e)
+		}
+	}
+	f.User, f.Comment = e.User, r.Text(f.Comment)
+}
+
+// User is the name under which a user is stored.
+func (r *Redactor) User(name string) string {
+	f := Feedback{User: name}
+	r.Feedback(&f)
+	return f.User
+}
+
+// Text removes what the patterns match.
+func (r *Redactor) Text(text string) string {
+	if r == nil || text == "" {
+		return text
+	}
+	for _, p := range r.patterns {
+		if p.MatchString(text) {
+			text = p.ReplaceAllLiteralString(text, Removed)
+		}
+	}
+	return text
+}
+
+// value redacts the texts in a value, keys included, without changing it. The keys of
+// objects are redacted, too, because people use names as keys.
+func (r *Redactor) value(v any) any {
+	switch v := v.(type) {
+	case string:
+		return r.Text(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = r.value(v[i])
+		}
+		return out
+	case *value.Object:
+		out := value.NewObject(v.Len())
+		for key, member := range v.All() {
+			out.Set(r.Text(key), r.value(member))
+		}
+		return out
+	case float64:
+		// A number such as a card's is text to a reader.
+		if text := value.FormatNumber(v); r.Text(text) != text {
+			return Removed
+		}
+	}
+	return v
+}
+
+// apply removes or hashes one field.
+func (f *field) apply(e *Event) {
+	texts := map[string]*string{"user": &e.User, "conversation": &e.Conversation, "input": &e.Input, "output": &e.Output, "context": &e.Context, "prompt": &e.Prompt, "error": &e.Error}
+	switch f.name {
+	case "segment":
+		if text, ok := e.Segment[f.member]; ok {
+			e.Segment = maps.Clone(e.Segment)
+			e.Segment[f.member] = f.text(text)
+		}
+	case "metadata":
+		if v, ok := e.Metadata.Get(f.member); ok {
+			e.Metadata = e.Metadata.Clone()
+			e.Metadata.Set(f.member, f.text(value.ToString(v)))
+		}
+	default:
+		if to := texts[f.name]; *to != "" {
+			*to = f.text(*to)
+		}
+	}
+}
+
+// text is what stands for a text: the same for the same text and salt.
+func (f *field) text(text string) string {
+	if f.salt == nil {
+		return Removed
+	}
+	mac := hmac.New(sha256.New, f.salt)
+	mac.Write([]byte(text))
+	return "hash:" + hex.EncodeToString(mac.Sum(nil)[:16])
+}
