@@ -298,7 +298,6 @@ type Alarm struct {
 	Watch     string
 	Kind      string // agent, judge, mix or silent
 	Assertion string
-	Cause     string // what it is one alarm of; only one of a watch and cause is not closed
 	State     AlarmState
 	Opened    time.Time
 	Closed    time.Time // zero if it is not

@@ -48,6 +48,8 @@ CREATE TABLE watch_job (
 ) STRICT;
 CREATE UNIQUE INDEX watch_job_event ON watch_job (watch, event);
 CREATE INDEX watch_job_due ON watch_job (watch, backfill, due);
+CREATE INDEX watch_job_first ON watch_job (watch, seq);
+CREATE INDEX watch_job_leased ON watch_job (watch) WHERE token <> 0;
 CREATE TRIGGER watch_job_added AFTER INSERT ON watch_job BEGIN
     UPDATE watch SET pending = pending + 1 WHERE seq = new.watch;
 END;
