@@ -101,10 +101,13 @@ func (d project) LeaseEvents(ctx context.Context, r store.LeaseEvents) (leases [
 	if err := checkLease(&r); err != nil {
 		return nil, err
 	}
+	seq, err := d.watchNumber(ctx, r.Watch)
+	if err != nil {
+		return nil, err
+	}
 	var due bool
 	// Most of the time there is nothing to do, and so nothing is written.
-	if err := d.queryRow(ctx, `SELECT EXISTS (SELECT 1 FROM watch_job j JOIN watch w ON w.seq = j.watch WHERE w.project = ?1 AND w.name = ?2 AND w.removed = 0 AND j.backfill IN (0, 1) AND j.due <= ?3)`,
-		string(d.name), r.Watch, micros(d.now())).Scan(&due); err != nil || !due {
+	if err := d.queryRow(ctx, "SELECT EXISTS (SELECT 1 FROM watch_job WHERE watch = ? AND backfill IN (0, 1) AND due <= ?)", seq, micros(d.now())).Scan(&due); err != nil || !due {
 		return nil, d.failed("read", err)
 	}
 	err = d.change(ctx, "lease events in", func(t *tx) error {
@@ -252,8 +255,12 @@ func (d project) ReleaseEvents(ctx context.Context, watch string, leases []store
 		return nil
 	}
 	return d.change(ctx, "release events in", func(t *tx) error {
+		seq, err := t.watch(d, watch)
+		if err != nil {
+			return err
+		}
 		for _, l := range leases {
-			day, reserved, held, err := t.heldJob(l)
+			day, reserved, held, err := t.heldJob(seq, l)
 			if err != nil {
 				return err
 			}
@@ -272,8 +279,8 @@ func (d project) ReleaseEvents(ctx context.Context, watch string, leases []store
 }
 
 // heldJob returns what was reserved for a lease; held is false if the lease has ended.
-func (t *tx) heldJob(l store.EventLease) (day int64, reserved float64, held bool, err error) {
-	err = t.queryRow("SELECT day, reserved FROM watch_job WHERE seq = ? AND token = ?", l.Job, l.Token).Scan(&day, &reserved)
+func (t *tx) heldJob(watch int64, l store.EventLease) (day int64, reserved float64, held bool, err error) {
+	err = t.queryRow("SELECT day, reserved FROM watch_job WHERE seq = ? AND token = ? AND watch = ?", l.Job, l.Token, watch).Scan(&day, &reserved)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, 0, false, nil
 	}
@@ -314,7 +321,7 @@ func (x *adding) settle(d project, watch string, r *store.EventResult) error {
 	if r.Error != "" {
 		x.failed = r.Error
 	}
-	day, reserved, held, err := x.heldJob(r.EventLease)
+	day, reserved, held, err := x.heldJob(x.watch, r.EventLease)
 	if err != nil {
 		return err
 	}
