@@ -49,7 +49,7 @@ type EventJobs interface {
 	// exceed r.Budget. A lease that has expired is leased again; its reservation was
 	// perhaps spent, and becomes uncertain.
 	LeaseEvents(ctx context.Context, r LeaseEvents) ([]EventLease, error)
-	// SettleEvents stores what became of leased jobs, in one transaction: verdicts that
+	// SettleEvents stores the results of leased jobs, in one transaction: verdicts that
 	// are not there yet, with the rollups of these, the cost instead of the
 	// reservation, and the end of each job. A verdict is known by watch, event,
 	// assertion, version of the set and judge. A lease that has ended adds its
@@ -190,7 +190,7 @@ type EventLease struct {
 	Enqueued    time.Time
 }
 
-// EventResult is what became of a leased job.
+// EventResult is the result of a leased job.
 type EventResult struct {
 	EventLease
 	Verdicts []WatchVerdict // Sequence and At are set by the store
