@@ -52,6 +52,7 @@ type ProjectStore interface {
 	Evaluations
 	Labels
 	LabelQueues
+	Watching
 }
 
 // Keys are the API keys of clients, each of one project.
@@ -264,9 +265,11 @@ type Retention struct {
 	Now         time.Time     // the zero time is the current time
 	Runs        time.Duration // after their end
 	Evaluations time.Duration // after their creation
+	Verdicts    time.Duration // on events, after they were stored
+	Rollups     time.Duration // of traffic and verdicts, alarms that are closed, and what was spent
 }
 
 // Pruned counts what was removed.
 type Pruned struct {
-	Runs, Evaluations, Replies int
+	Runs, Evaluations, Replies, Verdicts int
 }
