@@ -209,6 +209,8 @@ type WatchVerdict struct {
 	Set          string    // hash of the version of the assertion set
 	Version      string    // of the agent
 	Judge        string    // identity, "" if none was asked
+	Model        string    // of the agent, "" if unknown
+	Prompt       string    // hash of the agent's prompt, "" if unknown
 	Segment      string    // value of the watch's segment, "" if it has none
 	Time         time.Time // of the event
 	At           time.Time // when it was stored

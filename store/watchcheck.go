@@ -51,7 +51,7 @@ func checkDollars(what string, f float64) error {
 // Check returns why a verdict cannot be stored, or nil.
 func (v *WatchVerdict) Check() error {
 	errs := []error{checkText("assertion", v.Assertion, MaxName), checkProbability(v.Probability), checkDollars("cost of a verdict", v.Cost)}
-	for _, text := range [...]struct{ what, text string }{{"event", v.Event}, {"conversation", v.Conversation}, {"agent", v.Agent}, {"version of the set", v.Set}, {"version", v.Version}, {"judge", v.Judge}, {"segment", v.Segment}, {"reason", v.Reason}} {
+	for _, text := range [...]struct{ what, text string }{{"event", v.Event}, {"conversation", v.Conversation}, {"agent", v.Agent}, {"version of the set", v.Set}, {"version", v.Version}, {"judge", v.Judge}, {"segment", v.Segment}, {"model", v.Model}, {"prompt", v.Prompt}, {"reason", v.Reason}} {
 		if most := maxEventText; text.what != "reason" && len(text.text) > most {
 			errs = append(errs, proviso.Errorf(proviso.Limit, "the %s of a verdict has %d bytes, more than %d", text.what, len(text.text), most))
 		}
