@@ -33,6 +33,7 @@ type metrics struct {
 	spans       *prometheus.CounterVec
 	cost        *prometheus.CounterVec
 	tokens      *prometheus.CounterVec
+	watchMetrics
 }
 
 func newMetrics() *metrics {
@@ -68,6 +69,7 @@ func newMetrics() *metrics {
 	}
 	m.registry.MustRegister(m.requests, m.server, m.wait, m.evaluations, m.assertions, m.rows, m.runs, m.running, m.streams, m.streamed, m.spans, m.cost, m.tokens,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.watchMetrics = newWatchMetrics(m.registry)
 	return m
 }
 

@@ -38,6 +38,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	go s.housekeep(background)
 	go s.spans.expire(background)
 	go s.expireEvaluations(background)
+	s.stopWatching = s.monitor.start(background)
 	failed := make(chan error, 1)
 	s.ready.Store(true)
 	if s.o.Ready != nil {
@@ -74,7 +75,10 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, s.o.StopTimeout)
 	defer cancel()
 	jobs := make(chan error, 1)
-	go func() { jobs <- s.o.Jobs.Stop(ctx) }()
+	go func() {
+		s.stopWatching()
+		jobs <- s.o.Jobs.Stop(ctx)
+	}()
 	err := srv.Shutdown(ctx)
 	s.evaluations.stop(ctx)
 	if err != nil {
@@ -101,14 +105,14 @@ func (s *Server) housekeep(ctx context.Context) {
 	tick := time.NewTicker(s.o.HousekeepEvery)
 	defer tick.Stop()
 	for {
-		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations})
+		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations, Verdicts: s.o.KeepVerdicts, Rollups: s.o.KeepRollups})
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			s.o.Log.Warn("remove what has expired", "error", err)
 		case pruned != (store.Pruned{}):
-			s.o.Log.Info("removed what has expired", "runs", pruned.Runs, "evaluations", pruned.Evaluations, "replies", pruned.Replies)
+			s.o.Log.Info("removed what has expired", "runs", pruned.Runs, "evaluations", pruned.Evaluations, "replies", pruned.Replies, "verdicts", pruned.Verdicts)
 		}
 		select {
 		case <-ctx.Done():

@@ -22,6 +22,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/turns"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/otlp"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -99,6 +100,20 @@ type Options struct {
 	Heartbeat       time.Duration // of event streams; 15 seconds if 0
 	Poll            time.Duration // how often a stream checks for changes of another process; 1 second if 0
 	HousekeepEvery  time.Duration // 1 hour if 0
+
+	// WatchWorkers is how many events watches evaluate at a time; 0 watches nothing.
+	WatchWorkers int
+	ChartEvery   time.Duration // how often charts are brought up to date at least; 30 seconds if 0
+	KeepVerdicts time.Duration // of watches; 0 keeps them for ever
+	KeepRollups  time.Duration // of watches and traffic, and closed alarms; 0 keeps them for ever
+	// Notifier tells people of alarms; nil tells none.
+	Notifier Notifier
+	// PublicURL is the address of the app for people, for links in messages; "" writes none.
+	PublicURL string
+	// Verdicts sends verdicts of watches on; nil sends none.
+	Verdicts *otlp.Results
+	// Now is the clock of watches; nil means time.Now.
+	Now func() time.Time
 }
 
 // Server handles requests and executes runs. Its methods are safe for
@@ -133,17 +148,20 @@ type Server struct {
 	panel   func() *asset     // nil if the build has none
 	routes  map[string]*route // by pattern
 
+	monitor *monitoring
+
 	sessions sessions
 	logins   *rates // of wrong keys in logins, by address
 	wrong    *rates // of wrong keys in headers, by address
 	history  *history
 
-	underWay sync.WaitGroup // requests
-	streams  atomic.Int64
-	ready    atomic.Bool
-	closed   atomic.Bool   // the store has had keys: requests without one are rejected
-	quit     chan struct{} // ends event streams
-	quitOnce sync.Once
+	underWay     sync.WaitGroup // requests
+	streams      atomic.Int64
+	ready        atomic.Bool
+	closed       atomic.Bool   // the store has had keys: requests without one are rejected
+	quit         chan struct{} // ends event streams
+	stopWatching func()        // of [monitoring.start]
+	quitOnce     sync.Once
 }
 
 // New returns a server that is not ready yet: see [Server.Serve].
@@ -154,7 +172,7 @@ func New(o Options) (*Server, error) {
 	o.defaults()
 	s := &Server{
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
-		budgets: newBudgets(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
+		budgets: newBudgets(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.assets = sync.OnceValue(assets)
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
@@ -167,6 +185,7 @@ func New(o Options) (*Server, error) {
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
+	s.monitor = newMonitoring(s)
 	s.routes = map[string]*route{}
 	for _, r := range routes() {
 		s.routes[r.Method+" "+r.Path] = r
@@ -193,6 +212,10 @@ func (o *Options) defaults() {
 	set(&o.Poll, time.Second)
 	set(&o.KeepReplies, 24*time.Hour)
 	set(&o.HousekeepEvery, time.Hour)
+	set(&o.ChartEvery, 30*time.Second)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	set(&o.SessionLife, sessionLife)
 	set(&o.SessionMost, sessionMost)
 	if o.BodyLimit <= 0 {

@@ -35,6 +35,7 @@ type serveCommand struct {
 	workers   int
 	calls     int
 	server    server.Options
+	monitor   serveMonitor
 }
 
 func newServe(a *app) *cobra.Command {
@@ -88,6 +89,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.KeepContents, "keep-contents", false, "store requests and answers of /v1/evaluate in full, not only their result")
 	timeVar(fs, &o.KeepRuns, "keep-runs", 0, "remove runs that ended `TIME` ago (default never)")
 	timeVar(fs, &o.KeepEvaluations, "keep-evaluations", 0, "remove evaluations after `TIME` (default never)")
+	f.registerMonitor(fs)
 }
 
 // check finds mistakes in the flags that cobra does not detect.
@@ -199,6 +201,11 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 		return err
 	}
 	defer end()
+	stop, err := a.watching(f, f.server.Env)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	l, err := listen(ctx, f.addr, "choose another address or port with --addr")
 	if err != nil {
 		return err
