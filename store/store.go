@@ -52,6 +52,7 @@ type ProjectStore interface {
 	Evaluations
 	Labels
 	LabelQueues
+	Traffic
 	Watching
 }
 

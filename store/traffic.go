@@ -209,3 +209,19 @@ type TrafficCount struct {
 	Cost    float64       // US dollars
 	Latency time.Duration // sum
 }
+
+// CheckFeedback returns why a thumb cannot be stored, or nil.
+func CheckFeedback(f *ingest.Feedback) error {
+	errs := []error{optionalText("event", f.Event), optionalText("trace", f.TraceID), optionalText("user", f.User)}
+	switch {
+	case (f.Event == "") == (f.TraceID == ""):
+		errs = append(errs, proviso.Errorf(proviso.Invalid, "a thumb is on an event or a trace, one of them"))
+	case f.Value != 1 && f.Value != -1:
+		errs = append(errs, proviso.Errorf(proviso.Invalid, "a thumb is 1 or -1, not %d", f.Value))
+	case f.Time.IsZero():
+		errs = append(errs, proviso.Errorf(proviso.Invalid, "the thumb has no time"))
+	case len(f.Comment) > MaxContent:
+		errs = append(errs, proviso.Errorf(proviso.Limit, "the comment has %d bytes", len(f.Comment)))
+	}
+	return errors.Join(errs...)
+}

@@ -63,7 +63,20 @@ func (b *bench) tenant(name store.Project) tenant {
 	t.lease = must(t.LeaseLabel(b.Context(), store.LeaseRequest{Queue: other.Name, By: "ben", For: time.Minute}))(b)
 	t.said = must(t.AddLabel(b.Context(), n))(b)
 	b.watchIn(&t)
+	b.trafficIn(t)
 	return t
+}
+
+// trafficIn adds events and a thumb to a project.
+func (b *bench) trafficIn(t tenant) {
+	b.Helper()
+	events := []store.NewEvent{eventOf("e1"), eventOf("e2"), eventOf(t.own)}
+	for i := range events {
+		events[i].Output, events[i].Prompt = t.name, "prompt of "+t.name
+	}
+	events[2].Conversation = t.own
+	must(t.AddEvents(b.Context(), events))(b)
+	must(t.AddFeedback(b.Context(), thumb("e1", "eve", 1)))(b)
 }
 
 // watchIn adds a watch with something of each kind to a project.
@@ -104,6 +117,9 @@ func (b *bench) seen(t tenant) string {
 	list = append(list, all(b, 1, t.ListLabelQueues), all(b, 1, t.ListWatches))
 	list = append(list, all(b, 1, pagesOf(t.ListVerdicts, store.VerdictFilter{Events: []string{"e1"}})), all(b, 1, pagesOf(t.ListAlarms, store.AlarmFilter{})))
 	list = append(list, all(b, 1, pagesOf(t.ListNotices, "")), must(t.WatchHealth(b.Context(), t.own, start))(b), must(t.Charts(b.Context(), t.own))(b))
+	list = append(list, all(b, 1, pagesOf(t.ListEvents, store.EventFilter{Contents: true})), all(b, 1, pagesOf(t.ListEvents, store.EventFilter{Agent: "support", User: "eve"})), must(t.Event(b.Context(), "e1"))(b))
+	list = append(list, all(b, 1, pagesOf(t.ListFeedback, store.FeedbackFilter{})), all(b, 1, t.ListAgents), all(b, 1, pagesOf(t.ListPrompts, "support")))
+	list = append(list, must(t.CountTraffic(b.Context(), store.TrafficFilter{From: start.Add(-time.Hour), To: start, Step: time.Hour}))(b))
 	list = append(list, must(t.FinishedRows(b.Context(), t.run.ID))(b), must(t.CountAssertions(b.Context(), t.run.ID))(b), must(t.Tally(b.Context(), t.run.ID))(b))
 	return fmt.Sprintf("%+v", list)
 }
@@ -138,6 +154,10 @@ func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Conte
 			return second(from.LeaseLabel(ctx, store.LeaseRequest{Queue: of.own, By: "ben", For: time.Minute}))
 		},
 		"DeleteLabel": func(ctx context.Context) error { return from.DeleteLabel(ctx, of.said.ID, "") },
+		"Event":       func(ctx context.Context) error { return second(from.Event(ctx, of.own)) },
+		"Conversation": func(ctx context.Context) error {
+			return second(from.Conversation(ctx, of.own, store.Page{}))
+		},
 	}
 	maps.Copy(methods, watchMethodsOf(from, of))
 	return methods
@@ -179,6 +199,7 @@ func watchMethodsOf(from store.ProjectStore, of tenant) map[string]func(context.
 
 // shown are the methods of a project that [bench.tenant] and [bench.seen] call.
 var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations", "AddLabel", "ListLabels", "CountLabels", "PutLabelQueue", "ListLabelQueues",
+	"AddEvents", "ListEvents", "AddFeedback", "ListFeedback", "ListAgents", "ListPrompts", "CountTraffic", "ForgetUser",
 	"PutWatch", "ListWatches", "ListVerdicts", "ListAlarms", "LeaseNotices", "ListNotices"}
 
 var projectTests = []test{
@@ -249,6 +270,8 @@ var projectTests = []test{
 		b.wants(proviso.Invalid, err)
 		b.wants(proviso.Invalid, second(none.CreateRun(b.Context(), store.NewRun{})))
 		b.wants(proviso.Invalid, second(none.AddEvaluation(b.Context(), store.NewEvaluation{})))
+		b.wants(proviso.Invalid, second(none.AddEvents(b.Context(), []store.NewEvent{eventOf("e")})))
+		b.wants(proviso.Invalid, second(none.AddFeedback(b.Context(), thumb("e", "u", 1))))
 		b.wants(proviso.Invalid, second(none.AddLabel(b.Context(), said("ana", 0, "a", label.Pass))))
 		for _, call := range methodsOf(none, t) {
 			b.wants(proviso.NotFound, call(b.Context()))
