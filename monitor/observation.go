@@ -27,7 +27,7 @@ type Observation struct {
 
 // Options are what charts need to know besides their watch.
 type Options struct {
-	Others    int                                                        // charts of the other watches of the project
+	Others    int                                                         // charts of the other watches of the project
 	Corrected func(assertion, version, judge string, since Span) *float64 // the rate by labels of people; may be nil
 }
 
