@@ -22,6 +22,9 @@ const MaxRules = 100
 // Removed stands for text that a pattern redacted.
 const Removed = "[redacted]"
 
+// HashMark begins what stands for a field that a rule hashes.
+const HashMark = "hash:"
+
 // Rule redacts one thing: what matches Pattern in any text of an event, or the field
 // Field as a whole.
 type Rule struct {
@@ -296,5 +299,5 @@ func (f *field) text(text string) string {
 	}
 	mac := hmac.New(sha256.New, f.salt)
 	mac.Write([]byte(text))
-	return "hash:" + hex.EncodeToString(mac.Sum(nil)[:16])
+	return HashMark + hex.EncodeToString(mac.Sum(nil)[:16])
 }

@@ -41,11 +41,11 @@ type TrafficFigures struct {
 
 // AssertionDifference is how often an assertion fails before and within a range.
 type AssertionDifference struct {
-	Assertion string       `json:"assertion"`
-	Before    SeriesBucket `json:"before"`
-	Within    SeriesBucket `json:"within"`
-	Change    *RateInterval    `json:"change,omitempty" doc:"Within minus before, with its 95 % interval"`
-	By        []ValueRate  `json:"by,omitempty" doc:"The rate within by version and by segment, the worst first"`
+	Assertion string        `json:"assertion"`
+	Before    SeriesBucket  `json:"before"`
+	Within    SeriesBucket  `json:"within"`
+	Change    *RateInterval `json:"change,omitempty" doc:"Within minus before, with its 95 % interval"`
+	By        []ValueRate   `json:"by,omitempty" doc:"The rate within by version and by segment, the worst first"`
 }
 
 // ValueRate is the rate of failures for one value of something.
@@ -247,8 +247,8 @@ func changeIn(i *RateInterval) float64 {
 // changeOf is the difference of two rates, with Newcombe's interval over as many equally
 // likely events as say as much.
 func changeOf(before, within *store.Bucket) *RateInterval {
-	a, n, ok := shareOf(before)
-	b, m, also := shareOf(within)
+	a, n, ok := failingShare(before)
+	b, m, also := failingShare(within)
 	if !ok || !also {
 		return nil
 	}

@@ -36,16 +36,16 @@ type SeriesLine struct {
 
 // SeriesBucket adds up the verdicts in a span of time.
 type SeriesBucket struct {
-	Start     time.Time `json:"start"`
-	N         int       `json:"n" doc:"Verdicts that are pass or fail"`
-	Fail      int       `json:"fail"`
-	Errors    int       `json:"errors,omitempty"`
-	Skipped   int       `json:"skipped,omitempty"`
-	Rate      *float64  `json:"rate" doc:"The share that fails, weighted by the inverse of the probabilities of sampling; null if nothing is decided"`
-	Low       *float64  `json:"low" doc:"Lower limit of its 95 % interval"`
-	High      *float64  `json:"high" doc:"Upper limit of its 95 % interval"`
+	Start     time.Time     `json:"start"`
+	N         int           `json:"n" doc:"Verdicts that are pass or fail"`
+	Fail      int           `json:"fail"`
+	Errors    int           `json:"errors,omitempty"`
+	Skipped   int           `json:"skipped,omitempty"`
+	Rate      *float64      `json:"rate" doc:"The share that fails, weighted by the inverse of the probabilities of sampling; null if nothing is decided"`
+	Low       *float64      `json:"low" doc:"Lower limit of its 95 % interval"`
+	High      *float64      `json:"high" doc:"Upper limit of its 95 % interval"`
 	Corrected *RateInterval `json:"corrected,omitempty" doc:"The share that fails by what people say: the judge's rate, corrected by labels of a random sample"`
-	Cost      float64   `json:"cost,omitempty" doc:"US dollars"`
+	Cost      float64       `json:"cost,omitempty" doc:"US dollars"`
 }
 
 // RateInterval is an estimate with its 95 % interval.
@@ -187,7 +187,7 @@ func addBucket(to, b *store.Bucket) {
 // bucketOf is a bucket as clients see it.
 func bucketOf(b *store.Bucket) SeriesBucket {
 	out := SeriesBucket{Start: b.Start.UTC(), N: b.Pass + b.Fail, Fail: b.Fail, Errors: b.Errors, Skipped: b.Skipped, Cost: b.Cost}
-	rate, n, ok := shareOf(b)
+	rate, n, ok := failingShare(b)
 	if !ok {
 		return out
 	}
@@ -198,9 +198,9 @@ func bucketOf(b *store.Bucket) SeriesBucket {
 	return out
 }
 
-// shareOf is the weighted share that fails, and the number of equally likely events that
+// failingShare is the weighted share that fails, and the number of equally likely events that
 // would say as much; ok is false if nothing is decided.
-func shareOf(b *store.Bucket) (rate, n float64, ok bool) {
+func failingShare(b *store.Bucket) (rate, n float64, ok bool) {
 	if b.Weight <= 0 || b.Squares <= 0 {
 		return 0, 0, false
 	}
@@ -239,7 +239,7 @@ func (list spoken) corrected(key seriesKey, b *store.Bucket, from, to time.Time)
 			c.TN++
 		}
 	}
-	rate, n, ok := shareOf(b)
+	rate, n, ok := failingShare(b)
 	labels := c.TP + c.FP + c.FN + c.TN
 	if !ok || labels == 0 {
 		return nil

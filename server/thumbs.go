@@ -59,7 +59,7 @@ type ThumbFigure struct {
 
 const (
 	fewVotes     = 30     // below that, only counts are shown
-	maxThumbs    = 20_000 // that are read
+	maxVotes    = 20_000 // that are read
 	thumbsAtOnce = 500
 	amongVoters  = "among those who voted"
 )
@@ -166,7 +166,7 @@ func votesOn(ctx context.Context, in store.ProjectStore, agent string, from, to 
 			votes[f.Event] = v
 			n++
 		}
-		if page.After = list.Next; list.Next == "" || n >= maxThumbs {
+		if page.After = list.Next; list.Next == "" || n >= maxVotes {
 			return votes, len(who), list.Next != "", nil
 		}
 	}

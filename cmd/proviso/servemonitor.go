@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -27,8 +26,6 @@ func (f *serveCommand) registerMonitor(fs *pflag.FlagSet) {
 	fs.StringVar(&o.PublicURL, "public-url", "", "`URL` of the app for people, such as https://eval.example.com, for links in messages")
 	fs.StringVar(&f.monitor.verdicts, "otlp-verdicts", "", "send the verdicts of watches on to this OTLP `ENDPOINT`, as events gen_ai.evaluation.result")
 	countVar(fs, &o.WatchWorkers, "watch-workers", "", 8, 1, "let watches evaluate `N` events at a time")
-	timeVar(fs, &o.KeepVerdicts, "keep-verdicts", 90*24*time.Hour, "remove verdicts of watches after `TIME`; 0 keeps them")
-	timeVar(fs, &o.KeepRollups, "keep-rollups", 395*24*time.Hour, "remove what verdicts and traffic add up to by hour, and closed alarms, after `TIME`; 0 keeps them")
 }
 
 // watching opens what watches need beside the judge, and returns a function that closes it.
