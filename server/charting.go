@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,7 +74,9 @@ func (m *monitoring) chartWatch(ctx context.Context, live *liveWatch, others int
 		return err
 	}
 	alarms = append(alarms, x.charts.Check(health, m.now())...)
-	if len(alarms) > 0 || round != nil || x.state.Saved.IsZero() {
+	m.workOf(live.key).keepCharts(x.charts.Live())
+	m.countCharts(live, x.charts)
+	if len(alarms) > 0 || round != nil || !bytes.Equal(x.charts.Save(), x.state.State) {
 		if err := x.save(ctx, x.state.Cursor, alarms, round); err != nil {
 			return err
 		}
@@ -188,6 +191,15 @@ func (m *monitoring) isNew(a *monitor.Alarm) bool {
 
 func (m *monitoring) told(id string) { m.alarms.Add(id, struct{}{}) }
 
+// countCharts notes the states of the charts of a watch.
+func (m *monitoring) countCharts(live *liveWatch, c *monitor.Charts) {
+	states := map[string]int{}
+	for _, v := range c.View() {
+		states[v.State]++
+	}
+	m.workOf(live.key).keepStates(states)
+}
+
 // othersOf counts the charts of the other watches of a project.
 func (m *monitoring) othersOf(live *liveWatch, list []*liveWatch) int {
 	n := 0
@@ -222,6 +234,7 @@ func (m *monitoring) health(ctx context.Context, live *liveWatch) (monitor.Healt
 	default: // a key that does not work, or has no money left
 		out.Trouble, out.Why = monitor.NoKey, why
 	}
+	out.LastSampled = work.lastSampled()
 	if out.LastEvent, err = m.lastEvent(ctx, live); err != nil {
 		return out, err
 	}
@@ -253,9 +266,6 @@ func (m *monitoring) lastEvent(ctx context.Context, live *liveWatch) (time.Time,
 	return last, nil
 }
 
-// mixDays is for how many days the mix of segments is looked at.
-const mixDays = 28
-
 // mix counts complete days of traffic by segment; it is read again each hour.
 func (m *monitoring) mix(ctx context.Context, live *liveWatch, now time.Time) ([]monitor.MixDay, error) {
 	segment := live.conf.Sample.Segment
@@ -269,7 +279,7 @@ func (m *monitoring) mix(ctx context.Context, live *liveWatch, now time.Time) ([
 	const day = 24 * time.Hour
 	to := now.UTC().Truncate(day)
 	list, err := m.s.o.Store.In(live.key.project).CountTraffic(ctx, store.TrafficFilter{
-		Agent: live.conf.Match.Agent, By: store.BySegmentOf(segment), From: to.Add(-mixDays * day), To: to, Step: day,
+		Agent: live.conf.Match.Agent, By: store.BySegmentOf(segment), From: to.Add(-monitor.MaxMixDays * day), To: to, Step: day,
 	})
 	if err != nil {
 		return nil, err
@@ -349,6 +359,15 @@ func (m *monitoring) gauges(ctx context.Context, p store.Project, list []*liveWa
 		if b := live.conf.Sample.BudgetPerDay; b > 0 {
 			used = max(used, (h.Spend.Spent+h.Spend.Uncertain)/b)
 		}
+	}
+	states := map[string]int{}
+	for _, live := range list {
+		for state, n := range m.workOf(live.key).chartStates() {
+			states[state] += n
+		}
+	}
+	for _, state := range []string{"learning", "watching", "alarm"} {
+		w.charts.WithLabelValues(of, state).Set(float64(states[state]))
 	}
 	w.watches.WithLabelValues(of).Set(float64(len(list)))
 	w.queue.WithLabelValues(of).Set(float64(pending))

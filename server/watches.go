@@ -19,24 +19,24 @@ import (
 
 // WatchView is a watch with what it knows.
 type WatchView struct {
-	Name        string          `json:"name"`
-	Version     int             `json:"version" doc:"Its number, from 1"`
-	Hash        string          `json:"hash" doc:"Of the content"`
-	CreatedAt   time.Time       `json:"created_at"`
-	UpdatedAt   time.Time       `json:"updated_at" doc:"When this version was stored"`
-	CreatedBy   string          `json:"created_by,omitempty" doc:"The id of the API key that pays for its evaluations"`
-	Watch       json.RawMessage `json:"watch" doc:"As it was sent, without the items of its anchors"`
-	Anchors     int             `json:"anchors" doc:"How many it has"`
-	State       string          `json:"state" enum:"ok,learning,alarm,silent"`
-	Causes      []string        `json:"causes,omitempty" doc:"Why it is silent"`
-	OpenAlarms  int             `json:"open_alarms" doc:"Alarms that are not closed"`
-	Queue       WatchQueue      `json:"queue"`
-	Spend       WatchSpend      `json:"spend"`
-	LastVerdict *time.Time      `json:"last_verdict,omitempty" doc:"When a pass or a fail was stored last"`
-	LastError   *time.Time      `json:"last_error,omitempty"`
-	Error       string          `json:"error,omitempty" doc:"Why an event could not be evaluated last"`
-	Charts      []ChartView     `json:"charts"`
-	FalseAlarms string          `json:"false_alarms,omitempty" doc:"What the rate of false alarms that was asked for means for a month"`
+	Name        string              `json:"name"`
+	Version     int                 `json:"version" doc:"Its number, from 1"`
+	Hash        string              `json:"hash" doc:"Of the content"`
+	CreatedAt   time.Time           `json:"created_at"`
+	UpdatedAt   time.Time           `json:"updated_at" doc:"When this version was stored"`
+	CreatedBy   string              `json:"created_by,omitempty" doc:"The id of the API key that pays for its evaluations"`
+	Watch       json.RawMessage     `json:"watch" doc:"As it was sent, without the items of its anchors"`
+	Anchors     int                 `json:"anchors" doc:"How many it has"`
+	State       string              `json:"state" enum:"ok,learning,alarm,silent"`
+	Causes      []string            `json:"causes,omitempty" doc:"Why it is silent"`
+	OpenAlarms  int                 `json:"open_alarms" doc:"Alarms that are not closed"`
+	Queue       WatchQueue          `json:"queue"`
+	Spend       WatchSpend          `json:"spend"`
+	LastVerdict *time.Time          `json:"last_verdict,omitempty" doc:"When a pass or a fail was stored last"`
+	LastError   *time.Time          `json:"last_error,omitempty"`
+	Error       string              `json:"error,omitempty" doc:"Why an event could not be evaluated last"`
+	Charts      []monitor.ChartView `json:"charts"`
+	FalseAlarms string              `json:"false_alarms,omitempty" doc:"What the rate of false alarms that was asked for means for a month"`
 }
 
 // WatchQueue are the events of a watch that wait.
@@ -310,26 +310,29 @@ func (m *monitoring) view(ctx context.Context, live *liveWatch, charts bool) (*W
 		Name: live.Name, Version: live.Number, Hash: live.Hash, CreatedAt: live.Created, UpdatedAt: live.Updated, CreatedBy: live.CreatedBy,
 		Watch: value.AppendJSON(nil, live.shown), Anchors: len(live.anchors), Queue: WatchQueue{Pending: h.Pending, Dropped: h.Dropped, Oldest: timeShown(h.Oldest)},
 		Spend:       WatchSpend{Day: h.Spend.Day.Format(time.DateOnly), Budget: live.conf.Sample.BudgetPerDay, Spent: h.Spend.Spent, Reserved: h.Spend.Reserved, Uncertain: h.Spend.Uncertain, Events: h.Spend.Calls},
-		LastVerdict: timeShown(h.LastVerdict), LastError: timeShown(h.LastError), Error: h.Error, Charts: []ChartView{},
+		LastVerdict: timeShown(h.LastVerdict), LastError: timeShown(h.LastError), Error: h.Error, Charts: []monitor.ChartView{},
 	}
+	var shown []monitor.ChartView // nil if they are not asked for
 	if charts {
 		if out.Charts, out.FalseAlarms, err = m.chartsOf(ctx, live); err != nil {
 			return nil, err
 		}
+		shown = out.Charts
 	}
 	alarms, err := in.ListAlarms(ctx, store.AlarmFilter{Watch: live.Name, State: []store.AlarmState{store.AlarmOpen, store.AlarmAcked}}, store.Page{Limit: store.MaxPage})
 	if err != nil {
 		return nil, err
 	}
 	out.OpenAlarms = len(alarms.Items)
-	out.State, out.Causes = stateOf(alarms.Items, h)
+	out.State, out.Causes = stateOf(alarms.Items, shown, h)
 	return out, nil
 }
 
 // stateOf is the state of a watch, and why it is silent.
-func stateOf(alarms []store.Alarm, h store.WatchHealth) (state string, causes []string) {
+func stateOf(alarms []store.Alarm, charts []monitor.ChartView, h store.WatchHealth) (state string, causes []string) {
 	state = "ok"
-	if h.LastVerdict.IsZero() {
+	watching := slices.ContainsFunc(charts, func(c monitor.ChartView) bool { return c.State != "learning" })
+	if h.LastVerdict.IsZero() || charts != nil && !watching {
 		state = "learning"
 	}
 	for i := range alarms {

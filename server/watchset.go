@@ -144,8 +144,9 @@ func (w *watches) sampled(ctx context.Context, p store.Project, e *ingest.Event)
 		if match, err := live.matcher.Match(e); err != nil || !match {
 			continue // a condition that fails on an event does not match it
 		}
-		w.m.workOf(live.key).saw(w.m.now())
-		if probability, taken := live.sampler.Take(e); taken {
+		probability, taken := live.sampler.Take(e)
+		w.m.workOf(live.key).saw(w.m.now(), taken)
+		if taken {
 			jobs = append(jobs, store.EventJob{Watch: live.Name, Probability: probability})
 		}
 	}

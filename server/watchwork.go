@@ -22,7 +22,9 @@ type watchWork struct {
 	filled  string    // hash of the set whose new assertions were backfilled
 	matched time.Time // when the last matching event came
 	planned string    // hash of the watch and hour of the last plan
-	charts  int
+	sampled time.Time // when the last sampled event came
+	charts  int       // that can raise an alarm
+	states  map[string]int
 	mixed   time.Time // hour of mix
 	days    []monitor.MixDay
 
@@ -101,11 +103,19 @@ func (w *watchWork) average() float64 {
 	return w.paid / float64(max(w.events, 1))
 }
 
-// saw records that a matching event came.
-func (w *watchWork) saw(now time.Time) {
+// saw records that a matching event came, and whether it was sampled.
+func (w *watchWork) saw(now time.Time, sampled bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.matched = now
+	if w.matched = now; sampled {
+		w.sampled = now
+	}
+}
+
+func (w *watchWork) lastSampled() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sampled
 }
 
 func (w *watchWork) lastMatch() time.Time {
@@ -135,7 +145,19 @@ func (w *watchWork) chartCount() int {
 func (w *watchWork) keepCharts(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.charts = max(1, n)
+	w.charts = n
+}
+
+func (w *watchWork) chartStates() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.states
+}
+
+func (w *watchWork) keepStates(states map[string]int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.states = states
 }
 
 func (w *watchWork) mixAt(hour time.Time) ([]monitor.MixDay, bool) {
