@@ -1,23 +1,32 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"time"
 
+	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/store"
 )
 
 // AlarmList is a page of alarms.
 type AlarmList struct {
-	Items []map[string]any `json:"items" doc:"The alarms as webhooks get them, with acked_by and acked_at"`
-	Next  string           `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+	Items []AlarmShown `json:"items"`
+	Next  string       `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+}
+
+// AlarmShown is an alarm as webhooks get it, and who looks after it.
+type AlarmShown struct {
+	monitor.Alarm
+	AckedBy string     `json:"acked_by,omitempty"`
+	AckedAt *time.Time `json:"acked_at,omitempty"`
 }
 
 // AlarmView is an alarm with what people were told of it.
 type AlarmView struct {
-	Alarm   map[string]any `json:"alarm" doc:"The alarm as webhooks get it, with acked_by and acked_at"`
-	Notices []NoticeView   `json:"notices" doc:"What people were told, newest first"`
+	AlarmShown
+	Notices []NoticeView `json:"notices" doc:"What people were told, newest first"`
 }
 
 // NoticeView is a message to people on an alarm.
@@ -34,14 +43,17 @@ type NoticeView struct {
 }
 
 // alarmOf is a stored alarm as clients see it.
-func alarmOf(a *store.Alarm) (map[string]any, error) {
-	var out map[string]any
-	if err := json.Unmarshal(a.Body, &out); err != nil {
-		return nil, err
+func alarmOf(a *store.Alarm) (AlarmShown, error) {
+	out := AlarmShown{AckedBy: a.AckedBy, AckedAt: timeShown(a.AckedAt)}
+	if err := json.Unmarshal(a.Body, &out.Alarm); err != nil {
+		return out, err
 	}
-	out["state"] = a.State
-	if a.AckedBy != "" {
-		out["acked_by"], out["acked_at"] = a.AckedBy, a.AckedAt.UTC()
+	out.State = monitor.State(a.State)
+	if out.Changed == nil {
+		out.Changed = []monitor.Change{}
+	}
+	if out.Examples == nil {
+		out.Examples = []string{}
 	}
 	return out, nil
 }
@@ -77,7 +89,7 @@ func (s *Server) listAlarms(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := AlarmList{Items: []map[string]any{}, Next: list.Next}
+	out := AlarmList{Items: []AlarmShown{}, Next: list.Next}
 	for i := range list.Items {
 		a, err := alarmOf(&list.Items[i])
 		if err != nil {
@@ -105,13 +117,8 @@ func (s *Server) ackAlarm(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err
 	}
-	by := c.key.Name
-	if c.as != "" {
-		by = c.as
-	}
-	if by == "" {
-		by = c.key.ID
-	}
+	id, name := c.person()
+	by := cmp.Or(name, id)
 	a, err := c.kept.AckAlarm(c.r.Context(), c.r.PathValue("alarm"), by)
 	if err != nil {
 		return err
@@ -128,7 +135,7 @@ func (s *Server) sendAlarm(c *call, a *store.Alarm) error {
 	if err != nil {
 		return err
 	}
-	out := AlarmView{Alarm: shown, Notices: []NoticeView{}}
+	out := AlarmView{AlarmShown: shown, Notices: []NoticeView{}}
 	for _, n := range list.Items {
 		v := NoticeView{Target: n.Target, Event: n.Event, State: "waiting", Attempts: n.Attempts, Created: n.Created, Error: n.Error, Remote: n.Remote}
 		switch {

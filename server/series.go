@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/store"
@@ -25,13 +27,22 @@ type WatchSeries struct {
 // SeriesLine is the series of one assertion, and of one version and judge, or of one
 // segment.
 type SeriesLine struct {
-	Assertion string          `json:"assertion"`
-	Version   string          `json:"version,omitempty" doc:"Of the agent"`
-	Judge     string          `json:"judge,omitempty" doc:"Its identity"`
-	Segment   string          `json:"segment,omitempty"`
-	Total     SeriesBucket    `json:"total" doc:"The whole range"`
-	Note      string          `json:"note,omitempty" doc:"Says that the rate is the judge's, where no label corrects it"`
-	Buckets   []*SeriesBucket `json:"buckets" doc:"One for each step; null where nothing was evaluated"`
+	Assertion string        `json:"assertion"`
+	Version   string        `json:"version,omitempty" doc:"Of the agent"`
+	Judge     string        `json:"judge,omitempty" doc:"Its identity"`
+	Segment   string        `json:"segment,omitempty"`
+	Total     SeriesBucket  `json:"total" doc:"The whole range"`
+	Note      string        `json:"note,omitempty" doc:"Says that the rate is the judge's, where no label corrects it"`
+	Buckets   SeriesBuckets `json:"buckets" doc:"One for each step; null where nothing was evaluated"`
+}
+
+// SeriesBuckets are the buckets of a line; a gap is nil.
+type SeriesBuckets []*SeriesBucket
+
+// Schema implements huma.SchemaProvider: an item may be null.
+func (SeriesBuckets) Schema(r huma.Registry) *huma.Schema {
+	one := r.Schema(typeOf[SeriesBucket](), true, "SeriesBucket")
+	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{OneOf: []*huma.Schema{one, {Type: "null"}}}}
 }
 
 // SeriesBucket adds up the verdicts in a span of time.
