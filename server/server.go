@@ -96,7 +96,8 @@ type Options struct {
 	KeepEvaluations time.Duration // 0 keeps them for ever
 	KeepContents    bool          // store outputs, not only results
 	KeepReplies     time.Duration // for requests with an idempotency key; 24 hours if 0
-	KeepTraffic     TrafficKept   // how long what comes of events is kept
+	KeepTexts       time.Duration // of events, since they were received; 0 keeps them for ever
+	KeepFailures    time.Duration // texts of events with a failing verdict or without an answer; 0 keeps them for ever
 	TrafficShare    float64       // of the events of agents without a watch: so many keep their texts, from 0 to 1
 	Traces          TraceLimits   // limits of held spans
 	SessionLife     time.Duration // of a browser's session since its last use; 12 hours if 0
@@ -106,14 +107,6 @@ type Options struct {
 	Heartbeat       time.Duration // of event streams; 15 seconds if 0
 	Poll            time.Duration // how often a stream checks for changes of another process; 1 second if 0
 	HousekeepEvery  time.Duration // 1 hour if 0
-}
-
-// TrafficKept is how long what comes of events is kept; 0 keeps it for ever.
-type TrafficKept struct {
-	Contents time.Duration // texts of events, since they were received
-	Failures time.Duration // texts of events with a failing verdict or without an answer
-	Verdicts time.Duration // verdicts, events without their texts, and thumbs
-	Rollups  time.Duration // counts by hour
 }
 
 // Server handles requests and executes runs. Its methods are safe for
