@@ -37,6 +37,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer stop()
 	go s.housekeep(background)
 	go s.spans.expire(background)
+	go s.answers.settle(background)
 	go s.expireEvaluations(background)
 	failed := make(chan error, 1)
 	s.ready.Store(true)
@@ -90,6 +91,7 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 	case <-answered:
 	case <-time.After(cutOffTimeout):
 	}
+	s.answers.flush(ctx)
 	if failed := <-jobs; failed != nil {
 		err = errors.Join(err, fmt.Errorf("stop the runs: %w", failed))
 	}

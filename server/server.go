@@ -121,6 +121,7 @@ type Server struct {
 	over     error // of a request that computes for too long
 	budgets  *budgets
 	admitted *admission // requests with events
+	answers  *answers   // in spans
 
 	// sampleEvent returns the jobs of the watches that sample an event, and whether any watch
 	// is about it; nil if nothing is watched.
@@ -183,6 +184,7 @@ func New(o Options) (*Server, error) {
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
+	s.answers = newAnswers(s)
 	s.routes = map[string]*route{}
 	for _, r := range routes() {
 		s.routes[r.Method+" "+r.Path] = r
