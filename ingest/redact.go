@@ -116,7 +116,7 @@ func (r *Rule) check() []*proviso.Error {
 // Redactor removes from events what must not be stored. It is safe for concurrent use;
 // nil redacts nothing. Its time grows linearly with the text.
 type Redactor struct {
-	patterns []*regexp.Regexp
+	patterns []pattern
 	fields   []field
 }
 
@@ -138,7 +138,11 @@ func NewRedactor(rules []Rule, env proviso.Env) (*Redactor, error) {
 			return nil, wrong[0]
 		}
 		if rule.Pattern != "" {
-			r.patterns = append(r.patterns, regexp.MustCompile(rule.Pattern)) // check has compiled it
+			p, err := compilePattern(rule.Pattern)
+			if err != nil {
+				return nil, err // check has compiled it
+			}
+			r.patterns = append(r.patterns, p)
 			continue
 		}
 		f := field{}
@@ -236,10 +240,8 @@ func (r *Redactor) Text(text string) string {
 	if r == nil || text == "" {
 		return text
 	}
-	for _, p := range r.patterns {
-		if p.MatchString(text) {
-			text = p.ReplaceAllLiteralString(text, Removed)
-		}
+	for i := range r.patterns {
+		text = r.patterns[i].redact(text)
 	}
 	return text
 }

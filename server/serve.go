@@ -37,6 +37,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer stop()
 	go s.housekeep(background)
 	go s.spans.expire(background)
+	go s.answers.settle(background)
 	go s.expireEvaluations(background)
 	s.stopWatching = s.monitor.start(background)
 	failed := make(chan error, 1)
@@ -94,6 +95,7 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 	case <-answered:
 	case <-time.After(cutOffTimeout):
 	}
+	s.answers.flush(ctx)
 	if failed := <-jobs; failed != nil {
 		err = errors.Join(err, fmt.Errorf("stop the runs: %w", failed))
 	}
@@ -105,8 +107,7 @@ func (s *Server) housekeep(ctx context.Context) {
 	tick := time.NewTicker(s.o.HousekeepEvery)
 	defer tick.Stop()
 	for {
-		k := s.o.KeepTraffic
-		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations, Contents: k.Contents, Failures: k.Failures, Verdicts: k.Verdicts, Rollups: k.Rollups})
+		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations, Contents: s.o.KeepTexts, Failures: s.o.KeepFailures})
 		switch {
 		case ctx.Err() != nil:
 			return

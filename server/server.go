@@ -97,7 +97,8 @@ type Options struct {
 	KeepEvaluations time.Duration // 0 keeps them for ever
 	KeepContents    bool          // store outputs, not only results
 	KeepReplies     time.Duration // for requests with an idempotency key; 24 hours if 0
-	KeepTraffic     TrafficKept   // how long what comes of events is kept
+	KeepTexts       time.Duration // of events, since they were received; 0 keeps them for ever
+	KeepFailures    time.Duration // texts of events with a failing verdict or without an answer; 0 keeps them for ever
 	TrafficShare    float64       // of the events of agents without a watch: so many keep their texts, from 0 to 1
 	Traces          TraceLimits   // limits of held spans
 	SessionLife     time.Duration // of a browser's session since its last use; 12 hours if 0
@@ -119,14 +120,6 @@ type Options struct {
 	Verdicts *otlp.Results
 }
 
-// TrafficKept is how long what comes of events is kept; 0 keeps it for ever.
-type TrafficKept struct {
-	Contents time.Duration // texts of events, since they were received
-	Failures time.Duration // texts of events with a failing verdict or without an answer
-	Verdicts time.Duration // verdicts, events without their texts, and thumbs
-	Rollups  time.Duration // counts by hour
-}
-
 // Server handles requests and executes runs. Its methods are safe for
 // concurrent use.
 type Server struct {
@@ -139,6 +132,7 @@ type Server struct {
 	over     error // of a request that computes for too long
 	budgets  *budgets
 	admitted *admission // requests with events
+	answers  *answers   // in spans
 
 	// sampleEvent returns the jobs of the watches that sample an event, and whether any watch
 	// is about it; nil if nothing is watched.
@@ -204,9 +198,13 @@ func New(o Options) (*Server, error) {
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
+<<<<<<< HEAD
 	s.monitor = newMonitoring(s)
 	s.sampleEvent = s.monitor.sampled
 	s.eventsAdded = func(store.Project) { signal(s.monitor.wake) }
+=======
+	s.answers = newAnswers(s)
+>>>>>>> traffic
 	s.routes = map[string]*route{}
 	for _, r := range routes() {
 		s.routes[r.Method+" "+r.Path] = r

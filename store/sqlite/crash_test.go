@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 		fmt.Println(watcher(path))
 		os.Exit(1)
 	}
+	if path := os.Getenv(senderOf); path != "" {
+		fmt.Println(sender(path))
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
