@@ -84,14 +84,9 @@ var exampleBodies = []struct{ id, path, body string }{
 var exampleQueries = map[string]string{
 	"/v1/compare": "?base={earlier}&head={run}", "/v1/runs/{run}/previews": "?index=0,1", "/v1/runs/{run}/search": "?q=lamps", "/v1/runs": "?suite=returns&limit=1",
 	"/v1/runs/{run}/results": "?status=fail&limit=1", "/v1/assertions": "?suite=returns&runs=20", "/v1/prompts": "?suite=returns",
-<<<<<<< HEAD
 	"/v1/judge-trials":           "?run={judged}&assertion=cites",
 	"/v1/watches/{watch}/series": "?assertion=short&by=version&step=168h", "/v1/alarms": "?state=acked&watch=tone",
 	"/v1/events": "?agent=support&segment=lang:en&q=lamp&limit=10",
-=======
-	"/v1/judge-trials": "?run={judged}&assertion=cites",
-	"/v1/events":       "?agent=support&segment=lang:en&q=lamp&limit=10",
->>>>>>> traffic
 }
 
 // panelSecret is the secret of a panel token, which examples do not show.

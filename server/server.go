@@ -198,13 +198,10 @@ func New(o Options) (*Server, error) {
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
-<<<<<<< HEAD
 	s.monitor = newMonitoring(s)
 	s.sampleEvent = s.monitor.sampled
 	s.eventsAdded = func(store.Project) { signal(s.monitor.wake) }
-=======
 	s.answers = newAnswers(s)
->>>>>>> traffic
 	s.routes = map[string]*route{}
 	for _, r := range routes() {
 		s.routes[r.Method+" "+r.Path] = r
