@@ -128,7 +128,7 @@ func TestWrongLabels(t *testing.T) {
 		{`{"index": 0, "assertion": "cites", "label": "fail"}`, 422, "/index", "run is missing"},
 		{`{"assertion": "cites", "label": "fail"}`, 422, "", "one of both"},
 		{`{"run": "RUN", "index": 0, "evaluation": "eval_1", "assertion": "cites", "label": "fail"}`, 422, "", "one of both"},
-		{`{"event": "e", "assertion": "cites", "label": "fail"}`, 422, "/event", "not supported yet"},
+		{`{"event": "e", "assertion": "cites", "label": "fail"}`, 404, "", "there is no event"},
 		{`{"evaluation": "eval_none", "assertion": "cites", "label": "fail"}`, 404, "", "eval_none"},
 		{`{"run": "RUN", "index": 0, "label": "fail"}`, 422, "", `"assertion" is missing`},
 		{`{"run": "RUN", "index": 0, "assertion": "cites", "label": "fail", "evidence": [{"start": 0, "end": 16}]}`, 422, "/evidence/0/end", "the output has 15 UTF-16 units"},

@@ -74,8 +74,6 @@ type Charts interface {
 	// all or nothing. If the stored cursor is not s.From, another process was first:
 	// Conflict. An acknowledgement of an alarm that is stored stays.
 	SaveCharts(ctx context.Context, watch string, s ChartSave) error
-	// AddAnchors stores the results of a round of anchors, and its cost.
-	AddAnchors(ctx context.Context, watch string, r AnchorRound) error
 	// Anchors returns the latest rounds of a watch, newest first, at most limit.
 	Anchors(ctx context.Context, watch string, limit int) ([]AnchorRound, error)
 }
@@ -209,6 +207,8 @@ type WatchVerdict struct {
 	Set          string    // hash of the version of the assertion set
 	Version      string    // of the agent
 	Judge        string    // identity, "" if none was asked
+	Model        string    // of the agent, "" if unknown
+	Prompt       string    // hash of the agent's prompt, "" if unknown
 	Segment      string    // value of the watch's segment, "" if it has none
 	Time         time.Time // of the event
 	At           time.Time // when it was stored
@@ -280,6 +280,7 @@ type ChartSave struct {
 	State   []byte
 	Alarms  []Alarm // opened, updated or closed
 	Notices []NewNotice
+	Anchors *AnchorRound // that the state knows from now on, with its cost; nil if there is none
 }
 
 // AlarmState is the state of an alarm.

@@ -84,9 +84,6 @@ func (unwatched) Charts(_ context.Context, watch string) (store.ChartState, erro
 // SaveCharts implements [store.Charts].
 func (unwatched) SaveCharts(context.Context, string, store.ChartSave) error { return refused() }
 
-// AddAnchors implements [store.Charts].
-func (unwatched) AddAnchors(context.Context, string, store.AnchorRound) error { return refused() }
-
 // Anchors implements [store.Charts].
 func (unwatched) Anchors(_ context.Context, watch string, _ int) ([]store.AnchorRound, error) {
 	return nil, noWatch(watch)

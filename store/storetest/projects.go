@@ -188,9 +188,6 @@ func watchMethodsOf(from store.ProjectStore, of tenant) map[string]func(context.
 		"SaveCharts": func(ctx context.Context) error {
 			return from.SaveCharts(ctx, of.own, store.ChartSave{State: []byte("x")})
 		},
-		"AddAnchors": func(ctx context.Context) error {
-			return from.AddAnchors(ctx, of.own, store.AnchorRound{At: start, Results: []byte("[]")})
-		},
 		"Anchors":  func(ctx context.Context) error { return second(from.Anchors(ctx, of.own, 1)) },
 		"Alarm":    func(ctx context.Context) error { return second(from.Alarm(ctx, of.alarm)) },
 		"AckAlarm": func(ctx context.Context) error { return second(from.AckAlarm(ctx, of.alarm, "ana")) },
