@@ -20,11 +20,14 @@ const (
 	// errorRate is the share of undecided evaluations that is in order, and errorShare the
 	// share of the false alarms that charts of errors may have.
 	errorRate, errorShare = 0.1, 0.02
-	// closeAfter is how many evaluations, on average, an alarm stays open at least whose
-	// rate is still what it was when the alarm was opened.
-	closeAfter = 1000
+	// closeAfter is how many evaluations, on average, an alarm stays open at least while the
+	// rate has not fallen: as many as a month of the chart has, within these bounds.
+	closeAfter, closeAfterMost, closeDays = 1000, 30_000, 30
 	// leastChange is the odds ratio from which an alarm can tell that a rise is over.
 	leastChange = 1.5
+	// minSuspect is the number of evaluations from which an alarm knows its rate, and
+	// suspectConfidence that of its limits.
+	minSuspect, suspectConfidence = 50, 0.999
 )
 
 // chart watches one assertion on one version of an agent, as one judge sees it.
@@ -102,7 +105,8 @@ type recovery struct {
 	Alarm string    `json:"alarm"` // id
 	Odds  float64   `json:"odds"`  // of the alarm, times those in control
 	Sum   float64   `json:"sum"`
-	From  failure   `json:"from"` // where the rise began
+	From  failure   `json:"from"`  // where the rise began
+	Early failure   `json:"early"` // the first place where it may have begun
 	Since Span      `json:"since"`
 	Model model     `json:"model"` // that the alarm was opened with
 	At    time.Time `json:"at"`    // when it was opened
@@ -214,7 +218,8 @@ func (c *chart) enter(o *Observation, days, perDays float64) (risen, recovered b
 	if c.live() {
 		p := c.Model.at(o.Segment, o.Time)
 		if c.Recovery != nil {
-			recovered = c.Recovery.add(failed, p, closeAfter)
+			c.suspect()
+			recovered = c.Recovery.add(failed, p, min(closeAfterMost, max(closeAfter, closeDays*c.perDay())))
 		} else {
 			c.Detector.Add(failed, p, days*(1-errorShare))
 			risen = c.Detector.Value() >= perDays
@@ -261,7 +266,7 @@ func (c *chart) restart(at time.Time) {
 
 // rise locates the change that an alarm is about: the failures with which it began, and the
 // time between the last item that was surely before it and the first that was surely after.
-func (c *chart) rise() (failure, Span) {
+func (c *chart) rise() (best, early failure, since Span) {
 	list := make([]stats.Failure, len(c.Failures))
 	for i, f := range c.Failures {
 		list[i] = stats.Failure{Before: f.Before, Expected: f.Expected}
@@ -269,7 +274,7 @@ func (c *chart) rise() (failure, Span) {
 	// Failures that are not kept are no part of the sequence: it begins with the first that is.
 	r, err := stats.LocateRise(list, c.Items, c.Expected)
 	if err != nil {
-		return failure{Time: c.Last}, Span{c.Last, c.Last}
+		return failure{Time: c.Last}, failure{Time: c.Last}, Span{c.Last, c.Last}
 	}
 	low := c.Before
 	if r.Low > 0 {
@@ -279,7 +284,23 @@ func (c *chart) rise() (failure, Span) {
 	if low.After(high) {
 		low, high = high, low
 	}
-	return c.Failures[r.Best], Span{low.UTC(), high.UTC()}
+	return c.Failures[r.Best], c.Failures[r.Low], Span{low.UTC(), high.UTC()}
+}
+
+// suspect raises the rate that the end of an alarm is told from, as more is known of it:
+// a lower limit of the rate since the first place where the rise may have begun, which is
+// less biased than the rate since the likeliest place. It is strict, because the highest of
+// many limits counts.
+func (c *chart) suspect() {
+	r := c.Recovery
+	w := c.since(r.Early)
+	expected := c.Expected - r.Early.Expected
+	if w.N < minSuspect || expected <= 0 {
+		return
+	}
+	if e, err := w.Hajek(suspectConfidence); err == nil {
+		r.Odds = max(r.Odds, odds(e.Low)/odds(expected/float64(w.N)))
+	}
 }
 
 // since adds up the items since a failure.

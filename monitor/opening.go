@@ -52,7 +52,7 @@ func (t *changes) refresh() {
 
 // rises opens the alarm of a chart.
 func (c *Charts) rises(one *chart, family int, o *Observation) *Alarm {
-	from, since := one.rise()
+	from, early, since := one.rise()
 	at := o.clock().UTC()
 	scale := float64(family) * one.perDay() // evaluations of the chart for a day of the project
 	a := &Alarm{
@@ -61,17 +61,11 @@ func (c *Charts) rises(one *chart, family int, o *Observation) *Alarm {
 		Baseline:  &Baseline{Rate: one.Model.Rate, Upper: one.Model.Upper, N: one.Model.N},
 		Statistic: &Statistic{Value: short(one.Detector.Value() * scale), Threshold: short(c.watch.FalseAlarms.PerDays * scale), ARL0Days: c.watch.FalseAlarms.PerDays},
 	}
-	one.Recovery = &recovery{Alarm: a.ID, From: from, Since: since, Model: one.Model, At: at}
+	one.Recovery = &recovery{Alarm: a.ID, Odds: leastChange, From: from, Early: early, Since: since, Model: one.Model, At: at}
 	one.Detector = newDetector
 	c.state.Open = append(c.state.Open, a)
 	c.refresh(one)
-	one.Recovery.Odds = max(leastChange, odds(a.Now.Rate)/odds(max(1e-6, one.expectedSince(from))))
 	return a
-}
-
-// expectedSince is the in-control rate of the items since a failure.
-func (c *chart) expectedSince(f failure) float64 {
-	return (c.Expected - f.Expected) / float64(max(1, c.Items-f.Before))
 }
 
 func odds(p float64) float64 {

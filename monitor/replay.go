@@ -161,6 +161,7 @@ func (r *replay) event(ctx context.Context, e *ingest.Event) error {
 func (r *replay) advance(ctx context.Context, to time.Time) error {
 	if r.clock.IsZero() {
 		r.clock, r.out.Counts.From = to, to
+		r.newDay()
 		r.charts.Check(r.health, to)
 	}
 	if !to.After(r.clock) {
