@@ -31,7 +31,7 @@ const (
 
 // Limits of what monitor apply reads, in bytes.
 const (
-	maxWatchFile  = 8 << 20
+	maxApplied    = 8 << 20
 	maxAnchorFile = 7 << 20
 )
 
@@ -129,7 +129,7 @@ func (a *app) watchAddress(f *datasetFlags, path string) (*url.URL, error) {
 
 // read reads the file and everything that it names.
 func (r *watchReader) read(file string) ([]plannedWatch, error) {
-	data, err := readBounded(file, maxWatchFile)
+	data, err := readBounded(file, maxApplied)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (r *watchReader) path(name string) string {
 // take it.
 func (r *watchReader) set(name, at string) []byte {
 	file := r.path(name)
-	data, err := readBounded(file, maxWatchFile)
+	data, err := readBounded(file, maxApplied)
 	if err != nil {
 		r.wrong(r.doc, at, err)
 		return nil
