@@ -107,7 +107,8 @@ func (s *Server) housekeep(ctx context.Context) {
 	tick := time.NewTicker(s.o.HousekeepEvery)
 	defer tick.Stop()
 	for {
-		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations, Contents: s.o.KeepTexts, Failures: s.o.KeepFailures})
+		k := s.o.KeepTraffic
+		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations, Contents: k.Contents, Failures: k.Failures, Verdicts: k.Verdicts, Rollups: k.Rollups})
 		switch {
 		case ctx.Err() != nil:
 			return

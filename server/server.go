@@ -97,8 +97,7 @@ type Options struct {
 	KeepEvaluations time.Duration // 0 keeps them for ever
 	KeepContents    bool          // store outputs, not only results
 	KeepReplies     time.Duration // for requests with an idempotency key; 24 hours if 0
-	KeepTexts       time.Duration // of events, since they were received; 0 keeps them for ever
-	KeepFailures    time.Duration // texts of events with a failing verdict or without an answer; 0 keeps them for ever
+	KeepTraffic     TrafficKept   // how long what comes of events is kept
 	TrafficShare    float64       // of the events of agents without a watch: so many keep their texts, from 0 to 1
 	Traces          TraceLimits   // limits of held spans
 	SessionLife     time.Duration // of a browser's session since its last use; 12 hours if 0
@@ -118,6 +117,14 @@ type Options struct {
 	PublicURL string
 	// Verdicts sends verdicts of watches on; nil sends none.
 	Verdicts *otlp.Results
+}
+
+// TrafficKept is how long what comes of events is kept; 0 keeps it for ever.
+type TrafficKept struct {
+	Contents time.Duration // texts of events, since they were received
+	Failures time.Duration // texts of events with a failing verdict or without an answer
+	Verdicts time.Duration // verdicts, events without their texts, and thumbs
+	Rollups  time.Duration // counts by hour
 }
 
 // Server handles requests and executes runs. Its methods are safe for
@@ -198,10 +205,10 @@ func New(o Options) (*Server, error) {
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
+	s.answers = newAnswers(s)
 	s.monitor = newMonitoring(s)
 	s.sampleEvent = s.monitor.sampled
 	s.eventsAdded = func(store.Project) { signal(s.monitor.wake) }
-	s.answers = newAnswers(s)
 	s.routes = map[string]*route{}
 	for _, r := range routes() {
 		s.routes[r.Method+" "+r.Path] = r

@@ -11,6 +11,6 @@ func newMonitor(a *app) *cobra.Command {
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newMonitorReplay(a))
+	cmd.AddCommand(newMonitorApply(a), newMonitorForget(a), newMonitorReplay(a), newMonitorStatus(a))
 	return cmd
 }

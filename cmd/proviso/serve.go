@@ -90,8 +90,8 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.KeepContents, "keep-contents", false, "store requests and answers of /v1/evaluate in full, not only their result")
 	timeVar(fs, &o.KeepRuns, "keep-runs", 0, "remove runs that ended `TIME` ago (default never)")
 	timeVar(fs, &o.KeepEvaluations, "keep-evaluations", 0, "remove evaluations after `TIME` (default never)")
-	f.registerMonitor(fs)
 	f.registerTraffic(fs)
+	f.registerMonitor(fs)
 }
 
 // check finds mistakes in the flags that cobra does not detect.
