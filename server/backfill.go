@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -34,19 +33,15 @@ func (m *monitoring) backfill(ctx context.Context, live *liveWatch) error {
 	if err != nil {
 		return err
 	}
-	added := map[string]bool{}
-	for _, id := range set.ids {
-		added[id] = !slices.ContainsFunc(known, func(b store.Bucket) bool { return b.Assertion == id })
-	}
-	if slices.Contains(slices.Collect(maps.Values(added)), true) {
+	added := slices.DeleteFunc(slices.Clone(set.ids), func(id string) bool {
+		return slices.ContainsFunc(known, func(b store.Bucket) bool { return b.Assertion == id })
+	})
+	if len(added) > 0 {
 		jobs, err := m.storedEvents(ctx, live)
-		if err == nil {
-			jobs, err = unevaluated(ctx, in, live.Name, jobs, added)
-		}
 		if err != nil {
 			return err
 		}
-		if n, err := in.EnqueueEvents(ctx, live.Name, jobs); err != nil {
+		if n, err := in.EnqueueEvents(ctx, live.Name, jobs, added...); err != nil {
 			return err
 		} else if n > 0 {
 			m.s.o.Log.Info("stored traffic is evaluated for new assertions", "project", live.key.project, "watch", live.Name, "events", n)
@@ -102,24 +97,6 @@ func (m *monitoring) storedEvents(ctx context.Context, live *liveWatch) ([]store
 	}
 	slices.Reverse(jobs)
 	return jobs, nil
-}
-
-// unevaluated leaves out events that have a verdict on a new assertion already, because they
-// came meanwhile.
-func unevaluated(ctx context.Context, in store.ProjectStore, watch string, jobs []store.Backfill, added map[string]bool) ([]store.Backfill, error) {
-	var events []string
-	for _, job := range jobs {
-		events = append(events, job.Event)
-	}
-	has := map[string]bool{}
-	if len(events) > 0 {
-		if err := verdictsOn(ctx, in, watch, events, func(v *store.WatchVerdict) {
-			has[v.Event] = has[v.Event] || added[v.Assertion]
-		}); err != nil {
-			return nil, err
-		}
-	}
-	return slices.DeleteFunc(jobs, func(job store.Backfill) bool { return has[job.Event] }), nil
 }
 
 // event reads an event that is to be evaluated.

@@ -128,6 +128,16 @@ func (m *monitoring) evaluateChunk(ctx, stopping context.Context, c chunk) {
 			}
 			return
 		}
-		m.results <- m.evaluateEvent(ctx, &c, l)
+		r := m.evaluateEvent(ctx, &c, l)
+		if !c.set.asks {
+			m.results <- r
+			continue
+		}
+		// Nothing else is paid for before this is stored: a process that is killed loses no
+		// more than the calls of its workers.
+		kept := make(chan struct{})
+		r.kept = kept
+		m.results <- r
+		<-kept
 	}
 }

@@ -167,7 +167,16 @@ func (w *liveWatch) segmentOf(e *ingest.Event) string {
 type settlement struct {
 	key    watchKey
 	result store.EventResult
-	trace  string // of the event, for a collector
+	trace  string        // of the event, for a collector
+	kept   chan struct{} // is closed once it is stored; nil if nobody waits
+}
+
+// told tells the worker, once, that the result is stored or given up.
+func (s *settlement) told() {
+	if s.kept != nil {
+		close(s.kept)
+		s.kept = nil
+	}
 }
 
 // settler stores the results of jobs, those that wait together: one transaction and one
@@ -215,6 +224,11 @@ func (x *settler) gather(one settlement, ended <-chan struct{}) {
 // store stores the results of a watch. While there is no room, it tries again: they are paid
 // for. Once all workers have ended, it tries only once more.
 func (x *settler) store(key watchKey, list []settlement, ended <-chan struct{}) {
+	defer func() {
+		for i := range list {
+			list[i].told()
+		}
+	}()
 	in := x.m.s.o.Store.In(key.project)
 	for last := false; ; {
 		done := make([]store.EventResult, len(list))

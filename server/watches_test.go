@@ -53,7 +53,7 @@ func watched(t *testing.T, o server.Options, watch string) *fixture {
 		o.WatchWorkers = 4
 	}
 	if o.ChartEvery == 0 {
-		o.ChartEvery = 30 * time.Millisecond
+		o.ChartEvery = 50 * time.Millisecond
 	}
 	o.Poll, o.Open = 20*time.Millisecond, true
 	f := start(t, o)
@@ -75,7 +75,7 @@ func (f *fixture) wants(method, path, body string, status int) answer {
 func (f *fixture) eventually(path, what string, is func(*value.Object) bool) *value.Object {
 	f.t.Helper()
 	var got answer
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if got = f.ask("GET", path, ""); got.status == 200 {
 			if o := got.object(f.t); is(o) {
 				return o

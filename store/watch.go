@@ -40,10 +40,11 @@ type Watches interface {
 
 // EventJobs are the evaluations of events that watches sampled, and their verdicts.
 type EventJobs interface {
-	// EnqueueEvents adds jobs for events that are stored already, for a new assertion.
-	// An event that waits for the watch already is not added again. added is the number
-	// of new jobs; jobs beyond MaxPending of the watch are not added.
-	EnqueueEvents(ctx context.Context, watch string, jobs []Backfill) (added int, err error)
+	// EnqueueEvents adds jobs for events that are stored already, for new assertions. An
+	// event that waits for the watch already, or that has a verdict on one of these
+	// assertions, is not added. added is the number of new jobs; jobs beyond MaxPending of
+	// the watch are not added.
+	EnqueueEvents(ctx context.Context, watch string, jobs []Backfill, assertions ...string) (added int, err error)
 	// LeaseEvents leases jobs that are due, those for a baseline first, then the oldest.
 	// It reserves r.Reserve of the day's budget for each, and leases none that would
 	// exceed r.Budget. A lease that has expired is leased again; its reservation was

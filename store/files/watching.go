@@ -44,7 +44,7 @@ func (unwatched) WatchHealth(_ context.Context, name string, _ time.Time) (store
 }
 
 // EnqueueEvents implements [store.EventJobs].
-func (unwatched) EnqueueEvents(context.Context, string, []store.Backfill) (int, error) {
+func (unwatched) EnqueueEvents(context.Context, string, []store.Backfill, ...string) (int, error) {
 	return 0, refused()
 }
 
