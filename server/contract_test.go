@@ -43,6 +43,8 @@ func TestTypesOfTheApp(t *testing.T) {
 		"RunDataset": "RunDataset", "DatasetVersion": "DatasetVersion", "StoredDataset": "StoredDataset", "ChangedDataset": "ChangedDataset", "DatasetDiff": "DatasetDiff", "ChangedCase": "ChangedCase",
 		"NewTrial": "NewTrial", "TrialChange": "TrialChange", "Trial": "Trial", "TrialHalf": "TrialHalf", "TrialSide": "TrialSide", "TrialDifference": "TrialDifference",
 		"TrialResult": "TrialResult", "Flip": "Flip", "Judged": "Judged", "LeftOut": "LeftOut", "TrialBase": "TrialBase",
+		"WatchView": "WatchView", "WatchQueue": "WatchQueue", "WatchSpend": "WatchSpend", "WatchSeries": "WatchSeries", "SeriesLine": "SeriesLine", "SeriesBucket": "SeriesBucket", "RateInterval": "RateInterval", "WatchDifferences": "WatchDifferences", "TrafficDifference": "TrafficDifference", "TrafficFigures": "TrafficFigures", "AssertionDifference": "AssertionDifference", "ValueRate": "ValueRate", "MixDifference": "MixDifference", "WatchThumbs": "WatchThumbs", "AssertionThumbs": "AssertionThumbs",
+		"ThumbCounts": "ThumbCounts", "ThumbShares": "ThumbShares", "ThumbFigure": "ThumbFigure", "NoticeView": "NoticeView", "Adoption": "Adoption", "Measure": "Measure", "AgentAdoption": "AgentAdoption", "PromptAdoption": "PromptAdoption", "PullRequest": "PullRequest", "TrafficEvent": "TrafficEvent", "EventUsage": "EventUsage", "EventVerdict": "EventVerdict", "EventFeedback": "EventFeedback", "Conversation": "Conversation", "Agent": "Agent",
 	} {
 		members := membersOf(string(source), app)
 		schema, ok := doc.Components.Schemas[ours]

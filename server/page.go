@@ -93,9 +93,9 @@ func isPage(p string) bool {
 		return false
 	}
 	switch head, rest, _ := strings.Cut(p[1:], "/"); head {
-	case "runs", "assertions", "judges", "prompts", "datasets", "label":
+	case "runs", "assertions", "judges", "prompts", "datasets", "label", "monitor", "alarms":
 		return true
-	case "", "compare", "playground", "spade", "settings", "login":
+	case "", "compare", "playground", "spade", "settings", "login", "traffic":
 		return rest == ""
 	}
 	return false

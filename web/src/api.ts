@@ -179,7 +179,7 @@ export interface Label {
 export interface LabelList { items: Label[]; next?: string }
 
 // Queues of labels: /v1/label-queues/{queue}, and POST …/lease for the next item (204: none is left).
-export interface NewLabelQueue { run: string; assertions?: string[]; size?: number; random?: number; blind?: boolean; people?: number }
+export interface NewLabelQueue { run?: string; events?: string[]; filter?: string; assertions?: string[]; size?: number; random?: number; blind?: boolean; people?: number }
 export interface LabelQueue {
   name: string; run: string; blind: boolean; people: number; items: number; done: number; created: string; created_by?: string; agreement?: LabelAgreement;
 }
@@ -193,7 +193,7 @@ export interface Lease {
   agreement: LabelAgreement;
 }
 export interface LabelItem {
-  run: string; index: number; assertion: string; case: string; title: string; instruction: string; criteria: string[]; question: string; input: string;
+  run: string; index: number; event?: string; assertion: string; case: string; title: string; instruction: string; criteria: string[]; question: string; input: string;
   prompt: string; vars: [string, string][]; output: string; cut?: string[]; judge?: DetailAssertion;
 }
 // Streamed evaluations and panel tokens.
@@ -301,3 +301,64 @@ export interface SpadeOutput { id: string; index?: number; output: string; cut?:
 export interface SpadeSelection {
   method: 'sub' | 'none'; found: boolean; best: number; chosen: string[]; proven: boolean; caught: number; of: number; failed_good: number; good: number; uncaught: string[];
 }
+
+// The monitor: /v1/watches, /v1/alarms, /v1/adoption.
+export type WatchState = 'ok' | 'learning' | 'alarm' | 'silent';
+export interface WatchView {
+  name: string; version: number; hash: string; created_at: string; updated_at: string; created_by?: string; watch: Record<string, unknown>; anchors: number; state: WatchState;
+  causes?: string[]; open_alarms: number; queue: WatchQueue; spend: WatchSpend; last_verdict?: string; last_error?: string; error?: string; charts: ChartView[]; false_alarms?: string;
+}
+export interface WatchQueue { pending: number; oldest?: string; dropped_today: number }
+export interface WatchSpend { day: string; budget?: number; spent: number; reserved: number; uncertain: number; events: number }
+export interface ChartView {
+  assertion: string; version?: string; judge?: string; n: number; entered: number; errors?: number; skipped?: number; rate: number | null; low: number | null; high: number | null;
+  state: 'learning' | 'watching' | 'alarm'; source?: string; in_control: number | null; per_day: number; smallest_change: number | null; smallest_rate: number | null; value: number; alarm?: string;
+}
+export interface WatchSeries { watch: string; from: string; to: string; step_s: number; by?: string; lines: SeriesLine[] }
+export interface SeriesLine { assertion: string; version?: string; judge?: string; segment?: string; total: SeriesBucket; note?: string; buckets: (SeriesBucket | null)[] }
+export interface SeriesBucket {
+  start: string; n: number; fail: number; errors?: number; skipped?: number; rate: number | null; low: number | null; high: number | null; corrected?: RateInterval; cost?: number;
+}
+export interface RateInterval { rate: number; low: number; high: number; labels?: number }
+export interface WatchDifferences { watch: string; from: string; to: string; before: string; traffic: TrafficDifference; assertions: AssertionDifference[]; mix: MixDifference[] }
+export interface TrafficDifference { before: TrafficFigures; within: TrafficFigures }
+export interface TrafficFigures { events: number; per_hour: number; failed: number | null; tokens: number | null; cost: number | null; latency_ms: number | null }
+export interface AssertionDifference { assertion: string; before: SeriesBucket; within: SeriesBucket; change?: RateInterval; by?: ValueRate[] }
+export interface ValueRate { what: 'version' | 'segment'; value: string; rate: SeriesBucket }
+export interface MixDifference { what: string; value: string; before: number; within: number; events: number; new?: boolean }
+export interface WatchThumbs { watch: string; from: string; to: string; about: string; users: number; note?: string; cut?: boolean; assertions: AssertionThumbs[] }
+export interface AssertionThumbs {
+  assertion: string; votes: number; down: ThumbCounts; up: ThumbCounts; voted: ThumbShares; odds_ratio?: ThumbFigure; auc?: ThumbFigure; graded_auc?: ThumbFigure; note?: string;
+}
+export interface ThumbCounts { fail: number; pass: number }
+export interface ThumbShares { fail: number | null; pass: number | null }
+export interface ThumbFigure { value: number; low: number | null; high: number | null }
+export interface AlarmShown {
+  id: string; watch: string; kind: 'agent' | 'judge' | 'mix' | 'silent'; cause?: string; assertion: string; state: 'open' | 'acked' | 'closed'; opened: string; closed: string | null; reason: string;
+  since: { low: string; high: string } | null; baseline: { rate: number; upper: number; n: number } | null; now: { rate: number; low: number; high: number; n: number; corrected: number | null } | null;
+  statistic: { value: number; threshold: number; arl0_days: number } | null; version: string; judge: string; changed: { what: string; from: string; to: string; at: string }[]; examples: string[];
+  acked_by?: string; acked_at?: string;
+}
+export interface AlarmView extends AlarmShown { notices: NoticeView[] }
+export interface NoticeView {
+  target: string; event: 'opened' | 'closed'; state: 'waiting' | 'sent' | 'dropped'; attempts: number; created_at: string; sent_at?: string; next_at?: string; error?: string; remote?: string;
+}
+export interface Adoption { at: string; measures: Measure[]; agents: AgentAdoption[]; pull_requests: PullRequest[] }
+export interface Measure { name: string; definition: string; value: number | null; of: number }
+export interface AgentAdoption {
+  agent: string; events: number; watches: string[]; assertions: number; evaluated: number | null; last_evaluated?: string; prompts: PromptAdoption[];
+}
+export interface PromptAdoption { hash: string; first: string; last: string; events: number; instructions: number | null; covered: number | null }
+export interface PullRequest { number: string; suite: string; run: string; at: string; changed: boolean | null; verdict: boolean }
+
+// Traffic: /v1/events and /v1/conversations.
+export interface TrafficEvent {
+  id: string; agent: string; time: string; received: string; conversation?: string; trace_id?: string; kept: boolean; failed?: boolean; input?: string; output?: string; context?: string;
+  error?: string; version?: string; prompt?: string; model?: string; segment?: Record<string, string>; user?: string; metadata?: Record<string, unknown>; usage?: EventUsage; cost?: number;
+  latency_ms?: number; up: number; down: number; verdicts?: EventVerdict[]; feedback?: EventFeedback[];
+}
+export interface EventUsage { prompt_tokens: number; completion_tokens: number; total_tokens: number }
+export interface EventVerdict { assertion: string; status: Status; score?: number; reason?: string; judge?: string; set?: string; at: string }
+export interface EventFeedback { user?: string; value: number; comment?: string; time: string }
+export interface Conversation { conversation: string; items: TrafficEvent[]; next?: string }
+export interface Agent { name: string; first: string; last: string; events: number }

@@ -13,9 +13,13 @@ import './frame';
 // labels says that a session may do nothing but label.
 const labels = (s: Session): boolean => s.scopes.length > 0 && s.scopes.every((x) => x === 'label');
 
+// serves says that a server answers, and not the folder of proviso view, which has no traffic.
+const serves = (s: Session): boolean => s.mode === 'serve';
+
 // The pages, and which sessions have a use for them.
 const nav: [name: string, what?: (s: Session) => boolean][] = [
   ['Runs'], ['Compare'], ['Assertions'], ['Label'], ['Judges'], ['Prompts'], ['Spade'], ['Datasets'],
+  ['Monitor', serves], ['Traffic', serves],
   ['Playground', (s) => s.mode === 'serve' && (s.scopes.includes('evaluate') || s.scopes.includes('admin'))],
   ['Settings'],
 ];
@@ -31,6 +35,7 @@ const routes: [address: RegExp, load: Load][] = [
   [/^\/spade$/, () => import('./pages/spade').then((m) => m.default)],
   [/^\/playground$/, () => import('./pages/playground').then((m) => m.default)],
   [/^\/datasets(\/[^/]+)?$/, list('/datasets')],
+  ...['monitor', 'alarms', 'traffic'].map((name): [RegExp, Load] => [new RegExp(`^/${name}(/[^/]+)?$`), () => import('./pages/watching').then((m) => m.watching[name]!)]),
   ...['compare', 'assertions', 'judges', 'prompts', 'settings', 'login'].map((name): [RegExp, Load] => [new RegExp(`^/${name}$`), list('/' + name)]),
 ];
 

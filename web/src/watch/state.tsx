@@ -1,0 +1,34 @@
+// States of watches and alarms in words, and links between the pages of the monitor.
+import type { AlarmShown, WatchState } from '../api';
+import { plain } from '../text';
+import { address } from '../url';
+
+const states: Record<WatchState, [sign: string, word: string, style: string]> = {
+  ok: ['✓', 'In control', 'pass'], learning: ['…', 'Learning: not enough data', 'skip'], alarm: ['▲', 'Alarm', 'fail'], silent: ['!', 'Silent: nothing is known', 'error'],
+};
+
+// Silence and learning are states of their own: what is not known is never shown as good.
+export function WatchMark({ state }: { state: WatchState }) {
+  const [sign, word, style] = states[state] ?? ['!', state, 'error'];
+  return <span class={'status ' + style}><span aria-hidden="true">{sign} </span>{word}</span>;
+}
+
+const kinds: Record<AlarmShown['kind'], string> = { agent: 'The agent fails more often', judge: 'The judge decides otherwise', mix: 'The traffic has another mix', silent: 'Nothing is known' };
+
+export const kindOf = (a: AlarmShown): string => kinds[a.kind] ?? a.kind;
+
+export function AlarmMark({ a }: { a: AlarmShown }) {
+  const [sign, word, style] = a.state === 'open' ? ['▲', 'Open', 'fail'] : a.state === 'acked' ? ['●', 'Acknowledged', 'error'] : ['–', 'Closed', 'skip'];
+  return <span class={'status ' + style}><span aria-hidden="true">{sign} </span>{word}</span>;
+}
+
+export const watchPage = (name: string, query: Record<string, string | undefined> = {}): string => address('/monitor/' + encodeURIComponent(name), query);
+export const alarmPage = (id: string): string => '/alarms/' + encodeURIComponent(id);
+export const eventPage = (id: string): string => address('/traffic', { event: id });
+
+// causes are what silence has as its cause.
+const causes: Record<string, string> = {
+  traffic: 'no event came', verdicts: 'events came, and no verdict was made', key: 'the key of the judge or of the watch does not work', model: 'the model of the judge is not there any more',
+  budget: 'the money of the day is spent', queue: 'more events wait than are evaluated', errors: 'an assertion cannot be decided',
+};
+export const causeText = (cause: string): string => causes[cause] ?? plain(cause);
