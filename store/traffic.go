@@ -84,7 +84,7 @@ func (n *NewEvent) Check() error {
 	return errors.Join(errs...)
 }
 
-// AddedEvents counts what became of events that were added.
+// AddedEvents counts the results of adding events.
 type AddedEvents struct {
 	Accepted, Duplicates int
 }
