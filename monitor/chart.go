@@ -21,8 +21,8 @@ const (
 	// share of the false alarms that charts of errors may have.
 	errorRate, errorShare = 0.1, 0.02
 	// closeAfter is how many evaluations, on average, an alarm stays open at least while the
-	// rate has not fallen: as many as a month of the chart has, within these bounds.
-	closeAfter, closeAfterMost, closeDays = 1000, 30_000, 30
+	// rate has not fallen: as many as so many days of the chart have, within these bounds.
+	closeAfter, closeAfterMost, closeDays = 1000, 100_000, 90
 	// leastChange is the odds ratio from which an alarm can tell that a rise is over.
 	leastChange = 1.5
 	// minSuspect is the number of evaluations from which an alarm knows its rate, and
