@@ -75,7 +75,12 @@ func eventsByID(c *call, ids []string) ([]store.Event, error) {
 		return nil, pointed("/events", proviso.Limit, fmt.Sprintf("there are %d events, and at most %d are taken at once", len(ids), maxMadeEvents))
 	}
 	var list []store.Event
+	seen := map[string]bool{}
 	for i, id := range ids {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
 		e, err := c.kept.Event(c.r.Context(), id)
 		switch at := "/events/" + strconv.Itoa(i); {
 		case err != nil && isNotFound(err):
