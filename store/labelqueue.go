@@ -12,6 +12,7 @@ import (
 const (
 	MaxPeople = 100            // who label an item
 	MaxLease  = 24 * time.Hour // of an item
+	MaxSkip   = 1000           // items that a request puts off
 )
 
 // NewLabelQueue is a queue of items of one run to be stored.
@@ -55,12 +56,22 @@ type LeaseRequest struct {
 	For    time.Duration // how long the item is the person's alone
 	Lease  string        // to renew, "" for another item
 	Resume bool          // the item that the person has already, if there is one
+	Skip   []Skipped     // not one of these, unless Lease or Resume name it
+}
+
+// Skipped is an item that a person puts off.
+type Skipped struct {
+	Index     int    // of the row
+	Assertion string // "" for the whole output
 }
 
 // Check returns why a request is invalid, or nil.
 func (r *LeaseRequest) Check() error {
 	if r.For < time.Second || r.For > MaxLease {
 		return proviso.Errorf(proviso.Invalid, "a lease lasts from 1 second to %v, not %v", MaxLease, r.For)
+	}
+	if len(r.Skip) > MaxSkip {
+		return proviso.Errorf(proviso.Limit, "%d items to skip, more than %d", len(r.Skip), MaxSkip)
 	}
 	return checkText("person", r.By, MaxName)
 }

@@ -247,6 +247,12 @@ func (s *labels) choose(q *queue, r *store.LeaseRequest) (*held, error) {
 			return first, nil
 		}
 	}
+	off := map[int]bool{}
+	for _, x := range r.Skip {
+		if i, ok := q.at[item{x.Index, x.Assertion}]; ok {
+			off[i] = true
+		}
+	}
 	reached := false
 	for i := q.from[r.By]; i < len(q.items); i++ {
 		if !q.open(i) || s.has(q, q.items[i], r.By) {
@@ -256,7 +262,7 @@ func (s *labels) choose(q *queue, r *store.LeaseRequest) (*held, error) {
 			q.from[r.By], reached = i, true
 		}
 		mine := slices.ContainsFunc(q.on[i], func(h *held) bool { return h.by == r.By })
-		if !mine && q.people[i]+len(q.on[i]) < q.People {
+		if !mine && !off[i] && q.people[i]+len(q.on[i]) < q.People {
 			return &held{by: r.By, position: i}, nil
 		}
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 
 	"github.com/proviso-eval/proviso"
@@ -97,11 +98,33 @@ func (x *leasing) next() (position int, err error) {
 			return 0, err
 		}
 	}
+	off, err := x.off()
+	if err != nil {
+		return 0, err
+	}
 	err = x.queryRow(`SELECT position FROM label_item i INDEXED BY label_item_open WHERE queue = ?1 AND open = 1 AND position >= ?5 AND `+unlabelled+`
+		AND position NOT IN (SELECT value FROM json_each(?7))
 		AND people + (SELECT count(*) FROM label_lease s WHERE s.queue = ?1 AND s.position = i.position) < ?6
 		AND NOT EXISTS (SELECT 1 FROM label_lease s WHERE s.queue = ?1 AND s.position = i.position AND s.person = ?4)
-		ORDER BY position LIMIT 1`, x.seq, string(x.d.name), x.queue.Run, x.r.By, from, x.queue.People).Scan(&position)
+		ORDER BY position LIMIT 1`, x.seq, string(x.d.name), x.queue.Run, x.r.By, from, x.queue.People, off).Scan(&position)
 	return position, err
+}
+
+// off returns the positions of the items that the person puts off, as a JSON list.
+func (x *leasing) off() (string, error) {
+	list := make([]int, 0, len(x.r.Skip))
+	for _, s := range x.r.Skip {
+		var position int
+		switch err := x.queryRow("SELECT position FROM label_item WHERE queue = ? AND row = ? AND assertion = ?", x.seq, s.Index, s.Assertion).Scan(&position); {
+		case errors.Is(err, sql.ErrNoRows): // the queue was made anew
+		case err != nil:
+			return "", err
+		default:
+			list = append(list, position)
+		}
+	}
+	data, err := json.Marshal(list)
+	return string(data), err
 }
 
 // reached returns from where a person has open items without a label, and keeps it, so

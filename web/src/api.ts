@@ -187,7 +187,8 @@ export interface Kappa { n: number; agree: number; kappa: number | null; low: nu
 export interface LabelAgreement {
   with_judge: Kappa; assertions: (Kappa & { assertion: string })[]; between_people: Kappa & { pairs: (Kappa & { people: string[] })[] };
 }
-export interface LeaseRequest { seconds?: number; lease?: string; resume?: boolean }
+export interface LeaseRequest { seconds?: number; lease?: string; resume?: boolean; skip?: SkippedItem[] }
+export interface SkippedItem { index: number; assertion: string }
 export interface Lease {
   item: LabelItem; why: string; stratum: 'random' | 'informative'; lease: string; expires: string; left: number; mine: number; done: number; blind: boolean;
   agreement: LabelAgreement;

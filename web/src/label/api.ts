@@ -1,5 +1,5 @@
 // Requests of the pages on which people label.
-import type { Detail, Label, LabelItem, LabelList, Lease, NewLabel } from '../api';
+import type { Detail, Label, LabelItem, LabelList, Lease, LeaseRequest, NewLabel, SkippedItem } from '../api';
 import { ask, get } from '../load';
 import { runAddress } from '../http';
 import { address } from '../url';
@@ -13,10 +13,10 @@ export const hold = 300;
 // is sent again, with the same key.
 const patience = 20_000;
 
-// take leases the next item; undefined if none is left. With resume it is the item that
-// the person has leased already, if there is one.
-export const take = (queue: string, resume = false): Promise<Lease | undefined> =>
-  ask('POST', queueAddress(queue) + '/lease', { seconds: hold, ...(resume ? { resume } : {}) });
+// take leases the next item that is not one of skip; undefined if none is left. With resume
+// it is the item that the person has leased already, if there is one.
+export const take = (queue: string, skip: SkippedItem[], resume = false): Promise<Lease | undefined> =>
+  ask('POST', queueAddress(queue) + '/lease', { seconds: hold, ...(resume ? { resume } : {}), ...(skip.length ? { skip } : {}) } satisfies LeaseRequest);
 
 export const renew = (queue: string, lease: string): Promise<Lease> => ask('POST', queueAddress(queue) + '/lease', { seconds: hold, lease });
 

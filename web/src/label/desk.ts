@@ -35,7 +35,6 @@ export class Desk {
   done: Done[] = [];
   more: string | undefined;          // of done: where the next page begins
   agreement: LabelAgreement | undefined;
-  skipped: Held[] = [];
   said = '';                         // what happened last, for people
   busy = false;                      // a label or an undo is on its way
   private ahead: Held[] = [];
@@ -62,6 +61,7 @@ export class Desk {
   }
 
   get outbox(): Pending[] { return this.kept.outbox; }
+  get skipped(): number { return this.kept.skipped.length; }
   get left(): number { return Math.max(0, this.total - this.mine); }
   get mine(): number { return Math.max(0, this.before + this.sent); }
   get undos(): number { return this.undone.length; }
@@ -107,9 +107,8 @@ export class Desk {
 
   // leave gives back what is not shown: the page may be going away, or come back.
   leave(): void {
-    for (const h of [...this.ahead, ...this.skipped]) if (h.lease) giveBack(this.queue, h.lease);
+    for (const h of this.ahead) if (h.lease) giveBack(this.queue, h.lease);
     this.ahead = this.ahead.filter((h) => !h.lease);
-    this.skipped = [];
   }
 
   // older loads more of the labels of the person.
@@ -233,7 +232,7 @@ export class Desk {
 
   // fetch loads one item ahead; several calls at a time load one.
   private fetch(resume = false): Promise<void> {
-    return (this.fetching ??= take(this.queue, resume).then((l) => {
+    return (this.fetching ??= take(this.queue, this.kept.skipped, resume).then((l) => {
       if (!l) return;
       if (this.closed) return giveBack(this.queue, l.lease);
       this.ahead.push(this.heldOf(l));
@@ -247,18 +246,19 @@ export class Desk {
     return { item: l.item, why: l.why, lease: l.lease, until: Date.now() + hold * 1000, lost: false };
   }
 
-  // skip keeps the lease of the item, so that another one comes, and the item later.
+  // skip gives the item back, so that others may label it, and puts it off.
   skip(): void {
     if (!this.held || this.busy) return;
-    this.skipped.push(this.held);
+    const { item, lease } = this.held;
+    this.kept.skip([...this.kept.skipped, { index: item.index, assertion: item.assertion }]);
+    if (lease) giveBack(this.queue, lease);
     this.said = 'Skipped. The item comes back later.';
     void this.advance();
   }
 
-  // back shows the items that were skipped.
+  // back shows the items that were skipped, and that nobody has labelled meanwhile.
   back(): void {
-    this.ahead.push(...this.skipped);
-    this.skipped = [];
+    this.kept.skip([]);
     void this.advance();
   }
 
@@ -337,7 +337,6 @@ export class Desk {
     if (typeof data?.key !== 'string') return;
     const of = (h: Held) => keyOf(h.item) === data.key;
     this.ahead = this.ahead.filter((h) => !of(h));
-    this.skipped = this.skipped.filter((h) => !of(h));
     if (this.held && of(this.held)) this.elsewhere = data.said;
     this.changed();
   }

@@ -1,4 +1,4 @@
-import{$ as re,$a as he,B as ae,C as z,E as I,Ea as N,F as T,Fa as Q,Ra as pe,T as c,Ta as ce,U as g,V as se,Va as v,Ya as de,Z as K,_a as fe,a as w,aa as ie,ab as me,ba as le,da as D,e as f,fa as ue,g as Y,ga as E,i as te,ka as q,l as U,m as G,o as R,p as V,q as S,r as e,s as d,t as _,u as H,w as ne,x as oe}from"./app-chunk-JPL634KM.js";var Re=["id","instruction","criteria","check","description","type","weight","severity","scope"];function ge(t){return"- "+Object.entries(t).map(([n,a])=>Array.isArray(a)?n+`:
+import{$ as re,$a as he,B as ae,C as z,E as I,Ea as N,F as T,Fa as Q,Ra as pe,T as c,Ta as ce,U as g,V as se,Va as v,Ya as de,Z as K,_a as fe,a as w,aa as ie,ab as me,ba as le,da as D,e as f,fa as ue,g as Y,ga as E,i as te,ka as q,l as U,m as G,o as R,p as V,q as S,r as e,s as d,t as _,u as H,w as ne,x as oe}from"./app-chunk-2RRDGCAA.js";var Re=["id","instruction","criteria","check","description","type","weight","severity","scope"];function ge(t){return"- "+Object.entries(t).map(([n,a])=>Array.isArray(a)?n+`:
 `+a.map(r=>"    - "+JSON.stringify(r)).join(`
 `):n+": "+JSON.stringify(a)).join(`
   `)+`
