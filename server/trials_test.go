@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/fakejudge"
 	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
@@ -190,6 +191,34 @@ func TestTrial(t *testing.T) {
 	second := f.trialEnd(admin, fmt.Sprintf(`{"run": %q, "assertion": "cites", "change": {"judge": "stern"}, "limit": 40}`, run)).Object("result")
 	if second.At("looks") != 2.0 || second.Object("left_out").At("beyond") != 48.0 || second.Object("after").At("false_pass") != 0.0 || stern.Count() == 0 {
 		t.Error(value.Stringify(second))
+	}
+}
+
+// TestTrialContext: a judge sees the context of a trial, with the variables of the case as
+// data, and the looks at the held-out half outlive the server.
+func TestTrialContext(t *testing.T) {
+	t.Parallel()
+	usual := strict("usual")
+	f := start(t, judgedBy(usual))
+	admin, ana, ben := f.people()
+	run := f.trialRun(6)
+	f.labelTrial(run, ana, ben, 4)
+	body := func(context string) string {
+		return fmt.Sprintf(`{"run": %q, "assertion": "cites", "change": {"context": %q}}`, run, context)
+	}
+	f.trialEnd(admin, body("About {{ topic }}: {{missing}} {{ topic | upper }} {{topic"))
+	if got, want := usual.Calls()[0].Context, "About lamps: {{missing}} {{ topic | upper }} {{topic"; got != want {
+		t.Errorf("the judge sees %q, want %q", got, want)
+	}
+	if got := f.ask("POST", "/v1/judge-trials", body(strings.Repeat("x", judge.MaxText+1)), bearer(admin)); got.status != 413 && got.status != 422 {
+		t.Errorf("a context that is too long: %d %s", got.status, got.body)
+	}
+	long := f.trialEnd(admin, body(strings.Repeat("{{topic}}", judge.MaxText/len("{{topic}}"))))
+	if long.Text("status") != "done" {
+		t.Error(value.Stringify(long))
+	}
+	if n, err := f.store.In(store.DefaultProject).CountLooks(t.Context(), run, "cites"); n != 2 || err != nil {
+		t.Errorf("%d looks are stored: %v", n, err)
 	}
 }
 

@@ -31,6 +31,7 @@ var migrations = [...]migration{
 	{file: "schema/003.sql"},
 	{file: "schema/004.sql"},
 	{file: "schema/005.sql"},
+	{file: "schema/008.sql"},
 }
 
 type migration struct {

@@ -58,6 +58,9 @@ func (b *bench) tenant(name store.Project) tenant {
 	b.ok(err)
 	t.lease = must(t.LeaseLabel(b.Context(), store.LeaseRequest{Queue: other.Name, By: "ben", For: time.Minute}))(b)
 	t.said = must(t.AddLabel(b.Context(), n))(b)
+	for range len(name) {
+		must(t.AddLook(b.Context(), "run_1", "a"))(b)
+	}
 	return t
 }
 
@@ -81,7 +84,7 @@ func (b *bench) seen(t tenant) string {
 	for _, f := range []store.LabelFilter{{}, {By: "ana"}} {
 		list = append(list, all(b, 1, pagesOf(t.ListLabels, f)), must(t.CountLabels(b.Context(), f))(b))
 	}
-	list = append(list, all(b, 1, t.ListLabelQueues))
+	list = append(list, all(b, 1, t.ListLabelQueues), must(t.CountLooks(b.Context(), t.run.ID, "a"))(b), must(t.CountLooks(b.Context(), "run_1", "a"))(b))
 	list = append(list, must(t.FinishedRows(b.Context(), t.run.ID))(b), must(t.CountAssertions(b.Context(), t.run.ID))(b), must(t.Tally(b.Context(), t.run.ID))(b))
 	return fmt.Sprintf("%+v", list)
 }
@@ -120,7 +123,7 @@ func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Conte
 }
 
 // shown are the methods of a project that [bench.tenant] and [bench.seen] call.
-var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations", "AddLabel", "ListLabels", "CountLabels", "PutLabelQueue", "ListLabelQueues"}
+var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations", "AddLabel", "ListLabels", "CountLabels", "PutLabelQueue", "ListLabelQueues", "AddLook", "CountLooks"}
 
 var projectTests = []test{
 	{name: "all methods", run: func(b *bench) {

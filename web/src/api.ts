@@ -255,7 +255,7 @@ export interface ChangedCase { case: string; before: Case; after: Case }
 
 // Trials of a changed judge: /v1/judge-trials. The base is what one starts from.
 export interface NewTrial { run: string; assertion: string; change: TrialChange; limit?: number }
-export interface TrialChange { instruction?: string; criteria?: unknown[]; value?: string; rubric_prompt?: string; judge?: string }
+export interface TrialChange { instruction?: string; criteria?: unknown[]; value?: string; rubric_prompt?: string; context?: string; judge?: string }
 export interface Trial {
   id: string; run: string; assertion: string; change: TrialChange; status: 'running' | 'done' | 'failed' | 'cancelled'; created_at: string;
   total: number; done: number; errors: number; cost: number; error?: string; result?: TrialResult;
