@@ -283,12 +283,12 @@ export type Definition = Record<string, unknown>;
 // POST /v1/spade: assertions for what a prompt asks, by rules.
 export interface SpadeRequest {
   versions?: { name?: string; text: string }[]; prompt?: string; suite?: string; examples?: SpadeExample[]; run?: string; labels?: Record<string, Said>;
-  reject?: string[]; keep?: string[]; alpha?: number; tau?: number;
+  reject?: string[]; keep?: string[]; cases?: boolean; alpha?: number; tau?: number;
 }
 export interface SpadeExample { id: string; output: string; label?: Said; vars?: Record<string, unknown> }
 export interface SpadeAnswer {
   history: SpadeChange[]; sentences: SpadeSentence[]; candidates: SpadeCandidate[]; unchecked: SpadeUnchecked[]; examples: SpadeOutput[]; more: boolean;
-  selection: SpadeSelection | null; suite: string;
+  selection: SpadeSelection | null; assertions: string; suite?: string;
 }
 export interface SpadeChange { version: number; name: string; text: string; changes: SpadeDelta[] }
 export interface SpadeDelta { change: 'added' | 'removed' | 'moved'; text: string; line: number; category: string }
