@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -167,6 +166,8 @@ func trialRoutes() []*route {
 const (
 	usualTrial = 500  // labelled outputs of a trial
 	maxTrial   = 2000 //
+
+	maxTrialChange = 64 << 10 // bytes of a change as JSON
 )
 
 // startTrial begins a trial that goes on after the response.
@@ -187,10 +188,14 @@ func (s *Server) startTrial(c *call) error {
 		return problem(proviso.Unsupported, "this server asks no judges")
 	case limit < 1 || limit > maxTrial:
 		return pointed("/limit", proviso.Invalid, "the limit is a number from 1 to 2000")
-	case in.Change.Context != nil && len(*in.Change.Context) > judge.MaxText:
-		return pointed("/change/context", proviso.Limit, fmt.Sprintf("the context has %d bytes, and at most %d (2 MiB) are allowed", len(*in.Change.Context), judge.MaxText))
 	case in.Change.Judge != "" && !c.key.MayAsk(in.Change.Judge):
 		return problem(codeForbidden, "the key may not ask "+shortened(in.Change.Judge))
+	}
+	// The change is held with the trial, and sent with each of its events.
+	if change, err := encode(in.Change); err != nil {
+		return err
+	} else if len(change) > maxTrialChange {
+		return pointed("/change", proviso.Limit, fmt.Sprintf("the change has %d bytes, more than %d (64 KiB)", len(change), maxTrialChange))
 	}
 	t, err := s.prepareTrial(c, &in, limit)
 	if err != nil {

@@ -13,6 +13,7 @@ const (
 	MaxPeople = 100            // who label an item
 	MaxLease  = 24 * time.Hour // of an item
 	MaxSkip   = 1000           // items that a request puts off
+	MaxLeases = 20             // of a person in a queue: with another one, the first one ends
 )
 
 // NewLabelQueue is a queue of items of one run to be stored.

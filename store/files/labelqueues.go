@@ -71,6 +71,23 @@ func (q *queue) end(h *held) {
 	}
 }
 
+// makeRoom ends the first lease of a person who has as many as one may have.
+func (q *queue) makeRoom(by string) {
+	var first *held
+	n := 0
+	for _, h := range q.leases {
+		if h.by != by {
+			continue
+		}
+		if n++; first == nil || h.id < first.id {
+			first = h
+		}
+	}
+	if n >= store.MaxLeases {
+		q.end(first)
+	}
+}
+
 // expire ends the leases that have expired.
 func (q *queue) expire(now time.Time) {
 	for _, h := range q.leases {
@@ -206,6 +223,7 @@ func (p project) LeaseLabel(ctx context.Context, r store.LeaseRequest) (out *sto
 			return err
 		}
 		if h.id == "" {
+			q.makeRoom(r.By)
 			h.id = store.NewID(store.LeaseID, now)
 			q.leases[h.id], q.on[h.position] = h, append(q.on[h.position], h)
 		}

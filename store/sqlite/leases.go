@@ -49,7 +49,9 @@ func (x *leasing) lease() (*store.Lease, error) {
 	id, position, err := x.held()
 	if err == nil && id == "" {
 		id = store.NewID(store.LeaseID, now)
-		position, err = x.next()
+		if position, err = x.next(); err == nil {
+			err = x.makeRoom()
+		}
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -68,6 +70,14 @@ func (x *leasing) lease() (*store.Lease, error) {
 	}
 	l.Left, l.Mine, err = x.left()
 	return l, err
+}
+
+// makeRoom ends the first leases of a person who has as many as one may have, so that
+// nobody keeps a queue from others.
+func (x *leasing) makeRoom() error {
+	_, err := x.exec("DELETE FROM label_lease WHERE queue = ?1 AND person = ?2 AND id NOT IN (SELECT id FROM label_lease WHERE queue = ?1 AND person = ?2 ORDER BY id DESC LIMIT ?3)",
+		x.seq, x.r.By, store.MaxLeases-1)
+	return err
 }
 
 // held returns the lease that is asked for by its id, or that a person has already.

@@ -107,6 +107,21 @@ var labelQueueTests = []test{
 			b.wants(proviso.Invalid, err)
 		}
 	}},
+	{name: "many leases", run: func(b *bench) {
+		_, _, err := b.PutLabelQueue(b.Context(), queueOf(store.MaxLeases+5, 1))
+		b.ok(err)
+		var first *store.Lease
+		for i := range store.MaxLeases + 3 { // the last two get the items of the first two anew
+			l, _ := b.leaseOf(store.LeaseRequest{Queue: "q", By: "ana", For: store.MaxLease})
+			if i == 0 {
+				first = l
+			}
+			b.clock.add(time.Millisecond)
+		}
+		_, got := b.lease("ben")
+		b.equal("an item of a lease that ended", got, fmt.Sprintf("2, %d left, 0 mine", store.MaxLeases+5))
+		b.wants(proviso.NotFound, b.ReturnLabel(b.Context(), "q", first.ID, "ana"))
+	}},
 	{name: "skip", run: func(b *bench) {
 		_, _, err := b.PutLabelQueue(b.Context(), queueOf(3, 1))
 		b.ok(err)
