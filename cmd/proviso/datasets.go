@@ -254,9 +254,16 @@ func (a *app) pullDataset(ctx context.Context, f *datasetFlags, ref, format stri
 	}
 	if f.output == "" {
 		_, err = a.out.Write(data)
-		return err
+	} else {
+		err = os.WriteFile(f.output, data, 0o644)
 	}
-	return os.WriteFile(f.output, data, 0o644)
+	for _, sign := range [...]string{"{{", "{%", "file://", "package:"} {
+		if err == nil && bytes.Contains(data, []byte(sign)) {
+			a.warn(fmt.Sprintf("cases have %q, which is data in a dataset; a suite that reads this file takes a variable with it for a template or for the name of a file: look at these cases before you run it", sign))
+			break
+		}
+	}
+	return err
 }
 
 func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file string) error {

@@ -1,7 +1,7 @@
 // Assertions for a prompt: proposed, tried on outputs that a person labels, and selected.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { axe, enter, folder, layoutRules, proviso, ready, refuse, serve, view, withPage } from './harness.mjs';
+import { axe, enter, folder, layoutRules, proviso, ready, refuse, serve, to, view, withPage } from './harness.mjs';
 import { corpus } from './hostile.mjs';
 import { equal, ok, test, until } from './tests.mjs';
 
@@ -127,6 +127,37 @@ test('spade: with the keyboard only', {}, () => withPage({}, async (page) => {
   await reach('Bad');
   await page.keyboard.press('Space');
   await until(async () => /✕ Bad/.test(await output(page, 0).innerText()), 'the label');
+  // The rest of the way: from the list of prompts to a suite in a file and to a set.
+  await enter(page, sv.server, '/spade');
+  await to(page, page.getByRole('link', { name: 'answers' }).first());
+  await page.keyboard.press('Enter');
+  await says(page, /of 1 bad output|bad only/);
+  await to(page, output(page, 0).getByRole('button', { name: 'Good' }));
+  await page.keyboard.press('Enter');
+  await to(page, output(page, 1).getByRole('button', { name: 'Bad' }));
+  await page.keyboard.press('Enter');
+  await says(page, /1 of 1 bad output caught, 0 of 1 good output failed/);
+  const download = page.getByRole('button', { name: 'Download suite' }).last();
+  await to(page, download);
+  const [file] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
+  equal(file.suggestedFilename(), 'suite.yaml', 'the name of the file');
+  await to(page, page.getByLabel('Name of the assertion set'));
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('by-keys');
+  await page.keyboard.press('Enter');
+  await says(page, /Saved as version 1 of the set by-keys/);
+  // A pasted prompt.
+  await enter(page, sv.server, '/spade');
+  await to(page, page.getByLabel(/Versions of the prompt/));
+  await page.keyboard.type('Never say "no".');
+  await to(page, page.getByLabel(/Outputs: JSON Lines/));
+  await page.keyboard.type('no');
+  await to(page, page.getByRole('button', { name: 'Propose assertions' }));
+  await page.keyboard.press('Enter');
+  await says(page, /neither good nor bad/);
+  await to(page, output(page, 0).getByRole('button', { name: 'Bad' }));
+  await page.keyboard.press('Enter');
+  await says(page, /✕ Bad/);
 }));
 
 test('spade: pasted texts stay, and mistakes in them are named', {}, () => withPage({}, async (page) => {
