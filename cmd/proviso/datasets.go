@@ -252,6 +252,9 @@ func (a *app) pullDataset(ctx context.Context, f *datasetFlags, ref, format stri
 	if err != nil {
 		return err
 	}
+	if format == "jsonl" {
+		data = escaped(data)
+	}
 	if f.output == "" {
 		_, err = a.out.Write(data)
 	} else {
@@ -322,7 +325,7 @@ func (a *app) diffDataset(ctx context.Context, f *datasetFlags, args []string, f
 		return err
 	}
 	if format == formatJSON {
-		_, err = a.out.Write(data)
+		_, err = a.out.Write(escaped(data))
 		return err
 	}
 	v, err := value.ParseJSON(string(data))
