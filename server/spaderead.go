@@ -280,7 +280,7 @@ func (w *spadeJob) readRun() error {
 }
 
 // modelsOf returns the providers of a run that a suite may name without running code or
-// reading files. echo is none: it answers with the prompt.
+// reading files, and that ask a model.
 func modelsOf(meta *value.Object) []string {
 	var list []string
 	columns, _ := meta.At("columns").([]any)
@@ -288,7 +288,7 @@ func modelsOf(meta *value.Object) []string {
 		o, _ := c.(*value.Object)
 		id := o.Text("providerId")
 		facts, _ := provider.Facts().Of(id)
-		if facts == nil || id == "echo" || strings.ContainsAny(id, "{}\r\n") || slices.Contains(list, id) || len(list) == 5 || askable(id) != nil {
+		if facts == nil || facts.Local || strings.ContainsAny(id, "{}\r\n") || slices.Contains(list, id) || len(list) == 5 || askable(id) != nil {
 			continue
 		}
 		list = append(list, id)
