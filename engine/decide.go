@@ -16,6 +16,7 @@ import (
 type Answer struct {
 	Output   proviso.Output // Value is a text, or a structure
 	Prompt   string         // what was asked
+	Context  string         // what judged assertions may look at, such as the sources of the output
 	Vars     *value.Object  // for templates and conditions
 	Metadata *value.Object  // for conditions
 }
@@ -65,7 +66,7 @@ func (e *Engine) Compile(ctx context.Context, assertions ...*proviso.Assertion) 
 func (a *Assertions) Decide(ctx context.Context, answer Answer) *proviso.Result {
 	c := &proviso.Case{Vars: answer.Vars, Metadata: answer.Metadata}
 	row := &check.Row{
-		Output: &answer.Output, Prompt: answer.Prompt, HasPrompt: answer.Prompt != "", Vars: answer.Vars, Case: c,
+		Output: &answer.Output, Prompt: answer.Prompt, HasPrompt: answer.Prompt != "", Background: answer.Context, Vars: answer.Vars, Case: c,
 	}
 	r := &proviso.Result{Case: c, Rendered: answer.Prompt, Vars: answer.Vars, Output: answer.Output}
 	r.Verdicts = a.set.Eval(ctx, row)

@@ -42,6 +42,7 @@ var elsewhere = []place{
 	{in: "spade/subsume/limit.go", names: "levenshtein meteor", why: "settings of each type, to prove what implies what"},
 	{in: "spade/subsume/subsume.go", names: "file judge", why: "sources of implications"},
 	{in: "spade/", names: "count python", why: "the name of a category, and a language of scripts, which candidates may be"},
+	{in: "spade/wholesuite.go", names: "echo exec:", why: "the provider of cases that have their outputs; a prompt may be a command"},
 	{in: "spade/internal/spadetest/", why: "tests"},
 	{in: "internal/", why: "below the packages that know types and providers"},
 	{in: "bench/", why: "writes suites to measure"},

@@ -23,7 +23,6 @@ const (
 	maxTrialRuns = 8         // under way at a time
 	maxKeyTrials = 2         // of them of one key
 	maxKeyEnded  = 20        // of one key, that have ended
-	maxLooked    = 10_000    // assertions whose trials are counted
 )
 
 // heldTrial is a trial in memory. It is safe for concurrent use.
@@ -56,19 +55,11 @@ func (t *heldTrial) change(f func(*Trial)) {
 // heldTrials are the trials that go on, or have ended lately. It is safe for concurrent
 // use.
 type heldTrials struct {
-	mu     sync.Mutex
-	byID   map[string]*heldTrial
-	looked map[string]int // how many trials showed a held-out half, by trialKey
+	mu   sync.Mutex
+	byID map[string]*heldTrial
 }
 
-func newHeldTrials() *heldTrials {
-	return &heldTrials{byID: map[string]*heldTrial{}, looked: map[string]int{}}
-}
-
-// trialKey names what trials are counted for.
-func trialKey(project store.Project, run, assertion string) string {
-	return string(project) + "\n" + run + "\n" + assertion
-}
+func newHeldTrials() *heldTrials { return &heldTrials{byID: map[string]*heldTrial{}} }
 
 // begin holds a new trial, or returns why there is no room for it.
 func (h *heldTrials) begin(t *heldTrial) error {
@@ -132,22 +123,4 @@ func (h *heldTrials) end(t *heldTrial) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t.ended = time.Now()
-}
-
-// look counts a trial that shows the held-out half, and returns how many there were.
-func (h *heldTrials) look(key string) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if _, known := h.looked[key]; !known && len(h.looked) >= maxLooked {
-		clear(h.looked)
-	}
-	h.looked[key]++
-	return h.looked[key]
-}
-
-// looks returns how many trials showed the held-out half.
-func (h *heldTrials) looks(key string) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.looked[key]
 }

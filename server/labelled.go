@@ -77,7 +77,7 @@ type labelled struct {
 func (s *Server) subject(c *call, l *label.Label) (labelled, error) {
 	switch {
 	case l.Evaluation != "":
-		return evaluationOfLabel(c, l)
+		return s.evaluationOfLabel(c, l)
 	case l.Event != "":
 		return eventOfLabel(c, l)
 	}
@@ -122,10 +122,18 @@ func eventOfLabel(c *call, l *label.Label) (labelled, error) {
 	return out, err
 }
 
-// evaluationOfLabel is subject for an evaluation. Without its contents, nothing is known of
-// the output and its assertions.
-func evaluationOfLabel(c *call, l *label.Label) (labelled, error) {
+// evaluationOfLabel is subject for an evaluation, of which what is stored counts, and else
+// what is held. Without its contents, nothing is known of the output and its assertions.
+func (s *Server) evaluationOfLabel(c *call, l *label.Label) (labelled, error) {
 	e, err := c.kept.Evaluation(c.r.Context(), l.Evaluation)
+	held := s.heldFor(c.project, l.Evaluation)
+	if held != nil && (err != nil && isNotFound(err) || err == nil && e.Response == nil) {
+		out, failed := held.ofLabel(l)
+		if err == nil && l.Assertion == "" {
+			l.Judged, l.Judge = e.Status.String(), e.Judge
+		}
+		return out, failed
+	}
 	if err != nil {
 		return labelled{}, err
 	}

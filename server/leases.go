@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -14,9 +15,17 @@ import (
 
 // LeaseRequest asks for an item of a queue.
 type LeaseRequest struct {
-	Seconds int    `json:"seconds,omitempty" doc:"How long the item is the client's alone, up to 86400; 300 if it is missing"`
-	Lease   string `json:"lease,omitempty" doc:"A lease to renew; another item if it is missing"`
-	Resume  bool   `json:"resume,omitempty" doc:"Give the item that the client has leased already, if there is one, as after a reload of a page"`
+	Seconds int           `json:"seconds,omitempty" doc:"How long the item is the client's alone, up to 86400; 300 if it is missing"`
+	Lease   string        `json:"lease,omitempty" doc:"A lease to renew; another item if it is missing"`
+	Resume  bool          `json:"resume,omitempty" doc:"Give the item that the client has leased already, if there is one, as after a reload of a page"`
+	Skip    []SkippedItem `json:"skip,omitempty" doc:"Up to 1000 items that the client puts off: another one is given"`
+}
+
+// SkippedItem names an item of a queue.
+type SkippedItem struct {
+	Index     int    `json:"index,omitempty" doc:"Of the row, or else event"`
+	Event     string `json:"event,omitempty" doc:"The id of an event of traffic"`
+	Assertion string `json:"assertion" doc:"Empty for the whole output"`
 }
 
 // Lease is an item to label.
@@ -66,13 +75,20 @@ func (s *Server) leaseLabel(c *call) error {
 	if in.Seconds < 1 || in.Seconds > int(store.MaxLease/time.Second) {
 		return pointed("/seconds", proviso.Invalid, "seconds has to be a number from 1 to 86400")
 	}
+	if len(in.Skip) > store.MaxSkip {
+		return pointed("/skip", proviso.Limit, fmt.Sprintf("%d items to skip, more than %d", len(in.Skip), store.MaxSkip))
+	}
+	skip := make([]store.Skipped, 0, len(in.Skip))
+	for _, x := range in.Skip {
+		skip = append(skip, store.Skipped(x))
+	}
 	ctx, name := c.r.Context(), c.r.PathValue("queue")
 	q, err := c.kept.LabelQueue(ctx, name)
 	if err != nil {
 		return err
 	}
 	by, _ := c.person()
-	l, err := c.kept.LeaseLabel(ctx, store.LeaseRequest{Queue: name, By: by, For: time.Duration(in.Seconds) * time.Second, Lease: in.Lease, Resume: in.Resume})
+	l, err := c.kept.LeaseLabel(ctx, store.LeaseRequest{Queue: name, By: by, For: time.Duration(in.Seconds) * time.Second, Lease: in.Lease, Resume: in.Resume, Skip: skip})
 	if err != nil {
 		return err
 	}

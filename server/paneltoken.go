@@ -207,8 +207,8 @@ func (in *NewPanelToken) read(t *panelToken) (ttl time.Duration, wrong []Mistake
 	if len(in.Allow) == 0 {
 		mistake("/allow", "a token has to allow something: read, label or both")
 	}
-	if len(in.By) > maxBy || strings.ContainsFunc(in.By, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		mistake("/by", "by is a name of up to "+strconv.Itoa(maxBy)+" bytes, in one line")
+	if in.By != "" && store.CheckPerson(in.By) != nil || len(in.By) > maxBy { // a label under this name would be refused
+		mistake("/by", "by is a name of up to "+strconv.Itoa(maxBy)+" bytes, in one line, without control characters")
 	}
 	if strings.HasPrefix(in.By, store.KeyID) {
 		mistake("/by", "by is the name of a person; the id of a key would make its labels those of the key")

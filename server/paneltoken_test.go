@@ -116,6 +116,8 @@ func TestMakingPanelTokens(t *testing.T) {
 		{"admin rights", secret, tokenFor(one, `, "allow": ["admin"]`), 422},
 		{"nothing", secret, tokenFor(one, `, "allow": []`), 422},
 		{"a name of two lines", secret, tokenFor(one, `, "by": "a\nb"`), 422},
+		{"a name that turns the text", secret, tokenFor(one, `, "by": "a\u202eb"`), 422},
+		{"a name of blanks", secret, tokenFor(one, `, "by": " "`), 422},
 	} {
 		if got := f.ask("POST", "/v1/panel-tokens", tt.body, bearer(tt.secret)); got.status != tt.status {
 			t.Errorf("%s: %d %s", tt.name, got.status, got.body)

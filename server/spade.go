@@ -27,6 +27,7 @@ type SpadeRequest struct {
 	Reject   []string          `json:"reject,omitempty" doc:"Names of candidates that are not selected"`
 	Keep     []string          `json:"keep,omitempty" doc:"Names of candidates that are selected in any case"`
 	Alpha    *float64          `json:"alpha,omitempty" doc:"The smallest share of the bad outputs that has to be caught; 0.6 if it is missing"`
+	Cases    bool              `json:"cases,omitempty" doc:"Answer with a whole suite: the newest version, the selected candidates, and the outputs as cases"`
 	Tau      *float64          `json:"tau,omitempty" doc:"The largest share of the good outputs that may fail; 0.25 if it is missing"`
 }
 
@@ -88,7 +89,9 @@ type spadeJob struct {
 	history  *delta.History
 	trials   []trial.Trial
 	more     bool // the run has more outputs
-	result   *spade.Result
+	// providers are those of the run that a suite may name without running code.
+	providers []string
+	result    *spade.Result
 }
 
 // answer runs the pipeline.

@@ -66,17 +66,17 @@ func TestSpade(t *testing.T) {
 	if len(out.Unchecked) != 2 || out.Unchecked[1].Text != "Be friendly." || out.Unchecked[1].Reason == "" || out.Unchecked[1].Version != 2 {
 		t.Errorf("unchecked: %+v", out.Unchecked)
 	}
-	if !strings.Contains(out.Suite, "excludes_unfortunately") || !slices.Equal(out.Examples[2].CaughtBy, []string{"excludes_unfortunately"}) || out.Examples[4].Label != "" {
-		t.Errorf("%s %+v", out.Suite, out.Examples)
+	if !strings.Contains(out.Assertions, "excludes_unfortunately") || !slices.Equal(out.Examples[2].CaughtBy, []string{"excludes_unfortunately"}) || out.Examples[4].Label != "" {
+		t.Errorf("%s %+v", out.Assertions, out.Examples)
 	}
 
 	out = f.spade(bakery + "," + bakeryOutputs + `, "reject": ["excludes_unfortunately"], "alpha": 0.5`)
 	if named(out.Candidates, "excludes_unfortunately").Fate != "rejected" || !slices.Equal(named(out.Candidates, "excludes_unfortunately").Caught, []string{"o3"}) ||
-		out.Selection == nil || slices.Contains(out.Selection.Chosen, "excludes_unfortunately") || strings.Contains(out.Suite, "excludes_unfortunately") {
+		out.Selection == nil || slices.Contains(out.Selection.Chosen, "excludes_unfortunately") || strings.Contains(out.Assertions, "excludes_unfortunately") {
 		t.Errorf("rejected: %+v", out)
 	}
 	out = f.spade(bakery + "," + bakeryOutputs + `, "keep": ["excludes_unfortunately"], "alpha": 0, "labels": {"o3": "pass", "o5": "fail"}`)
-	if s := out.Selection; s == nil || s.Found || len(s.Chosen) != 0 || s.Good != 3 || !strings.Contains(out.Suite, "assertions: []") {
+	if s := out.Selection; s == nil || s.Found || len(s.Chosen) != 0 || s.Good != 3 || !strings.Contains(out.Assertions, "assertions: []") {
 		t.Errorf("kept beyond tau: %+v", s)
 	}
 	out = f.spade(bakery + "," + bakeryOutputs + `, "keep": ["excludes_unfortunately"], "alpha": 0, "tau": 0.5, "labels": {"o3": "pass", "o5": "fail"}`)
@@ -88,7 +88,7 @@ func TestSpade(t *testing.T) {
 		t.Errorf("without outputs: %+v", out.Selection)
 	}
 	out = f.spade(`"versions": [{"text": "Be friendly."}]`)
-	if out.Selection != nil || len(out.Candidates) != 0 || len(out.Unchecked) != 1 || !strings.Contains(out.Suite, "assertions: []") {
+	if out.Selection != nil || len(out.Candidates) != 0 || len(out.Unchecked) != 1 || !strings.Contains(out.Assertions, "assertions: []") {
 		t.Errorf("nothing to select: %+v", out)
 	}
 	out = f.spade(`"versions": [{"name": "\ud800", "text": "Never say \"\ud800\" or \"\u0000\"."}], "examples": [{"id": "1", "output": "\ud800", "label": "fail"}, {"id": "2", "output": "", "label": "pass"}]`)

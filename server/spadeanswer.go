@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/coverage"
 	"github.com/proviso-eval/proviso/spade/delta"
@@ -23,7 +24,8 @@ type SpadeAnswer struct {
 	Examples   []SpadeOutput    `json:"examples"`
 	More       bool             `json:"more" doc:"The run has outputs that were not taken"`
 	Selection  *SpadeSelection  `json:"selection" doc:"null if there is nothing to select from"`
-	Suite      string           `json:"suite" doc:"The selected candidates as YAML, which a suite takes under assertions"`
+	Assertions string           `json:"assertions" doc:"The selected candidates as YAML, which a suite takes under assertions"`
+	Suite      string           `json:"suite,omitempty" doc:"With cases: a suite as YAML, which proviso eval runs. It names the models of the run; without a run, its cases have the outputs"`
 }
 
 // SpadeChange is a version of a prompt with its differences from the one before.
@@ -106,9 +108,16 @@ const spadeShown = 4 << 10 // bytes of an output in an answer
 // describe writes the result of the pipeline.
 func (w *spadeJob) describe() *SpadeAnswer {
 	out := &SpadeAnswer{History: []SpadeChange{}, Sentences: []SpadeSentence{}, Candidates: []SpadeCandidate{}, Unchecked: []SpadeUnchecked{}, Examples: []SpadeOutput{}, More: w.more,
-		Suite: string(w.result.Suite)}
-	if out.Suite == "" {
-		out.Suite = string(candidate.YAML(nil, nil))
+		Assertions: string(w.result.Suite)}
+	if out.Assertions == "" {
+		out.Assertions = string(candidate.YAML(nil, nil))
+	}
+	if w.in.Cases {
+		file := spade.WholeSuite{Description: "Assertions for a prompt", Prompt: w.newest(), Providers: w.providers, Assertions: []byte(out.Assertions), Cases: w.trials}
+		if w.in.Prompt != "" {
+			file.Description += ", " + w.in.Prompt
+		}
+		out.Suite = string(file.YAML())
 	}
 	out.Sentences = w.sentences()
 	for _, s := range out.Sentences {

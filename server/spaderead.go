@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/store"
@@ -247,6 +248,7 @@ func (w *spadeJob) readRun() error {
 	if err != nil {
 		return err
 	}
+	w.providers = modelsOf(stored.Header().Meta)
 	labels, err := w.labelsOf(run)
 	if err != nil {
 		return err
@@ -275,6 +277,23 @@ func (w *spadeJob) readRun() error {
 		w.trials = append(w.trials, t)
 	}
 	return nil
+}
+
+// modelsOf returns the providers of a run that a suite may name without running code or
+// reading files, and that ask a model.
+func modelsOf(meta *value.Object) []string {
+	var list []string
+	columns, _ := meta.At("columns").([]any)
+	for _, c := range columns {
+		o, _ := c.(*value.Object)
+		id := o.Text("providerId")
+		facts, _ := provider.Facts().Of(id)
+		if facts == nil || facts.Local || strings.ContainsAny(id, "{}\r\n") || slices.Contains(list, id) || len(list) == 5 || askable(id) != nil {
+			continue
+		}
+		list = append(list, id)
+	}
+	return list
 }
 
 // oneLine writes the id of a case as a line.

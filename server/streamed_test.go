@@ -183,6 +183,17 @@ func TestStreamedEvaluation(t *testing.T) {
 	if now := f.ask("GET", "/v1/evaluations/"+id, "").object(t); now.At("status") != "running" || now.At("agent_output") != "😀 Hello you" {
 		t.Errorf("while it goes on: %s", value.Stringify(now))
 	}
+	// A person may disagree before the last verdict is there.
+	said := f.ask("POST", "/v1/labels", `{"evaluation": "`+id+`", "assertion": "words", "label": "fail", "evidence": [{"start": 3, "end": 8}]}`)
+	if said.status != 201 || said.object(t).Text("judged") != "pass" {
+		t.Errorf("a label while it goes on: %d %s", said.status, said.body)
+	}
+	for _, tt := range [][2]string{{"two", `"evidence": []`}, {"none", `"evidence": []`}, {"words", `"evidence": [{"start": 3, "end": 99}]`}} {
+		got := f.ask("POST", "/v1/labels", `{"evaluation": "`+id+`", "assertion": "`+tt[0]+`", "label": "fail", `+tt[1]+`}`)
+		if want := map[bool]int{true: 201, false: 422}[tt[0] == "two"]; got.status != want {
+			t.Errorf("a label of %s: %d %s", tt, got.status, got.body)
+		}
+	}
 	allow("two")
 	e := s.next()
 	if e.id != "2" || e.data.At("id") != "two" || e.data.At("index") != 1.0 || value.Stringify(e.data.At("evidence")) != `["Hello"]` ||

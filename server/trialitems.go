@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/rowscan"
+	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/label"
@@ -163,6 +165,36 @@ func applied(assertion *value.Object, name string, change *TrialChange) *value.O
 		o.Delete("provider")
 	}
 	return o
+}
+
+// contextOf puts the variables of a case in the places that name them: {{name}}. It is no
+// template: the values are data.
+func contextOf(context string, vars *value.Object) (string, error) {
+	var b strings.Builder
+	for rest := context; ; {
+		before, after, found := strings.Cut(rest, "{{")
+		name, behind, closed := strings.Cut(after, "}}")
+		if !found || !closed {
+			b.WriteString(rest)
+			break
+		}
+		b.WriteString(before)
+		if v, ok := vars.Get(strings.TrimSpace(name)); !ok {
+			b.WriteString("{{" + name + "}}")
+		} else if text, ok := v.(string); ok {
+			b.WriteString(text)
+		} else {
+			b.WriteString(value.Stringify(v))
+		}
+		if b.Len() > judge.MaxText {
+			break
+		}
+		rest = behind
+	}
+	if b.Len() > judge.MaxText {
+		return "", pointed("/change/context", proviso.Limit, fmt.Sprintf("with the variables of a case, the context has more than %d bytes (2 MiB)", judge.MaxText))
+	}
+	return b.String(), nil
 }
 
 // withName adds a name to a list, once.

@@ -41,6 +41,7 @@ type judgeTrial struct {
 	items          []trialItem
 	left           LeftOut
 	changed        *value.Object // the assertion
+	context        string        // that the judge may look at, with names of variables
 
 	mu       sync.Mutex
 	outcomes []outcome
@@ -90,6 +91,9 @@ func (s *Server) prepareTrial(c *call, in *NewTrial, limit int) (*judgeTrial, er
 		return nil, pointed("/assertion", proviso.Invalid, "no judge decides "+quotedShort(in.Assertion)+": its type is "+quotedShort(was.Text("type")))
 	}
 	t.hash, t.changed = record.HashOf(was), applied(was, in.Assertion, &in.Change)
+	if in.Change.Context != nil {
+		t.context = *in.Change.Context
+	}
 	ctx := withAccount(context.WithoutCancel(c.r.Context()), account)
 	turn, done, err := turns.Enter(ctx)
 	if err != nil {
@@ -159,6 +163,7 @@ func (t *judgeTrial) judge(ctx context.Context) {
 		t.held.change(func(x *Trial) { x.Status = trialCancelled })
 	default:
 		result := t.result()
+		result.Looks = t.look(ctx)
 		t.held.change(func(x *Trial) { x.Status, x.Result = trialDone, result })
 	}
 }
@@ -218,7 +223,11 @@ func (t *judgeTrial) one(ctx context.Context, item trialItem) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, t.s.o.EvaluateLimit)
 	defer cancel()
-	now := t.decider.Decide(limited, engine.Answer{Output: proviso.Output{Value: row.Value()}, Prompt: row.Prompt(), Vars: row.Vars()})
+	background, err := contextOf(t.context, row.Vars())
+	if err != nil {
+		return err
+	}
+	now := t.decider.Decide(limited, engine.Answer{Output: proviso.Output{Value: row.Value()}, Prompt: row.Prompt(), Context: background, Vars: row.Vars()})
 	if err := t.s.settle(ctx, t.account); err != nil { // at once: the process may die before the trial ends
 		return err
 	}
@@ -327,8 +336,18 @@ func (t *judgeTrial) result() *TrialResult {
 	})
 	r.Flipped = r.Flipped[:min(len(r.Flipped), maxFlips)]
 	r.TrialHalf, r.Work, r.HeldOut = halfOf(all), halfOf(work), halfOf(held)
-	r.Looks = t.s.trials.look(trialKey(t.c.project, t.run, t.assertion))
 	return r
+}
+
+// look counts that the held-out half is shown. The count is in the database, so that the
+// warning about many looks outlives the server.
+func (t *judgeTrial) look(ctx context.Context) int {
+	n, err := t.c.kept.AddLook(context.WithoutCancel(ctx), t.run, t.assertion)
+	if err != nil {
+		t.s.o.Log.Error("count a look at held-out labels", "request_id", t.c.id, "error", err)
+		return 1
+	}
+	return n
 }
 
 func orNone(list []string) []string {

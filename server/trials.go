@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
@@ -24,6 +25,7 @@ type TrialChange struct {
 	Criteria     []any   `json:"criteria,omitempty" doc:"As in a suite: texts, or templates with parameters"`
 	Value        *string `json:"value,omitempty" doc:"The rubric, of types such as llm-rubric"`
 	RubricPrompt *string `json:"rubric_prompt,omitempty" doc:"The prompt of the judge, of types that have one, such as llm-rubric"`
+	Context      *string `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output; {{name}} stands for a variable of the case"`
 	Judge        string  `json:"judge,omitempty" doc:"The id of the provider that judges; missing: the judge of this server"`
 }
 
@@ -58,7 +60,7 @@ type TrialResult struct {
 	JudgeBefore []string      `json:"judge_before" doc:"Identities of the judges of the run"`
 	JudgeAfter  []string      `json:"judge_after"`
 	Failures    []string      `json:"failures" doc:"Why outputs were not decided: up to 5 different reasons"`
-	Looks       int           `json:"looks" doc:"How many trials of this assertion of the run have shown the held-out half since the server started, with this one"`
+	Looks       int           `json:"looks" doc:"How many trials of this assertion of the run have shown the held-out half, with this one"`
 	Definition  *value.Object `json:"definition" doc:"The changed assertion, in the form of a suite"`
 	LeftOut     LeftOut       `json:"left_out"`
 }
@@ -133,7 +135,7 @@ type TrialBase struct {
 	WorkLabels int            `json:"work_labels"`
 	HeldOut    int            `json:"held_out_labels"`
 	LeftOut    LeftOut        `json:"left_out"`
-	Looks      int            `json:"looks" doc:"How many trials have shown the held-out half since the server started"`
+	Looks      int            `json:"looks" doc:"How many trials have shown the held-out half"`
 }
 
 // LabelledName is an assertion with labels.
@@ -164,6 +166,8 @@ func trialRoutes() []*route {
 const (
 	usualTrial = 500  // labelled outputs of a trial
 	maxTrial   = 2000 //
+
+	maxTrialChange = 64 << 10 // bytes of a change as JSON
 )
 
 // startTrial begins a trial that goes on after the response.
@@ -186,6 +190,12 @@ func (s *Server) startTrial(c *call) error {
 		return pointed("/limit", proviso.Invalid, "the limit is a number from 1 to 2000")
 	case in.Change.Judge != "" && !c.key.MayAsk(in.Change.Judge):
 		return problem(codeForbidden, "the key may not ask "+shortened(in.Change.Judge))
+	}
+	// The change is held with the trial, and sent with each of its events.
+	if change, err := encode(in.Change); err != nil {
+		return err
+	} else if len(change) > maxTrialChange {
+		return pointed("/change", proviso.Limit, fmt.Sprintf("the change has %d bytes, more than %d (64 KiB)", len(change), maxTrialChange))
 	}
 	t, err := s.prepareTrial(c, &in, limit)
 	if err != nil {
@@ -216,7 +226,10 @@ func (s *Server) trialBase(c *call) error {
 		return c.json(http.StatusOK, out)
 	}
 	items, left := all.items(out.Assertion)
-	out.LeftOut, out.Looks, out.Labels = left, s.trials.looks(trialKey(c.project, out.Run, out.Assertion)), len(items)
+	out.LeftOut, out.Labels = left, len(items)
+	if out.Looks, err = c.kept.CountLooks(c.r.Context(), out.Run, out.Assertion); err != nil {
+		return err
+	}
 	for _, item := range items {
 		if item.human == proviso.Pass {
 			out.Good++

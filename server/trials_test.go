@@ -193,6 +193,34 @@ func TestTrial(t *testing.T) {
 	}
 }
 
+// TestTrialContext: a judge sees the context of a trial, with the variables of the case as
+// data, and the looks at the held-out half outlive the server.
+func TestTrialContext(t *testing.T) {
+	t.Parallel()
+	usual := strict("usual")
+	f := start(t, judgedBy(usual))
+	admin, ana, ben := f.people()
+	run := f.trialRun(6)
+	f.labelTrial(run, ana, ben, 4)
+	body := func(context string) string {
+		return fmt.Sprintf(`{"run": %q, "assertion": "cites", "change": {"context": %q}}`, run, context)
+	}
+	f.trialEnd(admin, body("About {{ topic }}: {{missing}} {{ topic | upper }} {{topic"))
+	if got, want := usual.Calls()[0].Context, "About lamps: {{missing}} {{ topic | upper }} {{topic"; got != want {
+		t.Errorf("the judge sees %q, want %q", got, want)
+	}
+	if got := f.ask("POST", "/v1/judge-trials", body(strings.Repeat("x", 64<<10)), bearer(admin)); got.status != 422 {
+		t.Errorf("a context that is too long: %d %s", got.status, got.body)
+	}
+	long := f.trialEnd(admin, body(strings.Repeat("{{topic}}", 7000)))
+	if long.Text("status") != "done" {
+		t.Error(value.Stringify(long))
+	}
+	if n, err := f.store.In(store.DefaultProject).CountLooks(t.Context(), run, "cites"); n != 2 || err != nil {
+		t.Errorf("%d looks are stored: %v", n, err)
+	}
+}
+
 // TestWrongTrials: a trial that cannot be made has one clear answer.
 func TestWrongTrials(t *testing.T) {
 	t.Parallel()

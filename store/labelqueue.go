@@ -12,6 +12,8 @@ import (
 const (
 	MaxPeople = 100            // who label an item
 	MaxLease  = 24 * time.Hour // of an item
+	MaxSkip   = 1000           // items that a request puts off
+	MaxLeases = 20             // of a person in a queue: with another one, the first one ends
 )
 
 // NewLabelQueue is a queue to be stored: of items of one run, or of events.
@@ -62,12 +64,23 @@ type LeaseRequest struct {
 	For    time.Duration // how long the item is the person's alone
 	Lease  string        // to renew, "" for another item
 	Resume bool          // the item that the person has already, if there is one
+	Skip   []Skipped     // not one of these, unless Lease or Resume name it
+}
+
+// Skipped is an item that a person puts off.
+type Skipped struct {
+	Index     int    // of the row, or
+	Event     string // of traffic
+	Assertion string // "" for the whole output
 }
 
 // Check returns why a request is invalid, or nil.
 func (r *LeaseRequest) Check() error {
 	if r.For < time.Second || r.For > MaxLease {
 		return proviso.Errorf(proviso.Invalid, "a lease lasts from 1 second to %v, not %v", MaxLease, r.For)
+	}
+	if len(r.Skip) > MaxSkip {
+		return proviso.Errorf(proviso.Limit, "%d items to skip, more than %d", len(r.Skip), MaxSkip)
 	}
 	return checkText("person", r.By, MaxName)
 }

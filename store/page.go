@@ -113,6 +113,9 @@ func ContentID(prefix string, sum [32]byte) string {
 	return prefix + secretText.EncodeToString(sum[:16])
 }
 
+// CheckPerson returns why a text cannot be the name of a person, or nil.
+func CheckPerson(name string) error { return checkText("person", name, MaxName) }
+
 // checkText rejects invalid names: empty, too long, not UTF-8, or with
 // characters that control a terminal.
 func checkText(what, text string, most int) error {

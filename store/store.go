@@ -54,6 +54,7 @@ type ProjectStore interface {
 	LabelQueues
 	Traffic
 	Watching
+	Looks
 }
 
 // Keys are the API keys of clients, each of one project.
@@ -204,6 +205,15 @@ type LabelQueues interface {
 	LeaseLabel(ctx context.Context, r LeaseRequest) (*Lease, error)
 	// ReturnLabel ends a lease of a person. One that has ended is NotFound.
 	ReturnLabel(ctx context.Context, queue, lease, by string) error
+}
+
+// Looks count how often the held-out half of the labelled outputs of an assertion in a run
+// was looked at: each time is another chance for a useless change to seem better.
+type Looks interface {
+	// AddLook counts a look, and returns how many there were.
+	AddLook(ctx context.Context, run, assertion string) (int, error)
+	// CountLooks returns how many looks there were.
+	CountLooks(ctx context.Context, run, assertion string) (int, error)
 }
 
 // Replies store the responses to requests with an idempotency key, so that a

@@ -252,11 +252,21 @@ func (a *app) pullDataset(ctx context.Context, f *datasetFlags, ref, format stri
 	if err != nil {
 		return err
 	}
+	if format == "jsonl" {
+		data = escaped(data)
+	}
 	if f.output == "" {
 		_, err = a.out.Write(data)
-		return err
+	} else {
+		err = os.WriteFile(f.output, data, 0o644)
 	}
-	return os.WriteFile(f.output, data, 0o644)
+	for _, sign := range [...]string{"{{", "{%", "file://", "package:"} {
+		if err == nil && bytes.Contains(data, []byte(sign)) {
+			a.warn(fmt.Sprintf("cases have %q, which is data in a dataset; a suite that reads this file takes a variable with it for a template or for the name of a file: look at these cases before you run it", sign))
+			break
+		}
+	}
+	return err
 }
 
 func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file string) error {
@@ -315,7 +325,7 @@ func (a *app) diffDataset(ctx context.Context, f *datasetFlags, args []string, f
 		return err
 	}
 	if format == formatJSON {
-		_, err = a.out.Write(data)
+		_, err = a.out.Write(escaped(data))
 		return err
 	}
 	v, err := value.ParseJSON(string(data))

@@ -88,6 +88,18 @@ func TestDatasets(t *testing.T) {
 	first, _ := proviso(0, "datasets", "pull", "faq@1")
 	copied, _ := proviso(0, "datasets", "get", "copy")
 	want("what was copied", copied, first)
+	secret = edit
+	file("hostile.yaml", "- {id: a, vars: {q: 'file:///etc/passwd {{ env.HOME }}'}}\n")
+	proviso(0, "datasets", "push", "hostile", "hostile.yaml")
+	file("harmless.yaml", "- {id: a, vars: {q: May I?}}\n")
+	proviso(0, "datasets", "push", "harmless", "harmless.yaml")
+	secret = read
+	if _, errs := proviso(0, "datasets", "pull", "hostile"); !strings.Contains(errs, "takes a variable with it for a template") {
+		t.Errorf("a pulled variable that a suite would read: %q", errs)
+	}
+	if _, errs := proviso(0, "datasets", "pull", "harmless"); errs != "" {
+		t.Errorf("a harmless dataset: %q", errs)
+	}
 	file("suite.yaml", "prompts: ['{{q}}']\nproviders: [echo]\ntests: file://pulled.yaml\n")
 	proviso(0, "validate", "-c", "suite.yaml")
 	for _, tt := range [][2]string{

@@ -90,7 +90,7 @@ func newLabelsExport(a *app) *cobra.Command {
 			for i := range list {
 				text = label.AppendLine(text, &list[i])
 			}
-			if _, err := a.out.Write(text); err != nil {
+			if _, err := a.out.Write(escaped(text)); err != nil {
 				return proviso.Errorf(proviso.Unavailable, "%w", err)
 			}
 			return nil

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -85,8 +86,10 @@ func run(ctx context.Context, program, addr string, delay time.Duration, w io.Wr
 	}
 }
 
-// store puts the set and the suite, and runs the suite, so that its prompt is known.
+// store puts the set and the suite, and runs the suite to its end, so that its prompt is
+// known.
 func store(ctx context.Context, url string) error {
+	var run struct{ ID, Status string }
 	for _, r := range []struct {
 		method, path string
 		body         []byte
@@ -95,24 +98,49 @@ func store(ctx context.Context, url string) error {
 		{http.MethodPut, "/v1/suites/shop", suite},
 		{http.MethodPost, "/v1/suites/shop/runs", []byte("{}")},
 	} {
-		req, err := http.NewRequestWithContext(ctx, r.method, url+r.path, bytes.NewReader(r.body))
+		answer, err := send(ctx, r.method, url+r.path, r.body)
+		if err == nil {
+			err = json.Unmarshal(answer, &run)
+		}
 		if err != nil {
 			return err
 		}
-		req.Header.Set("Content-Type", "application/json")
-		resp, err := http.DefaultClient.Do(req)
+	}
+	for end := time.Now().Add(30 * time.Second); run.Status == "queued" || run.Status == "running"; {
+		if time.Now().After(end) {
+			return errors.New("the run of the suite does not end")
+		}
+		time.Sleep(50 * time.Millisecond)
+		answer, err := send(ctx, http.MethodGet, url+"/v1/runs/"+run.ID, nil)
+		if err == nil {
+			err = json.Unmarshal(answer, &run)
+		}
 		if err != nil {
 			return err
-		}
-		answer, err := io.ReadAll(resp.Body)
-		if err := errors.Join(err, resp.Body.Close()); err != nil {
-			return err
-		}
-		if resp.StatusCode >= http.StatusMultipleChoices {
-			return fmt.Errorf("%s %s: %s", r.method, r.path, answer)
 		}
 	}
 	return nil
+}
+
+// send sends a request to the server.
+func send(ctx context.Context, method, url string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := io.ReadAll(resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return nil, fmt.Errorf("%s %s: %s", method, url, answer)
+	}
+	return answer, nil
 }
 
 var serving = regexp.MustCompile(`serving on (http://[^\s;]+);`)

@@ -71,6 +71,23 @@ func (q *queue) end(h *held) {
 	}
 }
 
+// makeRoom ends the first lease of a person who has as many as one may have.
+func (q *queue) makeRoom(by string) {
+	var first *held
+	n := 0
+	for _, h := range q.leases {
+		if h.by != by {
+			continue
+		}
+		if n++; first == nil || h.id < first.id {
+			first = h
+		}
+	}
+	if n >= store.MaxLeases {
+		q.end(first)
+	}
+}
+
 // expire ends the leases that have expired.
 func (q *queue) expire(now time.Time) {
 	for _, h := range q.leases {
@@ -206,6 +223,7 @@ func (p project) LeaseLabel(ctx context.Context, r store.LeaseRequest) (out *sto
 			return err
 		}
 		if h.id == "" {
+			q.makeRoom(r.By)
 			h.id = store.NewID(store.LeaseID, now)
 			q.leases[h.id], q.on[h.position] = h, append(q.on[h.position], h)
 		}
@@ -247,6 +265,12 @@ func (s *labels) choose(q *queue, r *store.LeaseRequest) (*held, error) {
 			return first, nil
 		}
 	}
+	off := map[int]bool{}
+	for _, x := range r.Skip {
+		if i, ok := q.at[item{x.Index, x.Assertion}]; ok {
+			off[i] = true
+		}
+	}
 	reached := false
 	for i := q.from[r.By]; i < len(q.items); i++ {
 		if !q.open(i) || s.has(q, q.items[i], r.By) {
@@ -256,7 +280,7 @@ func (s *labels) choose(q *queue, r *store.LeaseRequest) (*held, error) {
 			q.from[r.By], reached = i, true
 		}
 		mine := slices.ContainsFunc(q.on[i], func(h *held) bool { return h.by == r.By })
-		if !mine && q.people[i]+len(q.on[i]) < q.People {
+		if !mine && !off[i] && q.people[i]+len(q.on[i]) < q.People {
 			return &held{by: r.By, position: i}, nil
 		}
 	}

@@ -3,10 +3,12 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -49,7 +51,9 @@ func (x *leasing) lease() (*store.Lease, error) {
 	id, position, err := x.held()
 	if err == nil && id == "" {
 		id = store.NewID(store.LeaseID, now)
-		position, err = x.next()
+		if position, err = x.next(); err == nil {
+			err = x.makeRoom()
+		}
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -69,6 +73,14 @@ func (x *leasing) lease() (*store.Lease, error) {
 	l.Item.Event = strings.TrimPrefix(l.Item.Event, eventMark)
 	l.Left, l.Mine, err = x.left()
 	return l, err
+}
+
+// makeRoom ends the first leases of a person who has as many as one may have, so that
+// nobody keeps a queue from others.
+func (x *leasing) makeRoom() error {
+	_, err := x.exec("DELETE FROM label_lease WHERE queue = ?1 AND person = ?2 AND id NOT IN (SELECT id FROM label_lease WHERE queue = ?1 AND person = ?2 ORDER BY id DESC LIMIT ?3)",
+		x.seq, x.r.By, store.MaxLeases-1)
+	return err
 }
 
 // held returns the lease that is asked for by its id, or that a person has already.
@@ -103,11 +115,33 @@ func (x *leasing) next() (position int, err error) {
 			return 0, err
 		}
 	}
+	off, err := x.off()
+	if err != nil {
+		return 0, err
+	}
 	err = x.queryRow(`SELECT position FROM label_item i INDEXED BY label_item_open WHERE queue = ?1 AND open = 1 AND position >= ?5 AND `+unlabelled+` AND `+labelable+`
+		AND position NOT IN (SELECT value FROM json_each(?7))
 		AND people + (SELECT count(*) FROM label_lease s WHERE s.queue = ?1 AND s.position = i.position) < ?6
 		AND NOT EXISTS (SELECT 1 FROM label_lease s WHERE s.queue = ?1 AND s.position = i.position AND s.person = ?4)
-		ORDER BY position LIMIT 1`, x.seq, string(x.d.name), x.queue.Run, x.r.By, from, x.queue.People).Scan(&position)
+		ORDER BY position LIMIT 1`, x.seq, string(x.d.name), x.queue.Run, x.r.By, from, x.queue.People, off).Scan(&position)
 	return position, err
+}
+
+// off returns the positions of the items that the person puts off, as a JSON list.
+func (x *leasing) off() (string, error) {
+	list := make([]int, 0, len(x.r.Skip))
+	for _, s := range x.r.Skip {
+		var position int
+		switch err := x.queryRow("SELECT position FROM label_item WHERE queue = ? AND row = ? AND assertion = ? AND event = ?", x.seq, s.Index, s.Assertion, evaluated(&label.Subject{Event: s.Event})).Scan(&position); {
+		case errors.Is(err, sql.ErrNoRows): // the queue was made anew
+		case err != nil:
+			return "", err
+		default:
+			list = append(list, position)
+		}
+	}
+	data, err := json.Marshal(list)
+	return string(data), err
 }
 
 // reached returns from where a person has open items without a label, and keeps it, so

@@ -33,6 +33,7 @@ var migrations = [...]migration{
 	{file: "schema/005.sql"},
 	{file: "schema/006.sql"},
 	{file: "schema/007.sql"},
+	{file: "schema/008.sql"},
 }
 
 type migration struct {

@@ -107,6 +107,40 @@ var labelQueueTests = []test{
 			b.wants(proviso.Invalid, err)
 		}
 	}},
+	{name: "many leases", run: func(b *bench) {
+		_, _, err := b.PutLabelQueue(b.Context(), queueOf(store.MaxLeases+5, 1))
+		b.ok(err)
+		var first *store.Lease
+		for i := range store.MaxLeases + 3 { // the last two get the items of the first two anew
+			l, _ := b.leaseOf(store.LeaseRequest{Queue: "q", By: "ana", For: store.MaxLease})
+			if i == 0 {
+				first = l
+			}
+			b.clock.add(time.Millisecond)
+		}
+		_, got := b.lease("ben")
+		b.equal("an item of a lease that ended", got, fmt.Sprintf("2, %d left, 0 mine", store.MaxLeases+5))
+		b.wants(proviso.NotFound, b.ReturnLabel(b.Context(), "q", first.ID, "ana"))
+	}},
+	{name: "skip", run: func(b *bench) {
+		_, _, err := b.PutLabelQueue(b.Context(), queueOf(3, 1))
+		b.ok(err)
+		next := func(by string, skip ...int) string {
+			r := store.LeaseRequest{Queue: "q", By: by, For: time.Minute}
+			for _, index := range skip {
+				r.Skip = append(r.Skip, store.Skipped{Index: index, Assertion: "a"})
+			}
+			_, got := b.leaseOf(r)
+			return got
+		}
+		one, _ := b.lease("ana")
+		b.ok(b.ReturnLabel(b.Context(), "q", one.ID, "ana"))
+		b.equal("another item", next("ana", 0, 1<<20), "1, 3 left, 0 mine")
+		b.equal("what was skipped, for another person", next("ben"), "0, 3 left, 0 mine")
+		b.equal("nothing else", next("ana", 0, 2), "none")
+		_, err = b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: "ana", For: time.Minute, Skip: make([]store.Skipped, store.MaxSkip+1)})
+		b.wants(proviso.Limit, err)
+	}},
 	{name: "leases", run: func(b *bench) {
 		_, _, err := b.PutLabelQueue(b.Context(), queueOf(4, 1))
 		b.ok(err)

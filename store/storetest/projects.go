@@ -64,6 +64,9 @@ func (b *bench) tenant(name store.Project) tenant {
 	t.said = must(t.AddLabel(b.Context(), n))(b)
 	b.watchIn(&t)
 	b.trafficIn(t)
+	for range len(name) {
+		must(t.AddLook(b.Context(), "run_1", "a"))(b)
+	}
 	return t
 }
 
@@ -114,7 +117,7 @@ func (b *bench) seen(t tenant) string {
 	for _, f := range []store.LabelFilter{{}, {By: "ana"}} {
 		list = append(list, all(b, 1, pagesOf(t.ListLabels, f)), must(t.CountLabels(b.Context(), f))(b))
 	}
-	list = append(list, all(b, 1, t.ListLabelQueues), all(b, 1, t.ListWatches))
+	list = append(list, all(b, 1, t.ListLabelQueues), all(b, 1, t.ListWatches), must(t.CountLooks(b.Context(), t.run.ID, "a"))(b), must(t.CountLooks(b.Context(), "run_1", "a"))(b))
 	list = append(list, all(b, 1, pagesOf(t.ListVerdicts, store.VerdictFilter{Events: []string{"e1"}})), all(b, 1, pagesOf(t.ListAlarms, store.AlarmFilter{})))
 	list = append(list, all(b, 1, pagesOf(t.ListNotices, "")), must(t.WatchHealth(b.Context(), t.own, start))(b), must(t.Charts(b.Context(), t.own))(b))
 	list = append(list, all(b, 1, pagesOf(t.ListEvents, store.EventFilter{Contents: true})), all(b, 1, pagesOf(t.ListEvents, store.EventFilter{Agent: "support", User: "eve"})), must(t.Event(b.Context(), "e1"))(b))
@@ -199,7 +202,7 @@ func watchMethodsOf(from store.ProjectStore, of tenant) map[string]func(context.
 }
 
 // shown are the methods of a project that [bench.tenant] and [bench.seen] call.
-var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations", "AddLabel", "ListLabels", "CountLabels", "PutLabelQueue", "ListLabelQueues",
+var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations", "AddLabel", "ListLabels", "CountLabels", "PutLabelQueue", "ListLabelQueues", "AddLook", "CountLooks",
 	"AddEvents", "ListEvents", "AddFeedback", "ListFeedback", "ListAgents", "CountTraffic", "ForgetUser",
 	"PutWatch", "ListWatches", "ListVerdicts", "ListAlarms", "LeaseNotices", "ListNotices"}
 

@@ -187,7 +187,8 @@ export interface Kappa { n: number; agree: number; kappa: number | null; low: nu
 export interface LabelAgreement {
   with_judge: Kappa; assertions: (Kappa & { assertion: string })[]; between_people: Kappa & { pairs: (Kappa & { people: string[] })[] };
 }
-export interface LeaseRequest { seconds?: number; lease?: string; resume?: boolean }
+export interface LeaseRequest { seconds?: number; lease?: string; resume?: boolean; skip?: SkippedItem[] }
+export interface SkippedItem { index?: number; event?: string; assertion: string }
 export interface Lease {
   item: LabelItem; why: string; stratum: 'random' | 'informative'; lease: string; expires: string; left: number; mine: number; done: number; blind: boolean;
   agreement: LabelAgreement;
@@ -254,7 +255,7 @@ export interface ChangedCase { case: string; before: Case; after: Case }
 
 // Trials of a changed judge: /v1/judge-trials. The base is what one starts from.
 export interface NewTrial { run: string; assertion: string; change: TrialChange; limit?: number }
-export interface TrialChange { instruction?: string; criteria?: unknown[]; value?: string; rubric_prompt?: string; judge?: string }
+export interface TrialChange { instruction?: string; criteria?: unknown[]; value?: string; rubric_prompt?: string; context?: string; judge?: string }
 export interface Trial {
   id: string; run: string; assertion: string; change: TrialChange; status: 'running' | 'done' | 'failed' | 'cancelled'; created_at: string;
   total: number; done: number; errors: number; cost: number; error?: string; result?: TrialResult;
@@ -282,12 +283,12 @@ export type Definition = Record<string, unknown>;
 // POST /v1/spade: assertions for what a prompt asks, by rules.
 export interface SpadeRequest {
   versions?: { name?: string; text: string }[]; prompt?: string; suite?: string; examples?: SpadeExample[]; run?: string; labels?: Record<string, Said>;
-  reject?: string[]; keep?: string[]; alpha?: number; tau?: number;
+  reject?: string[]; keep?: string[]; cases?: boolean; alpha?: number; tau?: number;
 }
 export interface SpadeExample { id: string; output: string; label?: Said; vars?: Record<string, unknown> }
 export interface SpadeAnswer {
   history: SpadeChange[]; sentences: SpadeSentence[]; candidates: SpadeCandidate[]; unchecked: SpadeUnchecked[]; examples: SpadeOutput[]; more: boolean;
-  selection: SpadeSelection | null; suite: string;
+  selection: SpadeSelection | null; assertions: string; suite?: string;
 }
 export interface SpadeChange { version: number; name: string; text: string; changes: SpadeDelta[] }
 export interface SpadeDelta { change: 'added' | 'removed' | 'moved'; text: string; line: number; category: string }

@@ -179,7 +179,7 @@ class ProvisoPanel extends Base implements ProvisoPanelElement {
       this.#frame = 0;
       if (this.#mode !== 'edit') this.#say(summary(this.#state));
       render(
-        <div class={'panel ' + this.#theme} role="group" aria-label={this.#mode === 'edit' ? 'Assertions' : 'Checks'}>
+        <div class={'panel ' + this.#theme} role="group" aria-label={this.#mode === 'edit' ? 'Assertions' : 'Verdicts'}>
           <span class="hidden" role="status">{this.#said.text}</span>
           {this.#mode === 'edit' ? <EditView edit={this.#edit} /> : <View state={this.#state} actions={this.#actions} />}
         </div>, this.#box);

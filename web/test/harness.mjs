@@ -174,6 +174,16 @@ export async function ready(page, timeout = patience) {
   await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'), undefined, { timeout });
 }
 
+// to moves the focus to an element as a person without a mouse does: by the Tab key.
+export async function to(page, locator, key = 'Tab') {
+  await locator.waitFor();
+  for (let n = 0; n < 300; n++) {
+    if (await locator.evaluate((e) => e === document.activeElement)) return;
+    await page.keyboard.press(key);
+  }
+  throw new Error(`${key} does not reach ${locator}`);
+}
+
 // layoutRules are the rules of axe that depend on the width and on the theme.
 export const layoutRules = ['color-contrast', 'target-size', 'link-in-text-block', 'scrollable-region-focusable', 'meta-viewport', 'css-orientation-lock'];
 

@@ -106,7 +106,15 @@ test('label: from a run to the first labels, by keys only', { smoke: true }, asy
 test('label: the end of a queue, skipped items, and agreement', {}, () => withQueue({ size: 3, random: 3, blind: false }, async (page, s) => {
   await enter(page, s.server, '/label/tone');
   await page.getByText('The judge said', { exact: true }).waitFor(); // the queue is not blind
+  const skipped = await caseOf(page);
   await press(page, 's');
+  const other = await until(() => api(s, 'POST', '/v1/label-queues/tone/lease', {}), 'the skipped item for somebody else');
+  ok(skipped.includes(other.item.case), `somebody else gets ${other.item.case} after ${skipped} was skipped`);
+  await api(s, 'DELETE', `/v1/label-queues/tone/lease/${other.lease}`);
+  await page.reload();
+  await ready(page);
+  await pass(page).waitFor();
+  ok((await caseOf(page)) !== skipped, 'the skipped item is back after a reload');
   await press(page, '1');
   await page.keyboard.press('1');
   await page.getByText('There is nothing left for you to label').waitFor();

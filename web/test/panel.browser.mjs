@@ -38,11 +38,11 @@ for (const host of ['plain', 'react', 'strict', 'hostile']) {
     w.verdict(2);
     w.verdict(1, 'fail', { evidence: [quote], marks: [{ quote, start: 3, end: 9 }], score: 0.25 });
     w.verdict(0, 'error', { reasoning: 'the judge timed out' });
-    await says(page, /1 of 4 passed · 1 failed · 1 undecided · judging 1…/);
+    await says(page, /1 of 4 passed · 1 failed · 1 error · judging 1…/);
     await listed(page, ['safety', 'tone'], 'while verdicts come in');
     w.verdict(3, 'fail');
     w.finish({ score: null });
-    await says(page, /1 of 4 passed · 2 failed · 1 undecided$/m);
+    await says(page, /1 of 4 passed · 2 failed · 1 error$/m);
     await listed(page, ['safety', 'topic', 'tone'], 'failures first');
     ok(await row(page, 'safety').isVisible(), 'the panel is not visible');
     equal(w.log.filter((r) => r.cookie && r.path !== '/panel.js').length, 0, 'requests with cookies');
@@ -284,7 +284,7 @@ test('panel: fed by the host', { smoke: true }, () => withPage({}, async (page) 
   try {
     w.response = { results: [{ id: 'p', pass: true, status: 'pass', reasoning: '' }, { id: 'e', pass: false, status: 'error', reasoning: 'timed out' }, { id: 'f', pass: false, status: 'fail', reasoning: 'no', criteria: [{ criterion: 'c1', pass: false, reasoning: 'no', status: 'fail' }] }, { id: 's', pass: false, status: 'skip', reasoning: '' }], score: null, threshold: 1, passed_threshold: false };
     await page.goto(`${w.host}/fed.html`);
-    await says(page, /1 of 3 passed · 1 failed · 1 undecided · 1 skipped/);
+    await says(page, /1 of 3 passed · 1 failed · 1 error · 1 skipped/);
     await listed(page, ['f', 'e'], 'the order');
     await inside(page, 'button.top').filter({ hasText: '1 passed, 1 skipped' }).click();
     await listed(page, ['f', 'e', 'p', 's'], 'the order with those that passed');

@@ -30,7 +30,7 @@ const feed = (page, of, text = null) => page.evaluate(([of, text]) => new Promis
 
 fed('2,000 assertions', { smoke: true }, async (page) => {
   await feed(page, results(2000));
-  await says(page, /1,333 of 2,000 passed · 333 failed · 334 undecided|1,333 of 2,000 passed · 334 failed · 333 undecided/);
+  await says(page, /1,333 of 2,000 passed · 333 failed · 334 errors|1,333 of 2,000 passed · 334 failed · 333 errors/);
   ok((await elements(page)) <= maxElements, `${await elements(page)} elements`);
   await inside(page, 'button.top').filter({ hasText: '1,333 passed' }).click();
   await until(async () => (await inside(page, '.row').count()) === 100, 'rows that passed');
@@ -126,7 +126,7 @@ fed('hostile texts stay text', { smoke: true }, async (page) => {
     await until(async () => (await inside(page, '.form').count()) === 1, 'the editor');
     equal(await made(page), [], `elements of ${name} in the editor`);
     await page.evaluate(() => { document.querySelector('proviso-panel').mode = 'view'; });
-    await says(page, /Checks/);
+    await says(page, /Verdicts/);
   }
 });
 

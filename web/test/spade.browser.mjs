@@ -1,7 +1,7 @@
 // Assertions for a prompt: proposed, tried on outputs that a person labels, and selected.
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { axe, enter, folder, layoutRules, proviso, ready, refuse, serve, view, withPage } from './harness.mjs';
+import { axe, enter, folder, layoutRules, proviso, ready, refuse, serve, to, view, withPage } from './harness.mjs';
 import { corpus } from './hostile.mjs';
 import { equal, ok, test, until } from './tests.mjs';
 
@@ -127,6 +127,37 @@ test('spade: with the keyboard only', {}, () => withPage({}, async (page) => {
   await reach('Bad');
   await page.keyboard.press('Space');
   await until(async () => /✕ Bad/.test(await output(page, 0).innerText()), 'the label');
+  // The rest of the way: from the list of prompts to a suite in a file and to a set.
+  await enter(page, sv.server, '/spade');
+  await to(page, page.getByRole('link', { name: 'answers' }).first());
+  await page.keyboard.press('Enter');
+  await says(page, /of 1 bad output|bad only/);
+  await to(page, output(page, 0).getByRole('button', { name: 'Good' }));
+  await page.keyboard.press('Enter');
+  await to(page, output(page, 1).getByRole('button', { name: 'Bad' }));
+  await page.keyboard.press('Enter');
+  await says(page, /1 of 1 bad output caught, 0 of 1 good output failed/);
+  const download = page.getByRole('button', { name: 'Download suite' }).last();
+  await to(page, download);
+  const [file] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
+  equal(file.suggestedFilename(), 'suite.yaml', 'the name of the file');
+  await to(page, page.getByLabel('Name of the assertion set'));
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('by-keys');
+  await page.keyboard.press('Enter');
+  await says(page, /Saved as version 1 of the set by-keys/);
+  // A pasted prompt.
+  await enter(page, sv.server, '/spade');
+  await to(page, page.getByLabel(/Versions of the prompt/));
+  await page.keyboard.type('Never say "no".');
+  await to(page, page.getByLabel(/Outputs: JSON Lines/));
+  await page.keyboard.type('no');
+  await to(page, page.getByRole('button', { name: 'Propose assertions' }));
+  await page.keyboard.press('Enter');
+  await says(page, /neither good nor bad/);
+  await to(page, output(page, 0).getByRole('button', { name: 'Bad' }));
+  await page.keyboard.press('Enter');
+  await says(page, /✕ Bad/);
 }));
 
 test('spade: pasted texts stay, and mistakes in them are named', {}, () => withPage({}, async (page) => {
@@ -148,11 +179,37 @@ test('spade: pasted texts stay, and mistakes in them are named', {}, () => withP
   equal(await versions.inputValue(), 'Be kind.\n---\nBe kind.\nNever say "no".', 'the versions');
   await page.goBack();
   await says(page, /bad only/);
+  await page.waitForTimeout(500); // what is typed is kept a moment later
   await page.reload();
-  await says(page, /The pasted texts are gone/);
-  await page.getByRole('link', { name: 'Paste them again' }).click();
+  await says(page, /bad only/);
+  await page.getByRole('link', { name: 'Change the texts' }).click();
+  equal(await outputs.inputValue(), '{"output": "no", "label": "bad"}\n{"output": "yes", "label": "good"}', 'the outputs after a reload');
+  await outputs.fill('{"output": "no", "label": "bad"}'); // the output that was labelled is gone
+  await propose.click();
+  await says(page, /bad only/);
+  await page.getByRole('link', { name: 'Change the texts' }).click();
+  await outputs.pressSequentially('x');
+  await page.reload(); // at once
+  equal(await outputs.inputValue(), '{"output": "no", "label": "bad"}x', 'the last key before a reload');
   await page.getByLabel(/one for each version/).setInputFiles([{ name: 'v10.txt', mimeType: 'text/plain', buffer: Buffer.from('Never say "b".') }, { name: 'v2.txt', mimeType: 'text/plain', buffer: Buffer.from('Never say "a".') }]);
   await until(async () => (await versions.inputValue()) === 'Never say "a".\n---\nNever say "b".\n', 'the files in their order');
+}));
+
+test('spade: a downloaded suite runs', {}, () => withPage({}, async (page) => {
+  await enter(page, await view(...names), '/spade');
+  await page.getByLabel(/Versions of the prompt/).fill('Never say "no".\n{{q}}');
+  await page.getByLabel(/Outputs: JSON Lines/).fill('{"id": "one", "output": "no", "label": "bad", "vars": {"q": "a"}}\n{"id": "two", "output": "yes {{ 7 * 7 }}", "label": "good", "vars": {"q": "b"}}\n{"id": "three", "output": "yes", "vars": {"q": "{{ env.HOME }}"}}');
+  await page.getByRole('button', { name: 'Propose assertions' }).click();
+  await says(page, /1 of 1 bad output caught/);
+  const [name, text] = await saved(page, page.getByRole('button', { name: 'Download suite' }).first());
+  equal(name, 'suite.yaml', 'the name of the file');
+  const at = join(folder, 'downloaded'), report = join(at, 'out.json');
+  mkdirSync(at, { recursive: true });
+  writeFileSync(join(at, name), text);
+  await proviso(['eval', '-c', join(at, name), '--no-cache', '-o', report]).catch((e) => { if (e.code !== 1) throw e; });
+  const rows = JSON.parse(readFileSync(report, 'utf8')).results.results;
+  equal(rows.map((r) => [r.testCase.description, r.response.output, r.verdict]), [['one, labelled bad', 'no', 'fail'], ['two, labelled good', 'yes {{ 7 * 7 }}', 'pass']], 'the rows');
+  ok(/Left out: 1 output/.test(text), text);
 }));
 
 test('spade: hostile texts', {}, () => withPage({}, async (page) => {

@@ -17,7 +17,7 @@ function App() {
           <h2>Answer</h2>
           <p id="output" ref={output}>{answer?.output}</p>
         </article>
-        <aside aria-label="Checks of the answer">
+        <aside aria-label="Verdicts on the answer">
           <proviso-panel
             output={answer?.output}
             evaluation={answer?.evaluation}

@@ -20,9 +20,9 @@ type YAML struct {
 	bytes.Buffer
 }
 
-// Comment writes one line behind a #.
+// Comment writes one line behind a #, with escapes for what YAML does not allow.
 func (y *YAML) Comment(indent, text string) {
-	y.WriteString(strings.TrimRight(indent+"# "+report.Line(text, 400), " ") + "\n")
+	y.WriteString(strings.TrimRight(indent+"# "+quoted(report.Line(text, 400)), " ") + "\n")
 }
 
 // Item writes an object as a member of a list.

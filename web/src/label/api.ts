@@ -1,5 +1,5 @@
 // Requests of the pages on which people label.
-import type { Detail, Label, LabelItem, LabelList, Lease, NewLabel } from '../api';
+import type { Detail, Label, LabelItem, LabelList, Lease, LeaseRequest, NewLabel, SkippedItem, TrafficEvent } from '../api';
 import { ask, get } from '../load';
 import { runAddress } from '../http';
 import { address } from '../url';
@@ -13,10 +13,10 @@ export const hold = 300;
 // is sent again, with the same key.
 const patience = 20_000;
 
-// take leases the next item; undefined if none is left. With resume it is the item that
-// the person has leased already, if there is one.
-export const take = (queue: string, resume = false): Promise<Lease | undefined> =>
-  ask('POST', queueAddress(queue) + '/lease', { seconds: hold, ...(resume ? { resume } : {}) });
+// take leases the next item that is not one of skip; undefined if none is left. With resume
+// it is the item that the person has leased already, if there is one.
+export const take = (queue: string, skip: SkippedItem[], resume = false): Promise<Lease | undefined> =>
+  ask('POST', queueAddress(queue) + '/lease', { seconds: hold, ...(resume ? { resume } : {}), ...(skip.length ? { skip } : {}) } satisfies LeaseRequest);
 
 export const renew = (queue: string, lease: string): Promise<Lease> => ask('POST', queueAddress(queue) + '/lease', { seconds: hold, lease });
 
@@ -38,6 +38,10 @@ export const labelsOf = (run: string, index: number, signal: AbortSignal): Promi
 
 // itemOf loads what a label was about, from its run.
 export async function itemOf(l: Label): Promise<LabelItem> {
+  if (l.event) {
+    const e = await get<TrafficEvent>('/v1/events/' + encodeURIComponent(l.event));
+    return { run: '', index: 0, event: e.id, assertion: l.assertion, case: e.id, title: e.agent, instruction: '', criteria: [], question: l.assertion, input: e.input ?? '', prompt: '', vars: [['input', e.input ?? '']], output: e.output ?? e.error ?? '' };
+  }
   const d = await get<Detail>(`${runAddress(l.run ?? '')}/results/${l.index ?? 0}/detail`);
   const a = d.assertions.find((x) => x.name === l.assertion);
   return {
@@ -48,7 +52,7 @@ export async function itemOf(l: Label): Promise<LabelItem> {
 
 export const newKey = (): string => Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join('-');
 
-interface Subject { run?: string; index?: number; assertion: string }
+interface Subject { event?: string; run?: string; index?: number; assertion: string }
 
 // keyOf tells items apart.
-export const keyOf = (x: Subject): string => JSON.stringify([x.run ?? '', x.index ?? 0, x.assertion]);
+export const keyOf = (x: Subject): string => JSON.stringify(x.event ? ['event', x.event, x.assertion] : [x.run ?? '', x.index ?? 0, x.assertion]);

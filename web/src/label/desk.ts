@@ -35,7 +35,6 @@ export class Desk {
   done: Done[] = [];
   more: string | undefined;          // of done: where the next page begins
   agreement: LabelAgreement | undefined;
-  skipped: Held[] = [];
   said = '';                         // what happened last, for people
   busy = false;                      // a label or an undo is on its way
   private ahead: Held[] = [];
@@ -62,6 +61,7 @@ export class Desk {
   }
 
   get outbox(): Pending[] { return this.kept.outbox; }
+  get skipped(): number { return this.kept.skipped.length; }
   get left(): number { return Math.max(0, this.total - this.mine); }
   get mine(): number { return Math.max(0, this.before + this.sent); }
   get undos(): number { return this.undone.length; }
@@ -107,16 +107,15 @@ export class Desk {
 
   // leave gives back what is not shown: the page may be going away, or come back.
   leave(): void {
-    for (const h of [...this.ahead, ...this.skipped]) if (h.lease) giveBack(this.queue, h.lease);
+    for (const h of this.ahead) if (h.lease) giveBack(this.queue, h.lease);
     this.ahead = this.ahead.filter((h) => !h.lease);
-    this.skipped = [];
   }
 
   // older loads more of the labels of the person.
   async older(): Promise<void> {
     const list = await own({ queue: this.queue, limit: String(page), ...(this.more ? { after: this.more } : {}) });
     const known = new Set(this.done.map((d) => d.label.id));
-    const fresh = list.items.filter((l) => !known.has(l.id) && l.run).map((label) => ({ label }));
+    const fresh = list.items.filter((l) => !known.has(l.id) && (l.run || l.event)).map((label) => ({ label }));
     if (!this.listed) this.undone = [...fresh.slice(0, deepest).reverse(), ...this.undone].slice(-deepest);
     this.listed = true;
     this.done = [...this.done, ...fresh];
@@ -129,7 +128,7 @@ export class Desk {
     const key = keyOf(item), { note, evidence } = this.draft(key, done);
     const waiting = this.pending(key);
     if (this.busy || (waiting && waiting.body.label === said)) { void this.flush(); return; }
-    const body: NewLabel = { run: item.run, index: item.index, assertion: item.assertion, label: said, queue: this.queue };
+    const body: NewLabel = { ...(item.event ? { event: item.event } : { run: item.run, index: item.index }), assertion: item.assertion, label: said, queue: this.queue };
     if (note.trim()) body.note = note;
     if (evidence.length) body.evidence = evidence;
     if (!done && this.held?.lease && keyOf(this.held.item) === key) body.lease = this.held.lease;
@@ -233,7 +232,7 @@ export class Desk {
 
   // fetch loads one item ahead; several calls at a time load one.
   private fetch(resume = false): Promise<void> {
-    return (this.fetching ??= take(this.queue, resume).then((l) => {
+    return (this.fetching ??= take(this.queue, this.kept.skipped, resume).then((l) => {
       if (!l) return;
       if (this.closed) return giveBack(this.queue, l.lease);
       this.ahead.push(this.heldOf(l));
@@ -247,18 +246,19 @@ export class Desk {
     return { item: l.item, why: l.why, lease: l.lease, until: Date.now() + hold * 1000, lost: false };
   }
 
-  // skip keeps the lease of the item, so that another one comes, and the item later.
+  // skip gives the item back, so that others may label it, and puts it off.
   skip(): void {
     if (!this.held || this.busy) return;
-    this.skipped.push(this.held);
+    const { item, lease } = this.held;
+    this.kept.skip([...this.kept.skipped, { ...(item.event ? { event: item.event } : { index: item.index }), assertion: item.assertion }]);
+    if (lease) giveBack(this.queue, lease);
     this.said = 'Skipped. The item comes back later.';
     void this.advance();
   }
 
-  // back shows the items that were skipped.
+  // back shows the items that were skipped, and that nobody has labelled meanwhile.
   back(): void {
-    this.ahead.push(...this.skipped);
-    this.skipped = [];
+    this.kept.skip([]);
     void this.advance();
   }
 
@@ -326,7 +326,7 @@ export class Desk {
   async check(): Promise<void> {
     const item = this.held?.item;
     if (!item) return;
-    const list = await own({ run: item.run, index: String(item.index), ...(item.assertion ? { assertion: item.assertion } : {}) }).catch(() => undefined);
+    const list = await own({ ...(item.event ? { event: item.event } : { run: item.run, index: String(item.index) }), ...(item.assertion ? { assertion: item.assertion } : {}) }).catch(() => undefined);
     const label = list?.items.find((l) => l.assertion === item.assertion);
     if (label && this.held?.item === item && !this.pending(keyOf(item))) this.elsewhere = label.label;
     this.changed();
@@ -337,7 +337,6 @@ export class Desk {
     if (typeof data?.key !== 'string') return;
     const of = (h: Held) => keyOf(h.item) === data.key;
     this.ahead = this.ahead.filter((h) => !of(h));
-    this.skipped = this.skipped.filter((h) => !of(h));
     if (this.held && of(this.held)) this.elsewhere = data.said;
     this.changed();
   }

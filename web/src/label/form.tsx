@@ -1,6 +1,6 @@
 // The form that makes a queue from a run.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { LabelQueue, Matrix, NewLabelQueue, Page, Problem, Run } from '../api';
+import type { LabelQueue, Matrix, NewLabelQueue, Page, Problem, Run, Session } from '../api';
 import { runAddress } from '../http';
 import { Failure, ask, get, useLoad } from '../load';
 import { plural, when } from '../number';
@@ -43,7 +43,7 @@ function Choices({ run, known, close }: { run: Run; known: LabelQueue[]; close: 
   const [name, setName] = useState(() => nameOf(run)), [picked, pick] = useState<string[]>([]), [some, setSome] = useState(false);
   const [size, setSize] = useState(''), [random, setRandom] = useState('30'), [people, setPeople] = useState('1'), [blind, setBlind] = useState(true);
   const [problem, fail] = useState<Problem>(), [busy, work] = useState(false);
-  const first = useRef<HTMLInputElement>(null);
+  const first = useRef<HTMLInputElement>(null), view = useLoad((signal) => get<Session>('/v1/session', signal), []).data?.mode === 'view';
   useEffect(() => first.current?.focus(), []);
   const replaces = known.find((q) => q.name === name.trim());
   const wrong = !name.trim() ? 'Give the queue a name.' : size.trim() && !whole(size) ? 'The size is a number from 1, or empty for all.' : whole(random) === undefined ? 'How many are drawn at random is a number from 0.'
@@ -81,6 +81,7 @@ function Choices({ run, known, close }: { run: Run; known: LabelQueue[]; close: 
       </div>
       <p class="muted" id="random-why">Items drawn at random come first: they show how often the judge is right. Then come the items whose labels tell the most.</p>
       <label class="option"><input type="checkbox" checked={blind} onChange={(e) => setBlind(e.currentTarget.checked)} /> Hide the judge’s verdict until a person has answered</label>
+      {view && <p class="muted">A queue ends with <code>proviso view</code>; its labels stay. The same queue, made again, goes on where it was.</p>}
       {replaces && <p class="remark bad">There is a queue of this name. It is replaced. Its labels stay.</p>}
       <div class="queueactions">
         <button type="submit" disabled={!!wrong || busy}>{replaces ? 'Replace the queue' : 'Make the queue'}</button>

@@ -52,7 +52,7 @@ export function Item({ desk, item, held, done, tools, answer }: Props) {
         {item.vars.length > 0 && item.prompt && <details><summary>Prompt <span class="muted">{count(item.prompt.length)} characters</span></summary><Long text={item.prompt} /></details>}
         <section class="out" aria-label="Output"><h3>Output</h3>
           <div class="scrolled" tabIndex={0} role="group" aria-label="The output">
-            <Output key={key} text={item.output} evidence={evidence} strong={strong} name="output.txt" cut={item.cut?.includes('output') ?? false} href={runAddress(item.run) + '/results/' + item.index} />
+            <Output key={key} text={item.output} evidence={evidence} strong={strong} name="output.txt" cut={item.cut?.includes('output') ?? false} href={item.event ? '/v1/events/' + encodeURIComponent(item.event) : runAddress(item.run) + '/results/' + item.index} />
           </div>
         </section>
       </section>

@@ -1,14 +1,17 @@
-// What must not be lost when a page is reloaded: notes, labels that are not sent, and the
-// lease of the item that is shown. It is kept for the tab, and ends with it, so that no
+// What must not be lost when a page is reloaded: notes, labels that are not sent, the items
+// that were skipped, and the lease of the item that is shown. It is kept for the tab, and ends with it, so that no
 // label is sent in the name of the next person who logs in.
+import type { SkippedItem } from '../api';
 import type { Draft, Pending } from './desk';
 
-const most = 200; // drafts of a queue
+const most = 200;         // drafts of a queue
+const mostSkipped = 1000; // items, as the server takes them
 
 export class Kept {
   lease = '';
   outbox: Pending[] = [];
   drafts: Record<string, Draft> = {};
+  skipped: SkippedItem[] = [];
   private readonly name: string;
 
   constructor(queue: string) {
@@ -22,6 +25,8 @@ export class Kept {
   hold(lease: string): void { this.lease = lease; this.save(); }
   replace(outbox: Pending[]): void { this.outbox = outbox; this.save(); }
 
+  skip(skipped: SkippedItem[]): void { this.skipped = skipped.slice(-mostSkipped); this.save(); }
+
   draft(key: string, draft: Draft | undefined): void {
     delete this.drafts[key];
     if (draft) this.drafts[key] = draft;
@@ -32,8 +37,8 @@ export class Kept {
 
   private save(): void {
     try {
-      if (!this.lease && !this.outbox.length && !Object.keys(this.drafts).length) sessionStorage.removeItem(this.name);
-      else sessionStorage.setItem(this.name, JSON.stringify({ lease: this.lease, outbox: this.outbox, drafts: this.drafts }));
+      if (!this.lease && !this.outbox.length && !this.skipped.length && !Object.keys(this.drafts).length) sessionStorage.removeItem(this.name);
+      else sessionStorage.setItem(this.name, JSON.stringify({ lease: this.lease, outbox: this.outbox, drafts: this.drafts, skipped: this.skipped }));
     } catch { /* Full, or not allowed: it is kept until the page is closed. */ }
   }
 }

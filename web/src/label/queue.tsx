@@ -15,7 +15,7 @@ import { DoneList } from './done';
 import { Item } from './item';
 
 const keys: [string, string][] = [
-  ['1', 'Pass'], ['2', 'Fail'], ['3', 'Can’t tell'], ['S', 'Skip: the item comes back later'], ['U', 'Undo the last label'],
+  ['1', 'Pass'], ['2', 'Fail'], ['3', 'Can’t tell'], ['S', 'Skip: others may take the item, and it comes back later'], ['U', 'Undo the last label'],
   ['←', 'Item that you labelled before'], ['→', 'Towards the open item'], ['N', 'Write a note'], ['Esc', 'Leave the note'], ['?', 'Show these keys'],
 ];
 const answers: Record<string, Said> = { 1: 'pass', 2: 'fail', 3: 'unsure' };
@@ -26,7 +26,7 @@ export function QueuePage({ name }: { name: string }) {
   return (
     <div class="labelpage">
       <Heading title={name} crumb={<a href="/label">Label</a>}>
-        {q && <a class="button" href={'/runs/' + encodeURIComponent(q.run)}>The run</a>}
+        {q?.run && <a class="button" href={'/runs/' + encodeURIComponent(q.run)}>The run</a>}
         <CopyLink /><Download href={address('/v1/labels/file', { queue: name })} name="labels.jsonl">Download labels</Download>
       </Heading>
       <Data of={about} what="the queue">{(data) => <Labelling q={data} />}</Data>
@@ -140,7 +140,7 @@ function Present({ desk, q, tools, answer }: Shown & { q: LabelQueue }) {
     <>
       <Empty>{desk.done.length || q.done >= q.items ? 'There is nothing left for you to label in this queue.' : 'There is nothing to label for you now. Others may be at the last items.'}</Empty>
       <div class="queueactions">
-        {desk.skipped.length > 0 && <button type="button" onClick={() => desk.back()}>Show the {plural(desk.skipped.length, 'item')} that you skipped</button>}
+        {desk.skipped > 0 && <button type="button" onClick={() => desk.back()}>Show the {plural(desk.skipped, 'item')} that you skipped</button>}
         <button type="button" onClick={() => void desk.resume()}>Look again</button>
         <a class="button" href={address('/label', { queue: q.name })}>Agreement</a>
         {tools}

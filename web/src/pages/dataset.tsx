@@ -1,10 +1,11 @@
 // One dataset: its versions, its cases, and what changed between two versions.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Case, ChangedDataset, DatasetDiff, DatasetVersion, Page, Problem, StoredDataset } from '../api';
 import { ask, get, useLoad } from '../load';
 import { count, plural, when } from '../number';
 import { CopyLink, Download } from '../parts/actions';
 import { Data, Empty } from '../parts/states';
+import { keep, typed } from '../parts/typed';
 import { Text, plain, shorten } from '../text';
 import { address, change, usePlace } from '../url';
 import { CaseForm, noDraft, type Draft } from './caseform';
@@ -19,7 +20,11 @@ export function One({ name }: { name: string }) {
   const { query } = usePlace();
   const at = datasetAddress(name), here = versionAt(name, query);
   const loaded = useLoad((signal) => get<StoredDataset>(here, signal), [here]);
-  const [turn, setTurn] = useState(0), [draft, edit] = useState(noDraft);
+  const [turn, setTurn] = useState(0), [draft, edit] = useState<Draft>(() => ({ ...noDraft, ...typed<Draft>('case/' + name) }));
+  useEffect(() => {
+    const { problem: _, done: __, ...texts } = draft;
+    keep('case/' + name, texts.id || texts.about || texts.expected || texts.vars?.some((v) => v.value) ? texts : undefined);
+  }, [draft]);
   const versions = useLoad((signal) => get<Page<DatasetVersion>>(at + '/versions?limit=1000', signal), [at, turn]);
   const reload = () => { loaded.retry(); setTurn(turn + 1); };
   const { edits = false, why } = useEdits();

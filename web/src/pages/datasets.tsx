@@ -134,7 +134,7 @@ function FromRun({ run, list }: { run: string; list: DatasetVersion[] }) {
   return (
     <section aria-labelledby="add">
       <h2 id="add">Add the failures of a run</h2>
-      <p>The cases of run <a href={page}><code>{plain(run)}</code></a> with a failed or undecided result become cases of the dataset, each once.</p>
+      <p>The cases of run <a href={page}><code>{plain(run)}</code></a> with a fail or an error become cases of the dataset, each once.</p>
       <form class="filterrow" onSubmit={submit}>
         <Field label="Dataset"><select value={to} onChange={(e) => choose(e.currentTarget.value)}>{names.map((n) => <option key={n} value={n}>{plain(n)}</option>)}<option value="">A new one</option></select></Field>
         {!to && <Field label="Name of the new dataset"><input type="text" required maxLength={100} spellcheck={false} autocomplete="off" value={fresh} onInput={(e) => setFresh(e.currentTarget.value)} /></Field>}

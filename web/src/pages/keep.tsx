@@ -14,9 +14,10 @@ export function yaml(d: Definition): string {
   return '- ' + Object.entries(d).map(([key, v]) => (Array.isArray(v) ? key + ':\n' + v.map((e) => '    - ' + JSON.stringify(e)).join('\n') : key + ': ' + JSON.stringify(v))).join('\n  ') + '\n';
 }
 
-export function Keep({ result, name, judge }: { result: TrialResult; name: string; judge?: string | undefined }) {
+export function Keep({ result, name, judge, context = '' }: { result: TrialResult; name: string; judge?: string | undefined; context?: string | undefined }) {
   const d = result.definition, judged = d.type === undefined || d.type === 'judge' || d.type === 'not-judge';
   const [set, setSet] = useState(name), [said, say] = useState(''), [busy, setBusy] = useState(false);
+  const fixed = context !== '' && !context.includes('{{'); // the context of a set has no variables
   const keep = async () => {
     setBusy(true);
     say('');
@@ -24,8 +25,8 @@ export function Keep({ result, name, judge }: { result: TrialResult; name: strin
       const at = '/v1/assertion-sets/' + encodeURIComponent(set);
       const mine = Object.fromEntries(members.filter((m) => d[m] !== undefined).map((m) => [m, d[m]]));
       const before = await storedSet(at), list = before?.assertions ?? [], there = list.some((a) => a.id === mine.id);
-      const kept = await putSet(at, before, there ? list.map((a) => (a.id === mine.id ? { ...a, ...mine } : a)) : [...list, mine]);
-      say(`Kept as version ${kept.number} of the set ${plain(set)}.`);
+      const kept = await putSet(at, before, there ? list.map((a) => (a.id === mine.id ? { ...a, ...mine } : a)) : [...list, mine], before?.prompt, before?.context || (fixed ? context : undefined));
+      say(`Kept as version ${kept.number} of the set ${plain(set)}.` + (fixed && before?.context && before.context !== context ? ' The set has another context, which stays.' : ''));
     } catch (e) {
       say('Not kept: ' + (e instanceof Failure ? plain(e.problem.detail) : String(e)));
     }
@@ -40,6 +41,7 @@ export function Keep({ result, name, judge }: { result: TrialResult; name: strin
         <button type="submit" disabled={busy || !set}>Keep as a version of the set</button>
       </form>}
       <p class="said" role="status">{said}</p>
+      {context && <p class="muted">{fixed ? 'The context becomes that of the set, unless the set has one. ' : 'The context differs between cases: send it with each evaluation. '}A suite has no context.</p>}
       <p class="muted">For a suite, copy this into its assertions.{judge && ' The model is no part of an assertion: name it under judge in the suite, or start the server with --judge.'} <button type="button" class="link" onClick={() => void copy()}>Copy YAML</button></p>
       <pre tabIndex={0} aria-label="The assertion as YAML">{plain(yaml(d))}</pre>
     </section>

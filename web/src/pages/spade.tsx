@@ -1,5 +1,5 @@
 // Assertions for what a prompt asks: proposed by rules, tried on outputs, and selected.
-// The choices of a person are in the address, and what was pasted is in memory.
+// The choices of a person are in the address, and what was pasted is kept for the tab.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Prompt, Said, Session, SpadeAnswer, SpadeRequest } from '../api';
 import { ask, get, useLoad, type Loaded } from '../load';
@@ -11,7 +11,7 @@ import { address, change, usePlace } from '../url';
 import { Field, Filters, Search } from './filters';
 import { Heading } from './heading';
 import { every } from './items';
-import { draft, examples, joined, parts } from './spadedraft';
+import { draft, examples, joined, keepDraft, kept, parts } from './spadedraft';
 import { Candidates, History, Outputs, Sentences, Summary, Unchecked } from './spadeparts';
 import { Save, SaveFile } from './spadesave';
 import { Table, type Col } from './table';
@@ -66,20 +66,23 @@ const texts = async (list: FileList | null): Promise<File[]> => [...(list ?? [])
 
 function Paste() {
   const [versions, setVersions] = useState(draft.versions), [outputs, setOutputs] = useState(draft.outputs), [said, say] = useState('');
-  const keep = (which: 'versions' | 'outputs', text: string) => { draft[which] = text; draft.names = []; (which === 'versions' ? setVersions : setOutputs)(text); say(''); };
+  const keep = (which: 'versions' | 'outputs', text: string) => { draft[which] = text; draft.names = []; keepDraft(); (which === 'versions' ? setVersions : setOutputs)(text); say(''); };
   const open = async (which: 'versions' | 'outputs', list: FileList | null) => {
     const files = await texts(list);
     if (!files.length) return;
     if (files.reduce((n, f) => n + f.size, 0) > 8 << 20) return say('The files have more than 8 MiB.');
     const read = await Promise.all(files.map((f) => f.text()));
     keep(which, which === 'versions' ? joined(read) : read.join('\n'));
-    if (which === 'versions') draft.names = files.map((f) => f.name);
+    if (which === 'versions') { draft.names = files.map((f) => f.name); keepDraft(); }
   };
   const go_ = (e: Event) => {
     e.preventDefault();
     const read = examples(outputs);
     if (!parts(versions).length) return say('Paste at least one version of the prompt.');
     if (typeof read === 'string') return say(sentence(read));
+    const ids = new Set(read.map((e) => e.id)); // a label of an output that is gone is a mistake
+    draft.said = Object.fromEntries(Object.entries(draft.said).filter(([id]) => ids.has(id)));
+    keepDraft();
     change({ of: 'texts', q: '', reject: '', keep: '', s: '' });
   };
   return (
@@ -96,7 +99,7 @@ function Paste() {
           </div>
         </div>
         <p><button type="submit">Propose assertions</button> <span role="status">{said}</span></p>
-        <p class="muted">The texts stay in this browser tab until it is closed or loaded again. They are sent to this server, which does not store them.</p>
+        <p class="muted">The texts stay in this browser tab until it is closed or you log out{kept(versions, outputs) ? '' : '; they are too long to survive a reload'}. They are sent to this server, which does not store them.</p>
       </form>
     </section>
   );
@@ -130,15 +133,16 @@ function Work({ title, source }: { title: string; source: Source }) {
   const asked = useMemo(() => request(source, query, (said.current[run] ??= {})), [source, query, said.current[run]]);
   const body = typeof asked === 'string' ? '' : JSON.stringify(asked);
   const loaded = useKept(useLoad((signal) => ask<SpadeAnswer>('POST', '/v1/spade', JSON.parse(body), signal), [body]));
-  const say = (id: string, label: Said) => { said.current[run] = { ...said.current[run], [id]: label }; if (!run) draft.said = said.current['']!; render((n) => n + 1); };
+  const say = (id: string, label: Said) => { said.current[run] = { ...said.current[run], [id]: label }; if (!run) { draft.said = said.current['']!; keepDraft(); } render((n) => n + 1); };
+  const suite = async () => (await ask<SpadeAnswer>('POST', '/v1/spade', { ...JSON.parse(body), cases: true })).suite ?? '';
   const crumb = <a href="/spade">Spade</a>;
-  if (!source.prompt && !parts(draft.versions).length) return <><Heading title={title} crumb={crumb} /><Empty>The pasted texts are gone, because the page was loaded again. <a href="/spade">Paste them again</a></Empty></>;
+  if (!source.prompt && !parts(draft.versions).length) return <><Heading title={title} crumb={crumb} /><Empty>There are no pasted texts in this browser tab. <a href="/spade">Paste them</a></Empty></>;
   if (typeof asked === 'string') return <><Heading title={title} crumb={crumb} /><Empty>{sentence(asked)} <a href="/spade">Change the outputs</a></Empty></>;
   const may = session.data?.scopes ?? [];
   const has = (scope: string) => may.includes(scope) || may.includes('admin');
   return (
     <>
-      <Heading title={shorten(title, 200)} crumb={crumb}><CopyLink />{loaded.data && <SaveFile name="selected.yaml" text={loaded.data.suite}>Download assertions</SaveFile>}</Heading>
+      <Heading title={shorten(title, 200)} crumb={crumb}><CopyLink />{loaded.data && <SaveFile name="suite.yaml" text={suite}>Download suite</SaveFile>}</Heading>
       <Choices prompt={source.prompt} run={run} />
       {names(query.get('reject')).length + names(query.get('keep')).length > 0 && loaded.problem?.status === 422 && <p><button type="button" onClick={() => change({ reject: '', keep: '' })}>Forget what was accepted and rejected</button></p>}
       <Data of={loaded} what="assertions">{(a) => (
@@ -151,7 +155,7 @@ function Work({ title, source }: { title: string; source: Source }) {
           <Outputs a={a} run={source.prompt && run !== 'none' ? run : ''} stores={!!source.prompt && has('label')} say={say} />
           <Unchecked a={a} />
           <History a={a} />
-          <Save a={a} may={session.data?.mode === 'serve' && (has('evaluate') || has('edit'))} name={source.prompt?.suite || 'prompt'} />
+          <Save a={a} suite={suite} may={session.data?.mode === 'serve' && (has('evaluate') || has('edit'))} name={source.prompt?.suite || 'prompt'} />
         </div>
       )}</Data>
     </>

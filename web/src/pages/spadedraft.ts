@@ -1,10 +1,34 @@
-// What a person pasted: versions of a prompt and outputs. It stays in memory while the app
-// is open, so that other pages can be visited in between.
+// What a person pasted: versions of a prompt and outputs, with their labels. It stays for the
+// browser tab, so that other pages can be visited in between, and survives a reload.
 import type { Said, SpadeExample } from '../api';
+import { keep, most, typed } from '../parts/typed';
 
 export interface Draft { versions: string; outputs: string; names: string[]; said: Record<string, Said> }
 
-export const draft: Draft = { versions: '', outputs: '', names: [], said: {} };
+const place = 'spade', none = (): Draft => ({ versions: '', outputs: '', names: [], said: {} });
+
+export const draft: Draft = { ...none(), ...typed<Partial<Draft>>(place) };
+
+let timer = 0;
+
+// save keeps the draft now.
+function save(): void {
+  clearTimeout(timer);
+  timer = 0;
+  keep(place, draft.versions || draft.outputs ? draft : undefined);
+}
+
+// keepDraft keeps the draft once nothing has been typed for a moment.
+export function keepDraft(): void {
+  if (!timer) addEventListener('pagehide', save, { once: true });
+  clearTimeout(timer);
+  timer = setTimeout(() => { removeEventListener('pagehide', save); save(); }, 400) as unknown as number;
+}
+
+addEventListener('proviso-logout', () => { clearTimeout(timer); removeEventListener('pagehide', save); timer = 0; Object.assign(draft, none()); });
+
+// kept says whether texts of this length survive a reload.
+export const kept = (versions: string, outputs: string): boolean => versions.length + outputs.length < most * 0.9;
 
 // between is the line that separates versions, and outputs that are plain text.
 const between = /^---[ \t]*\r?$\n?/m;

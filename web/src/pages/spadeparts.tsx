@@ -98,7 +98,7 @@ export function Candidates({ a, reject, keep }: { a: SpadeAnswer; reject: string
           <h3>{plain(c.name)} <span class={'fate ' + c.fate}><span aria-hidden="true">{fates[c.fate][0]} </span>{fates[c.fate][1]}</span></h3>
           <p>{plain(c.description)} <span class="muted">{plain(c.category)}, since version {c.version}</span></p>
           {c.implied_by.length > 0 && <p class="muted">Implied by {c.implied_by.map(plain).join(', ')}.</p>}
-          {a.examples.length > 0 && <p>Catches {c.caught.length ? <Ids list={c.caught} /> : 'no bad output'}{c.false.length > 0 && <>; fails good outputs <Ids list={c.false} /></>}{c.failed.length > 0 && <>; fails outputs without a label <Ids list={c.failed} /></>}{c.undecided.length > 0 && <>; could not be decided on <Ids list={c.undecided} /></>}.</p>}
+          {a.examples.length > 0 && <p>Catches {c.caught.length ? <Ids list={c.caught} /> : 'no bad output'}{c.false.length > 0 && <>; fails good outputs <Ids list={c.false} /></>}{c.failed.length > 0 && <>; fails outputs without a label <Ids list={c.failed} /></>}{c.undecided.length > 0 && <>; has an error on <Ids list={c.undecided} /></>}.</p>}
           <p class="filterrow">
             <button type="button" aria-pressed={keep.includes(c.name)} onClick={() => choose(c.name, 'keep', !keep.includes(c.name))}>Accept<span class="hidden"> {plain(c.name)}</span></button>
             <button type="button" aria-pressed={reject.includes(c.name)} onClick={() => choose(c.name, 'reject', !reject.includes(c.name))}>Reject<span class="hidden"> {plain(c.name)}</span></button>

@@ -6,15 +6,23 @@ import { sentence } from '../parts/states';
 import { plain } from '../text';
 import { putSet, storedSet } from './storedset';
 
-// SaveFile downloads a text that the page has.
-export function SaveFile({ name, text, children }: { name: string; text: string; children: string }) {
-  const save = () => {
-    const url = URL.createObjectURL(new Blob([text], { type: 'text/plain;charset=utf-8' }));
-    const link = Object.assign(document.createElement('a'), { href: url, download: name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+// SaveFile downloads a text that the page has, or asks for.
+export function SaveFile({ name, text, children }: { name: string; text: string | (() => Promise<string>); children: string }) {
+  const [busy, setBusy] = useState(false), [said, say] = useState('');
+  const save = async () => {
+    setBusy(true);
+    say('');
+    try {
+      const url = URL.createObjectURL(new Blob([typeof text === 'string' ? text : await text()], { type: 'text/plain;charset=utf-8' }));
+      const link = Object.assign(document.createElement('a'), { href: url, download: name });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    } catch (e) {
+      say('Not saved: ' + (e instanceof Failure ? e.message : String(e)));
+    }
+    setBusy(false);
   };
-  return <button type="button" onClick={save}>{children}</button>;
+  return <><button type="button" disabled={busy} onClick={() => void save()}>{children}</button><span role="status">{plain(said)}</span></>;
 }
 
 // ofSet is a candidate as an assertion of a set: the check has what a suite writes beside
@@ -25,7 +33,7 @@ function ofSet({ id, description, config, ...check }: Record<string, unknown>): 
 
 // Save stores the selection under a name. A set of this name gets a new version only after
 // a second click.
-export function Save({ a, may, name: usual }: { a: SpadeAnswer; may: boolean; name: string }) {
+export function Save({ a, suite, may, name: usual }: { a: SpadeAnswer; suite: () => Promise<string>; may: boolean; name: string }) {
   const [name, set] = useState(usual.toLowerCase().replace(/[^a-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '') || 'prompt');
   const [there, setThere] = useState<{ name: string; set: Awaited<ReturnType<typeof storedSet>> }>(), [said, say] = useState(''), [busy, setBusy] = useState(false);
   const chosen = new Set(a.selection?.chosen ?? []);
@@ -52,8 +60,8 @@ export function Save({ a, may, name: usual }: { a: SpadeAnswer; may: boolean; na
   };
   return (
     <section aria-labelledby="save"><h2 id="save">Use the selection</h2>
-      <p>A suite takes the downloaded file with <code>assertions: file://selected.yaml</code>.</p>
-      <p class="filterrow"><SaveFile name="selected.yaml" text={a.suite}>Download assertions</SaveFile></p>
+      <p>The suite has the newest version as its prompt, the selected assertions, and the outputs above as cases: run it with <code>proviso eval -c suite.yaml</code>. A suite that you have takes the assertions with <code>assertions: file://selected.yaml</code>.</p>
+      <p class="filterrow"><SaveFile name="suite.yaml" text={suite}>Download suite</SaveFile><SaveFile name="selected.yaml" text={a.assertions}>Download assertions</SaveFile></p>
       {may ? (
         <form class="filterrow" onSubmit={save}>
           <label class="field"><span>Name of the assertion set</span><input required value={name} onInput={(e) => set(e.currentTarget.value)} /></label>

@@ -29,14 +29,14 @@ export function Result({ trial, result: r }: { trial: Trial; result: TrialResult
       <Half title="Held-out half: decide on it" half={r.held_out} />
       <Half title="Half to work on" half={r.work} />
       <p class="muted">{plural(trial.total, 'labelled output')}, {dollars(trial.cost)}.{leftOut(r.left_out)} Before: {r.judge_before.map(plain).join(', ') || 'no judge named'}. After: {r.judge_after.map(plain).join(', ') || 'none'}. In parentheses: 95 % intervals, which count the outputs of a case together. Figures are of the labelled outputs, not of the whole run.</p>
-      {r.failures.length > 0 && <section aria-labelledby="failures"><h2 id="failures">Not decided</h2><ul>{r.failures.map((f) => <li key={f}><Text of={f} /></li>)}</ul></section>}
+      {r.failures.length > 0 && <section aria-labelledby="failures"><h2 id="failures">Errors of the judge</h2><ul>{r.failures.map((f) => <li key={f}><Text of={f} /></li>)}</ul></section>}
       <Flips trial={trial} list={r.flipped} />
     </>
   );
 }
 
 function leftOut(l: LeftOut): string {
-  const parts = ([[l.ties, 'on which people tie'], [l.unsure, 'that everybody left undecided'], [l.other_text, 'where the assertion has another text'], [l.not_applied, 'to which it did not apply'], [l.beyond, 'beyond the limit']] as const)
+  const parts = ([[l.ties, 'on which people tie'], [l.unsure, 'that everybody labelled “can’t tell”'], [l.other_text, 'where the assertion has another text'], [l.not_applied, 'to which it did not apply'], [l.beyond, 'beyond the limit']] as const)
     .filter(([n]) => n > 0).map(([n, what]) => count(n) + ' ' + what);
   return parts.length ? ' Left out: ' + parts.join(', ') + '.' : '';
 }

@@ -1,7 +1,7 @@
 // The panel as a person sees it: counts, what needs attention, and the rest on request.
 import type { Label } from '../../panel/panel';
 import type { Draft, Row, State } from './state';
-import { count } from '../number';
+import { count, plural } from '../number';
 import { plain, shorten } from '../text';
 import { Pager, pageFrom } from './pager';
 import { RowView } from './row';
@@ -27,7 +27,7 @@ export function View({ state, actions }: { state: State; actions: Actions }) {
       {phase === 'stopped' && <div class="problem" role="alert"><p>{plain(state.problem)}</p><button onClick={actions.retry}>Try again</button></div>}
       {state.lost && <p class="problem">The connection to proviso is lost. The panel tries again.</p>}
       {state.unsorted && <p><button onClick={() => state.sort()}>Put failures first</button></p>}
-      <List of={urgent} which={0} state={state} actions={actions} label="Failed or undecided" />
+      <List of={urgent} which={0} state={state} actions={actions} label="Fails and errors" />
       {waiting.length > 0 && <p class="muted">{phase === 'stopped' ? 'Without a verdict' : 'Being judged'}: {names}{waiting.length > 5 && ` and ${count(waiting.length - 5)} more`}</p>}
       {phase === 'ended' && urgent.length === 0 && <p>{!rows.length ? 'There are no assertions.' : state.count('pass') ? <b class="pass">✓ All passed.</b> : 'Nothing applied.'}</p>}
       {phase === 'idle' && <p class="muted">There are no results yet.</p>}
@@ -53,7 +53,7 @@ export function summary(state: State): string {
   const n = (status: Row['status']) => state.count(status), total = state.rows.length - n('skip');
   const parts = total ? [`${count(n('pass'))} of ${count(total)} passed`] : [];
   if (n('fail')) parts.push(count(n('fail')) + ' failed');
-  if (n('error')) parts.push(count(n('error')) + ' undecided');
+  if (n('error')) parts.push(plural(n('error'), 'error'));
   if (n('skip')) parts.push(count(n('skip')) + ' skipped');
   if (n('running') && state.phase !== 'stopped') parts.push('judging ' + count(n('running')) + '…');
   if (state.phase === 'waiting') parts.push('waiting for verdicts…');
@@ -65,7 +65,7 @@ function Head({ state, running }: { state: State; running: number }) {
   const decided = state.phase === 'ended' && !running && typeof needs === 'number' && typeof met === 'boolean' && typeof score === 'number';
   return (
     <div class="head">
-      <b>Checks</b>
+      <b>Verdicts</b>
       <span class="num">{summary(state)}</span>
       {decided && needs! < 1 && <span class="num"><b class={met ? 'pass' : 'fail'}>{met ? '✓ enough' : '✕ not enough'}</b> <span class="muted">{two(score!)} / needs {two(needs!)}</span></span>}
     </div>

@@ -1,0 +1,1 @@
+function n(e){try{let t=sessionStorage.getItem("proviso."+e);return t?JSON.parse(t):void 0}catch{return}}function s(e,t){try{let o=t===void 0?"":JSON.stringify(t);return o&&o.length<=2e6?sessionStorage.setItem("proviso."+e,o):sessionStorage.removeItem("proviso."+e),o.length<=2e6}catch{try{sessionStorage.removeItem("proviso."+e)}catch{}return!1}}export{n as a,s as b};
