@@ -28,6 +28,7 @@ type exchange struct {
 	method   string
 	start    time.Time
 	client   context.Context // ends when the client leaves
+	out      http.Header     // of the reply to the client
 	quiet    *time.Timer
 	silence  time.Duration
 	passed   bool // all of the reply was written

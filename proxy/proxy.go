@@ -138,8 +138,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = &requestBody{r.Body, x}
 	}
-	// The server adds nothing that the upstream did not say.
-	w.Header()["Date"], w.Header()["Content-Type"] = nil, nil
+	x.out = w.Header()
 	p.reverse.ServeHTTP(w, r)
 	x.passed = true
 }
@@ -169,6 +168,7 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		u.Path, u.RawPath = plain, path
 	}
 	r.Out.URL, r.Out.Host = u, ""
+	r.Out.Trailer = r.In.Trailer // it is filled at the end of the body
 	for _, name := range [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if v, ok := r.In.Header[name]; ok {
 			r.Out.Header[name] = v
@@ -182,6 +182,7 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 // replied looks at the head of a reply.
 func (p *Proxy) replied(resp *http.Response) error {
 	x := exchangeOf(resp.Request.Context())
+	x.out["Date"], x.out["Content-Type"] = nil, nil // the server adds nothing that the upstream did not say
 	x.head(resp)
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		resp.Body = &replyBody{ReadCloser: resp.Body, x: x}
