@@ -28,6 +28,10 @@ import (
 // a request and as much of its body as Content-Length says, and closes it.
 func rawUpstream(t testing.TB, reply string) string {
 	t.Helper()
+	if at := strings.LastIndex(reply, "HTTP/1.1 "); at >= 0 { // no client uses the connection again
+		end := at + strings.Index(reply[at:], "\r\n")
+		reply = reply[:end] + "\r\nConnection: close" + reply[end:]
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
