@@ -68,7 +68,8 @@ func TestMistakesOfEvents(t *testing.T) {
 		{`{"id":"e","agent":"a","output":"x","cost":-1}`, `/cost: cost has to be a number from 0 to 1e+06, not -1`},
 		{`{"id":"e","agent":"a","output":"x","usage":{"prompt_tokens":1.5}}`, `/usage: usage.prompt_tokens has to be a whole number from 0, not 1.5`},
 		{`{"id":"e","agent":"a","output":"x","metadata":[]}`, `/metadata: metadata has to be an object, not a list`},
-		{`{"id":"e","agent":"` + strings.Repeat("a", 501) + `","output":"x"}`, `/agent: agent has 501 bytes, and at most 500 are allowed`},
+		{`{"id":"e\n","agent":"\u202ea","output":"x","segment":{"a":"\u001b"}}`, `/id: id has to be a text on one line, without control characters, not "e\n"; /agent: agent has to be a text on one line, without control characters, not "\u202ea"; /segment: the names and values of segment have to be texts on one line, not "a": "\x1b"`},
+		{`{"id":"e","agent":"` + strings.Repeat("a", 201) + `","output":"x"}`, `/agent: agent has 201 bytes, and at most 200 are allowed`},
 		{`{"id":"e","agent":"a","output":"` + strings.Repeat("x", ingest.MaxText+1) + `"}`, `/output: output has 2097153 bytes, and at most 2097152 are allowed`},
 	} {
 		_, wrong := ingest.ReadEvent(object(t, c.event), now)
@@ -159,6 +160,14 @@ func TestRedact(t *testing.T) {
 	if r.Feedback(&f); f.User != e.User || f.Comment != "card [redacted]" {
 		t.Errorf("%+v", f)
 	}
+	if p, err := ingest.NewRedactor([]ingest.Rule{{Pattern: `\d`}, {Pattern: `\S+@\S+`}}, env); err != nil || p.User("eve@example.com") != "[redacted]" {
+		t.Errorf("a user that a pattern matches: %v", err)
+	} else {
+		grown := ingest.Event{Output: strings.Repeat("1", ingest.MaxText/4), Segment: map[string]string{"a": strings.Repeat("1é", 60)}}
+		if p.Event(&grown); len(grown.Output) > ingest.MaxText || len(grown.Segment["a"]) > ingest.MaxName {
+			t.Errorf("%d and %d bytes after redaction", len(grown.Output), len(grown.Segment["a"]))
+		}
+	}
 	var none *ingest.Redactor
 	none.Event(&e)
 	if none.Text("a") != "a" || none.User("u") != "u" {
@@ -219,8 +228,12 @@ func FuzzReadEvent(f *testing.F) {
 			t.Fatalf("%v\n%s\n%s", wrong, value.Stringify(e.Object()), value.Stringify(again.Object()))
 		}
 		r.Event(&e)
-		for _, text := range []string{e.Input, e.Output, e.Context, e.Error} {
-			if r.Text(text) != text {
+		texts := []string{e.Input, e.Output, e.Context, e.Error, value.Stringify(e.Metadata)}
+		for _, text := range e.Segment {
+			texts = append(texts, text)
+		}
+		for _, text := range texts {
+			if text != "undefined" && r.Text(text) != text {
 				t.Fatalf("not redacted: %q", text)
 			}
 		}

@@ -7,7 +7,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
@@ -19,7 +21,7 @@ import (
 
 // Limits of one event, in bytes where nothing else is said.
 const (
-	MaxName     = 500       // of ids and names
+	MaxName     = 200       // of ids and names
 	MaxText     = 2 << 20   // of input, output, context, prompt and metadata, each
 	MaxSegments = 16        // members of segment
 	MaxError    = 10_000    // of error
@@ -82,6 +84,22 @@ func (r *reader) bounded(key, s string, most int) string {
 		return ""
 	}
 	return s
+}
+
+// name reads an id or a name: a text on one line.
+func (r *reader) name(key string) string {
+	s := r.text(key, MaxName)
+	if s != "" && !isName(s) {
+		r.wrong(proviso.Invalid, key, "%s has to be a text on one line, without control characters, not %s", key, quoted(s))
+		return ""
+	}
+	return s
+}
+
+// isName reports whether a text can stand in a list: it is not blank, and has no characters
+// that control a terminal or the direction of text.
+func isName(s string) bool {
+	return strings.TrimSpace(s) != "" && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
 // structure reads a text, or a value as its JSON.
@@ -162,9 +180,9 @@ func ReadEvent(o *value.Object, now time.Time) (Event, []*proviso.Error) {
 		r.required("time")
 	}
 	e := Event{
-		ID: r.text("id", MaxName), Agent: r.text("agent", MaxName), Time: r.time("time"), Conversation: r.text("conversation", MaxName),
-		TraceID: r.text("trace_id", MaxName), Input: r.structure("input"), Output: r.structure("output"), Context: r.structure("context"),
-		Version: r.text("version", MaxName), Prompt: r.text("prompt", MaxText), Model: r.text("model", MaxName), User: r.text("user", MaxName),
+		ID: r.name("id"), Agent: r.name("agent"), Time: r.time("time"), Conversation: r.name("conversation"),
+		TraceID: r.name("trace_id"), Input: r.structure("input"), Output: r.structure("output"), Context: r.structure("context"),
+		Version: r.name("version"), Prompt: r.text("prompt", MaxText), Model: r.name("model"), User: r.name("user"),
 		Segment: r.segment(), Metadata: r.metadata(), Usage: r.usage(), Cost: r.number("cost", MaxCost),
 		Latency: time.Duration(r.number("latency_ms", float64(math.MaxInt64/int64(time.Millisecond))) * float64(time.Millisecond)), Error: r.text("error", MaxError),
 	}
@@ -193,11 +211,17 @@ func (r *reader) segment() map[string]string {
 	for key, v := range o.All() {
 		switch v.(type) {
 		case string, float64, bool:
-			if text := value.ToString(v); len(text) <= MaxName && len(key) <= MaxName && utf8.ValidString(text) {
-				m[key] = text
-				continue
+			text := value.ToString(v)
+			if len(text) > MaxName || len(key) > MaxName {
+				r.wrong(proviso.Limit, "segment", "a member of segment has more than %d bytes", MaxName)
+				return nil
 			}
-			r.wrong(proviso.Limit, "segment", "a member of segment has more than %d bytes", MaxName)
+			if !utf8.ValidString(text) || !utf8.ValidString(key) || text != "" && !isName(text) || !isName(key) {
+				r.wrong(proviso.Invalid, "segment", "the names and values of segment have to be texts on one line, not %s: %s", quoted(key), quoted(text))
+				return nil
+			}
+			m[key] = text
+			continue
 		default:
 			r.wrong(proviso.Invalid, "segment", "segment.%s has to be text, not %s", excerpt.Bytes(key, 40), kind.Of(v))
 		}
@@ -275,7 +299,7 @@ var feedbackFields = []string{"event", "trace_id", "user", "value", "comment", "
 func ReadFeedback(o *value.Object, now time.Time) (Feedback, []*proviso.Error) {
 	r := reader{o: o, now: now}
 	r.known(feedbackFields)
-	f := Feedback{Event: r.text("event", MaxName), TraceID: r.text("trace_id", MaxName), User: r.text("user", MaxName), Comment: r.text("comment", MaxComment), Time: r.time("time")}
+	f := Feedback{Event: r.name("event"), TraceID: r.name("trace_id"), User: r.name("user"), Comment: r.text("comment", MaxComment), Time: r.time("time")}
 	if (f.Event == "") == (f.TraceID == "") {
 		r.wrong(proviso.Invalid, "", "a thumb names an event or a trace_id, one of them")
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
@@ -20,6 +21,9 @@ const MaxRules = 100
 
 // Removed stands for text that a pattern redacted.
 const Removed = "[redacted]"
+
+// HashMark begins what stands for a field that a rule hashes.
+const HashMark = "hash:"
 
 // Rule redacts one thing: what matches Pattern in any text of an event, or the field
 // Field as a whole.
@@ -112,7 +116,7 @@ func (r *Rule) check() []*proviso.Error {
 // Redactor removes from events what must not be stored. It is safe for concurrent use;
 // nil redacts nothing. Its time grows linearly with the text.
 type Redactor struct {
-	patterns []*regexp.Regexp
+	patterns []pattern
 	fields   []field
 }
 
@@ -134,7 +138,11 @@ func NewRedactor(rules []Rule, env proviso.Env) (*Redactor, error) {
 			return nil, wrong[0]
 		}
 		if rule.Pattern != "" {
-			r.patterns = append(r.patterns, regexp.MustCompile(rule.Pattern)) // check has compiled it
+			p, err := compilePattern(rule.Pattern)
+			if err != nil {
+				return nil, err // check has compiled it
+			}
+			r.patterns = append(r.patterns, p)
 			continue
 		}
 		f := field{}
@@ -155,7 +163,8 @@ func NewRedactor(rules []Rule, env proviso.Env) (*Redactor, error) {
 }
 
 // Event redacts an event in place. Its metadata and segment are copied, not changed.
-// Ids, names, numbers and times are kept; a rule may hash conversation and user.
+// Ids, names, numbers and times are kept, except the user; a rule may hash conversation.
+// What is longer than the limits of this package after that is cut.
 func (r *Redactor) Event(e *Event) {
 	if r == nil {
 		return
@@ -167,10 +176,11 @@ func (r *Redactor) Event(e *Event) {
 		return
 	}
 	for _, text := range []*string{&e.Input, &e.Output, &e.Context, &e.Error} {
-		*text = r.Text(*text)
+		*text = cut(r.Text(*text), MaxText)
 	}
+	e.User = r.user(e.User)
 	if !IsPromptHash(e.Prompt) {
-		e.Prompt = r.Text(e.Prompt)
+		e.Prompt = cut(r.Text(e.Prompt), MaxText)
 	}
 	if e.Metadata.Len() > 0 {
 		e.Metadata, _ = r.value(e.Metadata).(*value.Object)
@@ -178,9 +188,30 @@ func (r *Redactor) Event(e *Event) {
 	for key, text := range e.Segment {
 		if clean := r.Text(text); clean != text {
 			e.Segment = maps.Clone(e.Segment)
-			e.Segment[key] = clean
+			e.Segment[key] = cut(clean, MaxName)
 		}
 	}
+}
+
+// cut shortens a text to a number of bytes, between characters.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// user redacts the name of a user, unless a rule has hashed it.
+func (r *Redactor) user(name string) string {
+	for _, f := range r.fields {
+		if f.name == "user" && f.salt != nil {
+			return name
+		}
+	}
+	return cut(r.Text(name), MaxName)
 }
 
 // Feedback redacts the comment and, as in events, the user of a thumb.
@@ -194,7 +225,7 @@ func (r *Redactor) Feedback(f *Feedback) {
 			rule.apply(&e)
 		}
 	}
-	f.User, f.Comment = e.User, r.Text(f.Comment)
+	f.User, f.Comment = r.user(e.User), cut(r.Text(f.Comment), MaxComment)
 }
 
 // User is the name under which a user is stored.
@@ -209,10 +240,8 @@ func (r *Redactor) Text(text string) string {
 	if r == nil || text == "" {
 		return text
 	}
-	for _, p := range r.patterns {
-		if p.MatchString(text) {
-			text = p.ReplaceAllLiteralString(text, Removed)
-		}
+	for i := range r.patterns {
+		text = r.patterns[i].redact(text)
 	}
 	return text
 }
@@ -272,5 +301,5 @@ func (f *field) text(text string) string {
 	}
 	mac := hmac.New(sha256.New, f.salt)
 	mac.Write([]byte(text))
-	return "hash:" + hex.EncodeToString(mac.Sum(nil)[:16])
+	return HashMark + hex.EncodeToString(mac.Sum(nil)[:16])
 }

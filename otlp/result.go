@@ -26,6 +26,9 @@ const (
 	maxExplanation = 4 << 10 // bytes of a reason
 )
 
+// SeverityNumbers.
+const severityInfo, severityWarn = 9, 13
+
 // Results sends verdicts as events, many in one request. It is safe for
 // concurrent use.
 type Results struct {
@@ -90,13 +93,12 @@ func (r *Results) flush() {
 
 // record is a LogRecord for the verdict of one assertion.
 func (r *Results) record(res *proviso.Result, v *proviso.Verdict, now uint64) []byte {
-	const info, warn = 9, 13 // SeverityNumber
-	severity := uint64(info)
+	severity := uint64(severityInfo)
 	var a attributeList
 	a.text("event.name", evaluationEvent) // where event_name is not known yet
 	a.text("gen_ai.evaluation.name", nameOf(v.Assertion))
 	if v.Status == proviso.Errored {
-		severity = warn
+		severity = severityWarn
 		a.text("error.type", "undecided")
 	} else {
 		if !v.Unscored {

@@ -133,6 +133,18 @@ func (s *Store) Release(id string) {
 	s.unexpect(id)
 }
 
+// Peek returns the spans of a trace that have arrived, without waiting. wanted says that a
+// row or an evaluation is about it.
+func (s *Store) Peek(id string) (spans []proviso.Span, wanted bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.traces[traceID(id)]
+	if !ok {
+		return nil, false
+	}
+	return slices.Clone(t.spans), t.expected || t.holds > 0
+}
+
 // Held is the amount of data in a store.
 type Held struct {
 	Traces, Spans int

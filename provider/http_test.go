@@ -164,6 +164,11 @@ func TestFaultsThatStay(t *testing.T) {
 			f := serve(t, "openai:chat:gpt-4o", nil, provider.Options{}, replies(tc.reply))
 			_, first := f.ask(t, "one")
 			e := coded(t, first, tc.code)
+			trouble := map[string]provider.Trouble{"quota": provider.QuotaTrouble, "402": provider.QuotaTrouble, "401": provider.KeyTrouble, "403": provider.KeyTrouble,
+				"404": provider.ModelTrouble, "unknown model in 400": provider.ModelTrouble}[tc.name]
+			if got := provider.TroubleOf(first); got != trouble {
+				t.Errorf("the trouble is %q, want %q", got, trouble)
+			}
 			for _, w := range append(tc.want, "openai:chat:gpt-4o: ") {
 				if !strings.Contains(e.Error(), w) {
 					t.Errorf("the message %q does not say %q", e.Error(), w)

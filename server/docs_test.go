@@ -43,6 +43,10 @@ var exampleBodies = []struct{ id, path, body string }{
 	{"lint", "/v1/lint", `{"assertions": [{"id": "brief", "criteria": ["The answer is appropriate", "The answer has at most 3 sentences"]}]}`},
 	{"add-panel-token", "/v1/panel-tokens", `{"evaluation": "{evaluation}", "origin": "https://app.example", "ttl_s": 600, "allow": ["read", "label"], "by": "Robin"}`},
 	{"cancel-evaluation", "/v1/evaluations/{evaluation}", ""},
+	{"send-events", "/v1/events", `{"events": [{"id": "event-1", "agent": "support", "time": "2026-01-31T09:00:00Z", "conversation": "c-17", "input": "How long can I return the lamp?", "output": "Within 30 days of delivery.",
+		"version": "2026-01-30", "model": "m-large", "prompt": "You answer questions about returns.", "segment": {"lang": "en"}, "user": "u-4711", "usage": {"prompt_tokens": 412, "completion_tokens": 9}, "cost": 0.0021, "latency_ms": 840},
+		{"id": "event-2", "agent": "support"}]}`},
+	{"send-feedback", "/v1/feedback", `{"event": "event-1", "user": "u-4711", "value": -1, "comment": "It is 14 days."}`},
 	{"send-spans", "/v1/traces", spansOf(traceNamed(1), "", "mail")},
 	{"push-run", "/v1/runs", runText(1)},
 	{"spade", "/v1/spade", `{"versions": [{"text": "You answer questions about returns."}, {"text": "You answer questions about returns.\nUse at most 2 sentences.\nNever say \"sorry\"."}],
@@ -63,6 +67,7 @@ var exampleBodies = []struct{ id, path, body string }{
 	{"put-dataset-file", "/v1/datasets/earlier-questions/file", `{"id": "lamps", "vars": {"topic": "lamps"}}` + "\n"},
 	{"delete-dataset", "/v1/datasets/earlier-questions", ""},
 	{"cancel-run", "/v1/runs/{waiting}/cancel", ""},
+	{"forget-user", "/v1/forget", `{"user": "u-4712"}`},
 	{"end-session", "/v1/session", ""},
 }
 
@@ -71,6 +76,7 @@ var exampleQueries = map[string]string{
 	"/v1/compare": "?base={earlier}&head={run}", "/v1/runs/{run}/previews": "?index=0,1", "/v1/runs/{run}/search": "?q=lamps", "/v1/runs": "?suite=returns&limit=1",
 	"/v1/runs/{run}/results": "?status=fail&limit=1", "/v1/assertions": "?suite=returns&runs=20", "/v1/prompts": "?suite=returns",
 	"/v1/judge-trials": "?run={judged}&assertion=cites",
+	"/v1/events":       "?agent=support&segment=lang:en&q=lamp&limit=10",
 }
 
 // panelSecret is the secret of a panel token, which examples do not show.
@@ -79,13 +85,13 @@ var panelSecret = regexp.MustCompile(`pvt_\w+`)
 // exchanges sends a request to every route of the OpenAPI document.
 func exchanges(t *testing.T) map[string]server.Example {
 	t.Helper()
-	f := start(t, server.Options{Runner: suites(t, nil), Asker: &server.Asking{}, Judges: judgedBy(strict("usual")).Judges, PanelOrigins: []string{"https://app.example"}, Judge: evaluator(func(_ context.Context, r *judge.Request) (*judge.Response, error) {
+	f := start(t, server.Options{TrafficShare: 1, Runner: suites(t, nil), Asker: &server.Asking{}, Judges: judgedBy(strict("usual")).Judges, PanelOrigins: []string{"https://app.example"}, Judge: evaluator(func(_ context.Context, r *judge.Request) (*judge.Response, error) {
 		one := 1.0
 		return &judge.Response{Score: &one, Passed: 1, Total: 1, Status: "pass", Threshold: 1, PassedThreshold: true,
 			Results: []judge.Result{{ID: r.Assertions[0].ID, Pass: true, Reasoning: "The reply says so in its first sentence.", Status: "pass"}}}, nil
 	})})
 	secret, _ := f.key(store.NewKey{Name: "docs", Scopes: []store.Scope{store.Admin}})
-	names := map[string]string{"suite": "returns", "set": "replies", "dataset": "questions", "index": "0", "key": secret, "queue": "returns"}
+	names := map[string]string{"suite": "returns", "set": "replies", "dataset": "questions", "index": "0", "key": secret, "queue": "returns", "event": "event-1", "conversation": "c-17", "agent": "support"}
 	list := map[string]server.Example{}
 	send := func(id, method, path, body string, headers ...string) answer {
 		shown := path

@@ -31,6 +31,7 @@ type metrics struct {
 	streams     *prometheus.GaugeVec
 	streamed    *prometheus.HistogramVec
 	spans       *prometheus.CounterVec
+	events      *prometheus.CounterVec
 	cost        *prometheus.CounterVec
 	tokens      *prometheus.CounterVec
 }
@@ -63,10 +64,11 @@ func newMetrics() *metrics {
 			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 300},
 		}, []string{projectLabel}),
 		spans:  counter("proviso_spans_total", "Spans that were received, by status.", "status"),
+		events: counter("proviso_events_total", "Events of production that were received, by result.", "result"),
 		cost:   counter("proviso_cost_dollars_total", "What models cost, in US dollars, where the price is known."),
 		tokens: counter("proviso_tokens_total", "Tokens of models, by kind.", "kind"),
 	}
-	m.registry.MustRegister(m.requests, m.server, m.wait, m.evaluations, m.assertions, m.rows, m.runs, m.running, m.streams, m.streamed, m.spans, m.cost, m.tokens,
+	m.registry.MustRegister(m.requests, m.server, m.wait, m.evaluations, m.assertions, m.rows, m.runs, m.running, m.streams, m.streamed, m.spans, m.events, m.cost, m.tokens,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -37,6 +37,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer stop()
 	go s.housekeep(background)
 	go s.spans.expire(background)
+	go s.answers.settle(background)
 	go s.expireEvaluations(background)
 	failed := make(chan error, 1)
 	s.ready.Store(true)
@@ -90,6 +91,7 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 	case <-answered:
 	case <-time.After(cutOffTimeout):
 	}
+	s.answers.flush(ctx)
 	if failed := <-jobs; failed != nil {
 		err = errors.Join(err, fmt.Errorf("stop the runs: %w", failed))
 	}
@@ -101,14 +103,15 @@ func (s *Server) housekeep(ctx context.Context) {
 	tick := time.NewTicker(s.o.HousekeepEvery)
 	defer tick.Stop()
 	for {
-		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations})
+		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations, Contents: s.o.KeepTexts, Failures: s.o.KeepFailures})
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			s.o.Log.Warn("remove what has expired", "error", err)
 		case pruned != (store.Pruned{}):
-			s.o.Log.Info("removed what has expired", "runs", pruned.Runs, "evaluations", pruned.Evaluations, "replies", pruned.Replies)
+			s.o.Log.Info("removed what has expired", "runs", pruned.Runs, "evaluations", pruned.Evaluations, "replies", pruned.Replies,
+				"contents", pruned.Contents, "events", pruned.Events, "verdicts", pruned.Verdicts)
 		}
 		select {
 		case <-ctx.Done():

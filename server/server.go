@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/ingest"
 	"github.com/proviso-eval/proviso/internal/turns"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/store"
@@ -75,6 +76,10 @@ type Options struct {
 	Alignment string
 	// Env is where the settings page looks for keys of providers, by name; nil is empty.
 	Env proviso.Env
+	// Redactor redacts events before they are stored; nil redacts nothing.
+	Redactor *ingest.Redactor
+	// Now is the current time, for the times of events; nil means time.Now.
+	Now func() time.Time
 	// PanelOrigins are the origins whose pages may show panels: scheme://host or
 	// scheme://host:port, as browsers send them.
 	PanelOrigins []string
@@ -91,6 +96,9 @@ type Options struct {
 	KeepEvaluations time.Duration // 0 keeps them for ever
 	KeepContents    bool          // store outputs, not only results
 	KeepReplies     time.Duration // for requests with an idempotency key; 24 hours if 0
+	KeepTexts       time.Duration // of events, since they were received; 0 keeps them for ever
+	KeepFailures    time.Duration // texts of events with a failing verdict or without an answer; 0 keeps them for ever
+	TrafficShare    float64       // of the events of agents without a watch: so many keep their texts, from 0 to 1
 	Traces          TraceLimits   // limits of held spans
 	SessionLife     time.Duration // of a browser's session since its last use; 12 hours if 0
 	SessionMost     time.Duration // of a browser's session since the login; 7 days if 0
@@ -104,17 +112,26 @@ type Options struct {
 // Server handles requests and executes runs. Its methods are safe for
 // concurrent use.
 type Server struct {
-	o       Options
-	mux     *http.ServeMux
-	metrics *metrics
-	rates   *rates
-	room    *room
-	turns   *turns.Scheduler
-	over    error // of a request that computes for too long
-	budgets *budgets
-	hub     *hub
-	trials  *heldTrials
-	spans   *spans
+	o        Options
+	mux      *http.ServeMux
+	metrics  *metrics
+	rates    *rates
+	room     *room
+	turns    *turns.Scheduler
+	over     error // of a request that computes for too long
+	budgets  *budgets
+	admitted *admission // requests with events
+	answers  *answers   // in spans
+
+	// sampleEvent returns the jobs of the watches that sample an event, and whether any watch
+	// is about it; nil if nothing is watched.
+	sampleEvent func(context.Context, store.Project, *ingest.Event) (jobs []store.EventJob, watched bool, err error)
+	// eventsAdded is called after events were stored; it may be nil.
+	eventsAdded func(store.Project)
+
+	hub    *hub
+	trials *heldTrials
+	spans  *spans
 
 	evaluations *heldEvaluations
 	latencies   latencies
@@ -154,7 +171,7 @@ func New(o Options) (*Server, error) {
 	o.defaults()
 	s := &Server{
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
-		budgets: newBudgets(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
+		budgets: newBudgets(), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.assets = sync.OnceValue(assets)
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
@@ -167,6 +184,7 @@ func New(o Options) (*Server, error) {
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
+	s.answers = newAnswers(s)
 	s.routes = map[string]*route{}
 	for _, r := range routes() {
 		s.routes[r.Method+" "+r.Path] = r
@@ -180,6 +198,9 @@ func New(o Options) (*Server, error) {
 func (o *Options) defaults() {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	set := func(d *time.Duration, usual time.Duration) {
 		if *d <= 0 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -109,6 +110,11 @@ func (s *spans) add(ctx context.Context, b *otlp.Batch) (rejected int, reason st
 	k := s.of(c.key)
 	s.others = s.held(k)
 	rejected, reason = k.store.Add(b)
+	for i := range b.Records {
+		if id := b.Records[i].TraceID; !slices.Contains(c.traces, id) && len(c.traces) < maxTracesOfOne {
+			c.traces = append(c.traces, id)
+		}
+	}
 	s.count.WithLabelValues(string(c.key.Project), "refused").Add(float64(rejected))
 	s.count.WithLabelValues(string(c.key.Project), "taken").Add(float64(len(b.Records) + b.Rejected - rejected))
 	return rejected, reason
@@ -214,6 +220,11 @@ func (s *Server) postSpans(c *call) error {
 	}
 	c.r.Body = io.NopCloser(bytes.NewReader(c.body))
 	status, kind, body := s.spans.receiver.Answer(c.r)
+	if status == http.StatusOK {
+		if err := s.answers.take(c.r.Context(), c.key, c.traces); err != nil {
+			return err // the client sends the spans again
+		}
+	}
 	return c.sendResponse(store.Response{Status: status, MediaType: kind, Body: body})
 }
 

@@ -52,6 +52,8 @@ type ProjectStore interface {
 	Evaluations
 	Labels
 	LabelQueues
+	Traffic
+	Watching
 }
 
 // Keys are the API keys of clients, each of one project.
@@ -264,9 +266,13 @@ type Retention struct {
 	Now         time.Time     // the zero time is the current time
 	Runs        time.Duration // after their end
 	Evaluations time.Duration // after their creation
+	Contents    time.Duration // of events, after they were received: their texts, and the comments of thumbs
+	Failures    time.Duration // contents of events with a failing verdict, or without an answer
+	Verdicts    time.Duration // on events, after they were stored; the events themselves and thumbs, too
+	Rollups     time.Duration // of traffic and verdicts, alarms that are closed, and what was spent
 }
 
 // Pruned counts what was removed.
 type Pruned struct {
-	Runs, Evaluations, Replies int
+	Runs, Evaluations, Replies, Contents, Events, Verdicts int
 }

@@ -34,6 +34,7 @@ type serveCommand struct {
 	tlsKey    string
 	workers   int
 	calls     int
+	traffic   serveTraffic
 	server    server.Options
 }
 
@@ -88,6 +89,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.KeepContents, "keep-contents", false, "store requests and answers of /v1/evaluate in full, not only their result")
 	timeVar(fs, &o.KeepRuns, "keep-runs", 0, "remove runs that ended `TIME` ago (default never)")
 	timeVar(fs, &o.KeepEvaluations, "keep-evaluations", 0, "remove evaluations after `TIME` (default never)")
+	f.registerTraffic(fs)
 }
 
 // check finds mistakes in the flags that cobra does not detect.
@@ -158,9 +160,23 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 		return err
 	}
 	log := slog.New(slog.NewJSONHandler(a.out, nil))
-	db, err := sqlite.Open(ctx, a.databasePath(f.db), sqlite.Options{Workers: f.workers, Logger: log})
+	env, _, err := f.trust.around(a.env, f.envFiles)
 	if err != nil {
 		return err
+	}
+	if err := f.redacting(a, env); err != nil {
+		return err
+	}
+	key, err := f.contentKey(env)
+	if err != nil {
+		return err
+	}
+	db, err := sqlite.Open(ctx, a.databasePath(f.db), sqlite.Options{Workers: f.workers, Logger: log, ContentKey: key})
+	if err != nil {
+		return err
+	}
+	if err := db.CheckContentKey(); err != nil {
+		return errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
 	}
 	f.server.Store, f.server.Jobs, f.server.Log, f.server.Version = db, db, log, versionName()
 	return errors.Join(a.serveStore(ctx, f), db.Close())

@@ -90,6 +90,7 @@ type Server struct {
 	mu       sync.Mutex
 	last     int
 	comments []Comment
+	issues   []Issue
 	requests []string
 	executed []string
 }
@@ -207,6 +208,9 @@ func (s *Server) answer(r *http.Request, h http.Header) (status int, body any) {
 	if m := regexp.MustCompile(commentPath).FindStringSubmatch(path); m != nil {
 		return s.one(r, numberOf(m[1]))
 	}
+	if m := regexp.MustCompile(issuePath).FindStringSubmatch(path); m != nil && !s.o.GitLab {
+		return s.issue(r, m[1])
+	}
 	if !regexp.MustCompile(listPath).MatchString(path) {
 		return http.StatusNotFound, message("Not Found")
 	}
@@ -219,6 +223,7 @@ func (s *Server) answer(r *http.Request, h http.Header) (status int, body any) {
 const (
 	listPath    = `^(/repos/[^/]+/[^/]+/issues/\d+/comments|/projects/[^/]+/merge_requests/\d+/notes)$`
 	commentPath = `^(?:/repos/[^/]+/[^/]+/issues/comments|/projects/[^/]+/merge_requests/\d+/notes)/(\d+)$`
+	issuePath   = `^/repos/[^/]+/[^/]+/issues(?:/(\d+))?$`
 	// quick matches quick actions in any line, even where GitLab would not look.
 	quick = `(?m)^\s*/[a-z_]+.*$`
 )

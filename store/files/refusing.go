@@ -11,7 +11,10 @@ import (
 
 // refusing are the methods of a store that change something, or are about what a folder of
 // runs does not have.
-type refusing struct{}
+type refusing struct {
+	unwatched
+	untrafficked
+}
 
 func refused() error {
 	return proviso.Errorf(proviso.Refused, "proviso view changes nothing; use `proviso serve`")

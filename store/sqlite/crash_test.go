@@ -29,6 +29,14 @@ func TestMain(m *testing.M) {
 		fmt.Println(victim(path))
 		os.Exit(1)
 	}
+	if path := os.Getenv(watcherOf); path != "" {
+		fmt.Println(watcher(path))
+		os.Exit(1)
+	}
+	if path := os.Getenv(senderOf); path != "" {
+		fmt.Println(sender(path))
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 

@@ -191,6 +191,9 @@ func (d *DB) takeUp(ctx context.Context) error {
 		if _, err := t.exec("DELETE FROM run WHERE project = ?", string(arriving)); err != nil { // with its results
 			return err
 		}
+		if err := t.endAllLeases(d.now()); err != nil {
+			return err
+		}
 		// River would treat these as running for another hour. The columns are
 		// those of its schema as of the version in migrations.
 		if _, err := t.exec("UPDATE river_job SET state = 'available' WHERE state = 'running' AND queue = ?", queueName); err != nil {

@@ -31,6 +31,8 @@ var migrations = [...]migration{
 	{file: "schema/003.sql"},
 	{file: "schema/004.sql"},
 	{file: "schema/005.sql"},
+	{file: "schema/006.sql"},
+	{file: "schema/007.sql"},
 }
 
 type migration struct {

@@ -128,7 +128,7 @@ func TestOldServerUnderNewCommand(t *testing.T) {
 	}
 	_, err = sqlite.Open(t.Context(), path, sqlite.Options{})
 	var e *proviso.Error
-	if !errors.As(err, &e) || e.Code != proviso.Refused || !strings.Contains(e.Message, "(schema 1, this one has 5), and a server uses it; stop the server") {
+	if !errors.As(err, &e) || e.Code != proviso.Refused || !strings.Contains(e.Message, "(schema 1, this one has ") || !strings.Contains(e.Message, "), and a server uses it; stop the server") {
 		t.Errorf("beside the old server: %v", err)
 	}
 	if err := server.Close(); err != nil {

@@ -28,6 +28,12 @@ func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 			return p, err
 		}
 	}
+	if err := d.pruneTraffic(ctx, now, r, &p); err != nil {
+		return p, err
+	}
+	if p.Verdicts, err = d.pruneWatches(ctx, now, r); err != nil {
+		return p, err
+	}
 	if err := d.pruneQueues(ctx, now); err != nil || r.Runs <= 0 {
 		return p, err
 	}

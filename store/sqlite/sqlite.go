@@ -43,6 +43,10 @@ type Options struct {
 	Retry   func(attempt int) time.Duration // the pause after a failed attempt, from 1; nil means 2, 4, 8 … seconds
 	Now     func() time.Time                // nil means time.Now
 	Logger  *slog.Logger                    // for warnings of the job queue; nil means none
+
+	// ContentKey seals the contents of events: at least 32 bytes, nil for none. A database
+	// has one key for good.
+	ContentKey []byte
 }
 
 // defaultWorkers is the default number of concurrent runs.
@@ -72,6 +76,8 @@ type DB struct {
 
 	statements map[string]*sql.Stmt // prepared statements of the writer, which alone uses them
 	queries    sync.Map             // of the readers: text to *sql.Stmt
+
+	contents contents
 
 	counting sync.Mutex // held while a run of an earlier version is counted
 
@@ -143,6 +149,9 @@ func (d *DB) connect(ctx context.Context) error {
 		if _, err = d.folding.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", foldWait)); err != nil {
 			return err
 		}
+	}
+	if err := d.openContents(ctx); err != nil {
+		return err
 	}
 	return d.jobs.connect(d)
 }

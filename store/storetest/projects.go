@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -26,6 +27,9 @@ type tenant struct {
 	own   string // name of a queue that others do not have
 
 	pushed store.Run
+
+	job   store.EventLease // of the watch that has the name of own
+	alarm string
 }
 
 // tenant fills a project: the names are the same in each, the contents differ.
@@ -58,7 +62,36 @@ func (b *bench) tenant(name store.Project) tenant {
 	b.ok(err)
 	t.lease = must(t.LeaseLabel(b.Context(), store.LeaseRequest{Queue: other.Name, By: "ben", For: time.Minute}))(b)
 	t.said = must(t.AddLabel(b.Context(), n))(b)
+	b.watchIn(&t)
+	b.trafficIn(t)
 	return t
+}
+
+// trafficIn adds events and a thumb to a project.
+func (b *bench) trafficIn(t tenant) {
+	b.Helper()
+	events := []store.NewEvent{eventOf("e1"), eventOf("e2"), eventOf(t.own)}
+	for i := range events {
+		events[i].Output, events[i].Prompt = t.name, "prompt of "+t.name
+	}
+	events[2].Conversation = t.own
+	must(t.AddEvents(b.Context(), events))(b)
+	must(t.AddFeedback(b.Context(), thumb("e1", "eve", 1)))(b)
+}
+
+// watchIn adds a watch with something of each kind to a project.
+func (b *bench) watchIn(t *tenant) {
+	b.Helper()
+	for _, name := range []string{"w", t.own} {
+		_, _, err := t.PutWatch(b.Context(), store.NewWatch{Name: name, Content: []byte(`{"of":"` + t.name + `"}`)})
+		b.ok(err)
+	}
+	must(t.EnqueueEvents(b.Context(), t.own, []store.Backfill{{Event: "e1", Probability: 1}, {Event: "e2", Probability: 1}}))(b)
+	leases := must(t.LeaseEvents(b.Context(), store.LeaseEvents{Watch: t.own, Limit: 2, Lease: time.Hour}))(b)
+	must(t.SettleEvents(b.Context(), t.own, []store.EventResult{{EventLease: leases[0], Verdicts: []store.WatchVerdict{verdictOn("e1", "a", proviso.Fail)}}}))(b)
+	t.job, t.alarm = leases[1], "alarm_"+t.own
+	b.ok(t.SaveCharts(b.Context(), t.own, store.ChartSave{State: []byte(t.name), Alarms: []store.Alarm{alarmOf(t.alarm)},
+		Notices: []store.NewNotice{{Alarm: t.alarm, Target: "slack:a", Event: "opened", Body: []byte("{}")}}}))
 }
 
 // onlyOf is the name of a document that no other project has.
@@ -81,7 +114,12 @@ func (b *bench) seen(t tenant) string {
 	for _, f := range []store.LabelFilter{{}, {By: "ana"}} {
 		list = append(list, all(b, 1, pagesOf(t.ListLabels, f)), must(t.CountLabels(b.Context(), f))(b))
 	}
-	list = append(list, all(b, 1, t.ListLabelQueues))
+	list = append(list, all(b, 1, t.ListLabelQueues), all(b, 1, t.ListWatches))
+	list = append(list, all(b, 1, pagesOf(t.ListVerdicts, store.VerdictFilter{Events: []string{"e1"}})), all(b, 1, pagesOf(t.ListAlarms, store.AlarmFilter{})))
+	list = append(list, all(b, 1, pagesOf(t.ListNotices, "")), must(t.WatchHealth(b.Context(), t.own, start))(b), must(t.Charts(b.Context(), t.own))(b))
+	list = append(list, all(b, 1, pagesOf(t.ListEvents, store.EventFilter{Contents: true})), all(b, 1, pagesOf(t.ListEvents, store.EventFilter{Agent: "support", User: "eve"})), must(t.Event(b.Context(), "e1"))(b))
+	list = append(list, all(b, 1, pagesOf(t.ListFeedback, store.FeedbackFilter{})), all(b, 1, t.ListAgents), all(b, 1, pagesOf(t.ListPrompts, "support")))
+	list = append(list, must(t.CountTraffic(b.Context(), store.TrafficFilter{From: start.Add(-time.Hour), To: start, Step: time.Hour}))(b))
 	list = append(list, must(t.FinishedRows(b.Context(), t.run.ID))(b), must(t.CountAssertions(b.Context(), t.run.ID))(b), must(t.Tally(b.Context(), t.run.ID))(b))
 	return fmt.Sprintf("%+v", list)
 }
@@ -89,7 +127,7 @@ func (b *bench) seen(t tenant) string {
 // methodsOf are the methods of a project that take the name of an item, each
 // called with an item of another project.
 func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Context) error {
-	return map[string]func(context.Context) error{
+	methods := map[string]func(context.Context) error{
 		"Document": func(ctx context.Context) error {
 			return second(from.Document(ctx, store.SuiteKind, "s", of.doc.Hash))
 		},
@@ -116,11 +154,56 @@ func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Conte
 			return second(from.LeaseLabel(ctx, store.LeaseRequest{Queue: of.own, By: "ben", For: time.Minute}))
 		},
 		"DeleteLabel": func(ctx context.Context) error { return from.DeleteLabel(ctx, of.said.ID, "") },
+		"Event":       func(ctx context.Context) error { return second(from.Event(ctx, of.own)) },
+		"Conversation": func(ctx context.Context) error {
+			return second(from.Conversation(ctx, of.own, store.Page{}))
+		},
+	}
+	maps.Copy(methods, watchMethodsOf(from, of))
+	return methods
+}
+
+// watchMethodsOf are those about watches.
+func watchMethodsOf(from store.ProjectStore, of tenant) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"Watch":         func(ctx context.Context) error { return second(from.Watch(ctx, of.own)) },
+		"WatchVersions": func(ctx context.Context) error { return second(from.WatchVersions(ctx, of.own, store.Page{})) },
+		"DeleteWatch":   func(ctx context.Context) error { return from.DeleteWatch(ctx, of.own) },
+		"WatchHealth":   func(ctx context.Context) error { return second(from.WatchHealth(ctx, of.own, start)) },
+		"EnqueueEvents": func(ctx context.Context) error {
+			return second(from.EnqueueEvents(ctx, of.own, []store.Backfill{{Event: "x", Probability: 1}}))
+		},
+		"LeaseEvents": func(ctx context.Context) error {
+			return second(from.LeaseEvents(ctx, store.LeaseEvents{Watch: of.own, Limit: 1, Lease: time.Minute}))
+		},
+		"SettleEvents": func(ctx context.Context) error {
+			return second(from.SettleEvents(ctx, of.own, []store.EventResult{{EventLease: of.job}}))
+		},
+		"ReleaseEvents": func(ctx context.Context) error { return from.ReleaseEvents(ctx, of.own, []store.EventLease{of.job}) },
+		"Series": func(ctx context.Context) error {
+			return second(from.Series(ctx, store.SeriesFilter{Watch: of.own, From: start, To: start.Add(time.Hour), Step: time.Hour}))
+		},
+		"Observations": func(ctx context.Context) error { return second(from.Observations(ctx, of.own, 0, 1)) },
+		"Charts":       func(ctx context.Context) error { return second(from.Charts(ctx, of.own)) },
+		"SaveCharts": func(ctx context.Context) error {
+			return from.SaveCharts(ctx, of.own, store.ChartSave{State: []byte("x")})
+		},
+		"AddAnchors": func(ctx context.Context) error {
+			return from.AddAnchors(ctx, of.own, store.AnchorRound{At: start, Results: []byte("[]")})
+		},
+		"Anchors":  func(ctx context.Context) error { return second(from.Anchors(ctx, of.own, 1)) },
+		"Alarm":    func(ctx context.Context) error { return second(from.Alarm(ctx, of.alarm)) },
+		"AckAlarm": func(ctx context.Context) error { return second(from.AckAlarm(ctx, of.alarm, "ana")) },
+		"SettleNotice": func(ctx context.Context) error {
+			return from.SettleNotice(ctx, store.NoticeResult{ID: "notice_x", Token: 1})
+		},
 	}
 }
 
 // shown are the methods of a project that [bench.tenant] and [bench.seen] call.
-var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations", "AddLabel", "ListLabels", "CountLabels", "PutLabelQueue", "ListLabelQueues"}
+var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations", "AddLabel", "ListLabels", "CountLabels", "PutLabelQueue", "ListLabelQueues",
+	"AddEvents", "ListEvents", "AddFeedback", "ListFeedback", "ListAgents", "ListPrompts", "CountTraffic", "ForgetUser",
+	"PutWatch", "ListWatches", "ListVerdicts", "ListAlarms", "LeaseNotices", "ListNotices"}
 
 var projectTests = []test{
 	{name: "all methods", run: func(b *bench) {
@@ -190,6 +273,8 @@ var projectTests = []test{
 		b.wants(proviso.Invalid, err)
 		b.wants(proviso.Invalid, second(none.CreateRun(b.Context(), store.NewRun{})))
 		b.wants(proviso.Invalid, second(none.AddEvaluation(b.Context(), store.NewEvaluation{})))
+		b.wants(proviso.Invalid, second(none.AddEvents(b.Context(), []store.NewEvent{eventOf("e")})))
+		b.wants(proviso.Invalid, second(none.AddFeedback(b.Context(), thumb("e", "u", 1))))
 		b.wants(proviso.Invalid, second(none.AddLabel(b.Context(), said("ana", 0, "a", label.Pass))))
 		for _, call := range methodsOf(none, t) {
 			b.wants(proviso.NotFound, call(b.Context()))

@@ -1,0 +1,75 @@
+package notify
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso/forge"
+)
+
+// issues keeps an issue on GitHub for each alarm, and closes it with the alarm.
+type issues struct {
+	forge  *forge.Issues
+	labels []string
+}
+
+func openIssues(t *target, o Options, _ *http.Client, now func() time.Time) (sender, error) {
+	token, err := variable(o.Env, t.tokenEnv)
+	if err != nil {
+		return nil, err
+	}
+	f, err := forge.OpenIssues(forge.Place{Forge: "github", API: t.api, Repository: t.repository}, forge.Options{Network: o.Network, Token: token, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	t.hosts = []string{f.Host()}
+	return &issues{f, t.labels}, nil
+}
+
+func (s *issues) send(ctx context.Context, m *Message, a *alarm) (string, error) {
+	i := forge.Issue{Key: a.ID, Title: plain(a.title(), 200), Body: issueBody(m, a), Labels: s.labels, Since: a.Opened}
+	if m.Event == Closed {
+		return s.forge.Close(ctx, i, m.Remote)
+	}
+	return s.forge.Open(ctx, i, m.Remote)
+}
+
+// issueBody is an alarm in Markdown.
+func issueBody(m *Message, a *alarm) string {
+	var b strings.Builder
+	b.WriteString("| | |\n| --- | --- |\n")
+	for _, r := range a.rows() {
+		b.WriteString("| " + r.name + " | " + markdownEscaped(r.text) + " |\n")
+	}
+	if m.Link != "" {
+		b.WriteString("\n[Open the alarm](<" + strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", "\n", "").Replace(m.Link) + ">)\n")
+	}
+	return b.String()
+}
+
+// markdownEscaped is a text of one line in which GitHub reads no markup, no mention, no
+// reference to an issue, and no address.
+func markdownEscaped(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '@' || r == '#':
+			b.WriteRune(r)
+			b.WriteString("<!-- -->") // ends what would be a mention or a reference
+		case strings.ContainsRune("\\`*_{}[]()>+-!|~$:", r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '.' && strings.HasPrefix(strings.ToLower(text[max(0, i-3):]), "www."):
+			b.WriteString("<!-- -->.")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

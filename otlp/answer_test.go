@@ -1,0 +1,107 @@
+package otlp_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/value"
+)
+
+const answered = "ab000000000000000000000000000001"
+
+func spansIn(t testing.TB, file string) []proviso.Span {
+	t.Helper()
+	b, err := otlp.DecodeJSON(readFile(t, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spans []proviso.Span
+	for _, r := range b.Records {
+		spans = append(spans, r.Span)
+	}
+	return spans
+}
+
+func answersOf(spans []proviso.Span, final bool) (list []string, waits bool) {
+	answers, waits := otlp.Answers(answered, spans, final)
+	for _, a := range answers {
+		list = append(list, value.Stringify(a.Event))
+	}
+	return list, waits
+}
+
+const latest = `{"id":"` + answered + `-cd00000000000004","trace_id":"` + answered + `","time":"2026-01-02T03:04:05.4Z","agent":"support","input":"How long can I return the lamp?",` +
+	`"prompt":"You answer questions about returns.","conversation":"c-17","user":"u-4711","version":"v7","output":"Within 30 days.","latency_ms":290,"model":"m-large-2026","usage":{"prompt_tokens":410,"completion_tokens":10}}`
+
+// TestAnswers: the topmost agent of a trace is the answer, in each convention; plans,
+// workflows, tools and agents below it are none.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"answers-latest.json": latest,
+		"answers-earlier.json": `{"id":"` + answered + `-cd00000000000001","trace_id":"` + answered + `","time":"2026-01-02T03:04:05.2Z","agent":"openai.chat","input":"How long?",` +
+			`"prompt":"You answer questions about returns.","output":"30 days.","latency_ms":200,"model":"m-large-2024","usage":{"prompt_tokens":40,"completion_tokens":3}}`,
+		"answers-openinference.json": `{"id":"` + answered + `-cd00000000000002","trace_id":"` + answered + `","time":"2026-01-02T03:04:05.1Z","agent":"support","input":"{\"question\": \"How long?\"}",` +
+			`"conversation":"s-1","user":"u","output":"30 days.","latency_ms":90,"model":"m-large","usage":{"prompt_tokens":12,"completion_tokens":4}}`,
+	} {
+		got, waits := answersOf(spansIn(t, file), false)
+		if d := cmp.Diff([]string{want}, got); d != "" || waits {
+			t.Errorf("%s: waits %v\n%s", file, waits, d)
+		}
+	}
+}
+
+// TestAnswersWait: while it is not known what is above an agent, it waits, unless nothing
+// more comes.
+func TestAnswersWait(t *testing.T) {
+	t.Parallel()
+	spans := spansIn(t, "answers-latest.json")
+	for n := 1; n < len(spans); n++ {
+		got, waits := answersOf(spans[:n], false)
+		if len(got) != 0 || !waits {
+			t.Errorf("after %d spans: %v, waits %v", n, got, waits)
+		}
+	}
+	if got, _ := answersOf(spans[:5], true); len(got) != 1 || got[0] != latest {
+		t.Errorf("at last: %v", got)
+	}
+	loop := []proviso.Span{spans[4], spans[4]}
+	loop[0].ID, loop[0].ParentID, loop[1].ID, loop[1].ParentID = "a", "b", "b", "a"
+	loop[1].Attributes = value.ObjectOf("x", 1.0)
+	if got, _ := answersOf(loop, true); len(got) != 0 {
+		t.Errorf("in a loop: %v", got)
+	}
+	failed := spans[4]
+	failed.Attributes, failed.ParentID, failed.StatusCode, failed.StatusMessage = value.ObjectOf("gen_ai.operation.name", "invoke_agent"), "", 2, "overloaded"
+	if list, _ := otlp.Answers(answered, []proviso.Span{failed}, false); len(list) != 1 || list[0].Event.Text("error") != "overloaded" || list[0].Event.Text("agent") != "support" {
+		t.Errorf("an error: %v", list)
+	}
+	failed.StatusCode = 0
+	if list, _ := otlp.Answers(answered, []proviso.Span{failed}, true); len(list) != 0 {
+		t.Errorf("without contents: %v", list)
+	}
+}
+
+// FuzzAnswers: no spans break the reader, and each gives at most one answer.
+func FuzzAnswers(f *testing.F) {
+	for _, file := range []string{"answers-latest.json", "answers-earlier.json", "answers-openinference.json", "go-sdk.json"} {
+		f.Add(readFile(f, file), true)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, final bool) {
+		b, err := otlp.DecodeJSON(data)
+		if err != nil {
+			return
+		}
+		var spans []proviso.Span
+		for _, r := range b.Records {
+			spans = append(spans, r.Span)
+		}
+		list, waits := otlp.Answers("t", spans, final)
+		if len(list) > len(spans) || final && waits {
+			t.Fatalf("%d answers of %d spans, waits %v", len(list), len(spans), waits)
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso/ingest"
+	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/store"
+)
+
+const (
+	maxTracesOfOne = 1000 // whose answers one request with spans may complete
+	maxAnswering   = 10_000
+	answerQuiet    = 10 * time.Second // after which no span that says what an answer is a part of is expected
+)
+
+// answers makes events of the answers in spans, for keys with the scope ingest. A span that
+// is the top of its trace becomes one at once. Of others it is not known whether an agent is
+// above them, until that span comes or none has come for a while: they wait in memory, as
+// all spans do, and are lost with the process. It is safe for concurrent use.
+type answers struct {
+	s *Server
+
+	mu      sync.Mutex
+	waiting map[answering]*answerTrace
+}
+
+type answering struct{ key, trace string }
+
+// answerTrace is a trace of which spans come.
+type answerTrace struct {
+	key  store.Key
+	last time.Time
+	done map[string]bool // events, by id
+}
+
+func newAnswers(s *Server) *answers { return &answers{s: s, waiting: map[answering]*answerTrace{}} }
+
+// take makes events of the answers in traces that have new spans.
+func (a *answers) take(ctx context.Context, key store.Key, traces []string) error {
+	if !key.Can(store.Ingest) {
+		return nil
+	}
+	for _, trace := range traces {
+		if err := a.answer(ctx, key, trace, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// of returns a trace, which it adds if it is new and there is room.
+func (a *answers) of(key store.Key, trace string) *answerTrace {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	id := answering{key.ID, trace}
+	t := a.waiting[id]
+	if t == nil {
+		t = &answerTrace{key: key, done: map[string]bool{}}
+		if len(a.waiting) < maxAnswering {
+			a.waiting[id] = t
+		}
+	}
+	t.last = time.Now()
+	return t
+}
+
+// answer makes events of the answers of one trace. Spans that a run or an evaluation waits
+// for are none of production.
+func (a *answers) answer(ctx context.Context, key store.Key, trace string, final bool) error {
+	held, release := a.s.spans.use(key)
+	spans, wanted := held.Peek(trace)
+	release()
+	if wanted || len(spans) == 0 {
+		return nil
+	}
+	t := a.of(key, trace)
+	list, _ := otlp.Answers(trace, spans, final)
+	var events []store.NewEvent
+	out := PostedEvents{}
+	now := a.s.o.Now().UTC()
+	for _, answer := range list {
+		e, mistakes := ingest.ReadEvent(answer.Event, now)
+		a.mu.Lock()
+		again := t.done[answer.Span]
+		t.done[answer.Span] = true
+		a.mu.Unlock()
+		if again {
+			continue
+		}
+		if len(mistakes) > 0 {
+			out.Rejected = append(out.Rejected, rejected(0, mistakes))
+			continue
+		}
+		n, err := a.s.newEvent(ctx, key.Project, e)
+		if err != nil {
+			return err
+		}
+		if n.Check() == nil {
+			events = append(events, n)
+		}
+	}
+	err := a.s.storeEvents(ctx, key.Project, events, &out)
+	if err != nil { // the client sends the spans again
+		a.mu.Lock()
+		clear(t.done)
+		a.mu.Unlock()
+	}
+	return err
+}
+
+// settle makes events of what waited long enough, until ctx ends.
+func (a *answers) settle(ctx context.Context) {
+	tick := time.NewTicker(answerQuiet / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			a.end(ctx, now.Add(-answerQuiet))
+		}
+	}
+}
+
+// flush makes events of everything that waits.
+func (a *answers) flush(ctx context.Context) { a.end(ctx, time.Now()) }
+
+// end ends the traces without new spans since a time.
+func (a *answers) end(ctx context.Context, since time.Time) {
+	var ids []answering
+	var keys []store.Key
+	a.mu.Lock()
+	for id, t := range a.waiting {
+		if !t.last.After(since) {
+			ids, keys = append(ids, id), append(keys, t.key)
+		}
+	}
+	a.mu.Unlock()
+	for i, id := range ids {
+		if err := a.answer(ctx, keys[i], id.trace, true); err != nil {
+			a.s.o.Log.Warn("keep the answers of a trace", "error", err)
+			continue // with the next tick
+		}
+		a.mu.Lock()
+		delete(a.waiting, id)
+		a.mu.Unlock()
+	}
+}

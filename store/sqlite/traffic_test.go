@@ -1,0 +1,258 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/ingest"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/sqlite"
+	"github.com/proviso-eval/proviso/store/storetest"
+)
+
+// eventNamed is an event whose texts are kept.
+func eventNamed(id, output string) store.NewEvent {
+	return store.NewEvent{KeepContent: true, Event: ingest.Event{ID: id, Agent: "support", Time: time.Now(), Input: "question", Output: output, Prompt: "prompt " + output, User: "eve"}}
+}
+
+// openWith opens a database with a key for contents.
+func openWith(t *testing.T, path, key string) (*sqlite.DB, error) {
+	t.Helper()
+	d, err := sqlite.Open(t.Context(), path, sqlite.Options{ContentKey: []byte(key)})
+	if err == nil {
+		t.Cleanup(func() { d.Close() })
+	}
+	return d, err
+}
+
+// hasCode reports whether an error has a code and a text.
+func hasCode(err error, code, text string) bool {
+	var e *proviso.Error
+	return errors.As(err, &e) && e.Code == code && strings.Contains(err.Error(), text)
+}
+
+const secretText = "the card number is 4929"
+
+// TestSealedContents: texts are not in the file, and only the right key reads them.
+func TestSealedContents(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "proviso.db")
+	key := strings.Repeat("k", 32)
+	if _, err := openWith(t, path, "short"); !hasCode(err, proviso.Invalid, "fewer than 32") {
+		t.Errorf("a short key: %v", err)
+	}
+	plain, err := openWith(t, path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := plain.In(store.DefaultProject)
+	if _, err := in.AddEvents(t.Context(), []store.NewEvent{eventNamed("before", "in the clear")}); err != nil {
+		t.Fatal(err)
+	}
+	plain.Close()
+
+	d, err := openWith(t, path, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in = d.In(store.DefaultProject)
+	if _, err := in.AddEvents(t.Context(), []store.NewEvent{eventNamed("a", secretText), eventNamed("b", "other")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.AddFeedback(t.Context(), ingest.Feedback{Event: "a", Value: 1, Time: time.Now(), Comment: secretText}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(in store.ProjectStore) {
+		t.Helper()
+		for id, want := range map[string]string{"before": "in the clear", "a": secretText} {
+			if e, err := in.Event(t.Context(), id); err != nil || e.Output != want {
+				t.Errorf("%s: %q, %v", id, e.Output, err)
+			}
+		}
+		if l, err := in.ListFeedback(t.Context(), store.FeedbackFilter{}, store.Page{}); err != nil || l.Items[0].Comment != secretText {
+			t.Errorf("%+v, %v", l, err)
+		}
+		if l, err := in.ListPrompts(t.Context(), "support", store.Page{}); err != nil || l.Items[1].Text != "prompt "+secretText {
+			t.Errorf("%+v, %v", l, err)
+		}
+	}
+	check(in)
+	d.Close()
+	for _, name := range []string{path, path + "-wal"} {
+		if data, err := os.ReadFile(name); err == nil && bytes.Contains(data, []byte("4929")) {
+			t.Errorf("%s has the text", name)
+		}
+	}
+	if _, err := openWith(t, path, strings.Repeat("x", 32)); !hasCode(err, proviso.Refused, "the key of contents is not the one that sealed") {
+		t.Errorf("a wrong key: %v", err)
+	}
+	if d, err = openWith(t, path, key); err != nil {
+		t.Fatal(err)
+	}
+	check(d.In(store.DefaultProject))
+	d.Close()
+
+	if d, err = openWith(t, path, ""); err != nil { // such as `proviso key`
+		t.Fatal(err)
+	}
+	in = d.In(store.DefaultProject)
+	if _, err := in.Event(t.Context(), "a"); !hasCode(err, proviso.Refused, "their key was not given") {
+		t.Errorf("without the key: %v", err)
+	}
+	if _, err := in.AddEvents(t.Context(), []store.NewEvent{eventNamed("c", "x")}); !hasCode(err, proviso.Refused, "their key was not given") {
+		t.Errorf("without the key: %v", err)
+	}
+	if l, err := in.ListEvents(t.Context(), store.EventFilter{}, store.Page{}); err != nil || len(l.Items) != 3 {
+		t.Errorf("without texts: %v, %v", l, err)
+	}
+}
+
+// TestMovedContents: a sealed text belongs to its event.
+func TestMovedContents(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "proviso.db")
+	d, err := openWith(t, path, strings.Repeat("k", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := d.In(store.DefaultProject)
+	if _, err := in.AddEvents(t.Context(), []store.NewEvent{eventNamed("a", "one"), eventNamed("b", "two")}); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, path, "UPDATE event_content SET body = (SELECT body FROM event_content WHERE event = 1) WHERE event = 2")
+	if _, err := in.Event(t.Context(), "b"); err == nil || !strings.Contains(err.Error(), "a sealed content was changed") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestForgottenIsOverwritten: what is removed of a user is not in the file afterwards.
+func TestForgottenIsOverwritten(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "proviso.db")
+	d := open(t, path, storetest.Options{})
+	in := d.In(store.DefaultProject)
+	var events []store.NewEvent
+	for i := range 50 {
+		e := eventNamed(fmt.Sprint("e", i), fmt.Sprint("x", i))
+		e.User = "eve@example.com"
+		events = append(events, e)
+	}
+	if _, err := in.AddEvents(t.Context(), events); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := in.ForgetUser(t.Context(), "eve@example.com"); err != nil || n.Events != 50 {
+		t.Fatal(n, err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, path + "-wal"} {
+		if data, err := os.ReadFile(name); err == nil && bytes.Contains(data, []byte("eve@example")) {
+			t.Errorf("%s has the name", name)
+		}
+	}
+}
+
+// senderOf names the database to which this process sends events until it is killed.
+const senderOf = "PROVISO_TEST_SENDER"
+
+// sender adds batches of events, several at a time, and prints the number of each that was
+// accepted.
+func sender(path string) error {
+	d, err := sqlite.Open(context.Background(), path, sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	in := d.In(store.DefaultProject)
+	failed := make(chan error)
+	for g := range 4 {
+		go func() {
+			for i := 0; ; i++ {
+				var events []store.NewEvent
+				for k := range 20 {
+					e := eventNamed(fmt.Sprintf("%d-%d-%d", g, i, k), strings.Repeat("x", 500))
+					e.Jobs = []store.EventJob{{Watch: "w", Probability: 0.5}}
+					events = append(events, e)
+				}
+				added, err := in.AddEvents(context.Background(), events)
+				if err != nil || added.Accepted != len(events) {
+					failed <- fmt.Errorf("%+v, %w", added, err)
+					return
+				}
+				fmt.Printf("%d-%d\n", g, i)
+			}
+		}()
+	}
+	return <-failed
+}
+
+// TestKillSender kills a process while it stores events: whatever was accepted is there, with
+// its texts and its job, and the counts are those of the events.
+func TestKillSender(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "proviso.db")
+	d := open(t, path, storetest.Options{})
+	if _, _, err := d.In(store.DefaultProject).PutWatch(t.Context(), store.NewWatch{Name: "w", Content: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), senderOf+"="+path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var accepted []string
+	var once sync.Once
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if accepted = append(accepted, lines.Text()); len(accepted) >= 100 {
+			once.Do(func() { cmd.Process.Kill() })
+		}
+	}
+	cmd.Wait()
+	d = open(t, path, storetest.Options{})
+	defer d.Close()
+	in := d.In(store.DefaultProject)
+	for _, batch := range accepted {
+		for k := range 20 {
+			e, err := in.Event(t.Context(), fmt.Sprintf("%s-%d", batch, k))
+			if err != nil || len(e.Output) != 500 {
+				t.Fatalf("the batch %s was accepted, and event %d is %q: %v", batch, k, e.Output, err)
+			}
+		}
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var events, texts, jobs, ofAgent, ofHour int
+	if err := db.QueryRow(`SELECT (SELECT count(*) FROM event), (SELECT count(*) FROM event_content), (SELECT count(*) FROM watch_job),
+		(SELECT events FROM traffic_agent), (SELECT sum(events) FROM traffic_hour WHERE dimension = '')`).Scan(&events, &texts, &jobs, &ofAgent, &ofHour); err != nil {
+		t.Fatal(err)
+	}
+	if events < 20*len(accepted) || events%20 != 0 || texts != events || jobs != events || ofAgent != events || ofHour != events {
+		t.Errorf("%d events of at least %d, %d texts, %d jobs, counted %d and %d", events, 20*len(accepted), texts, jobs, ofAgent, ofHour)
+	}
+}

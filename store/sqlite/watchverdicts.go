@@ -1,0 +1,203 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// adding adds verdicts to a watch in one transaction. Their rollups are added up first, so
+// that each row of these is written once.
+type adding struct {
+	*tx
+	watch    int64
+	now      time.Time
+	terms    map[string]int64
+	hours    map[hourOf]*rolled
+	segments map[hourOf]*rolled
+	added    int
+	decided  bool   // one of them is pass or fail
+	failed   string // why one was not decided
+}
+
+// hourOf is what a row of a rollup is about: version and judge, or else segment.
+type hourOf struct {
+	assertion, hour, version, judge, segment int64
+}
+
+// rolled is what verdicts add up to.
+type rolled struct {
+	pass, fail, errors, skipped int
+	sw, swf, sww, cost          float64
+}
+
+func (r *rolled) add(v *store.WatchVerdict) {
+	w := 1 / v.Probability
+	switch v.Status {
+	case proviso.Pass:
+		r.pass++
+	case proviso.Fail:
+		r.fail++
+		r.swf += w
+	case proviso.Skip:
+		r.skipped++
+	default:
+		r.errors++
+	}
+	if v.Status == proviso.Pass || v.Status == proviso.Fail {
+		r.sw += w
+		r.sww += w * w
+	}
+	r.cost += v.Cost
+}
+
+// term returns the id of a text, which it adds if it is new.
+func (x *adding) term(text string) (id int64, err error) {
+	if id, ok := x.terms[text]; ok {
+		return id, nil
+	}
+	err = x.queryRow("SELECT id FROM watch_term WHERE text = ?", text).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		var r sql.Result
+		if r, err = x.exec("INSERT INTO watch_term (text) VALUES (?)", text); err == nil {
+			id, err = r.LastInsertId()
+		}
+	}
+	x.terms[text] = id
+	return id, err
+}
+
+// verdict adds a verdict, unless it is there.
+func (x *adding) verdict(v *store.WatchVerdict) error {
+	var ids [6]int64
+	for i, text := range [...]string{v.Assertion, v.Version, v.Judge, v.Segment, v.Set, v.Agent} {
+		var err error
+		if ids[i], err = x.term(text); err != nil {
+			return err
+		}
+	}
+	n, err := x.changed(`INSERT INTO watch_verdict (watch, assertion, time, status, version, judge, segment, set_version, agent, at, probability, backfill, cost, score, event, conversation, reason)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, event, assertion, set_version, judge) DO NOTHING`,
+		x.watch, ids[0], micros(v.Time), int(v.Status), ids[1], ids[2], ids[3], ids[4], ids[5], micros(x.now), v.Probability, v.Backfill, v.Cost, v.Score, v.Event, v.Conversation, v.Reason)
+	if err != nil || n == 0 {
+		return err
+	}
+	x.added++
+	x.decided = x.decided || v.Status == proviso.Pass || v.Status == proviso.Fail
+	if v.Status == proviso.Errored {
+		x.failed = v.Reason
+	}
+	hour := v.Time.Unix() / (60 * 60)
+	roll(&x.hours, hourOf{assertion: ids[0], hour: hour, version: ids[1], judge: ids[2]}).add(v)
+	if v.Segment != "" {
+		roll(&x.segments, hourOf{assertion: ids[0], hour: hour, segment: ids[3]}).add(v)
+	}
+	return nil
+}
+
+func roll(m *map[hourOf]*rolled, of hourOf) *rolled {
+	if *m == nil {
+		*m = map[hourOf]*rolled{}
+	}
+	r := (*m)[of]
+	if r == nil {
+		r = &rolled{}
+		(*m)[of] = r
+	}
+	return r
+}
+
+const (
+	rolledColumns = "pass, fail, errors, skipped, sw, swf, sww, cost"
+	rolledSums    = `pass = pass + excluded.pass, fail = fail + excluded.fail, errors = errors + excluded.errors, skipped = skipped + excluded.skipped,
+		sw = sw + excluded.sw, swf = swf + excluded.swf, sww = sww + excluded.sww, cost = cost + excluded.cost`
+)
+
+// finish writes the rollups, and what the watch knows of its work.
+func (x *adding) finish() error {
+	for of, r := range x.hours {
+		if _, err := x.exec("INSERT INTO watch_hour (watch, assertion, hour, version, judge, "+rolledColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, assertion, hour, version, judge) DO UPDATE SET "+rolledSums,
+			x.watch, of.assertion, of.hour, of.version, of.judge, r.pass, r.fail, r.errors, r.skipped, r.sw, r.swf, r.sww, r.cost); err != nil {
+			return err
+		}
+	}
+	for of, r := range x.segments {
+		if _, err := x.exec("INSERT INTO watch_hour_segment (watch, assertion, hour, segment, "+rolledColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, assertion, hour, segment) DO UPDATE SET "+rolledSums,
+			x.watch, of.assertion, of.hour, of.segment, r.pass, r.fail, r.errors, r.skipped, r.sw, r.swf, r.sww, r.cost); err != nil {
+			return err
+		}
+	}
+	if x.decided {
+		if _, err := x.exec("UPDATE watch SET last_verdict = ? WHERE seq = ?", micros(x.now), x.watch); err != nil {
+			return err
+		}
+	}
+	if x.failed != "" {
+		return x.noteEventError(x.watch, x.failed, x.now)
+	}
+	return nil
+}
+
+const verdictColumns = `SELECT v.seq, v.event, v.conversation, ag.text, a.text, sv.text, ve.text, j.text, sg.text, v.time, v.at, v.probability, v.backfill, v.status, v.score, v.reason, v.cost
+	FROM watch_verdict v JOIN watch_term a ON a.id = v.assertion JOIN watch_term ag ON ag.id = v.agent JOIN watch_term sv ON sv.id = v.set_version
+	JOIN watch_term ve ON ve.id = v.version JOIN watch_term j ON j.id = v.judge JOIN watch_term sg ON sg.id = v.segment`
+
+// readVerdict reads a row of verdictColumns.
+func readVerdict(row scanner) (v store.WatchVerdict, err error) {
+	var score sql.NullFloat64
+	var of, at sql.NullInt64
+	err = row.Scan(&v.Sequence, &v.Event, &v.Conversation, &v.Agent, &v.Assertion, &v.Set, &v.Version, &v.Judge, &v.Segment, &of, &at, &v.Probability, &v.Backfill, &v.Status, &score, &v.Reason, &v.Cost)
+	if score.Valid {
+		v.Score = &score.Float64
+	}
+	v.Time, v.At = fromMicros(of), fromMicros(at)
+	return v, err
+}
+
+// ListVerdicts implements [store.EventJobs].
+func (d project) ListVerdicts(ctx context.Context, f store.VerdictFilter, p store.Page) (store.List[store.WatchVerdict], error) {
+	var c conditions
+	if f.Watch != "" {
+		seq, err := d.watchNumber(ctx, f.Watch)
+		if err != nil {
+			return store.List[store.WatchVerdict]{}, err
+		}
+		c.add("v.watch = ?", seq)
+	} else {
+		c.add("v.watch IN (SELECT seq FROM watch WHERE project = ? AND removed = 0)", string(d.name))
+	}
+	for column, text := range map[string]string{"assertion": f.Assertion, "version": f.Version, "judge": f.Judge, "segment": f.Segment} {
+		if text != "" {
+			c.add("v."+column+" = (SELECT id FROM watch_term WHERE text = ?)", text)
+		}
+	}
+	in(&c, "v.event", f.Events)
+	in(&c, "v.status", numbers(f.Status))
+	c.between("v.time", f.Since, f.Until)
+	n, ok, err := p.Number("verdicts")
+	if err != nil {
+		return store.List[store.WatchVerdict]{}, err
+	}
+	if ok {
+		c.add("v.seq < ?", n)
+	}
+	return page(ctx, d.DB, "verdicts", p, verdictColumns, "v.seq DESC", &c, func(row scanner) (store.WatchVerdict, string, int, error) {
+		v, err := readVerdict(row)
+		return v, strconv.FormatInt(v.Sequence, 10), len(v.Reason), err
+	})
+}
+
+// Observations implements [store.Charts].
+func (d project) Observations(ctx context.Context, watch string, after int64, limit int) ([]store.WatchVerdict, error) {
+	seq, err := d.watchNumber(ctx, watch)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := d.query(ctx, verdictColumns+" WHERE v.watch = ? AND v.seq > ? ORDER BY v.seq LIMIT ?", seq, after, limit)
+	return collect(d.DB, rows, err, readVerdict)
+}
