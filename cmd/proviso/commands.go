@@ -37,6 +37,7 @@ var commands = []func(*app) *cobra.Command{
 	newJudge,
 	newKey,
 	newLabels,
+	newProxy,
 	newPush,
 	newRuns,
 	newSchema,
