@@ -627,3 +627,46 @@ func TestStop(t *testing.T) {
 		}
 	}
 }
+
+// TestEarlyReply: an upstream replies while the request is still being sent, and both go
+// on to their end.
+func TestEarlyReply(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		flow := http.NewResponseController(w)
+		_ = flow.EnableFullDuplex()
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"early\"}}]}\n\n")
+		_ = flow.Flush()
+		data, err := io.ReadAll(r.Body)
+		_, _ = fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":\", %d bytes, %v\"},\"finish_reason\":\"stop\"}]}\n\n", len(data), err)
+	}))
+	defer upstream.Close()
+	c := newCollector(t)
+	p := start(t, configFor(upstream.URL, c.URL))
+	const half = `{"messages":[{"role":"user","content":"`
+	rest := strings.Repeat("x", 1000) + `"}]}`
+	for range 20 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "POST /openai/v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(half)+len(rest), half)
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.ReadFull(resp.Body, make([]byte, 10))
+		_, _ = io.WriteString(conn, rest)
+		data, err := io.ReadAll(resp.Body)
+		if want := fmt.Sprintf("%d bytes, <nil>", len(half)+len(rest)); err != nil || !strings.Contains(string(data), want) {
+			t.Errorf("%v, %s", err, data)
+		}
+		conn.Close()
+	}
+	for _, e := range c.wait(t, 20) {
+		if e.Error != "" || len(e.Input) != 1000 || !strings.HasPrefix(e.Output, "early, ") {
+			t.Error(shown(e))
+		}
+	}
+}

@@ -139,6 +139,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Body = &requestBody{r.Body, x}
 	}
 	x.out = w.Header()
+	// An upstream may reply before it has read everything. Without this the server closes
+	// the body of the request at the first part of the reply, and the connection to the
+	// upstream ends with it. HTTP/2 does so anyway.
+	_ = http.NewResponseController(w).EnableFullDuplex()
 	p.reverse.ServeHTTP(w, r)
 	x.passed = true
 }

@@ -88,3 +88,22 @@ func TestRedaction(t *testing.T) {
 		t.Error(all)
 	}
 }
+
+// TestKeyFollowsNoRedirect: a redirect of the server gets neither key nor events.
+func TestKeyFollowsNoRedirect(t *testing.T) {
+	t.Parallel()
+	model := fakemodel.New(fakemodel.Options{})
+	defer model.Close()
+	elsewhere := newCollector(t)
+	c := newCollector(t)
+	c.answer = func(w http.ResponseWriter, n int) bool {
+		w.Header().Set("Location", elsewhere.URL+"/v1/events")
+		return n <= 2 && fail(w, http.StatusTemporaryRedirect)
+	}
+	p := start(t, configFor(model.URL, c.URL))
+	ask(t, p.url+"/openai/v1/chat/completions", chatBody)
+	c.wait(t, 1)
+	if elsewhere.calls > 0 {
+		t.Error("the redirect was followed")
+	}
+}
