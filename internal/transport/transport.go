@@ -74,7 +74,7 @@ type Transport struct {
 	hosts    HostPolicy
 	confined bool   // redirects stay on their host
 	public   public // which addresses may be asked
-	maxBody  int64 // 0 is no limit
+	maxBody  int64  // 0 is no limit
 	next     http.RoundTripper
 	network  *http.Transport
 }
