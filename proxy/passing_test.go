@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -668,5 +669,44 @@ func TestEarlyReply(t *testing.T) {
 		if e.Error != "" || len(e.Input) != 1000 || !strings.HasPrefix(e.Output, "early, ") {
 			t.Error(shown(e))
 		}
+	}
+}
+
+// TestTLS: the proxy itself offers TLS and HTTP/2, and streams pass it part by part.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	certified := httptest.NewTLSServer(http.NotFoundHandler())
+	defer certified.Close()
+	next := make(chan string, 1)
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for part := range next {
+			_, _ = io.WriteString(w, part)
+			_ = http.NewResponseController(w).Flush()
+		}
+	}))
+	defer upstream.Close()
+	c := newCollector(t)
+	p := start(t, configFor(upstream.URL, c.URL), func(_ *proxy.Options, s *proxy.Serving) {
+		s.TLS = &tls.Config{Certificates: certified.TLS.Certificates, MinVersion: tls.VersionTLS12}
+	})
+	network := certified.Client().Transport.(*http.Transport).Clone()
+	network.ForceAttemptHTTP2 = true
+	defer network.CloseIdleConnections()
+	next <- "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
+	resp, err := (&http.Client{Transport: network}).Post(strings.Replace(p.url, "http:", "https:", 1)+"/openai/v1/chat/completions", "application/json", strings.NewReader(chatBody))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	_, _ = io.ReadFull(resp.Body, make([]byte, 20))
+	next <- "data: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\n\n"
+	close(next)
+	if _, err := io.ReadAll(resp.Body); err != nil || resp.ProtoMajor != 2 {
+		t.Error(resp.Proto, err)
+	}
+	if e := c.wait(t, 1)[0]; e.Output != "ab" || e.Input != "Hi" || e.Error != "" {
+		t.Error(shown(e))
 	}
 }
