@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demo-panel demo-playground demos test race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean pictures
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-monitor demo-embed demo-panel demo-playground demos test race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean pictures
 
 export CGO_ENABLED := 0
 VERSION    ?= $(shell git describe --tags --always 2>/dev/null || echo devel)
@@ -32,6 +32,9 @@ demo-spade: build ## from the history of a prompt to a suite
 demo-gate: build ## a change of a prompt in a pull request: may it merge?
 	./examples/gate/demo.sh
 
+demo-monitor: build ## a recorded day of an agent whose model was replaced: since when, and what else changed
+	./examples/monitor/demo.sh
+
 demo-embed: ## a Go program of another module that uses proviso as a library
 	cd examples/embed && go vet . && go test . && go run .
 
@@ -42,7 +45,7 @@ demo-panel: build ## verdicts beside an agent's answer, in pages of somebody els
 demo-playground: build ## change a prompt or an assertion, and see the verdicts, in the browser (no key, no network)
 	go run ./examples/playground
 
-demos: demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed ## every demo that ends by itself
+demos: demo demo-support demo-models demo-judge demo-spade demo-gate demo-monitor demo-embed ## every demo that ends by itself
 
 test: ## run every test
 	go test ./...
@@ -93,8 +96,9 @@ pictures: build ## make the pictures of docs/app.md anew, from the shipped examp
 	.ci/browser install
 	node web/test/pictures.mjs
 
-simulate: ## how often the gate is right, by simulation: writes docs/gate-simulations.md in some minutes
+simulate: ## how often the gate and the monitor are right, by simulation: writes docs/gate-simulations.md and docs/monitor-simulations.md in some minutes each
 	go test ./gate -run TestSimulations -timeout 60m -simulate
+	go test ./monitor -run 'TestSimulations$$' -timeout 60m -simulate
 
 bench: ## benchmarks, and the workloads beside promptfoo's figures
 	go run ./bench

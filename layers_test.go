@@ -73,6 +73,7 @@ var ranks = map[string]int{
 	"provider": 4,
 	"report":   4,
 	"sandbox":  4,
+	"monitor":  4,
 	"store":    4,
 	"suite":    4,
 

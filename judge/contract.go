@@ -50,6 +50,9 @@ type Request struct {
 	// Templates are those that criteria can name, nil for the shipped ones alone.
 	Templates *criteria.Library `json:"templates,omitempty"`
 
+	// Repeat tells samples of the same request apart: the answers of another one are not
+	// taken from a cache.
+	Repeat int `json:"-"`
 	// Compiled, if not nil, is called once the assertions are compiled, before the first
 	// is decided. A request that cannot be evaluated ends before that.
 	Compiled func() `json:"-"`

@@ -56,7 +56,7 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 	}
 	compiler := check.New(o)
 	set, wrong := compiler.CompileContext(ctx, list)
-	c := &proviso.Case{Vars: r.Vars, Metadata: r.Metadata}
+	c := &proviso.Case{Vars: r.Vars, Metadata: r.Metadata, Repeat: r.Repeat}
 	if ctx.Err() != nil {
 		_ = compiler.Close() // it only frees memory
 		return nil, nil, nil, context.Cause(ctx)

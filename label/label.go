@@ -36,11 +36,12 @@ const (
 	maxSubject  = 4096 // bytes of the name of an assertion or a case
 )
 
-// Subject is what a label is about: an evaluation, or a row of a run, and one assertion
-// on it or the whole output.
+// Subject is what a label is about: an evaluation, a row of a run, or an event of traffic,
+// and one assertion on it or the whole output.
 type Subject struct {
-	Evaluation string // id; "" if it is about a row
-	Run        string // id; "" if it is about an evaluation
+	Evaluation string // id; "" if it is about something else
+	Event      string // id; "" if it is about something else
+	Run        string // id; "" if it is about something else
 	Index      int    // of the row, from 0
 	Assertion  string // name; "" is the whole output
 }
@@ -87,10 +88,10 @@ func (l *Label) Check() error {
 	switch {
 	case !slices.Contains(Verdicts(), string(l.Verdict)):
 		return &proviso.Error{Code: proviso.Invalid, Message: "there is no label " + quoted(string(l.Verdict)), Valid: Verdicts()}
-	case (l.Evaluation == "") == (l.Run == ""):
-		return proviso.Errorf(proviso.Invalid, "a label is about an evaluation or a row of a run: one of both")
-	case l.Evaluation != "" && l.Index != 0:
-		return proviso.Errorf(proviso.Invalid, "an evaluation has no rows, so no row %d", l.Index)
+	case !l.one():
+		return proviso.Errorf(proviso.Invalid, "a label is about an evaluation, a row of a run, or an event: one of them")
+	case l.Run == "" && l.Index != 0:
+		return proviso.Errorf(proviso.Invalid, "only a run has rows, so there is no row %d", l.Index)
 	case l.Index < 0:
 		return proviso.Errorf(proviso.Invalid, "the index of a row is a number from 0, not %d", l.Index)
 	case l.By == "":
@@ -116,7 +117,7 @@ func (l *Label) Check() error {
 			return err
 		}
 	}
-	for _, text := range [...]string{l.Assertion, l.Case, l.Judge} {
+	for _, text := range [...]string{l.Assertion, l.Case, l.Judge, l.Event} {
 		if len(text) > maxSubject {
 			return proviso.Errorf(proviso.Limit, "a name has %d bytes, more than %d", len(text), maxSubject)
 		}
@@ -125,6 +126,17 @@ func (l *Label) Check() error {
 		}
 	}
 	return nil
+}
+
+// one reports whether the subject is exactly one thing.
+func (s *Subject) one() bool {
+	n := 0
+	for _, id := range [...]string{s.Evaluation, s.Event, s.Run} {
+		if id != "" {
+			n++
+		}
+	}
+	return n == 1
 }
 
 // checkText rejects a name that is too long or could control a terminal; it may be empty.

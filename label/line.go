@@ -30,6 +30,7 @@ func AppendLine(dst []byte, l *Label) []byte {
 		}
 	}
 	text("evaluation", l.Evaluation)
+	text("event", l.Event)
 	text("case", l.Case)
 	o.Set("assertion", l.Assertion)
 	o.Set("human", string(l.Verdict))
@@ -67,7 +68,7 @@ func IsLine(o *value.Object) bool { return o.Text(IDKey) != "" }
 // ReadLine reads an object of [AppendLine] or [AppendRemoval]; of a removed label only the
 // id is known. Members that it does not know are ignored.
 func ReadLine(o *value.Object) (l Label, removed bool, err error) {
-	l = Label{ID: o.Text(IDKey), Subject: Subject{Evaluation: o.Text("evaluation"), Run: o.Text("run"), Assertion: o.Text("assertion")},
+	l = Label{ID: o.Text(IDKey), Subject: Subject{Evaluation: o.Text("evaluation"), Event: o.Text("event"), Run: o.Text("run"), Assertion: o.Text("assertion")},
 		Verdict: Verdict(o.Text("human")), Note: o.Text("note"), By: o.Text("by"), Name: o.Text("name"), Case: o.Text("case"), OutputID: o.Text("output_id"),
 		Judge: o.Text("judge_id"), Judged: o.Text("judge"), Queue: o.Text("queue"), Stratum: o.Text("stratum")}
 	if l.ID == "" {

@@ -20,6 +20,7 @@ const MaxItems = 500_000
 // Item is one thing to label in a run.
 type Item struct {
 	Index      int    // of the row
+	Event      string // id of an event, "" if it is a row of a run
 	Assertion  string // name; "" is the whole output
 	Stratum    string // Random or Informative
 	Rank       int    // among the items of its assertion, the most informative first, from 0

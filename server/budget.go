@@ -2,11 +2,13 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -105,8 +107,11 @@ func (b *budget) leave(likely, cost float64, cached bool) {
 
 // spentError returns the error of an exhausted budget.
 func spentError(spent, limit float64) error {
-	return proviso.Errorf(proviso.Limit, "the budget of the key is spent: %s of %s US dollars", dollars(spent), dollars(limit))
+	return proviso.Because(errKeyBudget, proviso.Limit, "the budget of the key is spent: %s of %s US dollars", dollars(spent), dollars(limit))
 }
+
+// errKeyBudget is why a key whose budget is spent cannot pay.
+var errKeyBudget = errors.New("the budget of the key is spent")
 
 func dollars(f float64) string { return fmt.Sprintf("%.6g", f) }
 
@@ -120,6 +125,7 @@ type account struct {
 	cost    float64 // of all answers
 	settled float64 // amount that the store charged
 	usage   proviso.Usage
+	failure error // of the last call, nil if it succeeded
 }
 
 type accountKey struct{}
@@ -168,6 +174,31 @@ func (a *account) due() float64 {
 	return d
 }
 
+// failed records how the last call ended.
+func (a *account) failed(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.failure = err
+}
+
+// trouble returns why no further call can succeed until somebody does something, and the
+// words for it.
+func (a *account) trouble() (provider.Trouble, string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var e *proviso.Error
+	switch {
+	case a.failure == nil:
+		return provider.NoTrouble, ""
+	case errors.Is(a.failure, errKeyBudget):
+		return provider.QuotaTrouble, a.failure.Error()
+	case errors.As(a.failure, &e) && e.Code == proviso.Refused:
+		return provider.KeyTrouble, e.Error()
+	}
+	t := provider.TroubleOf(a.failure)
+	return t, a.failure.Error()
+}
+
 // total returns the total cost and usage.
 func (a *account) total() (float64, proviso.Usage) {
 	a.mu.Lock()
@@ -205,10 +236,13 @@ func (m metered) with(ctx context.Context, ask func() (cost *float64, usage prov
 		return err
 	}
 	if id := m.ID(); !a.key.MayAsk(id) {
-		return proviso.Errorf(proviso.Refused, "the key may not ask %s", id)
+		err := proviso.Errorf(proviso.Refused, "the key may not ask %s", id)
+		a.failed(err)
+		return err
 	}
 	likely, err := a.budget.enter(ctx)
 	if err != nil {
+		a.failed(err)
 		return err
 	}
 	var spent float64
@@ -222,6 +256,7 @@ func (m metered) with(ctx context.Context, ask func() (cost *float64, usage prov
 		usage = proviso.Usage{}
 	}
 	a.paid(spent, usage)
+	a.failed(err)
 	return err
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// NewCases are cases to be added to a dataset: one of cases, run and evaluation.
+// NewCases are cases to be added to a dataset: one of cases, run, evaluation, events and filter.
 type NewCases struct {
 	Cases      []*value.Object `json:"cases,omitempty" doc:"As under tests of a suite, with the keys id, description, vars, assert, threshold and metadata"`
 	Run        string          `json:"run,omitempty" doc:"The id of a run whose rows become cases; rows of the same case become one"`
@@ -19,6 +19,8 @@ type NewCases struct {
 	Indexes    []int           `json:"indexes,omitempty" doc:"With run: rows with these indexes"`
 	Evaluation string          `json:"evaluation,omitempty" doc:"The id of an evaluation whose input and assertions become a case"`
 	Expect     string          `json:"expect,omitempty" doc:"With evaluation: one more assertion, as in the column __expected of a CSV file; a text alone has to equal the output"`
+	Events     []string        `json:"events,omitempty" doc:"The ids of events of traffic, at most 1000: input, context and output become variables"`
+	Filter     string          `json:"filter,omitempty" doc:"Events of traffic, as the query of GET /v1/events, such as agent=support&status=fail; at most 1000, and only those whose texts are kept"`
 }
 
 // RemovedCases are cases to be removed from a dataset.
@@ -80,13 +82,13 @@ func (s *Server) addCases(c *call) error {
 func (in *NewCases) check(doc *document.Document) error {
 	d := decoder{}
 	sources := 0
-	for _, given := range []bool{in.Cases != nil, in.Run != "", in.Evaluation != ""} {
+	for _, given := range []bool{in.Cases != nil, in.Run != "", in.Evaluation != "", in.Events != nil, in.Filter != ""} {
 		if given {
 			sources++
 		}
 	}
 	if sources != 1 {
-		d.mistake("", "one of cases, run and evaluation is expected, not %d of them", sources)
+		d.mistake("", "one of cases, run, evaluation, events and filter is expected, not %d of them", sources)
 	}
 	if in.Run == "" && in.Status != nil {
 		d.mistake("/status", "status selects rows of a run, and run is missing")

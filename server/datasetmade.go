@@ -18,7 +18,7 @@ import (
 // maxMadeCases bounds the cases that one request makes of a run.
 const maxMadeCases = 10_000
 
-// casesAsked makes the cases of a run or an evaluation that a request names.
+// casesAsked makes the cases of a run, an evaluation or events that a request names.
 func (s *Server) casesAsked(c *call, in *NewCases) ([]*value.Object, error) {
 	switch {
 	case in.Run != "":
@@ -26,6 +26,8 @@ func (s *Server) casesAsked(c *call, in *NewCases) ([]*value.Object, error) {
 	case in.Evaluation != "":
 		one, err := s.caseOfEvaluation(c, in)
 		return []*value.Object{one}, err
+	case in.Events != nil || in.Filter != "":
+		return s.casesOfEvents(c, in)
 	}
 	return nil, nil
 }

@@ -50,8 +50,8 @@ func datasetRoutes() []*route {
 const datasetKept = "A case without an id gets one from its content. " + kept +
 	" With If-Match, the current version has to have this hash; with If-None-Match: *, there has to be no dataset of this name; otherwise the answer is 409, and current has the version that is there."
 
-const casesAdded = "They are the cases of the request, those of rows of a run (with a status, or by their indexes), or the input and the assertions of an evaluation. " +
-	"Cases of a run or an evaluation that are there already are left out. This makes a new version. If-Match works as it does for PUT."
+const casesAdded = "They are the cases of the request, those of rows of a run (with a status, or by their indexes), the input and the assertions of an evaluation, or the texts of events of traffic. " +
+	"Cases that were made of something and are there already are left out. This makes a new version. If-Match works as it does for PUT."
 
 // NewDataset are cases to be stored under a name.
 type NewDataset struct {

@@ -199,8 +199,8 @@ func TestChangesOfDataset(t *testing.T) {
 	}
 	for body, want := range map[string]string{
 		`{"cases": [` + lamps + `]}`:            `the id "lamps" is given to more than one case`,
-		`{}`:                                    "one of cases, run and evaluation is expected, not 0 of them",
-		`{"cases": [], "run": "run_0"}`:         "one of cases, run and evaluation is expected, not 2 of them",
+		`{}`:                                    "one of cases, run, evaluation, events and filter is expected, not 0 of them",
+		`{"cases": [], "run": "run_0"}`:         "one of cases, run, evaluation, events and filter is expected, not 2 of them",
 		`{"cases": [], "status": ["fail"]}`:     "status selects rows of a run, and run is missing",
 		`{"cases": [], "expect": "x"}`:          "expect is about an evaluation, and evaluation is missing",
 		`{"run": "run_0", "status": ["wrong"]}`: `"wrong" is no status of a row: pass, fail, error or skip`,

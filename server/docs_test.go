@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -11,10 +12,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 )
@@ -66,6 +70,11 @@ var exampleBodies = []struct{ id, path, body string }{
 	{"remove-cases", "/v1/datasets/questions/remove", `{"cases": ["beds"]}`},
 	{"put-dataset-file", "/v1/datasets/earlier-questions/file", `{"id": "lamps", "vars": {"topic": "lamps"}}` + "\n"},
 	{"delete-dataset", "/v1/datasets/earlier-questions", ""},
+	{"put-watch", "/v1/watches/tone", `{"match": {"agent": "support", "where": "segment.lang == 'en'"}, "assertions": "set:replies", "sample": {"rate": 0.5, "floor": 60, "segment": "lang", "budget_usd_per_day": 5},
+		"objectives": {"short": {"max_fail": 0.05}}, "false_alarms": {"per_days": 30}, "silence": {"traffic": "6h", "verdicts": "2h"}}`},
+	{"put-watch", "/v1/watches/earlier", `{"match": {"agent": "support"}, "assertions": "set:replies@1"}`},
+	{"delete-watch", "/v1/watches/earlier", ""},
+	{"ack-alarm", "/v1/alarms/{alarm}/ack", ""},
 	{"cancel-run", "/v1/runs/{waiting}/cancel", ""},
 	{"forget-user", "/v1/forget", `{"user": "u-4712"}`},
 	{"end-session", "/v1/session", ""},
@@ -75,8 +84,9 @@ var exampleBodies = []struct{ id, path, body string }{
 var exampleQueries = map[string]string{
 	"/v1/compare": "?base={earlier}&head={run}", "/v1/runs/{run}/previews": "?index=0,1", "/v1/runs/{run}/search": "?q=lamps", "/v1/runs": "?suite=returns&limit=1",
 	"/v1/runs/{run}/results": "?status=fail&limit=1", "/v1/assertions": "?suite=returns&runs=20", "/v1/prompts": "?suite=returns",
-	"/v1/judge-trials": "?run={judged}&assertion=cites",
-	"/v1/events":       "?agent=support&segment=lang:en&q=lamp&limit=10",
+	"/v1/judge-trials":           "?run={judged}&assertion=cites",
+	"/v1/watches/{watch}/series": "?assertion=short&by=version&step=168h", "/v1/alarms": "?state=acked&watch=tone",
+	"/v1/events": "?agent=support&segment=lang:en&q=lamp&limit=10",
 }
 
 // panelSecret is the secret of a panel token, which examples do not show.
@@ -138,6 +148,9 @@ func exchanges(t *testing.T) map[string]server.Example {
 			}
 			names["waiting"] = made.ID
 		}
+		if x.id == "ack-alarm" {
+			names["watch"], names["alarm"] = "tone", exampleAlarm(t, f)
+		}
 		if x.id == "start-trial" {
 			names["judged"], _ = f.trialOf(store.DefaultProject, bearer(secret))
 		}
@@ -169,6 +182,33 @@ func exchanges(t *testing.T) map[string]server.Example {
 		}
 	}
 	return list
+}
+
+// exampleAlarm opens an alarm of the watch tone, with a verdict beside it.
+func exampleAlarm(t *testing.T, f *fixture) string {
+	t.Helper()
+	in, at := f.store.In(store.DefaultProject), time.Now().UTC().Truncate(time.Second)
+	_, err := in.EnqueueEvents(t.Context(), "tone", []store.Backfill{{Event: "event-1", Probability: 0.5}})
+	leases, failed := in.LeaseEvents(t.Context(), store.LeaseEvents{Watch: "tone", Limit: 1, Lease: time.Minute})
+	if err = errors.Join(err, failed); err != nil || len(leases) != 1 {
+		t.Fatal(leases, err)
+	}
+	v := store.WatchVerdict{Event: "event-1", Conversation: "c-17", Agent: "support", Assertion: "short", Set: "3f0c…", Version: "v42", Segment: "en", Time: at.Add(-time.Hour), Probability: 0.5,
+		Status: proviso.Fail, Reason: "The output has 73 words, more than 60."}
+	_, err = in.SettleEvents(t.Context(), "tone", []store.EventResult{{EventLease: leases[0], Verdicts: []store.WatchVerdict{v}}})
+	a := monitor.Alarm{ID: "alarm_06h0gq5kyz6z20kchtpktce7r0", Watch: "tone", Kind: monitor.KindAgent, Assertion: "short", State: monitor.StateOpen, Opened: at, Reason: "it fails more often",
+		Since: &monitor.Span{Low: at.Add(-3 * time.Hour), High: at.Add(-time.Hour)}, Baseline: &monitor.Baseline{Rate: 0.021, Upper: 0.03, N: 800}, Now: &monitor.Now{Rate: 0.12, Low: 0.08, High: 0.17, N: 240},
+		Statistic: &monitor.Statistic{Value: 21000, Threshold: 15000, ARL0Days: 30}, Version: "v42", Changed: []monitor.Change{{What: "version", From: "v41", To: "v42", At: at.Add(-2 * time.Hour)}}, Examples: []string{"event-1"}}
+	body, wrong := json.Marshal(a)
+	failed = in.SaveCharts(t.Context(), "tone", store.ChartSave{State: []byte("{}"), Alarms: []store.Alarm{{ID: a.ID, Kind: "agent", Assertion: "short", State: store.AlarmOpen, Opened: at, Body: body}},
+		Notices: []store.NewNotice{{Alarm: a.ID, Target: "slack:oncall", Event: "opened", Body: body}}})
+	state := must2(in.Charts(t.Context(), "tone"))(t)
+	saved := monitor.NewCharts(&monitor.Watch{Name: "tone", FalseAlarms: monitor.FalseAlarms{PerDays: 30}}, monitor.Options{})
+	saved.Observe([]monitor.Observation{{Sequence: 1, Event: "event-1", Assertion: "short", Version: "v42", Time: v.Time, At: at, Probability: 0.5, Status: proviso.Fail}}, at)
+	if err = errors.Join(err, wrong, failed, in.SaveCharts(t.Context(), "tone", store.ChartSave{From: state.Cursor, Cursor: 1, State: saved.Save()})); err != nil {
+		t.Fatal(err)
+	}
+	return a.ID
 }
 
 // asJSON is a text as it is, if it is JSON, and else as a JSON text, of which long ones

@@ -17,7 +17,7 @@ import (
 // readLabel checks a label, and finds out what it is about.
 func (s *Server) readLabel(c *call, in *NewLabel) (*store.NewLabel, error) {
 	n := &store.NewLabel{CreatedBy: c.key.ID, Lease: in.Lease, Label: label.Label{Verdict: label.Verdict(in.Label), Note: in.Note, Evidence: placesOf(in.Evidence), Queue: in.Queue,
-		Subject: label.Subject{Evaluation: in.Evaluation, Run: in.Run, Assertion: in.Assertion}}}
+		Subject: label.Subject{Evaluation: in.Evaluation, Event: in.Event, Run: in.Run, Assertion: in.Assertion}}}
 	n.By, n.Name = c.person()
 	if in.By != "" {
 		if !c.key.Can(store.Admin) {
@@ -26,8 +26,10 @@ func (s *Server) readLabel(c *call, in *NewLabel) (*store.NewLabel, error) {
 		n.By, n.Name = in.By, ""
 	}
 	switch {
-	case in.Event != "":
-		return nil, pointed("/event", proviso.Unsupported, "labels on traffic are not supported yet; label an evaluation or a row of a run")
+	case in.Stratum != "" && in.Event == "":
+		return nil, pointed("/stratum", proviso.Invalid, "a queue says how its items were chosen; only an event has no queue")
+	case in.Stratum != "" && in.Stratum != label.Random && in.Stratum != label.Informative:
+		return nil, pointed("/stratum", proviso.Invalid, "there is no such stratum", label.Random, label.Informative)
 	case in.Run != "" && in.Index == nil:
 		return nil, pointed("/run", proviso.Invalid, "index is missing: which row of the run it is")
 	case in.Run == "" && in.Index != nil:
@@ -35,6 +37,7 @@ func (s *Server) readLabel(c *call, in *NewLabel) (*store.NewLabel, error) {
 	case in.Run != "":
 		n.Index = *in.Index
 	}
+	n.Stratum = in.Stratum
 	if err := n.Check(); err != nil {
 		return nil, labelMistake(err)
 	}
@@ -72,8 +75,11 @@ type labelled struct {
 
 // subject finds what a label is about, and adds to it what the judge said.
 func (s *Server) subject(c *call, l *label.Label) (labelled, error) {
-	if l.Evaluation != "" {
+	switch {
+	case l.Evaluation != "":
 		return evaluationOfLabel(c, l)
+	case l.Event != "":
+		return eventOfLabel(c, l)
 	}
 	result, err := c.kept.Result(c.r.Context(), l.Run, l.Index)
 	if err != nil {
@@ -91,6 +97,29 @@ func (s *Server) subject(c *call, l *label.Label) (labelled, error) {
 		return labelled{}, err
 	}
 	return labelled{units: value.UTF16Len(*d.Output)}, nil
+}
+
+// eventOfLabel is subject for an event: what its latest verdict says is what was judged.
+func eventOfLabel(c *call, l *label.Label) (labelled, error) {
+	e, err := c.kept.Event(c.r.Context(), l.Event)
+	if err != nil {
+		return labelled{}, err
+	}
+	if !e.Kept && len(l.Evidence) > 0 {
+		return labelled{}, pointed("/evidence", proviso.Invalid, "the server does not keep the output, so no part of it can be evidence")
+	}
+	if e.Kept {
+		l.OutputID = record.OutputID(e.Output)
+	}
+	out := labelled{units: value.UTF16Len(e.Output)}
+	if l.Assertion == "" {
+		return out, nil
+	}
+	list, err := c.kept.ListVerdicts(c.r.Context(), store.VerdictFilter{Events: []string{l.Event}, Assertion: l.Assertion}, store.Page{Limit: 1})
+	for _, v := range list.Items {
+		l.Judged, l.Judge = v.Status.String(), v.Judge
+	}
+	return out, err
 }
 
 // evaluationOfLabel is subject for an evaluation. Without its contents, nothing is known of

@@ -16,8 +16,10 @@ import (
 
 // NewLabelQueue says what a queue of labels is made from.
 type NewLabelQueue struct {
-	Run        string   `json:"run" doc:"The id of a run that has ended"`
-	Assertions []string `json:"assertions,omitempty" doc:"Only these, by name; an empty name is the whole output. All that a model decides, if it is missing"`
+	Run        string   `json:"run,omitempty" doc:"The id of a run that has ended; or else events or filter"`
+	Events     []string `json:"events,omitempty" doc:"The ids of events of traffic, at most 1000"`
+	Filter     string   `json:"filter,omitempty" doc:"Events of traffic, as the query of GET /v1/events; at most 1000, and only those whose texts are kept"`
+	Assertions []string `json:"assertions,omitempty" doc:"Only these, by name; an empty name is the whole output. If it is missing, all that a model decides, and the whole output of events"`
 	Size       int      `json:"size,omitempty" doc:"Most items; all if it is missing"`
 	Random     *float64 `json:"random,omitempty" doc:"How many items are drawn at random and come first, or below 1 the share of them; 30 if it is missing"`
 	Blind      *bool    `json:"blind,omitempty" doc:"Whether people do not see what the judge said; true if it is missing"`
@@ -27,7 +29,7 @@ type NewLabelQueue struct {
 // LabelQueue is a queue of items to label.
 type LabelQueue struct {
 	Name      string    `json:"name"`
-	Run       string    `json:"run"`
+	Run       string    `json:"run" doc:"Empty if its items are events"`
 	Blind     bool      `json:"blind"`
 	People    int       `json:"people" doc:"How many people label each item"`
 	Items     int       `json:"items"`
@@ -35,7 +37,7 @@ type LabelQueue struct {
 	Created   time.Time `json:"created"`
 	CreatedBy string    `json:"created_by,omitempty" doc:"The id of the API key"`
 	// Agreement is left out of lists.
-	Agreement *LabelAgreement `json:"agreement,omitempty" doc:"Of the labels of the run; missing in a list"`
+	Agreement *LabelAgreement `json:"agreement,omitempty" doc:"Of the labels of the run, or of those on its events; missing in a list"`
 }
 
 // LabelQueueList is a page of queues.
@@ -88,7 +90,7 @@ func labelQueueRoutes() []*route {
 		{Method: http.MethodGet, Path: "/v1/label-queues/{queue}", ID: "get-label-queue", Scope: store.Read, Also: label, Status: http.StatusOK, Handle: (*Server).getLabelQueue,
 			Summary: "A queue of labels, with the agreement so far", Params: []param{queue}, Response: typeOf[LabelQueue]()},
 		{Method: http.MethodPut, Path: "/v1/label-queues/{queue}", ID: "put-label-queue", Scope: store.Edit, Also: makers, Status: http.StatusOK, Asks: true, Handle: (*Server).putLabelQueue,
-			Summary: "Make a queue of what is to be labelled in a run", Params: []param{queue}, Request: typeOf[NewLabelQueue](), Response: typeOf[LabelQueue](),
+			Summary: "Make a queue of what is to be labelled in a run, or in traffic", Params: []param{queue}, Request: typeOf[NewLabelQueue](), Response: typeOf[LabelQueue](),
 			Detail: "The key has to see the run. Items drawn at random come first, then those of which a label tells most. A queue of that name is replaced, and its leases end. 201 says that there was none."},
 		{Method: http.MethodDelete, Path: "/v1/label-queues/{queue}", ID: "delete-label-queue", Scope: store.Edit, Also: makers, Status: http.StatusNoContent, Handle: (*Server).deleteLabelQueue,
 			Summary: "Remove a queue", Params: []param{queue}, Detail: "The labels stay. Without the scope read, only a queue that the client made."},
@@ -147,7 +149,7 @@ func (s *Server) getLabelQueue(c *call) error {
 		return proviso.Errorf(proviso.NotFound, "there is no queue of labels %s", quotedShort(name))
 	}
 	out := labelQueueOf(&q)
-	if out.Agreement, err = agreement(c.r.Context(), c.kept, q.Run); err != nil {
+	if out.Agreement, err = agreement(c.r.Context(), c.kept, labelsOf(&q)); err != nil {
 		return err
 	}
 	return c.json(http.StatusOK, out)
@@ -181,14 +183,13 @@ func (s *Server) putLabelQueue(c *call) error {
 	case in.Random != nil && (*in.Random < 0 || *in.Random >= 1 && *in.Random != float64(int32(*in.Random))):
 		return pointed("/random", proviso.Invalid, fmt.Sprintf("random has to be a whole number of items, or a share from 0 to 1, not %v", *in.Random))
 	}
-	run, err := s.seenRunOf(c, in.Run)
+	var err error
+	if in.Run == "" {
+		n.Items, err = s.itemsOfEvents(c, &in)
+	} else {
+		n.Items, err = s.itemsOfRun(c, &in, o)
+	}
 	if err != nil {
-		return err
-	}
-	if !run.Status.Ended() {
-		return proviso.Errorf(proviso.Conflict, "the run %s is not finished, it is %s; label it when it has ended", run.ID, run.Status)
-	}
-	if n.Items, err = s.itemsOf(c, run, o, in.Random); err != nil {
 		return err
 	}
 	q, created, err := c.kept.PutLabelQueue(context.WithoutCancel(c.r.Context()), n)
@@ -196,6 +197,21 @@ func (s *Server) putLabelQueue(c *call) error {
 		return err
 	}
 	return s.kept(c, "/v1/label-queues/"+url.PathEscape(q.Name), created, labelQueueOf(&q))
+}
+
+// itemsOfRun makes items of the rows of a run.
+func (s *Server) itemsOfRun(c *call, in *NewLabelQueue, o label.Options) ([]label.Item, error) {
+	if in.Events != nil || in.Filter != "" {
+		return nil, pointed("/run", proviso.Invalid, "a queue is made of a run, of events, or of a filter: one of them")
+	}
+	run, err := s.seenRunOf(c, in.Run)
+	if err != nil {
+		return nil, err
+	}
+	if !run.Status.Ended() {
+		return nil, proviso.Errorf(proviso.Conflict, "the run %s is not finished, it is %s; label it when it has ended", run.ID, run.Status)
+	}
+	return s.itemsOf(c, run, o, in.Random)
 }
 
 // itemsOf reads all rows of a run. It takes turns with others, and has no limit of computing
@@ -266,9 +282,18 @@ const maxPairs = 20
 // labelConfidence is the confidence of all intervals.
 const labelConfidence = 0.95
 
-// agreement computes the agreement of the labels of a run.
-func agreement(ctx context.Context, kept store.Labels, run string) (*LabelAgreement, error) {
-	counts, err := kept.CountLabels(ctx, store.LabelFilter{Run: run})
+// labelsOf selects the labels that belong to a queue: those of its run, or those that it gave
+// on events.
+func labelsOf(q *store.LabelQueue) store.LabelFilter {
+	if q.Run == "" {
+		return store.LabelFilter{Events: true, Queue: q.Name}
+	}
+	return store.LabelFilter{Run: q.Run}
+}
+
+// agreement computes the agreement of labels.
+func agreement(ctx context.Context, kept store.Labels, f store.LabelFilter) (*LabelAgreement, error) {
+	counts, err := kept.CountLabels(ctx, f)
 	if err != nil {
 		return nil, err
 	}

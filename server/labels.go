@@ -15,7 +15,8 @@ type NewLabel struct {
 	Evaluation string  `json:"evaluation,omitempty" doc:"The id of the evaluation that the label is about; or else run and index"`
 	Run        string  `json:"run,omitempty" doc:"The id of the run"`
 	Index      *int    `json:"index,omitempty" doc:"Of the row of the run, from 0"`
-	Event      string  `json:"event,omitempty" doc:"Of traffic: not supported yet"`
+	Event      string  `json:"event,omitempty" doc:"The id of an event of traffic"`
+	Stratum    string  `json:"stratum,omitempty" enum:"random,informative" doc:"How an event was chosen. Those that were drawn at random among the evaluated ones correct the rates of watches"`
 	Assertion  string  `json:"assertion" doc:"The name of the assertion; empty for the whole output"`
 	Label      string  `json:"label" enum:"pass,fail,unsure"`
 	Note       string  `json:"note,omitempty" doc:"Why, up to 4000 characters"`
@@ -38,6 +39,7 @@ type Label struct {
 	Name       string    `json:"name,omitempty" doc:"The name of the API key"`
 	Created    time.Time `json:"created"`
 	Evaluation string    `json:"evaluation,omitempty"`
+	Event      string    `json:"event,omitempty"`
 	Run        string    `json:"run,omitempty"`
 	Index      *int      `json:"index,omitempty" doc:"Of the row of the run"`
 	Assertion  string    `json:"assertion" doc:"Empty for the whole output"`
@@ -62,7 +64,7 @@ type LabelList struct {
 // labelFilters are the parameters that select labels.
 var labelFilters = []param{
 	{Name: "run", Kind: "string", Doc: "Only on rows of this run"}, {Name: "index", Kind: "integer", Doc: "Only on this row of the run"},
-	{Name: "evaluation", Kind: "string", Doc: "Only on this evaluation"}, {Name: "assertion", Kind: "string", Doc: "Only on this assertion; empty for whole outputs"},
+	{Name: "evaluation", Kind: "string", Doc: "Only on this evaluation"}, {Name: "event", Kind: "string", Doc: "Only on this event of traffic"}, {Name: "assertion", Kind: "string", Doc: "Only on this assertion; empty for whole outputs"},
 	{Name: "by", Kind: "string", Doc: "Only of this person; me is the client"}, {Name: "queue", Kind: "string", Doc: "Only on items of this queue"}, since,
 	{Name: "history", Kind: "string", Enum: []string{"yes"}, Doc: "yes shows replaced labels, too"},
 }
@@ -91,7 +93,7 @@ func (c *call) person() (by, name string) {
 
 // labelOf returns a label as the client may see it.
 func (c *call) labelOf(l *store.Label) Label {
-	out := Label{ID: l.ID, By: l.By, Name: l.Name, Created: l.Created.UTC(), Evaluation: l.Evaluation, Run: l.Run, Assertion: l.Assertion,
+	out := Label{ID: l.ID, By: l.By, Name: l.Name, Created: l.Created.UTC(), Evaluation: l.Evaluation, Event: l.Event, Run: l.Run, Assertion: l.Assertion,
 		Label: string(l.Verdict), Note: l.Note, Case: l.Case, OutputID: l.OutputID, Queue: l.Queue, Stratum: l.Stratum, Replaced: !l.InForce}
 	if l.Run != "" {
 		out.Index = &l.Index
@@ -137,7 +139,7 @@ func (s *Server) postLabel(c *call) error {
 
 // listLabels lists the labels that the client may see.
 func (s *Server) listLabels(c *call) error {
-	q, err := c.query("run", "index", "evaluation", "assertion", "by", "queue", "since", "history", "limit", "after")
+	q, err := c.query("run", "index", "evaluation", "event", "assertion", "by", "queue", "since", "history", "limit", "after")
 	if err != nil {
 		return err
 	}
@@ -163,7 +165,7 @@ func (s *Server) listLabels(c *call) error {
 // labelFilter reads which labels a request asks for. Without the scope read, a client gets
 // only its own.
 func (c *call) labelFilter(q url.Values) (store.LabelFilter, error) {
-	f := store.LabelFilter{Run: q.Get("run"), Evaluation: q.Get("evaluation"), By: q.Get("by"), Queue: q.Get("queue")}
+	f := store.LabelFilter{Run: q.Get("run"), Evaluation: q.Get("evaluation"), Event: q.Get("event"), By: q.Get("by"), Queue: q.Get("queue")}
 	var err error
 	if f.Since, err = timeOf(q, "since"); err != nil {
 		return f, err

@@ -35,8 +35,9 @@ type Lease struct {
 
 // LabelItem is an output, and what a person has to decide on it.
 type LabelItem struct {
-	Run         string                  `json:"run"`
+	Run         string                  `json:"run" doc:"Empty if it is an event"`
 	Index       int                     `json:"index" doc:"Of the row"`
+	Event       string                  `json:"event,omitempty" doc:"The id of an event of traffic"`
 	Assertion   string                  `json:"assertion" doc:"Empty for the whole output"`
 	Case        string                  `json:"case" doc:"Its id"`
 	Title       string                  `json:"title" doc:"Description of the case"`
@@ -82,7 +83,7 @@ func (s *Server) leaseLabel(c *call) error {
 	item, err := itemOf(ctx, c.kept, &q, l)
 	if err == nil {
 		var a *LabelAgreement
-		if a, err = agreement(ctx, c.kept, q.Run); err == nil {
+		if a, err = agreement(ctx, c.kept, labelsOf(&q)); err == nil {
 			out.Item, out.Agreement = *item, *a
 			return c.json(http.StatusOK, out)
 		}
@@ -94,7 +95,10 @@ func (s *Server) leaseLabel(c *call) error {
 }
 
 // itemOf reads what a person has to decide.
-func itemOf(ctx context.Context, kept store.Runs, q *store.LabelQueue, l *store.Lease) (*LabelItem, error) {
+func itemOf(ctx context.Context, kept store.ProjectStore, q *store.LabelQueue, l *store.Lease) (*LabelItem, error) {
+	if l.Item.Event != "" {
+		return itemOfEvent(ctx, kept, q, l)
+	}
 	result, err := kept.Result(ctx, q.Run, l.Item.Index)
 	if err != nil {
 		return nil, err

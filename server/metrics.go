@@ -34,6 +34,7 @@ type metrics struct {
 	events      *prometheus.CounterVec
 	cost        *prometheus.CounterVec
 	tokens      *prometheus.CounterVec
+	watchMetrics
 }
 
 func newMetrics() *metrics {
@@ -70,6 +71,7 @@ func newMetrics() *metrics {
 	}
 	m.registry.MustRegister(m.requests, m.server, m.wait, m.evaluations, m.assertions, m.rows, m.runs, m.running, m.streams, m.streamed, m.spans, m.events, m.cost, m.tokens,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.watchMetrics = newWatchMetrics(m.registry)
 	return m
 }
 

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 )
@@ -52,8 +54,31 @@ func newTenants(t *testing.T) *tenants {
 	f.ask("PUT", "/v1/label-queues/private", `{"run": "`+run+`", "assertions": [""]}`, x.mine)
 	lease := f.ask("POST", "/v1/label-queues/private/lease", "", x.mine).object(t).Text("lease")
 	_, trial := f.trialOf("a", x.mine)
-	x.names = map[string]string{"trial": trial, "label": said, "queue": "private", "lease": lease, "suite": "private", "set": "private", "dataset": "private", "run": run, "run2": again, "evaluation": evaluation, "index": "0"}
+	alarm := f.traffic("a", x.mine, key("a", store.Ingest))
+	x.names = map[string]string{"trial": trial, "label": said, "queue": "private", "lease": lease, "suite": "private", "set": "private", "dataset": "private", "run": run, "run2": again, "evaluation": evaluation, "index": "0",
+		"event": "event_of_a", "conversation": "c_of_a", "agent": "agent_of_a", "watch": "private", "alarm": alarm}
 	return x
+}
+
+// traffic sends an event, and keeps a watch with an alarm.
+func (f *fixture) traffic(p store.Project, who, sender string) (alarm string) {
+	f.t.Helper()
+	for path, body := range map[string]string{
+		"PUT /v1/watches/private": `{"match": {"agent": "agent_of_a"}, "assertions": "set:private"}`,
+		"POST /v1/events":         `{"events": [{"id": "event_of_a", "agent": "agent_of_a", "conversation": "c_of_a", "output": "secret of a", "prompt": "secret of a"}]}`,
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		if got := f.ask(method, path, body, map[string]string{"PUT": who, "POST": sender}[method]); got.status >= 300 {
+			f.t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	alarm = "alarm_of_a"
+	body := []byte(`{"id": "alarm_of_a", "watch": "private", "kind": "agent", "state": "open", "opened": "2026-01-31T09:00:00Z", "changed": [], "examples": []}`)
+	if err := f.store.In(p).SaveCharts(f.t.Context(), "private", store.ChartSave{State: monitor.NewCharts(&monitor.Watch{Name: "private"}, monitor.Options{}).Save(),
+		Alarms: []store.Alarm{{ID: alarm, Kind: "agent", State: store.AlarmOpen, Opened: time.Now(), Body: body}}}); err != nil {
+		f.t.Fatal(err)
+	}
+	return alarm
 }
 
 var inPath = regexp.MustCompile(`\{(\w+)\}`)
@@ -64,6 +89,11 @@ func (x *tenants) path(t *testing.T, e server.Endpoint) string {
 	query := map[string]string{
 		"/v1/compare": "?base=" + x.names["run"] + "&head=" + x.names["run2"], "/v1/runs/{run}/previews": "?index=0", "/v1/runs/{run}/search": "?q=ann",
 	}[e.Path]
+	for _, part := range []string{"/series", "/differences", "/thumbs"} {
+		if strings.HasSuffix(e.Path, "{watch}"+part) {
+			query = "?from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z"
+		}
+	}
 	if e.ID == "get-trial-base" {
 		query = "?run=" + x.names["run"]
 	}
@@ -81,7 +111,7 @@ func (x *tenants) seen(t *testing.T, who string) string {
 	t.Helper()
 	var all strings.Builder
 	for _, e := range server.Endpoints() {
-		if e.Method == "GET" && strings.HasPrefix(e.Path, "/v1/") {
+		if e.Method == "GET" && strings.HasPrefix(e.Path, "/v1/") && e.Path != "/v1/adoption" { // which says when it was made
 			got := x.ask("GET", x.path(t, e), "", who)
 			if got.status != 200 {
 				t.Errorf("GET %s of what is there: %d %s", e.Path, got.status, got.body)
@@ -127,6 +157,12 @@ var open = map[string]struct {
 	"GET /v1/labels/file":             {"", 200, ""},
 	"POST /v1/labels/file":            {"", 403, "the scope admin"},
 	"POST /v1/judge-trials":           {`{"run": "{run}", "assertion": "greets", "change": {}}`, 404, "there is no run"},
+	"PUT /v1/watches/{watch}":         {`{"match": {"agent": "b"}, "assertions": "set:private"}`, 201, `"version":1`},
+	"GET /v1/agents/{agent}/prompts":  {"", 200, `{"items":[]}`}, // an agent has them once it sends events
+	"GET /v1/adoption":                {"", 200, `"agents":[]`},
+	"POST /v1/events":                 {`{"events": []}`, 403, "the scope ingest"},
+	"POST /v1/feedback":               {`{}`, 403, "the scope ingest"},
+	"POST /v1/forget":                 {`{}`, 403, "the scope admin"},
 	"POST /v1/spade":                  {`{"versions": [{"text": "a"}], "run": "{run}"}`, 422, "no run"},
 }
 
@@ -194,9 +230,10 @@ func rank(e server.Endpoint) int {
 func TestOtherAndNone(t *testing.T) {
 	t.Parallel()
 	x := newTenants(t)
-	none := &tenants{fixture: x.fixture, names: map[string]string{"suite": "nobodys", "set": "nobodys", "dataset": "nobodys", "run": "run_0", "run2": "run_1", "evaluation": "eval_0", "index": "0", "label": "label_0", "queue": "nobodys", "lease": "lease_0", "trial": "trial_0"}}
+	none := &tenants{fixture: x.fixture, names: map[string]string{"suite": "nobodys", "set": "nobodys", "dataset": "nobodys", "run": "run_0", "run2": "run_1", "evaluation": "eval_0", "index": "0", "label": "label_0", "queue": "nobodys", "lease": "lease_0", "trial": "trial_0",
+		"event": "event_0", "conversation": "nobodys", "agent": "nobodys", "watch": "nobodys", "alarm": "alarm_0"}}
 	for _, e := range server.Endpoints() {
-		if !strings.Contains(e.Path, "{") && e.Path != "/v1/compare" || e.Method == "PUT" {
+		if !strings.Contains(e.Path, "{") && e.Path != "/v1/compare" || e.Method == "PUT" || e.ID == "list-agent-prompts" { // an agent has none until it sends events
 			continue
 		}
 		said := func(of *tenants) string {

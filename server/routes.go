@@ -50,7 +50,7 @@ type param struct {
 
 // routes is the table of all routes.
 func routes() []*route {
-	return slices.Concat(evaluationRoutes(), panelRoutes(), playgroundRoutes(), setRoutes(), suiteRoutes(), runRoutes(), labelRoutes(), labelQueueRoutes(), trialRoutes(), cellRoutes(), datasetRoutes(), trafficRoutes(), appRoutes(), spadeRoutes(), operationRoutes())
+	return slices.Concat(evaluationRoutes(), panelRoutes(), playgroundRoutes(), setRoutes(), suiteRoutes(), runRoutes(), labelRoutes(), labelQueueRoutes(), trialRoutes(), cellRoutes(), datasetRoutes(), trafficRoutes(), appRoutes(), spadeRoutes(), watchRoutes(), operationRoutes())
 }
 
 func evaluationRoutes() []*route {

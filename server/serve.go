@@ -39,6 +39,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	go s.spans.expire(background)
 	go s.answers.settle(background)
 	go s.expireEvaluations(background)
+	s.stopWatching = s.monitor.start(background)
 	failed := make(chan error, 1)
 	s.ready.Store(true)
 	if s.o.Ready != nil {
@@ -75,7 +76,10 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, s.o.StopTimeout)
 	defer cancel()
 	jobs := make(chan error, 1)
-	go func() { jobs <- s.o.Jobs.Stop(ctx) }()
+	go func() {
+		s.stopWatching()
+		jobs <- s.o.Jobs.Stop(ctx)
+	}()
 	err := srv.Shutdown(ctx)
 	s.evaluations.stop(ctx)
 	if err != nil {
@@ -103,7 +107,8 @@ func (s *Server) housekeep(ctx context.Context) {
 	tick := time.NewTicker(s.o.HousekeepEvery)
 	defer tick.Stop()
 	for {
-		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations, Contents: s.o.KeepTexts, Failures: s.o.KeepFailures})
+		k := s.o.KeepTraffic
+		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations, Contents: k.Contents, Failures: k.Failures, Verdicts: k.Verdicts, Rollups: k.Rollups})
 		switch {
 		case ctx.Err() != nil:
 			return

@@ -23,6 +23,7 @@ import (
 	"github.com/proviso-eval/proviso/ingest"
 	"github.com/proviso-eval/proviso/internal/turns"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/otlp"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -96,8 +97,7 @@ type Options struct {
 	KeepEvaluations time.Duration // 0 keeps them for ever
 	KeepContents    bool          // store outputs, not only results
 	KeepReplies     time.Duration // for requests with an idempotency key; 24 hours if 0
-	KeepTexts       time.Duration // of events, since they were received; 0 keeps them for ever
-	KeepFailures    time.Duration // texts of events with a failing verdict or without an answer; 0 keeps them for ever
+	KeepTraffic     TrafficKept   // how long what comes of events is kept
 	TrafficShare    float64       // of the events of agents without a watch: so many keep their texts, from 0 to 1
 	Traces          TraceLimits   // limits of held spans
 	SessionLife     time.Duration // of a browser's session since its last use; 12 hours if 0
@@ -107,6 +107,24 @@ type Options struct {
 	Heartbeat       time.Duration // of event streams; 15 seconds if 0
 	Poll            time.Duration // how often a stream checks for changes of another process; 1 second if 0
 	HousekeepEvery  time.Duration // 1 hour if 0
+
+	// WatchWorkers is how many events watches evaluate at a time; 0 watches nothing.
+	WatchWorkers int
+	ChartEvery   time.Duration // how often charts are brought up to date at least; 30 seconds if 0
+	// Notifier tells people of alarms; nil tells none.
+	Notifier Notifier
+	// PublicURL is the address of the app for people, for links in messages; "" writes none.
+	PublicURL string
+	// Verdicts sends verdicts of watches on; nil sends none.
+	Verdicts *otlp.Results
+}
+
+// TrafficKept is how long what comes of events is kept; 0 keeps it for ever.
+type TrafficKept struct {
+	Contents time.Duration // texts of events, since they were received
+	Failures time.Duration // texts of events with a failing verdict or without an answer
+	Verdicts time.Duration // verdicts, events without their texts, and thumbs
+	Rollups  time.Duration // counts by hour
 }
 
 // Server handles requests and executes runs. Its methods are safe for
@@ -150,17 +168,20 @@ type Server struct {
 	panel   func() *asset     // nil if the build has none
 	routes  map[string]*route // by pattern
 
+	monitor *monitoring
+
 	sessions sessions
 	logins   *rates // of wrong keys in logins, by address
 	wrong    *rates // of wrong keys in headers, by address
 	history  *history
 
-	underWay sync.WaitGroup // requests
-	streams  atomic.Int64
-	ready    atomic.Bool
-	closed   atomic.Bool   // the store has had keys: requests without one are rejected
-	quit     chan struct{} // ends event streams
-	quitOnce sync.Once
+	underWay     sync.WaitGroup // requests
+	streams      atomic.Int64
+	ready        atomic.Bool
+	closed       atomic.Bool   // the store has had keys: requests without one are rejected
+	quit         chan struct{} // ends event streams
+	stopWatching func()        // of [monitoring.start]
+	quitOnce     sync.Once
 }
 
 // New returns a server that is not ready yet: see [Server.Serve].
@@ -171,7 +192,7 @@ func New(o Options) (*Server, error) {
 	o.defaults()
 	s := &Server{
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
-		budgets: newBudgets(), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
+		budgets: newBudgets(), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.assets = sync.OnceValue(assets)
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
@@ -185,6 +206,9 @@ func New(o Options) (*Server, error) {
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
 	s.answers = newAnswers(s)
+	s.monitor = newMonitoring(s)
+	s.sampleEvent = s.monitor.sampled
+	s.eventsAdded = func(store.Project) { signal(s.monitor.wake) }
 	s.routes = map[string]*route{}
 	for _, r := range routes() {
 		s.routes[r.Method+" "+r.Path] = r
@@ -214,6 +238,7 @@ func (o *Options) defaults() {
 	set(&o.Poll, time.Second)
 	set(&o.KeepReplies, 24*time.Hour)
 	set(&o.HousekeepEvery, time.Hour)
+	set(&o.ChartEvery, 30*time.Second)
 	set(&o.SessionLife, sessionLife)
 	set(&o.SessionMost, sessionMost)
 	if o.BodyLimit <= 0 {

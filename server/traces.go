@@ -242,6 +242,19 @@ func (s *Server) traceAsked(c *call, id string) (of proviso.Spans, done func()) 
 	}
 }
 
+// spansOf returns the spans of the trace of an event, which its key has sent.
+func (s *Server) spansOf(key store.Key, id string) (of proviso.Spans, done func()) {
+	if id == "" {
+		return nil, func() {}
+	}
+	held, end := s.spans.use(key)
+	held.Hold(id)
+	return held, func() {
+		held.Release(id)
+		end()
+	}
+}
+
 // waitedSpans counts the time until spans arrive as waiting time.
 type waitedSpans struct {
 	of    proviso.Spans

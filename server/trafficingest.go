@@ -29,7 +29,7 @@ const (
 	admitAgainIn = 2 * time.Second
 )
 
-// PostedEvents is what became of events that were sent.
+// PostedEvents is the result of sending events.
 type PostedEvents struct {
 	Accepted  int             `json:"accepted" doc:"How many were stored"`
 	Duplicate int             `json:"duplicate" doc:"How many were there already, by their id"`
@@ -269,7 +269,7 @@ func (s *Server) postFeedback(c *call) error {
 	return c.json(http.StatusCreated, PostedFeedback{Replaced: replaced})
 }
 
-// PostedFeedback is what became of a thumb.
+// PostedFeedback is the result of sending a thumb.
 type PostedFeedback struct {
 	Replaced bool `json:"replaced" doc:"Whether it replaced a thumb of the same user"`
 }

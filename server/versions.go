@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -14,10 +15,14 @@ const leastDigits = 8
 // versionNamed returns the version of a document that a text names: NAME for the current
 // one, or NAME@VERSION with its number or the first digits of its hash.
 func (s *Server) versionNamed(c *call, kind store.Kind, text string) (store.Document, error) {
-	ctx := c.r.Context()
+	return documentNamed(c.r.Context(), c.kept, kind, text)
+}
+
+// documentNamed is versionNamed in a store.
+func documentNamed(ctx context.Context, kept store.Documents, kind store.Kind, text string) (store.Document, error) {
 	name, version, found := strings.Cut(text, "@")
 	if !found || len(version) == 64 {
-		return c.kept.Document(ctx, kind, name, version)
+		return kept.Document(ctx, kind, name, version)
 	}
 	number, err := strconv.Atoi(version)
 	if err != nil || len(version) >= leastDigits {
@@ -28,20 +33,20 @@ func (s *Server) versionNamed(c *call, kind store.Kind, text string) (store.Docu
 			"a version is its number, or the first %d or more digits of its hash, not %s", leastDigits, strconv.Quote(shortened(version)))
 	}
 	for page := (store.Page{Limit: store.MaxPage}); ; {
-		list, err := c.kept.ListDocuments(ctx, store.DocumentFilter{Kind: kind, Name: name}, page)
+		list, err := kept.ListDocuments(ctx, store.DocumentFilter{Kind: kind, Name: name}, page)
 		if err != nil {
 			return store.Document{}, err
 		}
 		for _, d := range list.Items {
 			if d.Number == number || number == 0 && strings.HasPrefix(d.Hash, version) {
-				return c.kept.Document(ctx, kind, name, d.Hash)
+				return kept.Document(ctx, kind, name, d.Hash)
 			}
 		}
 		if page.After = list.Next; list.Next == "" {
 			break
 		}
 	}
-	if _, err := c.kept.Document(ctx, kind, name, ""); err != nil {
+	if _, err := kept.Document(ctx, kind, name, ""); err != nil {
 		return store.Document{}, err
 	}
 	return store.Document{}, proviso.Errorf(proviso.NotFound, "%s has no version %s", strconv.Quote(shortened(name)), shortened(version))

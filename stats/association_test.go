@@ -33,7 +33,10 @@ func TestAssociation(t *testing.T) {
 	near(t, "AUC of verdicts", e.Value, 0.652, 1e-3)
 	for _, wrong := range []func() error{
 		func() error { _, err := stats.OddsRatio(-1, 0, 0, 1, 0.95); return err }, func() error { _, err := stats.OddsRatio(0, 0, 0, 0, 0.95); return err },
-		func() error { _, err := stats.AUCOfVerdicts(stats.Count{}, stats.Count{Pass: 1, N: 2}, 0.95); return err },
+		func() error {
+			_, err := stats.AUCOfVerdicts(stats.Count{}, stats.Count{Pass: 1, N: 2}, 0.95)
+			return err
+		},
 		func() error { _, err := stats.OddsRatio(1, 1, 1, 1, 2); return err },
 	} {
 		if wrong() == nil {

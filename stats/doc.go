@@ -7,7 +7,8 @@
 // [SignFlip], [PairedMeans]; of any unit, [PairedMedians]. Clustered cases: [Bootstrap].
 // Many tests at once: [Holm], [Testable], [BenjaminiHochberg]. Judges: [Kappa], [RoganGladen],
 // [ChangeOfAgreement], [RoganGladenDifference], [PostStratified], [PartlyVerified], [PredictionPowered],
-// [LabelsToHalve].
+// [LabelsToHalve]. Watching a sequence: [EDetector], [SmallestChange], [LocateRise],
+// [UpperJeffreys], [BernoulliCUSUM], [CompareMix]. Unequal sampling: [Weighted].
 //
 // Functions are safe for concurrent use, deterministic, and never panic: what
 // cannot be computed from the numbers given is an error that wraps [ErrInput].

@@ -46,6 +46,8 @@ type LabelFilter struct {
 	Run        string
 	Index      *int // of a row
 	Evaluation string
+	Event      string
+	Events     bool    // only on events, of any kind of agent
 	Assertion  *string // "" is the whole output
 	By         string
 	Queue      string
@@ -56,7 +58,7 @@ type LabelFilter struct {
 // Matches reports whether the filter selects a label.
 func (f *LabelFilter) Matches(l *Label) bool {
 	return (f.Run == "" || f.Run == l.Run) && (f.Index == nil || l.Run != "" && *f.Index == l.Index) &&
-		(f.Evaluation == "" || f.Evaluation == l.Evaluation) && (f.Assertion == nil || *f.Assertion == l.Assertion) &&
+		(f.Evaluation == "" || f.Evaluation == l.Evaluation) && (f.Event == "" || f.Event == l.Event) && (!f.Events || l.Event != "") && (f.Assertion == nil || *f.Assertion == l.Assertion) &&
 		(f.By == "" || f.By == l.By) && (f.Queue == "" || f.Queue == l.Queue) && (f.Since.IsZero() || !l.Created.Before(f.Since)) &&
 		(f.History || l.InForce)
 }

@@ -51,7 +51,7 @@ func (n *LabelImport) add(ctx context.Context, kept ProjectStore, l label.Label,
 	} else if !hasCode(err, proviso.NotFound) {
 		return err
 	}
-	f := LabelFilter{Run: l.Run, Evaluation: l.Evaluation, Assertion: &l.Assertion, By: l.By}
+	f := LabelFilter{Run: l.Run, Evaluation: l.Evaluation, Event: l.Event, Assertion: &l.Assertion, By: l.By}
 	if l.Run != "" {
 		f.Index = &l.Index
 	}

@@ -14,10 +14,10 @@ const (
 	MaxLease  = 24 * time.Hour // of an item
 )
 
-// NewLabelQueue is a queue of items of one run to be stored.
+// NewLabelQueue is a queue to be stored: of items of one run, or of events.
 type NewLabelQueue struct {
 	Name      string
-	Run       string // id
+	Run       string // id, "" if the items are events
 	Blind     bool   // people do not see what the judge said
 	People    int    // how many people label each item; 0 is one
 	CreatedBy string // id of the API key
@@ -34,8 +34,15 @@ type LabelQueue struct {
 
 // Check returns why a queue is invalid, or nil.
 func (q *NewLabelQueue) Check() error {
-	if err := errors.Join(checkText("name", q.Name, MaxName), checkText("run", q.Run, MaxName)); err != nil {
+	if err := errors.Join(checkText("name", q.Name, MaxName), optionalText("run", q.Run)); err != nil {
 		return err
+	}
+	for i := range q.Items {
+		if event := q.Items[i].Event; (event == "") == (q.Run == "") {
+			return proviso.Errorf(proviso.Invalid, "the items of a queue are rows of its run or, without a run, events")
+		} else if event != "" && q.Items[i].Index != 0 {
+			return proviso.Errorf(proviso.Invalid, "an event has no rows, so no row %d", q.Items[i].Index)
+		}
 	}
 	switch {
 	case q.People < 0 || q.People > MaxPeople:

@@ -43,7 +43,8 @@ type Traffic interface {
 	// ListAgents lists the agents that sent events, by name.
 	ListAgents(ctx context.Context, p Page) (List[Agent], error)
 	// ListPrompts lists the prompts of an agent, the one that was first seen last first.
-	// Those whose text is unknown, because events had only its hash, have none.
+	// Those whose text is unknown, because events had only its hash, have none. An agent
+	// without events is NotFound.
 	ListPrompts(ctx context.Context, agent string, p Page) (List[AgentPrompt], error)
 	// CountTraffic adds up events by their time, in the order of start, agent and value.
 	CountTraffic(ctx context.Context, f TrafficFilter) ([]TrafficCount, error)
@@ -83,7 +84,7 @@ func (n *NewEvent) Check() error {
 	return errors.Join(errs...)
 }
 
-// AddedEvents counts what became of events that were added.
+// AddedEvents counts the results of adding events.
 type AddedEvents struct {
 	Accepted, Duplicates int
 }
@@ -97,8 +98,8 @@ type Event struct {
 	Up, Down int  // thumbs
 }
 
-// EventFilter selects events; zero fields select all. Segment, and whatever is about
-// verdicts, holds for one of them.
+// EventFilter selects events; zero fields select all. All members of Segment have to hold;
+// what is about verdicts has to hold for one of them.
 type EventFilter struct {
 	IDs          []string
 	Agent        string

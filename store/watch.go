@@ -40,10 +40,11 @@ type Watches interface {
 
 // EventJobs are the evaluations of events that watches sampled, and their verdicts.
 type EventJobs interface {
-	// EnqueueEvents adds jobs for events that are stored already, for a new assertion.
-	// An event that waits for the watch already is not added again. added is the number
-	// of new jobs; jobs beyond MaxPending of the watch are not added.
-	EnqueueEvents(ctx context.Context, watch string, jobs []Backfill) (added int, err error)
+	// EnqueueEvents adds jobs for events that are stored already, for new assertions. An
+	// event that waits for the watch already, or that has a verdict on one of these
+	// assertions, is not added. added is the number of new jobs; jobs beyond MaxPending of
+	// the watch are not added.
+	EnqueueEvents(ctx context.Context, watch string, jobs []Backfill, assertions ...string) (added int, err error)
 	// LeaseEvents leases jobs that are due, those for a baseline first, then the oldest.
 	// It reserves r.Reserve of the day's budget for each, and leases none that would
 	// exceed r.Budget. A lease that has expired is leased again; its reservation was
@@ -74,8 +75,6 @@ type Charts interface {
 	// all or nothing. If the stored cursor is not s.From, another process was first:
 	// Conflict. An acknowledgement of an alarm that is stored stays.
 	SaveCharts(ctx context.Context, watch string, s ChartSave) error
-	// AddAnchors stores the results of a round of anchors, and its cost.
-	AddAnchors(ctx context.Context, watch string, r AnchorRound) error
 	// Anchors returns the latest rounds of a watch, newest first, at most limit.
 	Anchors(ctx context.Context, watch string, limit int) ([]AnchorRound, error)
 }
@@ -209,6 +208,8 @@ type WatchVerdict struct {
 	Set          string    // hash of the version of the assertion set
 	Version      string    // of the agent
 	Judge        string    // identity, "" if none was asked
+	Model        string    // of the agent, "" if unknown
+	Prompt       string    // hash of the agent's prompt, "" if unknown
 	Segment      string    // value of the watch's segment, "" if it has none
 	Time         time.Time // of the event
 	At           time.Time // when it was stored
@@ -280,6 +281,7 @@ type ChartSave struct {
 	State   []byte
 	Alarms  []Alarm // opened, updated or closed
 	Notices []NewNotice
+	Anchors *AnchorRound // that the state knows from now on, with its cost; nil if there is none
 }
 
 // AlarmState is the state of an alarm.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -49,13 +50,20 @@ func checkDollars(what string, f float64) error {
 
 // Check returns why a verdict cannot be stored, or nil.
 func (v *WatchVerdict) Check() error {
-	errs := []error{checkText("event", v.Event, MaxName), checkText("assertion", v.Assertion, MaxName), checkProbability(v.Probability), checkDollars("cost of a verdict", v.Cost)}
-	for _, text := range [...]struct{ what, text string }{{"conversation", v.Conversation}, {"agent", v.Agent}, {"version of the set", v.Set}, {"version", v.Version}, {"judge", v.Judge}, {"segment", v.Segment}} {
-		errs = append(errs, optionalText(text.what, text.text))
+	errs := []error{checkText("assertion", v.Assertion, MaxName), checkProbability(v.Probability), checkDollars("cost of a verdict", v.Cost)}
+	for _, text := range [...]struct{ what, text string }{{"event", v.Event}, {"conversation", v.Conversation}, {"agent", v.Agent}, {"version of the set", v.Set}, {"version", v.Version}, {"judge", v.Judge}, {"segment", v.Segment}, {"model", v.Model}, {"prompt", v.Prompt}, {"reason", v.Reason}} {
+		if most := maxEventText; text.what != "reason" && len(text.text) > most {
+			errs = append(errs, proviso.Errorf(proviso.Limit, "the %s of a verdict has %d bytes, more than %d", text.what, len(text.text), most))
+		}
+		if !utf8.ValidString(text.text) {
+			errs = append(errs, proviso.Errorf(proviso.Invalid, "the %s of a verdict is not valid UTF-8", text.what))
+		}
 	}
 	switch {
 	case v.Status > proviso.Skip:
 		errs = append(errs, proviso.Errorf(proviso.Invalid, "there is no status %d", v.Status))
+	case v.Event == "":
+		errs = append(errs, proviso.Errorf(proviso.Invalid, "a verdict has no event"))
 	case v.Time.IsZero():
 		errs = append(errs, proviso.Errorf(proviso.Invalid, "the event of a verdict has no time"))
 	case len(v.Reason) > MaxExcerpt:
@@ -75,6 +83,9 @@ func (r *EventResult) Check() error {
 	}
 	return errors.Join(errs...)
 }
+
+// maxEventText bounds ids and names that come from events.
+const maxEventText = 500
 
 // recentVerdicts is how far back a series can have steps that are shorter than an hour.
 const recentVerdicts = 48 * time.Hour

@@ -37,6 +37,7 @@ var commands = []func(*app) *cobra.Command{
 	newJudge,
 	newKey,
 	newLabels,
+	newMonitor,
 	newProxy,
 	newPush,
 	newRuns,

@@ -36,6 +36,7 @@ type serveCommand struct {
 	calls     int
 	traffic   serveTraffic
 	server    server.Options
+	monitor   serveMonitor
 }
 
 func newServe(a *app) *cobra.Command {
@@ -90,6 +91,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	timeVar(fs, &o.KeepRuns, "keep-runs", 0, "remove runs that ended `TIME` ago (default never)")
 	timeVar(fs, &o.KeepEvaluations, "keep-evaluations", 0, "remove evaluations after `TIME` (default never)")
 	f.registerTraffic(fs)
+	f.registerMonitor(fs)
 }
 
 // check finds mistakes in the flags that cobra does not detect.
@@ -215,6 +217,11 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 		return err
 	}
 	defer end()
+	stop, err := a.watching(f, f.server.Env)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	l, err := listen(ctx, f.addr, "choose another address or port with --addr")
 	if err != nil {
 		return err

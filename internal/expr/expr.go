@@ -1,5 +1,6 @@
-// Package expr evaluates the conditions of a suite, `when:`, in CEL (the Common
-// Expression Language): without side effects or endless loops. Start at [Compile].
+// Package expr evaluates the conditions of a suite, `when:`, and of a watch, `where:`, in
+// CEL (the Common Expression Language): without side effects or endless loops. Start at
+// [Compile].
 package expr
 
 import (
@@ -17,45 +18,63 @@ import (
 // maxCost bounds the work of one evaluation, in CEL's own units.
 const maxCost = 1_000_000
 
-// names are the variables that a condition can use.
-var names = []string{"vars", "metadata"}
+// dialect is the conditions that stand under one key.
+type dialect struct {
+	key   string
+	names []string // variables that a condition can use
+	env   func() (*cel.Env, error)
+}
 
-var environment = sync.OnceValues(func() (*cel.Env, error) {
-	opts, err := standardLibrary()
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		opts = append(opts, cel.Variable(name, cel.DynType))
-	}
-	return cel.NewCustomEnv(opts...)
-})
+func newDialect(key string, names ...string) *dialect {
+	return &dialect{key, names, sync.OnceValues(func() (*cel.Env, error) {
+		opts, err := standardLibrary()
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			opts = append(opts, cel.Variable(name, cel.DynType))
+		}
+		return cel.NewCustomEnv(opts...)
+	})}
+}
+
+var (
+	ofCases  = newDialect("when", "vars", "metadata")
+	ofEvents = newDialect("where", "id", "agent", "time", "conversation", "input", "output", "context", "version", "prompt", "model", "segment", "user", "metadata", "usage", "cost", "latency_ms", "error")
+)
 
 // Condition is a compiled expression. It is safe for concurrent use.
 type Condition struct {
+	key     string
 	text    string
 	program cel.Program
 }
 
-// Compile checks the syntax of text. The error is a *proviso.Error whose message names
-// the column of the mistake.
-func Compile(text string) (*Condition, error) {
-	env, err := environment()
+// Compile checks the syntax of text, a condition on a case with the variables vars and
+// metadata. The error is a *proviso.Error whose message names the column of the mistake.
+func Compile(text string) (*Condition, error) { return ofCases.compile(text) }
+
+// CompileWhere checks the syntax of text, a condition on an event with its members as
+// variables.
+func CompileWhere(text string) (*Condition, error) { return ofEvents.compile(text) }
+
+func (d *dialect) compile(text string) (*Condition, error) {
+	env, err := d.env()
 	if err != nil {
 		return nil, fmt.Errorf("prepare CEL: %w", err)
 	}
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
-		return nil, mistake(text, issues)
+		return nil, d.mistake(text, issues)
 	}
 	program, err := env.Program(ast, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(100))
 	if err != nil {
-		return nil, proviso.Errorf(proviso.Invalid, "when %q: %w", text, err)
+		return nil, proviso.Errorf(proviso.Invalid, "%s %q: %w", d.key, text, err)
 	}
-	return &Condition{text: text, program: program}, nil
+	return &Condition{key: d.key, text: text, program: program}, nil
 }
 
-func mistake(text string, issues *cel.Issues) error {
+func (d *dialect) mistake(text string, issues *cel.Issues) error {
 	var all []string
 	for _, e := range issues.Errors() {
 		message, _, _ := strings.Cut(e.Message, " (in container")
@@ -63,21 +82,34 @@ func mistake(text string, issues *cel.Issues) error {
 	}
 	return &proviso.Error{
 		Code:    proviso.Invalid,
-		Message: fmt.Sprintf("when %q is no valid condition: %s", text, strings.Join(all, "; ")),
-		Valid:   names,
+		Message: fmt.Sprintf("%s %q is no valid condition: %s", d.key, text, strings.Join(all, "; ")),
+		Valid:   d.names,
 	}
 }
 
 // Holds evaluates the condition. An unknown name, a result that is not a boolean, and
 // an exceeded limit are errors.
 func (c *Condition) Holds(ctx context.Context, vars, metadata *value.Object) (bool, error) {
-	out, _, err := c.program.ContextEval(ctx, map[string]any{"vars": native(vars), "metadata": native(metadata)})
+	return c.holds(ctx, map[string]any{"vars": native(vars), "metadata": native(metadata)})
+}
+
+// HoldsOf evaluates a condition of [CompileWhere] over the members of an event.
+func (c *Condition) HoldsOf(ctx context.Context, event map[string]any) (bool, error) {
+	vars := make(map[string]any, len(event))
+	for k, v := range event {
+		vars[k] = native(v)
+	}
+	return c.holds(ctx, vars)
+}
+
+func (c *Condition) holds(ctx context.Context, vars map[string]any) (bool, error) {
+	out, _, err := c.program.ContextEval(ctx, vars)
 	if err != nil {
-		return false, proviso.Errorf(proviso.Undecided, "when %q: %w", c.text, err)
+		return false, proviso.Errorf(proviso.Undecided, "%s %q: %w", c.key, c.text, err)
 	}
 	b, ok := out.Value().(bool)
 	if !ok {
-		return false, proviso.Errorf(proviso.Undecided, "when %q gives a %s, not true or false", c.text, out.Type().TypeName())
+		return false, proviso.Errorf(proviso.Undecided, "%s %q gives a %s, not true or false", c.key, c.text, out.Type().TypeName())
 	}
 	return b, nil
 }

@@ -119,7 +119,7 @@ func (p project) PutLabelQueue(ctx context.Context, n store.NewLabelQueue) (out 
 	if err := n.Check(); err != nil {
 		return out, false, err
 	}
-	if !p.here || p.s.readOnly {
+	if !p.here || p.s.readOnly || n.Run == "" {
 		return out, false, refused()
 	}
 	err = p.useLabels(ctx, func(s *labels) error {

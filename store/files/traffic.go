@@ -54,8 +54,8 @@ func (untrafficked) ListAgents(_ context.Context, p store.Page) (store.List[stor
 }
 
 // ListPrompts implements [store.Traffic].
-func (untrafficked) ListPrompts(_ context.Context, _ string, p store.Page) (store.List[store.AgentPrompt], error) {
-	return none[store.AgentPrompt]("prompts", p)
+func (untrafficked) ListPrompts(_ context.Context, agent string, _ store.Page) (store.List[store.AgentPrompt], error) {
+	return store.List[store.AgentPrompt]{}, proviso.Errorf(proviso.NotFound, "there is no agent %q: a folder of runs has none", agent)
 }
 
 // CountTraffic implements [store.Traffic].

@@ -44,7 +44,7 @@ func (unwatched) WatchHealth(_ context.Context, name string, _ time.Time) (store
 }
 
 // EnqueueEvents implements [store.EventJobs].
-func (unwatched) EnqueueEvents(context.Context, string, []store.Backfill) (int, error) {
+func (unwatched) EnqueueEvents(context.Context, string, []store.Backfill, ...string) (int, error) {
 	return 0, refused()
 }
 
@@ -83,9 +83,6 @@ func (unwatched) Charts(_ context.Context, watch string) (store.ChartState, erro
 
 // SaveCharts implements [store.Charts].
 func (unwatched) SaveCharts(context.Context, string, store.ChartSave) error { return refused() }
-
-// AddAnchors implements [store.Charts].
-func (unwatched) AddAnchors(context.Context, string, store.AnchorRound) error { return refused() }
 
 // Anchors implements [store.Charts].
 func (unwatched) Anchors(_ context.Context, watch string, _ int) ([]store.AnchorRound, error) {

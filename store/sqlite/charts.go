@@ -35,6 +35,11 @@ func (d project) SaveCharts(ctx context.Context, watch string, s store.ChartSave
 			return err
 		}
 	}
+	if s.Anchors != nil {
+		if err := checkCost(s.Anchors.Cost); err != nil {
+			return err
+		}
+	}
 	return d.change(ctx, "keep charts in", func(t *tx) error {
 		seq, err := t.watch(d, watch)
 		if err != nil {
@@ -59,26 +64,20 @@ func (d project) SaveCharts(ctx context.Context, watch string, s store.ChartSave
 				return err
 			}
 		}
+		if r := s.Anchors; r != nil {
+			return t.addAnchors(d, watch, seq, r)
+		}
 		return nil
 	})
 }
 
-// AddAnchors implements [store.Charts].
-func (d project) AddAnchors(ctx context.Context, watch string, r store.AnchorRound) error {
-	if err := checkCost(r.Cost); err != nil {
+// addAnchors adds a round of anchors, and what it cost.
+func (t *tx) addAnchors(d project, watch string, seq int64, r *store.AnchorRound) error {
+	if _, err := t.exec("INSERT INTO watch_anchor (watch, at, judge, set_version, cost, results) VALUES (?, ?, ?, ?, ?, ?)",
+		seq, micros(r.At), r.Judge, r.Set, r.Cost, []byte(r.Results)); err != nil {
 		return err
 	}
-	return d.change(ctx, "keep anchors in", func(t *tx) error {
-		seq, err := t.watch(d, watch)
-		if err != nil {
-			return err
-		}
-		if _, err := t.exec("INSERT INTO watch_anchor (watch, at, judge, set_version, cost, results) VALUES (?, ?, ?, ?, ?, ?)",
-			seq, micros(r.At), r.Judge, r.Set, r.Cost, []byte(r.Results)); err != nil {
-			return err
-		}
-		return t.addSpend(d.name, watch, dayOf(d.now()), spending{spent: r.Cost})
-	})
+	return t.addSpend(d.name, watch, dayOf(d.now()), spending{spent: r.Cost})
 }
 
 // Anchors implements [store.Charts].

@@ -61,8 +61,8 @@ func (d project) PutLabelQueue(ctx context.Context, n store.NewLabelQueue) (queu
 func (d project) addItems(ctx context.Context, seq int64, from int, items []label.Item) error {
 	return d.change(ctx, "keep a queue in", func(t *tx) error {
 		for i, item := range items {
-			if _, err := t.exec("INSERT INTO label_item (queue, position, row, assertion, stratum, rank, population, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-				seq, from+i, item.Index, item.Assertion, item.Stratum, item.Rank, item.Population, item.Why); err != nil {
+			if _, err := t.exec("INSERT INTO label_item (queue, position, row, event, assertion, stratum, rank, population, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+				seq, from+i, item.Index, evaluated(&label.Subject{Event: item.Event}), item.Assertion, item.Stratum, item.Rank, item.Population, item.Why); err != nil {
 				return err
 			}
 		}
@@ -87,16 +87,16 @@ func (d project) readyQueue(ctx context.Context, seq int64, name string) (queue 
 		}
 		// Labels that people gave before, or while the items were stored.
 		if _, err := t.exec(`UPDATE label_item SET people = n, open = n < (SELECT people FROM label_queue WHERE seq = ?1)
-			FROM (SELECT row AS of_row, assertion AS of_assertion, count(*) AS n FROM label
-				WHERE project = ?2 AND run = (SELECT run FROM label_queue WHERE seq = ?1) AND current = 1 GROUP BY 1, 2)
-			WHERE queue = ?1 AND row = of_row AND assertion = of_assertion`, seq, string(d.name)); err != nil {
+			FROM (SELECT row AS of_row, assertion AS of_assertion, evaluation AS of_event, count(*) AS n FROM label
+				WHERE project = ?2 AND run = (SELECT run FROM label_queue WHERE seq = ?1) AND current = 1 GROUP BY 1, 2, 3)
+			WHERE queue = ?1 AND row = of_row AND assertion = of_assertion AND event = of_event`, seq, string(d.name)); err != nil {
 			return err
 		}
 		if _, err := t.exec("DELETE FROM label_worker WHERE queue = ?", seq); err != nil {
 			return err
 		}
 		if _, err := t.exec(`INSERT INTO label_worker (queue, person, labelled, still_open)
-			SELECT i.queue, l.person, count(*), sum(i.open) FROM label l JOIN label_item i ON i.queue = ?1 AND i.row = l.row AND i.assertion = l.assertion
+			SELECT i.queue, l.person, count(*), sum(i.open) FROM label l JOIN label_item i ON i.queue = ?1 AND i.row = l.row AND i.assertion = l.assertion AND i.event = l.evaluation
 			WHERE l.project = ?2 AND l.run = (SELECT run FROM label_queue WHERE seq = ?1) AND l.current = 1 GROUP BY 2`, seq, string(d.name)); err != nil {
 			return err
 		}
@@ -169,17 +169,17 @@ func (d project) DeleteLabelQueue(ctx context.Context, name string) error {
 // countPerson adds a person to those who labelled a subject, or takes one away, in all
 // queues that have it. What is open again has to be looked at again by everybody.
 func (t *tx) countPerson(d project, l *label.Label, add int) error {
-	if l.Run == "" {
+	if l.Run == "" && l.Event == "" {
 		return nil
 	}
-	const items = ` WHERE queue IN (SELECT seq FROM label_queue WHERE project = ? AND run = ?) AND row = ? AND assertion = ?`
-	of := []any{string(d.name), l.Run, l.Index, l.Assertion}
+	const items = ` WHERE queue IN (SELECT seq FROM label_queue WHERE project = ? AND run = ?) AND row = ? AND assertion = ? AND event = ?`
+	of := []any{string(d.name), l.Run, l.Index, l.Assertion, evaluated(&l.Subject)}
 	if _, err := t.exec(`INSERT INTO label_worker (queue, person, labelled, still_open) SELECT queue, ?, ?, ? * open FROM label_item`+items+`
 		ON CONFLICT (queue, person) DO UPDATE SET labelled = labelled + excluded.labelled, still_open = still_open + excluded.still_open`, append([]any{l.By, add, add}, of...)...); err != nil {
 		return err
 	}
 	_, err := t.exec(`UPDATE label_item SET people = people + ?1, open = people + ?1 < (SELECT q.people FROM label_queue q WHERE q.seq = label_item.queue)
-		WHERE queue IN (SELECT seq FROM label_queue WHERE project = ?2 AND run = ?3) AND row = ?4 AND assertion = ?5`, append([]any{add}, of...)...)
+		WHERE queue IN (SELECT seq FROM label_queue WHERE project = ?2 AND run = ?3) AND row = ?4 AND assertion = ?5 AND event = ?6`, append([]any{add}, of...)...)
 	if err != nil || add > 0 {
 		return err
 	}
@@ -192,31 +192,34 @@ func (t *tx) countPerson(d project, l *label.Label, add int) error {
 // queue chose the item. A lease on something else is a mistake of the client; one that has
 // ended is none.
 func (t *tx) endLease(d project, n *store.NewLabel) error {
-	if n.Run == "" {
+	if n.Run == "" && n.Event == "" {
 		return nil
 	}
+	event := evaluated(&n.Subject)
 	if n.Lease != "" {
 		var row int
-		var assertion, run string
-		err := t.queryRow(`SELECT i.row, i.assertion, q.run FROM label_lease l JOIN label_item i ON i.queue = l.queue AND i.position = l.position JOIN label_queue q ON q.seq = l.queue
-			WHERE l.id = ? AND l.person = ? AND q.project = ?`, n.Lease, n.By, string(d.name)).Scan(&row, &assertion, &run)
+		var assertion, run, of string
+		err := t.queryRow(`SELECT i.row, i.assertion, q.run, i.event FROM label_lease l JOIN label_item i ON i.queue = l.queue AND i.position = l.position JOIN label_queue q ON q.seq = l.queue
+			WHERE l.id = ? AND l.person = ? AND q.project = ?`, n.Lease, n.By, string(d.name)).Scan(&row, &assertion, &run, &of)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 		case err != nil:
 			return err
+		case of != event:
+			return proviso.Errorf(proviso.Conflict, "the lease is not of what is labelled")
 		case row != n.Index || assertion != n.Assertion || run != n.Run:
 			return proviso.Errorf(proviso.Conflict, "the lease is of row %d and assertion %q, not of what is labelled", row, assertion)
 		}
 	}
 	if n.Queue != "" && n.Stratum == "" {
-		err := t.queryRow(`SELECT stratum, rank, population FROM label_item WHERE queue = (SELECT seq FROM label_queue WHERE project = ? AND name = ? AND run = ? AND ready = 1) AND row = ? AND assertion = ?`,
-			string(d.name), n.Queue, n.Run, n.Index, n.Assertion).Scan(&n.Stratum, &n.Rank, &n.Population)
+		err := t.queryRow(`SELECT stratum, rank, population FROM label_item WHERE queue = (SELECT seq FROM label_queue WHERE project = ? AND name = ? AND run = ? AND ready = 1) AND row = ? AND assertion = ? AND event = ?`,
+			string(d.name), n.Queue, n.Run, n.Index, n.Assertion, event).Scan(&n.Stratum, &n.Rank, &n.Population)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 	}
 	_, err := t.exec(`DELETE FROM label_lease WHERE person = ?1 AND (queue, position) IN (SELECT queue, position FROM label_item
-		WHERE queue IN (SELECT seq FROM label_queue WHERE project = ?2 AND run = ?3) AND row = ?4 AND assertion = ?5)`,
-		n.By, string(d.name), n.Run, n.Index, n.Assertion)
+		WHERE queue IN (SELECT seq FROM label_queue WHERE project = ?2 AND run = ?3) AND row = ?4 AND assertion = ?5 AND event = ?6)`,
+		n.By, string(d.name), n.Run, n.Index, n.Assertion, event)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/label"
@@ -25,10 +26,25 @@ func readLabel(row scanner) (l store.Label, seq int64, err error) {
 		return l, 0, err
 	}
 	l.Created = fromMicros(created)
+	if event, ok := strings.CutPrefix(l.Evaluation, eventMark); ok {
+		l.Evaluation, l.Event = "", event
+	}
 	if evidence != "" {
 		err = json.Unmarshal([]byte(evidence), &l.Evidence)
 	}
 	return l, seq, err
+}
+
+// eventMark begins the column evaluation of a label on an event: ids of evaluations begin
+// otherwise.
+const eventMark = "event:"
+
+// evaluated is the column evaluation of a subject.
+func evaluated(s *label.Subject) string {
+	if s.Event != "" {
+		return eventMark + s.Event
+	}
+	return s.Evaluation
 }
 
 // ofSubject is the condition of the labels of a person on a subject; its arguments are
@@ -36,7 +52,7 @@ func readLabel(row scanner) (l store.Label, seq int64, err error) {
 const ofSubject = "project = ? AND run = ? AND evaluation = ? AND row = ? AND assertion = ? AND person = ?"
 
 func (d project) subjectOf(l *label.Label) []any {
-	return []any{string(d.name), l.Run, l.Evaluation, l.Index, l.Assertion, l.By}
+	return []any{string(d.name), l.Run, evaluated(&l.Subject), l.Index, l.Assertion, l.By}
 }
 
 // AddLabel implements [store.Labels].
@@ -80,7 +96,7 @@ func (d project) AddLabel(ctx context.Context, n store.NewLabel) (store.Label, e
 		added, err := t.changed(`INSERT INTO label (id, project, run, evaluation, row, assertion, person, current, verdict, judge, judged, person_name, created_by, created,
 			case_id, output_id, queue, stratum, rank, population, evidence, note)
 			VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			n.ID, string(d.name), n.Run, n.Evaluation, n.Index, n.Assertion, n.By, string(n.Verdict), n.Judge, n.Judged, n.Name, n.CreatedBy, micros(n.Created),
+			n.ID, string(d.name), n.Run, evaluated(&n.Subject), n.Index, n.Assertion, n.By, string(n.Verdict), n.Judge, n.Judged, n.Name, n.CreatedBy, micros(n.Created),
 			n.Case, n.OutputID, n.Queue, n.Stratum, n.Rank, n.Population, evidence, n.Note)
 		switch {
 		case err != nil:
@@ -123,6 +139,10 @@ func (d project) labelConditions(f *store.LabelFilter) conditions {
 		c.add("run = ? AND evaluation = ''", f.Run)
 	case f.Evaluation != "" && f.Run == "":
 		c.add("run = '' AND evaluation = ? AND row = 0", f.Evaluation)
+	case f.Event != "":
+		c.add("run = '' AND evaluation = ? AND row = 0", eventMark+f.Event)
+	case f.Events:
+		c.add("run = '' AND evaluation > ? AND evaluation < ?", eventMark, "event;")
 	default:
 		c.equal("run", f.Run)
 		c.equal("evaluation", f.Evaluation)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
@@ -61,10 +62,11 @@ func (x *leasing) lease() (*store.Lease, error) {
 		return nil, err
 	}
 	l.ID = id
-	if err := x.queryRow("SELECT row, assertion, stratum, rank, population, why FROM label_item WHERE queue = ? AND position = ?", x.seq, position).
-		Scan(&l.Item.Index, &l.Item.Assertion, &l.Item.Stratum, &l.Item.Rank, &l.Item.Population, &l.Item.Why); err != nil {
+	if err := x.queryRow("SELECT row, event, assertion, stratum, rank, population, why FROM label_item WHERE queue = ? AND position = ?", x.seq, position).
+		Scan(&l.Item.Index, &l.Item.Event, &l.Item.Assertion, &l.Item.Stratum, &l.Item.Rank, &l.Item.Population, &l.Item.Why); err != nil {
 		return nil, err
 	}
+	l.Item.Event = strings.TrimPrefix(l.Item.Event, eventMark)
 	l.Left, l.Mine, err = x.left()
 	return l, err
 }
@@ -87,7 +89,11 @@ func (x *leasing) held() (id string, position int, err error) {
 }
 
 // unlabelled is the condition of items that a person has not labelled.
-const unlabelled = `NOT EXISTS (SELECT 1 FROM label l WHERE l.project = ?2 AND l.run = ?3 AND l.evaluation = '' AND l.row = i.row AND l.assertion = i.assertion AND l.person = ?4 AND l.current = 1)`
+const unlabelled = `NOT EXISTS (SELECT 1 FROM label l WHERE l.project = ?2 AND l.run = ?3 AND l.evaluation = i.event AND l.row = i.row AND l.assertion = i.assertion AND l.person = ?4 AND l.current = 1)`
+
+// labelable is the condition of items that people can see: the texts of an event are removed
+// earlier than a queue.
+const labelable = `(i.event = '' OR EXISTS (SELECT 1 FROM event e JOIN event_content c ON c.event = e.seq WHERE e.project = ?2 AND e.id = substr(i.event, length('` + eventMark + `') + 1)))`
 
 // next finds the next item for a person; sql.ErrNoRows if there is none.
 func (x *leasing) next() (position int, err error) {
@@ -97,7 +103,7 @@ func (x *leasing) next() (position int, err error) {
 			return 0, err
 		}
 	}
-	err = x.queryRow(`SELECT position FROM label_item i INDEXED BY label_item_open WHERE queue = ?1 AND open = 1 AND position >= ?5 AND `+unlabelled+`
+	err = x.queryRow(`SELECT position FROM label_item i INDEXED BY label_item_open WHERE queue = ?1 AND open = 1 AND position >= ?5 AND `+unlabelled+` AND `+labelable+`
 		AND people + (SELECT count(*) FROM label_lease s WHERE s.queue = ?1 AND s.position = i.position) < ?6
 		AND NOT EXISTS (SELECT 1 FROM label_lease s WHERE s.queue = ?1 AND s.position = i.position AND s.person = ?4)
 		ORDER BY position LIMIT 1`, x.seq, string(x.d.name), x.queue.Run, x.r.By, from, x.queue.People).Scan(&position)

@@ -51,10 +51,11 @@ func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 	return p, nil
 }
 
-// pruneQueues removes queues of runs that are no longer there, and what is left of queues
+// pruneQueues removes queues of runs, or of events, that are no longer there, and what is left of queues
 // that were never stored completely.
 func (d *DB) pruneQueues(ctx context.Context, now time.Time) error {
-	rows, err := d.query(ctx, `SELECT seq FROM label_queue WHERE ready = 1 AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = label_queue.run AND run.project = label_queue.project)
+	rows, err := d.query(ctx, `SELECT seq FROM label_queue WHERE ready = 1 AND run <> '' AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = label_queue.run AND run.project = label_queue.project)
+		OR ready = 1 AND run = '' AND NOT EXISTS (SELECT 1 FROM label_item i JOIN event e ON e.project = label_queue.project AND e.id = substr(i.event, length('`+eventMark+`') + 1) WHERE i.queue = label_queue.seq)
 		OR ready = 0 AND created < ?`, micros(now.Add(-time.Hour)))
 	gone, err := collect(d, rows, err, func(row scanner) (seq int64, err error) { return seq, row.Scan(&seq) })
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -130,8 +131,14 @@ func (d project) ListAgents(ctx context.Context, p store.Page) (store.List[store
 
 // ListPrompts implements [store.Traffic].
 func (d project) ListPrompts(ctx context.Context, agent string, p store.Page) (store.List[store.AgentPrompt], error) {
+	var of int64
+	if err := d.queryRow(ctx, "SELECT id FROM traffic_agent WHERE project = ? AND name = ?", string(d.name), agent).Scan(&of); errors.Is(err, sql.ErrNoRows) {
+		return store.List[store.AgentPrompt]{}, notFound("agent", agent)
+	} else if err != nil {
+		return store.List[store.AgentPrompt]{}, d.failed("read", err)
+	}
 	c := conditions{}
-	c.add("agent = (SELECT id FROM traffic_agent WHERE project = ? AND name = ?)", string(d.name), agent)
+	c.add("agent = ?", of)
 	n, ok, err := p.Number("prompts")
 	if err != nil {
 		return store.List[store.AgentPrompt]{}, err

@@ -71,7 +71,7 @@ func (t *tx) addSpend(p store.Project, watch string, day int64, s spending) erro
 func dayOf(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
 
 // EnqueueEvents implements [store.EventJobs].
-func (d project) EnqueueEvents(ctx context.Context, watch string, jobs []store.Backfill) (added int, err error) {
+func (d project) EnqueueEvents(ctx context.Context, watch string, jobs []store.Backfill, assertions ...string) (added int, err error) {
 	for _, job := range jobs {
 		if err := (store.EventJob{Watch: watch, Probability: job.Probability}).Check(); err != nil {
 			return 0, err
@@ -86,6 +86,14 @@ func (d project) EnqueueEvents(ctx context.Context, watch string, jobs []store.B
 		for _, job := range jobs {
 			if err != nil || pending+added >= store.MaxPending {
 				return err
+			}
+			var has bool
+			if err = t.queryRow(`SELECT EXISTS (SELECT 1 FROM watch_verdict WHERE watch = ? AND event = ? AND assertion IN (SELECT id FROM watch_term WHERE text IN (SELECT value FROM json_each(?))))`,
+				seq, job.Event, list(assertions)).Scan(&has); err != nil {
+				return err
+			}
+			if has {
+				continue
 			}
 			var n int
 			n, err = t.addEventJob(seq, job.Event, job.Probability, true, d.now())

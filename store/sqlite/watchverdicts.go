@@ -74,16 +74,16 @@ func (x *adding) term(text string) (id int64, err error) {
 
 // verdict adds a verdict, unless it is there.
 func (x *adding) verdict(v *store.WatchVerdict) error {
-	var ids [6]int64
-	for i, text := range [...]string{v.Assertion, v.Version, v.Judge, v.Segment, v.Set, v.Agent} {
+	var ids [8]int64
+	for i, text := range [...]string{v.Assertion, v.Version, v.Judge, v.Segment, v.Set, v.Agent, v.Model, v.Prompt} {
 		var err error
 		if ids[i], err = x.term(text); err != nil {
 			return err
 		}
 	}
-	n, err := x.changed(`INSERT INTO watch_verdict (watch, assertion, time, status, version, judge, segment, set_version, agent, at, probability, backfill, cost, score, event, conversation, reason)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, event, assertion, set_version, judge) DO NOTHING`,
-		x.watch, ids[0], micros(v.Time), int(v.Status), ids[1], ids[2], ids[3], ids[4], ids[5], micros(x.now), v.Probability, v.Backfill, v.Cost, v.Score, v.Event, v.Conversation, v.Reason)
+	n, err := x.changed(`INSERT INTO watch_verdict (watch, assertion, time, status, version, judge, segment, set_version, agent, model, prompt, at, probability, backfill, cost, score, event, conversation, reason)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, event, assertion, set_version, judge) DO NOTHING`,
+		x.watch, ids[0], micros(v.Time), int(v.Status), ids[1], ids[2], ids[3], ids[4], ids[5], ids[6], ids[7], micros(x.now), v.Probability, v.Backfill, v.Cost, v.Score, v.Event, v.Conversation, v.Reason)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -143,15 +143,16 @@ func (x *adding) finish() error {
 	return nil
 }
 
-const verdictColumns = `SELECT v.seq, v.event, v.conversation, ag.text, a.text, sv.text, ve.text, j.text, sg.text, v.time, v.at, v.probability, v.backfill, v.status, v.score, v.reason, v.cost
+const verdictColumns = `SELECT v.seq, v.event, v.conversation, ag.text, a.text, sv.text, ve.text, j.text, sg.text, mo.text, pr.text, v.time, v.at, v.probability, v.backfill, v.status, v.score, v.reason, v.cost
 	FROM watch_verdict v JOIN watch_term a ON a.id = v.assertion JOIN watch_term ag ON ag.id = v.agent JOIN watch_term sv ON sv.id = v.set_version
-	JOIN watch_term ve ON ve.id = v.version JOIN watch_term j ON j.id = v.judge JOIN watch_term sg ON sg.id = v.segment`
+	JOIN watch_term ve ON ve.id = v.version JOIN watch_term j ON j.id = v.judge JOIN watch_term sg ON sg.id = v.segment
+	JOIN watch_term mo ON mo.id = v.model JOIN watch_term pr ON pr.id = v.prompt`
 
 // readVerdict reads a row of verdictColumns.
 func readVerdict(row scanner) (v store.WatchVerdict, err error) {
 	var score sql.NullFloat64
 	var of, at sql.NullInt64
-	err = row.Scan(&v.Sequence, &v.Event, &v.Conversation, &v.Agent, &v.Assertion, &v.Set, &v.Version, &v.Judge, &v.Segment, &of, &at, &v.Probability, &v.Backfill, &v.Status, &score, &v.Reason, &v.Cost)
+	err = row.Scan(&v.Sequence, &v.Event, &v.Conversation, &v.Agent, &v.Assertion, &v.Set, &v.Version, &v.Judge, &v.Segment, &v.Model, &v.Prompt, &of, &at, &v.Probability, &v.Backfill, &v.Status, &score, &v.Reason, &v.Cost)
 	if score.Valid {
 		v.Score = &score.Float64
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
+	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -128,5 +129,53 @@ var oldTrafficTests = []test{
 		b.clock.add(8 * day)
 		must(b.Prune(b.Context(), r))(b)
 		b.equal("prompts", len(all(b, 1, pagesOf(b.ListPrompts, "support"))), 0)
+	}},
+}
+
+// eventQueueTests are about queues of labels on events.
+var eventQueueTests = []test{
+	{name: "labels", run: func(b *bench) {
+		b.add(eventOf("e0"), eventOf("e1"), eventOf("e2"))
+		q := store.NewLabelQueue{Name: "q", Blind: true, CreatedBy: "key_1"}
+		for i := range 3 {
+			q.Items = append(q.Items, label.Item{Event: fmt.Sprint("e", i), Assertion: "tone", Stratum: label.Random, Population: 3})
+		}
+		on := func(by, event, lease string) error {
+			n := store.NewLabel{CreatedBy: "key_1", Lease: lease, Label: label.Label{By: by, Verdict: label.Fail, Queue: "q", Subject: label.Subject{Event: event, Assertion: "tone"}}}
+			return second(b.AddLabel(b.Context(), n))
+		}
+		b.ok(on("ben", "e1", "")) // before there was a queue
+		got, _, err := b.PutLabelQueue(b.Context(), q)
+		b.ok(err)
+		b.equal("queue", words(got.Run == "", got.Size, got.Done), "true 3 1")
+		take := func(by string) *store.Lease {
+			return must(b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: by, For: time.Minute}))(b)
+		}
+		l := take("ana")
+		b.equal("first", words(l.Item.Event, l.Item.Index, l.Item.Assertion, l.Left, l.Mine), "e0 0 tone 2 0")
+		b.wants(proviso.Conflict, on("ana", "e2", l.ID))
+		b.ok(on("ana", "e0", l.ID))
+		said := must(b.ListLabels(b.Context(), store.LabelFilter{Event: "e0"}, store.Page{}))(b).Items
+		b.equal("label", words(len(said), said[0].Event, said[0].Stratum, said[0].Population), "1 e0 random 3")
+		b.equal("done", must(b.LabelQueue(b.Context(), "q"))(b).Done, 2)
+		l = take("ana")
+		b.equal("second", words(l.Item.Event, l.Left, l.Mine), "e2 1 1")
+		b.clock.add(8 * day)
+		must(b.Prune(b.Context(), store.Retention{Contents: 7 * day}))(b)
+		b.equal("without texts", take("ana") == nil, true)
+		must(b.LabelQueue(b.Context(), "q"))(b)
+		b.clock.add(90 * day)
+		must(b.Prune(b.Context(), store.Retention{Verdicts: 90 * day}))(b)
+		_, err = b.LabelQueue(b.Context(), "q")
+		b.wants(proviso.NotFound, err)
+		b.equal("labels stay", len(must(b.ListLabels(b.Context(), store.LabelFilter{Events: true}, store.Page{}))(b).Items), 2)
+	}},
+	{name: "mistakes", run: func(b *bench) {
+		for _, q := range []store.NewLabelQueue{
+			{Name: "q", Items: []label.Item{{Index: 1}}}, {Name: "q", Run: "run_1", Items: []label.Item{{Event: "e"}}}, {Name: "q", Items: []label.Item{{Event: "e", Index: 1}}},
+		} {
+			_, _, err := b.PutLabelQueue(b.Context(), q)
+			b.wants(proviso.Invalid, err)
+		}
 	}},
 }

@@ -74,7 +74,7 @@ func (b *bench) trafficIn(t tenant) {
 	for i := range events {
 		events[i].Output, events[i].Prompt = t.name, "prompt of "+t.name
 	}
-	events[2].Conversation = t.own
+	events[2].Conversation, events[2].Agent = t.own, t.own
 	must(t.AddEvents(b.Context(), events))(b)
 	must(t.AddFeedback(b.Context(), thumb("e1", "eve", 1)))(b)
 }
@@ -155,6 +155,7 @@ func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Conte
 		},
 		"DeleteLabel": func(ctx context.Context) error { return from.DeleteLabel(ctx, of.said.ID, "") },
 		"Event":       func(ctx context.Context) error { return second(from.Event(ctx, of.own)) },
+		"ListPrompts": func(ctx context.Context) error { return second(from.ListPrompts(ctx, of.own, store.Page{})) },
 		"Conversation": func(ctx context.Context) error {
 			return second(from.Conversation(ctx, of.own, store.Page{}))
 		},
@@ -188,9 +189,6 @@ func watchMethodsOf(from store.ProjectStore, of tenant) map[string]func(context.
 		"SaveCharts": func(ctx context.Context) error {
 			return from.SaveCharts(ctx, of.own, store.ChartSave{State: []byte("x")})
 		},
-		"AddAnchors": func(ctx context.Context) error {
-			return from.AddAnchors(ctx, of.own, store.AnchorRound{At: start, Results: []byte("[]")})
-		},
 		"Anchors":  func(ctx context.Context) error { return second(from.Anchors(ctx, of.own, 1)) },
 		"Alarm":    func(ctx context.Context) error { return second(from.Alarm(ctx, of.alarm)) },
 		"AckAlarm": func(ctx context.Context) error { return second(from.AckAlarm(ctx, of.alarm, "ana")) },
@@ -202,7 +200,7 @@ func watchMethodsOf(from store.ProjectStore, of tenant) map[string]func(context.
 
 // shown are the methods of a project that [bench.tenant] and [bench.seen] call.
 var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations", "AddLabel", "ListLabels", "CountLabels", "PutLabelQueue", "ListLabelQueues",
-	"AddEvents", "ListEvents", "AddFeedback", "ListFeedback", "ListAgents", "ListPrompts", "CountTraffic", "ForgetUser",
+	"AddEvents", "ListEvents", "AddFeedback", "ListFeedback", "ListAgents", "CountTraffic", "ForgetUser",
 	"PutWatch", "ListWatches", "ListVerdicts", "ListAlarms", "LeaseNotices", "ListNotices"}
 
 var projectTests = []test{

@@ -229,6 +229,8 @@ var trafficTests = []test{
 			{Hash: ingest.PromptHash("Be kind."), Text: "Be kind.", First: start, Last: start.Add(2 * time.Minute), Events: 2},
 		}))
 		b.equal("of another", len(all(b, 1, pagesOf(b.ListPrompts, "other"))), 0)
+		_, err := b.ListPrompts(b.Context(), "none", store.Page{})
+		b.wants(proviso.NotFound, err)
 		b.equal("agents", all(b, 1, b.ListAgents), []store.Agent{
 			{Name: "other", First: start.Add(time.Minute), Last: start.Add(time.Minute), Events: 1},
 			{Name: "support", First: start, Last: start.Add(2 * time.Minute), Events: 3},

@@ -40,7 +40,7 @@ func (b *bench) leaseEvents(r store.LeaseEvents) []store.EventLease {
 
 // verdictOn is a verdict on an event.
 func verdictOn(event, assertion string, status proviso.Status) store.WatchVerdict {
-	return store.WatchVerdict{Event: event, Conversation: "c-" + event, Agent: "support", Assertion: assertion, Set: "s1", Version: "v1", Judge: "judge:a", Segment: "de",
+	return store.WatchVerdict{Event: event, Conversation: "c-" + event, Agent: "support", Assertion: assertion, Set: "s1", Version: "v1", Model: "m", Prompt: "p", Judge: "judge:a", Segment: "de",
 		Time: start.Add(-time.Hour), Probability: 0.5, Status: status, Reason: "because", Cost: 0.25}
 }
 
@@ -141,8 +141,11 @@ var eventJobTests = []test{
 		list := must(b.ListVerdicts(b.Context(), store.VerdictFilter{Watch: "w"}, store.Page{}))(b).Items
 		b.equal("verdicts", len(list), 2)
 		v := list[1]
-		b.equal("a verdict", words(v.Event, v.Conversation, v.Agent, v.Assertion, v.Set, v.Version, v.Judge, v.Segment, v.Time == start.Add(-time.Hour), v.At == start, v.Probability, v.Status, v.Reason, v.Cost),
-			"e1 c-e1 support a s1 v1 judge:a de true true 0.5 pass because 0.25")
+		b.equal("a verdict", words(v.Event, v.Conversation, v.Agent, v.Assertion, v.Set, v.Version, v.Model, v.Prompt, v.Judge, v.Segment, v.Time == start.Add(-time.Hour), v.At == start, v.Probability, v.Status, v.Reason, v.Cost),
+			"e1 c-e1 support a s1 v1 m p judge:a de true true 0.5 pass because 0.25")
+		evaluated := []store.Backfill{{Event: "e1", Probability: 1}, {Event: "e9", Probability: 1}}
+		b.equal("what has no verdict on an assertion", must(b.EnqueueEvents(b.Context(), "w", evaluated, "x", "a"))(b), 1)
+		b.equal("what has none on another one", must(b.EnqueueEvents(b.Context(), "w", evaluated, "x"))(b), 1)
 		_, err := b.LeaseEvents(b.Context(), store.LeaseEvents{Watch: "other", Limit: 1, Lease: time.Minute})
 		b.wants(proviso.NotFound, err)
 		_, err = b.EnqueueEvents(b.Context(), "other", nil)

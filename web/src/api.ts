@@ -168,12 +168,12 @@ export interface Problem { type: string; title: string; status: number; detail: 
 // Labels: POST, GET and DELETE /v1/labels.
 export type Said = 'pass' | 'fail' | 'unsure';
 export interface NewLabel {
-  evaluation?: string; run?: string; index?: number; event?: string; assertion: string; label: Said; note?: string;
+  evaluation?: string; run?: string; index?: number; event?: string; stratum?: 'random' | 'informative'; assertion: string; label: Said; note?: string;
   evidence?: Place[]; queue?: string; lease?: string; by?: string;
 }
 export interface Place { start: number; end: number }
 export interface Label {
-  id: string; by: string; name?: string; created: string; evaluation?: string; run?: string; index?: number; assertion: string; label: Said;
+  id: string; by: string; name?: string; created: string; evaluation?: string; event?: string; run?: string; index?: number; assertion: string; label: Said;
   note?: string; evidence?: Place[]; case?: string; output_id?: string; judge?: string; judged?: string; queue?: string; stratum?: string; replaced?: boolean;
 }
 export interface LabelList { items: Label[]; next?: string }

@@ -98,3 +98,15 @@ CREATE TABLE content_key (
     salt  BLOB NOT NULL,
     known BLOB NOT NULL
 ) STRICT;
+
+-- Items of queues may be events: event is as the column evaluation of their labels, and row is 0.
+ALTER TABLE label_item ADD COLUMN event TEXT NOT NULL DEFAULT '';
+DROP INDEX label_item_subject;
+CREATE UNIQUE INDEX label_item_subject ON label_item (queue, row, assertion, event);
+DROP TRIGGER label_item_done;
+CREATE TRIGGER label_item_done AFTER UPDATE OF open ON label_item WHEN old.open <> new.open BEGIN
+    UPDATE label_queue SET done = done + old.open - new.open WHERE seq = new.queue;
+    UPDATE label_worker SET still_open = still_open + new.open - old.open WHERE queue = new.queue AND person IN
+        (SELECT l.person FROM label_queue q JOIN label l ON l.project = q.project AND l.run = q.run AND l.evaluation = new.event AND l.row = new.row AND l.assertion = new.assertion AND l.current = 1
+            WHERE q.seq = new.queue);
+END;

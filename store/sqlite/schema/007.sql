@@ -71,7 +71,7 @@ CREATE TABLE watch_spend (
     PRIMARY KEY (project, name, day)
 ) STRICT, WITHOUT ROWID;
 
--- assertion, set_version, judge, agent, version and segment are ids of terms.
+-- assertion, set_version, judge, agent, version, model, prompt and segment are ids of terms.
 CREATE TABLE watch_verdict (
     seq          INTEGER PRIMARY KEY AUTOINCREMENT,
     watch        INTEGER NOT NULL REFERENCES watch (seq),
@@ -83,6 +83,8 @@ CREATE TABLE watch_verdict (
     segment      INTEGER NOT NULL,
     set_version  INTEGER NOT NULL,
     agent        INTEGER NOT NULL,
+    model        INTEGER NOT NULL,
+    prompt       INTEGER NOT NULL, -- its hash
     at           INTEGER NOT NULL,
     probability  REAL NOT NULL,
     backfill     INTEGER NOT NULL,

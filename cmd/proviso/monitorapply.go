@@ -1,0 +1,349 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/criteria"
+	"github.com/proviso-eval/proviso/monitor"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// The paths of watches and of assertion sets on a server.
+const (
+	watchesPath = "/v1/watches"
+	setsPath    = "/v1/assertion-sets"
+)
+
+// Limits of what monitor apply reads, in bytes.
+const (
+	maxApplied    = 8 << 20
+	maxAnchorFile = 7 << 20
+)
+
+// applyFlags are the flags of monitor apply.
+type applyFlags struct {
+	datasetFlags // server and project
+	prune        bool
+}
+
+func newMonitorApply(a *app) *cobra.Command {
+	f := &applyFlags{}
+	cmd := &cobra.Command{
+		Use:   "apply FILE",
+		Short: "Store the watches of a file on a server",
+		Long: "apply checks a file of watches (YAML or JSON), then stores each watch on the server. A set that a watch\n" +
+			"names as file:// is stored with it, under the name watch-NAME, and the anchors of its file are sent. A\n" +
+			"mistake has its place, and nothing is sent then. Applying the same file again changes nothing.\n\n" +
+			"--server or the environment variable " + serverVariable + " is the address of the server, and " + keyVariable + "\n" +
+			"holds an API key with the scope evaluate, which pays for the evaluations of the watches.",
+		Args: someArgs("the file of watches is missing", 1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.applyWatches(cmd.Context(), f, args[0]) },
+	}
+	f.register(cmd)
+	cmd.Flags().BoolVar(&f.prune, "prune", false, "remove the watches of the server that are not in the file")
+	return cmd
+}
+
+func (f *datasetFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.server, "server", "", "`URL` of the server (default $"+serverVariable+")")
+	cmd.Flags().StringVar(&f.project, "project", "", "use this `PROJECT`; needs a key with the scope admin (default that of the key)")
+}
+
+// plannedWatch is a watch that is to be stored.
+type plannedWatch struct {
+	name    string
+	body    *value.Object
+	setName string // "" if the server has the set
+	set     []byte // JSON
+}
+
+// watchReader reads a file of watches with the files that it names.
+type watchReader struct {
+	ctx      context.Context
+	dir      string
+	doc      *document.Document
+	mistakes proviso.Mistakes
+}
+
+// wrong adds a mistake in a document.
+func (r *watchReader) wrong(doc *document.Document, pointer string, err error) {
+	m := proviso.Mistake{Place: doc.Place(pointer), Code: proviso.Invalid, Message: err.Error()}
+	var e *proviso.Error
+	if errors.As(err, &e) {
+		m.Code = e.Code
+		if len(e.Valid) == 1 {
+			m.Nearest = e.Valid[0]
+		}
+	}
+	r.mistakes = append(r.mistakes, m)
+}
+
+// applyWatches checks a file as a whole, and stores its watches.
+func (a *app) applyWatches(ctx context.Context, f *applyFlags, file string) error {
+	base, err := a.watchAddress(&f.datasetFlags, watchesPath)
+	if err != nil {
+		return err
+	}
+	r := &watchReader{ctx: ctx, dir: filepath.Dir(file)}
+	plan, err := r.read(file)
+	if err != nil {
+		return err
+	}
+	if err := a.mistakes(r.mistakes); err != nil { // it says that nothing was run, and so nothing was sent
+		return err
+	}
+	for i := range plan {
+		if err := a.applyWatch(ctx, f, base, &plan[i]); err != nil {
+			return err
+		}
+	}
+	if !f.prune {
+		return nil
+	}
+	return a.pruneWatches(ctx, base, plan)
+}
+
+// watchAddress returns an address on the server.
+func (a *app) watchAddress(f *datasetFlags, path string) (*url.URL, error) {
+	u, err := a.datasetAddress(f, nil)
+	if err == nil {
+		u.Path = strings.TrimSuffix(u.Path, datasetsPath) + path
+	}
+	return u, err
+}
+
+// read reads the file and everything that it names.
+func (r *watchReader) read(file string) ([]plannedWatch, error) {
+	data, err := readBounded(file, maxApplied)
+	if err != nil {
+		return nil, err
+	}
+	if r.doc, err = document.ParseContext(r.ctx, file, data); err != nil {
+		return nil, proviso.Errorf(proviso.Invalid, "%w", err)
+	}
+	root, ok := r.doc.Root.(*value.Object)
+	if !ok {
+		r.wrong(r.doc, "", errors.New("a file of watches is an object: name → watch"))
+		return nil, nil
+	}
+	watches, mistakes := monitor.ReadWatches(root)
+	for _, e := range mistakes {
+		r.wrong(r.doc, e.Pointer, e)
+	}
+	var plan []plannedWatch
+	for i := range watches {
+		w := &watches[i]
+		sent, ok := root.At(w.Name).(*value.Object)
+		if !ok {
+			continue
+		}
+		p := plannedWatch{name: w.Name, body: sent.Clone()}
+		if rest, ok := strings.CutPrefix(w.Assertions, "file://"); ok {
+			p.setName = "watch-" + w.Name
+			p.set = r.set(rest, document.Join(document.Join("", w.Name), "assertions"))
+			p.body.Set("assertions", "set:"+p.setName)
+		}
+		if w.Anchors.File != "" {
+			about := sent.Object("anchors").Clone()
+			about.Set("items", r.anchors(w.Anchors.File, document.Join(document.Join(document.Join("", w.Name), "anchors"), "file")))
+			p.body.Set("anchors", about)
+		}
+		plan = append(plan, p)
+	}
+	return plan, nil
+}
+
+func readBounded(file string, most int64) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err == nil && info.Size() > most {
+		return nil, proviso.Errorf(proviso.Limit, "%s has %d bytes, more than %d", file, info.Size(), most)
+	}
+	data, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, proviso.Because(err, proviso.NotFound, "there is no file %s", file)
+	}
+	return data, err
+}
+
+// path is the place of a file that is named in the file of watches.
+func (r *watchReader) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(r.dir, name)
+}
+
+// set reads a file with an assertion set: a list of assertions, or an object as servers
+// take it.
+func (r *watchReader) set(name, at string) []byte {
+	file := r.path(name)
+	data, err := readBounded(file, maxApplied)
+	if err != nil {
+		r.wrong(r.doc, at, err)
+		return nil
+	}
+	doc, err := document.ParseContext(r.ctx, file, data)
+	if err != nil {
+		r.wrong(r.doc, at, err)
+		return nil
+	}
+	set, ok := doc.Root.(*value.Object)
+	prefix := ""
+	if list, is := doc.Root.([]any); is {
+		set, ok, prefix = value.ObjectOf("assertions", list), true, "/assertions"
+	}
+	if !ok || !set.Has("assertions") {
+		r.wrong(doc, "", errors.New("a set is a list of assertions, or an object with the key assertions"))
+		return nil
+	}
+	if err := document.OnlyKeys(set, "assertions", "prompt", "threshold", "templates", "context"); err != nil {
+		r.wrong(doc, "", err)
+	}
+	var library *criteria.Library
+	if templates, ok := set.At("templates").(*value.Object); ok && templates.Len() > 0 {
+		var wrong []*proviso.Error
+		library, wrong = criteria.ReadLibrary(templates, "/templates")
+		for _, e := range wrong {
+			r.wrong(doc, e.Pointer, e)
+		}
+	}
+	request := value.ObjectOf("agent_input", "", "agent_output", "", "assertions", set.At("assertions"))
+	_, err = judge.ReadRequestWith(r.ctx, value.AppendJSON(nil, request), library)
+	var list judge.Mistakes
+	if errors.As(err, &list) {
+		for _, e := range list {
+			r.wrong(doc, strings.TrimPrefix(e.Pointer, prefix), e)
+		}
+	} else if err != nil {
+		r.wrong(doc, "", err)
+	}
+	return value.AppendJSON(nil, set)
+}
+
+// anchors reads a file of anchors: JSON Lines.
+func (r *watchReader) anchors(name, at string) []any {
+	file := r.path(name)
+	data, err := readBounded(file, maxAnchorFile)
+	if err != nil {
+		r.wrong(r.doc, at, err)
+		return nil
+	}
+	var items []any
+	for line, err := range document.Lines(bytes.NewReader(data)) {
+		doc := document.Located(file, func(pointer string) proviso.Place {
+			return document.JSONPlace(file, line, pointer, false)
+		})
+		if err != nil {
+			r.wrong(doc, "", err)
+			return nil
+		}
+		o, ok := line.Value.(*value.Object)
+		if !ok {
+			r.wrong(doc, "", errors.New("an anchor is an object with output, and usually with input"))
+			continue
+		}
+		if err := document.OnlyKeys(o, "id", "input", "output", "context", "metadata"); err != nil {
+			r.wrong(doc, "", err)
+		}
+		if _, ok := o.At("output").(string); !ok {
+			r.wrong(doc, "/output", errors.New("output is missing, or not a text"))
+		}
+		items = append(items, o)
+	}
+	if len(items) == 0 {
+		r.wrong(r.doc, at, fmt.Errorf("%s has no anchors", name))
+	}
+	return items
+}
+
+// applyWatch stores one watch, its set first.
+func (a *app) applyWatch(ctx context.Context, f *applyFlags, base *url.URL, p *plannedWatch) error {
+	if p.set != nil {
+		u, err := a.watchAddress(&f.datasetFlags, setsPath)
+		if err != nil {
+			return err
+		}
+		if _, err := a.askDatasets(ctx, http.MethodPut, u.JoinPath(p.setName), bytes.NewReader(p.set), "Content-Type", "application/json"); err != nil {
+			return fmt.Errorf("the set of %s: %w", p.name, err)
+		}
+	}
+	u := base.JoinPath(p.name)
+	before, err := a.storedWatch(ctx, u)
+	if err != nil {
+		return err
+	}
+	data, err := a.askDatasets(ctx, http.MethodPut, u, bytes.NewReader(value.AppendJSON(nil, p.body)), "Content-Type", "application/json")
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	var w watchOnServer
+	if err := json.Unmarshal(data, &w); err != nil || w.Version == 0 {
+		return notOfServer(u)
+	}
+	did := "changed"
+	switch {
+	case before == 0:
+		did = "new"
+	case before == w.Version:
+		did = "unchanged"
+	}
+	_, err = fmt.Fprintf(a.out, "%s version %d: %s\n", printable(w.Name), w.Version, did)
+	return err
+}
+
+// storedWatch returns the version of a watch, 0 if there is none.
+func (a *app) storedWatch(ctx context.Context, u *url.URL) (int, error) {
+	data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
+	var e *proviso.Error
+	if errors.As(err, &e) && e.Code == proviso.NotFound {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var w watchOnServer
+	if err := json.Unmarshal(data, &w); err != nil || w.Version == 0 {
+		return 0, notOfServer(u)
+	}
+	return w.Version, nil
+}
+
+// pruneWatches removes the watches that are not in the file.
+func (a *app) pruneWatches(ctx context.Context, base *url.URL, plan []plannedWatch) error {
+	list, err := a.watchesOnServer(ctx, base)
+	if err != nil {
+		return err
+	}
+	for _, w := range list {
+		if slices.ContainsFunc(plan, func(p plannedWatch) bool { return p.name == w.Name }) {
+			continue
+		}
+		resp, err := a.askServer(ctx, http.MethodDelete, base.JoinPath(w.Name), nil)
+		if err != nil {
+			return err
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusNoContent {
+			return refusal(base, resp)
+		}
+		if _, err := fmt.Fprintf(a.out, "%s: removed\n", printable(w.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

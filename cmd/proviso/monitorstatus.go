@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso/value"
+)
+
+// watchOnServer is a watch as a server describes it.
+type watchOnServer struct {
+	Name       string   `json:"name"`
+	Version    int      `json:"version"`
+	State      string   `json:"state"`
+	Causes     []string `json:"causes"`
+	OpenAlarms int      `json:"open_alarms"`
+	Queue      struct {
+		Pending int `json:"pending"`
+		Dropped int `json:"dropped_today"`
+	} `json:"queue"`
+	Spend struct {
+		Budget float64 `json:"budget"`
+		Spent  float64 `json:"spent"`
+	} `json:"spend"`
+	LastVerdict *time.Time `json:"last_verdict"`
+	Charts      []struct {
+		Assertion      string   `json:"assertion"`
+		Version        string   `json:"version"`
+		N              int      `json:"n"`
+		Rate           *float64 `json:"rate"`
+		State          string   `json:"state"`
+		SmallestChange *float64 `json:"smallest_change"`
+	} `json:"charts"`
+}
+
+func newMonitorStatus(a *app) *cobra.Command {
+	f := &datasetFlags{}
+	var format string
+	cmd := &cobra.Command{
+		Use:   "status [WATCH]",
+		Short: "Show the watches of a server, or the charts of one",
+		Long: "status shows the state of each watch: ok, learning (there is no verdict yet), alarm, or silent with its\n" +
+			"causes. With the name of a watch, it shows the charts of that one.\n\n" +
+			"Exit codes: 0 nothing is wrong, 1 there is an alarm or a watch is silent, 2 a mistake in the command\n" +
+			"line, 3 the server could not be asked.",
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("format", format, []string{"table", formatJSON}); err != nil {
+				return err
+			}
+			base, err := a.watchAddress(f, watchesPath)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				return a.oneStatus(cmd.Context(), base.JoinPath(args[0]), format)
+			}
+			return a.allStatus(cmd.Context(), base, format)
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().StringVar(&format, "format", "table", "print in `FORMAT` table or json")
+	return cmd
+}
+
+// watchesOnServer reads all watches.
+func (a *app) watchesOnServer(ctx context.Context, base *url.URL) ([]watchOnServer, error) {
+	var list []watchOnServer
+	for after := ""; ; {
+		u := *base
+		q := u.Query()
+		q.Set("limit", "1000")
+		if after != "" {
+			q.Set("after", after)
+		}
+		u.RawQuery = q.Encode()
+		data, err := a.askDatasets(ctx, http.MethodGet, &u, nil)
+		if err != nil {
+			return nil, err
+		}
+		var page struct {
+			Items []watchOnServer `json:"items"`
+			Next  string          `json:"next"`
+		}
+		if err := json.Unmarshal(data, &page); err != nil {
+			return nil, notOfServer(&u)
+		}
+		if list = append(list, page.Items...); page.Next == "" || page.Next == after {
+			return list, nil
+		}
+		after = page.Next
+	}
+}
+
+// wrong reports whether somebody should look at a watch.
+func (w *watchOnServer) wrong() bool { return w.State == "alarm" || w.State == "silent" }
+
+func (a *app) allStatus(ctx context.Context, base *url.URL, format string) error {
+	list, err := a.watchesOnServer(ctx, base)
+	if err != nil {
+		return err
+	}
+	wrong := false
+	for i := range list {
+		wrong = wrong || list[i].wrong()
+	}
+	if format == formatJSON {
+		if list == nil {
+			list = []watchOnServer{}
+		}
+		e := json.NewEncoder(a.out)
+		e.SetEscapeHTML(false)
+		err = e.Encode(list)
+	} else {
+		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT")
+		for i := range list {
+			list[i].row(w)
+		}
+		err = w.Flush()
+	}
+	if err == nil && wrong {
+		err = exitError{exitFailed}
+	}
+	return err
+}
+
+// row prints a watch as a row of a table.
+func (w *watchOnServer) row(to io.Writer) {
+	state := w.State
+	if len(w.Causes) > 0 {
+		state += " (" + strings.Join(w.Causes, ", ") + ")"
+	}
+	last := "never"
+	if w.LastVerdict != nil {
+		last = w.LastVerdict.UTC().Format("2006-01-02 15:04")
+	}
+	spent := fmt.Sprintf("$%.2f", w.Spend.Spent)
+	if w.Spend.Budget > 0 {
+		spent += fmt.Sprintf(" of $%.2f", w.Spend.Budget)
+	}
+	fmt.Fprintf(to, "%s\t%s\t%d\t%d\t%s\t%s\n", printable(w.Name), printable(state), w.OpenAlarms, w.Queue.Pending, spent, last)
+}
+
+func (a *app) oneStatus(ctx context.Context, u *url.URL, format string) error {
+	data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
+	if err != nil {
+		return err
+	}
+	var w watchOnServer
+	if _, err := value.ParseJSON(string(data)); err != nil || json.Unmarshal(data, &w) != nil || w.Version == 0 {
+		return notOfServer(u)
+	}
+	if format == formatJSON {
+		_, err = a.out.Write(data)
+	} else {
+		t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT")
+		w.row(t)
+		if len(w.Charts) > 0 {
+			fmt.Fprintln(t, "\nASSERTION\tVERSION\tSTATE\tN\tFAILS\tSEES")
+		}
+		for _, c := range w.Charts {
+			rate, sees := "-", "-"
+			if c.Rate != nil {
+				rate = fmt.Sprintf("%.1f %%", 100**c.Rate)
+			}
+			if c.SmallestChange != nil {
+				sees = fmt.Sprintf("from %.1f %%", 100**c.SmallestChange)
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", printable(c.Assertion), printable(c.Version), printable(c.State), c.N, rate, sees)
+		}
+		err = t.Flush()
+	}
+	if err == nil && w.wrong() {
+		err = exitError{exitFailed}
+	}
+	return err
+}

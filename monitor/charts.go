@@ -1,0 +1,234 @@
+package monitor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// MaxCharts bounds the charts of a watch. Beyond it, the one that had nothing for the
+	// longest time goes.
+	MaxCharts = 200
+	// idle is after how long without an evaluation a chart has no part in the false alarms
+	// of the project, and superseded after how long its alarm is over if another version
+	// has the traffic.
+	idle, superseded = 7 * day, day
+	// stateFormat is the number of the format of saved charts.
+	stateFormat = 1
+)
+
+// Charts are the charts of one watch, with its open alarms. They are not safe for
+// concurrent use.
+type Charts struct {
+	watch *Watch
+	o     Options
+	state state
+}
+
+// state is what is saved.
+type state struct {
+	Format     int                  `json:"format"`
+	Charts     []*chart             `json:"charts"`
+	Open       []*Alarm             `json:"open,omitempty"` // or acked
+	History    [len(whats)]history  `json:"history"`        // by whats
+	Objectives map[string]Objective `json:"objectives,omitempty"`
+	Clock      time.Time            `json:"clock"`
+	Started    time.Time            `json:"started"`
+	Waiting    time.Time            `json:"waiting"`            // since when a sampled event has no verdict
+	MixDay     time.Time            `json:"mix_day"`            // the last that was compared
+	Anchored   map[string]string    `json:"anchored,omitempty"` // judge of the last round, by assertion
+	Dropped    int                  `json:"dropped,omitempty"`  // charts beyond MaxCharts
+}
+
+// NewCharts makes the charts of a watch that has seen nothing yet.
+func NewCharts(w *Watch, o Options) *Charts {
+	return &Charts{watch: w, o: o, state: state{Format: stateFormat, Objectives: w.Objectives}}
+}
+
+// LoadCharts reads charts that [Charts.Save] wrote. An assertion whose objective has changed
+// since then learns its baseline again.
+func LoadCharts(w *Watch, saved []byte, o Options) (*Charts, error) {
+	c := &Charts{watch: w, o: o}
+	if err := json.Unmarshal(saved, &c.state); err != nil {
+		return nil, fmt.Errorf("read the charts of the watch %s: %w", w.Name, err)
+	}
+	if c.state.Format != stateFormat || slices.Contains(c.state.Charts, nil) || slices.Contains(c.state.Open, nil) {
+		return nil, fmt.Errorf("read the charts of the watch %s: %w", w.Name, errDamaged)
+	}
+	for _, one := range c.state.Charts {
+		before, had := c.state.Objectives[one.Assertion]
+		now, has := w.Objectives[one.Assertion]
+		if had != has || before != now {
+			one.Model, one.Baseline = model{}, baseline{}
+			one.restart(c.state.Clock)
+			c.begin(one, now, has, nil)
+		}
+	}
+	c.state.Objectives = w.Objectives
+	return c, nil
+}
+
+// Save returns the charts as JSON of bounded size.
+func (c *Charts) Save() []byte {
+	data, err := json.Marshal(&c.state)
+	if err != nil { // numbers that are none, which arithmetic here does not give
+		panic(err)
+	}
+	return data
+}
+
+// Live is the number of charts that can raise an alarm and had evaluations in the last
+// days: what [Options.Others] counts of other watches.
+func (c *Charts) Live() int {
+	n := 0
+	for _, one := range c.state.Charts {
+		if one.live() && c.state.Clock.Sub(one.Last) < idle {
+			n++
+		}
+	}
+	return n
+}
+
+// SetOthers replaces [Options.Others].
+func (c *Charts) SetOthers(n int) { c.o.Others = n }
+
+// Observe takes verdicts in the order of their commits, and returns the alarms that were
+// opened, updated or closed, in their state after the last verdict.
+func (c *Charts) Observe(list []Observation, now time.Time) []*Alarm {
+	touched := &changes{c: c, now: now.UTC()}
+	family := 0
+	for i := range list {
+		o := &list[i]
+		if at := o.clock(); at.After(c.state.Clock) && !o.Backfill {
+			c.state.Clock = at
+		}
+		if i%100 == 0 {
+			family = c.o.Others + c.Live()
+		}
+		c.state.saw(o)
+		one := c.chart(o)
+		h := one.observe(o, family, c.watch.FalseAlarms.PerDays)
+		if h.broken {
+			touched.add(c.breaks(one, family, o))
+		}
+		if h.decidable {
+			touched.add(c.closeID(one.Mended.Alarm, o.clock(), "it can be decided again"))
+			one.Mended, one.Undecide = nil, newDetector
+		}
+		if h.risen {
+			touched.add(c.rises(one, family, o))
+		}
+		if h.recovered {
+			id := one.Recovery.Alarm
+			c.refresh(one)
+			touched.add(c.closeID(id, o.clock(), "the failure rate is back where it was"))
+			one.Recovery = nil
+			one.restart(o.Time)
+		}
+		if one.Recovery != nil && !h.risen {
+			touched.mark(one)
+		}
+	}
+	touched.refresh()
+	touched.add(c.closeSuperseded(now)...)
+	return touched.list
+}
+
+// chart returns the chart of an observation.
+func (c *Charts) chart(o *Observation) *chart {
+	for _, one := range c.state.Charts {
+		if one.is(o) {
+			return one
+		}
+	}
+	if len(c.state.Charts) >= MaxCharts {
+		c.drop()
+	}
+	one := &chart{Assertion: o.Assertion, Version: o.Version, Judge: o.Judge}
+	objective, has := c.watch.Objectives[o.Assertion]
+	c.begin(one, objective, has, c.earlier(o))
+	c.state.Charts = append(c.state.Charts, one)
+	return one
+}
+
+// begin gives a chart what it is held against until it has a baseline.
+func (c *Charts) begin(one *chart, objective Objective, has bool, earlier *chart) {
+	switch {
+	case earlier != nil:
+		one.Model = earlier.Model
+		one.Model.Source = FromEarlier
+	case has:
+		one.Model = model{Source: FromObjective, Rate: objective.MaxFail, Upper: objective.MaxFail}
+	}
+}
+
+// earlier is the chart of the version before under the same judge, if it has a baseline.
+func (c *Charts) earlier(o *Observation) *chart {
+	var best *chart
+	for _, one := range c.state.Charts {
+		known := one.Model.Source == FromBaseline || one.Model.Source == FromEarlier
+		if one.Assertion == o.Assertion && one.Judge == o.Judge && known && (best == nil || one.Last.After(best.Last)) {
+			best = one
+		}
+	}
+	return best
+}
+
+// drop removes the chart without an open alarm that had nothing for the longest time.
+func (c *Charts) drop() {
+	at := -1
+	for i, one := range c.state.Charts {
+		if one.Recovery == nil && one.Mended == nil && (at < 0 || one.Last.Before(c.state.Charts[at].Last)) {
+			at = i
+		}
+	}
+	if at < 0 {
+		at = 0
+		c.closeID(c.state.Charts[0].alarm(), c.state.Clock, "")
+	}
+	c.state.Charts = slices.Delete(c.state.Charts, at, at+1)
+	c.state.Dropped++
+}
+
+// alarm is the id of the open alarm of a chart, "" if there is none.
+func (c *chart) alarm() string {
+	if c.Recovery != nil {
+		return c.Recovery.Alarm
+	}
+	return ""
+}
+
+// Ack says that somebody looks after an alarm; false if it is not open.
+func (c *Charts) Ack(id string) bool {
+	for _, a := range c.state.Open {
+		if a.ID == id {
+			a.State = StateAcked
+			return true
+		}
+	}
+	return false
+}
+
+// Open returns the alarms that are open or acked, oldest first.
+func (c *Charts) Open() []*Alarm { return copies(c.state.Open) }
+
+func copies(list []*Alarm) []*Alarm {
+	out := make([]*Alarm, len(list))
+	for i, a := range list {
+		one := *a
+		one.Changed, one.Examples = slices.Clone(a.Changed), slices.Clone(a.Examples)
+		out[i] = &one
+	}
+	return out
+}
+
+// alarmID is the same for the same alarm, whoever computes it.
+func alarmID(watch string, kind Kind, about string, at time.Time) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{watch, string(kind), about, at.UTC().Format(time.RFC3339Nano)}, "\x00")))
+	return "alarm_" + hex.EncodeToString(sum[:12])
+}

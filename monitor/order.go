@@ -1,0 +1,90 @@
+package monitor
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"iter"
+	"time"
+
+	"github.com/proviso-eval/proviso/ingest"
+)
+
+const (
+	// lookAhead is how many events a replay reads ahead, to see whether the clock of one is
+	// wrong.
+	lookAhead = 20
+	// maxIDs bounds the ids that a replay remembers, to find duplicates.
+	maxIDs = 1 << 20
+)
+
+// inOrder yields the events whose clock is not ahead. An event that is more than an hour
+// after all before it is ahead if most of those that follow are more than an hour before
+// it.
+func inOrder(events iter.Seq2[ingest.Event, error], now time.Time, counts *ReplayCounts) iter.Seq2[*ingest.Event, error] {
+	return func(yield func(*ingest.Event, error) bool) {
+		var queue []ingest.Event
+		var clock time.Time
+		take := func() bool {
+			e := queue[0]
+			queue[0] = ingest.Event{}
+			queue = queue[1:]
+			if isAhead(&e, clock, now, queue) {
+				counts.Future++
+				return true
+			}
+			clock = latest(clock, e.Time)
+			return yield(&e, nil)
+		}
+		for e, err := range events {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			counts.Events++
+			if queue = append(queue, e); len(queue) > lookAhead && !take() {
+				return
+			}
+		}
+		for len(queue) > 0 {
+			if !take() {
+				return
+			}
+		}
+	}
+}
+
+func isAhead(e *ingest.Event, clock, now time.Time, next []ingest.Event) bool {
+	if !now.IsZero() && e.Time.Sub(now) > ingest.MaxFuture {
+		return true
+	}
+	if !clock.IsZero() && e.Time.Sub(clock) <= ingest.MaxFuture {
+		return false
+	}
+	before := 0
+	for i := range next {
+		if e.Time.Sub(next[i].Time) > ingest.MaxFuture {
+			before++
+		}
+	}
+	return 2*before > len(next)
+}
+
+// recentIDs remembers the last maxIDs/2 ids at least.
+type recentIDs struct{ newer, older map[uint64]struct{} }
+
+// add reports whether an id is new.
+func (r *recentIDs) add(id string) bool {
+	sum := sha256.Sum256([]byte(id))
+	h := binary.LittleEndian.Uint64(sum[:])
+	if _, ok := r.newer[h]; ok {
+		return false
+	}
+	if _, ok := r.older[h]; ok {
+		return false
+	}
+	if r.newer == nil || len(r.newer) >= maxIDs/2 {
+		r.newer, r.older = map[uint64]struct{}{}, r.newer
+	}
+	r.newer[h] = struct{}{}
+	return true
+}

@@ -1,0 +1,265 @@
+package monitor
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/ingest"
+)
+
+// Verdict is a verdict on one assertion for an event.
+type Verdict struct {
+	Assertion string
+	Judge     string // identity, "" if none was asked
+	Status    proviso.Status
+	Cost      float64 // US dollars
+}
+
+// ReplayOptions say how recorded events are evaluated.
+type ReplayOptions struct {
+	// Evaluate decides the assertions of the watch about an event. It is called from up to
+	// Workers goroutines. An error ends the replay; what cannot be decided is a verdict.
+	Evaluate func(ctx context.Context, e *ingest.Event) ([]Verdict, error)
+	Workers  int       // 1 if it is 0
+	Salt     string    // of the sampling
+	Others   int       // charts of other watches, as in [Options]
+	Now      time.Time // events from after it have a wrong clock; zero if there is no such limit
+}
+
+// ReplayResult is what a watch would have said.
+type ReplayResult struct {
+	Alarms []*Alarm     `json:"alarms"` // in the order in which they were opened
+	Charts []ChartView  `json:"charts"`
+	Counts ReplayCounts `json:"counts"`
+}
+
+// ReplayCounts count what happened to the events of a replay.
+type ReplayCounts struct {
+	Events     int       `json:"events"`
+	Matched    int       `json:"matched"`              // by the watch
+	Sampled    int       `json:"sampled"`              // of these
+	Duplicate  int       `json:"duplicate,omitempty"`  // with the id of an earlier event; left out
+	Future     int       `json:"future,omitempty"`     // with a clock that is ahead; left out
+	Late       int       `json:"late,omitempty"`       // more than an hour; they enter when they come
+	Unanswered int       `json:"unanswered,omitempty"` // the agent gave no answer, so there is nothing to evaluate
+	Unpaid     int       `json:"unpaid,omitempty"`     // not evaluated, because the budget of the day was used up
+	Undecided  int       `json:"undecided,omitempty"`  // verdicts that are errors
+	Decided    int       `json:"decided"`              // verdicts that pass or fail
+	Cost       float64   `json:"cost"`                 // US dollars
+	From       time.Time `json:"from"`
+	To         time.Time `json:"to"`
+}
+
+// replay is the state of a replay.
+type replay struct {
+	o       ReplayOptions
+	watch   *Watch
+	matcher *Matcher
+	sampler *Sampler
+	charts  *Charts
+	ids     recentIDs
+	mix     mixLog
+	health  Health
+	clock   time.Time
+	batch   []sampledEvent
+	alarms  map[string]*Alarm
+	out     *ReplayResult
+
+	sequence  int64
+	today     time.Time
+	spent     float64 // today
+	evaluated int
+}
+
+// sampledEvent is an event that is to be evaluated.
+type sampledEvent struct {
+	event       ingest.Event
+	at          time.Time
+	probability float64
+}
+
+// Replay runs a watch over recorded events, in their order, with their own clock: what it
+// would have said is there at once, without a server. An error of events ends it.
+func Replay(ctx context.Context, events iter.Seq2[ingest.Event, error], w *Watch, o ReplayOptions) (*ReplayResult, error) {
+	matcher, err := w.Compile()
+	if err != nil {
+		return nil, err
+	}
+	o.Workers = max(1, o.Workers)
+	r := &replay{
+		o: o, watch: w, matcher: matcher, sampler: NewSampler(w, o.Salt), charts: NewCharts(w, Options{Others: o.Others}), alarms: map[string]*Alarm{}, out: &ReplayResult{},
+	}
+	for e, err := range inOrder(events, o.Now, &r.out.Counts) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = r.event(ctx, e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := r.flush(ctx); err != nil {
+		return nil, err
+	}
+	if !r.clock.IsZero() {
+		r.check(r.clock)
+	}
+	r.out.Counts.To = r.clock
+	r.out.Alarms = []*Alarm{}
+	for _, a := range r.alarms {
+		r.out.Alarms = append(r.out.Alarms, a)
+	}
+	slices.SortFunc(r.out.Alarms, func(a, b *Alarm) int { return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ID, b.ID)) })
+	r.out.Charts = r.charts.View()
+	return r.out, nil
+}
+
+// event takes the next event.
+func (r *replay) event(ctx context.Context, e *ingest.Event) error {
+	counts := &r.out.Counts
+	if !r.ids.add(e.ID) {
+		counts.Duplicate++
+		return nil
+	}
+	if e.Time.Before(r.clock.Add(-time.Hour)) {
+		counts.Late++
+	}
+	if err := r.advance(ctx, e.Time); err != nil {
+		return err
+	}
+	if match, err := r.matcher.Match(e); err != nil || !match {
+		return nil // a condition that fails on an event does not match it
+	}
+	counts.Matched++
+	r.health.LastEvent = r.clock
+	r.mix.add(r.clock, e.Segment[r.watch.Sample.Segment])
+	if e.Error != "" && e.Output == "" {
+		counts.Unanswered++
+		return nil
+	}
+	p, taken := r.sampler.Take(e)
+	if !taken {
+		return nil
+	}
+	counts.Sampled++
+	r.batch = append(r.batch, sampledEvent{*e, r.clock, p})
+	if len(r.batch) >= 8*r.o.Workers || r.watch.Sample.BudgetPerDay > 0 && len(r.batch) >= r.o.Workers {
+		return r.flush(ctx)
+	}
+	return nil
+}
+
+// advance moves the clock on. At each hour the sampling is planned, and the watch looks for
+// silence.
+func (r *replay) advance(ctx context.Context, to time.Time) error {
+	if r.clock.IsZero() {
+		r.clock, r.out.Counts.From = to, to
+		r.newDay()
+		r.charts.Check(r.health, to)
+	}
+	if !to.After(r.clock) {
+		return nil
+	}
+	hour := r.clock.Truncate(time.Hour).Add(time.Hour)
+	if to.Before(hour) {
+		r.clock = to
+		return nil
+	}
+	if err := r.flush(ctx); err != nil {
+		return err
+	}
+	step := max(time.Hour, (to.Sub(hour) / 240).Truncate(time.Hour)) // a long silence has few hours to look at
+	for at := hour; !at.After(to); at = at.Add(step) {
+		r.clock = at
+		r.newDay()
+		r.check(at)
+	}
+	r.clock = to
+	r.newDay()
+	cost := 0.0
+	if r.evaluated > 0 {
+		cost = r.out.Counts.Cost / float64(r.evaluated)
+	}
+	r.sampler.Plan(Forecast{Now: to, Traffic: r.mix.traffic(to), Cost: cost, Free: r.evaluated > 0 && cost == 0, Spent: r.spent})
+	return nil
+}
+
+// newDay begins the budget of a day.
+func (r *replay) newDay() {
+	if today := r.clock.UTC().Truncate(day); !today.Equal(r.today) {
+		r.today, r.spent, r.health.Refused = today, 0, false
+	}
+}
+
+func (r *replay) check(at time.Time) {
+	r.health.Spent, r.health.Mix = r.spent, r.mix.complete(at)
+	r.said(r.charts.Check(r.health, at))
+}
+
+func (r *replay) said(list []*Alarm) {
+	for _, a := range list {
+		r.alarms[a.ID] = a
+	}
+}
+
+// flush evaluates the events that wait.
+func (r *replay) flush(ctx context.Context) error {
+	batch := r.batch
+	r.batch = nil
+	if limit := r.watch.Sample.BudgetPerDay; limit > 0 && r.spent >= limit && len(batch) > 0 {
+		r.health.Refused = true
+		r.out.Counts.Unpaid += len(batch)
+		return nil
+	}
+	verdicts, errs := make([][]Verdict, len(batch)), make([]error, len(batch))
+	slots := make(chan struct{}, r.o.Workers)
+	var all sync.WaitGroup
+	for i := range batch {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			verdicts[i], errs[i] = r.o.Evaluate(ctx, &batch[i].event)
+		})
+	}
+	all.Wait()
+	var list []Observation
+	for i := range batch {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		list = r.observed(list, &batch[i], verdicts[i])
+	}
+	r.said(r.charts.Observe(list, r.clock))
+	return nil
+}
+
+// observed adds the verdicts on an event.
+func (r *replay) observed(list []Observation, s *sampledEvent, verdicts []Verdict) []Observation {
+	e := &s.event
+	r.health.LastSampled = s.at
+	r.evaluated++
+	for _, v := range verdicts {
+		switch v.Status {
+		case proviso.Errored:
+			r.out.Counts.Undecided++
+		case proviso.Pass, proviso.Fail:
+			r.out.Counts.Decided++
+			r.health.LastVerdict = s.at
+		}
+		r.spent += v.Cost
+		r.out.Counts.Cost += v.Cost
+		r.sequence++
+		list = append(list, Observation{
+			Sequence: r.sequence, Event: e.ID, Conversation: e.Conversation, Assertion: v.Assertion, Version: e.Version, Judge: v.Judge, Model: e.Model,
+			Prompt: ingest.PromptHash(e.Prompt), Segment: e.Segment[r.watch.Sample.Segment], Time: e.Time, At: s.at, Probability: s.probability, Status: v.Status,
+		})
+	}
+	return list
+}

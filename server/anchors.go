@@ -1,0 +1,230 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/ingest"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/monitor"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// anchor is an output that is judged again and again, so that a change of its verdicts is a
+// change of the judge.
+type anchor struct {
+	id                     string
+	input, output, context string
+	metadata               *value.Object
+}
+
+// anchorVerdict is the verdict on one assertion for one anchor, as rounds keep it.
+type anchorVerdict struct {
+	Anchor    string `json:"anchor"`
+	Assertion string `json:"assertion"`
+	Status    string `json:"status"`
+	Before    string `json:"before"` // the first verdict by this set, that it is held against
+}
+
+// maxAnchors bounds the anchors of a watch.
+const maxAnchors = 2000
+
+// readAnchors reads the items of anchors in the body of a watch.
+func readAnchors(d *decoder, v any) []anchor {
+	const at = "/anchors/items"
+	list, ok := v.([]any)
+	if !ok || len(list) > maxAnchors {
+		d.mistake(at, "anchors are a list of at most %d objects with output, and usually with input", maxAnchors)
+		return nil
+	}
+	var out []anchor
+	seen := map[string]bool{}
+	for i, item := range list {
+		place := document.Join(at, i)
+		o, ok := item.(*value.Object)
+		if !ok {
+			d.wants(place, "an object with output", item)
+			continue
+		}
+		a := anchor{}
+		for key, v := range o.All() {
+			to := map[string]*string{"id": &a.id, "input": &a.input, "output": &a.output, "context": &a.context}[key]
+			switch {
+			case to != nil:
+				if *to, ok = v.(string); !ok || len(*to) > judge.MaxText {
+					d.wants(document.Join(place, key), "text of at most 2 MiB", v)
+				}
+			case key == "metadata":
+				a.metadata, _ = v.(*value.Object)
+			default:
+				d.unknown(place, key, []string{"id", "input", "output", "context", "metadata"})
+			}
+		}
+		if a.output == "" {
+			d.mistake(place, "output is missing")
+		}
+		if a.id == "" {
+			a.id = anchorID(&a)
+		}
+		if seen[a.id] {
+			d.mistake(place, "there is another anchor with this id, or with the same texts")
+		}
+		seen[a.id] = true
+		out = append(out, a)
+	}
+	return out
+}
+
+// anchorID is the id of an anchor without one: a hash of its texts.
+func anchorID(a *anchor) string {
+	text, _ := json.Marshal([]string{a.input, a.output, a.context}) // texts cannot fail
+	return ingest.PromptHash(string(text))[len("sha256:"):][:16]
+}
+
+// anchorPause is how long a round that ended too early waits.
+const anchorPause = 10 * time.Minute
+
+// anchorRound returns a round of anchors that was judged and that the charts do not know yet,
+// and begins the next one if it is due. Judging takes long, and charts do not wait for it.
+func (m *monitoring) anchorRound(ctx context.Context, live *liveWatch) (*store.AnchorRound, []monitor.AnchorResult) {
+	if len(live.anchors) == 0 {
+		return nil, nil
+	}
+	work := m.workOf(live.key)
+	if round, results, busy := work.anchorRound(m.now()); round != nil || busy {
+		return round, results
+	}
+	rounds, err := m.s.o.Store.In(live.key.project).Anchors(ctx, live.Name, 1)
+	if err != nil {
+		m.failed(ctx, "read anchors", live.key.project, err)
+		return nil, nil
+	}
+	set, key, err := m.opened(ctx, live, work)
+	if err != nil || set == nil {
+		m.failed(ctx, "open the set of anchors", live.key.project, err)
+		return nil, nil
+	}
+	var last *store.AnchorRound
+	if len(rounds) > 0 {
+		last = &rounds[0]
+	}
+	if !m.anchorsDue(live, last, set) || !m.mayPay(ctx, live) {
+		return nil, nil
+	}
+	work.judge(true, nil, nil, time.Time{})
+	m.loops.Go(func() {
+		m.guarded(ctx, func(ctx context.Context) { m.judgeAnchors(ctx, live, set, key, last, work) })
+	})
+	return nil, nil
+}
+
+// anchored forgets a round that the charts know.
+func (m *monitoring) anchored(live *liveWatch, round *store.AnchorRound) {
+	if round != nil {
+		m.workOf(live.key).judge(false, nil, nil, time.Time{})
+	}
+}
+
+// anchorRound returns a finished round; busy is true while one is being judged, and for a
+// while after one that ended too early.
+func (w *watchWork) anchorRound(now time.Time) (round *store.AnchorRound, results []monitor.AnchorResult, busy bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.round, w.results, w.judging || now.Before(w.tried)
+}
+
+// judge sets how far the judgement of anchors is.
+func (w *watchWork) judge(judging bool, round *store.AnchorRound, results []monitor.AnchorResult, again time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.judging, w.round, w.results, w.tried = judging, round, results, again
+}
+
+// anchorsDue reports whether the anchors of a watch have to be judged: for the first time,
+// on schedule, or by another judge or set.
+func (m *monitoring) anchorsDue(live *liveWatch, last *store.AnchorRound, set *watchedSet) bool {
+	if last == nil || last.Judge != m.s.o.Judge.Identity() || last.Set != set.hash {
+		return true
+	}
+	every := live.conf.Anchors.Every
+	return every > 0 && !m.now().Before(last.At.Add(every))
+}
+
+// mayPay reports whether the budget of a watch has something left today.
+func (m *monitoring) mayPay(ctx context.Context, live *liveWatch) bool {
+	budget := live.conf.Sample.BudgetPerDay
+	if budget <= 0 {
+		return true
+	}
+	h, err := m.s.o.Store.In(live.key.project).WatchHealth(ctx, live.Name, m.now())
+	return err == nil && h.Spend.Spent+h.Spend.Uncertain+h.Spend.Reserved < budget
+}
+
+// judgeAnchors judges all anchors of a watch. An answer that the cache has would hide a
+// change of the judge, so each round is a sample of its own. A round that ends too early,
+// because the judge cannot be asked, is begun again later.
+func (m *monitoring) judgeAnchors(ctx context.Context, live *liveWatch, set *watchedSet, key store.Key, last *store.AnchorRound, work *watchWork) {
+	began := m.now()
+	c := &chunk{live: live, set: set, key: key, repeat: int(began.Unix())}
+	before := firstVerdicts(last, set)
+	cost := 0.0
+	var list []anchorVerdict
+	for _, a := range live.anchors {
+		if ctx.Err() != nil {
+			work.judge(false, nil, nil, time.Time{})
+			return
+		}
+		e := &ingest.Event{ID: a.id, Agent: live.conf.Match.Agent, Input: a.input, Output: a.output, Context: a.context, Metadata: a.metadata}
+		resp, account, err := m.decide(ctx, c, e)
+		paid, usage := account.total()
+		cost += paid
+		m.s.metrics.spent(live.key.project, paid, usage)
+		if failed := m.s.settle(ctx, account); failed != nil {
+			m.s.o.Log.Error("charge a key", "watch", live.Name, "error", failed)
+		}
+		if t, why := account.trouble(); err != nil || t != "" {
+			if t != "" {
+				work.stuck(t, why, m.now())
+			}
+			work.judge(false, nil, nil, m.now().Add(anchorPause))
+			return
+		}
+		for _, r := range resp.Results {
+			v := anchorVerdict{Anchor: a.id, Assertion: r.ID, Status: r.Status, Before: r.Status}
+			if first := before[[2]string{v.Anchor, v.Assertion}]; first != "" {
+				v.Before = first
+			}
+			list = append(list, v)
+		}
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		m.failed(ctx, "keep anchors", live.key.project, err)
+	}
+	identity := m.s.o.Judge.Identity()
+	var results []monitor.AnchorResult
+	for _, v := range list {
+		results = append(results, monitor.AnchorResult{Anchor: v.Anchor, Assertion: v.Assertion, Judge: identity, Before: statusNamed(v.Before), Now: statusNamed(v.Status)})
+	}
+	work.judge(false, &store.AnchorRound{At: began, Judge: identity, Set: set.hash, Cost: cost, Results: data}, results, time.Time{})
+}
+
+// firstVerdicts are the verdicts that a round is held against: those of the first round by
+// the same set that decided.
+func firstVerdicts(last *store.AnchorRound, set *watchedSet) map[[2]string]string {
+	first := map[[2]string]string{}
+	var list []anchorVerdict
+	if last == nil || last.Set != set.hash || json.Unmarshal(last.Results, &list) != nil {
+		return first
+	}
+	for _, v := range list {
+		if v.Before != proviso.Errored.String() {
+			first[[2]string{v.Anchor, v.Assertion}] = v.Before
+		}
+	}
+	return first
+}

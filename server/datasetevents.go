@@ -1,0 +1,131 @@
+package server
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// maxMadeEvents bounds the events that one request makes cases or items of.
+const maxMadeEvents = 1000
+
+// eventsAsked returns the events that a request names, by their ids or by the query of a list
+// of events, with their texts, newest first. at is the pointer of the member that names them.
+func (s *Server) eventsAsked(c *call, ids []string, query string, most int) ([]store.Event, error) {
+	if !seesAll(c.key) {
+		return nil, problem(codeForbidden, "events are for keys with the scope read")
+	}
+	if ids != nil {
+		return eventsByID(c, ids)
+	}
+	f, err := s.filterOf(query)
+	if err != nil {
+		return nil, err
+	}
+	f.Contents, f.Kept = true, true
+	var list []store.Event
+	for page := (store.Page{Limit: store.MaxPage}); ; {
+		l, err := c.kept.ListEvents(c.r.Context(), f, page)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, l.Items...)
+		if page.After = l.Next; l.Next == "" || len(list) > most {
+			break
+		}
+	}
+	switch {
+	case len(list) > most:
+		return nil, pointed("/filter", proviso.Limit, fmt.Sprintf("more than %d events: narrow the filter, such as with since", most))
+	case len(list) == 0:
+		return nil, pointed("/filter", proviso.NotFound, "there are no events of this filter whose texts are kept")
+	}
+	return list, nil
+}
+
+// filterOf reads a filter as the query of GET /v1/events.
+func (s *Server) filterOf(query string) (f store.EventFilter, err error) {
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		return f, pointed("/filter", proviso.Invalid, "the filter is no query of an address, such as agent=support&status=fail")
+	}
+	var names []string
+	for _, p := range trafficFilters {
+		names = append(names, p.Name)
+	}
+	for key := range q {
+		if !slices.Contains(names, key) {
+			return f, pointed("/filter", proviso.Invalid, "the filter has an unknown parameter "+strconv.Quote(shortened(key)), names...)
+		}
+	}
+	if f, err = s.trafficFilter(q); err != nil {
+		return f, pointed("/filter", proviso.Invalid, "the filter: "+err.Error())
+	}
+	return f, nil
+}
+
+// eventsByID returns events by their ids.
+func eventsByID(c *call, ids []string) ([]store.Event, error) {
+	if len(ids) > maxMadeEvents {
+		return nil, pointed("/events", proviso.Limit, fmt.Sprintf("there are %d events, and at most %d are taken at once", len(ids), maxMadeEvents))
+	}
+	var list []store.Event
+	seen := map[string]bool{}
+	for i, id := range ids {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		e, err := c.kept.Event(c.r.Context(), id)
+		switch at := "/events/" + strconv.Itoa(i); {
+		case err != nil && isNotFound(err):
+			return nil, invalid([]Mistake{{Pointer: at, Code: proviso.NotFound, Message: "there is no event " + strconv.Quote(shortened(id))}}, 0)
+		case err != nil:
+			return nil, err
+		case !e.Kept:
+			return nil, invalid([]Mistake{{Pointer: at, Code: proviso.Unsupported, Message: "the texts of the event " + strconv.Quote(shortened(id)) + " are not kept"}}, 0)
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// casesOfEvents makes cases of events of production.
+func (s *Server) casesOfEvents(c *call, in *NewCases) ([]*value.Object, error) {
+	list, err := s.eventsAsked(c, in.Events, in.Filter, maxMadeEvents)
+	if err != nil {
+		return nil, err
+	}
+	made := make([]*value.Object, 0, len(list))
+	for i := range list {
+		made = append(made, caseOfEvent(&list[i]))
+	}
+	return made, nil
+}
+
+// caseOfEvent makes a case of an event: its texts become variables, and where it comes from
+// is in its metadata. The same event makes the same case.
+func caseOfEvent(e *store.Event) *value.Object {
+	vars := value.ObjectOf("input", e.Input)
+	if e.Context != "" {
+		vars.Set("context", e.Context)
+	}
+	if e.Output != "" {
+		vars.Set("output", e.Output)
+	}
+	from := value.ObjectOf("event", e.ID, "agent", e.Agent)
+	for _, more := range [...]struct{ key, text string }{{"conversation", e.Conversation}, {"version", e.Version}, {"model", e.Model}, {"prompt", e.Prompt}} {
+		if more.text != "" {
+			from.Set(more.key, more.text)
+		}
+	}
+	if len(e.Segment) > 0 {
+		from.Set("segment", value.Of(e.Segment))
+	}
+	return value.ObjectOf("id", "event-"+e.ID, "vars", vars, "metadata", from)
+}

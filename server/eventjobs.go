@@ -1,0 +1,143 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/store"
+)
+
+const (
+	// eventChunk is the number of events that one worker takes at once, if no model is
+	// asked. With a model it is 1, so that few calls are in flight.
+	eventChunk = 16
+	eventTries = 3                // of an event whose assertions are undecided
+	firstPause = 15 * time.Second // before the second try; it doubles
+	// troublePause is how long a watch waits whose judge cannot be asked until somebody
+	// mends it.
+	troublePause = time.Minute
+)
+
+// evaluateEvents leases jobs and evaluates them until ctx ends; then it waits for the
+// events under way. What is not begun is put back.
+func (m *monitoring) evaluateEvents(ctx context.Context) {
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	slots := make(chan struct{}, m.s.o.WatchWorkers)
+	// Events under way may end after ctx, because they are paid for.
+	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, func() {
+		time.AfterFunc(m.s.o.StopTimeout/2, cancel)
+	})()
+	m.everySoon(ctx, m.wake, func(ctx context.Context, p store.Project) {
+		list, err := m.of(ctx, p)
+		if err != nil {
+			m.failed(ctx, "read watches", p, err)
+			return
+		}
+		for busy := len(list) > 0; busy && ctx.Err() == nil; {
+			busy = false
+			for _, live := range list {
+				c, err := m.leaseChunk(ctx, live, slots)
+				if err != nil {
+					m.failed(ctx, "lease events of "+live.Name, p, err)
+				}
+				if len(c.leases) == 0 {
+					continue
+				}
+				busy = true
+				workers.Go(func() {
+					defer func() { <-slots }()
+					m.guarded(working, func(working context.Context) { m.evaluateChunk(working, ctx, c) })
+				})
+			}
+		}
+	})
+}
+
+// chunk is what one worker does.
+type chunk struct {
+	live   *liveWatch
+	set    *watchedSet
+	key    store.Key
+	leases []store.EventLease
+	repeat int // of an anchor
+}
+
+// leaseChunk waits for a worker and leases jobs for it. Where there is nothing to do, it
+// takes no worker.
+func (m *monitoring) leaseChunk(ctx context.Context, live *liveWatch, slots chan struct{}) (c chunk, err error) {
+	select {
+	case slots <- struct{}{}:
+	case <-ctx.Done():
+		return c, nil
+	}
+	defer func() {
+		if len(c.leases) == 0 {
+			<-slots
+		}
+	}()
+	work := m.workOf(live.key)
+	reserve, ok := work.mayLease(m.now())
+	if !ok {
+		return c, nil
+	}
+	c.live = live
+	if c.set, c.key, err = m.opened(ctx, live, work); err != nil || c.set == nil {
+		return c, err
+	}
+	limit := eventChunk
+	if c.set.asks {
+		limit = 1
+	}
+	c.leases, err = m.s.o.Store.In(live.key.project).LeaseEvents(ctx, store.LeaseEvents{
+		Watch: live.Name, Limit: limit, Lease: time.Duration(limit)*m.s.o.EvaluateLimit + time.Minute, Reserve: reserve, Budget: live.conf.Sample.BudgetPerDay,
+	})
+	work.lease(len(c.leases))
+	return c, err
+}
+
+// opened returns the set and the key of a watch. What is missing there is a trouble of the
+// watch.
+func (m *monitoring) opened(ctx context.Context, live *liveWatch, work *watchWork) (*watchedSet, store.Key, error) {
+	set, err := m.setOf(ctx, live)
+	var key store.Key
+	if err == nil {
+		key, err = m.s.keyOf(ctx, store.Run{CreatedBy: live.CreatedBy})
+	}
+	var e *proviso.Error
+	if err != nil && ctx.Err() == nil && errors.As(err, &e) && e.Code != proviso.Unavailable {
+		work.stuck(provider.KeyTrouble, e.Error(), m.now())
+		return nil, key, nil
+	}
+	return set, key, err
+}
+
+// evaluateChunk evaluates events one after the other. When stopping ends, it puts those back
+// that it has not begun.
+func (m *monitoring) evaluateChunk(ctx, stopping context.Context, c chunk) {
+	for i, l := range c.leases {
+		if stopping.Err() != nil {
+			m.workOf(c.live.key).lease(-len(c.leases[i:]))
+			if err := m.s.o.Store.In(c.live.key.project).ReleaseEvents(context.WithoutCancel(ctx), c.live.Name, c.leases[i:]); err != nil {
+				m.s.o.Log.Error("monitor", "doing", "release events", "error", err)
+			}
+			return
+		}
+		r := m.evaluateEvent(ctx, &c, l)
+		if !c.set.asks {
+			m.results <- r
+			continue
+		}
+		// Nothing else is paid for before this is stored: a process that is killed loses no
+		// more than the calls of its workers.
+		kept := make(chan struct{})
+		r.kept = kept
+		m.results <- r
+		<-kept
+	}
+}

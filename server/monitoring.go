@@ -1,0 +1,126 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso/internal/recent"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// monitoring is what a server does for its watches in the background: it evaluates sampled
+// events, brings charts up to date, judges anchors again, and tells people of alarms. Its
+// state is in the store, so that a server that is killed continues where it was.
+type monitoring struct {
+	s      *Server
+	now    func() time.Time
+	began  time.Time
+	wake   chan struct{} // there are jobs
+	outbox chan struct{} // there are notices
+	watches
+	settler
+
+	mu     sync.Mutex
+	work   map[watchKey]*watchWork
+	alarms *recent.Cache[string, struct{}] // that were opened or updated, by id
+
+	loops sync.WaitGroup
+}
+
+// watchKey names a watch.
+type watchKey struct {
+	project store.Project
+	name    string
+}
+
+func newMonitoring(s *Server) *monitoring {
+	m := &monitoring{
+		s: s, now: s.o.Now, began: s.o.Now(), wake: make(chan struct{}, 1), outbox: make(chan struct{}, 1), work: map[watchKey]*watchWork{},
+	}
+	m.watches = watches{m: m, lists: map[store.Project]*watchList{}, sets: recent.New[string, *watchedSet](recent.Options[*watchedSet]{Entries: 200})}
+	m.alarms = recent.New[string, struct{}](recent.Options[struct{}]{Entries: 10_000})
+	m.settler = settler{m: m, results: make(chan settlement, 4*s.o.WatchWorkers)}
+	return m
+}
+
+// start begins the work; stop ends it and waits. A server without workers watches nothing.
+func (m *monitoring) start(ctx context.Context) (stop func()) {
+	if m.s.o.WatchWorkers <= 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	evaluating := make(chan struct{})
+	m.loops.Go(func() {
+		defer close(evaluating)
+		m.evaluateEvents(ctx)
+	})
+	m.loops.Go(func() { m.settle(evaluating) })
+	m.loops.Go(func() { m.chart(ctx) })
+	if m.s.o.Notifier != nil {
+		m.loops.Go(func() { m.sendNotices(ctx) })
+	}
+	if m.s.o.Verdicts != nil {
+		m.loops.Go(func() { m.flushVerdicts(ctx) })
+	}
+	return func() {
+		cancel()
+		m.loops.Wait()
+	}
+}
+
+// signal wakes a loop that waits. One signal is enough for all that happened.
+func signal(to chan struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
+	}
+}
+
+// everySoon calls do for each project, when there is a signal and every [Options.Poll],
+// until ctx ends.
+func (m *monitoring) everySoon(ctx context.Context, when <-chan struct{}, do func(context.Context, store.Project)) {
+	m.every(ctx, when, m.s.o.Poll, func(ctx context.Context) {
+		projects, err := m.s.o.Store.Projects(ctx)
+		if err != nil {
+			m.failed(ctx, "list projects", "", err)
+		}
+		for _, p := range projects {
+			do(ctx, p)
+		}
+	})
+}
+
+// every calls do when there is a signal and after a pause, until ctx ends. A panic ends
+// only that call.
+func (m *monitoring) every(ctx context.Context, when <-chan struct{}, pause time.Duration, do func(context.Context)) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		m.guarded(ctx, do)
+		select {
+		case <-ctx.Done():
+			return
+		case <-when:
+		case <-tick.C:
+		}
+	}
+}
+
+// guarded calls do, and logs a panic as a defect.
+func (m *monitoring) guarded(ctx context.Context, do func(context.Context)) {
+	defer func() {
+		if v := recover(); v != nil {
+			m.s.o.Log.Error("defect", "doing", "monitor", "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+		}
+	}()
+	do(ctx)
+}
+
+// flushVerdicts sends verdicts on to a collector, a second after they are there.
+func (m *monitoring) flushVerdicts(ctx context.Context) {
+	m.every(ctx, nil, time.Second, func(context.Context) { m.s.o.Verdicts.Flush() })
+	m.s.o.Verdicts.Flush()
+}

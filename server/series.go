@@ -1,0 +1,267 @@
+package server
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// WatchSeries is how often assertions failed in the traffic of a watch, by time.
+type WatchSeries struct {
+	Watch string       `json:"watch"`
+	From  time.Time    `json:"from"`
+	To    time.Time    `json:"to"`
+	StepS int64        `json:"step_s" doc:"Seconds of a bucket"`
+	By    string       `json:"by,omitempty" enum:"version,segment"`
+	Lines []SeriesLine `json:"lines"`
+}
+
+// SeriesLine is the series of one assertion, and of one version and judge, or of one
+// segment.
+type SeriesLine struct {
+	Assertion string        `json:"assertion"`
+	Version   string        `json:"version,omitempty" doc:"Of the agent"`
+	Judge     string        `json:"judge,omitempty" doc:"Its identity"`
+	Segment   string        `json:"segment,omitempty"`
+	Total     SeriesBucket  `json:"total" doc:"The whole range"`
+	Note      string        `json:"note,omitempty" doc:"Says that the rate is the judge's, where no label corrects it"`
+	Buckets   SeriesBuckets `json:"buckets" doc:"One for each step; null where nothing was evaluated"`
+}
+
+// SeriesBuckets are the buckets of a line; a gap is nil.
+type SeriesBuckets []*SeriesBucket
+
+// Schema implements huma.SchemaProvider: an item may be null.
+func (SeriesBuckets) Schema(r huma.Registry) *huma.Schema {
+	one := r.Schema(typeOf[SeriesBucket](), true, "SeriesBucket")
+	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{OneOf: []*huma.Schema{one, {Type: "null"}}}}
+}
+
+// SeriesBucket adds up the verdicts in a span of time.
+type SeriesBucket struct {
+	Start     time.Time     `json:"start"`
+	N         int           `json:"n" doc:"Verdicts that are pass or fail"`
+	Fail      int           `json:"fail"`
+	Errors    int           `json:"errors,omitempty"`
+	Skipped   int           `json:"skipped,omitempty"`
+	Rate      *float64      `json:"rate" doc:"The share that fails, weighted by the inverse of the probabilities of sampling; null if nothing is decided"`
+	Low       *float64      `json:"low" doc:"Lower limit of its 95 % interval"`
+	High      *float64      `json:"high" doc:"Upper limit of its 95 % interval"`
+	Corrected *RateInterval `json:"corrected,omitempty" doc:"The share that fails by what people say: the judge's rate, corrected by labels of a random sample"`
+	Cost      float64       `json:"cost,omitempty" doc:"US dollars"`
+}
+
+// RateInterval is an estimate with its 95 % interval.
+type RateInterval struct {
+	Rate   float64 `json:"rate"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	Labels int     `json:"labels,omitempty" doc:"Labels that it comes from"`
+}
+
+const (
+	seriesConfidence = 0.95
+	seriesBuckets    = 120 // about that many, where a request names no step
+	seriesMost       = 5000
+	seriesLines      = 2000
+	notCorrected     = "judge's rate, not corrected"
+)
+
+// watchSeries sends the series of a watch.
+func (s *Server) watchSeries(c *call) error {
+	q, err := c.query("assertion", "from", "to", "by", "step")
+	if err != nil {
+		return err
+	}
+	f := store.SeriesFilter{Watch: c.r.PathValue("watch"), Assertion: q.Get("assertion")}
+	if f.By, err = choice(q, "by", store.ByVersion, store.BySegment); err != nil {
+		return err
+	}
+	if f.From, f.To, err = s.rangeOf(q, 30*24*time.Hour); err != nil {
+		return err
+	}
+	if f.Step, err = stepOf(q, f.From, f.To, s.o.Now()); err != nil {
+		return err
+	}
+	out, err := s.monitor.series(c.r.Context(), c.project, f)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// rangeOf reads a range of time, which ends now and has a usual length.
+func (s *Server) rangeOf(q url.Values, usual time.Duration) (from, to time.Time, err error) {
+	if from, err = timeOf(q, "from"); err != nil {
+		return from, to, err
+	}
+	if to, err = timeOf(q, "to"); err != nil {
+		return from, to, err
+	}
+	if to.IsZero() {
+		to = s.o.Now()
+	}
+	if from.IsZero() {
+		from = to.Add(-usual)
+	}
+	if from, to = from.UTC(), to.UTC(); !from.Before(to) {
+		return from, to, proviso.Errorf(proviso.Invalid, "from has to be before to")
+	}
+	return from, to, nil
+}
+
+// The steps that a request gets if it names none.
+var seriesSteps = []time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
+
+// stepOf reads the length of a bucket.
+func stepOf(q url.Values, from, to, now time.Time) (time.Duration, error) {
+	if text := q.Get("step"); text != "" {
+		step, err := time.ParseDuration(text)
+		if err != nil {
+			return 0, proviso.Errorf(proviso.Invalid, "step has to be a time such as 1h or 10m, not %q", shortened(text))
+		}
+		if step > 0 && to.Sub(from)/step > seriesMost {
+			return 0, proviso.Errorf(proviso.Limit, "the series has more than %d steps; choose longer ones", seriesMost)
+		}
+		return step, nil
+	}
+	for _, step := range seriesSteps {
+		if to.Sub(from)/step <= seriesBuckets && (step >= time.Hour || from.After(now.Add(-47*time.Hour))) {
+			return step, nil
+		}
+	}
+	return 30 * 24 * time.Hour, nil
+}
+
+// series reads a series and brings it into lines.
+func (m *monitoring) series(ctx context.Context, p store.Project, f store.SeriesFilter) (*WatchSeries, error) {
+	in := m.s.o.Store.In(p)
+	buckets, err := in.Series(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	said, err := m.labelled(ctx, p, f)
+	if err != nil {
+		return nil, err
+	}
+	first := f.From.Truncate(f.Step)
+	n := int((f.To.Sub(first) + f.Step - 1) / f.Step)
+	out := &WatchSeries{Watch: f.Watch, From: f.From, To: f.To, StepS: int64(f.Step / time.Second), By: string(f.By), Lines: []SeriesLine{}}
+	at := map[seriesKey]int{}
+	totals := []store.Bucket{}
+	for _, b := range buckets {
+		key := seriesKey{b.Assertion, b.Version, b.Judge, b.Segment}
+		i, ok := at[key]
+		if !ok {
+			if len(out.Lines) == seriesLines {
+				return nil, proviso.Errorf(proviso.Limit, "the series has more than %d lines; name an assertion, or a shorter range", seriesLines)
+			}
+			i = len(out.Lines)
+			at[key] = i
+			out.Lines = append(out.Lines, SeriesLine{Assertion: b.Assertion, Version: b.Version, Judge: b.Judge, Segment: b.Segment, Buckets: make([]*SeriesBucket, n)})
+			totals = append(totals, store.Bucket{Start: f.From})
+		}
+		addBucket(&totals[i], &b)
+		if slot := int(b.Start.Sub(first) / f.Step); slot >= 0 && slot < n {
+			shown := bucketOf(&b)
+			shown.Corrected = said.corrected(key, &b, b.Start, b.Start.Add(f.Step))
+			out.Lines[i].Buckets[slot] = &shown
+		}
+	}
+	for key, i := range at {
+		line := &out.Lines[i]
+		line.Total = bucketOf(&totals[i])
+		if line.Total.Corrected = said.corrected(key, &totals[i], f.From, f.To); line.Total.Corrected == nil {
+			line.Note = notCorrected
+		}
+	}
+	return out, nil
+}
+
+// seriesKey names a line of a series.
+type seriesKey struct{ assertion, version, judge, segment string }
+
+// addBucket adds what a bucket adds up to.
+func addBucket(to, b *store.Bucket) {
+	to.Pass, to.Fail, to.Errors, to.Skipped = to.Pass+b.Pass, to.Fail+b.Fail, to.Errors+b.Errors, to.Skipped+b.Skipped
+	to.Weight, to.Failing, to.Squares, to.Cost = to.Weight+b.Weight, to.Failing+b.Failing, to.Squares+b.Squares, to.Cost+b.Cost
+}
+
+// bucketOf is a bucket as clients see it.
+func bucketOf(b *store.Bucket) SeriesBucket {
+	out := SeriesBucket{Start: b.Start.UTC(), N: b.Pass + b.Fail, Fail: b.Fail, Errors: b.Errors, Skipped: b.Skipped, Cost: b.Cost}
+	rate, n, ok := failingShare(b)
+	if !ok {
+		return out
+	}
+	out.Rate = &rate
+	if i, err := stats.WilsonEffective(rate, n, seriesConfidence); err == nil {
+		out.Low, out.High = &i.Low, &i.High
+	}
+	return out
+}
+
+// failingShare is the weighted share that fails, and the number of equally likely events that
+// would say as much; ok is false if nothing is decided.
+func failingShare(b *store.Bucket) (rate, n float64, ok bool) {
+	if b.Weight <= 0 || b.Squares <= 0 {
+		return 0, 0, false
+	}
+	return min(1, max(0, b.Failing/b.Weight)), min(float64(b.Pass+b.Fail), b.Weight*b.Weight/b.Squares), true
+}
+
+// spoken are the labels of people on events of a range that were drawn at random.
+type spoken []spokenOf
+
+// spokenOf is a label beside the verdict on the same assertion.
+type spokenOf struct {
+	seriesKey    // version, judge and segment of the verdict
+	at           time.Time
+	judged, said bool // pass
+}
+
+// corrected corrects a rate of failures by the labels in a range; nil if there are none. It
+// is prediction-powered inference: for pass and fail, that is post-stratification.
+func (list spoken) corrected(key seriesKey, b *store.Bucket, from, to time.Time) *RateInterval {
+	var c stats.Confusion
+	for _, l := range list {
+		if l.assertion != key.assertion || key.version != "" && l.version != key.version || key.judge != "" && l.judge != key.judge || key.segment != "" && l.segment != key.segment {
+			continue
+		}
+		if l.at.Before(from) || !l.at.Before(to) {
+			continue
+		}
+		switch {
+		case l.judged && l.said:
+			c.TP++
+		case l.judged:
+			c.FP++
+		case l.said:
+			c.FN++
+		default:
+			c.TN++
+		}
+	}
+	rate, n, ok := failingShare(b)
+	labels := c.TP + c.FP + c.FN + c.TN
+	if !ok || labels == 0 {
+		return nil
+	}
+	size := max(int(math.Round(n)), labels)
+	judged := stats.Count{Pass: int(math.Round((1 - rate) * float64(size))), N: size}
+	judged.Pass = min(max(judged.Pass, c.TP+c.FP), size-c.FN-c.TN)
+	passed, failed := c.Strata()
+	e, err := stats.PostStratified(judged, passed, failed, seriesConfidence)
+	if err != nil {
+		return nil
+	}
+	return &RateInterval{Rate: 1 - e.Value, Low: 1 - e.High, High: 1 - e.Low, Labels: labels}
+}

@@ -1,0 +1,357 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/monitor"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// WatchView is a watch with what it knows.
+type WatchView struct {
+	Name        string              `json:"name"`
+	Version     int                 `json:"version" doc:"Its number, from 1"`
+	Hash        string              `json:"hash" doc:"Of the content"`
+	CreatedAt   time.Time           `json:"created_at"`
+	UpdatedAt   time.Time           `json:"updated_at" doc:"When this version was stored"`
+	CreatedBy   string              `json:"created_by,omitempty" doc:"The id of the API key that pays for its evaluations"`
+	Watch       json.RawMessage     `json:"watch" doc:"As it was sent, without the items of its anchors"`
+	Anchors     int                 `json:"anchors" doc:"How many it has"`
+	State       string              `json:"state" enum:"ok,learning,alarm,silent"`
+	Causes      []string            `json:"causes,omitempty" doc:"Why it is silent"`
+	OpenAlarms  int                 `json:"open_alarms" doc:"Alarms that are not closed"`
+	Queue       WatchQueue          `json:"queue"`
+	Spend       WatchSpend          `json:"spend"`
+	LastVerdict *time.Time          `json:"last_verdict,omitempty" doc:"When a pass or a fail was stored last"`
+	LastError   *time.Time          `json:"last_error,omitempty"`
+	Error       string              `json:"error,omitempty" doc:"Why an event could not be evaluated last"`
+	Charts      []monitor.ChartView `json:"charts"`
+	FalseAlarms string              `json:"false_alarms,omitempty" doc:"What the rate of false alarms that was asked for means for a month"`
+}
+
+// WatchQueue are the events of a watch that wait.
+type WatchQueue struct {
+	Pending int        `json:"pending"`
+	Oldest  *time.Time `json:"oldest,omitempty" doc:"Since when the oldest waits"`
+	Dropped int        `json:"dropped_today" doc:"Events that were not evaluated, because too many waited"`
+}
+
+// WatchSpend is what a watch spent today (UTC), in US dollars.
+type WatchSpend struct {
+	Day       string  `json:"day"`
+	Budget    float64 `json:"budget,omitempty" doc:"0 or missing is no limit"`
+	Spent     float64 `json:"spent"`
+	Reserved  float64 `json:"reserved" doc:"For events that are being evaluated"`
+	Uncertain float64 `json:"uncertain" doc:"Perhaps spent: what was reserved when a process was killed"`
+	Events    int     `json:"events" doc:"Evaluations that ended"`
+}
+
+// NewWatch is a watch to be stored.
+type NewWatch struct {
+	Match       NewWatchMatch             `json:"match"`
+	Assertions  string                    `json:"assertions" doc:"set:NAME, an assertion set of the server, or set:NAME@VERSION for one version of it"`
+	Sample      *NewWatchSample           `json:"sample,omitempty"`
+	Objectives  map[string]WatchObjective `json:"objectives,omitempty" doc:"By assertion: what it is held against until there is a baseline"`
+	FalseAlarms *WatchFalseAlarms         `json:"false_alarms,omitempty"`
+	Anchors     *NewWatchAnchors          `json:"anchors,omitempty"`
+	Silence     *WatchSilence             `json:"silence,omitempty"`
+	Notify      []string                  `json:"notify,omitempty" doc:"Targets that the operator has named"`
+}
+
+// NewWatchMatch selects events.
+type NewWatchMatch struct {
+	Agent string `json:"agent"`
+	Where string `json:"where,omitempty" doc:"A condition in CEL over the event, such as segment.lang == 'de'"`
+}
+
+// NewWatchSample says how many events are evaluated.
+type NewWatchSample struct {
+	Rate    float64 `json:"rate,omitempty" doc:"Share of the conversations, over 0 and at most 1"`
+	Floor   int     `json:"floor,omitempty" doc:"Evaluations a day of each segment, if there is so much traffic"`
+	Segment string  `json:"segment,omitempty" doc:"A member of segment that is told apart"`
+	Budget  float64 `json:"budget_usd_per_day,omitempty" doc:"US dollars of a day (UTC)"`
+}
+
+// WatchObjective is what may fail.
+type WatchObjective struct {
+	MaxFail float64 `json:"max_fail" doc:"Share of failures"`
+}
+
+// WatchFalseAlarms is the design of the alarms.
+type WatchFalseAlarms struct {
+	PerDays float64 `json:"per_days" doc:"Days of the project to one false alarm, on average"`
+}
+
+// NewWatchAnchors are outputs that are judged again.
+type NewWatchAnchors struct {
+	File  string          `json:"file,omitempty" doc:"Where they come from; the server reads no file"`
+	Every string          `json:"every,omitempty" doc:"Such as 168h"`
+	Items []WatchedAnchor `json:"items,omitempty"`
+}
+
+// WatchedAnchor is an output that is judged again.
+type WatchedAnchor struct {
+	ID       string         `json:"id,omitempty" doc:"A hash of its texts if it is missing"`
+	Input    string         `json:"input,omitempty"`
+	Output   string         `json:"output"`
+	Context  string         `json:"context,omitempty"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+}
+
+// WatchSilence says after how long nothing is an alarm.
+type WatchSilence struct {
+	Traffic  string `json:"traffic,omitempty" doc:"Without an event, such as 6h"`
+	Verdicts string `json:"verdicts,omitempty" doc:"Without a verdict, while there are events"`
+}
+
+// WatchList is a page of watches.
+type WatchList struct {
+	Items []WatchView `json:"items"`
+	Next  string      `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+}
+
+// sentWatch is a watch as a client sent it.
+type sentWatch struct {
+	conf    monitor.Watch
+	anchors []anchor
+	shown   *value.Object // without the items of the anchors
+}
+
+// readWatch reads the body of PUT /v1/watches/{name}, or what was stored of it. The error is
+// a [Problem] with all mistakes and their places.
+func readWatch(ctx context.Context, name string, data []byte) (*sentWatch, error) {
+	doc, err := parseBody(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	o, ok := doc.Root.(*value.Object)
+	if !ok {
+		return nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(doc.Root)}})
+	}
+	out := &sentWatch{shown: o.Clone()}
+	d := decoder{}
+	if about, ok := o.At("anchors").(*value.Object); ok && about.Has("items") {
+		out.anchors = readAnchors(&d, about.At("items"))
+		about = about.Clone()
+		about.Delete("items")
+		out.shown.Set("anchors", about)
+	}
+	list, mistakes := monitor.ReadWatches(value.ObjectOf(name, out.shown))
+	for _, e := range mistakes {
+		m := mistakeOf(e)
+		m.Pointer = strings.TrimPrefix(m.Pointer, document.Join("", name))
+		d.mistakes = append(d.mistakes, m)
+	}
+	if len(d.mistakes) > 0 {
+		return nil, d.problem(doc)
+	}
+	if len(list) != 1 {
+		return nil, proviso.Errorf(proviso.Internal, "the watch was read as %d", len(list))
+	}
+	out.conf = list[0]
+	return out, nil
+}
+
+// putWatch stores a watch.
+func (s *Server) putWatch(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	ctx, name := c.r.Context(), c.r.PathValue("watch")
+	if err := checkName(name); err != nil {
+		return err
+	}
+	sent, err := readWatch(ctx, name, c.body)
+	if err != nil {
+		return err
+	}
+	if err := s.checkWatch(ctx, c, sent); err != nil {
+		return err
+	}
+	stored, created, err := c.kept.PutWatch(ctx, store.NewWatch{Name: name, Content: slices.Clone(c.body), CreatedBy: c.key.ID})
+	if err != nil {
+		return err
+	}
+	s.monitor.changed(c.project)
+	live, err := openWatch(ctx, c.project, stored)
+	if err != nil {
+		return err
+	}
+	out, err := s.monitor.view(ctx, live, true)
+	if err != nil {
+		return err
+	}
+	return s.kept(c, "/v1/watches/"+url.PathEscape(name), created, out)
+}
+
+// checkWatch finds mistakes that only a server can find: a set or a target that is not there.
+func (s *Server) checkWatch(ctx context.Context, c *call, sent *sentWatch) error {
+	var wrong []Mistake
+	add := func(pointer string, err error) error {
+		var e *proviso.Error
+		if !errors.As(err, &e) || e.Code == proviso.Internal || e.Code == proviso.Unavailable {
+			return err
+		}
+		m := mistakeOf(e)
+		m.Pointer, m.Code = pointer, proviso.Invalid
+		wrong = append(wrong, m)
+		return nil
+	}
+	name, err := setNamed(sent.conf.Assertions)
+	if err == nil {
+		_, err = documentNamed(ctx, c.kept, store.AssertionSetKind, name)
+	}
+	if err != nil {
+		if err := add("/assertions", err); err != nil {
+			return err
+		}
+	}
+	if _, err := sent.conf.Compile(); err != nil {
+		if err := add("/match/where", err); err != nil {
+			return err
+		}
+	}
+	for i, target := range sent.conf.Notify {
+		if err := s.checkTarget(target); err != nil {
+			if err := add(document.Join("/notify", i), err); err != nil {
+				return err
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return invalid(wrong)
+	}
+	return nil
+}
+
+func (s *Server) checkTarget(target string) error {
+	if s.o.Notifier == nil {
+		return proviso.Errorf(proviso.Invalid, "this server tells people of nothing: the operator names targets with `proviso serve --notify FILE`")
+	}
+	return s.o.Notifier.Check(target)
+}
+
+// getWatch sends a watch with its charts.
+func (s *Server) getWatch(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	live, err := s.monitor.named(c.r.Context(), c.project, c.r.PathValue("watch"))
+	if err != nil {
+		return err
+	}
+	out, err := s.monitor.view(c.r.Context(), live, true)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// listWatches lists watches, without their charts.
+func (s *Server) listWatches(c *call) error {
+	q, err := c.query("limit", "after")
+	if err != nil {
+		return err
+	}
+	page, err := pageOf(q)
+	if err != nil {
+		return err
+	}
+	list, err := c.kept.ListWatches(c.r.Context(), page)
+	if err != nil {
+		return err
+	}
+	out := WatchList{Items: []WatchView{}, Next: list.Next}
+	for _, stored := range list.Items {
+		live, err := openWatch(c.r.Context(), c.project, stored)
+		if err != nil {
+			return err
+		}
+		v, err := s.monitor.view(c.r.Context(), live, false)
+		if err != nil {
+			return err
+		}
+		out.Items = append(out.Items, *v)
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// deleteWatch removes a watch.
+func (s *Server) deleteWatch(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	if err := c.kept.DeleteWatch(c.r.Context(), c.r.PathValue("watch")); err != nil {
+		return err
+	}
+	s.monitor.changed(c.project)
+	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+}
+
+// view is a watch as clients see it.
+func (m *monitoring) view(ctx context.Context, live *liveWatch, charts bool) (*WatchView, error) {
+	now := m.now()
+	in := m.s.o.Store.In(live.key.project)
+	h, err := in.WatchHealth(ctx, live.Name, now)
+	if err != nil {
+		return nil, err
+	}
+	out := &WatchView{
+		Name: live.Name, Version: live.Number, Hash: live.Hash, CreatedAt: live.Created, UpdatedAt: live.Updated, CreatedBy: live.CreatedBy,
+		Watch: value.AppendJSON(nil, live.shown), Anchors: len(live.anchors), Queue: WatchQueue{Pending: h.Pending, Dropped: h.Dropped, Oldest: timeShown(h.Oldest)},
+		Spend:       WatchSpend{Day: h.Spend.Day.Format(time.DateOnly), Budget: live.conf.Sample.BudgetPerDay, Spent: h.Spend.Spent, Reserved: h.Spend.Reserved, Uncertain: h.Spend.Uncertain, Events: h.Spend.Calls},
+		LastVerdict: timeShown(h.LastVerdict), LastError: timeShown(h.LastError), Error: h.Error, Charts: []monitor.ChartView{},
+	}
+	var shown []monitor.ChartView // nil if they are not asked for
+	if charts {
+		if out.Charts, out.FalseAlarms, err = m.chartsOf(ctx, live); err != nil {
+			return nil, err
+		}
+		shown = out.Charts
+	}
+	alarms, err := in.ListAlarms(ctx, store.AlarmFilter{Watch: live.Name, State: []store.AlarmState{store.AlarmOpen, store.AlarmAcked}}, store.Page{Limit: store.MaxPage})
+	if err != nil {
+		return nil, err
+	}
+	out.OpenAlarms = len(alarms.Items)
+	out.State, out.Causes = stateOf(alarms.Items, shown, h)
+	return out, nil
+}
+
+// stateOf is the state of a watch, and why it is silent.
+func stateOf(alarms []store.Alarm, charts []monitor.ChartView, h store.WatchHealth) (state string, causes []string) {
+	state = "ok"
+	watching := slices.ContainsFunc(charts, func(c monitor.ChartView) bool { return c.State != "learning" })
+	if h.LastVerdict.IsZero() || charts != nil && !watching {
+		state = "learning"
+	}
+	for i := range alarms {
+		if alarms[i].Kind != "silent" {
+			state = "alarm"
+			continue
+		}
+		causes = append(causes, causeOf(&alarms[i]))
+	}
+	if len(causes) > 0 && state != "alarm" {
+		state = "silent"
+	}
+	return state, causes
+}
+
+func timeShown(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}

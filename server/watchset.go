@@ -1,0 +1,205 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/ingest"
+	"github.com/proviso-eval/proviso/internal/recent"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/monitor"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// watches are the compiled watches of all projects. They are read again when one changes,
+// and now and then.
+type watches struct {
+	m *monitoring
+
+	reading sync.Mutex
+	lists   map[store.Project]*watchList
+	sets    *recent.Cache[string, *watchedSet] // by hash
+}
+
+// watchList are the watches of a project at one time.
+type watchList struct {
+	list []*liveWatch
+	read time.Time
+}
+
+// keepWatches is how long compiled watches are used before they are looked up again.
+const keepWatches = time.Minute
+
+// liveWatch is a watch that is ready to work.
+type liveWatch struct {
+	store.Watch
+	key     watchKey
+	conf    monitor.Watch
+	matcher *monitor.Matcher
+	sampler *monitor.Sampler
+	anchors []anchor
+	shown   *value.Object // as it was sent, without the items of the anchors
+}
+
+// changed forgets the watches of a project.
+func (w *watches) changed(p store.Project) {
+	w.reading.Lock()
+	delete(w.lists, p)
+	w.reading.Unlock()
+	signal(w.m.wake)
+}
+
+// of returns the watches of a project, by name.
+func (w *watches) of(ctx context.Context, p store.Project) ([]*liveWatch, error) {
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	if l := w.lists[p]; l != nil && time.Since(l.read) < keepWatches {
+		return l.list, nil
+	}
+	in := w.m.s.o.Store.In(p)
+	l := &watchList{read: time.Now()}
+	for page := (store.Page{Limit: store.MaxPage}); ; {
+		got, err := in.ListWatches(ctx, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, stored := range got.Items {
+			live, err := openWatch(ctx, p, stored)
+			if err != nil { // an earlier version of proviso stored it
+				w.m.failed(ctx, "read the watch "+stored.Name, p, err)
+				continue
+			}
+			l.list = append(l.list, live)
+		}
+		if page.After = got.Next; got.Next == "" {
+			break
+		}
+	}
+	w.keepSamplers(p, l)
+	w.lists[p] = l
+	return l.list, nil
+}
+
+// keepSamplers keeps the samplers, which have planned, of watches that are the same.
+func (w *watches) keepSamplers(p store.Project, l *watchList) {
+	before := w.lists[p]
+	if before == nil {
+		return
+	}
+	for _, live := range l.list {
+		for _, old := range before.list {
+			if old.Name == live.Name && old.Hash == live.Hash {
+				live.sampler = old.sampler
+			}
+		}
+	}
+}
+
+// openWatch compiles a stored watch.
+func openWatch(ctx context.Context, p store.Project, stored store.Watch) (*liveWatch, error) {
+	sent, err := readWatch(ctx, stored.Name, stored.Content)
+	if err != nil {
+		return nil, err
+	}
+	live := &liveWatch{Watch: stored, key: watchKey{p, stored.Name}, conf: sent.conf, anchors: sent.anchors, shown: sent.shown}
+	live.matcher, err = live.conf.Compile()
+	live.sampler = monitor.NewSampler(&live.conf, stored.Salt)
+	return live, err
+}
+
+// named returns one watch.
+func (w *watches) named(ctx context.Context, p store.Project, name string) (*liveWatch, error) {
+	stored, err := w.m.s.o.Store.In(p).Watch(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	list, err := w.of(ctx, p)
+	for _, live := range list {
+		if live.Name == name && live.Hash == stored.Hash {
+			return live, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return openWatch(ctx, p, stored)
+}
+
+// sampled returns the jobs of the watches that sample an event, and whether some watch is
+// about the agent of the event.
+func (w *watches) sampled(ctx context.Context, p store.Project, e *ingest.Event) (jobs []store.EventJob, watched bool, err error) {
+	list, err := w.of(ctx, p)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, live := range list {
+		watched = watched || live.conf.Match.Agent == e.Agent
+		if e.Error != "" && e.Output == "" {
+			continue // there is no output to evaluate
+		}
+		if match, err := live.matcher.Match(e); err != nil || !match {
+			continue // a condition that fails on an event does not match it
+		}
+		probability, taken := live.sampler.Take(e)
+		w.m.workOf(live.key).saw(w.m.now(), taken)
+		if taken {
+			jobs = append(jobs, store.EventJob{Watch: live.Name, Probability: probability})
+		}
+	}
+	return jobs, watched, nil
+}
+
+// watchedSet is a version of an assertion set, ready to evaluate events.
+type watchedSet struct {
+	hash    string
+	request judge.Request // without input and output
+	ids     []string
+	asks    bool // it may ask a model
+}
+
+// setOf returns the assertion set of a watch: its current version, or the one that the
+// watch names.
+func (w *watches) setOf(ctx context.Context, live *liveWatch) (*watchedSet, error) {
+	in := w.m.s.o.Store.In(live.key.project)
+	name, err := setNamed(live.conf.Assertions)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := documentNamed(ctx, in, store.AssertionSetKind, name)
+	if err != nil {
+		return nil, err
+	}
+	if set, ok := w.sets.Get(doc.Hash); ok {
+		return set, nil
+	}
+	read, err := readSet(ctx, doc.Content)
+	if err != nil {
+		return nil, err
+	}
+	req, err := judge.ReadRequestWith(ctx, read.request(), read.library)
+	if err != nil {
+		return nil, err
+	}
+	set := &watchedSet{hash: doc.Hash, request: *req}
+	set.request.Context, set.request.Threshold = read.context, read.threshold
+	for _, a := range req.Assertions {
+		set.ids = append(set.ids, a.ID)
+		set.asks = set.asks || len(a.Criteria) > 0 || a.Check == nil
+	}
+	w.sets.Add(doc.Hash, set)
+	return set, nil
+}
+
+// setNamed reads what a watch says of its assertions: set:NAME or set:NAME@VERSION.
+func setNamed(text string) (name string, err error) {
+	rest, ok := strings.CutPrefix(text, "set:")
+	if !ok {
+		return "", proviso.Errorf(proviso.Invalid, "assertions are set:NAME on a server, not %q; `proviso monitor apply` sends a file that is named as file://", shortened(text))
+	}
+	name, _, _ = strings.Cut(rest, "@")
+	return rest, checkName(name)
+}
