@@ -82,6 +82,7 @@ var ranks = map[string]int{
 	"judge/align":              5,
 	"judge/criteria":           5,
 	"judge/lint":               5,
+	"proxy":                    5,
 	"notify":                   5,
 	"internal/suiteschema":     5,
 	"spade/internal/format":    5,

@@ -94,6 +94,16 @@ var promises = []struct {
 	{"A page with a token has at most ten", "server.TestTokenStreams"},
 	{"Evaluations that are streamed take bounded memory", "server.TestHeldBytes server.TestHeldResults server.TestHeldMemory"},
 
+	{"`proviso proxy` changes no reply", "proxy.TestReplies proxy.TestFlush proxy.TestHTTP2 proxy.TestThousandStreams"},
+	{"Keys of requests are forwarded", "proxy.TestKeysAreNotKept"},
+	{"Headers that identify an agent", "proxy.TestEvents proxy.TestRequests"},
+	{"What a rule of `redact` names", "proxy.TestRedaction"},
+	{"A text that is cut off", "proxy.TestSeam"},
+	{"Everything that is recorded takes at most", "proxy.TestDeadServer proxy.TestAllowance proxy.TestServerKilled proxy.TestUpload"},
+	{"Hostile replies and requests", "proxy.TestReplies proxy.TestTrimmer proxy.TestFrames"},
+	{"A request cannot leave the address", "proxy.TestPaths"},
+	{"The key of the server is sent only", "proxy.TestKeyFollowsNoRedirect"},
+
 	{"proviso uses the network only for", "cmd/proviso.TestUntrustedNetwork internal/transport.TestHosts"},
 }
 

@@ -91,7 +91,10 @@ func trafficRoutes() []*route {
 			Summary: "List the agents that sent events, by name", Params: paging, Response: typeOf[AgentList]()},
 		{Method: http.MethodGet, Path: "/v1/agents/{agent}/prompts", ID: "list-agent-prompts", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).listAgentPrompts,
 			Summary: "List the prompts of an agent, the newest first", Params: slices.Concat([]param{agent}, paging), Response: typeOf[AgentPromptList](),
-			Detail: "The texts are a history that `proviso spade` reads. The text of a prompt is missing if events had only its hash."},
+			Detail: "The text of a prompt is missing if events had only its hash."},
+		{Method: http.MethodGet, Path: "/v1/agents/{agent}/history", ID: "get-prompt-history", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).getPromptHistory,
+			Summary: "The prompts of an agent as versions of one prompt, oldest first", Params: []param{agent}, Response: typeOf[VersionHistory](),
+			Detail: "Kept as a .json file, it is what `proviso spade` reads."},
 		{Method: http.MethodPost, Path: "/v1/forget", ID: "forget-user", Scope: store.Admin, Status: http.StatusOK, Asks: true, Handle: (*Server).forgetUser,
 			Summary: "Remove the events and thumbs of a user", Detail: forgotten, Request: typeOf[ForgottenUser](), Response: typeOf[Forgotten]()},
 	}

@@ -38,6 +38,7 @@ var commands = []func(*app) *cobra.Command{
 	newKey,
 	newLabels,
 	newMonitor,
+	newProxy,
 	newPush,
 	newRuns,
 	newSchema,

@@ -107,7 +107,7 @@ func (p *serveProcess) ask(method, path, body string, headers ...string) (int, s
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil {
-		p.t.Fatal(err)
+		p.t.Fatalf("%s %s: %v after %s", method, path, err, data)
 	}
 	return resp.StatusCode, string(data)
 }

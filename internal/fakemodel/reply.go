@@ -27,14 +27,15 @@ type Reply struct {
 
 	Status      int // 0 is 200
 	Header      map[string]string
-	Kind        string // the vendor's error code, for a status of failure
-	Message     string // of the error
-	Raw         string // the literal body; "" writes the fields above
-	ContentType string // "" is application/json
-	Hang        bool   // never answers
-	Reset       bool   // the connection is closed without an answer
-	Cut         bool   // the connection is closed in the middle of the body
-	Drip        time.Duration
+	Kind        string        // the vendor's error code, for a status of failure
+	Message     string        // of the error
+	Raw         string        // the literal body; "" writes the fields above
+	ContentType string        // "" is application/json
+	Hang        bool          // never answers
+	Reset       bool          // the connection is closed without an answer
+	Cut         bool          // the connection is closed in the middle of the body
+	Stall       bool          // a stream stops in the middle, and the connection stays open
+	Drip        time.Duration // between bytes, or between the events of a stream
 }
 
 // Call is a tool call.
@@ -92,6 +93,8 @@ func (s *Server) perform(w http.ResponseWriter, r *http.Request, reply Reply, re
 		panic(http.ErrAbortHandler)
 	case reply.Reset:
 		panic(http.ErrAbortHandler)
+	case req.streams() && reply.status() == http.StatusOK && reply.Message == "":
+		s.stream(w, r, reply, req)
 	case reply.Cut:
 		data := reply.body(req.API, req)
 		head(w, reply)

@@ -45,6 +45,9 @@ type Options struct {
 	Key string
 	// Forget discards requests, for benchmarks.
 	Forget bool
+	// Streams answers requests with stream: true of OpenAI and Anthropic by server-sent
+	// events; without it they are refused.
+	Streams bool
 }
 
 // Request is a request as the server understood it.
@@ -216,13 +219,18 @@ func (s *Server) reply(r Request) Reply {
 	if s.o.Key != "" && key(r.Header) != s.o.Key {
 		return Reply{}.Failing(http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided: "+key(r.Header))
 	}
-	if r.Body.At("stream") == true {
+	if r.streams() && !s.o.Streams {
 		return Reply{}.Failing(http.StatusBadRequest, "unsupported_value", "this server does not stream")
 	}
 	if s.o.Reply == nil {
 		return Reply{Text: r.Prompt}
 	}
 	return s.o.Reply(r)
+}
+
+// streams reports whether a request asks for a stream.
+func (r *Request) streams() bool {
+	return r.Body.At("stream") == true
 }
 
 // key finds the key in any vendor's place.

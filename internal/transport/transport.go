@@ -27,6 +27,8 @@ const (
 	defaultTLS    = 15 * time.Second
 	defaultHeader = 10 * time.Minute // a model may think for minutes before its first byte
 	defaultBody   = 64 << 20
+
+	continueTimeout = time.Second // for the server to say that it wants the body
 )
 
 // HostPolicy reports whether a host may be asked. The host has no port and no
@@ -55,6 +57,11 @@ type Options struct {
 	HeaderTimeout time.Duration // from the request to the head of the response; 0 is 10 min
 	MaxBody       int64         // bytes of a response body, decompressed; 0 is 64 MiB
 
+	// Through passes bodies as they came: compressed, and without a limit. It waits for
+	// the server before it sends the body of a request that expects 100-continue. Then
+	// HeaderTimeout has no default.
+	Through bool
+
 	// Wrap stands between the checks of this package and the network, such as to
 	// record and replay; nil leaves the network.
 	Wrap func(network http.RoundTripper) http.RoundTripper
@@ -67,7 +74,7 @@ type Transport struct {
 	hosts    HostPolicy
 	confined bool   // redirects stay on their host
 	public   public // which addresses may be asked
-	maxBody  int64
+	maxBody  int64  // 0 is no limit
 	next     http.RoundTripper
 	network  *http.Transport
 }
@@ -94,6 +101,13 @@ func New(o Options) *Transport {
 		TLSHandshakeTimeout:    orElse(o.TLSTimeout, defaultTLS),
 		ResponseHeaderTimeout:  orElse(o.HeaderTimeout, defaultHeader),
 		MaxResponseHeaderBytes: 1 << 20,
+	}
+	if o.Through {
+		t.maxBody = 0
+		t.network.DisableCompression = true
+		t.network.ExpectContinueTimeout = continueTimeout
+		t.network.ResponseHeaderTimeout = o.HeaderTimeout
+		t.network.MaxIdleConns, t.network.MaxIdleConnsPerHost = 4096, 2048
 	}
 	t.next = t.network
 	if o.Wrap != nil {
@@ -128,6 +142,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(sent)
 	if err != nil {
 		return nil, failure(req, err)
+	}
+	if t.maxBody == 0 {
+		return resp, nil
 	}
 	if resp.ContentLength > t.maxBody {
 		_ = resp.Body.Close()

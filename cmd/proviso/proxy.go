@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/proxy"
+)
+
+// proxyCommand holds the flags of proxy.
+type proxyCommand struct {
+	config  string
+	addr    string
+	tlsCert string
+	tlsKey  string
+	silence time.Duration
+	serving proxy.Serving
+}
+
+func newProxy(a *app) *cobra.Command {
+	f := &proxyCommand{}
+	cmd := &cobra.Command{
+		Use:   "proxy",
+		Short: "Pass requests to model vendors unchanged, and record them as events for a server",
+		Long: "proxy stands between an agent and the APIs of OpenAI and Anthropic, or others with the same API.\n" +
+			"Give the agent its address as base URL: http://127.0.0.1:8090/openai/v1 or\n" +
+			"http://127.0.0.1:8090/anthropic. Requests and replies pass unchanged, streams part by part. A copy of\n" +
+			"each goes as an event to `proviso serve`; if that is slow or down, traffic does not notice.\n\n" +
+			"Keys of vendors are forwarded and never kept. The log on standard output has one line of JSON for\n" +
+			"each request, without contents.\n\n" +
+			"Exit codes: 0 stopped by a signal, and everything was finished and sent, 2 a mistake in the command\n" +
+			"line or in the configuration, 3 it could not start, or not stop in time, or events were dropped at\n" +
+			"the end.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.proxy(cmd.Context(), f) },
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (f *proxyCommand) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.config, "config", "proxy.yaml", "`FILE` with upstreams, and what is recorded of them")
+	fs.StringVar(&f.addr, "addr", "127.0.0.1:8090", "listen on `ADDRESS`:PORT")
+	fs.StringVar(&f.tlsCert, "tls-cert", "", "PEM `FILE` with the certificate and its intermediate certificates")
+	fs.StringVar(&f.tlsKey, "tls-key", "", "PEM `FILE` with the private key of the certificate")
+	timeVar(fs, &f.silence, "silence", proxy.DefaultSilence, "give up an upstream that sends nothing for `TIME`")
+	timeVar(fs, &f.serving.Stop, "stop-timeout", 30*time.Second, "`TIME` for open requests to finish when the proxy stops")
+	timeVar(fs, &f.serving.Flush, "flush-timeout", 10*time.Second, "`TIME` to send what is recorded after that")
+	timeVar(fs, &f.serving.Drain, "drain", 0, "when stopped, keep serving for `TIME` while /readyz fails, so that a load balancer notices")
+}
+
+// check finds mistakes in the flags that cobra does not detect.
+func (f *proxyCommand) check() error {
+	if err := checkAddr(f.addr, "see `proviso proxy --help`"); err != nil {
+		return err
+	}
+	if (f.tlsCert == "") != (f.tlsKey == "") {
+		return usageError{errors.New("--tls-cert and --tls-key go together"), "see `proviso proxy --help`"}
+	}
+	return nil
+}
+
+// proxy reads the configuration and passes requests until it is stopped.
+func (a *app) proxy(ctx context.Context, f *proxyCommand) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	config, err := a.proxyConfig(f.config)
+	if err != nil {
+		return err
+	}
+	if f.tlsCert != "" {
+		pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
+		if err != nil {
+			return proviso.Errorf(proviso.Invalid, "--tls-cert and --tls-key: %w", err)
+		}
+		f.serving.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	p, err := proxy.New(proxy.Options{Config: config, Env: a.env, Log: slog.New(slog.NewJSONHandler(a.out, nil)), Silence: f.silence})
+	if err != nil {
+		return err
+	}
+	l, err := listen(ctx, f.addr, "choose another address or port with --addr")
+	if err != nil {
+		return err
+	}
+	f.serving.Ready = func() { a.announceProxy(f, l.Addr().String(), config) }
+	return p.Serve(ctx, l, f.serving)
+}
+
+// maxConfig bounds the file of --config, in bytes.
+const maxConfig = 1 << 20
+
+func (a *app) proxyConfig(file string) (*proxy.Config, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, usageError{fmt.Errorf("--config: %w", err), "docs/proxy.md has an example of this file"}
+	case !info.Mode().IsRegular():
+		return nil, usageError{fmt.Errorf("--config: %s is not a file", file), "docs/proxy.md has an example of this file"}
+	case info.Size() > maxConfig:
+		return nil, proviso.Errorf(proviso.Limit, "--config: %s has more than %d bytes", file, maxConfig)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--config: %w", err), "docs/proxy.md has an example of this file"}
+	}
+	config, wrong := proxy.ReadConfig(file, data, a.env)
+	if err := a.mistakes(wrong); err != nil {
+		return nil, err
+	}
+	return config, nil
+}
+
+// announceProxy prints where the proxy is, and what it does.
+func (a *app) announceProxy(f *proxyCommand, at string, c *proxy.Config) {
+	scheme := "http"
+	if f.serving.TLS != nil {
+		scheme = "https"
+	}
+	names := make([]string, 0, len(c.Upstreams))
+	for name := range c.Upstreams {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	fmt.Fprintf(a.err, "proviso: passing requests on %s://%s; Ctrl-C stops\n", scheme, at)
+	for _, name := range names {
+		fmt.Fprintf(a.err, "  /%s → %s\n", name, c.Upstreams[name])
+	}
+	if c.Record == nil {
+		a.warn("nothing is recorded: the configuration has no record")
+	}
+	if !isLoopback(f.addr) && f.serving.TLS == nil {
+		a.warn("keys come over the network as they are: give --tls-cert and --tls-key, or put a proxy with TLS in front")
+	}
+}

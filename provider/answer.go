@@ -1,0 +1,32 @@
+package provider
+
+import (
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// AnswerForm is the form of an answer of a vendor's API.
+type AnswerForm int
+
+// The forms of answers.
+const (
+	ChatAnswer       AnswerForm = iota // POST /chat/completions of OpenAI
+	ResponsesAnswer                    // POST /responses of OpenAI
+	CompletionAnswer                   // POST /completions of OpenAI
+	AnthropicAnswer                    // POST /v1/messages of Anthropic
+)
+
+// ReadAnswer reads the answer that somebody else asked for as the providers read their
+// own, but without the thoughts of the model. The cost is known for models of vendor, or
+// of the vendor that the name of the model begins with, whose prices are known.
+func ReadAnswer(form AnswerForm, vendor, name string, answer *value.Object) (proviso.Output, error) {
+	m := &model{name: name, prices: pricesOf(vendor, name), endpoint: &endpoint{id: vendor}}
+	read := [...]func(*model, *value.Object, *value.Object) (proviso.Output, error){chatOutput, responsesOutput, completionOutput, anthropicOutput}[form]
+	out, err := read(m, answer, value.ObjectOf("showThinking", false))
+	if err != nil {
+		return proviso.Output{}, err
+	}
+	out.Usage.Requests = 1
+	out.Cost = m.prices.cost(answer, out.Usage)
+	return out, nil
+}

@@ -1,0 +1,164 @@
+package proxy
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// api is a form of requests and replies that is recorded.
+type api struct {
+	name   string // for metrics and metadata
+	suffix string // of the path
+	form   provider.AnswerForm
+	asked  func(*value.Object, *asked)
+	stream func(pieces) assembly
+}
+
+// apis lists the forms that are recorded. Everything else passes without a record.
+var apis = []*api{
+	{"chat", "/chat/completions", provider.ChatAnswer, askedChat, func(p pieces) assembly { return &chatStream{pieces: p} }},
+	{"responses", "/responses", provider.ResponsesAnswer, askedResponses, func(p pieces) assembly { return &responsesStream{pieces: p} }},
+	{"messages", "/messages", provider.AnthropicAnswer, askedMessages, func(p pieces) assembly { return &messagesStream{pieces: p} }},
+	{"completions", "/completions", provider.CompletionAnswer, askedCompletion, func(p pieces) assembly { return &completionStream{pieces: p} }},
+}
+
+// apiOf finds the form of a request; nil if it is not recorded.
+func apiOf(method, path string) *api {
+	if method != http.MethodPost {
+		return nil
+	}
+	for _, a := range apis {
+		if strings.HasSuffix(path, a.suffix) {
+			return a
+		}
+	}
+	return nil
+}
+
+// assembly puts the answer together that a stream brings in pieces.
+type assembly interface {
+	// add takes the data of one event.
+	add(o *value.Object)
+	// answer is the answer so far, in the form that it has without a stream.
+	answer() *value.Object
+	// state is what add has noticed.
+	state() *pieces
+}
+
+// pieces bound the texts of a stream and hold what all streams have in common.
+type pieces struct {
+	allow *allowance
+	left  int // bytes of texts
+
+	begun  bool   // something of the answer has come
+	ended  bool   // the stream has said that the answer is complete
+	cut    bool   // something was left out
+	full   bool   // no further text is taken, so that texts have no gaps
+	failed string // the error in place of the rest of the answer
+}
+
+func (p *pieces) state() *pieces { return p }
+
+// text adds a piece to a text.
+func (p *pieces) text(to *[]byte, piece any) {
+	s, _ := piece.(string)
+	if s == "" {
+		return
+	}
+	p.begun = true
+	if p.full || len(s) > p.left {
+		p.cut, p.full = true, true
+		return
+	}
+	if grow := len(*to) + len(s) - cap(*to); grow > 0 && !p.allow.use(max(grow, len(*to)/4)) {
+		p.cut, p.full = true, true
+		return
+	}
+	p.left -= len(s)
+	*to = append(*to, s...)
+}
+
+// hold reports whether a value may be held.
+func (p *pieces) hold(v any) bool {
+	n := 0
+	switch v := v.(type) {
+	case string:
+		n = len(v)
+	case *value.Object, []any:
+		n = len(value.AppendJSON(nil, v))
+	}
+	if n > p.left || !p.allow.use(n) {
+		p.cut = true
+		return false
+	}
+	p.left -= n
+	return true
+}
+
+// small reports whether a value may be held without being counted: it replaces the
+// one before.
+func (p *pieces) small(v *value.Object) bool {
+	const most = 4 << 10
+	if v == nil {
+		return false
+	}
+	if v.Len() > 64 || len(value.AppendJSON(nil, v)) > most {
+		p.cut = true
+		return false
+	}
+	return true
+}
+
+// fail notes an error in the form of any of the vendors.
+func (p *pieces) fail(v any) {
+	if p.failed = errorText(v); p.failed == "" {
+		p.failed = "the stream reported an error"
+	}
+}
+
+// errorText is the message in an error of a vendor, with its kind.
+func errorText(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	o, _ := v.(*value.Object)
+	text := o.Text("message")
+	kind := o.Text("code")
+	if kind == "" {
+		kind = o.Text("type")
+	}
+	switch {
+	case kind == "" || kind == "error":
+		return text
+	case text == "":
+		return kind
+	}
+	return kind + ": " + text
+}
+
+func object(v any) *value.Object {
+	o, _ := v.(*value.Object)
+	return o
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// whole reads a number as an index below limit.
+func whole(v any, limit int) (int, bool) {
+	f, ok := v.(float64)
+	if !ok || f < 0 || f >= float64(limit) || f != float64(int(f)) {
+		return 0, false
+	}
+	return int(f), true
+}

@@ -1,0 +1,245 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// asked is what a request asks.
+type asked struct {
+	model        string
+	prompt       []string // texts of the system prompt
+	input        string   // the last text of the user
+	context      []string // results of tools since then
+	user         string
+	conversation string
+	messages     []any // without the system prompt
+	settings     *value.Object
+}
+
+// settingNames are the parameters that are kept in the metadata, if they are scalars.
+var settingNames = []string{"temperature", "top_p", "max_tokens", "max_completion_tokens", "max_output_tokens", "reasoning_effort", "seed", "n", "tool_choice", "service_tier", "background", "previous_response_id"}
+
+// read reads the body of a request.
+func (a *api) read(body *value.Object) *asked {
+	q := &asked{model: body.Text("model"), settings: value.NewObject(4)}
+	q.user = firstText(body.At("safety_identifier"), body.At("user"), object(body.At("metadata")).At("user_id"))
+	q.conversation = firstText(body.At("conversation"), object(body.At("conversation")).At("id"))
+	for _, key := range settingNames {
+		switch v := body.At(key).(type) {
+		case float64, bool:
+			q.settings.Set(key, v)
+		case string:
+			q.settings.Set(key, excerpt.Bytes(v, maxName))
+		}
+	}
+	var tools []any
+	for _, t := range list(body.At("tools")) {
+		name := firstText(object(t).At("name"), object(object(t).At("function")).At("name"), object(t).At("type"))
+		if len(tools) < 64 {
+			tools = append(tools, excerpt.Bytes(name, 100))
+		}
+	}
+	if tools != nil {
+		q.settings.Set("tools", tools)
+	}
+	a.asked(body, q)
+	return q
+}
+
+func firstText(values ...any) string {
+	for _, v := range values {
+		if s, ok := v.(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// isSystem reports whether a role is that of the system prompt.
+func isSystem(role string) bool { return role == "system" || role == "developer" }
+
+// said adds a message of the conversation.
+func (q *asked) said(role, text string, more ...any) {
+	switch role {
+	case "user":
+		if text != "" {
+			q.input, q.context = text, nil
+		}
+	case "tool":
+		q.context = append(q.context, text)
+	}
+	o := value.ObjectOf("role", role, "content", text)
+	for i := 0; i+1 < len(more); i += 2 {
+		o.Set(more[i].(string), more[i+1])
+	}
+	q.messages = append(q.messages, o)
+}
+
+func askedChat(body *value.Object, q *asked) {
+	for _, v := range list(body.At("messages")) {
+		m := object(v)
+		role, content := m.Text("role"), contentText(m.At("content"))
+		switch {
+		case isSystem(role):
+			q.prompt = append(q.prompt, content)
+		case len(list(m.At("tool_calls"))) > 0:
+			q.said(role, content, "tool_calls", m.At("tool_calls"))
+		default:
+			q.said(role, content)
+		}
+	}
+}
+
+func askedCompletion(body *value.Object, q *asked) {
+	var texts []string
+	for _, v := range list(body.At("prompt")) {
+		texts = append(texts, text(v))
+	}
+	if s := text(body.At("prompt")); s != "" {
+		texts = []string{s}
+	}
+	q.said("user", strings.Join(texts, "\n"))
+}
+
+func askedResponses(body *value.Object, q *asked) {
+	if s := body.Text("instructions"); s != "" {
+		q.prompt = append(q.prompt, s)
+	}
+	if s := body.Text("input"); s != "" {
+		q.said("user", s)
+	}
+	for _, v := range list(body.At("input")) {
+		m := object(v)
+		role := m.Text("role")
+		switch kind := m.Text("type"); {
+		case isSystem(role):
+			q.prompt = append(q.prompt, contentText(m.At("content")))
+		case kind == "function_call":
+			q.said("assistant", "", "tool_calls", []any{value.ObjectOf("name", m.At("name"), "arguments", m.At("arguments"))})
+		case strings.HasSuffix(kind, "_output"):
+			q.said("tool", contentText(m.At("output")))
+		case role != "":
+			q.said(role, contentText(m.At("content")))
+		}
+	}
+}
+
+func askedMessages(body *value.Object, q *asked) {
+	if s := contentText(body.At("system")); s != "" {
+		q.prompt = append(q.prompt, s)
+	}
+	for _, v := range list(body.At("messages")) {
+		m := object(v)
+		role := m.Text("role")
+		blocks := list(m.At("content"))
+		var calls []any
+		for _, b := range blocks {
+			switch o := object(b); o.Text("type") {
+			case "tool_result":
+				q.said("tool", contentText(o.At("content")))
+			case "tool_use":
+				calls = append(calls, value.ObjectOf("name", o.At("name"), "arguments", o.At("input")))
+			}
+		}
+		content := contentText(m.At("content"))
+		switch {
+		case isSystem(role):
+			q.prompt = append(q.prompt, content)
+		case calls != nil:
+			q.said(role, content, "tool_calls", calls)
+		case content != "" || len(blocks) == 0:
+			q.said(role, content)
+		}
+	}
+}
+
+// contentText is the text of the content of a message. What is not text, such as a
+// picture, is named.
+func contentText(content any) string {
+	switch v := content.(type) {
+	case string:
+		return v
+	case *value.Object:
+		return contentText([]any{v})
+	}
+	var texts []string
+	for _, v := range list(content) {
+		if s := text(v); s != "" {
+			texts = append(texts, s)
+			continue
+		}
+		o := object(v)
+		switch kind := o.Text("type"); kind {
+		case "tool_use", "tool_result", "thinking", "redacted_thinking", "reasoning": // not said, or read elsewhere
+		default:
+			if s := firstText(o.At("text"), o.At("refusal")); s != "" {
+				texts = append(texts, s)
+			} else if kind != "" && !strings.HasSuffix(kind, "text") {
+				texts = append(texts, "["+excerpt.Bytes(kind, 40)+"]")
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// maxShort bounds a text inside of a structure in the metadata.
+const maxShort = 16 << 10
+
+// shortened is a structure without its long texts.
+func shortened(v any, depth int) any {
+	switch v := v.(type) {
+	case string:
+		return excerpt.Bytes(v, maxShort)
+	case []any:
+		if depth > maxNesting {
+			return nil
+		}
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = shortened(v[i], depth+1)
+		}
+		return out
+	case *value.Object:
+		if depth > maxNesting {
+			return nil
+		}
+		out := value.NewObject(v.Len())
+		for key, member := range v.All() {
+			out.Set(key, shortened(member, depth+1))
+		}
+		return out
+	}
+	return v
+}
+
+// latest is the end of a conversation, as much of it as fits into a number of bytes of
+// JSON, and how many messages before it are left out.
+func latest(messages []any, most int) (kept []any, left int) {
+	for i, m := range slices.Backward(messages) {
+		m = shortened(m, 0)
+		n := len(value.AppendJSON(nil, m))
+		if most -= n + 1; most < 0 {
+			left = i + 1
+			break
+		}
+		kept = append(kept, m)
+	}
+	slices.Reverse(kept)
+	return kept, left
+}
+
+// nameOf is a name of an event: a longer one is replaced by its hash.
+func nameOf(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= maxName {
+		return s
+	}
+	sum := sha256.Sum256([]byte(s))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

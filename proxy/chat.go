@@ -1,0 +1,185 @@
+package proxy
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso/value"
+)
+
+// maxParts bounds the tool calls, items and blocks of one answer.
+const maxParts = 256
+
+// call is a tool call that comes in pieces.
+type call struct {
+	id, name  string
+	arguments []byte
+}
+
+func (c *call) object() *value.Object {
+	return value.ObjectOf("id", c.id, "type", "function", "function", value.ObjectOf("name", c.name, "arguments", string(c.arguments)))
+}
+
+// chatStream is the stream of POST /chat/completions.
+type chatStream struct {
+	pieces
+	head                        value.Object // id, model, …
+	content, refusal, reasoning []byte
+	calls                       []*call
+	function                    *call // of the API before tools
+	finish, usage               any
+	answered                    bool
+}
+
+func (s *chatStream) add(o *value.Object) {
+	if e := o.At("error"); e != nil {
+		s.fail(e)
+		return
+	}
+	headOf(&s.pieces, &s.head, o)
+	if u := object(o.At("usage")); s.small(u) {
+		s.usage = u
+	}
+	for _, v := range list(o.At("choices")) {
+		choice := object(v)
+		if n, ok := choice.Get("index"); ok && n != 0.0 {
+			continue // of several answers, the first is recorded
+		}
+		s.delta(object(choice.At("delta")))
+		if reason := text(choice.At("finish_reason")); reason != "" && s.hold(reason) {
+			s.finish, s.ended = reason, true
+		}
+	}
+}
+
+func (s *chatStream) delta(d *value.Object) {
+	s.answered = s.answered || d != nil
+	s.text(&s.content, d.At("content"))
+	s.text(&s.refusal, d.At("refusal"))
+	s.text(&s.reasoning, d.At("reasoning"))
+	s.text(&s.reasoning, d.At("reasoning_content"))
+	for _, v := range list(d.At("tool_calls")) {
+		o := object(v)
+		at, ok := whole(o.At("index"), maxParts)
+		if !ok {
+			at = max(0, len(s.calls)-1)
+			if text(o.At("id")) != "" || len(s.calls) == 0 { // a server that does not number its calls
+				at = len(s.calls)
+			}
+		}
+		if at > len(s.calls) || at >= maxParts {
+			s.cut = true
+			continue
+		}
+		if at == len(s.calls) {
+			s.calls = append(s.calls, &call{})
+		}
+		s.call(s.calls[at], text(o.At("id")), object(o.At("function")))
+	}
+	if f := object(d.At("function_call")); f != nil {
+		if s.function == nil {
+			s.function = &call{}
+		}
+		s.call(s.function, "", f)
+	}
+}
+
+func (s *chatStream) call(c *call, id string, f *value.Object) {
+	s.begun = true
+	if id != "" && c.id == "" && s.hold(id) {
+		c.id = id
+	}
+	if name := text(f.At("name")); name != "" && c.name == "" && s.hold(name) {
+		c.name = name
+	}
+	s.text(&c.arguments, f.At("arguments"))
+}
+
+func (s *chatStream) answer() *value.Object {
+	if !s.answered {
+		return nil
+	}
+	message := value.ObjectOf("role", "assistant", "content", nil, "refusal", nil)
+	if len(s.content) > 0 {
+		message.Set("content", string(s.content))
+	} else if s.finish == "stop" && len(s.calls) == 0 && s.function == nil {
+		message.Set("content", "")
+	}
+	if len(s.refusal) > 0 {
+		message.Set("refusal", string(s.refusal))
+	}
+	if len(s.reasoning) > 0 {
+		message.Set("reasoning_content", string(s.reasoning))
+	}
+	if len(s.calls) > 0 {
+		message.Set("tool_calls", callList(s.calls))
+	}
+	if s.function != nil {
+		message.Set("function_call", s.function.object().At("function"))
+	}
+	o := s.head.Clone()
+	o.Set("choices", []any{value.ObjectOf("index", 0.0, "message", message, "finish_reason", s.finish)})
+	if s.usage != nil {
+		o.Set("usage", s.usage)
+	}
+	return o
+}
+
+func callList(calls []*call) []any {
+	var out []any
+	for _, c := range calls {
+		out = append(out, c.object())
+	}
+	return out
+}
+
+// headOf keeps what an answer says of itself.
+func headOf(p *pieces, head *value.Object, o *value.Object) {
+	for _, key := range [...]string{"id", "model", "system_fingerprint", "service_tier"} {
+		if v := text(o.At(key)); v != "" && !head.Has(key) && p.hold(v) {
+			head.Set(key, strings.Clone(v))
+		}
+	}
+}
+
+// completionStream is the stream of POST /completions.
+type completionStream struct {
+	pieces
+	head          value.Object
+	content       []byte
+	finish, usage any
+	answered      bool
+}
+
+func (s *completionStream) add(o *value.Object) {
+	if e := o.At("error"); e != nil {
+		s.fail(e)
+		return
+	}
+	headOf(&s.pieces, &s.head, o)
+	if u := object(o.At("usage")); s.small(u) {
+		s.usage = u
+	}
+	for _, v := range list(o.At("choices")) {
+		choice := object(v)
+		if n, ok := choice.Get("index"); ok && n != 0.0 {
+			continue
+		}
+		s.answered = true
+		s.text(&s.content, choice.At("text"))
+		if reason := text(choice.At("finish_reason")); reason != "" && s.hold(reason) {
+			s.finish, s.ended = reason, true
+		}
+	}
+}
+
+func (s *completionStream) answer() *value.Object {
+	if !s.answered {
+		return nil
+	}
+	o := s.head.Clone()
+	o.Set("choices", []any{value.ObjectOf("index", 0.0, "text", string(s.content), "finish_reason", s.finish)})
+	if s.usage != nil {
+		o.Set("usage", s.usage)
+	}
+	return o
+}

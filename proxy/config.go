@@ -1,0 +1,98 @@
+package proxy
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/proviso-eval/proviso/ingest"
+)
+
+// Config says where requests go and what is recorded of them. [ReadConfig] makes it.
+type Config struct {
+	Upstreams map[string]*url.URL // by the first part of the path
+	Record    *Record             // nil records nothing
+	Identify  Identify
+	Versions  string // SystemPrompt, or NoVersions
+	Redact    []ingest.Rule
+}
+
+// Record says where events go.
+type Record struct {
+	To     *url.URL // of the server, without /v1/events
+	Key    string   // of the server, "" if it needs none
+	Sample float64  // share of the conversations that are recorded
+	Buffer int64    // bytes of everything that is recorded and not sent yet
+}
+
+// Values of [Config.Versions].
+const (
+	SystemPrompt = "system-prompt" // the version of an event is the hash of its system prompt
+	NoVersions   = "none"
+)
+
+// DefaultBuffer is the usual size of the buffer.
+const DefaultBuffer = 64 << 20
+
+// Limits of the buffer.
+const (
+	minBuffer = 1 << 20
+	maxBuffer = 16 << 30
+)
+
+// Source is where a name comes from: a header of the request, or the same text for all.
+type Source struct {
+	Header string // in its canonical form; "" for Text
+	Text   string
+}
+
+// Identify says where the names of an event come from. The headers are not sent to
+// upstreams.
+type Identify struct {
+	Agent, Conversation, User, Event, Version Source
+	Segment                                   map[string]Source
+}
+
+// sources are the members of identify, except the segment.
+func (i *Identify) sources() map[string]*Source {
+	return map[string]*Source{"agent": &i.Agent, "conversation": &i.Conversation, "user": &i.User, "event": &i.Event, "version": &i.Version}
+}
+
+// headers are the headers that requests are identified by, in order.
+func (i *Identify) headers() []string {
+	set := map[string]bool{}
+	for _, s := range i.sources() {
+		set[s.Header] = true
+	}
+	for _, s := range i.Segment {
+		set[s.Header] = true
+	}
+	delete(set, "")
+	return slices.Sorted(maps.Keys(set))
+}
+
+// Limits of what is recorded of one exchange, in bytes.
+const (
+	maxRequest  = 2 << 20   // of the JSON of a request
+	maxReply    = 2 << 20   // of the JSON of a reply, or of the texts of a stream
+	maxString   = 256 << 10 // of one string of a request or a reply
+	maxFrame    = 1 << 20   // of one event of a stream
+	maxEncoded  = 2 << 20   // of a compressed body
+	maxTextOut  = 1 << 20   // of the input, output or prompt of an event
+	maxContext  = 512 << 10 // of the context of an event
+	maxMessages = 256 << 10 // of the conversation in the metadata of an event
+	maxEvent    = 6 << 20   // of an event as JSON; the server takes requests of 8 MiB
+	maxName     = ingest.MaxName
+)
+
+// Times of the recorder.
+const (
+	batchEvery   = time.Second // between batches that are not full
+	batchBytes   = 1 << 20
+	batchEvents  = 200
+	sendTimeout  = 30 * time.Second
+	firstBackoff = 500 * time.Millisecond
+	maxBackoff   = 30 * time.Second
+	maxRetry     = time.Minute // that the server may ask for in Retry-After
+)

@@ -1,0 +1,241 @@
+package proxy
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/ingest"
+	"github.com/proviso-eval/proviso/internal/transport"
+)
+
+// DefaultSilence is how long an upstream may usually send nothing.
+const DefaultSilence = 30 * time.Minute
+
+// Options say how a proxy works. Config is required.
+type Options struct {
+	Config  *Config
+	Env     proviso.Env   // has the salts of the rules, and HTTPS_PROXY and the like; nil is empty
+	Log     *slog.Logger  // nil logs nothing
+	Silence time.Duration // after which an upstream that sends nothing is given up; 0 is DefaultSilence
+	Every   time.Duration // between batches of events that are not full; 0 is a second
+	// Upstream replaces the connections to upstreams; nil is the network. It must not
+	// decompress bodies.
+	Upstream http.RoundTripper
+}
+
+// Proxy is an http.Handler. [Proxy.Serve] serves it and sends what it records.
+type Proxy struct {
+	config   *Config
+	log      *slog.Logger
+	silence  time.Duration
+	headers  []string // by which requests are identified; not sent on
+	reverse  *httputil.ReverseProxy
+	network  *transport.Transport // nil if another is used
+	redactor *ingest.Redactor
+	budget   *budget
+	recorder *recorder // nil if nothing is recorded
+	metrics  *metrics
+	ready    atomic.Bool
+	open     atomic.Int64  // requests that are being passed
+	builders chan struct{} // bounds what is computed at a time for records
+	building sync.WaitGroup
+}
+
+// New returns a proxy. It starts nothing until [Proxy.Serve].
+func New(o Options) (*Proxy, error) {
+	redactor, err := ingest.NewRedactor(o.Config.Redact, o.Env)
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{config: o.Config, log: o.Log, silence: o.Silence, headers: o.Config.Identify.headers(), redactor: redactor,
+		budget: &budget{limit: DefaultBuffer}, builders: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+	if p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
+	if p.silence == 0 {
+		p.silence = DefaultSilence
+	}
+	if r := o.Config.Record; r != nil {
+		p.budget.limit = r.Buffer
+		client := transport.New(transport.Options{Env: o.Env, HeaderTimeout: sendTimeout, MaxBody: 4 << 20}).Client()
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the key stays
+		p.recorder = newRecorder(r, client, p.budget, p.log)
+		if o.Every > 0 {
+			p.recorder.every = o.Every
+		}
+	}
+	p.metrics = newMetrics(p)
+	network := o.Upstream
+	if network == nil {
+		p.network = transport.New(transport.Options{Env: o.Env, Through: true})
+		network = p.network
+	}
+	p.reverse = &httputil.ReverseProxy{
+		Rewrite: p.rewrite, Transport: network, FlushInterval: -1, ModifyResponse: p.replied, ErrorHandler: p.unanswered,
+		ErrorLog:   slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // every exchange has a line in the log
+		BufferPool: &buffers{},
+	}
+	return p, nil
+}
+
+// buffers keeps the memory through which bodies pass.
+type buffers struct{ pool sync.Pool }
+
+const bufferSize = 16 << 10
+
+func (b *buffers) Get() []byte {
+	if p, ok := b.pool.Get().(*[bufferSize]byte); ok {
+		return p[:]
+	}
+	return new([bufferSize]byte)[:]
+}
+
+func (b *buffers) Put(p []byte) {
+	if len(p) == bufferSize {
+		b.pool.Put((*[bufferSize]byte)(p))
+	}
+}
+
+// exchangeKey is the context key of the exchange of a request.
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+// ServeHTTP passes a request on, or answers at one of the paths of the proxy itself.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name, rest := splitPath(r.URL.EscapedPath())
+	to := p.config.Upstreams[name]
+	if to == nil {
+		p.own(w, r, name, rest)
+		return
+	}
+	if dotted(rest) {
+		refuse(w, http.StatusBadRequest, "path", "the path has . or .. between slashes")
+		return
+	}
+	p.open.Add(1)
+	defer p.open.Add(-1)
+	x := p.begin(r, name, rest)
+	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), exchangeKey{}, x))
+	x.watch(p.silence, cancel)
+	defer cancel(nil)
+	defer func() { p.end(x, context.Cause(ctx)) }()
+	r = r.WithContext(ctx)
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = &requestBody{r.Body, x}
+	}
+	x.out = w.Header()
+	// An upstream may reply before it has read everything. Without this the server closes
+	// the body of the request at the first part of the reply, and the connection to the
+	// upstream ends with it. HTTP/2 does so anyway.
+	_ = http.NewResponseController(w).EnableFullDuplex()
+	p.reverse.ServeHTTP(w, r)
+	x.passed = true
+}
+
+// splitPath returns the first part of a path and the rest, which begins with a slash
+// or is empty.
+func splitPath(path string) (first, rest string) {
+	if path == "" || path[0] != '/' {
+		return "", path
+	}
+	for i := 1; i < len(path); i++ {
+		if path[i] == '/' {
+			return path[1:i], path[i:]
+		}
+	}
+	return path[1:], ""
+}
+
+// rewrite makes the request that an upstream gets: the same, without what identifies it.
+func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
+	x := exchangeOf(r.In.Context())
+	to := p.config.Upstreams[x.upstream]
+	u := &url.URL{Scheme: to.Scheme, Host: to.Host, RawQuery: r.In.URL.RawQuery, ForceQuery: r.In.URL.ForceQuery}
+	path := to.EscapedPath() + x.path
+	u.Path, u.RawPath = path, ""
+	if plain, err := url.PathUnescape(path); err == nil && plain != path {
+		u.Path, u.RawPath = plain, path
+	}
+	r.Out.URL, r.Out.Host = u, ""
+	r.Out.Trailer = r.In.Trailer // it is filled at the end of the body
+	for _, name := range [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if v, ok := r.In.Header[name]; ok {
+			r.Out.Header[name] = v
+		}
+	}
+	for _, name := range p.headers {
+		r.Out.Header.Del(name)
+	}
+}
+
+// replied looks at the head of a reply.
+func (p *Proxy) replied(resp *http.Response) error {
+	x := exchangeOf(resp.Request.Context())
+	x.out["Date"], x.out["Content-Type"] = nil, nil // the server adds nothing that the upstream did not say
+	x.head(resp)
+	if resp.StatusCode != http.StatusSwitchingProtocols {
+		resp.Body = &replyBody{ReadCloser: resp.Body, x: x}
+	}
+	return nil
+}
+
+// unanswered answers in place of an upstream that could not be reached.
+func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
+	x := exchangeOf(r.Context())
+	status, code, message := http.StatusBadGateway, "upstream_unreachable", transport.Redact(err).Error()
+	switch {
+	case context.Cause(r.Context()) == errSilent:
+		status, code, message = http.StatusGatewayTimeout, "upstream_silent", "the upstream sent nothing for "+p.silence.String()
+	case x.client.Err() != nil:
+		x.failed("the client left before the reply")
+		panic(http.ErrAbortHandler)
+	case x.uploadBroke():
+		status, code, message = http.StatusBadRequest, "request_broken", "the body of the request ended early"
+	}
+	x.unreached(status, message)
+	refuse(w, status, code, message)
+}
+
+// own answers at the paths of the proxy itself.
+func (p *Proxy) own(w http.ResponseWriter, r *http.Request, name, rest string) {
+	read := r.Method == http.MethodGet || r.Method == http.MethodHead
+	switch {
+	case rest != "" || !read:
+	case name == "healthz":
+		answer(w, http.StatusOK, `{"status":"ok"}`)
+		return
+	case name == "readyz":
+		if p.ready.Load() {
+			answer(w, http.StatusOK, `{"status":"ok"}`)
+		} else {
+			refuse(w, http.StatusServiceUnavailable, "stopping", "the proxy is starting or stopping")
+		}
+		return
+	case name == "metrics":
+		promhttp.HandlerFor(p.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+		return
+	}
+	refuse(w, http.StatusNotFound, "not_found", "no upstream has this name; the path begins with /NAME/ of an upstream of the configuration")
+}
+
+func answer(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body+"\n") // the client may be gone
+}

@@ -1,0 +1,225 @@
+package proxy
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/proviso-eval/proviso/internal/secrets"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// sink takes a body in pieces.
+type sink interface{ write(p []byte) }
+
+// record is what is kept of an exchange until it is an event.
+type record struct {
+	allow   *allowance
+	api     *api
+	names   names
+	secrets *secrets.Set
+
+	asked    sink // nil if the request cannot be read
+	answered sink
+	rest     *replyBody // has a last part that was not looked at
+	status   int
+	stream   assembly // nil unless the reply is a stream
+	retry    string   // Retry-After of an error
+	first    time.Time
+	at       time.Time // when the current part came
+	unread   string    // why the request or the reply cannot be read
+	closed   bool
+}
+
+func newRecord(b *budget, a *api, n names, keys []string) *record {
+	r := &record{allow: &allowance{from: b}, api: a, names: n, secrets: &secrets.Set{}}
+	r.secrets.Add(keys...)
+	r.allow.use(len(n.agent) + len(n.conversation) + len(n.user) + len(n.event) + 1024)
+	return r
+}
+
+// request looks at the head of the request.
+func (r *record) request(h http.Header) { r.asked = r.sinkOf(h, maxRequest, nil) }
+
+// sinkOf chooses how a body is kept.
+func (r *record) sinkOf(h http.Header, most int, stream func([]byte)) sink {
+	switch coding := strings.ToLower(strings.TrimSpace(h.Get("Content-Encoding"))); coding {
+	case "", "identity":
+		return r.plain(most, stream)
+	case "gzip", "x-gzip", "deflate", "br", "zstd":
+		return &encoded{allow: r.allow, coding: coding, to: r.plain(most, stream)}
+	default:
+		r.unread = "a body has a content coding that is not known"
+		return nil
+	}
+}
+
+func (r *record) plain(most int, stream func([]byte)) sink {
+	if stream != nil {
+		return &frames{allow: r.allow, event: stream}
+	}
+	return &trimmer{allow: r.allow, most: most, text: maxString}
+}
+
+// reply looks at the head of the reply.
+func (r *record) reply(resp *http.Response) {
+	r.status = resp.StatusCode
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode >= 400:
+		r.retry = resp.Header.Get("Retry-After")
+		if strings.HasSuffix(kind, "json") {
+			r.answered = r.sinkOf(resp.Header, maxError, nil)
+		}
+	case kind == "text/event-stream":
+		r.stream = r.api.stream(pieces{allow: r.allow, left: maxReply})
+		r.answered = r.sinkOf(resp.Header, maxReply, r.event)
+	default:
+		r.answered = r.sinkOf(resp.Header, maxReply, nil)
+	}
+}
+
+// maxError bounds the body of an error.
+const maxError = 64 << 10
+
+// asks takes a part of the request.
+func (r *record) asks(p []byte) {
+	if r.asked != nil && !r.closed {
+		r.asked.write(p)
+	}
+}
+
+// says takes a part of the reply.
+func (r *record) says(p []byte, at time.Time) {
+	if r.answered != nil && !r.closed {
+		r.at = at
+		r.answered.write(p)
+	}
+}
+
+// event takes the data of one event of the stream.
+func (r *record) event(data []byte) {
+	if bytes.HasPrefix(data, []byte("[DONE]")) {
+		r.stream.state().ended = true
+		return
+	}
+	o := parse(data)
+	if o == nil {
+		return
+	}
+	r.stream.add(o)
+	if s := r.stream.state(); s.begun && r.first.IsZero() && !r.closed {
+		r.first = r.at
+	}
+}
+
+// encoded keeps a compressed body until its end.
+type encoded struct {
+	allow  *allowance
+	coding string
+	to     sink
+	data   []byte
+	cut    bool
+}
+
+func (e *encoded) write(p []byte) {
+	if e.cut || len(e.data)+len(p) > maxEncoded || !e.allow.use(len(p)) {
+		e.cut = true
+		return
+	}
+	e.data = append(e.data, p...)
+}
+
+// maxDecoded bounds what is read of a compressed body.
+const maxDecoded = 32 << 20
+
+// decode gives the sink what was compressed, as far as it can be read.
+func (e *encoded) decode() {
+	from, err := decoder(e.coding, e.data)
+	if err != nil {
+		e.cut = true
+		return
+	}
+	defer from.Close()
+	buf := make([]byte, 32<<10)
+	for read := 0; read < maxDecoded; {
+		n, err := from.Read(buf)
+		read += n
+		e.to.write(buf[:n])
+		if err != nil {
+			e.cut = e.cut || err != io.EOF
+			return
+		}
+	}
+	e.cut = true
+}
+
+func decoder(coding string, data []byte) (io.ReadCloser, error) {
+	in := bytes.NewReader(data)
+	switch coding {
+	case "br":
+		return io.NopCloser(brotli.NewReader(in)), nil
+	case "zstd":
+		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(16<<20), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	case "deflate":
+		return zlib.NewReader(in)
+	}
+	return gzip.NewReader(in)
+}
+
+// parse reads an object; nil if there is none.
+func parse(data []byte) *value.Object {
+	v, err := value.ParseReply(background, strings.ToValidUTF8(string(data), "\uFFFD"))
+	if err != nil {
+		return nil
+	}
+	return object(v)
+}
+
+// close ends the sinks and returns what was asked and answered, and whether something
+// of the two was cut off. Nothing is taken after it.
+func (r *record) close() (request, reply *value.Object, cut []string) {
+	r.closed = true
+	request, cutRequest := r.finish(r.asked)
+	reply, cutReply := r.finish(r.answered)
+	if r.stream != nil {
+		reply = r.stream.answer()
+		cutReply = cutReply || r.stream.state().cut
+	}
+	if cutRequest {
+		cut = append(cut, "request")
+	}
+	if cutReply {
+		cut = append(cut, "reply")
+	}
+	return request, reply, cut
+}
+
+// finish ends a sink.
+func (r *record) finish(s sink) (*value.Object, bool) {
+	switch s := s.(type) {
+	case *encoded:
+		s.decode()
+		o, cut := r.finish(s.to)
+		return o, cut || s.cut
+	case *frames:
+		s.end()
+		return nil, s.cut || s.done
+	case *trimmer:
+		s.close()
+		return parse(s.buf), s.cut
+	}
+	return nil, false
+}

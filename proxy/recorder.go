@@ -1,0 +1,294 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// result is what happened to a record.
+type result int
+
+const (
+	accepted   result = iota // the server has it
+	duplicate                // the server had it
+	rejected                 // the server does not take it
+	full                     // there was no room in the buffer
+	stopped                  // the proxy stopped before the server had it
+	unsampled                // left out by sample
+	unfinished               // the reply has no answer yet
+	results
+)
+
+// resultNames are the values of the label result, in the order of the constants.
+var resultNames = [results]string{"accepted", "duplicate", "rejected", "dropped_full", "dropped_stopped", "not_sampled", "not_finished"}
+
+// recorder sends events to a server. It never makes anybody wait.
+type recorder struct {
+	url    string
+	key    string
+	client *http.Client
+	budget *budget
+	log    *slog.Logger
+	every  time.Duration // between batches that are not full
+
+	counts  [results]atomic.Int64
+	batches atomic.Int64 // that were sent
+	retries atomic.Int64
+
+	mu      sync.Mutex
+	queue   [][]byte
+	bytes   int
+	ending  bool
+	wake    chan struct{} // holds one: something was added, or the end has come
+	warned  time.Time     // when a drop was last logged
+	dropped int64         // since then
+}
+
+func newRecorder(c *Record, client *http.Client, b *budget, log *slog.Logger) *recorder {
+	return &recorder{url: c.To.JoinPath("/v1/events").String(), key: c.Key, client: client, budget: b, log: log, every: batchEvery, wake: make(chan struct{}, 1)}
+}
+
+func (r *recorder) count(what result, n int) { r.counts[what].Add(int64(n)) }
+
+// drop counts events that are lost, and says so at most every ten seconds.
+func (r *recorder) drop(why result, n int) {
+	r.count(why, n)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dropped += int64(n)
+	if now := time.Now(); now.Sub(r.warned) > 10*time.Second {
+		r.log.Warn("events are dropped", "why", resultNames[why], "events", r.dropped, "buffer", r.budget.limit)
+		r.warned, r.dropped = now, 0
+	}
+}
+
+// add queues an event, or drops it if there is no room.
+func (r *recorder) add(data []byte) {
+	if !r.budget.take(int64(len(data))) {
+		r.drop(full, 1)
+		return
+	}
+	r.mu.Lock()
+	r.queue = append(r.queue, data)
+	r.bytes += len(data)
+	r.mu.Unlock()
+	r.stir()
+}
+
+func (r *recorder) stir() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// pending is how much waits to be sent.
+func (r *recorder) pending() (events, bytes int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.queue), r.bytes
+}
+
+// finish makes run return as soon as everything is sent.
+func (r *recorder) finish() {
+	r.mu.Lock()
+	r.ending = true
+	r.mu.Unlock()
+	r.stir()
+}
+
+// run sends events until finish was called and all are sent, or ctx ends: then what is
+// left is dropped.
+func (r *recorder) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		batch, ending := r.batch(ctx)
+		if len(batch) > 0 {
+			r.send(ctx, batch)
+		} else if ending {
+			return
+		}
+	}
+	r.mu.Lock()
+	rest := r.queue
+	r.queue, r.bytes = nil, 0
+	r.mu.Unlock()
+	for _, data := range rest {
+		r.budget.give(int64(len(data)))
+	}
+	if len(rest) > 0 {
+		r.drop(stopped, len(rest))
+	}
+}
+
+// batch waits until a batch is full or old enough, and takes it out of the queue.
+func (r *recorder) batch(ctx context.Context) (batch [][]byte, ending bool) {
+	var timer *time.Timer
+	var due <-chan time.Time
+	late := false
+	for {
+		r.mu.Lock()
+		n, size := len(r.queue), r.bytes
+		ending = r.ending
+		if n > 0 && (ending || late || n >= batchEvents || size >= batchBytes) || n == 0 && ending {
+			batch = r.take()
+			r.mu.Unlock()
+			return batch, ending
+		}
+		r.mu.Unlock()
+		if n > 0 && timer == nil {
+			timer = time.NewTimer(r.every)
+			due = timer.C
+			defer timer.Stop()
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ending
+		case <-due:
+			late = true
+		case <-r.wake:
+		}
+	}
+}
+
+// take removes the next batch from the queue. The caller holds the lock.
+func (r *recorder) take() [][]byte {
+	n, size := 0, 0
+	for n < len(r.queue) && n < batchEvents && (n == 0 || size+len(r.queue[n]) <= batchBytes) {
+		size += len(r.queue[n])
+		n++
+	}
+	batch := r.queue[:n:n]
+	r.queue = r.queue[n:]
+	r.bytes -= size
+	return batch
+}
+
+// send sends a batch until the server has it, refuses it, or ctx ends.
+func (r *recorder) send(ctx context.Context, batch [][]byte) {
+	size := int64(0)
+	for _, data := range batch {
+		size += int64(len(data))
+	}
+	defer r.budget.give(size)
+	r.deliver(ctx, batch)
+}
+
+// deliver sends events, in halves if the server finds them too large together or one of
+// them wrong.
+func (r *recorder) deliver(ctx context.Context, batch [][]byte) {
+	body := bodyOf(batch)
+	wait := firstBackoff
+	for said := (time.Time{}); ; {
+		verdict, after, why := r.post(ctx, body)
+		switch {
+		case verdict == taken:
+			r.batches.Add(1)
+			return
+		case verdict == wrong && len(batch) > 1:
+			r.deliver(ctx, batch[:len(batch)/2])
+			r.deliver(ctx, batch[len(batch)/2:])
+			return
+		case verdict == wrong:
+			r.count(rejected, 1)
+			r.log.Warn("the server refuses an event", "error", why)
+			return
+		}
+		r.retries.Add(1)
+		if now := time.Now(); ctx.Err() == nil && now.Sub(said) > time.Minute {
+			said = now
+			r.log.Warn("events cannot be sent and wait", "error", why, "buffered", r.budget.used.Load())
+		}
+		pause := time.Duration(float64(wait) * (0.5 + rand.Float64()))
+		select {
+		case <-ctx.Done():
+			r.drop(stopped, len(batch))
+			return
+		case <-time.After(min(max(pause, after), maxRetry)):
+		}
+		wait = min(2*wait, maxBackoff)
+	}
+}
+
+func bodyOf(batch [][]byte) []byte {
+	var b bytes.Buffer
+	b.WriteString(`{"events":[`)
+	for i, data := range batch {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(data)
+	}
+	b.WriteString(`]}`)
+	return b.Bytes()
+}
+
+// verdict is what a server says to a batch.
+type verdict int
+
+const (
+	taken verdict = iota
+	later         // the server, the network or the key cannot take it now
+	wrong         // the server will never take it as it is
+)
+
+// post sends a body once.
+func (r *recorder) post(ctx context.Context, body []byte) (v verdict, after time.Duration, why string) {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(body))
+	if err != nil {
+		return later, 0, err.Error()
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "proviso-proxy")
+	if r.key != "" {
+		req.Header.Set("Authorization", "Bearer "+r.key)
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return later, 0, transport.Redact(err).Error()
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	switch status := resp.StatusCode; {
+	case status/100 == 2 && err == nil:
+		r.received(data)
+		return taken, 0, ""
+	case status == http.StatusRequestEntityTooLarge || status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
+		return wrong, 0, resp.Status
+	case err != nil && !errors.Is(err, context.Canceled):
+		return later, 0, "the reply of the server ended early"
+	}
+	return later, transport.RetryAfter(resp.Header, time.Now()), resp.Status
+}
+
+// received counts what the server says it took.
+func (r *recorder) received(data []byte) {
+	v, err := value.ParseReply(background, string(data))
+	o := object(v)
+	if err != nil || o == nil {
+		return
+	}
+	number := func(key string) int {
+		n, _ := whole(o.At(key), 1<<20)
+		return n
+	}
+	r.count(accepted, number("accepted"))
+	r.count(duplicate, number("duplicate"))
+	refused := list(o.At("rejected"))
+	r.count(rejected, len(refused))
+	if len(refused) > 0 {
+		r.log.Warn("the server rejects events", "events", len(refused), "code", object(refused[0]).Text("code"))
+	}
+}

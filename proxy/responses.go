@@ -1,0 +1,164 @@
+package proxy
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso/value"
+)
+
+// item is a part of an answer of POST /responses that comes in pieces.
+type item struct {
+	value     *value.Object // as it began, or as it ended
+	done      bool          // value is complete
+	texts     map[int]*[]byte
+	refusals  map[int]*[]byte
+	arguments []byte
+}
+
+// responsesStream is the stream of POST /responses.
+type responsesStream struct {
+	pieces
+	head  value.Object
+	final *value.Object // the answer as its last event has it
+	items []*item
+}
+
+// answerFields are what is kept of an answer.
+var answerFields = [...]string{"id", "model", "status", "service_tier", "error", "incomplete_details", "usage", "output"}
+
+func (s *responsesStream) add(o *value.Object) {
+	kind := text(o.At("type"))
+	switch kind {
+	case "error":
+		s.fail(errorOf(o))
+		return
+	case "response.completed", "response.incomplete", "response.failed":
+		s.finish(kind, object(o.At("response")))
+		return
+	}
+	if r := object(o.At("response")); r != nil {
+		headOf(&s.pieces, &s.head, r)
+		return
+	}
+	at, ok := whole(o.At("output_index"), maxParts)
+	if !ok {
+		return
+	}
+	for at >= len(s.items) {
+		s.items = append(s.items, &item{texts: map[int]*[]byte{}, refusals: map[int]*[]byte{}})
+	}
+	i := s.items[at]
+	switch kind {
+	case "response.output_item.added", "response.output_item.done":
+		v := object(o.At("item"))
+		if v != nil && s.hold(v) {
+			i.value, i.done = v, strings.HasSuffix(kind, ".done")
+			s.begun = s.begun || text(v.At("type")) == "function_call"
+		}
+	case "response.output_text.delta":
+		s.part(i.texts, o)
+	case "response.refusal.delta":
+		s.part(i.refusals, o)
+	case "response.function_call_arguments.delta":
+		s.text(&i.arguments, o.At("delta"))
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		s.begun = true
+	}
+}
+
+// errorOf is the error of an event: it stands in a member, or is the event.
+func errorOf(o *value.Object) any {
+	if e := object(o.At("error")); e != nil {
+		return e
+	}
+	return o
+}
+
+// part adds to one part of the content of an item.
+func (s *responsesStream) part(parts map[int]*[]byte, o *value.Object) {
+	at, ok := whole(o.At("content_index"), maxParts)
+	if !ok {
+		return
+	}
+	if parts[at] == nil {
+		parts[at] = &[]byte{}
+	}
+	s.text(parts[at], o.At("delta"))
+}
+
+// finish takes the last event, which has the whole answer.
+func (s *responsesStream) finish(kind string, r *value.Object) {
+	s.ended = true
+	if e := r.At("error"); e != nil {
+		s.fail(e)
+	} else if kind == "response.failed" {
+		s.fail(nil)
+	}
+	kept := value.NewObject(len(answerFields))
+	for _, key := range answerFields {
+		if v, ok := r.Get(key); ok {
+			kept.Set(key, v)
+		}
+	}
+	if !s.allow.use(len(value.AppendJSON(nil, kept))) {
+		s.cut = true
+		return
+	}
+	s.final, s.begun = kept, true
+}
+
+func (s *responsesStream) answer() *value.Object {
+	if len(list(s.final.At("output"))) > 0 || s.final != nil && len(s.items) == 0 {
+		return s.final
+	}
+	if s.final == nil && len(s.items) == 0 {
+		return nil
+	}
+	var output []any
+	for _, i := range s.items {
+		if o := i.object(); o != nil {
+			output = append(output, o)
+		}
+	}
+	o := s.head.Clone()
+	for key, v := range s.final.All() {
+		o.Set(key, v)
+	}
+	if o.Text("status") == "" {
+		o.Set("status", "incomplete")
+	}
+	if output == nil {
+		output = []any{}
+	}
+	o.Set("output", output)
+	return o
+}
+
+// object is an item as far as it has come.
+func (i *item) object() *value.Object {
+	if i.done {
+		return i.value
+	}
+	o := i.value.Clone()
+	if len(i.arguments) > 0 || o.Text("type") == "function_call" {
+		o.Set("type", "function_call")
+		o.Set("arguments", string(i.arguments))
+		return o
+	}
+	if len(i.texts)+len(i.refusals) == 0 {
+		return i.value
+	}
+	var content []any
+	for n := range maxParts {
+		if t := i.texts[n]; t != nil {
+			content = append(content, value.ObjectOf("type", "output_text", "text", string(*t)))
+		}
+		if t := i.refusals[n]; t != nil {
+			content = append(content, value.ObjectOf("type", "refusal", "refusal", string(*t)))
+		}
+	}
+	o.Set("type", "message")
+	o.Set("role", "assistant")
+	o.Set("content", content)
+	return o
+}

@@ -1,0 +1,156 @@
+package proxy
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 3 * time.Minute // more than clients keep connections, so that they do not meet a closed one
+	maxHeader     = 256 << 10
+	summaryEvery  = time.Minute
+)
+
+// Serving says how a proxy serves, and how it stops.
+type Serving struct {
+	TLS   *tls.Config   // nil serves without
+	Drain time.Duration // for which requests are still taken while /readyz fails
+	Stop  time.Duration // for requests to finish
+	Flush time.Duration // for events to be sent after that
+	Ready func()        // is called once requests are served; may be nil
+}
+
+// Serve passes requests from l on until ctx ends. Then it stops: readiness is down for
+// Drain, open requests are finished within Stop, and events are sent within Flush. The
+// error says what was cut off or dropped.
+func (p *Proxy) Serve(ctx context.Context, l net.Listener, s Serving) error {
+	srv := &http.Server{Handler: p, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelDebug), TLSConfig: s.TLS}
+	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		if p.recorder != nil {
+			p.recorder.run(sending)
+		}
+	}()
+	go p.summarize(sending)
+	failed := make(chan error, 1)
+	p.ready.Store(true)
+	if s.Ready != nil {
+		s.Ready()
+	}
+	go func() {
+		if s.TLS != nil {
+			failed <- srv.ServeTLS(l, "", "")
+			return
+		}
+		failed <- srv.Serve(l)
+	}()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		p.ready.Store(false)
+		p.log.Info("stopping")
+		if s.Drain > 0 {
+			select {
+			case <-time.After(s.Drain):
+			case <-failed:
+			}
+		}
+	}
+	p.ready.Store(false)
+	err = errors.Join(err, p.stop(context.WithoutCancel(ctx), srv, s.Stop))
+	return errors.Join(err, p.flush(s.Flush, sent, cut))
+}
+
+// stop waits for open requests, and cuts off those that take too long.
+func (p *Proxy) stop(ctx context.Context, srv *http.Server, most time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	err := srv.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(proviso.Errorf(proviso.Timeout, "requests under way were cut off after %v", most), srv.Close())
+		p.settle()
+	}
+	if p.network != nil {
+		p.network.CloseIdleConnections()
+	}
+	return err
+}
+
+// settle waits a moment for the handlers of requests that were cut off.
+func (p *Proxy) settle() {
+	for end := time.Now().Add(cutOff); p.open.Load() > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// cutOff is how long requests that were cut off may take to end.
+const cutOff = 2 * time.Second
+
+// flush sends what is recorded, and says what was dropped.
+func (p *Proxy) flush(most time.Duration, sent <-chan struct{}, cut func()) error {
+	r := p.recorder
+	if r == nil {
+		return nil
+	}
+	timer := time.AfterFunc(most, cut)
+	defer timer.Stop()
+	p.building.Wait()
+	before := r.counts[stopped].Load()
+	r.finish()
+	<-sent
+	lost := r.counts[stopped].Load() - before
+	p.log.Info("stopped", p.tallies()...)
+	if lost > 0 {
+		return proviso.Errorf(proviso.Timeout, "%d events were dropped: the server did not take them within %v", lost, most)
+	}
+	return nil
+}
+
+// tallies are the counters for the log.
+func (p *Proxy) tallies() []any {
+	r := p.recorder
+	var args []any
+	for i := range results {
+		args = append(args, resultNames[i], r.counts[i].Load())
+	}
+	events, bytes := r.pending()
+	return append(args, "waiting", events, "waiting_bytes", bytes)
+}
+
+// summarize logs the counters now and then, if they have changed.
+func (p *Proxy) summarize(ctx context.Context) {
+	if p.recorder == nil {
+		return
+	}
+	tick := time.NewTicker(summaryEvery)
+	defer tick.Stop()
+	var last [results]int64
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		var now [results]int64
+		for i := range now {
+			now[i] = p.recorder.counts[i].Load()
+		}
+		if now != last {
+			p.log.Info("events", p.tallies()...)
+			last = now
+		}
+	}
+}

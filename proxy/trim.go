@@ -1,0 +1,176 @@
+package proxy
+
+import "bytes"
+
+// maxNesting is the depth of JSON that is recorded.
+const maxNesting = 256
+
+// trimmer copies JSON in pieces as they pass and keeps it valid within its limits: what
+// is too long of a string is left out, and what follows the end of the limit is cut off,
+// with the brackets closed. It does not check the JSON; who parses the copy does.
+type trimmer struct {
+	allow *allowance
+	most  int // of the copy
+	text  int // of one string
+
+	buf     []byte
+	stack   []byte // open brackets
+	quoted  bool
+	escaped int // bytes of an escape sequence that are still to come
+	length  int // of the current string
+	long    bool
+	good    int // length of buf after the last complete member
+	depth   int // of the stack there
+	cut     bool
+	done    bool // nothing more is copied
+}
+
+// write takes the next piece.
+func (t *trimmer) write(p []byte) {
+	for len(p) > 0 && !t.done {
+		if t.quoted {
+			p = p[t.inString(p):]
+			continue
+		}
+		n := bytes.IndexAny(p, `"{}[],`)
+		if n < 0 {
+			t.add(p)
+			return
+		}
+		t.add(p[:n])
+		t.structure(p[n])
+		p = p[n+1:]
+	}
+}
+
+// add copies bytes, or ends the copy if there is no room for them.
+func (t *trimmer) add(p []byte) {
+	if len(p) == 0 || t.done {
+		return
+	}
+	if len(t.buf)+len(p) > t.most || !t.allow.use(len(p)) {
+		t.end()
+		return
+	}
+	t.buf = append(t.buf, p...)
+}
+
+// end cuts the copy off behind its last complete member, and closes it.
+func (t *trimmer) end() {
+	t.cut, t.done = true, true
+	t.buf = t.buf[:t.good]
+	for i := t.depth - 1; i >= 0; i-- {
+		t.buf = append(t.buf, t.stack[i]+2) // ] and } are two behind [ and {
+	}
+}
+
+// structure copies one byte outside of strings that has a meaning.
+func (t *trimmer) structure(b byte) {
+	switch b {
+	case '"':
+		t.quoted, t.length, t.long = true, 0, false
+	case ',':
+		t.good, t.depth = len(t.buf), len(t.stack)
+	case '{', '[':
+		if len(t.stack) == maxNesting {
+			t.end()
+			return
+		}
+		t.stack = append(t.stack, b)
+	case '}', ']':
+		if len(t.stack) == 0 || t.stack[len(t.stack)-1]+2 != b {
+			t.done = true // this is no JSON
+			return
+		}
+		t.stack = t.stack[:len(t.stack)-1]
+	}
+	t.add([]byte{b})
+	if (b == '}' || b == ']') && !t.done {
+		t.good, t.depth = len(t.buf), len(t.stack)
+	}
+}
+
+// inString copies a part of a string and returns how many bytes of p it took.
+func (t *trimmer) inString(p []byte) int {
+	if t.escaped > 0 {
+		if t.escaped == 1 && p[0] == 'u' { // the first byte behind the backslash
+			t.escaped = 5
+		}
+		t.inner(p[:1])
+		t.escaped--
+		return 1
+	}
+	n := bytes.IndexAny(p, `"\`)
+	if n < 0 {
+		t.inner(p)
+		return len(p)
+	}
+	t.inner(p[:n])
+	if p[n] == '\\' {
+		if t.length >= t.text { // sequences are whole
+			t.skip()
+		}
+		t.escaped = 1
+		t.inner(p[n : n+1])
+		return n + 1
+	}
+	t.quoted = false
+	t.add(p[n : n+1])
+	return n + 1
+}
+
+// inner copies bytes of a string, as many as it may have. An escape sequence that has
+// begun is copied to its end.
+func (t *trimmer) inner(p []byte) {
+	if t.long {
+		return
+	}
+	if room := t.text - t.length; len(p) > room && t.escaped == 0 {
+		p = p[:max(0, room)]
+		t.length += len(p)
+		t.add(p)
+		t.skip()
+		return
+	}
+	t.length += len(p)
+	t.add(p)
+}
+
+// skip leaves out the rest of a string.
+func (t *trimmer) skip() {
+	if !t.long && !t.done {
+		t.buf = t.buf[:seam(t.buf, t.length)]
+		t.add([]byte(mark))
+	}
+	t.long, t.cut = true, true
+}
+
+// secretLength is how much of a text is left out before the place where it was cut off:
+// a secret that was cut in two no longer looks like one to a redactor.
+const secretLength = 128
+
+// seam is where a string at the end of b, of so many bytes, may be cut off: not in an
+// escape sequence, and so far before its end that no part of a secret is left.
+func seam(b []byte, length int) int {
+	begin := max(0, len(b)-length)
+	for i := len(b) - secretLength; i > begin+secretLength; i-- {
+		if b[i] == ' ' {
+			return i
+		}
+		if i < len(b)-2*secretLength && b[i]&0xC0 != 0x80 && bytes.IndexByte(b[i-12:i], '\\') < 0 {
+			return i
+		}
+	}
+	return begin
+}
+
+// mark stands where a text was cut off.
+const mark = "…"
+
+// close closes what is open of a text that ended early.
+func (t *trimmer) close() {
+	if !t.done && (len(t.stack) > 0 || t.quoted) {
+		t.end()
+	}
+	t.done = true
+}
