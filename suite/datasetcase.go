@@ -31,7 +31,7 @@ type DatasetCases struct {
 // types and providers.
 func NewDatasetCases(facts proviso.Facts) *DatasetCases {
 	d := &DatasetCases{ids: map[string]struct{}{}, names: newIdentities()}
-	s := &caseSource{files: NewFiles("", FilesOptions{Confine: true}), env: proviso.EnvMap{}, settings: proviso.EnvMap{}, facts: facts, repeat: repetition{n: 1}, sampled: &sample{}}
+	s := &caseSource{files: NewFiles("", FilesOptions{Confine: true}), env: proviso.EnvMap{}, settings: proviso.EnvMap{}, facts: facts, repeat: repetition{n: 1}, sampled: &sample{}, known: newKnownIDs()}
 	d.pass = newPass(s, nil)
 	d.pass.Report = func(e *proviso.Error) {
 		if !e.Warning {
@@ -82,7 +82,7 @@ func (d *DatasetCases) ID(o *value.Object) string {
 		return value.ToString(v)
 	}
 	names := newIdentities()
-	return names.name(names.content(o))
+	return names.name(0, names.content(o))
 }
 
 // Check returns the mistakes of a case, with pointers into it, and adds nothing.
@@ -140,7 +140,7 @@ func (d *DatasetCases) id(at string, o *value.Object) string {
 	v := o.At("id")
 	if v == nil {
 		for {
-			if id := d.names.name(d.names.content(o)); !d.Has(id) {
+			if id := d.names.name(0, d.names.content(o)); !d.Has(id) {
 				return id
 			}
 		}
