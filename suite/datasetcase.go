@@ -15,8 +15,8 @@ import (
 // the suite.
 var datasetKeys = []string{"id", "description", "vars", "assert", "threshold", "metadata"}
 
-// MaxCaseID bounds the id of a case of a dataset, in bytes.
-const MaxCaseID = 200
+// maxCaseID bounds the id of a case of a dataset, in bytes.
+const maxCaseID = 200
 
 // DatasetCases checks the cases of a dataset and gives each an id. It remembers the ids,
 // not the cases. It is not safe for concurrent use.
@@ -147,8 +147,8 @@ func (d *DatasetCases) id(at string, o *value.Object) string {
 	}
 	id := value.ToString(v)
 	switch {
-	case strings.TrimSpace(id) == "" || len(id) > MaxCaseID || strings.ContainsFunc(id, unicode.IsControl):
-		d.wrong(at+"/id", "the id of a case is a text of 1 to %d bytes in one line", MaxCaseID)
+	case strings.TrimSpace(id) == "" || len(id) > maxCaseID || strings.ContainsFunc(id, unicode.IsControl):
+		d.wrong(at+"/id", "the id of a case is a text of 1 to %d bytes in one line", maxCaseID)
 	case d.Has(id):
 		d.wrong(at+"/id", "the id %q is given to more than one case", id)
 	}

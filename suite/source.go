@@ -69,7 +69,7 @@ type eachCase func(p *pass, visit func(written) bool) bool
 type written struct {
 	at        string // pointer
 	object    *value.Object
-	line      string // that the object was parsed from, in a file of lines
+	line      string             // that the object was parsed from, in a file of lines
 	title     string             // description of a case that has none of its own
 	base      *layer             // the scenario's additions to the defaults; nil outside a scenario
 	data      *value.Object      // the scenario's entry as written
