@@ -20,6 +20,7 @@ import (
 // run waits, nothing that was confirmed is lost, and the server goes on once there is
 // room.
 func TestStoreOnFullDisk(t *testing.T) {
+	t.Parallel() // it waits for most of its time
 	full, dir := smallDisk(t, 32<<10), t.TempDir()
 	s := serveBinary(t, dir, "--db", filepath.Join(full, "proviso.db"), "--rate", "0")
 	suite := func(name, prompt string, rows int) string {

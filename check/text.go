@@ -141,6 +141,7 @@ func (s *Spec) phrase() (string, error) {
 func (s *Spec) phrases() (shown, needles []string, err error) {
 	switch v := s.Value.(type) {
 	case []any:
+		shown = make([]string, 0, len(v))
 		for _, e := range v {
 			shown = append(shown, value.ToString(e))
 		}

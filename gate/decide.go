@@ -228,7 +228,7 @@ func (j *judgement) tested(leaveOut bool) []*AssertionEffect {
 		switch {
 		case a.Units < minUnits:
 		case j.unfit(a.Assertion):
-			j.note("assertions", a.Assertion, "Assertion %s is too flaky for a gate: it flips in more than %s of the cases without a change. The tests ignore it.", named(a.Assertion), percent(UnfitRate))
+			j.note("assertions", a.Assertion, "Assertion %s is too flaky for a gate: it flips in more than %s of the cases without a change. The tests ignore it.", named(a.Assertion), percent(unfitRate))
 		default:
 			list, least = append(list, a), append(least, stats.SignFlipLeast(a.series.worse(), true))
 		}

@@ -5,8 +5,8 @@ import "github.com/proviso-eval/proviso/stats"
 // Rates of flips without a change from which an assertion needs repeats, or is unfit for
 // gating. Both are choices; repeats pay off above the first.
 const (
-	FlakyRate = 0.02
-	UnfitRate = 0.20
+	flakyRate = 0.02
+	unfitRate = 0.20
 
 	proposedRepeats = 3
 )
@@ -34,10 +34,10 @@ func Flakiness(aa *Comparison) []Flake {
 		if i, err := stats.WilsonEffective(f.Rate.Value, a.Units, confidence); err == nil {
 			f.Rate.Interval = i
 		}
-		if f.Rate.Value > FlakyRate {
+		if f.Rate.Value > flakyRate {
 			f.Repeats = proposedRepeats
 		}
-		f.Unfit = f.Rate.Value > UnfitRate
+		f.Unfit = f.Rate.Value > unfitRate
 		list = append(list, f)
 	}
 	return list

@@ -12,12 +12,12 @@ import (
 const (
 	MaxBody        = 8 << 20 // bytes of a whole request
 	MaxText        = 2 << 20 // bytes of agent_input, and of agent_output
-	MaxAssertions  = 1000
-	MaxCriteria    = 100    // of one assertion
-	MaxAllCriteria = 5000   // of all assertions together
-	MaxInstruction = 10_000 // bytes
-	MaxCriterion   = 4_000  // bytes
-	MaxID          = 200    // bytes
+	maxAssertions  = 1000
+	maxCriteria    = 100    // of one assertion
+	maxAllCriteria = 5000   // of all assertions together
+	maxInstruction = 10_000 // bytes
+	maxCriterion   = 4_000  // bytes
+	maxID          = 200    // bytes
 )
 
 // Request asks for one output to be evaluated: the body of POST /v1/evaluate and

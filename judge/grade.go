@@ -178,11 +178,11 @@ func (it *item) limits() error {
 		return proviso.Errorf(proviso.Limit, "%s: %d, and at most %d are allowed", what, is, most)
 	}
 	return cmp.Or(
-		over("bytes of an id", len(it.id), MaxID),
-		over("bytes of an instruction", len(it.instruction), MaxInstruction),
-		over("criteria of an assertion", len(it.texts), MaxCriteria),
+		over("bytes of an id", len(it.id), maxID),
+		over("bytes of an instruction", len(it.instruction), maxInstruction),
+		over("criteria of an assertion", len(it.texts), maxCriteria),
 		over("bytes of the variables of an assertion", len(variablesJSON([]asked{it.asked})), MaxText),
-		over("bytes of a criterion", len(slices.MaxFunc(it.texts, func(a, b string) int { return cmp.Compare(len(a), len(b)) })), MaxCriterion),
+		over("bytes of a criterion", len(slices.MaxFunc(it.texts, func(a, b string) int { return cmp.Compare(len(a), len(b)) })), maxCriterion),
 	)
 }
 

@@ -116,8 +116,8 @@ func New(o Options) (*Judge, error) {
 	default:
 		return nil, &proviso.Error{Code: proviso.Invalid, Message: "unknown mode \"" + string(o.Mode) + "\"", Valid: []string{string(Batch), string(Single)}}
 	}
-	if o.Chunk < 0 || o.Chunk > MaxCriteria {
-		return bad("a call holds 1 to %d criteria, not %d", MaxCriteria, o.Chunk)
+	if o.Chunk < 0 || o.Chunk > maxCriteria {
+		return bad("a call holds 1 to %d criteria, not %d", maxCriteria, o.Chunk)
 	}
 	if o.Votes < 0 || o.Votes > maxVotes {
 		return bad("a judge has 1 to %d votes, not %d", maxVotes, o.Votes)

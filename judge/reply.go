@@ -255,7 +255,7 @@ func numberOf(v any) int {
 	if text, isText := v.(string); isText {
 		f, ok = value.ToNumber(text), true
 	}
-	if !ok || f != math.Trunc(f) || f < 1 || f > MaxAllCriteria {
+	if !ok || f != math.Trunc(f) || f < 1 || f > maxAllCriteria {
 		return -1
 	}
 	return int(f)

@@ -181,8 +181,8 @@ func (r *requestReader) list() []Assertion {
 		r.wrong(proviso.Invalid, "/assertions", "assertions must be a list, found %s", kind.Of(v))
 		return nil
 	}
-	if len(list) > MaxAssertions {
-		r.wrong(proviso.Limit, "/assertions", "%d assertions, and at most %d are allowed", len(list), MaxAssertions)
+	if len(list) > maxAssertions {
+		r.wrong(proviso.Limit, "/assertions", "%d assertions, and at most %d are allowed", len(list), maxAssertions)
 		return nil
 	}
 	known := make([]any, len(list))

@@ -20,8 +20,8 @@ func (r *Request) Decode() ([]*proviso.Assertion, Mistakes) {
 	switch n := len(r.Assertions); {
 	case n == 0:
 		w.wrong(proviso.Invalid, "/assertions", "there are no assertions to evaluate")
-	case n > MaxAssertions:
-		w.wrong(proviso.Limit, "/assertions", "%d assertions, and at most %d are allowed", n, MaxAssertions)
+	case n > maxAssertions:
+		w.wrong(proviso.Limit, "/assertions", "%d assertions, and at most %d are allowed", n, maxAssertions)
 		return nil, w.mistakes
 	}
 	list := make([]any, len(r.Assertions))
@@ -32,8 +32,8 @@ func (r *Request) Decode() ([]*proviso.Assertion, Mistakes) {
 		all += len(a.Criteria)
 		w.limits(document.Join("/assertions", i), a)
 	}
-	if all > MaxAllCriteria {
-		w.wrong(proviso.Limit, "/assertions", "%d criteria in all, and at most %d are allowed", all, MaxAllCriteria)
+	if all > maxAllCriteria {
+		w.wrong(proviso.Limit, "/assertions", "%d criteria in all, and at most %d are allowed", all, maxAllCriteria)
 	}
 	decoded, wrong := suite.DecodeSet(check.Facts(), list, "/assertions")
 	w.mistakes = append(w.mistakes, wrong...)
@@ -76,11 +76,11 @@ func (r *requestReader) limits(at string, a *Assertion) {
 			r.wrong(proviso.Limit, at+pointer, "%s: %d, and at most %d are allowed", what, is, most)
 		}
 	}
-	over("/id", "bytes of an id", len(a.ID), MaxID)
-	over("/instruction", "bytes of an instruction", len(a.Instruction), MaxInstruction)
-	over("/criteria", "criteria of an assertion", len(a.Criteria), MaxCriteria)
+	over("/id", "bytes of an id", len(a.ID), maxID)
+	over("/instruction", "bytes of an instruction", len(a.Instruction), maxInstruction)
+	over("/criteria", "criteria of an assertion", len(a.Criteria), maxCriteria)
 	for i := range a.Criteria {
-		over(document.Join("/criteria", i), "bytes of a criterion", len(a.Criteria[i].Text), MaxCriterion)
+		over(document.Join("/criteria", i), "bytes of a criterion", len(a.Criteria[i].Text), maxCriterion)
 	}
 	if len(a.Criteria) == 0 && a.Check == nil {
 		r.wrong(proviso.Invalid, at, "the assertion %q has no criteria and no check", a.ID)

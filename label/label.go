@@ -31,7 +31,7 @@ func Verdicts() []string { return []string{string(Pass), string(Fail), string(Un
 // Limits of a label. An error beyond them has the code Limit.
 const (
 	MaxNote     = 4000 // characters
-	MaxEvidence = 100  // spans
+	maxEvidence = 100  // spans
 	maxName     = 200  // bytes of a person, a queue or an id
 	maxSubject  = 4096 // bytes of the name of an assertion or a case
 )
@@ -100,8 +100,8 @@ func (l *Label) Check() error {
 		return proviso.Errorf(proviso.Limit, "the note has %d characters, more than %d", utf8.RuneCountInString(l.Note), MaxNote)
 	case !utf8.ValidString(l.Note):
 		return proviso.Errorf(proviso.Invalid, "the note is not valid UTF-8")
-	case len(l.Evidence) > MaxEvidence:
-		return proviso.Errorf(proviso.Limit, "%d places of evidence, more than %d", len(l.Evidence), MaxEvidence)
+	case len(l.Evidence) > maxEvidence:
+		return proviso.Errorf(proviso.Limit, "%d places of evidence, more than %d", len(l.Evidence), maxEvidence)
 	}
 	for _, s := range l.Evidence {
 		if s.Start < 0 || s.End <= s.Start {

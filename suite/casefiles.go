@@ -95,7 +95,7 @@ func (r *reading) fileStreams(doc *document.Document, pointer, ref string, confi
 			return r.remoteStreams(doc, pointer, ref, prefix)
 		}
 	}
-	if strings.HasPrefix(ref, DatasetPrefix) {
+	if strings.HasPrefix(ref, datasetPrefix) {
 		return r.datasetStreams(doc, pointer, ref)
 	}
 	name := strings.TrimPrefix(ref, "file://")

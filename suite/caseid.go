@@ -28,6 +28,11 @@ type identities struct {
 	buf   []byte
 	keys  []string
 	last  []encoded // of the assertions of the previous case
+
+	before []knownID // by an earlier pass; nil if there is none or a line has changed
+	at     int       // how many of them were used
+	made   []knownID // by this pass
+	mixed  bool      // some ids are not those of lines
 }
 
 // encoded is the encoding of an assertion that several cases share.
@@ -65,9 +70,17 @@ func (n *identities) content(parts ...any) [sha256.Size]byte {
 	return sha256.Sum256(n.buf)
 }
 
-// name turns a content hash into an id. Equal contents get a number.
-func (n *identities) name(sum [sha256.Size]byte) string {
+// name turns the content hash of a case into an id. Equal contents get a number. The
+// line is that of [pass.lineOf].
+func (n *identities) name(line uint64, sum [sha256.Size]byte) string {
 	key := contentKey(sum[:idBytes])
+	number := n.count(key)
+	n.remember(line, key, number)
+	return key.id(number)
+}
+
+// count returns how many cases had this content, with this one.
+func (n *identities) count(key contentKey) uint32 {
 	count := uint32(1)
 	if _, known := n.seen[key]; known {
 		count = max(1, n.equal[key]) + 1
@@ -75,11 +88,16 @@ func (n *identities) name(sum [sha256.Size]byte) string {
 	} else {
 		n.seen[key] = struct{}{}
 	}
+	return count
+}
+
+// id returns the id of the case with a number among those of equal content.
+func (key contentKey) id(number uint32) string {
 	var buf [2*idBytes + 12]byte
 	id := hex.AppendEncode(buf[:0], key[:])
-	if count > 1 {
+	if number > 1 {
 		id = append(id, '-')
-		id = strconv.AppendUint(id, uint64(count), 10)
+		id = strconv.AppendUint(id, uint64(number), 10)
 	}
 	return string(id)
 }

@@ -46,7 +46,7 @@ func (f *caseFile) jsonLines(_ *pass, visit func(written) bool) bool {
 			w = written{at: at, err: errorAt(at, err)}
 		} else {
 			w = f.convert(at, line.Value)
-			w.title = f.title(row)
+			w.title, w.line = f.title(row), line.Text
 		}
 		if !visit(w) {
 			return false

@@ -15,8 +15,8 @@ import (
 // the suite.
 var datasetKeys = []string{"id", "description", "vars", "assert", "threshold", "metadata"}
 
-// MaxCaseID bounds the id of a case of a dataset, in bytes.
-const MaxCaseID = 200
+// maxCaseID bounds the id of a case of a dataset, in bytes.
+const maxCaseID = 200
 
 // DatasetCases checks the cases of a dataset and gives each an id. It remembers the ids,
 // not the cases. It is not safe for concurrent use.
@@ -31,7 +31,7 @@ type DatasetCases struct {
 // types and providers.
 func NewDatasetCases(facts proviso.Facts) *DatasetCases {
 	d := &DatasetCases{ids: map[string]struct{}{}, names: newIdentities()}
-	s := &caseSource{files: NewFiles("", FilesOptions{Confine: true}), env: proviso.EnvMap{}, settings: proviso.EnvMap{}, facts: facts, repeat: repetition{n: 1}, sampled: &sample{}}
+	s := &caseSource{files: NewFiles("", FilesOptions{Confine: true}), env: proviso.EnvMap{}, settings: proviso.EnvMap{}, facts: facts, repeat: repetition{n: 1}, sampled: &sample{}, known: newKnownIDs()}
 	d.pass = newPass(s, nil)
 	d.pass.Report = func(e *proviso.Error) {
 		if !e.Warning {
@@ -82,7 +82,7 @@ func (d *DatasetCases) ID(o *value.Object) string {
 		return value.ToString(v)
 	}
 	names := newIdentities()
-	return names.name(names.content(o))
+	return names.name(0, names.content(o))
 }
 
 // Check returns the mistakes of a case, with pointers into it, and adds nothing.
@@ -140,15 +140,15 @@ func (d *DatasetCases) id(at string, o *value.Object) string {
 	v := o.At("id")
 	if v == nil {
 		for {
-			if id := d.names.name(d.names.content(o)); !d.Has(id) {
+			if id := d.names.name(0, d.names.content(o)); !d.Has(id) {
 				return id
 			}
 		}
 	}
 	id := value.ToString(v)
 	switch {
-	case strings.TrimSpace(id) == "" || len(id) > MaxCaseID || strings.ContainsFunc(id, unicode.IsControl):
-		d.wrong(at+"/id", "the id of a case is a text of 1 to %d bytes in one line", MaxCaseID)
+	case strings.TrimSpace(id) == "" || len(id) > maxCaseID || strings.ContainsFunc(id, unicode.IsControl):
+		d.wrong(at+"/id", "the id of a case is a text of 1 to %d bytes in one line", maxCaseID)
 	case d.Has(id):
 		d.wrong(at+"/id", "the id %q is given to more than one case", id)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// DatasetPrefix starts a reference to a dataset: dataset:NAME, or
+// datasetPrefix starts a reference to a dataset: dataset:NAME, or
 // dataset:NAME@VERSION.
-const DatasetPrefix = "dataset:"
+const datasetPrefix = "dataset:"
 
 // minVersion is the least number of digits of a version's hash.
 const minVersion = 8
@@ -42,7 +42,7 @@ func (r *reading) datasetStreams(doc *document.Document, pointer, ref string) []
 	}
 	if r.options.Datasets == nil {
 		r.unseen++
-		r.unsupported(doc, pointer, "the dataset %q is on a server of proviso, and this command reads files: fetch it with `proviso datasets pull %s`, and name the file here", name, strings.TrimPrefix(ref, DatasetPrefix))
+		r.unsupported(doc, pointer, "the dataset %q is on a server of proviso, and this command reads files: fetch it with `proviso datasets pull %s`, and name the file here", name, strings.TrimPrefix(ref, datasetPrefix))
 		return nil
 	}
 	found, err := r.options.Datasets.Dataset(r.ctx, name, version)
@@ -54,7 +54,7 @@ func (r *reading) datasetStreams(doc *document.Document, pointer, ref string) []
 	found.Asked = version
 	r.datasets = append(r.datasets, found.Dataset)
 	files := NewFiles(filepath.Dir(found.Path), FilesOptions{Confine: true})
-	files.shown = DatasetPrefix + name + "@" + strconv.Itoa(found.Number)
+	files.shown = datasetPrefix + name + "@" + strconv.Itoa(found.Number)
 	f := &caseFile{files: files, name: filepath.Base(found.Path), convert: Cells(r.options.Facts.Types).member}
 	f.at = r.at(lineDocument(files, f.name, true, ""), "")
 	return []stream{{remote: true, each: f.jsonLines}}
@@ -63,7 +63,7 @@ func (r *reading) datasetStreams(doc *document.Document, pointer, ref string) []
 // ParseDataset splits a reference to a dataset into its name and version; the version
 // is "" if the reference has none.
 func ParseDataset(ref string) (name, version string, err error) {
-	name, version, pinned := strings.Cut(strings.TrimPrefix(ref, DatasetPrefix), "@")
+	name, version, pinned := strings.Cut(strings.TrimPrefix(ref, datasetPrefix), "@")
 	switch {
 	case name == "":
 		return "", "", proviso.Errorf(proviso.Invalid, "the name of the dataset is missing: dataset:NAME, or dataset:NAME@VERSION")

@@ -90,6 +90,9 @@ func (p *pass) run() {
 	}
 	p.quiet = false
 	p.enter(false)
+	if !p.stopped {
+		p.ids.publish(p.source.known)
+	}
 	if p.stopped || p.countOnly || p.selected > 0 {
 		return
 	}
@@ -204,6 +207,10 @@ func (p *pass) id(w written, l *layer, vars *value.Object, axes []axis, i int) s
 	if l.proto.ID != "" {
 		return withOrdinal(l.proto.ID, i+1)
 	}
+	line := p.lineOf(w, axes)
+	if id, ok := p.ids.again(line); ok {
+		return id
+	}
 	parts := make([]any, 0, 8)
 	parts = append(parts, w.object)
 	if w.data != nil {
@@ -212,7 +219,7 @@ func (p *pass) id(w written, l *layer, vars *value.Object, axes []axis, i int) s
 	for _, a := range axes {
 		parts = append(parts, a.key, vars.At(a.key))
 	}
-	return p.ids.name(p.ids.content(parts...))
+	return p.ids.name(line, p.ids.content(parts...))
 }
 
 func withOrdinal(id string, n int) string {

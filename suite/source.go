@@ -38,7 +38,8 @@ type caseSource struct {
 	filter        filter
 	expand        func(*proviso.Generator) (any, error)
 
-	sampled *sample // the cases that a sample keeps, shared by all passes
+	sampled *sample   // the cases that a sample keeps, shared by all passes
+	known   *knownIDs // likewise
 }
 
 var (
@@ -68,6 +69,7 @@ type eachCase func(p *pass, visit func(written) bool) bool
 type written struct {
 	at        string // pointer
 	object    *value.Object
+	line      string             // that the object was parsed from, in a file of lines
 	title     string             // description of a case that has none of its own
 	base      *layer             // the scenario's additions to the defaults; nil outside a scenario
 	data      *value.Object      // the scenario's entry as written
@@ -120,7 +122,7 @@ func (r *reading) newCaseSource() *caseSource {
 		files: r.files, env: r.env, settings: r.options.Env, trust: r.trust,
 		promptfoo: r.promptfoo, skipUnsupported: r.skipUnsupported,
 		noExpansion: r.flag("PROMPTFOO_DISABLE_VAR_EXPANSION"), plainPictures: r.flag("PROMPTFOO_DISABLE_MULTIMEDIA_AS_BASE64"),
-		facts: r.options.Facts, set: r.set, repeat: repetition{n: 1}, sampled: &sample{},
+		facts: r.options.Facts, set: r.set, repeat: repetition{n: 1}, sampled: &sample{}, known: newKnownIDs(),
 	}
 }
 
@@ -156,7 +158,7 @@ func suiteRepeat(cfg *value.Object) repetition {
 // WithExpander returns the same cases with generators expanded.
 func (s *caseSource) WithExpander(expand func(*proviso.Generator) (any, error)) proviso.CaseSource {
 	c := *s
-	c.expand, c.sampled = expand, &sample{}
+	c.expand, c.sampled, c.known = expand, &sample{}, newKnownIDs()
 	return &c
 }
 
@@ -174,6 +176,9 @@ func (s *caseSource) Cases() iter.Seq2[*proviso.Case, error] {
 		if s.filter.sample > 0 {
 			s.sampled.once.Do(s.draw)
 			p.keep = s.sampled.keep
+		}
+		if before := s.known.list.Load(); before != nil {
+			p.ids.before = *before
 		}
 		p.run()
 	}
@@ -216,7 +221,7 @@ func Select(source proviso.CaseSource, f Filter) (proviso.CaseSource, error) {
 		return nil, err
 	}
 	c := *s
-	c.filter, c.sampled = compiled, &sample{}
+	c.filter, c.sampled, c.known = compiled, &sample{}, newKnownIDs()
 	return &c, nil
 }
 

@@ -157,6 +157,57 @@ func TestTooManyCombinations(t *testing.T) {
 }
 
 // TestCasesMemory checks that the memory of a pass does not grow with the file.
+// TestLaterPasses wants each pass over a file of lines to give the ids of a first pass,
+// also after a line has changed.
+func TestLaterPasses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(lines ...string) {
+		writeFile(t, filepath.Join(dir, "t.jsonl"), []byte(strings.Join(lines, "\n")))
+	}
+	open := func() proviso.CaseSource {
+		s, mistakes := suite.Read(t.Context(), []string{filepath.Join(dir, "proviso.yaml")}, suite.Options{Facts: facts})
+		if s == nil {
+			t.Fatal(mistakes)
+		}
+		return s.CaseSource
+	}
+	ids := func(source proviso.CaseSource) string {
+		var list []string
+		for c, err := range source.Cases() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, c.ID)
+		}
+		return strings.Join(list, " ")
+	}
+	const a, b, d, named = `{"vars": {"q": "a"}}`, `{"vars": {"q": "b"}}`, `{"vars": {"q": "d"}}`, `{"id": "x", "vars": {"q": "a"}}`
+	for name, tests := range map[string]string{
+		"lines":                  "file://t.jsonl",
+		"lines and other cases":  "[{vars: {q: c}}, file://t.jsonl]",
+		"lines with a list each": "file://t.jsonl", // below
+	} {
+		writeFile(t, filepath.Join(dir, "proviso.yaml"), []byte("{prompts: [hi], providers: [echo], tests: "+tests+"}"))
+		lines := []string{a, b, a, named, a, d}
+		if strings.Contains(name, "list") {
+			lines[1] = `{"vars": {"q": ["b", "c"]}}`
+		}
+		write(lines...)
+		kept := open()
+		first := ids(kept)
+		if again := ids(kept); again != first || !strings.Contains(first, "-3") {
+			t.Errorf("%s: a second pass gives %s, the first %s", name, again, first)
+		}
+		for _, changed := range [][]string{{a, b, d, named, a, a}, {b, b, a, named, a, d}, {a, a, a, a, a, a, a}, {a}} {
+			write(changed...)
+			if got, want := ids(kept), ids(open()); got != want {
+				t.Errorf("%s: after a change to %s a pass gives %s, want %s", name, changed, got, want)
+			}
+		}
+	}
+}
+
 func TestCasesMemory(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "tests.jsonl")
 	f, err := os.Create(name)

@@ -20,34 +20,37 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// commands lists every command, sorted.
-var commands = []func(*app) *cobra.Command{
-	newAlign,
-	newBaseline,
-	newCache,
-	newComment,
-	newCompare,
-	newDatasets,
-	newDoctor,
-	newEval,
-	newExport,
-	newGate,
-	newImport,
-	newInit,
-	newJudge,
-	newKey,
-	newLabels,
-	newMonitor,
-	newProxy,
-	newPush,
-	newRuns,
-	newSchema,
-	newServe,
-	newShow,
-	newSpade,
-	newValidate,
-	newVersion,
-	newView,
+// commands lists every command, sorted by name.
+var commands = []struct {
+	name string
+	make func(*app) *cobra.Command
+}{
+	{"align", newAlign},
+	{"baseline", newBaseline},
+	{"cache", newCache},
+	{"comment", newComment},
+	{"compare", newCompare},
+	{"datasets", newDatasets},
+	{"doctor", newDoctor},
+	{"eval", newEval},
+	{"export", newExport},
+	{"gate", newGate},
+	{"import", newImport},
+	{"init", newInit},
+	{"judge", newJudge},
+	{"key", newKey},
+	{"labels", newLabels},
+	{"monitor", newMonitor},
+	{"proxy", newProxy},
+	{"push", newPush},
+	{"runs", newRuns},
+	{"schema", newSchema},
+	{"serve", newServe},
+	{"show", newShow},
+	{"spade", newSpade},
+	{"validate", newValidate},
+	{"version", newVersion},
+	{"view", newView},
 }
 
 // stdio are the streams of a command.
@@ -84,7 +87,7 @@ func execute(args []string, io stdio) int {
 	a := newApp(io)
 	boundHeap(ctx, a.spare)
 	a.end = cancel
-	root := newRoot(a)
+	root := newRootFor(a, args)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -109,7 +112,12 @@ func endings() []os.Signal {
 	return list
 }
 
-func newRoot(a *app) *cobra.Command {
+// newRoot returns the command line with every command.
+func newRoot(a *app) *cobra.Command { return newRootFor(a, nil) }
+
+// newRootFor returns the command line for some arguments. If the first one names a
+// command, the others are left out: to declare all flags takes as long as ten rows.
+func newRootFor(a *app, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "proviso",
 		Short:         "Tells whether the output of a language model keeps the promises of its prompt",
@@ -125,8 +133,14 @@ func newRoot(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{err: flagMistake(err), hint: flagHint(cmd, err)}
 	})
-	for _, command := range commands {
-		root.AddCommand(command(a))
+	wanted := commands
+	for i := range commands {
+		if len(args) > 0 && args[0] == commands[i].name {
+			wanted = commands[i : i+1]
+		}
+	}
+	for _, c := range wanted {
+		root.AddCommand(c.make(a))
 	}
 	a.completeNames(root)
 	root.InitDefaultCompletionCmd()

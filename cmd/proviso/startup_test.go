@@ -117,6 +117,26 @@ func TestStartup(t *testing.T) {
 	}
 }
 
+// TestNamesOfCommands holds the names in the table equal to those of the commands, and
+// an argument that is none of them to all commands.
+func TestNamesOfCommands(t *testing.T) {
+	t.Parallel()
+	a := newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
+	for i, c := range commands {
+		if got := c.make(a); got.Name() != c.name || len(got.Aliases) > 0 {
+			t.Errorf("the command %q has the name %q and the aliases %q", c.name, got.Name(), got.Aliases)
+		}
+		if i > 0 && commands[i-1].name >= c.name {
+			t.Errorf("%q is not in order", c.name)
+		}
+	}
+	for arg, want := range map[string]int{"eval": 1, "evil": len(commands), "help": len(commands), "__complete": len(commands)} {
+		if got := len(newRootFor(a, []string{arg, "x"}).Commands()); got != want+2 { // completion and help
+			t.Errorf("%s: %d commands, want %d", arg, got, want+2)
+		}
+	}
+}
+
 // BenchmarkStartup is the time of `proviso version` from start to end.
 func BenchmarkStartup(b *testing.B) {
 	for b.Loop() {

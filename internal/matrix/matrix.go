@@ -9,8 +9,8 @@ const (
 	Skip
 )
 
-// NoRow is the index of a cell without a row.
-const NoRow = 0xffffffff
+// noRow is the index of a cell without a row.
+const noRow = 0xffffffff
 
 // Column is a column of a run: a prompt with a provider, each by its name for people.
 type Column struct {

@@ -78,7 +78,7 @@ func (r *row) read(record []byte) error {
 			})
 		}
 	})
-	ok := index >= 0 && index < NoRow && index == math.Trunc(index)
+	ok := index >= 0 && index < noRow && index == math.Trunc(index)
 	if !s.Whole() || !ok || r.column < 0 || r.column >= maxColumns || r.of > maxRepeats || r.of > 1 && r.repeat >= r.of {
 		return errDamaged
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Dialect is the version of JSON Schema that [Of] uses.
-const Dialect = "http://json-schema.org/draft-07/schema#"
+// dialect is the version of JSON Schema that [Of] uses.
+const dialect = "http://json-schema.org/draft-07/schema#"
 
 // Of returns the schema of a suite file. Editors stop at what they cannot see: other
 // files, names of prompts and providers, templates, scripts. What promptfoo ignores is
@@ -39,7 +39,7 @@ func Of() *value.Object {
 	s := b.object("suite")
 	s.Delete("anyOf")
 	s.Set("patternProperties", value.ObjectOf("^x-", value.ObjectOf("description", "any name that begins with x- may hold values for anchors and references")))
-	root := value.ObjectOf("$schema", Dialect, "title", "a suite of proviso",
+	root := value.ObjectOf("$schema", dialect, "title", "a suite of proviso",
 		"description", "prompts, providers and cases, and the assertions that every answer must keep")
 	for key, v := range s.All() {
 		root.Set(key, v)
