@@ -21,8 +21,11 @@ const (
 	// share of the false alarms that charts of errors may have.
 	errorRate, errorShare = 0.1, 0.02
 	// closeAfter is how many evaluations, on average, an alarm stays open at least while the
-	// rate has not fallen: as many as a month of the chart has, within these bounds.
-	closeAfter, closeAfterMost, closeDays = 1000, 30_000, 30
+	// rate has not fallen: as many as so many days of the chart have, within these bounds.
+	closeAfter, closeAfterMost, closeDays = 1000, 100_000, 90
+	// betterConfidence is that with which a version is better than the one before, so that
+	// its own rate is what later versions are held against.
+	betterConfidence = 0.999
 	// leastChange is the odds ratio from which an alarm can tell that a rise is over.
 	leastChange = 1.5
 	// minSuspect is the number of evaluations from which an alarm knows its rate, and
@@ -249,12 +252,29 @@ func (c *chart) keep(o *Observation) {
 	}
 }
 
-// learn counts an item for the baseline. An in-control rate from the version before stays
-// if it is lower: a version that is worse than the one before is not in control.
+// learn counts an item for the baseline. An in-control rate from the version before stays,
+// because a version that is worse than the one before is not in control, unless the rate
+// of this one is surely lower. Taking the lower of two limits each time would go below the
+// truth after some versions.
 func (c *chart) learn(o *Observation) {
 	m := c.Baseline.add(o.Status == proviso.Fail, o.Segment, o.Time)
-	if m != nil && (c.Model.Source != FromEarlier || m.Upper <= c.Model.Upper) {
-		c.Model = *m
+	if m == nil {
+		return
+	}
+	if c.Model.Source == FromEarlier {
+		strict, err := stats.UpperJeffreys(stats.Count{Pass: c.Baseline.X, N: c.Baseline.N}, betterConfidence)
+		if err != nil || strict > c.Model.Upper {
+			return
+		}
+	}
+	c.Model = *m
+}
+
+// forget drops what only a chart with traffic needs.
+func (c *chart) forget() {
+	if c.Recovery == nil && c.Mended == nil && len(c.Failures)+c.Seen.n > 0 {
+		c.restart(c.Last)
+		c.Seen = seen{}
 	}
 }
 

@@ -101,17 +101,14 @@ func (c *Charts) SetOthers(n int) { c.o.Others = n }
 // opened, updated or closed, in their state after the last verdict.
 func (c *Charts) Observe(list []Observation, now time.Time) []*Alarm {
 	touched := &changes{c: c, now: now.UTC()}
-	family := 0
 	for i := range list {
 		o := &list[i]
 		if at := o.clock(); at.After(c.state.Clock) && !o.Backfill {
 			c.state.Clock = at
 		}
-		if i%100 == 0 {
-			family = c.o.Others + c.Live()
-		}
 		c.state.saw(o)
 		one := c.chart(o)
+		family := c.o.Others + c.Live()
 		h := one.observe(o, family, c.watch.FalseAlarms.PerDays)
 		if h.broken {
 			touched.add(c.breaks(one, family, o))
@@ -136,6 +133,11 @@ func (c *Charts) Observe(list []Observation, now time.Time) []*Alarm {
 	}
 	touched.refresh()
 	touched.add(c.closeSuperseded(now)...)
+	for _, one := range c.state.Charts {
+		if c.state.Clock.Sub(one.Last) >= idle {
+			one.forget()
+		}
+	}
 	return touched.list
 }
 

@@ -295,3 +295,39 @@ func TestAlarmJSON(t *testing.T) {
 		}
 	}
 }
+
+// TestManyVersions: releases that change nothing do not lower what is in control, one that
+// is better does, and one that is worse again is an alarm.
+func TestManyVersions(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(9, 9))
+	c, n, alarms := monitor.NewCharts(tone(), monitor.Options{}), 0, 0
+	release := func(version int, fail float64) (control float64) {
+		list := observations(r, n, 1500, fail)
+		n += len(list)
+		for i := range list {
+			list[i].Version, list[i].Conversation = fmt.Sprint("v", version), ""
+		}
+		for _, a := range c.Observe(list, list[len(list)-1].At) {
+			if a.Kind == monitor.KindAgent && a.Opened.After(list[0].At) {
+				alarms++
+			}
+		}
+		view := c.View()
+		return *view[len(view)-1].InControl
+	}
+	control := 0.0
+	for v := range 40 {
+		control = release(v, .05)
+	}
+	if control < .045 || alarms > 2 {
+		t.Errorf("after 40 releases %v is in control, with %d alarms", control, alarms)
+	}
+	if control = release(40, .01); control > .03 {
+		t.Errorf("a better version is held against %v", control)
+	}
+	alarms = 0
+	if release(41, .05); alarms != 1 {
+		t.Errorf("a version that is worse again has %d alarms", alarms)
+	}
+}

@@ -17,6 +17,7 @@ import (
 // What a watch has where it says nothing, and limits of one.
 const (
 	usualRate       = 0.1
+	leastRate       = 1e-6
 	usualPerDays    = 30
 	usualTraffic    = 24 * time.Hour
 	usualVerdicts   = 6 * time.Hour
@@ -182,7 +183,7 @@ func (r *reader) watch(name, at string, o *value.Object) Watch {
 			field{"where", r.text(&w.Match.Where, maxWhere)})},
 		field{"assertions", r.text(&w.Assertions, 4096)},
 		field{"sample", r.nested("sample",
-			field{"rate", r.number(&w.Sample.Rate, math.SmallestNonzeroFloat64, 1, "a number over 0 and at most 1")},
+			field{"rate", r.number(&w.Sample.Rate, leastRate, 1, "a number from 0.000001 to 1")},
 			field{"floor", r.number(&floor, 0, maxFloor, "a whole number of evaluations a day")},
 			field{"segment", r.text(&w.Sample.Segment, maxName)},
 			field{"budget_usd_per_day", r.number(&w.Sample.BudgetPerDay, 0, maxBudget, "US dollars, from 0 (no limit)")})},

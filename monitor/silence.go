@@ -113,6 +113,9 @@ func (c *Charts) waiting(h *Health, now time.Time, reasons map[Cause]string) {
 		c.state.Waiting = latest(h.LastVerdict, earliest(sampled, now))
 	}
 	w, d := c.state.Waiting, c.watch.Silence.Verdicts
+	if c.openSilent(NoDecision) != nil {
+		return // that is why
+	}
 	if _, queue := reasons[NoRoom]; !queue && d > 0 && !w.IsZero() && now.Sub(w) >= d {
 		reasons[NoVerdicts] = fmt.Sprintf("events are sampled, but there is no verdict since %s", w.UTC().Format("2006-01-02 15:04"))
 	}

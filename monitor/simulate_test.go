@@ -381,6 +381,7 @@ func (w world) closing(n int, seed uint64, times float64) (days, alarms float64)
 		p := w.path(seed, uint64(i))
 		c := NewCharts(watch, Options{})
 		c.state.Charts = []*chart{p.chart}
+		closed = 48 // if it is not closed at all
 		for p.at.Sub(simulationBegan).Hours()/24 < 60 {
 			t := p.at.Sub(simulationBegan).Hours() / 24
 			m := 1.0
@@ -394,11 +395,12 @@ func (w world) closing(n int, seed uint64, times float64) (days, alarms float64)
 				o.Status = proviso.Fail
 			}
 			for _, a := range c.Observe([]Observation{o}, p.at) {
-				if t := a.Opened.Sub(simulationBegan).Hours() / 24; a.State == StateOpen && a.Opened.Equal(p.at) && t > 5 && t < 35 {
+				t := a.Opened.Sub(simulationBegan).Hours() / 24
+				if a.State == StateOpen && a.Opened.Equal(p.at) && t > 5 && t < 35 {
 					opened++
 				}
-				if a.State == StateClosed {
-					closed = max(closed, a.Closed.Sub(simulationBegan).Hours()/24-5-rise)
+				if a.State == StateClosed && t > 5 && t < 5+rise {
+					closed = a.Closed.Sub(simulationBegan).Hours()/24 - 5 - rise
 				}
 			}
 		}

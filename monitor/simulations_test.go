@@ -127,7 +127,7 @@ func (p *page) independent() {
 		for _, arl := range []float64{3000, 15_000, 60_000, 300_000} {
 			seed += 10
 			w := steady(rate, arl)
-			n := map[float64]int{3000: 4000, 15_000: 2000, 60_000: 800, 300_000: 400}[arl]
+			n := map[float64]int{3000: 4000, 15_000: 2000, 60_000: 1500, 300_000: 1000}[arl]
 			mean, se := w.falseAlarms(n, seed)
 			holds(p.t, fmt.Sprint(rate, " ", arl), mean, se, arl)
 			cells := []any{rate, number(arl), fmt.Sprintf("%s ± %s", number(mean), number(se)), mean / arl}

@@ -158,7 +158,6 @@ var open = map[string]struct {
 	"POST /v1/labels/file":            {"", 403, "the scope admin"},
 	"POST /v1/judge-trials":           {`{"run": "{run}", "assertion": "greets", "change": {}}`, 404, "there is no run"},
 	"PUT /v1/watches/{watch}":         {`{"match": {"agent": "b"}, "assertions": "set:private"}`, 201, `"version":1`},
-	"GET /v1/agents/{agent}/prompts":  {"", 200, `{"items":[]}`}, // an agent has them once it sends events
 	"GET /v1/adoption":                {"", 200, `"agents":[]`},
 	"POST /v1/events":                 {`{"events": []}`, 403, "the scope ingest"},
 	"POST /v1/feedback":               {`{}`, 403, "the scope ingest"},
@@ -233,7 +232,7 @@ func TestOtherAndNone(t *testing.T) {
 	none := &tenants{fixture: x.fixture, names: map[string]string{"suite": "nobodys", "set": "nobodys", "dataset": "nobodys", "run": "run_0", "run2": "run_1", "evaluation": "eval_0", "index": "0", "label": "label_0", "queue": "nobodys", "lease": "lease_0", "trial": "trial_0",
 		"event": "event_0", "conversation": "nobodys", "agent": "nobodys", "watch": "nobodys", "alarm": "alarm_0"}}
 	for _, e := range server.Endpoints() {
-		if !strings.Contains(e.Path, "{") && e.Path != "/v1/compare" || e.Method == "PUT" || e.ID == "list-agent-prompts" { // an agent has none until it sends events
+		if !strings.Contains(e.Path, "{") && e.Path != "/v1/compare" || e.Method == "PUT" {
 			continue
 		}
 		said := func(of *tenants) string {

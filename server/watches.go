@@ -146,7 +146,14 @@ func readWatch(ctx context.Context, name string, data []byte) (*sentWatch, error
 		about.Delete("items")
 		out.shown.Set("anchors", about)
 	}
-	list, mistakes := monitor.ReadWatches(value.ObjectOf(name, out.shown))
+	read := out.shown
+	if about := read.Object("anchors"); len(out.anchors) > 0 && !about.Has("file") { // they are not from a file
+		about = about.Clone()
+		about.Set("file", "items")
+		read = read.Clone()
+		read.Set("anchors", about)
+	}
+	list, mistakes := monitor.ReadWatches(value.ObjectOf(name, read))
 	for _, e := range mistakes {
 		m := mistakeOf(e)
 		m.Pointer = strings.TrimPrefix(m.Pointer, document.Join("", name))

@@ -14,11 +14,15 @@ type Weighted struct {
 	Squares, SquaresOfYes float64 // sums of squared weights
 }
 
-// Add takes an item that was sampled with a probability. One outside of 0 to 1 counts as 1.
+// leastProbability bounds the weight of one item.
+const leastProbability = 1e-9
+
+// Add takes an item that was sampled with a probability. One outside of 0 to 1 counts as
+// 1, and one under 1e-9 as that.
 func (w *Weighted) Add(yes bool, probability float64) {
 	weight := 1.0
 	if probability > 0 && probability < 1 {
-		weight = 1 / probability
+		weight = 1 / max(leastProbability, probability)
 	}
 	w.N++
 	w.Weight += weight

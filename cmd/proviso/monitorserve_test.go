@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -125,4 +126,70 @@ func TestWatchKilled(t *testing.T) {
 	if code := p.end(os.Interrupt); code != exitOK {
 		t.Errorf("exit code %d: %s", code, p.stderr)
 	}
+}
+
+// TestMonitorApply stores watches of a file with their sets and anchors, and shows them.
+func TestMonitorApply(t *testing.T) {
+	t.Parallel()
+	at := fakemodel.New(fakemodel.Options{Reply: (&asker{asked: map[string]int{}}).reply})
+	defer at.Close()
+	dir := t.TempDir()
+	p := startServe(t, dir, at.URL)
+	run := func(code int, args ...string) string {
+		t.Helper()
+		cmd := provisoCommand(t, dir, at.URL, append([]string{"monitor"}, args...)...)
+		cmd.Env = append(cmd.Env, "PROVISO_SERVER="+p.url)
+		out, _ := cmd.CombinedOutput() // the exit code tells
+		if got := cmd.ProcessState.ExitCode(); got != code {
+			t.Fatalf("%v: exit code %d, want %d\n%s", args, got, code, out)
+		}
+		return string(out)
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const watch = `tone:
+  match: {agent: support}
+  assertions: file://promises.yaml
+  anchors: {file: anchors.jsonl, every: 168h}
+  objectives: {tone: {max_fail: 0.05}}
+`
+	write("watch.yaml", watch)
+	write("promises.yaml", "assertions:\n  - {id: tone, criteria: [The output is polite]}\n")
+	write("anchors.jsonl", `{"input": "Hi", "output": "answer 1 of production"}`+"\n"+`{"input": "Hi", "output": "answer 2 of production"}`+"\n")
+	for _, want := range []string{"tone version 1: new\n", "tone version 1: unchanged\n"} {
+		if got := run(exitOK, "apply", "watch.yaml"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if _, body := p.ask("GET", "/v1/watches/tone", ""); !strings.Contains(body, `"anchors":2`) || !strings.Contains(body, `"assertions":"set:watch-tone"`) {
+		t.Error(body)
+	}
+	if got := run(exitOK, "status"); !strings.Contains(got, "tone") || !strings.Contains(got, "learning") {
+		t.Error(got)
+	}
+	if got := run(exitOK, "status", "tone", "--format", "json"); !strings.HasPrefix(got, `{"name":"tone"`) {
+		t.Error(got)
+	}
+	write("wrong.yaml", strings.Replace(watch, "max_fail", "max_fale", 1))
+	if got := run(exitUsage, "apply", "wrong.yaml"); !strings.Contains(got, "wrong.yaml:5:") || !strings.Contains(got, "max_fail") {
+		t.Error(got)
+	}
+	write("promises.yaml", "assertions:\n  - {id: tone, criterai: [The output is polite]}\n")
+	write("anchors.jsonl", `{"input": "Hi"}`+"\n")
+	got := run(exitUsage, "apply", "watch.yaml")
+	for _, want := range []string{"promises.yaml:2:", "criterai", "anchors.jsonl:1:1: error: output is missing", "2 mistakes"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	write("other.yaml", "other:\n  match: {agent: support}\n  assertions: set:watch-tone\n")
+	if got := run(exitOK, "apply", "other.yaml", "--prune"); got != "other version 1: new\ntone: removed\n" {
+		t.Error(got)
+	}
+	run(exitUsage, "apply")
+	run(exitUsage, "status", "none") // there is none
 }
