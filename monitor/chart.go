@@ -300,9 +300,16 @@ func (c *chart) rise() (best, early failure, since Span) {
 	if r.Low > 0 {
 		low = c.Failures[r.Low-1].Time
 	}
-	high := c.Failures[r.High].Time
-	if low.After(high) {
-		low, high = high, low
+	// Events are evaluated in about the order of their times, and not in it: the interval
+	// holds the times of all failures between its ends.
+	high := low
+	for _, f := range c.Failures[r.Low : r.High+1] {
+		if f.Time.Before(low) {
+			low = f.Time
+		}
+		if f.Time.After(high) {
+			high = f.Time
+		}
 	}
 	return c.Failures[r.Best], c.Failures[r.Low], Span{low.UTC(), high.UTC()}
 }

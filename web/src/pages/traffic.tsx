@@ -98,11 +98,11 @@ function Event({ e, open }: { e: TrafficEvent; open: boolean }) {
 }
 
 function Facts({ e }: { e: TrafficEvent }) {
-  const by = (name: string, value: string | undefined, label = name) => value && <div><dt>{label}</dt><dd><a href={address('/traffic', { agent: e.agent, [name]: value })}>{plain(shorten(value, 80))}</a></dd></div>;
+  const by = (name: string, value: string | undefined, label: string, text = value) => value && <div><dt>{label}</dt><dd><a href={address('/traffic', { agent: e.agent, [name]: value })}>{plain(shorten(text ?? '', 80))}</a></dd></div>;
   return (
     <dl class="facts">
       <div><dt>Agent</dt><dd><a href={address('/traffic', { agent: e.agent })}>{plain(e.agent)}</a></dd></div>
-      {by('version', e.version)}{by('model', e.model)}{by('prompt', e.prompt)}{by('user', e.user)}
+      {by('version', e.version, 'Version')}{by('model', e.model, 'Model')}{e.prompt && by('prompt', e.prompt, 'Prompt', e.prompt.slice(0, 19) + '…')}{by('user', e.user, 'User')}
       {Object.entries(e.segment ?? {}).map(([k, v]) => <div key={k}><dt>{plain(shorten(k, 40))}</dt><dd><a href={address('/traffic', { agent: e.agent, segment: k + ':' + v })}>{plain(shorten(v, 80))}</a></dd></div>)}
       {e.conversation && <div><dt>Conversation</dt><dd><a href={address('/traffic', { conversation: e.conversation })}>{plain(shorten(e.conversation, 80))}</a></dd></div>}
       {e.trace_id && <div><dt>Trace</dt><dd><code>{plain(e.trace_id)}</code></dd></div>}
@@ -125,8 +125,8 @@ function One({ id }: { id: string }) {
           <Facts e={e} />
           <Event e={e} open />
           {e.feedback?.length ? <section aria-labelledby="thumbs"><h2 id="thumbs">Thumbs</h2><ul>{e.feedback.map((f, i) => <li key={i}>{f.value > 0 ? '▲ up' : '▼ down'}{f.user && ' by ' + plain(shorten(f.user, 60))}, {when(f.time)}{f.comment && <>: <Text of={f.comment} /></>}</li>)}</ul></section> : null}
-          {e.kept && <><ToDataset events={[e.id]} /><ToQueue events={[e.id]} name={e.agent} /></>}
-          {e.prompt && <p><a href={address('/spade', { agent: e.agent })}>Assertions for the prompts of this agent</a></p>}
+          {e.kept && <><ToDataset events={[e.id]} /><ToQueue events={[e.id]} name={e.agent} summary="Label it" /></>}
+          {e.prompt && <p><Download href={'/v1/agents/' + encodeURIComponent(e.agent) + '/prompts?limit=200'} name="prompts.json">Download its prompts for proviso spade</Download></p>}
         </>
       )}</Data>
     </>

@@ -37,7 +37,7 @@ export function WatchPage({ name }: { name: string }) {
       </Filters>
       {from && to && <Differs key={from + to} base={base} from={from} to={to} />}
       <Data of={series} what="the charts">{(s) => (s.lines.length
-        ? <div class="charts">{order(s.lines, watch.data).slice(0, 60).map((l) => <Line key={[l.assertion, l.version, l.judge, l.segment].join('\n')} l={l} s={s} charts={watch.data?.charts ?? []} alarms={alarms.data ?? []} />)}</div>
+        ? <><p class="muted">Shares that fail, with their 95 % intervals. Dotted: what may fail in control. Steps: what chance explains at this n (three standard errors above it); ringed points are higher. A gap: nothing was evaluated.</p><div class="charts">{order(s.lines, watch.data).slice(0, 60).map((l) => <Line key={[l.assertion, l.version, l.judge, l.segment].join('\n')} l={l} s={s} charts={watch.data?.charts ?? []} alarms={alarms.data ?? []} />)}</div></>
         : <Empty>Nothing was evaluated in the last {span[1]}. {watch.data && !watch.data.last_verdict && 'Verdicts appear once events of this agent arrive and are sampled.'}</Empty>)}</Data>
       <Thumbs base={base} from={range.from} to={range.to} />
     </>
@@ -74,7 +74,7 @@ function Line({ l, s, charts, alarms }: { l: SeriesLine; s: WatchSeries; charts:
       <p class="num">{t.rate === null ? <span class="muted">no verdict</span> : t.n < 30 ? <strong>{count(t.fail)} of {count(t.n)} fail</strong> : <strong>{percent(t.rate)} fail</strong>}{t.rate !== null && <span class="muted"> 95 %: {percent(t.low)} to {percent(t.high)}, n = {count(t.n)}</span>}{t.errors ? <span class="status error"> <span aria-hidden="true">! </span>{plural(t.errors, 'error')}</span> : null}</p>
       {corrected ? <p class="num">By people: {percent(corrected.rate)} fail ({percent(corrected.low)} to {percent(corrected.high)}, {plural(corrected.labels ?? 0, 'label')})</p> : l.note && l.judge && <p class="muted">The judge's rate, not corrected by labels.</p>}
       <Chart label={`Rate of failures of ${plain(l.assertion)}${of && ', ' + plain(of)}`} buckets={l.buckets} from={s.from} stepS={s.step_s} inControl={chart?.in_control ?? null} marks={marks} choose={(from, to) => change({ from, to })} />
-      {chart && <p class="muted">{chart.state === 'learning' ? `Learning: ${count(chart.entered)} of 200 evaluations. ` : `In control up to ${percent(chart.in_control)} (${chart.source === 'objective' ? 'the objective' : 'the baseline'}); evidence ${percent(Math.min(1, chart.value))} of the threshold. `}{chart.smallest_change !== null ? `A rise of ${points(chart.smallest_change)} is seen within a week.` : chart.state !== 'learning' && 'No rise is seen within a week: too few evaluations.'}</p>}
+      {chart && <p class="muted">{chart.state === 'learning' ? `Learning: ${count(chart.entered)} of 200 evaluations. ` : `In control up to ${percent(chart.in_control)} (${chart.source === 'objective' ? 'the objective' : 'the baseline'})${chart.state === 'alarm' ? '' : `; evidence for a rise: ${percent(Math.min(1, chart.value))} of what raises an alarm`}. `}{chart.smallest_change !== null ? `A rise of ${points(chart.smallest_change)} is seen within a week.` : chart.state !== 'learning' && 'No rise is seen within a week: too few evaluations.'}</p>}
     </section>
   );
 }

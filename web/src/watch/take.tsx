@@ -52,9 +52,9 @@ export function ToDataset({ filter, events }: { filter?: Filter; events?: string
 }
 
 // ToQueue makes a queue of labels of events.
-export function ToQueue({ filter, events, name }: { filter?: Filter; events?: string[]; name: string }) {
+export function ToQueue({ filter, events, name, summary = 'Label them' }: { filter?: Filter; events?: string[]; name: string; summary?: string }) {
   const start = (name || 'traffic').replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 60) + '-' + new Date().toISOString().slice(0, 10);
-  return <Form summary="Label them" button="Make a queue" value={start} submit={async (name) => {
+  return <Form summary={summary} button="Make a queue" value={start} submit={async (name) => {
     const q = await ask<{ items: number }>('PUT', '/v1/label-queues/' + encodeURIComponent(name), events ? { events } : { filter: queryOf(filter ?? {}) });
     return <>{plural(q.items, 'item')} to label in <a href={'/label/' + encodeURIComponent(name)}>{plain(name)}</a>.</>;
   }} />;
