@@ -17,6 +17,9 @@ export const screens = [
   { name: 'datasets', path: () => '/datasets', data: '**/v1/datasets?**' },
   { name: 'playground', path: () => '/playground', data: '**/v1/session**' },
   { name: 'spade', smoke: true, shows: true, path: (x) => `/spade?prompt=${q(x.prompt ?? 'v14')}`, data: '**/v1/spade' },
+  { name: 'monitor', smoke: true, path: () => '/monitor', data: '**/v1/watches?**' },
+  { name: 'alarms', path: () => '/alarms', data: '**/v1/alarms?**' },
+  { name: 'traffic', path: () => '/traffic', data: '**/v1/events?**' },
   { name: 'settings', smoke: true, path: () => '/settings', data: '**/v1/settings**' },
   { name: 'docs', path: () => '/docs', data: '' },
 ];

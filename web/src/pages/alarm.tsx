@@ -87,7 +87,7 @@ function Body({ a }: { a: AlarmView }) {
         : <p class="muted">No version, model, prompt, judge or segment that proviso knows of.</p>}
       {a.kind === 'agent' && <>
         <h2>Failed events</h2>
-        {a.examples.length ? <ul>{a.examples.map((e) => <li key={e}><a href={eventPage(e)}>{plain(e)}</a></li>)}</ul> : <p class="muted">None is kept.</p>}
+        {a.examples.length ? <ul class="examples">{a.examples.map((e) => <li key={e}><a href={eventPage(e)}>{plain(e)}</a></li>)}</ul> : <p class="muted">None is kept.</p>}
         <p><a href={address('/traffic', filter)}>All failed events since then</a></p>
         <ToDataset filter={filter} /><ToQueue filter={filter} name={a.watch} />
       </>}

@@ -81,8 +81,8 @@ function Verdicts({ of }: { of: EventVerdict[] }) {
 
 // Event shows the texts of an event beside its verdicts.
 function Event({ e, open }: { e: TrafficEvent; open: boolean }) {
-  const [all, showAll] = useState(false), most = 20_000;
-  const block = (name: string, text: string | undefined) => text !== undefined && text !== '' && <section aria-label={name}><h3>{name}</h3><div class="scrolled" tabIndex={0} role="group" aria-label={name + ' of the event'}><Text of={all ? text : shorten(text, most)} /></div>{!all && text.length > most && <button type="button" class="link" onClick={() => showAll(true)}>Show all {count(text.length)} characters</button>}</section>;
+  const [all, showAll] = useState(false), most = 20_000, H = open ? 'h2' : 'h3';
+  const block = (name: string, text: string | undefined) => text !== undefined && text !== '' && <section aria-label={name}><H>{name}</H><div class="scrolled" tabIndex={0} role="group" aria-label={name + ' of the event'}><Text of={all ? text : shorten(text, most)} /></div>{!all && text.length > most && <button type="button" class="link" onClick={() => showAll(true)}>Show all {count(text.length)} characters</button>}</section>;
   return (
     <div class="eventview">
       <div class="seen">
@@ -92,7 +92,7 @@ function Event({ e, open }: { e: TrafficEvent; open: boolean }) {
         {e.context && <details open={open}><summary>Context</summary>{block('Context', e.context)}</details>}
         {e.metadata && <details><summary>Metadata</summary><pre tabIndex={0}>{plain(JSON.stringify(e.metadata, null, 2).slice(0, 100_000))}</pre></details>}
       </div>
-      <div class="asked"><h3>Verdicts</h3><Verdicts of={e.verdicts ?? []} /></div>
+      <div class="asked"><H>Verdicts</H><Verdicts of={e.verdicts ?? []} /></div>
     </div>
   );
 }

@@ -70,7 +70,7 @@ function Line({ l, s, charts, alarms }: { l: SeriesLine; s: WatchSeries; charts:
   const corrected = t.corrected;
   return (
     <section class="tile" aria-label={plain(l.assertion + (of && ', ' + of))}>
-      <h3>{plain(l.assertion)} {of && <span class="muted">{plain(of)}</span>}</h3>
+      <h2>{plain(l.assertion)} {of && <span class="muted">{plain(of)}</span>}</h2>
       <p class="num">{t.rate === null ? <span class="muted">no verdict</span> : t.n < 30 ? <strong>{count(t.fail)} of {count(t.n)} fail</strong> : <strong>{percent(t.rate)} fail</strong>}{t.rate !== null && <span class="muted"> 95 %: {percent(t.low)} to {percent(t.high)}, n = {count(t.n)}</span>}{t.errors ? <span class="status error"> <span aria-hidden="true">! </span>{plural(t.errors, 'error')}</span> : null}</p>
       {corrected ? <p class="num">By people: {percent(corrected.rate)} fail ({percent(corrected.low)} to {percent(corrected.high)}, {plural(corrected.labels ?? 0, 'label')})</p> : l.note && l.judge && <p class="muted">The judge's rate, not corrected by labels.</p>}
       <Chart label={`Rate of failures of ${plain(l.assertion)}${of && ', ' + plain(of)}`} buckets={l.buckets} from={s.from} stepS={s.step_s} inControl={chart?.in_control ?? null} marks={marks} choose={(from, to) => change({ from, to })} />
