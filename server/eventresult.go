@@ -18,9 +18,18 @@ import (
 )
 
 // evaluateEvent evaluates one event.
-func (m *monitoring) evaluateEvent(ctx context.Context, c *chunk, l store.EventLease) settlement {
-	out := settlement{key: c.live.key, result: store.EventResult{EventLease: l}}
+func (m *monitoring) evaluateEvent(ctx context.Context, c *chunk, l store.EventLease) (out settlement) {
+	out = settlement{key: c.live.key, result: store.EventResult{EventLease: l}}
 	work := m.workOf(c.live.key)
+	defer func() {
+		if v := recover(); v != nil {
+			m.defect(v)
+			work.ended(0, provider.NoTrouble, "", m.now())
+			if out.result.Verdicts, out.result.Error = nil, "a defect of proviso: see the log of the server"; l.Attempt < eventTries {
+				out.result.Again = m.now().Add(firstPause)
+			}
+		}
+	}()
 	e, err := m.event(ctx, c.live.key.project, l.Event)
 	if err != nil {
 		work.ended(0, provider.NoTrouble, "", m.now())
@@ -96,7 +105,7 @@ func (m *monitoring) conclude(ctx context.Context, c *chunk, e *ingest.Event, re
 		case r.Attempt < eventTries:
 			r.Again = now.Add(firstPause << (r.Attempt - 1))
 		default:
-			r.Verdicts = c.undecided(m, e, r)
+			r.Verdicts = c.undecided(e, r)
 		}
 		return
 	}
@@ -106,7 +115,7 @@ func (m *monitoring) conclude(ctx context.Context, c *chunk, e *ingest.Event, re
 	}
 	last := !undecided || r.Attempt >= eventTries && trouble == provider.NoTrouble
 	for _, one := range resp.Results {
-		if v := c.verdict(m, e, r, &one); last || v.Status != proviso.Errored {
+		if v := c.verdict(e, r, &one); last || v.Status != proviso.Errored {
 			r.Verdicts = append(r.Verdicts, v)
 		} else if r.Error == "" {
 			r.Error = v.Reason
@@ -126,8 +135,8 @@ func firstLine(text string) string {
 }
 
 // verdict is the verdict of one result.
-func (c *chunk) verdict(m *monitoring, e *ingest.Event, r *store.EventResult, one *judge.Result) store.WatchVerdict {
-	v := c.about(m, e, r, one.ID)
+func (c *chunk) verdict(e *ingest.Event, r *store.EventResult, one *judge.Result) store.WatchVerdict {
+	v := c.about(e, r, one.ID)
 	v.Status, v.Score, v.Judge = statusNamed(one.Status), one.Score, one.Judge
 	v.Reason = excerpt.Bytes(strings.ToValidUTF8(one.Reasoning, "\uFFFD"), store.MaxExcerpt)
 	if one.Cost != nil && *one.Cost > 0 && !one.Cached {
@@ -137,10 +146,10 @@ func (c *chunk) verdict(m *monitoring, e *ingest.Event, r *store.EventResult, on
 }
 
 // undecided are verdicts on all assertions of an event that could not be evaluated.
-func (c *chunk) undecided(m *monitoring, e *ingest.Event, r *store.EventResult) []store.WatchVerdict {
+func (c *chunk) undecided(e *ingest.Event, r *store.EventResult) []store.WatchVerdict {
 	var list []store.WatchVerdict
 	for _, id := range c.set.ids {
-		v := c.about(m, e, r, id)
+		v := c.about(e, r, id)
 		v.Status, v.Reason = proviso.Errored, r.Error
 		list = append(list, v)
 	}
@@ -148,7 +157,7 @@ func (c *chunk) undecided(m *monitoring, e *ingest.Event, r *store.EventResult) 
 }
 
 // about is a verdict without what was decided.
-func (c *chunk) about(_ *monitoring, e *ingest.Event, r *store.EventResult, assertion string) store.WatchVerdict {
+func (c *chunk) about(e *ingest.Event, r *store.EventResult, assertion string) store.WatchVerdict {
 	return store.WatchVerdict{
 		Event: e.ID, Conversation: e.Conversation, Agent: e.Agent, Assertion: assertion, Set: c.set.hash, Version: e.Version, Model: e.Model, Prompt: ingest.PromptHash(e.Prompt), Segment: c.live.segmentOf(e),
 		Time: e.Time, Probability: r.Probability, Backfill: r.Backfill,

@@ -113,10 +113,22 @@ func (m *monitoring) every(ctx context.Context, when <-chan struct{}, pause time
 func (m *monitoring) guarded(ctx context.Context, do func(context.Context)) {
 	defer func() {
 		if v := recover(); v != nil {
-			m.s.o.Log.Error("defect", "doing", "monitor", "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			m.defect(v)
 		}
 	}()
 	do(ctx)
+}
+
+// defect logs a panic.
+func (m *monitoring) defect(v any) {
+	m.s.o.Log.Error("defect", "doing", "monitor", "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+}
+
+// forget forgets the work of a watch that was removed.
+func (m *monitoring) forget(key watchKey) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.work, key)
 }
 
 // flushVerdicts sends verdicts on to a collector, a second after they are there.

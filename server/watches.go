@@ -301,6 +301,7 @@ func (s *Server) deleteWatch(c *call) error {
 	if err := c.kept.DeleteWatch(c.r.Context(), c.r.PathValue("watch")); err != nil {
 		return err
 	}
+	s.monitor.forget(watchKey{c.project, c.r.PathValue("watch")})
 	s.monitor.changed(c.project)
 	return c.sendResponse(store.Response{Status: http.StatusNoContent})
 }

@@ -48,7 +48,9 @@ type liveWatch struct {
 // changed forgets the watches of a project.
 func (w *watches) changed(p store.Project) {
 	w.reading.Lock()
-	delete(w.lists, p)
+	if l := w.lists[p]; l != nil {
+		l.read = time.Time{} // its samplers, which have planned, are kept
+	}
 	w.reading.Unlock()
 	signal(w.m.wake)
 }
@@ -92,7 +94,7 @@ func (w *watches) keepSamplers(p store.Project, l *watchList) {
 	}
 	for _, live := range l.list {
 		for _, old := range before.list {
-			if old.Name == live.Name && old.Hash == live.Hash {
+			if old.Name == live.Name && old.Hash == live.Hash && old.Salt == live.Salt {
 				live.sampler = old.sampler
 			}
 		}

@@ -256,3 +256,40 @@ func TestKillSender(t *testing.T) {
 		t.Errorf("%d events of at least %d, %d texts, %d jobs, counted %d and %d", events, 20*len(accepted), texts, jobs, ofAgent, ofHour)
 	}
 }
+
+// TestSealedReasons: the reason of a verdict, which may quote an output, is sealed as that is.
+func TestSealedReasons(t *testing.T) {
+	t.Parallel()
+	path, key := filepath.Join(t.TempDir(), "proviso.db"), strings.Repeat("k", 32)
+	d, err := openWith(t, path, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := d.In(store.DefaultProject)
+	_, _, err = in.PutWatch(t.Context(), store.NewWatch{Name: "w", Content: []byte("{}")})
+	_, failed := in.EnqueueEvents(t.Context(), "w", []store.Backfill{{Event: "a", Probability: 1}})
+	leases, missing := in.LeaseEvents(t.Context(), store.LeaseEvents{Watch: "w", Limit: 1, Lease: time.Minute})
+	if err = errors.Join(err, failed, missing); err != nil || len(leases) != 1 {
+		t.Fatal(leases, err)
+	}
+	v := store.WatchVerdict{Event: "a", Assertion: "tone", Time: time.Now(), Probability: 1, Status: proviso.Fail, Reason: "it says 4929 1234"}
+	if _, err := in.SettleEvents(t.Context(), "w", []store.EventResult{{EventLease: leases[0], Verdicts: []store.WatchVerdict{v}}}); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	for _, name := range []string{path, path + "-wal"} {
+		if data, err := os.ReadFile(name); err == nil && bytes.Contains(data, []byte("4929")) {
+			t.Errorf("%s has the reason", name)
+		}
+	}
+	for key, want := range map[string]string{key: v.Reason, "": ""} {
+		if d, err = openWith(t, path, key); err != nil {
+			t.Fatal(err)
+		}
+		list, err := d.In(store.DefaultProject).Observations(t.Context(), "w", 0, 10)
+		if err != nil || len(list) != 1 || list[0].Reason != want {
+			t.Errorf("%+v, %v", list, err)
+		}
+		d.Close()
+	}
+}

@@ -81,9 +81,13 @@ func (x *adding) verdict(v *store.WatchVerdict) error {
 			return err
 		}
 	}
+	reason, err := x.reason(v)
+	if err != nil {
+		return err
+	}
 	n, err := x.changed(`INSERT INTO watch_verdict (watch, assertion, time, status, version, judge, segment, set_version, agent, model, prompt, at, probability, backfill, cost, score, event, conversation, reason)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, event, assertion, set_version, judge) DO NOTHING`,
-		x.watch, ids[0], micros(v.Time), int(v.Status), ids[1], ids[2], ids[3], ids[4], ids[5], ids[6], ids[7], micros(x.now), v.Probability, v.Backfill, v.Cost, v.Score, v.Event, v.Conversation, v.Reason)
+		x.watch, ids[0], micros(v.Time), int(v.Status), ids[1], ids[2], ids[3], ids[4], ids[5], ids[6], ids[7], micros(x.now), v.Probability, v.Backfill, v.Cost, v.Score, v.Event, v.Conversation, reason)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -98,6 +102,14 @@ func (x *adding) verdict(v *store.WatchVerdict) error {
 		roll(&x.segments, hourOf{assertion: ids[0], hour: hour, segment: ids[3]}).add(v)
 	}
 	return nil
+}
+
+// reason is the stored form of the reason of a verdict, which may quote what is sealed.
+func (x *adding) reason(v *store.WatchVerdict) (any, error) {
+	if x.db.contents.secret == nil || v.Reason == "" {
+		return v.Reason, nil
+	}
+	return x.db.contents.pack("reason of "+v.Event, []byte(v.Reason), dayOf(x.now))
 }
 
 func roll(m *map[hourOf]*rolled, of hourOf) *rolled {
@@ -149,14 +161,25 @@ const verdictColumns = `SELECT v.seq, v.event, v.conversation, ag.text, a.text, 
 	JOIN watch_term mo ON mo.id = v.model JOIN watch_term pr ON pr.id = v.prompt`
 
 // readVerdict reads a row of verdictColumns.
-func readVerdict(row scanner) (v store.WatchVerdict, err error) {
+func (d *DB) readVerdict(row scanner) (v store.WatchVerdict, err error) {
+	var reason any
 	var score sql.NullFloat64
 	var of, at sql.NullInt64
-	err = row.Scan(&v.Sequence, &v.Event, &v.Conversation, &v.Agent, &v.Assertion, &v.Set, &v.Version, &v.Judge, &v.Segment, &v.Model, &v.Prompt, &of, &at, &v.Probability, &v.Backfill, &v.Status, &score, &v.Reason, &v.Cost)
+	err = row.Scan(&v.Sequence, &v.Event, &v.Conversation, &v.Agent, &v.Assertion, &v.Set, &v.Version, &v.Judge, &v.Segment, &v.Model, &v.Prompt, &of, &at, &v.Probability, &v.Backfill, &v.Status, &score, &reason, &v.Cost)
 	if score.Valid {
 		v.Score = &score.Float64
 	}
 	v.Time, v.At = fromMicros(of), fromMicros(at)
+	switch reason := reason.(type) {
+	case string:
+		v.Reason = reason
+	case []byte: // without the key, there is no reason
+		if text, failed := d.contents.unpack("reason of "+v.Event, reason); failed == nil {
+			v.Reason = string(text)
+		} else if d.contents.secret != nil {
+			err = errors.Join(err, failed)
+		}
+	}
 	return v, err
 }
 
@@ -188,7 +211,7 @@ func (d project) ListVerdicts(ctx context.Context, f store.VerdictFilter, p stor
 		c.add("v.seq < ?", n)
 	}
 	return page(ctx, d.DB, "verdicts", p, verdictColumns, "v.seq DESC", &c, func(row scanner) (store.WatchVerdict, string, int, error) {
-		v, err := readVerdict(row)
+		v, err := d.readVerdict(row)
 		return v, strconv.FormatInt(v.Sequence, 10), len(v.Reason), err
 	})
 }
@@ -200,5 +223,5 @@ func (d project) Observations(ctx context.Context, watch string, after int64, li
 		return nil, err
 	}
 	rows, err := d.query(ctx, verdictColumns+" WHERE v.watch = ? AND v.seq > ? ORDER BY v.seq LIMIT ?", seq, after, limit)
-	return collect(d.DB, rows, err, readVerdict)
+	return collect(d.DB, rows, err, d.readVerdict)
 }

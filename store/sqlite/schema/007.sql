@@ -92,7 +92,7 @@ CREATE TABLE watch_verdict (
     score        REAL,
     event        TEXT NOT NULL,
     conversation TEXT NOT NULL,
-    reason       TEXT NOT NULL
+    reason       ANY NOT NULL -- text, or sealed as contents are
 ) STRICT;
 CREATE UNIQUE INDEX watch_verdict_key ON watch_verdict (watch, event, assertion, set_version, judge);
 CREATE INDEX watch_verdict_order ON watch_verdict (watch, seq);
