@@ -2,6 +2,9 @@
 .PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-monitor demo-embed demo-panel demo-playground demos test race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean pictures
 
 export CGO_ENABLED := 0
+# One form of every package for builds, tests and releases, wherever the checkout is:
+# otherwise each is compiled twice.
+export GOFLAGS := $(GOFLAGS) -trimpath
 VERSION    ?= $(shell git describe --tags --always 2>/dev/null || echo devel)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME   ?= 1
@@ -12,7 +15,7 @@ help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build ./proviso
-	go build -trimpath -ldflags '$(LDFLAGS)' -o proviso ./cmd/proviso
+	go build -ldflags '$(LDFLAGS)' -o proviso ./cmd/proviso
 
 demo: build ## a first look: a broken promise, where, why, and what to do next (no key, no network)
 	@./examples/demo.sh

@@ -56,6 +56,33 @@ func (n *identities) claim(id string) bool {
 	return !taken
 }
 
+// id returns the id of the i-th combination of a case.
+func (p *pass) id(w written, l *layer, vars *value.Object, axes []axis, i int) string {
+	if l.proto.ID != "" {
+		return withOrdinal(l.proto.ID, i+1)
+	}
+	line := p.lineOf(w, axes)
+	if id, ok := p.ids.again(line); ok {
+		return id
+	}
+	parts := make([]any, 0, 8)
+	parts = append(parts, w.object)
+	if w.data != nil {
+		parts = append(parts, w.data)
+	}
+	for _, a := range axes {
+		parts = append(parts, a.key, vars.At(a.key))
+	}
+	return p.ids.name(line, p.ids.content(parts...))
+}
+
+func withOrdinal(id string, n int) string {
+	if n == 1 {
+		return id
+	}
+	return id + "-" + strconv.Itoa(n)
+}
+
 // content returns the hash of a case as written and of the values chosen from its
 // lists. The hash does not depend on its id, on its repeats, or on the order of keys.
 func (n *identities) content(parts ...any) [sha256.Size]byte {

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/assertion"
@@ -200,33 +199,6 @@ func (p *pass) unrollAll(w written, l *layer, axes []axis, repeat repetition) {
 			return
 		}
 	}
-}
-
-// id returns the id of the i-th combination of a case.
-func (p *pass) id(w written, l *layer, vars *value.Object, axes []axis, i int) string {
-	if l.proto.ID != "" {
-		return withOrdinal(l.proto.ID, i+1)
-	}
-	line := p.lineOf(w, axes)
-	if id, ok := p.ids.again(line); ok {
-		return id
-	}
-	parts := make([]any, 0, 8)
-	parts = append(parts, w.object)
-	if w.data != nil {
-		parts = append(parts, w.data)
-	}
-	for _, a := range axes {
-		parts = append(parts, a.key, vars.At(a.key))
-	}
-	return p.ids.name(line, p.ids.content(parts...))
-}
-
-func withOrdinal(id string, n int) string {
-	if n == 1 {
-		return id
-	}
-	return id + "-" + strconv.Itoa(n)
 }
 
 // build makes the case for one combination.
