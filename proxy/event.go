@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/secrets"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -82,7 +83,9 @@ func (p *Proxy) build(x *exchange, r *record, why string) {
 		e.Input, e.Output, e.Context, e.Prompt = excerpt.Bytes(e.Input, maxShort), excerpt.Bytes(e.Output, maxShort), "", ""
 		data = value.AppendJSON(nil, e.Object())
 	}
-	p.recorder.add(r.secrets.RedactJSON(data))
+	known := &secrets.Set{}
+	known.Add(r.keys...)
+	p.recorder.add(known.RedactJSON(data))
 }
 
 // event is the record of an exchange; false if there is nothing to say of it.

@@ -13,7 +13,6 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/proviso-eval/proviso/internal/secrets"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -22,10 +21,10 @@ type sink interface{ write(p []byte) }
 
 // record is what is kept of an exchange until it is an event.
 type record struct {
-	allow   *allowance
-	api     *api
-	names   names
-	secrets *secrets.Set
+	allow *allowance
+	api   *api
+	names names
+	keys  []string // of the request, which must not be kept
 
 	asked    sink // nil if the request cannot be read
 	answered sink
@@ -40,8 +39,7 @@ type record struct {
 }
 
 func newRecord(b *budget, a *api, n names, keys []string) *record {
-	r := &record{allow: &allowance{from: b}, api: a, names: n, secrets: &secrets.Set{}}
-	r.secrets.Add(keys...)
+	r := &record{allow: &allowance{from: b}, api: a, names: n, keys: keys}
 	r.allow.use(len(n.agent) + len(n.conversation) + len(n.user) + len(n.event) + 1024)
 	return r
 }

@@ -1,6 +1,9 @@
 package proxy
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // maxNesting is the depth of JSON that is recorded.
 const maxNesting = 256
@@ -21,6 +24,7 @@ type trimmer struct {
 	long    bool
 	good    int // length of buf after the last complete member
 	depth   int // of the stack there
+	one     [1]byte
 	cut     bool
 	done    bool // nothing more is copied
 }
@@ -32,7 +36,7 @@ func (t *trimmer) write(p []byte) {
 			p = p[t.inString(p):]
 			continue
 		}
-		n := bytes.IndexAny(p, `"{}[],`)
+		n := structural(p)
 		if n < 0 {
 			t.add(p)
 			return
@@ -43,6 +47,17 @@ func (t *trimmer) write(p []byte) {
 	}
 }
 
+// structural finds the first byte that has a meaning outside of strings.
+func structural(p []byte) int {
+	for i, b := range p {
+		switch b {
+		case '"', '{', '}', '[', ']', ',':
+			return i
+		}
+	}
+	return -1
+}
+
 // add copies bytes, or ends the copy if there is no room for them.
 func (t *trimmer) add(p []byte) {
 	if len(p) == 0 || t.done {
@@ -51,6 +66,9 @@ func (t *trimmer) add(p []byte) {
 	if len(t.buf)+len(p) > t.most || !t.allow.use(len(p)) {
 		t.end()
 		return
+	}
+	if grown := len(t.buf) + len(p); grown > cap(t.buf) {
+		t.buf = slices.Grow(t.buf, max(step, len(t.buf), len(p)))
 	}
 	t.buf = append(t.buf, p...)
 }
@@ -84,7 +102,8 @@ func (t *trimmer) structure(b byte) {
 		}
 		t.stack = t.stack[:len(t.stack)-1]
 	}
-	t.add([]byte{b})
+	t.one[0] = b
+	t.add(t.one[:])
 	if (b == '}' || b == ']') && !t.done {
 		t.good, t.depth = len(t.buf), len(t.stack)
 	}
@@ -100,7 +119,14 @@ func (t *trimmer) inString(p []byte) int {
 		t.escaped--
 		return 1
 	}
-	n := bytes.IndexAny(p, `"\`)
+	n := bytes.IndexByte(p, '"')
+	end := p
+	if n >= 0 {
+		end = p[:n]
+	}
+	if at := bytes.IndexByte(end, '\\'); at >= 0 {
+		n = at
+	}
 	if n < 0 {
 		t.inner(p)
 		return len(p)
