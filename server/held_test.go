@@ -222,7 +222,7 @@ func TestStopWithEvaluation(t *testing.T) {
 	t.Parallel()
 	for _, patient := range []bool{true, false} {
 		j, allow := gatedJudge(t)
-		o := server.Options{Open: true, Judge: j, StopTimeout: 200 * time.Millisecond}
+		o := server.Options{Open: true, Judge: j, StopTimeout: 2 * time.Second}
 		if patient {
 			o.StopTimeout = time.Minute
 		}

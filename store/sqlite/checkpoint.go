@@ -17,6 +17,8 @@ const (
 	foldSize    = 8 << 20                // size of the log in bytes above which writers wait until it restarts
 	foldWait    = 1000                   // ms that they wait at most, for readers to end
 	foldPause   = 500 * time.Millisecond // between such waits
+	writerFolds = 32 << 20               // size of the log in bytes above which the writer folds it itself
+	writerPause = 2 * time.Second        // between such folds: a reader that stays must not stop the writer
 )
 
 // foldLog copies the write-ahead log into the database file and syncs both,
@@ -70,6 +72,10 @@ func (d *DB) roomToFold() error {
 	size := d.logSize()
 	if size == 0 {
 		return nil
+	}
+	if size > writerFolds && time.Since(d.foldedByWriter) > writerPause {
+		_, _ = checkpoint(d.folding, "PRAGMA wal_checkpoint(truncate)") // foldLog reports what fails
+		d.foldedByWriter, size = time.Now(), d.logSize()
 	}
 	dir := filepath.Dir(d.path)
 	if free, err := freeBytes(dir); err != nil || free >= uint64(size) {

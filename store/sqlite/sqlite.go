@@ -69,10 +69,12 @@ type DB struct {
 	changes  chan *change
 	written  atomic.Int64  // changes since the log was folded
 	foldSoon chan struct{} // there are many of them
-	closing  chan struct{}
-	stopped  chan struct{} // the writer has ended
-	folded   chan struct{} // foldLog has ended
-	close    sync.Once
+	// foldedByWriter is when the writer folded the log last; only the writer uses it.
+	foldedByWriter time.Time
+	closing        chan struct{}
+	stopped        chan struct{} // the writer has ended
+	folded         chan struct{} // foldLog has ended
+	close          sync.Once
 
 	statements map[string]*sql.Stmt // prepared statements of the writer, which alone uses them
 	queries    sync.Map             // of the readers: text to *sql.Stmt
