@@ -142,7 +142,7 @@ test('serve: a run is watched from its start to its end', { smoke: true, timeout
     equal((await page.getByRole('row').filter({ hasText: first[0] }).first().boundingBox()).y, top.y, 'where the first case is');
     m.go(2);
     await until(async () => !/Running: /.test(await main(page)), 'the end of the run', 30_000);
-    equal((await cases()).length, 8, 'cases at the end');
+    await until(async () => (await cases()).length === 8, 'eight cases at the end');
     const counts = await page.getByRole('group', { name: /Filter by status/ }).innerText();
     ok(/All\s+8/.test(counts) && /Failed\s+1/.test(counts) && /Passed\s+7/.test(counts), `the counts are ${counts}`);
     const name = 'not-contains question 1'; // as the matrix, the history and the rows have it
