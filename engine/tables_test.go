@@ -68,6 +68,12 @@ var elsewhere = []place{
 	{in: "report/", names: "cost github guardrails judge", why: "keys of rows and of the header, and a format of reports"},
 	{in: "cmd/proviso/", names: "cost file github judge", why: "names of flags, of a format of reports, and a noun"},
 	{in: "store/sqlite/sqlite.go", names: "file", why: "a scheme of URLs"},
+	{in: "ingest/", names: "cost", why: "a member of events"},
+	{in: "monitor/", names: "cost file judge", why: "members of events and watches, and a kind of alarm"},
+	{in: "notify/", names: "github http https judge webhook", why: "kinds of targets, schemes of URLs, and a kind of alarm"},
+	{in: "proxy/", names: "http https", why: "schemes of URLs"},
+	{in: "server/", names: "judge", why: "a kind of alarm"},
+	{in: "store/", names: "judge", why: "a kind of alarm, and a column"},
 }
 
 // TestTablesHoldTheNames: no source outside of the packages with the tables names an

@@ -22,11 +22,11 @@ type asker struct {
 	asked map[string]int
 }
 
-var answerNumber = regexp.MustCompile(`answer \d+ of production`)
+var answerNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`answer \d+ of production`) })
 
 func (a *asker) reply(r fakemodel.Request) fakemodel.Reply {
 	a.mu.Lock()
-	a.asked[answerNumber.FindString(r.Prompt)]++
+	a.asked[answerNumber().FindString(r.Prompt)]++
 	a.mu.Unlock()
 	time.Sleep(5 * time.Millisecond)
 	return fakemodel.Reply{Text: `{"results":[{"id":"tone","criteria":[{"n":1,"reasoning":"It is polite.","evidence":["answer"],"met":true}]}]}`}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-var passingAt = regexp.MustCompile(`passing requests on (https?://\S+);`)
+var passingAt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`passing requests on (https?://\S+);`) })
 
 // startProxy starts a proxy as a process of its own, with a configuration.
 func startProxy(t *testing.T, dir, config string, args ...string) *serveProcess {
@@ -47,7 +48,7 @@ func startProxy(t *testing.T, dir, config string, args ...string) *serveProcess 
 		lines := bufio.NewScanner(errs)
 		for lines.Scan() {
 			p.stderr.WriteString(lines.Text() + "\n")
-			if m := passingAt.FindStringSubmatch(lines.Text()); m != nil {
+			if m := passingAt().FindStringSubmatch(lines.Text()); m != nil {
 				found <- m[1]
 			}
 		}
