@@ -27,12 +27,13 @@ export function event(i, of = 1800) {
 }
 
 // watched is a server with a watch and, if they are asked for, the events that raise its alarm.
-export async function watched(events = 1800) {
+// more is what an event has besides.
+export async function watched(events = 1800, more = () => ({})) {
   const sv = await serve([]);
   await api(sv, 'PUT', '/v1/assertion-sets/returns', { assertions: [{ id: 'thanks', check: { type: 'icontains', value: 'thank' } }] });
   await api(sv, 'PUT', '/v1/watches/tone', { match: { agent: 'support' }, assertions: 'set:returns', sample: { rate: 1, segment: 'lang' }, false_alarms: { per_days: 30 } });
   for (let i = 0; i < events; i += 600) {
-    await api(sv, 'POST', '/v1/events', { events: Array.from({ length: Math.min(600, events - i) }, (_, k) => event(i + k)) });
+    await api(sv, 'POST', '/v1/events', { events: Array.from({ length: Math.min(600, events - i) }, (_, k) => ({ ...event(i + k), ...more(i + k) })) });
     await until(async () => (await api(sv, 'GET', '/v1/watches/tone')).queue.pending === 0, 'the events are evaluated');
   }
   return sv;
