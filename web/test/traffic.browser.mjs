@@ -66,7 +66,7 @@ test('monitor: what differs, by keyboard', { smoke: true }, () => withPage({}, a
   equal(await chart.getByRole('row').count(), 0, 'rows of a table that is closed');
   await to(page, chart.getByText('Table', { exact: true }));
   await page.keyboard.press('Enter');
-  await to(page, chart.getByRole('button', { name: 'What differs' }).last());
+  await to(page, chart.getByRole('row').filter({ hasText: ' % to ' }).first().getByRole('button', { name: 'What differs' }));
   await page.keyboard.press('Enter');
   await says(page, /What differs from/);
   await says(page, /version: v2/);
