@@ -363,3 +363,4 @@ export interface EventVerdict { assertion: string; status: Status; score?: numbe
 export interface EventFeedback { user?: string; value: number; comment?: string; time: string }
 export interface Conversation { conversation: string; items: TrafficEvent[]; next?: string }
 export interface Agent { name: string; first: string; last: string; events: number }
+export interface AgentPrompt { hash: string; text?: string; first: string; last: string; events: number }

@@ -113,7 +113,7 @@ function App() {
         <nav aria-label="Pages">
           {nav.filter(([name, use]) => (only ? name === 'Label' || name === 'Settings' : !use || (session ? use(session) : document.documentElement.dataset.mode !== 'view'))).map(([name]) => {
             const to = '/' + name.toLowerCase();
-            return <a key={to} href={to} aria-current={path === to ? 'page' : path.startsWith(to + '/') ? 'true' : undefined}>{name}</a>;
+            return <a key={to} href={to} aria-current={path === to ? 'page' : path.startsWith(to + '/') || to === '/monitor' && path.startsWith('/alarms') ? 'true' : undefined}>{name}</a>;
           })}
           <a href="/docs">API docs</a>
         </nav>

@@ -4,21 +4,21 @@ import { axe, enter, ready, serve, withPage } from './harness.mjs';
 import { corpus } from './hostile.mjs';
 import { equal, ok, test, until } from './tests.mjs';
 
-async function api(sv, method, path, body) {
+export async function api(sv, method, path, body) {
   const reply = await fetch(sv.server.url + path, { method, headers: body ? { 'Content-Type': 'application/json' } : {}, body: body && JSON.stringify(body) });
   if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`);
   return reply.status === 204 ? undefined : reply.json();
 }
 
-const main = (page) => page.locator('main').innerText();
-const says = (page, what) => until(async () => what.test(await main(page)), `${what} on the page`);
-const clean = async (page, what) => equal(await axe(page), [], `axe: ${what}`);
+export const main = (page) => page.locator('main').innerText();
+export const says = (page, what) => until(async () => what.test(await main(page)), `${what} on the page`);
+export const clean = async (page, what) => equal(await axe(page), [], `axe: ${what}`);
 
 const hour = 3600e3, thanks = 'Thank you, your parcel is on its way.', plain = 'Your parcel is on its way.';
 
 // event is the one with a number, of so many hours ago. From number 1,200 on, the agent is of
 // version v2, and every third answer has no thanks; before, every fiftieth.
-function event(i, of = 1800) {
+export function event(i, of = 1800) {
   const worse = i >= 1200, fails = worse ? i % 3 === 0 : i % 50 === 0;
   return {
     id: `e${i}`, agent: 'support', time: new Date(Date.now() - (hour * 60 * (of - i)) / of - 1000).toISOString(), conversation: `c${i}`, input: `Where is parcel ${i}?`, output: fails ? plain : thanks,
@@ -27,18 +27,19 @@ function event(i, of = 1800) {
 }
 
 // watched is a server with a watch and, if they are asked for, the events that raise its alarm.
-async function watched(events = 1800) {
+// more is what an event has besides.
+export async function watched(events = 1800, more = () => ({})) {
   const sv = await serve([]);
   await api(sv, 'PUT', '/v1/assertion-sets/returns', { assertions: [{ id: 'thanks', check: { type: 'icontains', value: 'thank' } }] });
   await api(sv, 'PUT', '/v1/watches/tone', { match: { agent: 'support' }, assertions: 'set:returns', sample: { rate: 1, segment: 'lang' }, false_alarms: { per_days: 30 } });
   for (let i = 0; i < events; i += 600) {
-    await api(sv, 'POST', '/v1/events', { events: Array.from({ length: Math.min(600, events - i) }, (_, k) => event(i + k)) });
+    await api(sv, 'POST', '/v1/events', { events: Array.from({ length: Math.min(600, events - i) }, (_, k) => ({ ...event(i + k), ...more(i + k) })) });
     await until(async () => (await api(sv, 'GET', '/v1/watches/tone')).queue.pending === 0, 'the events are evaluated');
   }
   return sv;
 }
 
-const alarms = (sv) => until(async () => { const list = (await api(sv, 'GET', '/v1/alarms')).items; return list.length ? list : undefined; }, 'an alarm', 120_000);
+export const alarms = (sv) => until(async () => { const list = (await api(sv, 'GET', '/v1/alarms')).items; return list.length ? list : undefined; }, 'an alarm', 120_000);
 
 test('monitor: empty pages say what to do', { smoke: true }, () => withPage({}, async (page) => {
   const sv = await serve([]);

@@ -7,8 +7,8 @@ import { CopyLink, Download } from '../parts/actions';
 import { Data, Empty, Failed } from '../parts/states';
 import { Text, plain, shorten } from '../text';
 import { address, change, usePlace } from '../url';
-import { AlarmMark, causeText, eventPage, kindOf, watchPage } from '../watch/state';
-import { ToDataset, ToQueue } from '../watch/take';
+import { AlarmMark, causeText, eventPage, kindOf, named, watchPage } from '../watch/state';
+import { ToDataset, ToQueue, ToSpade } from '../watch/take';
 import { problemOf } from './datasets';
 import { Field, Filters } from './filters';
 import { Heading } from './heading';
@@ -66,6 +66,7 @@ function One({ id }: { id: string }) {
 function Body({ a }: { a: AlarmView }) {
   const span = a.since && { since: a.since.low, until: a.closed ?? undefined };
   const filter = { watch: a.watch, assertion: a.assertion, status: 'fail', ...(span ?? {}) };
+  const judged = { watch: a.watch, assertion: a.assertion, ...(span ?? {}) };
   const day = 8.64e7, around = a.since && { from: new Date(Math.floor(Date.parse(a.since.low) / 3.6e6) * 3.6e6).toISOString(), to: new Date(Math.min(Date.now(), Date.parse(a.opened) + day)).toISOString() };
   return (
     <>
@@ -83,14 +84,20 @@ function Body({ a }: { a: AlarmView }) {
       </dl>
       <h2>What else changed at that time</h2>
       {a.changed.length
-        ? <Table caption="What else changed" rows={a.changed} id={(c) => c.what + c.at + c.to} cols={[{ label: 'What', wide: true, cell: (c) => plain(c.what) }, { label: 'From', cell: (c) => plain(shorten(c.from, 80)) || 'none' }, { label: 'To', cell: (c) => plain(shorten(c.to, 80)) || 'none' }, { label: 'At', cell: (c) => <span class="nowrap">{when(c.at)}</span> }]} />
+        ? <Table caption="What else changed" rows={a.changed} id={(c) => c.what + c.at + c.to} cols={[{ label: 'What', wide: true, cell: (c) => plain(c.what) }, { label: 'From', cell: (c) => plain(named(c.what, c.from)) || 'none' }, { label: 'To', cell: (c) => plain(named(c.what, c.to)) || 'none' }, { label: 'At', cell: (c) => <span class="nowrap">{when(c.at)}</span> }]} />
         : <p class="muted">No version, model, prompt, judge or segment that proviso knows of.</p>}
       {a.kind === 'agent' && <>
         <h2>Failed events</h2>
         {a.examples.length ? <ul class="examples">{a.examples.map((e) => <li key={e}><a href={eventPage(e)}>{plain(e)}</a></li>)}</ul> : <p class="muted">None is kept.</p>}
         <p><a href={address('/traffic', filter)}>All failed events since then</a></p>
-        <ToDataset filter={filter} /><ToQueue filter={filter} name={a.watch} />
+        <ToDataset filter={filter} /><ToQueue filter={filter} name={a.watch} /><ToSpade filter={filter} />
       </>}
+      {a.kind === 'judge' && <>
+        <h2>Who is right?</h2>
+        <p>Labels of people tell the judge from the agent. <a href={address('/traffic', judged)}>What it judged since then</a></p>
+        <ToQueue filter={judged} name={a.watch + '-judge'} />
+      </>}
+      {(a.kind === 'mix' || a.kind === 'silent') && <p><a href={address('/traffic', { watch: a.watch, ...(span ?? {}) })}>The traffic of the watch</a></p>}
       {a.notices.length > 0 && <><h2>Who was told</h2><Table caption="Who was told" rows={a.notices} id={(n) => n.target + n.event + n.created_at} cols={[{ label: 'Target', wide: true, cell: (n) => plain(n.target) }, { label: 'Of', cell: (n) => n.event }, { label: 'State', cell: (n) => n.state + (n.state === 'waiting' && n.attempts ? `, ${plural(n.attempts, 'attempt')}` : '') }, { label: 'Sent', cell: (n) => n.sent_at ? when(n.sent_at) : n.error && plain(shorten(n.error, 200)) }]} /></>}
     </>
   );

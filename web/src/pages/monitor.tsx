@@ -44,15 +44,17 @@ function Overview() {
     <>
       <Heading title="Monitor"><CopyLink /><Download href="/v1/watches" name="watches.json">Download JSON</Download></Heading>
       <Data of={watches} what="watches">{(list) => (list.length
-        ? <><Alarms of={open.data} /><h2>Watches</h2><Table caption="Watches" cols={watchColumns} rows={list} id={(w) => w.name} /></>
+        ? <><Data of={open} what="open alarms">{(a) => <Alarms of={a} />}</Data><h2>Watches</h2><Table caption="Watches" cols={watchColumns} rows={[...list].sort((a, b) => rank(a) - rank(b))} id={(w) => w.name} /></>
         : <Empty command={'proviso monitor apply watches.yaml --server ' + location.origin}>There are no watches yet. A watch holds sampled traffic against an assertion set, and raises an alarm when failures become more frequent. See docs/monitor.md.</Empty>)}</Data>
       <AdoptionPart />
     </>
   );
 }
 
-function Alarms({ of }: { of?: AlarmShown[] }) {
-  if (!of) return null;
+// rank puts watches that ask for somebody first.
+const rank = (w: WatchView): number => ['alarm', 'silent', 'learning', 'ok'].indexOf(w.state);
+
+function Alarms({ of }: { of: AlarmShown[] }) {
   if (!of.length) return <p role="status">No alarm is open. <a href="/alarms">All alarms</a></p>;
   return <><h2>Open alarms <span class="num">({count(of.length)})</span></h2><Table caption="Open alarms" cols={alarmColumns} rows={of} id={(a) => a.id} /><p><a href="/alarms">All alarms</a></p></>;
 }

@@ -15,7 +15,7 @@ export function Table<T>({ caption, cols, rows, id }: { caption: string; cols: C
           <tr key={id(row)} role="row">
             {cols.map((c, i) => {
               const content = c.cell(row);
-              const props = { class: kind(c), 'data-label': content === null || content === '' ? undefined : c.label };
+              const props = { class: kind(c), 'data-label': content == null || content === '' || content === false ? undefined : c.label };
               return i === 0 ? <th key={c.label} role="rowheader" scope="row" {...props}>{content}</th> : <td key={c.label} role="cell" {...props}>{content}</td>;
             })}
           </tr>

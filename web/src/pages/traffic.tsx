@@ -9,7 +9,7 @@ import { StatusMark } from '../parts/status';
 import { Text, plain, shorten } from '../text';
 import { address, change, usePlace } from '../url';
 import { eventPage } from '../watch/state';
-import { ToDataset, ToQueue, queryOf, type Filter } from '../watch/take';
+import { ToDataset, ToQueue, ToSpade, queryOf, type Filter } from '../watch/take';
 import { Field, Filters, Search } from './filters';
 import { Heading } from './heading';
 import { items } from './items';
@@ -22,7 +22,7 @@ export default function Traffic() {
   const { query } = usePlace();
   const event = query.get('event'), conversation = query.get('conversation');
   if (event) return <One key={event} id={event} />;
-  if (conversation && query.size === 1) return <Talk key={conversation} id={conversation} />;
+  if (conversation && [...query.keys()].every((k) => k === 'conversation' || k === 'after')) return <Talk key={conversation} id={conversation} />;
   return <List />;
 }
 
@@ -66,7 +66,7 @@ function List() {
           <>
             {list.length > 0 ? <Table caption="Events, newest first" cols={columns} rows={list} id={(e) => e.id} /> : <p class="muted">Nothing was found so far.</p>}
             {page.next && <p><a href={address('/traffic', { ...filter, after: page.next })}>{list.length ? 'Older events' : 'Look further back'}</a></p>}
-            {text && list.length > 0 && <><ToDataset filter={filter} /><ToQueue filter={filter} name={filter.agent || filter.watch || ''} /></>}
+            {text && list.length > 0 && <><ToDataset filter={filter} /><ToQueue filter={filter} name={filter.agent || filter.watch || ''} /><ToSpade filter={filter} /></>}
           </>
         );
       }}</Data>
@@ -126,7 +126,7 @@ function One({ id }: { id: string }) {
           <Event e={e} open />
           {e.feedback?.length ? <section aria-labelledby="thumbs"><h2 id="thumbs">Thumbs</h2><ul>{e.feedback.map((f, i) => <li key={i}>{f.value > 0 ? '▲ up' : '▼ down'}{f.user && ' by ' + plain(shorten(f.user, 60))}, {when(f.time)}{f.comment && <>: <Text of={f.comment} /></>}</li>)}</ul></section> : null}
           {e.kept && <><ToDataset events={[e.id]} /><ToQueue events={[e.id]} name={e.agent} summary="Label it" /></>}
-          {e.prompt && <p><Download href={'/v1/agents/' + encodeURIComponent(e.agent) + '/prompts?limit=200'} name="prompts.json">Download its prompts for proviso spade</Download></p>}
+          {e.prompt && <><ToSpade filter={{ agent: e.agent, prompt: e.prompt }} /><p><Download href={'/v1/agents/' + encodeURIComponent(e.agent) + '/prompts?limit=200'} name="prompts.json">Download its prompts</Download></p></>}
         </>
       )}</Data>
     </>
@@ -134,15 +134,16 @@ function One({ id }: { id: string }) {
 }
 
 function Talk({ id }: { id: string }) {
-  const path = '/v1/conversations/' + encodeURIComponent(id) + '?limit=50';
+  const path = address('/v1/conversations/' + encodeURIComponent(id), { limit: '50', after: usePlace().query.get('after') ?? '' });
   const loaded = useLoad((signal) => get<Conversation>(path, signal), [path]);
   return (
     <>
       <Heading title={'Conversation ' + shorten(id, 60)} crumb={<a href="/traffic">Traffic</a>}><CopyLink /><Download href={path} name="conversation.json">Download JSON</Download></Heading>
       <Data of={loaded} what="the conversation">{(c) => (
         <>
-          <p class="muted">{plural(c.items.length, 'event')}{c.next && ', and more'}, the oldest first.</p>
+          <p class="muted">{plural(c.items.length, 'event')}{c.next && ' of this page'}, the oldest first.</p>
           {c.items.map((e) => <section key={e.id} class="turn" aria-label={'Event of ' + when(e.time)}><h2><a href={eventPage(e.id)}>{when(e.time)}</a></h2><Event e={e} open={false} /></section>)}
+          {c.next && <p><a href={address('/traffic', { conversation: id, after: c.next })}>Later events</a></p>}
         </>
       )}</Data>
     </>

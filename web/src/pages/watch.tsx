@@ -7,7 +7,7 @@ import { Data, Empty } from '../parts/states';
 import { plain, shorten } from '../text';
 import { address, change, usePlace } from '../url';
 import { Chart, type Mark } from '../watch/chart';
-import { WatchMark, alarmPage, causeText, kindOf } from '../watch/state';
+import { WatchMark, alarmPage, causeText, kindOf, named } from '../watch/state';
 import { Field, Filters } from './filters';
 import { Heading } from './heading';
 import { items } from './items';
@@ -37,7 +37,7 @@ export function WatchPage({ name }: { name: string }) {
       </Filters>
       {from && to && <Differs key={from + to} base={base} from={from} to={to} />}
       <Data of={series} what="the charts">{(s) => (s.lines.length
-        ? <><p class="muted">Shares that fail, with their 95 % intervals. Dotted: what may fail in control. Steps: what chance explains at this n (three standard errors above it); ringed points are higher. A gap: nothing was evaluated.</p><div class="charts">{order(s.lines, watch.data).slice(0, 60).map((l) => <Line key={[l.assertion, l.version, l.judge, l.segment].join('\n')} l={l} s={s} charts={watch.data?.charts ?? []} alarms={alarms.data ?? []} />)}</div></>
+        ? <><p class="muted">Shares that fail, with their 95 % intervals. Dotted: what may fail in control. Steps: what chance explains at this n (three standard errors above it); ringed points are higher. Bars: n. A gap: nothing was evaluated.</p><div class="charts">{order(s.lines, watch.data).slice(0, 60).map((l) => <Line key={[l.assertion, l.version, l.judge, l.segment].join('\n')} l={l} s={s} charts={watch.data?.charts ?? []} alarms={alarms.data ?? []} />)}</div></>
         : <Empty>Nothing was evaluated in the last {span[1]}. {watch.data && !watch.data.last_verdict && 'Verdicts appear once events of this agent arrive and are sampled.'}</Empty>)}</Data>
       <Thumbs base={base} from={range.from} to={range.to} />
     </>
@@ -63,10 +63,22 @@ function About({ w }: { w: WatchView }) {
   );
 }
 
+// begins marks where the lines of later versions and judges of the assertion begin.
+function begins(l: SeriesLine, s: WatchSeries): Mark[] {
+  if (l.segment !== undefined) return [];
+  const own = l.buckets.find((b) => b)?.start;
+  return s.lines.filter((o) => o.assertion === l.assertion && (o.version !== l.version || o.judge !== l.judge)).flatMap((o) => {
+    const first = o.buckets.find((b) => b);
+    if (!first || o.buckets[0] || !own || first.start <= own) return []; // it began earlier, or before what is shown
+    const what = o.version !== l.version ? 'version ' + shorten(o.version || 'none', 40) : 'judge ' + shorten(o.judge || 'none', 40);
+    return [{ at: first.start, kind: 'change' as const, label: what + ' begins' }];
+  });
+}
+
 function Line({ l, s, charts, alarms }: { l: SeriesLine; s: WatchSeries; charts: ChartView[]; alarms: AlarmShown[] }) {
   const chart = chartOf(l, charts), t = l.total, of = l.segment !== undefined ? 'segment ' + (l.segment || 'none') : [l.version && 'version ' + l.version, l.judge && 'judge ' + shorten(l.judge, 60)].filter(Boolean).join(', ');
   const own = alarms.filter((a) => a.assertion === l.assertion && (l.segment !== undefined || (a.version ?? '') === (l.version ?? '')));
-  const marks: Mark[] = own.flatMap((a) => [{ at: a.opened, kind: 'alarm' as const, label: kindOf(a), href: alarmPage(a.id) }, ...a.changed.map((c) => ({ at: c.at, kind: 'change' as const, label: `${c.what} ${shorten(c.from, 40)} to ${shorten(c.to, 40)}` }))]);
+  const marks: Mark[] = [...begins(l, s), ...own.flatMap((a) => [{ at: a.opened, kind: 'alarm' as const, label: kindOf(a), href: alarmPage(a.id) }, ...a.changed.map((c) => ({ at: c.at, kind: 'change' as const, label: `${c.what} ${named(c.what, c.from) || 'none'} to ${named(c.what, c.to) || 'none'}` }))])];
   const corrected = t.corrected;
   return (
     <section class="tile" aria-label={plain(l.assertion + (of && ', ' + of))}>
@@ -80,7 +92,7 @@ function Line({ l, s, charts, alarms }: { l: SeriesLine; s: WatchSeries; charts:
 }
 
 const mixColumns: Col<WatchDifferences['mix'][number]>[] = [
-  { label: 'What', wide: true, cell: (m) => <>{plain(m.what)}: <strong>{plain(shorten(m.value, 80)) || 'none'}</strong>{m.new && ' (new)'}</> },
+  { label: 'What', wide: true, cell: (m) => <>{plain(m.what)}: <strong>{plain(named(m.what, m.value)) || 'none'}</strong>{m.new && ' (new)'}</> },
   { label: 'Before', num: true, cell: (m) => percent(m.before) },
   { label: 'Within', num: true, cell: (m) => percent(m.within) },
   { label: 'Change', num: true, cell: (m) => points(m.within - m.before) },

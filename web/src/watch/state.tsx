@@ -1,6 +1,6 @@
 // States of watches and alarms in words, and links between the pages of the monitor.
 import type { AlarmShown, WatchState } from '../api';
-import { plain } from '../text';
+import { plain, shorten } from '../text';
 import { address } from '../url';
 
 const states: Record<WatchState, [sign: string, word: string, style: string]> = {
@@ -21,6 +21,9 @@ export function AlarmMark({ a }: { a: AlarmShown }) {
   const [sign, word, style] = a.state === 'open' ? ['▲', 'Open', 'fail'] : a.state === 'acked' ? ['●', 'Acknowledged', 'error'] : ['–', 'Closed', 'skip'];
   return <span class={'status ' + style}><span aria-hidden="true">{sign} </span>{word}</span>;
 }
+
+// named is the value of something that changed, in few letters: a prompt is named by its hash.
+export const named = (what: string, value: string): string => (what === 'prompt' && value.length > 20 ? value.slice(0, 19) + '…' : shorten(value, 40));
 
 export const watchPage = (name: string, query: Record<string, string | undefined> = {}): string => address('/monitor/' + encodeURIComponent(name), query);
 export const alarmPage = (id: string): string => '/alarms/' + encodeURIComponent(id);

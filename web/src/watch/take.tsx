@@ -1,12 +1,15 @@
-// From events to a dataset or to a queue of labels, by the filter that selects them.
+// From events to a dataset, to a queue of labels or to spade, by the filter that selects them.
 import { useState } from 'preact/hooks';
-import type { ChangedDataset, Problem } from '../api';
-import { Failure, ask } from '../load';
+import type { AgentPrompt, ChangedDataset, Page, Problem, TrafficEvent } from '../api';
+import { Failure, ask, get } from '../load';
 import { plural } from '../number';
 import { Failed } from '../parts/states';
 import { plain } from '../text';
 import { Field } from '../pages/filters';
 import { problemOf } from '../pages/datasets';
+import { items } from '../pages/items';
+import { draft, joined, keepDraft } from '../pages/spadedraft';
+import { address, go } from '../url';
 
 export type Filter = Record<string, string | undefined>;
 
@@ -58,4 +61,43 @@ export function ToQueue({ filter, events, name, summary = 'Label them' }: { filt
     const q = await ask<{ items: number }>('PUT', '/v1/label-queues/' + encodeURIComponent(name), events ? { events } : { filter: queryOf(filter ?? {}) });
     return <>{plural(q.items, 'item')} to label in <a href={'/label/' + encodeURIComponent(name)}>{plain(name)}</a>.</>;
   }} />;
+}
+
+const versionsMost = 20, outputsMost = 1_000_000;
+
+// ToSpade opens spade with the prompts of the agent and the outputs of the events. What was
+// pasted there before is not lost without a second click.
+export function ToSpade({ filter }: { filter: Filter }) {
+  const [busy, setBusy] = useState(false), [problem, say] = useState<Problem>(), [why, tell] = useState(''), [sure, confirm] = useState(false);
+  const run = async () => {
+    if ((draft.versions || draft.outputs) && !sure) return confirm(true);
+    setBusy(true);
+    say(undefined);
+    try { tell(await toDraft(filter)); } catch (e) { say(problemOf(e)); }
+    setBusy(false);
+  };
+  return (
+    <div class="take">
+      <button type="button" disabled={busy} onClick={run}>{sure ? 'Replace what is pasted in spade' : 'Open in spade'}</button>
+      {problem && <Failed problem={problem} />}
+      <div role="status">{sure && !busy && !why && <p class="remark">Spade has pasted texts in this browser tab. They are replaced.</p>}{why && <p class="remark">{why}</p>}</div>
+    </div>
+  );
+}
+
+// toDraft fills what spade has pasted, and opens it; the result is why it does not.
+async function toDraft(filter: Filter): Promise<string> {
+  const events = items(await get<Page<TrafficEvent>>(address('/v1/events', { ...filter, limit: '50', texts: 'full' })));
+  const agent = filter.agent || events[0]?.agent;
+  if (!agent) return 'No event matches.';
+  const prompts = items(await get<Page<AgentPrompt>>(address('/v1/agents/' + encodeURIComponent(agent) + '/prompts', { limit: '100' })));
+  // A line of three dashes would separate versions.
+  const texts = prompts.filter((p) => p.text).sort((a, b) => Date.parse(a.first) - Date.parse(b.first)).slice(-versionsMost).map((p) => p.text!.replace(/^---[ \t]*\r?$/gm, '----'));
+  if (!texts.length) return 'No text of a prompt of ' + plain(agent) + ' is known: its events have no prompt, or only its hash.';
+  let size = 0;
+  const outputs = events.filter((e) => e.output && (size += e.output.length) < outputsMost).map((e) => JSON.stringify({ id: e.id, output: e.output }));
+  Object.assign(draft, { versions: joined(texts), outputs: outputs.join('\n'), names: [], said: {} });
+  keepDraft();
+  go(address('/spade', { of: 'texts' }));
+  return '';
 }
