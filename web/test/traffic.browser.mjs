@@ -23,7 +23,7 @@ const pages = [
 const fits = async (page, what) => ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${what} scrolls sideways`);
 
 for (const [name, path, data] of pages) {
-  test(`traffic: ${name} loads, fails and is tried again`, { smoke: name === 'an alarm' }, () => withPage({}, async (page) => {
+  test(`traffic: ${name} loads, fails and is tried again`, {}, () => withPage({}, async (page) => {
     const { sv, alarm } = await raised();
     await enter(page, sv.server, '/settings');
     const release = await hold(page, data);
@@ -59,7 +59,7 @@ for (const [name, path, data] of pages) {
   });
 }
 
-test('monitor: what differs, by keyboard', { smoke: true }, () => withPage({}, async (page) => {
+test('monitor: what differs, by keyboard', {}, () => withPage({}, async (page) => {
   const { sv } = await raised();
   await enter(page, sv.server, '/monitor/tone?range=7d&assertion=thanks');
   const chart = page.getByRole('region', { name: 'thanks, version v2' });
@@ -85,7 +85,7 @@ test('monitor: charts say n, versions and limits, and can be read at 390 px', {}
   ok(n > 20, 'there are no bars of n');
 }));
 
-test('traffic: an alarm opens in spade, with the prompts of the agent', { smoke: true }, () => withPage({}, async (page) => {
+test('traffic: an alarm opens in spade, with the prompts of the agent', {}, () => withPage({}, async (page) => {
   const { sv, alarm } = await raised();
   await enter(page, sv.server, `/alarms/${alarm.id}`);
   const button = page.getByRole('button', { name: 'Open in spade' });
@@ -99,6 +99,16 @@ test('traffic: an alarm opens in spade, with the prompts of the agent', { smoke:
   await says(page, /They are replaced/);
   await page.getByRole('button', { name: 'Replace what is pasted in spade' }).click();
   await page.waitForURL(/\/spade\?of=texts/);
+}));
+
+// An alarm takes half a minute, so that the smoke set opens spade from events.
+test('traffic: events open in spade', { smoke: true }, () => withPage({}, async (page) => {
+  const sv = await watched(3, prompt);
+  await enter(page, sv.server, '/traffic?agent=support');
+  await page.getByRole('button', { name: 'Open in spade' }).click();
+  await page.waitForURL(/\/spade\?of=texts/);
+  await says(page, /Always say thank you/);
+  await says(page, /1 pasted version/);
 }));
 
 test('traffic: without a known prompt, spade is not opened', {}, () => withPage({}, async (page) => {
