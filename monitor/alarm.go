@@ -1,6 +1,9 @@
 package monitor
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Kind is what an alarm is about.
 type Kind string
@@ -95,3 +98,11 @@ type Change struct {
 	To   string    `json:"to"`
 	At   time.Time `json:"at"`
 }
+
+// realised is how many times longer than designed it takes to a false alarm, in the
+// simulations of docs/monitor-simulations.md.
+const realised = 1.35
+
+// FalseMonths is the share of months with a false alarm, although nothing has changed, of a
+// project that allows one in perDays days.
+func FalseMonths(perDays float64) float64 { return 1 - math.Exp(-30/(realised*perDays)) }

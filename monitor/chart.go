@@ -28,6 +28,9 @@ const (
 	betterConfidence = 0.999
 	// leastChange is the odds ratio from which an alarm can tell that a rise is over.
 	leastChange = 1.5
+	// mostChange bounds the odds ratio that the end of an alarm is told from. After a large
+	// rise, a rate that is lower than during the alarm may still be far too high.
+	mostChange = 4.0
 	// minSuspect is the number of evaluations from which an alarm knows its rate, and
 	// suspectConfidence that of its limits.
 	minSuspect, suspectConfidence = 50, 0.999
@@ -115,9 +118,13 @@ type recovery struct {
 	At    time.Time `json:"at"`    // when it was opened
 }
 
+// risen is the rate that is surely no longer reached when the alarm closes, for a rate p in
+// control.
+func (r *recovery) risen(p float64) float64 { return r.Odds * p / (1 - p + r.Odds*p) }
+
 // add takes the next item; true if the rise is over.
 func (r *recovery) add(failed bool, p float64, limit float64) bool {
-	risen := r.Odds * p / (1 - p + r.Odds*p)
+	risen := r.risen(p)
 	f := (1 - p) / (1 - risen)
 	if failed {
 		f = p / risen
@@ -326,7 +333,7 @@ func (c *chart) suspect() {
 		return
 	}
 	if e, err := w.Hajek(suspectConfidence); err == nil {
-		r.Odds = max(r.Odds, odds(e.Low)/odds(expected/float64(w.N)))
+		r.Odds = min(mostChange, max(r.Odds, odds(e.Low)/odds(expected/float64(w.N))))
 	}
 }
 

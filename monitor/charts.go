@@ -121,9 +121,9 @@ func (c *Charts) Observe(list []Observation, now time.Time) []*Alarm {
 			touched.add(c.rises(one, family, o))
 		}
 		if h.recovered {
-			id := one.Recovery.Alarm
+			id, over := one.Recovery.Alarm, one.Recovery.risen(one.Recovery.Model.Upper)
 			c.refresh(one)
-			touched.add(c.closeID(id, o.clock(), "the failure rate is back where it was"))
+			touched.add(c.closeID(id, o.clock(), "the rate is surely below "+percent(over)+" again"))
 			one.Recovery = nil
 			one.restart(o.Time)
 		}

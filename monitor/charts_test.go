@@ -331,3 +331,29 @@ func TestManyVersions(t *testing.T) {
 		t.Errorf("a version that is worse again has %d alarms", alarms)
 	}
 }
+
+// TestAlarmStaysWhileTheRateIsHigh: a rate that is lower than during the alarm, and still far
+// above what is in control, closes nothing; one that is back closes it, and the reason says
+// what is known.
+func TestAlarmStaysWhileTheRateIsHigh(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		c := monitor.NewCharts(tone(), monitor.Options{})
+		list := append(observations(r, 0, 1600, .01), observations(r, 1600, 800, .5)...)
+		c.Observe(append(list, observations(r, 2400, 2000, .12)...), began.Add(100*time.Hour))
+		open := c.Open()
+		if len(open) != 1 || open[0].Opened.After(began.Add(2400*time.Minute)) {
+			t.Fatalf("seed %d: with 12 %% failures instead of 1 %%, open is %+v", seed, open)
+		}
+		var closed *monitor.Alarm
+		for _, a := range c.Observe(observations(r, 4400, 4000, .01), began.Add(200*time.Hour)) {
+			if a.ID == open[0].ID && a.State == monitor.StateClosed {
+				closed = a
+			}
+		}
+		if closed == nil || !strings.Contains(closed.Reason, "; the rate is surely below ") {
+			t.Fatalf("seed %d: with 1 %% again, the alarm is %+v", seed, closed)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
@@ -234,10 +235,11 @@ func latest(messages []any, most int) (kept []any, left int) {
 	return kept, left
 }
 
-// nameOf is a name of an event: a longer one is replaced by its hash.
+// nameOf is a name of an event. One that is longer, or has characters that a server rejects
+// in names, is replaced by its hash, so that the event is not lost.
 func nameOf(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= maxName {
+	if len(s) <= maxName && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }) {
 		return s
 	}
 	sum := sha256.Sum256([]byte(s))

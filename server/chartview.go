@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/proviso-eval/proviso/monitor"
 )
@@ -27,5 +26,5 @@ func falseAlarms(days float64) string {
 	if !(days > 0) {
 		return ""
 	}
-	return fmt.Sprintf("One false alarm in %.4g days on average, over all charts of the project: in %.0f %% of all months there is at least one, although nothing has changed.", days, 100*(1-math.Exp(-30/days)))
+	return fmt.Sprintf("One false alarm in %.4g days or less often, on average, over all charts of the project: in %.0f %% of all months there is at least one, although nothing has changed.", days, 100*monitor.FalseMonths(days))
 }

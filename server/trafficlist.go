@@ -93,7 +93,7 @@ func trafficEvent(e *store.Event, most int) TrafficEvent {
 	out := TrafficEvent{ID: e.ID, Agent: e.Agent, Time: e.Time, Received: e.Received, Conversation: e.Conversation, TraceID: e.TraceID, Kept: e.Kept, Failed: e.Failed,
 		Input: e.Input, Output: e.Output, Context: e.Context, Error: e.Error, Version: e.Version, Prompt: e.Prompt, Model: e.Model, Segment: e.Segment, User: e.User, Metadata: e.Metadata,
 		Cost: e.Cost, LatencyMS: milliseconds(e.Latency), Up: e.Up, Down: e.Down}
-	if u := e.Usage; u != (proviso.Usage{}) {
+	if u := e.Usage; u.Prompt+u.Completion+u.Total > 0 {
 		out.Usage = &EventUsage{u.Prompt, u.Completion, u.Total}
 	}
 	if most > 0 {

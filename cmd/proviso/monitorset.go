@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -79,7 +80,7 @@ func (a *app) replayedWatches(ctx context.Context, f *monitorReplay) ([]replayed
 	if err != nil {
 		return nil, err
 	}
-	sets, named, err := a.setsNamed(ctx, f.sets)
+	sets, named, err := a.setsNamed(ctx, f.sets, f.trust.untrusted)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (a *app) replayedWatches(ctx context.Context, f *monitorReplay) ([]replayed
 		at := document.Join(document.Join("", w.Name), "assertions")
 		r := replayed{watch: w}
 		if file, ok := strings.CutPrefix(w.Assertions, "file://"); ok {
-			r.set, err = a.setOfFile(ctx, besides(f.watch, file))
+			r.set, err = a.setBeside(ctx, f.watch, file, f.trust.untrusted)
 		} else {
 			name, _, _ := strings.Cut(strings.TrimPrefix(w.Assertions, "set:"), "@")
 			if r.set = sets[name]; r.set == nil {
@@ -145,6 +146,34 @@ func besides(file, name string) string {
 	return filepath.Join(filepath.Dir(file), filepath.FromSlash(name))
 }
 
+// setBeside reads the file of a set that another file names. If that one is untrusted, it
+// can name only files of its own folder, with links resolved.
+func (a *app) setBeside(ctx context.Context, file, name string, untrusted bool) (*watchSet, error) {
+	if untrusted && !belowFolder(filepath.Dir(file), name) {
+		return nil, proviso.Errorf(proviso.Refused, "%s: file://%s is outside of the folder of the file, which --untrusted does not allow", file, name)
+	}
+	return a.setOfFile(ctx, besides(file, name))
+}
+
+// belowFolder reports whether a name is that of a file in a folder, wherever links lead. A
+// file that does not exist is in its folder by its name.
+func belowFolder(dir, name string) bool {
+	name = filepath.FromSlash(name)
+	if !filepath.IsLocal(name) {
+		return false
+	}
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	full, err := filepath.EvalSymlinks(filepath.Join(root, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	rel, relErr := filepath.Rel(root, full)
+	return err == nil && relErr == nil && filepath.IsLocal(rel)
+}
+
 // setOfFile reads a file with one set.
 func (a *app) setOfFile(ctx context.Context, name string) (*watchSet, error) {
 	doc, err := a.watchFile(ctx, name, holdsSet)
@@ -155,7 +184,7 @@ func (a *app) setOfFile(ctx context.Context, name string) (*watchSet, error) {
 }
 
 // setsNamed reads the file of --sets: sets by name, each a set or the file of one.
-func (a *app) setsNamed(ctx context.Context, file string) (sets map[string]*watchSet, names []string, err error) {
+func (a *app) setsNamed(ctx context.Context, file string, untrusted bool) (sets map[string]*watchSet, names []string, err error) {
 	sets = map[string]*watchSet{}
 	if file == "" {
 		return sets, nil, nil
@@ -171,7 +200,7 @@ func (a *app) setsNamed(ctx context.Context, file string) (sets map[string]*watc
 	for name, v := range o.All() {
 		var set *watchSet
 		if path, ok := v.(string); ok && strings.HasPrefix(path, "file://") {
-			set, err = a.setOfFile(ctx, besides(file, strings.TrimPrefix(path, "file://")))
+			set, err = a.setBeside(ctx, file, strings.TrimPrefix(path, "file://"), untrusted)
 		} else {
 			set, err = a.readWatchSet(ctx, doc, document.Join("", name), v)
 		}

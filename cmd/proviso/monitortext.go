@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"text/tabwriter"
 
@@ -182,11 +181,7 @@ func percentage(f float64) string {
 	return fmt.Sprintf("%.*f %%", digits, 100*f)
 }
 
-// realised is how many times longer than designed it takes to a false alarm, in the
-// simulations of docs/monitor-simulations.md.
-const realised = 1.35
-
 // falseAlarmsInWords says what the design means for a month.
 func falseAlarmsInWords(perDays float64) string {
-	return fmt.Sprintf("\n  Without any change there is a false alarm of some chart once in %.4g days or less often, on\n  average. That is one in %.0f %% of the months.\n", perDays, 100*(1-math.Exp(-30/(realised*perDays))))
+	return fmt.Sprintf("\n  Without any change there is a false alarm of some chart once in %.4g days or less often, on\n  average: %.0f %% of all months have at least one.\n", perDays, 100*monitor.FalseMonths(perDays))
 }

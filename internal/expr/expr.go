@@ -15,18 +15,24 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxCost bounds the work of one evaluation, in CEL's own units.
-const maxCost = 1_000_000
+// maxCost bounds the work of one evaluation of a case, in CEL's own units, and
+// maxEventCost that of an event, of which thousands come in a second: about half a
+// millisecond.
+const (
+	maxCost      = 1_000_000
+	maxEventCost = 20_000
+)
 
 // dialect is the conditions that stand under one key.
 type dialect struct {
 	key   string
+	cost  uint64
 	names []string // variables that a condition can use
 	env   func() (*cel.Env, error)
 }
 
-func newDialect(key string, names ...string) *dialect {
-	return &dialect{key, names, sync.OnceValues(func() (*cel.Env, error) {
+func newDialect(key string, cost uint64, names ...string) *dialect {
+	return &dialect{key, cost, names, sync.OnceValues(func() (*cel.Env, error) {
 		opts, err := standardLibrary()
 		if err != nil {
 			return nil, err
@@ -39,8 +45,8 @@ func newDialect(key string, names ...string) *dialect {
 }
 
 var (
-	ofCases  = newDialect("when", "vars", "metadata")
-	ofEvents = newDialect("where", "id", "agent", "time", "conversation", "input", "output", "context", "version", "prompt", "model", "segment", "user", "metadata", "usage", "cost", "latency_ms", "error")
+	ofCases  = newDialect("when", maxCost, "vars", "metadata")
+	ofEvents = newDialect("where", maxEventCost, "id", "agent", "time", "conversation", "input", "output", "context", "version", "prompt", "model", "segment", "user", "metadata", "usage", "cost", "latency_ms", "error")
 )
 
 // Condition is a compiled expression. It is safe for concurrent use.
@@ -67,7 +73,7 @@ func (d *dialect) compile(text string) (*Condition, error) {
 	if issues.Err() != nil {
 		return nil, d.mistake(text, issues)
 	}
-	program, err := env.Program(ast, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(100))
+	program, err := env.Program(ast, cel.CostLimit(d.cost), cel.InterruptCheckFrequency(100))
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Invalid, "%s %q: %w", d.key, text, err)
 	}

@@ -91,3 +91,24 @@ func TestCompileMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestCostOfEvents: a condition that is costly for one event is an error at once, because
+// thousands of events come in a second. A case may cost more.
+func TestCostOfEvents(t *testing.T) {
+	t.Parallel()
+	const costly = "[1,2,3,4,5,6,7,8,9].all(a, [1,2,3,4,5,6,7,8,9].all(b, [1,2,3,4,5,6,7,8,9].all(c, [1,2,3,4,5,6,7,8,9].all(d, a + b + c + d > 0))))"
+	where, err := expr.CompileWhere(costly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := where.HoldsOf(t.Context(), map[string]any{}); err == nil || !strings.Contains(err.Error(), "cost") {
+		t.Errorf("where: %v", err)
+	}
+	when, err := expr.Compile(costly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if holds, err := when.Holds(t.Context(), nil, nil); err != nil || !holds {
+		t.Errorf("when: %t %v", holds, err)
+	}
+}
