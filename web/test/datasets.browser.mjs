@@ -100,6 +100,7 @@ test('datasets: somebody else changes it while a case is typed', { smoke: true }
   equal(await ids(sv), ['lamps', 'chairs', 'sofas'], 'cases after the conflict');
   await page.getByRole('button', { name: 'Show what changed' }).click();
   await says(page, /1 added, 0 removed, 0 changed, 2 the same/);
+  await page.getByRole('button', { name: 'Remove case sofas' }).waitFor(); // the new version is on the page
   equal(await page.getByLabel('Value of variable 1').inputValue(), 'And a bed?', 'what was typed');
   await page.getByRole('button', { name: 'Add it to version 3' }).click();
   await says(page, /Added beds\. This is version 4\./);

@@ -96,7 +96,9 @@ test('monitor: from events to an alarm, and on to a dataset and to labels', { sm
   await says(page, /Your parcel is on its way/);
   await page.keyboard.press('2');
   await until(async () => (await api(sv, 'GET', '/v1/labels')).items.some((l) => l.event && l.label === 'fail'), 'a label on an event');
-  await page.goto(`${sv.server.url}/monitor/tone?range=7d`);
+  await page.getByRole('navigation').getByRole('link', { name: 'Monitor', exact: true }).click();
+  await page.getByRole('link', { name: 'tone', exact: true }).first().click();
+  await page.getByLabel('Time').selectOption('7d');
   await says(page, /33 % fail|3\d % fail/);
   equal(await page.locator('svg.control').count(), 2, 'charts, one for each version');
   await clean(page, 'charts');
