@@ -3,16 +3,12 @@ package sqlite_test
 import (
 	"database/sql"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/riverqueue/river/riverdriver/riversqlite"
-	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
@@ -257,25 +253,5 @@ func TestLogIsBounded(t *testing.T) {
 	t.Logf("the log had %d MiB at most, for %d MiB", largest>>20, size*rows>>20)
 	if largest > 64<<20 {
 		t.Errorf("the log grew to %d MiB", largest>>20)
-	}
-}
-
-// TestRiver: the tables match the linked version of River.
-func TestRiver(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "proviso.db")
-	open(t, path, storetest.Options{}).Close()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	m, err := rivermigrate.New(riversqlite.New(db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := m.Validate(t.Context(), nil)
-	if err != nil || !v.OK {
-		t.Errorf("%+v, %v: a newer River wants another row in migrations", v, err)
 	}
 }
