@@ -87,6 +87,7 @@ var ranks = map[string]int{
 	"internal/suiteschema":     5,
 	"spade/internal/format":    5,
 	"spade/internal/spadetest": 5,
+	"store/sqldb":              5,
 	"store/storetest":          5,
 
 	"gate/baseline":   6,
@@ -96,6 +97,7 @@ var ranks = map[string]int{
 	"spade/delta":     6,
 	"spade/trial":     6,
 	"store/files":     6,
+	"store/postgres":  6,
 	"store/sqlite":    6,
 
 	"gate/show":    7,

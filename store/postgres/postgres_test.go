@@ -26,11 +26,13 @@ func open(t testing.TB, url string, o storetest.Options) *postgres.DB {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
+	template := postgrestest.Database(t)
+	open(t, template, storetest.Options{}).Close()
 	var urls sync.Map
 	storetest.Run(t, storetest.Target{Shared: true, Open: func(t testing.TB, path string, o storetest.Options) storetest.Backend {
 		url, known := urls.Load(path)
 		if !known {
-			url = postgrestest.Database(t)
+			url = postgrestest.Copy(t, template)
 			urls.Store(path, url)
 		}
 		return open(t, url.(string), o)

@@ -92,16 +92,13 @@ func (im *importer) take(ctx context.Context, n *store.ImportedRun, rows iter.Se
 // keep stores what was gathered.
 func (im *importer) keep(ctx context.Context) error {
 	err := im.d.change(ctx, "keep results in", func(t *tx) error {
+		added, err := t.addResults(im.seq, im.step)
 		for i := range im.step {
-			isNew, err := t.addResult(im.seq, &im.step[i])
-			if err != nil {
-				return err
-			}
-			if !isNew {
-				return proviso.Errorf(proviso.Invalid, "there are two rows with the index %d", im.step[i].Index)
+			if err == nil && (i >= len(added) || added[i].Index != im.step[i].Index) {
+				err = proviso.Errorf(proviso.Invalid, "there are two rows with the index %d", im.step[i].Index)
 			}
 		}
-		return nil
+		return err
 	})
 	for i := range im.step {
 		count(&im.sum, &im.step[i])

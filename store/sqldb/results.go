@@ -32,20 +32,15 @@ func (d project) AddResults(ctx context.Context, runID string, results []store.R
 		if r.Status == store.Done || r.Status == store.Failed {
 			return proviso.Errorf(proviso.Conflict, "the run %s has ended: it is %s", runID, r.Status)
 		}
-		added = 0
-		var sum proviso.Totals
-		var fresh []store.Result
-		for i := range results {
-			isNew, err := t.addResult(r.seq, &results[i])
-			if err != nil {
-				return err
-			}
-			if isNew {
-				added++
-				count(&sum, &results[i])
-				fresh = append(fresh, results[i])
-			}
+		fresh, err := t.addResults(r.seq, results)
+		if err != nil {
+			return err
 		}
+		var sum proviso.Totals
+		for i := range fresh {
+			count(&sum, &fresh[i])
+		}
+		added = len(fresh)
 		if added == 0 {
 			return nil
 		}
@@ -87,26 +82,44 @@ func count(sum *proviso.Totals, r *store.Result) {
 	sum.Cost += r.Cost
 }
 
-// addResult stores a row, unless it exists already.
-func (t *tx) addResult(run int64, r *store.Result) (isNew bool, err error) {
-	n, err := t.changed(`INSERT INTO result (run, row, status, prompt, completion, cached, total, requests, cost, assertions, json)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, row) DO NOTHING`,
-		run, r.Index, int(r.Status), r.Usage.Prompt, r.Usage.Completion, r.Usage.Cached, r.Usage.Total, r.Usage.Requests, r.Cost,
-		verdictList(r.Assertions), nonNil(r.JSON))
-	if err != nil || n == 0 {
-		return false, err
+// addResults stores rows, and returns those that were not there.
+func (t *tx) addResults(run int64, results []store.Result) ([]store.Result, error) {
+	rows := make([][]any, 0, len(results))
+	for i := range results {
+		r := &results[i]
+		rows = append(rows, []any{run, r.Index, int(r.Status), r.Usage.Prompt, r.Usage.Completion, r.Usage.Cached, r.Usage.Total, r.Usage.Requests, r.Cost,
+			verdictList(r.Assertions), nonNil(r.JSON)})
 	}
-	return true, t.addVerdicts(run, r.Index, r.Assertions)
-}
-
-func (t *tx) addVerdicts(run int64, row int, list []store.AssertionStatus) error {
-	for i, a := range list {
-		if _, err := t.exec("INSERT INTO verdict (run, assertion, row, ordinal, status) VALUES (?, ?, ?, ?, ?)",
-			run, a.ID, row, i, int(a.Status)); err != nil {
+	added := make(map[int]bool, len(results))
+	err := t.insert("INSERT INTO result (run, row, status, prompt, completion, cached, total, requests, cost, assertions, json)", " ON CONFLICT (run, row) DO NOTHING RETURNING row", rows,
+		func(row scanner) error {
+			var index int
+			err := row.Scan(&index)
+			added[index] = true
 			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	var fresh []store.Result
+	for _, r := range results {
+		if added[r.Index] {
+			fresh = append(fresh, r)
+			delete(added, r.Index) // a second row of this index is not new
 		}
 	}
-	return nil
+	return fresh, t.addVerdicts(run, fresh)
+}
+
+// addVerdicts stores what rows say of their assertions.
+func (t *tx) addVerdicts(run int64, results []store.Result) error {
+	var rows [][]any
+	for i := range results {
+		for n, a := range results[i].Assertions {
+			rows = append(rows, []any{run, a.ID, results[i].Index, n, int(a.Status)})
+		}
+	}
+	return t.insert("INSERT INTO verdict (run, assertion, row, ordinal, status)", "", rows, nil)
 }
 
 // addTotals adds to the totals of a run, and charges its key.

@@ -125,7 +125,7 @@ func (d project) rename(ctx context.Context, run int64, rows []store.Result) err
 					return err
 				}
 			}
-			if err := t.addVerdicts(run, r.row, r.now); err != nil {
+			if err := t.addVerdicts(run, []store.Result{{Index: r.row, Assertions: r.now}}); err != nil {
 				return err
 			}
 			if _, err := t.exec("UPDATE result SET assertions = ? WHERE run = ? AND row = ?", verdictList(r.now), run, r.row); err != nil {

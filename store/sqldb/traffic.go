@@ -33,10 +33,8 @@ func (d project) AddEvents(ctx context.Context, events []store.NewEvent) (added 
 	}
 	err = d.change(ctx, "keep events in", func(t *tx) error {
 		x := addingEvents{tx: t, d: d, now: now, agents: map[string]*seen{}, prompts: map[promptOf]*seen{}, hours: map[trafficOf]*trafficSum{}}
-		for i := range rows {
-			if err := x.event(&rows[i]); err != nil {
-				return err
-			}
+		if err := x.events(rows); err != nil {
+			return err
 		}
 		added = x.added
 		return x.finish()
@@ -99,40 +97,79 @@ type addingEvents struct {
 	added   store.AddedEvents
 }
 
-// event adds an event, unless it is there.
-func (x *addingEvents) event(e *eventRow) error {
-	agent, err := x.agent(e.Agent)
+// events adds those events that are not there.
+func (x *addingEvents) events(list []eventRow) error {
+	rows := make([][]any, 0, len(list))
+	byID := make(map[string]*addedEvent, len(list))
+	for i := range list {
+		e := &list[i]
+		if byID[e.ID] != nil {
+			continue // twice in one request
+		}
+		of, err := x.of(e)
+		if err != nil {
+			return err
+		}
+		byID[e.ID] = of
+		u := &e.Usage
+		rows = append(rows, []any{string(x.d.name), e.ID, of.agent.id, of.prompt.id, micros(e.Time), micros(x.now), e.Error != "", e.Conversation, e.TraceID, e.Version, e.Model, e.User, e.segment,
+			u.Prompt, u.Completion, u.Cached, u.Total, u.Requests, e.Cost, e.Latency.Microseconds()})
+	}
+	var added []*addedEvent
+	err := x.insert("INSERT INTO event (project, id, agent, prompt, time, received, failed, conversation, trace, version, model, person, segment, tokens_in, tokens_out, cached, total, requests, cost, latency)",
+		" ON CONFLICT (project, id) DO NOTHING RETURNING seq, id", rows, func(row scanner) error {
+			var seq int64
+			var id string
+			err := row.Scan(&seq, &id)
+			if of := byID[id]; of != nil {
+				of.seq = seq
+				added = append(added, of)
+			}
+			return err
+		})
+	x.added.Accepted, x.added.Duplicates = len(added), len(list)-len(added)
 	if err != nil {
 		return err
 	}
-	prompt := &seen{}
-	if e.prompt != "" {
-		if prompt, err = x.prompt(agent.id, e); err != nil {
-			return err
+	return x.more(added)
+}
+
+// addedEvent is an event of the request, with what it is of.
+type addedEvent struct {
+	*eventRow
+	agent, prompt *seen
+	seq           int64
+}
+
+func (x *addingEvents) of(e *eventRow) (of *addedEvent, err error) {
+	of = &addedEvent{eventRow: e, prompt: &seen{}}
+	if of.agent, err = x.agent(e.Agent); err == nil && e.prompt != "" {
+		of.prompt, err = x.prompt(of.agent.id, e)
+	}
+	return of, err
+}
+
+// more adds the texts and the jobs of new events, and counts them.
+func (x *addingEvents) more(added []*addedEvent) error {
+	var contents [][]any
+	for _, of := range added {
+		of.agent.events++
+		of.prompt.events++
+		x.count(of.agent.id, of.eventRow)
+		if of.body != nil {
+			contents = append(contents, []any{of.seq, of.Error != "", of.body})
 		}
 	}
-	u := &e.Usage
-	seq, err := x.inserted(`INSERT INTO event (project, id, agent, prompt, time, received, failed, conversation, trace, version, model, person, segment, tokens_in, tokens_out, cached, total, requests, cost, latency)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project, id) DO NOTHING RETURNING seq`,
-		string(x.d.name), e.ID, agent.id, prompt.id, micros(e.Time), micros(x.now), e.Error != "", e.Conversation, e.TraceID, e.Version, e.Model, e.User, e.segment,
-		u.Prompt, u.Completion, u.Cached, u.Total, u.Requests, e.Cost, e.Latency.Microseconds())
-	if errors.Is(err, sql.ErrNoRows) {
-		x.added.Duplicates++
-		return nil
-	}
-	if err != nil {
+	if err := x.insert("INSERT INTO event_content (event, failure, body)", "", contents, nil); err != nil {
 		return err
 	}
-	x.added.Accepted++
-	agent.events++
-	prompt.events++
-	x.count(agent.id, e)
-	if e.body != nil {
-		if _, err := x.exec("INSERT INTO event_content (event, failure, body) VALUES (?, ?, ?)", seq, e.Error != "", e.body); err != nil {
+	jobs := eventJobs{tx: x.tx, project: x.d.name, now: x.now}
+	for _, of := range added {
+		if err := jobs.add(of.ID, of.Jobs); err != nil {
 			return err
 		}
 	}
-	return x.addEventJobs(x.d.name, e.ID, e.Jobs, x.now)
+	return jobs.finish()
 }
 
 // agent returns the agent with a name, which it adds if it is new.

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,25 +17,58 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// addEventJobs enqueues the evaluation of a new event for the watches that sampled it, in
-// the transaction that stores it. Watches that are gone are left out; a watch for which too
-// many events wait does not get one more, and counts it.
-func (t *tx) addEventJobs(p store.Project, event string, jobs []store.EventJob, now time.Time) error {
+// eventJobs enqueues the evaluation of new events for the watches that sampled them, in the
+// transaction that stores the events. Watches that are gone are left out; a watch for which
+// too many events wait does not get one more, and counts it.
+type eventJobs struct {
+	*tx
+	project store.Project
+	now     time.Time
+	watches map[string]*filling
+	rows    [][]any
+}
+
+// filling is a watch that gets jobs.
+type filling struct {
+	seq              int64 // 0 if there is no such watch
+	pending, dropped int
+}
+
+func (x *eventJobs) add(event string, jobs []store.EventJob) error {
 	for _, job := range jobs {
-		w, pending, err := t.watchToFill(p, job.Watch)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue
+		w := x.watches[job.Watch]
+		if w == nil {
+			w = &filling{}
+			var err error
+			if w.seq, w.pending, err = x.watchToFill(x.project, job.Watch); ignoreNone(err) != nil {
+				return err
+			}
+			if x.watches == nil {
+				x.watches = map[string]*filling{}
+			}
+			x.watches[job.Watch] = w
 		}
-		if err != nil {
-			return err
+		switch {
+		case w.seq == 0:
+		case w.pending >= store.MaxPending:
+			w.dropped++
+		default:
+			w.pending++
+			x.rows = append(x.rows, []any{w.seq, event, job.Probability, 0, micros(x.now), micros(x.now)})
 		}
-		if pending >= store.MaxPending {
-			err = t.addSpend(p, job.Watch, dayOf(now), spending{dropped: 1})
-		} else {
-			_, err = t.addEventJob(w, event, job.Probability, false, now)
-		}
-		if err != nil {
-			return err
+	}
+	return nil
+}
+
+func (x *eventJobs) finish() error {
+	if err := x.insert("INSERT INTO watch_job (watch, event, probability, backfill, enqueued, due)", " ON CONFLICT (watch, event) DO NOTHING", x.rows, nil); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.watches)) {
+		if n := x.watches[name].dropped; n > 0 {
+			if err := x.addSpend(x.project, name, dayOf(x.now), spending{dropped: n}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -223,7 +223,11 @@ func (t *tx) queryRow(query string, args ...any) *sql.Row {
 // query is exec for a query with several rows, which the caller must read before the next
 // query.
 func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
-	return t.QueryContext(context.Background(), t.db.engine.Query(query), t.db.engine.Args(args)...)
+	args = t.db.engine.Args(args)
+	if s := t.statement(query); s != nil {
+		return s.QueryContext(context.Background(), args...)
+	}
+	return t.QueryContext(context.Background(), t.db.engine.Query(query), args...)
 }
 
 // changed executes a query and returns how many rows it changed.

@@ -11,6 +11,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -38,6 +39,21 @@ var shared = sync.OnceValues(func() (*Server, error) { return Start() })
 // returns its URL. It skips the test if there is no PostgreSQL on the machine.
 func Database(t testing.TB) string {
 	t.Helper()
+	return database(t, "template1")
+}
+
+// Copy is Database with what another one has, to which nobody may be connected.
+func Copy(t testing.TB, of string) string {
+	t.Helper()
+	u, err := url.Parse(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return database(t, strings.TrimPrefix(u.Path, "/"))
+}
+
+func database(t testing.TB, template string) string {
+	t.Helper()
 	if _, err := programs(); err != nil {
 		if os.Getenv(Require) != "" {
 			t.Fatal(err)
@@ -49,7 +65,7 @@ func Database(t testing.TB) string {
 		t.Fatal(err)
 	}
 	name := fmt.Sprintf("test%d", s.made.Add(1))
-	if err := s.Run("CREATE DATABASE "+name, "postgres"); err != nil {
+	if err := s.Run("CREATE DATABASE "+name+" TEMPLATE "+template, "postgres"); err != nil {
 		t.Fatal(err)
 	}
 	return s.URL(name)
