@@ -21,14 +21,14 @@ import (
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
-	"github.com/proviso-eval/proviso/store/sqlite"
+	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
 // serveCommand holds the flags of serve.
 type serveCommand struct {
 	evalFlags // models, judge, trust and concurrency; the other fields have no flag here
 	addr      string
-	db        string
+	place     storePlace
 	hosts     []string
 	tlsCert   string
 	tlsKey    string
@@ -47,7 +47,8 @@ func newServe(a *app) *cobra.Command {
 		Short: "Serve the app to a team, and evaluations, suites and runs over HTTP",
 		Long: "serve starts an HTTP server. Its address shows the app in a browser: runs, comparisons,\n" +
 			"assertions and judges. Programs use the API: POST /v1/evaluate checks one output; suites, runs\n" +
-			"and their results are stored in one SQLite file. Suites of clients are untrusted: they run no\n" +
+			"and their results are stored in one SQLite file, or in a\n" +
+			"PostgreSQL database that several servers share. Suites of clients are untrusted: they run no\n" +
 			"code.\n\n" +
 			"Clients authenticate with API keys, which `proviso key create` makes. Until there is a key,\n" +
 			"only this machine can connect. The log on standard output has one line of JSON for each\n" +
@@ -64,7 +65,7 @@ func newServe(a *app) *cobra.Command {
 func (f *serveCommand) register(fs *pflag.FlagSet) {
 	o := &f.server
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `ADDRESS`:PORT; an address that other machines can reach needs keys")
-	fs.StringVar(&f.db, "db", "", "database `FILE` (default $XDG_STATE_HOME/proviso/proviso.db)")
+	f.place.register(fs, "the data")
 	fs.StringArrayVar(&f.hosts, "host", nil, "host `NAME` that requests may use; may be repeated (default localhost if only this machine can connect, else any)")
 	fs.StringArrayVar(&f.server.PanelOrigins, "panel-origin", nil, "`ORIGIN` whose pages may show panels with a panel token, such as https://app.example; may be repeated")
 	fs.StringVar(&f.tlsCert, "tls-cert", "", "PEM `FILE` with the certificate and its intermediate certificates")
@@ -105,6 +106,9 @@ func (f *serveCommand) check() error {
 		return badValue("--run-limit", "a number of at least 1", strconv.FormatInt(o.RunLimit, 10), see)
 	case !(o.Rate >= 0):
 		return badValue("--rate", "a number of at least 0", strconv.FormatFloat(o.Rate, 'g', -1, 64), see)
+	}
+	if err := f.place.check(); err != nil {
+		return err
 	}
 	if err := checkAddr(f.addr, see); err != nil {
 		return err
@@ -173,7 +177,7 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 	if err != nil {
 		return err
 	}
-	db, err := sqlite.Open(ctx, a.databasePath(f.db), sqlite.Options{Workers: f.workers, Logger: log, ContentKey: key})
+	db, err := openStore(ctx, f.place.of(a), true, sqldb.Options{Workers: f.workers, Logger: log, ContentKey: key})
 	if err != nil {
 		return err
 	}
@@ -193,7 +197,7 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 	if !local && keys == 0 {
 		return usageError{
 			err:  fmt.Errorf("--addr %s can be reached by others, and there are no keys", f.addr),
-			hint: "make one with `proviso key create NAME` and the same --db, or listen on 127.0.0.1",
+			hint: "make one with `proviso key create NAME` and the same --store or --db, or listen on 127.0.0.1",
 		}
 	}
 	f.server.Open = local
@@ -207,7 +211,7 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 		}
 		f.server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
-	work, sweep, err := workFolder(a.databasePath(f.db) + ".work")
+	work, sweep, err := workFolder(workBase(f.place.of(a)))
 	if err != nil {
 		return coded(err)
 	}
@@ -238,8 +242,8 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 }
 
 // workFolder creates the folder for the files of running runs below base, and returns a
-// function that removes it. It also removes what killed servers left there.
-func workFolder(base string) (work string, sweep func(), err error) {
+// function that removes what killed servers left there, unless others use it.
+func workFolder(base string, shared bool) (work string, sweep func(), err error) {
 	if err := os.MkdirAll(base, 0o700); err != nil {
 		return "", nil, err
 	}
@@ -247,6 +251,9 @@ func workFolder(base string) (work string, sweep func(), err error) {
 		return "", nil, err
 	}
 	return work, func() {
+		if shared {
+			return
+		}
 		entries, _ := os.ReadDir(base) // unlisted entries stay
 		for _, e := range entries {
 			if e.Name() != filepath.Base(work) {

@@ -60,15 +60,23 @@ func database(t testing.TB, template string) string {
 		}
 		t.Skip(err)
 	}
-	s, err := shared()
+	url, err := newDatabase(template)
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := fmt.Sprintf("test%d", s.made.Add(1))
-	if err := s.Run("CREATE DATABASE "+name+" TEMPLATE "+template, "postgres"); err != nil {
-		t.Fatal(err)
+	return url
+}
+
+// New is [Database] outside of a test.
+func New() (string, error) { return newDatabase("template1") }
+
+func newDatabase(template string) (string, error) {
+	s, err := shared()
+	if err != nil {
+		return "", err
 	}
-	return s.URL(name)
+	name := fmt.Sprintf("test%d", s.made.Add(1))
+	return s.URL(name), s.Run("CREATE DATABASE "+name+" TEMPLATE "+template, "postgres")
 }
 
 // programs returns the folder of the programs of PostgreSQL.
