@@ -30,8 +30,9 @@ var ranks = map[string]int{
 	"internal/turns":   0,
 	"internal/watch":   0,
 
-	".":               1,
-	"internal/marked": 1,
+	".":                           1,
+	"store/postgres/postgrestest": 1,
+	"internal/marked":             1,
 
 	"internal/kind":       2,
 	"internal/textlist":   2,
