@@ -3,7 +3,10 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
+	"io"
+	"net"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -111,6 +114,9 @@ const (
 	deadlockDetected      = "40P01"
 	diskFull              = "53100"
 	tooManyConnections    = "53300"
+	adminShutdown         = "57P01"
+	crashShutdown         = "57P02"
+	cannotConnectNow      = "57P03"
 	readOnlyTransaction   = "25006"
 	insufficientPrivilege = "42501"
 	invalidPassword       = "28P01"
@@ -133,6 +139,19 @@ func (e *engine) Again(err error) bool {
 		return true
 	}
 	return false
+}
+
+// Lost implements [sqldb.Engine].
+func (e *engine) Lost(err error) bool {
+	switch code := codeOf(err); {
+	case code == tooManyConnections, code == adminShutdown, code == crashShutdown, code == cannotConnectNow:
+		return true
+	case code != "":
+		return strings.HasPrefix(code, "08") // connection exceptions
+	}
+	var network net.Error
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network) ||
+		errors.As(err, new(*pgconn.ConnectError)) || pgconn.SafeToRetry(err)
 }
 
 // Failed implements [sqldb.Engine].
@@ -163,8 +182,14 @@ func messageOf(err error) string {
 	if errors.As(err, &e) {
 		return e.Message + " (" + e.Code + ")"
 	}
-	var connect *pgconn.ConnectError
-	if errors.As(err, &connect) {
+	var dns *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &dns):
+		return "it cannot be reached (" + dns.Err + ")"
+	case errors.As(err, &op):
+		return "it cannot be reached (" + op.Err.Error() + ")"
+	case errors.As(err, new(*pgconn.ConnectError)):
 		return "it cannot be reached"
 	}
 	return err.Error()

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -38,3 +39,6 @@ func TestStore(t *testing.T) {
 		return open(t, url.(string), o)
 	}})
 }
+
+// TestMain removes the database server.
+func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }

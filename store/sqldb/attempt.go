@@ -62,7 +62,7 @@ func (d *DB) attempt(stopping context.Context, run store.Run) {
 	d.runner.begin(run.ID, cancel)
 	defer d.runner.end(run.ID)
 	failure := d.untilRoom(ctx, func() error { return d.callWork(ctx, store.Job{Run: run, Attempt: run.Attempts}) })
-	keep := context.WithoutCancel(ctx) // the result is recorded, even if the context ends
+	keep := store.Patient(context.WithoutCancel(ctx)) // the result is recorded, even if the context ends
 	for pause := d.options.Retry(1); ; pause = max(pause, time.Millisecond) {
 		err := d.endAttempt(keep, run, failure, stopping.Err() != nil)
 		if err == nil {
@@ -113,7 +113,7 @@ func (d *DB) callWork(ctx context.Context, job store.Job) (err error) {
 			err = proviso.Errorf(proviso.Internal, "panic while executing the run: %v", p)
 		}
 	}()
-	return d.runner.work(ctx, job)
+	return d.runner.work(store.Patient(ctx), job)
 }
 
 // endAttempt records how an attempt ended, unless the run has ended meanwhile, or is of

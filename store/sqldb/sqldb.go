@@ -40,8 +40,12 @@ type Engine interface {
 	Ready() error
 	// Written is called after each transaction, with its number of changes.
 	Written(changes int)
-	// Again reports whether a transaction that failed may succeed when it is repeated.
+	// Again reports whether a transaction that failed may succeed when it is repeated at
+	// once, because another one was in its way.
 	Again(err error) bool
+	// Lost reports whether an error means that the database cannot be reached now, as while
+	// it starts again.
+	Lost(err error) bool
 	// Failed adds a code and the database to an error that has none. doing is a verb, such
 	// as "read".
 	Failed(doing string, err error) error

@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"time"
+
+	"github.com/proviso-eval/proviso/store"
 )
 
 // maxBatch bounds the number of changes in a transaction.
@@ -34,19 +37,36 @@ func (d project) change(ctx context.Context, doing string, do func(*tx) error) e
 }
 
 func (d *DB) changeIn(ctx context.Context, project, doing string, do func(*tx) error) error {
-	c := &change{ctx: ctx, project: project, do: do, done: make(chan struct{})}
-	select {
-	case d.changes <- c:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-d.closing:
-		return errClosed()
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		c := &change{ctx: ctx, project: project, do: do, done: make(chan struct{})}
+		select {
+		case d.changes <- c:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-d.closing:
+			return errClosed()
+		}
+		// It does not return when ctx ends: the change may be in progress, and takes
+		// only milliseconds.
+		<-c.done
+		if c.err == nil || !store.IsPatient(ctx) || !d.engine.Lost(c.err) {
+			return d.failed(doing, c.err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return d.failed(doing, c.err)
+		case <-d.closing:
+			return errClosed()
+		}
 	}
-	// It does not return when ctx ends: the change may be in progress, and takes
-	// only milliseconds.
-	<-c.done
-	return d.failed(doing, c.err)
 }
+
+// The pauses of a patient caller while the database cannot be reached.
+const (
+	firstPause = 50 * time.Millisecond
+	lastPause  = 2 * time.Second
+)
 
 // writeChanges is a writer. It takes a change and all that wait behind it,
 // and commits them together, while the next ones queue. So a single change does

@@ -88,6 +88,9 @@ func (e *engine) Written(changes int) { e.noteWritten(changes) }
 // Again implements [sqldb.Engine].
 func (e *engine) Again(error) bool { return false }
 
+// Lost implements [sqldb.Engine]: a file is there, or it is not.
+func (e *engine) Lost(error) bool { return false }
+
 // Failed implements [sqldb.Engine].
 func (e *engine) Failed(doing string, err error) error {
 	switch {

@@ -30,10 +30,17 @@ type Server struct {
 	bin     string
 	user    *user.User // that the server runs as: not root
 	command *exec.Cmd
+	ended   chan struct{} // nil if it does not run
 	made    atomic.Int64
 }
 
-var shared = sync.OnceValues(func() (*Server, error) { return Start() })
+var (
+	started atomic.Bool
+	shared  = sync.OnceValues(func() (*Server, error) {
+		started.Store(true)
+		return Start()
+	})
+)
 
 // Database makes an empty database on a server that all tests of the process share, and
 // returns its URL. It skips the test if there is no PostgreSQL on the machine.
@@ -54,17 +61,47 @@ func Copy(t testing.TB, of string) string {
 
 func database(t testing.TB, template string) string {
 	t.Helper()
+	need(t)
+	url, err := newDatabase(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// need skips a test if there is no PostgreSQL.
+func need(t testing.TB) {
+	t.Helper()
 	if _, err := programs(); err != nil {
 		if os.Getenv(Require) != "" {
 			t.Fatal(err)
 		}
 		t.Skip(err)
 	}
-	url, err := newDatabase(template)
+}
+
+// StartFor starts a server of its own for a test that stops it.
+func StartFor(t testing.TB) *Server {
+	t.Helper()
+	need(t)
+	s, err := Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return url
+	t.Cleanup(s.Remove)
+	return s
+}
+
+// Main runs the tests of a package, and then removes the server that they shared: it is for
+// TestMain.
+func Main(m *testing.M) int {
+	code := m.Run()
+	if started.Load() {
+		if s, err := shared(); err == nil {
+			s.Remove()
+		}
+	}
+	return code
 }
 
 // New is [Database] outside of a test.
@@ -132,34 +169,57 @@ func (s *Server) do(program string, args ...string) *exec.Cmd {
 	return c
 }
 
-// Restart starts the server again after Stop or Kill, and waits until it answers.
+// Restart starts the server again after Stop or Kill, and waits until it answers. It tries
+// again while processes of a killed server still have its memory.
 func (s *Server) Restart() error {
-	s.command = s.do("postgres", "-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "max_connections=300", "-c", "shared_buffers=128MB", "-c", "log_min_messages=fatal")
-	if err := s.command.Start(); err != nil {
-		return err
-	}
 	for wait := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if s.ended == nil {
+			if err := s.start(); err != nil {
+				return err
+			}
+		}
 		err := s.Run("SELECT 1", "postgres")
 		if err == nil || time.Now().After(wait) {
 			return err
 		}
+		select {
+		case <-s.ended:
+			s.ended = nil
+		default:
+		}
 	}
 }
 
-// Stop stops the server, as a restart does: its clients lose their connections.
-func (s *Server) Stop() error {
-	return s.end(os.Interrupt) // fast shutdown
+func (s *Server) start() error {
+	c := s.do("postgres", "-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "fsync=off",
+		"-c", "max_connections=300", "-c", "shared_buffers=128MB", "-c", "log_min_messages=panic")
+	if err := c.Start(); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = c.Wait() // it says that it was ended
+		close(ended)
+	}()
+	s.command, s.ended = c, ended
+	return nil
 }
+
+// Stop stops the server, as a restart does: its clients lose their connections.
+func (s *Server) Stop() error { return s.end(os.Interrupt) } // a fast shutdown
 
 // Kill kills the server, as a crash does.
 func (s *Server) Kill() error { return s.end(os.Kill) }
 
 func (s *Server) end(signal os.Signal) error {
+	if s.ended == nil {
+		return nil
+	}
 	if err := s.command.Process.Signal(signal); err != nil {
 		return err
 	}
-	_ = s.command.Wait() // it says that it was ended
+	<-s.ended
+	s.ended = nil
 	if signal == os.Kill {
 		_ = os.Remove(filepath.Join(s.data(), "postmaster.pid"))
 	}
