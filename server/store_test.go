@@ -45,6 +45,9 @@ var emptyStore = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
+// TestMain removes the database server that tests may have started.
+func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
+
 // databases are the URLs of databases by the path that a test gave them.
 var databases sync.Map
 

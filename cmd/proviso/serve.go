@@ -21,6 +21,7 @@ import (
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
@@ -33,6 +34,7 @@ type serveCommand struct {
 	tlsCert   string
 	tlsKey    string
 	workers   int
+	lease     time.Duration // 0 is the usual one
 	calls     int
 	traffic   serveTraffic
 	server    server.Options
@@ -70,16 +72,8 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.server.PanelOrigins, "panel-origin", nil, "`ORIGIN` whose pages may show panels with a panel token, such as https://app.example; may be repeated")
 	fs.StringVar(&f.tlsCert, "tls-cert", "", "PEM `FILE` with the certificate and its intermediate certificates")
 	fs.StringVar(&f.tlsKey, "tls-key", "", "PEM `FILE` with the private key of the certificate")
-	f.judge.registerJudge(fs)
-	f.judge.registerManner(fs)
-	f.models.register(fs)
-	fs.StringArrayVar(&f.trust.env, "allow-env", nil, "let suites use the environment variable `NAME`")
-	fs.StringArrayVar(&f.trust.hosts, "allow-host", nil, "also let suites send requests to `HOST`; name a private host by its address, or as localhost")
 	fs.StringVar(&f.server.Alignment, "alignment", "", "`FILE` that `proviso align --save=FILE` writes, so that the page of judges shows how far each agrees with people")
-	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables of the server")
-	countVar(fs, &f.calls, "model-concurrency", "", 128, 1, "at most `N` calls to the endpoint of one model at a time")
-	countVar(fs, &f.workers, "workers", "", 4, 1, "execute `N` runs at a time")
-	countVar(fs, &f.concurrency, "max-concurrency", "j", 32, 1, "at most `N` rows of a run at a time")
+	countVar(fs, &f.workers, "workers", "", 4, 0, "execute `N` runs at a time; 0 leaves runs and watches to `proviso worker`")
 	fs.Int64Var(&o.BodyLimit, "body-limit", 8<<20, "limit of the body of a request, in `BYTES`")
 	fs.Int64Var(&o.RunLimit, "run-limit", 256<<20, "limit of a run that is pushed, in `BYTES`")
 	fs.Float64Var(&o.Rate, "rate", 100, "limit of `N` requests a second for each key, with bursts of twice as many; 0 is no limit")
@@ -91,8 +85,21 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.KeepContents, "keep-contents", false, "store requests and answers of /v1/evaluate in full, not only their result")
 	timeVar(fs, &o.KeepRuns, "keep-runs", 0, "remove runs that ended `TIME` ago (default never)")
 	timeVar(fs, &o.KeepEvaluations, "keep-evaluations", 0, "remove evaluations after `TIME` (default never)")
+	f.registerWork(fs)
 	f.registerTraffic(fs)
 	f.registerMonitor(fs)
+}
+
+// registerWork adds the flags of whoever executes runs, a server or a worker.
+func (f *serveCommand) registerWork(fs *pflag.FlagSet) {
+	f.judge.registerJudge(fs)
+	f.judge.registerManner(fs)
+	f.models.register(fs)
+	fs.StringArrayVar(&f.trust.env, "allow-env", nil, "let suites use the environment variable `NAME`")
+	fs.StringArrayVar(&f.trust.hosts, "allow-host", nil, "also let suites send requests to `HOST`; name a private host by its address, or as localhost")
+	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables")
+	countVar(fs, &f.calls, "model-concurrency", "", 128, 1, "at most `N` calls to the endpoint of one model at a time")
+	countVar(fs, &f.concurrency, "max-concurrency", "j", 32, 1, "at most `N` rows of a run at a time")
 }
 
 // check finds mistakes in the flags that cobra does not detect.
@@ -110,7 +117,7 @@ func (f *serveCommand) check() error {
 	if err := f.place.check(); err != nil {
 		return err
 	}
-	if err := checkAddr(f.addr, see); err != nil {
+	if err := checkAddr("--addr", f.addr, see); err != nil {
 		return err
 	}
 	if (f.tlsCert == "") != (f.tlsKey == "") {
@@ -165,27 +172,44 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 	if err := f.checkAlignment(); err != nil {
 		return err
 	}
+	if f.workers == 0 && !postgres.IsURL(f.place.of(a)) {
+		return usageError{errors.New("--workers 0 needs --store with the URL of a PostgreSQL database"), "workers are other processes, and a file is for one"}
+	}
+	db, err := a.openServed(ctx, f)
+	if err != nil {
+		return err
+	}
+	if f.workers > 0 {
+		f.server.Jobs = db
+	} else {
+		f.server.WatchWorkers = 0
+	}
+	return errors.Join(a.serveStore(ctx, f), db.Close())
+}
+
+// openServed opens the store of a server or a worker, and sets the options that concern it.
+func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, error) {
 	log := slog.New(slog.NewJSONHandler(a.out, nil))
 	env, _, err := f.trust.around(a.env, f.envFiles)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.redacting(a, env); err != nil {
-		return err
+		return nil, err
 	}
 	key, err := f.contentKey(env)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	db, err := openStore(ctx, f.place.of(a), true, sqldb.Options{Workers: f.workers, Logger: log, ContentKey: key})
+	db, err := openStore(ctx, f.place.of(a), true, sqldb.Options{Workers: f.workers, Lease: f.lease, Logger: log, ContentKey: key})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := db.CheckContentKey(); err != nil {
-		return errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
+		return nil, errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
 	}
-	f.server.Store, f.server.Jobs, f.server.Log, f.server.Version = db, db, log, versionName()
-	return errors.Join(a.serveStore(ctx, f), db.Close())
+	f.server.Store, f.server.Log, f.server.Version = db, log, versionName()
+	return db, nil
 }
 
 func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
