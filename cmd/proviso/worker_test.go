@@ -63,8 +63,8 @@ func TestWorkers(t *testing.T) {
 	}
 	status, body := p.ask("POST", "/v1/suites/s/runs", "")
 	var run struct {
-		ID     string `json:"id"`
-		Status string `json:"status"`
+		ID       string `json:"id"`
+		Status   string `json:"status"`
 		Progress struct {
 			Passed int `json:"passed"`
 		} `json:"progress"`
