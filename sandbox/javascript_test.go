@@ -303,7 +303,7 @@ func TestNodeThreads(t *testing.T) {
 			return v.(float64)
 		}
 		spent("spin")
-		time.Sleep(1500 * time.Millisecond)
+		time.Sleep(700 * time.Millisecond)
 		spent("") // of code that acts, the worker in which the thread spins answers once more
 		first := spent("")
 		time.Sleep(500 * time.Millisecond)
