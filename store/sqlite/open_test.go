@@ -238,7 +238,7 @@ func TestLogIsBounded(t *testing.T) {
 			}
 		})
 	}
-	const size, rows = 200_000, 600
+	const size, rows = 200_000, 350
 	var largest int64
 	for i := range rows {
 		if _, err := d.In(store.DefaultProject).AddResults(t.Context(), run.ID, []store.Result{{Index: i, JSON: make([]byte, size)}}); err != nil {
@@ -251,7 +251,7 @@ func TestLogIsBounded(t *testing.T) {
 	close(stop)
 	readers.Wait()
 	t.Logf("the log had %d MiB at most, for %d MiB", largest>>20, size*rows>>20)
-	if largest > 64<<20 {
+	if largest > 48<<20 {
 		t.Errorf("the log grew to %d MiB", largest>>20)
 	}
 }
