@@ -41,7 +41,7 @@ func (d project) Series(ctx context.Context, f store.SeriesFilter) ([]store.Buck
 		args = append(args, f.Assertion)
 	}
 	rows, err := d.query(ctx, query, args...)
-	list, err := collect(d.DB, rows, err, func(row scanner) (b coded, err error) {
+	list, err := collect(d, rows, err, func(row scanner) (b coded, err error) {
 		var start int64
 		err = row.Scan(&b.assertion, &start, &b.version, &b.judge, &b.segment, &b.Pass, &b.Fail, &b.Errors, &b.Skipped, &b.Weight, &b.Failing, &b.Squares, &b.Cost)
 		if b.Start = time.UnixMicro(start).UTC(); f.Step >= time.Hour {
