@@ -89,16 +89,16 @@ func (r *reader) bounded(key, s string, most int) string {
 // name reads an id or a name: a text on one line.
 func (r *reader) name(key string) string {
 	s := r.text(key, MaxName)
-	if s != "" && !isName(s) {
+	if s != "" && !IsName(s) {
 		r.wrong(proviso.Invalid, key, "%s has to be a text on one line, without control characters, not %s", key, quoted(s))
 		return ""
 	}
 	return s
 }
 
-// isName reports whether a text can stand in a list: it is not blank, and has no characters
+// IsName reports whether a text can stand in a list: it is not blank, and has no characters
 // that control a terminal or the direction of text.
-func isName(s string) bool {
+func IsName(s string) bool {
 	return strings.TrimSpace(s) != "" && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
@@ -216,7 +216,7 @@ func (r *reader) segment() map[string]string {
 				r.wrong(proviso.Limit, "segment", "a member of segment has more than %d bytes", MaxName)
 				return nil
 			}
-			if !utf8.ValidString(text) || !utf8.ValidString(key) || text != "" && !isName(text) || !isName(key) {
+			if !utf8.ValidString(text) || !utf8.ValidString(key) || text != "" && !IsName(text) || !IsName(key) {
 				r.wrong(proviso.Invalid, "segment", "the names and values of segment have to be texts on one line, not %s: %s", quoted(key), quoted(text))
 				return nil
 			}

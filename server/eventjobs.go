@@ -91,7 +91,7 @@ func (m *monitoring) leaseChunk(ctx context.Context, live *liveWatch, slots chan
 		return c, err
 	}
 	limit := eventChunk
-	if c.set.asks {
+	if len(c.set.judged) > 0 {
 		limit = 1
 	}
 	c.leases, err = m.s.o.Store.In(live.key.project).LeaseEvents(ctx, store.LeaseEvents{
@@ -129,7 +129,7 @@ func (m *monitoring) evaluateChunk(ctx, stopping context.Context, c chunk) {
 			return
 		}
 		r := m.evaluateEvent(ctx, &c, l)
-		if !c.set.asks {
+		if len(c.set.judged) == 0 {
 			m.results <- r
 			continue
 		}
