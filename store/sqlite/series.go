@@ -14,7 +14,8 @@ const (
 		SELECT min(assertion) FROM watch_hour WHERE watch = ?1
 		UNION ALL SELECT (SELECT min(assertion) FROM watch_hour WHERE watch = ?1 AND assertion > watched.id) FROM watched WHERE watched.id IS NOT NULL) `
 	watchedAssertion = `WITH watched (id) AS (SELECT id FROM watch_term WHERE text = ?5) `
-	rolledTotals     = "sum(h.pass), sum(h.fail), sum(h.errors), sum(h.skipped), sum(h.sw), sum(h.swf), sum(h.sww), sum(h.cost)"
+	rolledTotals     = "sum(h.pass) << 32 | sum(h.fail), sum(h.errors) << 32 | sum(h.skipped), sum(h.sw), sum(h.swf), sum(h.sww), sum(h.cost)"
+	rolledRow        = "h.pass << 32 | h.fail, h.errors << 32 | h.skipped, h.sw, h.swf, h.sww, h.cost"
 )
 
 // Series implements [store.EventJobs].
@@ -51,13 +52,8 @@ func (d project) Series(ctx context.Context, f store.SeriesFilter) ([]store.Buck
 		if err := rows.Scan(row.into[:]...); err != nil {
 			return nil, d.failed("read", err)
 		}
-		b := row.bucket()
-		if start := row.whole(1); f.Step >= time.Hour {
-			b.Start = time.Unix(start*60*60, 0).UTC()
-		} else {
-			b.Start = time.UnixMicro(start).UTC()
-		}
-		list, terms = append(list, b), append(terms, bucketTerms{row.whole(0), row.whole(2), row.whole(3), row.whole(4)})
+		b, of := row.bucket(f.By, f.Step)
+		list, terms = append(list, b), append(terms, of)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, d.failed("read", err)
@@ -65,11 +61,15 @@ func (d project) Series(ctx context.Context, f store.SeriesFilter) ([]store.Buck
 	return list, d.named(ctx, list, terms)
 }
 
-// bucketRow is a row of a series as the driver gives it. A dashboard has tens of thousands
-// of them, and database/sql converts each number that has another type by its text.
+// bucketRow is a row of a series as the driver gives it: two numbers of 32 bits in each of
+// the first four columns, which are the id of the assertion and the step since 1970, the ids
+// of version and judge or that of the segment, pass and fail, errors and skipped; then the
+// weights and the cost. A dashboard has tens of thousands of rows, and each column of one
+// costs two locks of SQLite; a number that is scanned into another type is converted by
+// its text.
 type bucketRow struct {
-	got  [13]any
-	into [13]any // pointers to got
+	got  [8]any
+	into [8]any // pointers to got
 }
 
 func (r *bucketRow) point() {
@@ -78,57 +78,68 @@ func (r *bucketRow) point() {
 	}
 }
 
-func (r *bucketRow) whole(i int) int64 {
+func (r *bucketRow) two(i int) (high, low int64) {
 	n, _ := r.got[i].(int64)
-	return n
+	return n >> 32, n & (1<<32 - 1)
 }
 
-// real is a number that may be whole: a sum over no rows.
+// real is a number that may be whole, such as a sum of zeros.
 func (r *bucketRow) real(i int) float64 {
 	if f, ok := r.got[i].(float64); ok {
 		return f
 	}
-	return float64(r.whole(i))
+	n, _ := r.got[i].(int64)
+	return float64(n)
 }
 
-// bucket is the row without its start and its texts.
-func (r *bucketRow) bucket() store.Bucket {
-	return store.Bucket{Pass: int(r.whole(5)), Fail: int(r.whole(6)), Errors: int(r.whole(7)), Skipped: int(r.whole(8)),
-		Weight: r.real(9), Failing: r.real(10), Squares: r.real(11), Cost: r.real(12)}
+// bucket is the row without its texts, and their ids.
+func (r *bucketRow) bucket(by store.SeriesBy, step time.Duration) (b store.Bucket, of bucketTerms) {
+	var slot int64
+	of.assertion, slot = r.two(0)
+	if of.version, of.judge = r.two(1); by == store.BySegment {
+		of.segment, of.judge = of.judge, 0
+	}
+	pass, fail := r.two(2)
+	errors, skipped := r.two(3)
+	return store.Bucket{Start: time.UnixMicro(slot * step.Microseconds()).UTC(), Pass: int(pass), Fail: int(fail), Errors: int(errors), Skipped: int(skipped),
+		Weight: r.real(4), Failing: r.real(5), Squares: r.real(6), Cost: r.real(7)}, of
 }
 
 // hourSeries adds up rollups: parameters are the watch, the hours of a step, and the range.
 // A step of an hour has one row for each line, so that nothing is added up.
 func hourSeries(by store.SeriesBy, step time.Duration) string {
-	table, columns, group := "watch_hour", "0, 0, 0", ""
+	table := "watch_hour"
+	if by == store.BySegment {
+		table = "watch_hour_segment"
+	}
+	ids, group := seriesIDs(by)
+	from := " FROM watched CROSS JOIN " + table + " h ON h.watch = ?1 AND h.assertion = watched.id AND h.hour >= ?3 AND h.hour < ?4 AND ?5 IS NOT NULL"
+	if step == time.Hour && by != "" {
+		return "SELECT h.assertion << 32 | h.hour / ?2, " + ids + ", " + rolledRow + from
+	}
+	return "SELECT h.assertion << 32 | h.hour / ?2 AS start, " + ids + ", " + rolledTotals + from + " GROUP BY start" + group + " ORDER BY start" + group
+}
+
+// seriesIDs are the ids that tell lines of an assertion apart, as a column and as the columns
+// that rows are grouped by.
+func seriesIDs(by store.SeriesBy) (column, group string) {
 	switch by {
 	case store.ByVersion:
-		columns, group = "h.version, h.judge, 0", ", h.version, h.judge"
+		return "h.version << 32 | h.judge", ", h.version, h.judge"
 	case store.BySegment:
-		table, columns, group = "watch_hour_segment", "0, 0, h.segment", ", h.segment"
+		return "h.segment", ", h.segment"
 	}
-	if step == time.Hour && by != "" {
-		return "SELECT h.assertion, h.hour, " + columns + ", h.pass, h.fail, h.errors, h.skipped, h.sw, h.swf, h.sww, h.cost FROM watched CROSS JOIN " + table +
-			" h ON h.watch = ?1 AND h.assertion = watched.id AND h.hour >= ?3 AND h.hour < ?4 AND ?2 = 1 AND ?5 IS NOT NULL"
-	}
-	return "SELECT h.assertion, h.hour / ?2 * ?2 AS start, " + columns + ", " + rolledTotals + " FROM watched CROSS JOIN " + table +
-		" h ON h.watch = ?1 AND h.assertion = watched.id AND h.hour >= ?3 AND h.hour < ?4 AND ?5 IS NOT NULL GROUP BY h.assertion, start" + group + " ORDER BY h.assertion, start" + group
+	return "0", ""
 }
 
 // verdictSeries adds up verdicts: parameters are the watch, the microseconds of a step, and
 // the range.
 func verdictSeries(by store.SeriesBy) string {
-	columns, group := "0, 0, 0", ""
-	switch by {
-	case store.ByVersion:
-		columns, group = "h.version, h.judge, 0", ", h.version, h.judge"
-	case store.BySegment:
-		columns, group = "0, 0, h.segment", ", h.segment"
-	}
-	return `SELECT h.assertion, h.time / ?2 * ?2 AS start, ` + columns + `, sum(h.status = 1), sum(h.status = 2), sum(h.status = 0), sum(h.status = 3),
+	ids, group := seriesIDs(by)
+	return `SELECT h.assertion << 32 | h.time / ?2 AS start, ` + ids + `, sum(h.status = 1) << 32 | sum(h.status = 2), sum(h.status = 0) << 32 | sum(h.status = 3),
 		total(iif(h.status IN (1, 2), 1 / h.probability, 0)), total(iif(h.status = 2, 1 / h.probability, 0)), total(iif(h.status IN (1, 2), 1 / (h.probability * h.probability), 0)), sum(h.cost)
 		FROM watched CROSS JOIN watch_verdict h ON h.watch = ?1 AND h.assertion = watched.id AND h.time >= ?3 AND h.time < ?4 AND ?5 IS NOT NULL
-		GROUP BY h.assertion, start` + group + " ORDER BY h.assertion, start" + group
+		GROUP BY start` + group + " ORDER BY start" + group
 }
 
 // bucketTerms are the ids of the texts of a bucket.
