@@ -121,12 +121,7 @@ func digits(f float64) int {
 
 // breaks opens the alarm of an assertion that cannot be decided.
 func (c *Charts) breaks(one *chart, family int, o *Observation) *Alarm {
-	all := one.Errors + one.All.N
-	of := fmt.Sprintf("%d of %d evaluations", one.Errors, all)
-	if all == 1 {
-		of = "its only evaluation"
-	}
-	reason := fmt.Sprintf("%s cannot be decided: %s gave an error", one.Assertion, of)
+	reason := fmt.Sprintf("%s cannot be decided: %d of %d evaluations gave an error", one.Assertion, one.Errors, one.Errors+one.All.N)
 	a := c.silent(NoDecision, one.Assertion, one.Version+"\x00"+one.Judge, reason, o.clock())
 	a.Version, a.Judge = one.Version, one.Judge
 	one.Mended = &recovery{Alarm: a.ID, Odds: 5, At: a.Opened}

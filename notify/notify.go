@@ -171,11 +171,9 @@ func (n *Notifier) Notify(ctx context.Context, target string, m Message) (remote
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return remote, errors.Join(err, ctx.Err())
-	case !errors.As(err, &f):
-		f = &Failure{Reason: transport.Redact(err).Error(), cause: err}
+	case errors.As(err, &f):
+		f.Target = target
+		return remote, f
 	}
-	if f.Target = target; errors.Is(err, context.DeadlineExceeded) {
-		f.Reason = fmt.Sprintf("no answer within %v", n.timeout)
-	}
-	return remote, f
+	return remote, &Failure{Target: target, Reason: transport.Redact(err).Error(), cause: err}
 }

@@ -171,6 +171,21 @@ func TestSlack(t *testing.T) {
 	}
 }
 
+// TestObjective: an alarm on an assertion without a baseline names what the watch allows, and
+// no rate of before.
+func TestObjective(t *testing.T) {
+	t.Parallel()
+	r := receive(t)
+	n := open(t, "slack:oncall: {url_env: URL}", proviso.EnvMap{"URL": r.URL + "/services/T/B/x"})
+	alarm := json.RawMessage(`{"id":"alarm_1","watch":"w","kind":"agent","assertion":"tone","state":"open","opened":"2030-01-02T03:04:05Z","baseline":{"rate":0.05,"upper":0.05,"n":0}}`)
+	if _, err := n.Notify(t.Context(), "slack:oncall", notify.Message{Event: notify.Opened, Alarm: alarm}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.bodies[0]; !strings.Contains(got, "Objective: at most 5.0 %") || strings.Contains(got, "Before") {
+		t.Error(got)
+	}
+}
+
 func TestIssue(t *testing.T) {
 	t.Parallel()
 	lost := false
