@@ -57,6 +57,9 @@ func (s *Server) postWatchCheck(c *call) error {
 		return wrongWatch(doc, wrong, err)
 	}
 	out := WatchCheck{Name: name, Change: "new", Warnings: s.warnings(sent.set)}
+	if out.Warnings, err = c.unknownAgent(sent.conf.Match.Agent, out.Warnings); err != nil {
+		return err
+	}
 	stored, err := c.kept.Watch(ctx, name)
 	switch {
 	case err == nil:
@@ -265,6 +268,33 @@ func (s *Server) checkTarget(target string) error {
 		return proviso.Errorf(proviso.Invalid, "this server tells people of nothing: the operator names targets with `proviso serve --notify FILE`")
 	}
 	return s.o.Notifier.Check(target)
+}
+
+// unknownAgent adds a warning if other agents sent events, and the one of a watch did not.
+func (c *call) unknownAgent(agent string, warnings []string) ([]string, error) {
+	var names []string
+	for page := (store.Page{Limit: store.MaxPage}); ; {
+		list, err := c.kept.ListAgents(c.r.Context(), page)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			names = append(names, list.Items[i].Name)
+		}
+		if page.After = list.Next; list.Next == "" {
+			break
+		}
+	}
+	if len(names) == 0 || slices.Contains(names, agent) {
+		return warnings, nil
+	}
+	text := "no event of the agent " + quotedShort(agent) + " has come yet"
+	if near := document.Nearest(agent, names); near != "" {
+		text += "; did you mean " + quotedShort(near) + "?"
+	} else if len(names) <= 10 {
+		text += "; the agents are " + strings.Join(names, ", ")
+	}
+	return append(warnings, text), nil
 }
 
 // warnings are what will not work of a watch with a set, although it can be stored.

@@ -213,6 +213,9 @@ func (s *Server) putWatch(c *call) error {
 	if err != nil {
 		return err
 	}
+	if out.Warnings, err = c.unknownAgent(sent.conf.Match.Agent, out.Warnings); err != nil {
+		return err
+	}
 	return s.kept(c, "/v1/watches/"+url.PathEscape(name), created, out)
 }
 

@@ -260,6 +260,10 @@ func TestWatchCheck(t *testing.T) {
 	}
 	check(watch, "unchanged", 1)
 	check(strings.Replace(watch, `0.1`, `0.2`, 1), "changed", 1)
+	f.wants("POST", "/v1/events", `{"events": [{"id": "e", "agent": "support", "output": "x"}]}`, 202)
+	if got := f.wants("POST", "/v1/watches/w/check", `{"watch": {"match": {"agent": "suport"}, "assertions": "set:watch-w"}}`, 200); !strings.Contains(got.body, `no event of the agent \"suport\" has come yet; did you mean \"support\"?`) {
+		t.Error(got.body)
+	}
 }
 
 // TestAlarmIsTold: an agent that becomes worse opens an alarm, which reaches a webhook with a
