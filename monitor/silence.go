@@ -98,9 +98,9 @@ func (c *Charts) waiting(h *Health, now time.Time, reasons map[Cause]string) {
 	moving := !h.LastVerdict.IsZero() && now.Sub(h.LastVerdict) < limit
 	switch {
 	case h.Dropped > 0 && h.Pending > 0:
-		reasons[NoRoom] = fmt.Sprintf("%d events wait, and %d of today are not evaluated because too many waited", h.Pending, h.Dropped)
+		reasons[NoRoom] = fmt.Sprintf("%s waiting, and %d of today are not evaluated because too many waited", counted(h.Pending, "event"), h.Dropped)
 	case age >= limit && moving:
-		reasons[NoRoom] = fmt.Sprintf("%d events wait, the oldest since %s", h.Pending, h.Oldest.UTC().Format("2006-01-02 15:04"))
+		reasons[NoRoom] = fmt.Sprintf("%s waiting, the oldest since %s", counted(h.Pending, "event"), h.Oldest.UTC().Format("2006-01-02 15:04"))
 	}
 	sampled := h.LastSampled
 	if sampled.IsZero() {
