@@ -65,6 +65,28 @@ func open(t *testing.T, file string, env proviso.EnvMap) *notify.Notifier {
 	return n
 }
 
+// TestNoAnswer: a target that does not answer is one in plain words.
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}))
+	defer hangs.Close()
+	targets, err := notify.Read("notify.yaml", []byte("ops: {kind: webhook, url_env: URL, secret_env: SECRET}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := notify.Open(targets, notify.Options{Env: proviso.EnvMap{"URL": hangs.URL, "SECRET": secret}, Network: transport.New(transport.Options{Hosts: targets.Allows}), Timeout: 30 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = n.Notify(t.Context(), "ops", notify.Message{ID: "notice_1", Event: notify.Opened, Alarm: json.RawMessage(hostile)})
+	if err == nil || !strings.HasSuffix(err.Error(), "no answer within 30ms") {
+		t.Error(err)
+	}
+}
+
 func TestWebhook(t *testing.T) {
 	t.Parallel()
 	r := receive(t)

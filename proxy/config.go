@@ -92,6 +92,7 @@ const (
 	batchBytes   = 1 << 20
 	batchEvents  = 200
 	sendTimeout  = 30 * time.Second
+	restTimeout  = time.Second // for the rest of a request that no upstream takes
 	firstBackoff = 500 * time.Millisecond
 	maxBackoff   = 30 * time.Second
 	maxRetry     = time.Minute // that the server may ask for in Retry-After

@@ -48,6 +48,9 @@ func ReadConfig(file string, data []byte, env proviso.Env) (*Config, proviso.Mis
 	slices.SortStableFunc(r.mistakes, func(a, b proviso.Mistake) int {
 		return cmp.Or(a.Place.Line-b.Place.Line, a.Place.Column-b.Place.Column)
 	})
+	if r.more > 0 {
+		r.mistakes = append(r.mistakes, proviso.MoreMistakes(r.more, false))
+	}
 	if r.mistakes.Err() != nil {
 		return nil, r.mistakes
 	}
@@ -59,25 +62,33 @@ type configReader struct {
 	doc      *document.Document
 	env      proviso.Env
 	mistakes proviso.Mistakes
+	more     int // mistakes that are not among them
+}
+
+// maxMistakes bounds the mistakes that are reported: to find the place of one takes time in
+// proportion to the file.
+const maxMistakes = 100
+
+// add reports a mistake, and returns it for what else is known of it.
+func (r *configReader) add(place func(string) proviso.Place, at, message string) *proviso.Mistake {
+	if len(r.mistakes) == maxMistakes {
+		r.more++
+		return &proviso.Mistake{}
+	}
+	r.mistakes = append(r.mistakes, proviso.Mistake{Place: place(at), Code: proviso.Invalid, Message: message})
+	return &r.mistakes[len(r.mistakes)-1]
 }
 
 // wrong reports a mistake at the value of a pointer, or of the nearest parent.
-func (r *configReader) wrong(at, format string, args ...any) {
-	e := proviso.Errorf(proviso.Invalid, format, args...)
-	r.mistakes = append(r.mistakes, proviso.Mistake{Place: r.doc.Place(at), Code: e.Code, Message: e.Message})
-}
-
-func (r *configReader) warn(at, format string, args ...any) {
-	r.wrong(at, format, args...)
-	r.mistakes[len(r.mistakes)-1].Warning = true
+func (r *configReader) wrong(at, format string, args ...any) *proviso.Mistake {
+	return r.add(r.doc.Place, at, proviso.Errorf(proviso.Invalid, format, args...).Message)
 }
 
 // known reports the keys of an object that are none of the valid ones.
 func (r *configReader) known(at string, o *value.Object, valid ...string) {
 	for key := range o.All() {
 		if !slices.Contains(valid, key) {
-			r.mistakes = append(r.mistakes, proviso.Mistake{Place: r.doc.KeyPlace(document.Join(at, key)), Code: proviso.Invalid,
-				Message: "unknown key " + quoted(key) + ", expected " + strings.Join(valid, ", "), Nearest: document.Nearest(key, valid)})
+			r.add(r.doc.KeyPlace, document.Join(at, key), "unknown key "+quoted(key)+", expected "+strings.Join(valid, ", ")).Nearest = document.Nearest(key, valid)
 		}
 	}
 }
@@ -111,8 +122,7 @@ func (r *configReader) oneOf(at string, v any, valid ...string) string {
 	if s != "" {
 		found = quoted(s)
 	}
-	r.wrong(at, "expected %s, found %s", strings.Join(valid, " or "), found)
-	r.mistakes[len(r.mistakes)-1].Nearest = document.Nearest(s, valid)
+	r.wrong(at, "expected %s, found %s", strings.Join(valid, " or "), found).Nearest = document.Nearest(s, valid)
 	return s
 }
 
@@ -198,7 +208,7 @@ func (r *configReader) record(c *Config, root *value.Object) {
 		c.Record.Buffer = r.size("/record/buffer", v)
 	}
 	if to := c.Record.To; to != nil && c.Record.Key != "" && to.Scheme == "http" && !local(to.Hostname()) {
-		r.warn("/record/to", "the key and all events go to %s as they are: use https", to.Host)
+		r.wrong("/record/to", "the key and all events go to %s as they are: use https", to.Host).Warning = true
 	}
 }
 
@@ -257,11 +267,11 @@ func (r *configReader) redact(c *Config, root *value.Object) {
 	rules, wrong := ingest.ReadRules(root.At("redact"), "/redact")
 	c.Redact = rules
 	for _, e := range wrong {
-		place := r.doc.Place(e.Pointer)
+		place := r.doc.Place
 		if strings.HasPrefix(e.Message, "unknown field") {
-			place = r.doc.KeyPlace(e.Pointer)
+			place = r.doc.KeyPlace
 		}
-		r.mistakes = append(r.mistakes, proviso.Mistake{Place: place, Code: e.Code, Message: e.Message})
+		r.add(place, e.Pointer, e.Message).Code = e.Code
 	}
 	if len(rules) > ingest.MaxRules {
 		r.wrong("/redact", "%d rules, and at most %d are allowed", len(rules), ingest.MaxRules)
@@ -327,9 +337,9 @@ func (r *configReader) source(at string, v any, fixed bool) Source {
 		return Source{Header: header}
 	}
 	if s != "" && (!fixed || strings.Contains(s, ":")) {
-		r.wrong(at, "expected %s, found %s", expected, quoted(s))
+		m := r.wrong(at, "expected %s, found %s", expected, quoted(s))
 		if head, _, ok := strings.Cut(s, ":"); ok && document.Nearest(head, []string{"header"}) != "" {
-			r.mistakes[len(r.mistakes)-1].Nearest = "header:"
+			m.Nearest = "header:"
 		}
 	}
 	if len(s) > maxName {

@@ -53,6 +53,7 @@ type recorder struct {
 	wake    chan struct{} // holds one: something was added, or the end has come
 	warned  time.Time     // when a drop was last logged
 	dropped int64         // since then
+	problem string        // why the server has not taken the last batch; "" if it has
 }
 
 func newRecorder(c *Record, client *http.Client, b *budget, log *slog.Logger) *recorder {
@@ -191,6 +192,7 @@ func (r *recorder) deliver(ctx context.Context, batch [][]byte) {
 	wait := firstBackoff
 	for said := (time.Time{}); ; {
 		verdict, after, why := r.post(ctx, body)
+		r.note(verdict, why)
 		switch {
 		case verdict == taken:
 			r.batches.Add(1)
@@ -218,6 +220,22 @@ func (r *recorder) deliver(ctx context.Context, batch [][]byte) {
 		}
 		wait = min(2*wait, maxBackoff)
 	}
+}
+
+// note remembers why a batch waits.
+func (r *recorder) note(v verdict, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.problem = why; v != later {
+		r.problem = ""
+	}
+}
+
+// trouble is why the server has not taken the last batch; "" if it has.
+func (r *recorder) trouble() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.problem
 }
 
 func bodyOf(batch [][]byte) []byte {
@@ -267,6 +285,12 @@ func (r *recorder) post(ctx context.Context, body []byte) (v verdict, after time
 		return taken, 0, ""
 	case status == http.StatusRequestEntityTooLarge || status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
 		return wrong, 0, resp.Status
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		why = "the server refuses the key of record.key_env"
+		if r.key == "" {
+			why = "the server wants a key, and record.key_env names none"
+		}
+		return later, transport.RetryAfter(resp.Header, time.Now()), why + " (" + resp.Status + ")"
 	case err != nil && !errors.Is(err, context.Canceled):
 		return later, 0, "the reply of the server ended early"
 	}
