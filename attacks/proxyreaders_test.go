@@ -47,7 +47,7 @@ func throughProxy(t *testing.T) func(path, request, kind, reply string) {
 	said := make(chan *http.Response, 1)
 	p, err := proxy.New(proxy.Options{
 		Config:   &proxy.Config{Upstreams: map[string]*url.URL{"a": {Scheme: "http", Host: "a.example"}}, Record: &proxy.Record{To: to, Sample: 1, Buffer: 1 << 30}, Versions: proxy.SystemPrompt},
-		Upstream: upstream(said), Every: time.Microsecond,
+		Upstream: upstream(said), Every: time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
