@@ -86,11 +86,17 @@ func (r *reader) bounded(key, s string, most int) string {
 	return s
 }
 
-// name reads an id or a name: a text on one line.
+// name reads an id or a name: a text on one line. Dots and a slash alone are none, because an
+// address cannot end with them.
 func (r *reader) name(key string) string {
 	s := r.text(key, MaxName)
-	if s != "" && !IsName(s) {
+	switch {
+	case s == "":
+	case !IsName(s):
 		r.wrong(proviso.Invalid, key, "%s has to be a text on one line, without control characters, not %s", key, quoted(s))
+		return ""
+	case s == "." || s == ".." || s == "/":
+		r.wrong(proviso.Invalid, key, "%s cannot be %s, which means another place in an address", key, quoted(s))
 		return ""
 	}
 	return s
@@ -157,8 +163,11 @@ func (r *reader) time(key string) time.Time {
 // required reports the first of the members that is missing or empty.
 func (r *reader) required(keys ...string) {
 	for _, key := range keys {
-		if v := r.o.At(key); v == nil || v == "" {
+		switch v := r.o.At(key); v {
+		case nil:
 			r.wrong(proviso.Invalid, "", "%s is missing", key)
+		case "":
+			r.wrong(proviso.Invalid, key, "%s is empty", key)
 		}
 	}
 }

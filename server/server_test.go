@@ -131,7 +131,7 @@ func start(t *testing.T, o server.Options) *fixture {
 		f.store = openStore(t, filepath.Join(t.TempDir(), "proviso.db"))
 		o.Store, o.Jobs = f.store, f.store
 	} else {
-		f.store = o.Store.(*sqlite.DB)
+		f.store, _ = o.Store.(*sqlite.DB)
 	}
 	if o.Judge == nil {
 		o.Judge = evaluator(passing)

@@ -98,10 +98,13 @@ func TestMistakesOfTraffic(t *testing.T) {
 		{"POST", "/v1/feedback", `{"event": "e", "value": 2}`, "value has to be 1 or -1, not 2", 422},
 		{"POST", "/v1/feedback", `7`, "the body has to be an object", 422},
 		{"GET", "/v1/events?segment=de", "", "segment has to be a name and a value such as lang:de", 422},
-		{"GET", "/v1/events?feedback=sideways", "", "feedback cannot be", 422},
+		{"GET", "/v1/events?feedback=sideways", "", `feedback has to be up or down, not \"sideways\"`, 422},
+		{"GET", "/v1/events?watch=nope", "", `there is no watch \"nope\"`, 404},
 		{"GET", "/v1/events?after=xyz", "", "the cursor is none", 422},
 		{"GET", "/v1/events/none", "", "there is no event", 404},
 		{"GET", "/v1/conversations/none", "", "there is no conversation", 404},
+		{"POST", "/v1/events", `{"events": [{"id": "..", "agent": ".", "conversation": "..", "output": "x"}]}`, `id cannot be \"..\", which means another place in an address; agent cannot be`, 202},
+		{"POST", "/v1/alarms/none/ack", `{"note": "mine"}`, "unknown field", 422},
 		{"POST", "/v1/forget", `{"user": ""}`, "the user has no name", 422},
 	} {
 		if got := f.ask(c.method, c.path, c.body); got.status != c.status || !strings.Contains(got.body, c.want) {

@@ -214,10 +214,48 @@ func nearestSet(ctx context.Context, c *call, name string, err error) error {
 	for _, d := range list.Items {
 		names = append(names, d.Name)
 	}
+	return nearestOf(err, name, names, "set:")
+}
+
+// isWatch returns an error that names the nearest watch, if a filter names one that is not
+// there. "" is no filter.
+func (c *call) isWatch(name string) error {
+	if name == "" {
+		return nil
+	}
+	_, err := c.kept.Watch(c.r.Context(), name)
+	return c.nearestWatch(name, err)
+}
+
+// liveWatch is the watch in the address of a request.
+func (s *Server) liveWatch(c *call) (*liveWatch, error) {
+	name := c.r.PathValue("watch")
+	live, err := s.monitor.named(c.r.Context(), c.project, name)
+	return live, c.nearestWatch(name, err)
+}
+
+// nearestWatch adds the nearest name to the error that there is no watch of a name.
+func (c *call) nearestWatch(name string, err error) error {
+	if !isNotFound(err) {
+		return err
+	}
+	list, failed := c.kept.ListWatches(c.r.Context(), store.Page{Limit: store.MaxPage})
+	if failed != nil {
+		return failed
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return nearestOf(err, name, names, "")
+}
+
+// nearestOf adds the nearest of some names to the error that something is not there.
+func nearestOf(err error, name string, names []string, prefix string) error {
 	e := &proviso.Error{Code: proviso.NotFound, Message: err.Error()}
 	if near := document.Nearest(name, names); near != "" {
-		e.Message += "; did you mean set:" + near + "?"
-		e.Valid = []string{near}
+		e.Message += "; did you mean " + prefix + near + "?"
+		e.Valid = []string{prefix + near}
 	}
 	return e
 }

@@ -221,7 +221,7 @@ func (s *Server) getWatch(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err
 	}
-	live, err := s.monitor.named(c.r.Context(), c.project, c.r.PathValue("watch"))
+	live, err := s.liveWatch(c)
 	if err != nil {
 		return err
 	}
@@ -288,19 +288,21 @@ func (m *monitoring) view(ctx context.Context, live *liveWatch, charts bool) (*W
 		Spend:       WatchSpend{Day: h.Spend.Day.Format(time.DateOnly), Budget: live.conf.Sample.BudgetPerDay, Spent: h.Spend.Spent, Reserved: h.Spend.Reserved, Uncertain: h.Spend.Uncertain, Events: h.Spend.Calls},
 		LastVerdict: timeShown(h.LastVerdict), LastError: timeShown(h.LastError), Error: h.Error, Charts: []monitor.ChartView{},
 	}
-	var shown []monitor.ChartView // nil if they are not asked for
 	if charts {
 		if out.Charts, out.FalseAlarms, err = m.chartsOf(ctx, live); err != nil {
 			return nil, err
 		}
-		shown = out.Charts
+	}
+	states, err := m.chartStates(ctx, live)
+	if err != nil {
+		return nil, err
 	}
 	alarms, err := in.ListAlarms(ctx, store.AlarmFilter{Watch: live.Name, State: []store.AlarmState{store.AlarmOpen, store.AlarmAcked}}, store.Page{Limit: store.MaxPage})
 	if err != nil {
 		return nil, err
 	}
 	out.OpenAlarms = len(alarms.Items)
-	out.State, out.Causes = stateOf(alarms.Items, shown, h)
+	out.State, out.Causes = stateOf(alarms.Items, states, h)
 	if set, err := m.setOf(ctx, live); err == nil { // without its set, the watch is silent and says why
 		out.Warnings = m.s.warnings(set)
 	}
@@ -308,10 +310,9 @@ func (m *monitoring) view(ctx context.Context, live *liveWatch, charts bool) (*W
 }
 
 // stateOf is the state of a watch, and why it is silent.
-func stateOf(alarms []store.Alarm, charts []monitor.ChartView, h store.WatchHealth) (state string, causes []string) {
+func stateOf(alarms []store.Alarm, charts map[string]int, h store.WatchHealth) (state string, causes []string) {
 	state = "ok"
-	watching := slices.ContainsFunc(charts, func(c monitor.ChartView) bool { return c.State != "learning" })
-	if h.LastVerdict.IsZero() || charts != nil && !watching {
+	if h.LastVerdict.IsZero() || charts["watching"]+charts["alarm"] == 0 {
 		state = "learning"
 	}
 	for i := range alarms {
