@@ -62,7 +62,7 @@ func newSpadeMatrix(a *app) *cobra.Command {
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels (id, label) that override those of the outputs")
 	fs.StringVarP(&f.out, "output", "o", "", "write the matrix to `FILE`, and a summary to standard output")
 	fs.StringVar(&f.format, "format", "", "with -o: `FORMAT` of the summary: terminal or json")
-	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "`N` outputs at a time (default one for each processor, and at least 4 if a model is asked)")
+	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "decide `N` cells at a time (default one for each processor, and at least 4 if a model is asked)")
 	fs.StringVar(&f.sandbox, "sandbox", sandboxRequire, "`MODE` of the sandbox for the Python of candidates: require (refuse to run it without a sandbox) or off")
 	f.judge.registerJudge(fs)
 	f.models.register(fs)
