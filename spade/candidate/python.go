@@ -275,7 +275,7 @@ func pythonCandidate(s *pythonStatement) (o *value.Object, judged bool) {
 		kind = "not-" + JudgeType
 	}
 	o.Set("type", kind)
-	o.Set("criteria", []any{"The answer to this question about the output is yes: " + question})
+	o.Set("criteria", []any{questionStart + question})
 	return o, true
 }
 
@@ -320,3 +320,6 @@ func onlyAsks(body string, params []string) (question string, not, ok bool) {
 	}
 	return question, m[4] != "", true
 }
+
+// questionStart begins the criterion of a function that only asks a model.
+const questionStart = "The answer to this question about the output is yes: "
