@@ -258,12 +258,11 @@ func (p *pipeline) openImply(ctx context.Context, s *spade.Steps, r *spade.Resul
 		}
 		p.asked = &asking.evalFlags
 	}
-	compiler, closeEngine, err := p.proofEngine(ctx, p.f.file(spade.CandidatesFile), &p.f.trust)
+	closeEngine, err := p.proofEngine(ctx, p.f.file(spade.CandidatesFile), &p.f.trust, o)
 	if err != nil {
 		closeJudge()
 		return nil, err
 	}
-	o.Compiler = compiler
 	o.Progress, p.clear = p.counter()
 	return func() { p.clear(); closeEngine(); closeJudge() }, nil
 }
