@@ -41,7 +41,7 @@ const (
 	formatMarkdown = "markdown"
 	formatSuite    = "suite"
 	formatSVG      = "svg"
-	formatPython   = "python"
+	formatPython   = candidate.PythonType
 )
 
 var selectFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSuite, formatSVG, formatPython}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -176,37 +177,33 @@ func pythonBody(a *proviso.Assertion) (expression, problem string) {
 		}
 		return "await ask_llm(prompt, response, " + pythonString(question) + ")", ""
 	}
-	text := "response"
-	bare, folds := strings.CutPrefix(kind, "i")
-	if folds = folds && strings.HasPrefix(bare, "contains"); folds {
-		kind, text = bare, "response.lower()"
-	}
-	phrase := func(s string) string {
-		if folds {
-			return pythonString(s) + ".lower()"
-		}
-		return pythonString(s)
+	row, _ := check.Lookup(kind)
+	text, fold := "response", ""
+	if row.FoldsCase {
+		text, fold = "response.lower()", ".lower()"
 	}
 	one, isText := a.Value.(string)
 	list, isList := a.Value.([]any)
 	switch {
-	case kind == "contains" && isText:
-		return negated(phrase(one) + " in " + text), ""
-	case kind == "starts-with" && isText:
-		return negated("response.startswith(" + phrase(one) + ")"), ""
-	case kind == "ends-with" && isText:
-		return negated("response.endswith(" + phrase(one) + ")"), ""
-	case (kind == "contains-all" || kind == "contains-any") && isList && len(list) > 0:
+	case isText && row.Match == proviso.MatchPart:
+		return negated(pythonString(one) + fold + " in " + text), ""
+	case isText && row.Match == proviso.MatchStart && !row.FoldsCase:
+		return negated("response.startswith(" + pythonString(one) + ")"), ""
+	case isText && row.Match == proviso.MatchEnd && !row.FoldsCase:
+		return negated("response.endswith(" + pythonString(one) + ")"), ""
+	case isList && len(list) > 0 && (row.Match == proviso.MatchEvery || row.Match == proviso.MatchAnyOne):
 		var parts []string
 		for _, v := range list {
 			s, ok := v.(string)
 			if !ok {
 				return "", "it looks for what is no text"
 			}
-			parts = append(parts, phrase(s)+" in "+text)
+			parts = append(parts, pythonString(s)+fold+" in "+text)
 		}
-		between := map[string]string{"contains-all": " and ", "contains-any": " or "}[kind]
-		return negated(strings.Join(parts, between)), ""
+		if row.Match == proviso.MatchEvery {
+			return negated(strings.Join(parts, " and ")), ""
+		}
+		return negated(strings.Join(parts, " or ")), ""
 	}
 	return "", a.Type + " has no exact form in Python"
 }
