@@ -25,7 +25,7 @@ type spadeRun struct {
 	judge   judgeFlags
 	trials  trialFlags
 	labels  string
-	sandbox string
+	code    candidateCode
 	choice  spadeSelect
 	dir     string
 
@@ -83,7 +83,7 @@ func (f *spadeRun) register(cmd *cobra.Command) {
 	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already proposed")
 	f.trials.register(fs)
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels that override those of the outputs (default labels.jsonl of the folder, if it exists)")
-	fs.StringVar(&f.sandbox, "sandbox", sandboxRequire, "`MODE` of the sandbox for the Python of candidates: require (refuse to run it without a sandbox) or off")
+	f.code.register(fs)
 	fs.StringVarP(&f.dir, "output", "o", "spade", "`FOLDER` for the files of the steps")
 	f.trust.register(fs)
 	f.choice.registerChoice(fs)
@@ -108,7 +108,7 @@ func (f *spadeRun) check(cmd *cobra.Command, args []string) error {
 	case f.dir == "":
 		return usageError{errors.New("-o needs a folder"), see}
 	}
-	return oneOf("sandbox", f.sandbox, []string{sandboxRequire, sandboxOff})
+	return f.code.check()
 }
 
 func (f *spadeRun) file(name string) string { return filepath.Join(f.dir, name) }
@@ -233,7 +233,7 @@ func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result)
 		return nil, err
 	}
 	p.asked.judge = p.f.judge
-	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), p.f.sandbox)
+	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code)
 	if err != nil {
 		outputs.close()
 		return nil, err
@@ -258,12 +258,11 @@ func (p *pipeline) openImply(ctx context.Context, s *spade.Steps, r *spade.Resul
 		}
 		p.asked = &asking.evalFlags
 	}
-	compiler, closeEngine, err := p.proofEngine(ctx, p.f.file(spade.CandidatesFile), &p.f.trust)
+	closeEngine, err := p.proofEngine(ctx, p.f.file(spade.CandidatesFile), &p.f.trust, o)
 	if err != nil {
 		closeJudge()
 		return nil, err
 	}
-	o.Compiler = compiler
 	o.Progress, p.clear = p.counter()
 	return func() { p.clear(); closeEngine(); closeJudge() }, nil
 }
