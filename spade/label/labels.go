@@ -2,6 +2,7 @@ package label
 
 import (
 	"bytes"
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ func Read(file string, data []byte, entries []trial.Entry) (stale int, mistakes 
 	for i, said := range r.said {
 		if said.Label != "" {
 			entries[i].Label = said.Label
+			entries[i].Note = cmp.Or(said.Note, entries[i].Note)
 		}
 	}
 	return r.stale, r.Mistakes

@@ -20,15 +20,56 @@ var values = map[string]func(o *value.Object) (any, string){
 	"count": countValue, "chars": charsValue, "schema": schemaValue, "none": noValue,
 }
 
-// candidatesReply is the shape of the answer to the second question.
+// members are the schemas of the members that the types of a form use.
+func members(form string) []any {
+	text, fold := ask.Schema("string"), ask.Schema("boolean")
+	texts, limit := ask.ListSchema(text), ask.AnySchema(ask.Schema("number", "null"), text)
+	switch form {
+	case "text":
+		return []any{"text", text, "ignore_case", fold}
+	case "texts":
+		return []any{"texts", texts, "ignore_case", fold}
+	case "pattern":
+		return []any{"pattern", text, "ignore_case", fold}
+	case "range":
+		return []any{"min", limit, "max", limit}
+	case "count":
+		return []any{"text", text, "pattern", text, "min", limit, "max", limit, "ignore_case", fold}
+	case "chars":
+		return []any{"class", text, "min", limit, "max", limit}
+	case "schema":
+		return []any{"schema", text}
+	case candidate.JudgeType:
+		return []any{"questions", texts}
+	case candidate.PythonType:
+		return []any{"code", text}
+	}
+	return nil
+}
+
+// candidatesReply is the shape of the answer to the second question: for each form of
+// types an object with exactly its members, so that an answer has no empty ones.
 func candidatesReply() *proviso.Reply {
-	text, texts, limit := ask.Schema("string"), ask.ListSchema(ask.Schema("string")), ask.Schema("number", "null")
-	return &proviso.Reply{Name: "candidates", Schema: ask.ObjectSchema("candidates", ask.ListSchema(ask.ObjectSchema(
-		"name", text, "description", text, "covers", ask.ListSchema(ask.Schema("integer")), "type", text,
-		"text", text, "texts", texts, "pattern", text, "min", limit, "max", limit, "class", text, "schema", text, "ignore_case", ask.Schema("boolean"),
-		"scope", ask.ObjectSchema("each", text, "match", text, "from", text, "to", text),
-		"questions", texts, "code", text,
-	)))}
+	text := ask.Schema("string")
+	scope := ask.ObjectSchema("each", text, "match", text, "from", text, "to", text)
+	scope.Set("type", []any{"object", "null"})
+	shape := func(form string, types []string) *value.Object {
+		pairs := append([]any{"name", text, "description", text, "covers", ask.ListSchema(ask.Schema("integer")), "type", ask.EnumSchema(types)}, members(form)...)
+		if form != candidate.PythonType {
+			pairs = append(pairs, "scope", scope, "when", ask.Schema("string", "null"))
+		}
+		return ask.ObjectSchema(pairs...)
+	}
+	var shapes []any
+	for _, f := range ask.Forms() {
+		types := slices.Clone(f.Types)
+		for _, t := range f.Types {
+			types = append(types, "not-"+t)
+		}
+		shapes = append(shapes, shape(f.Name, types))
+	}
+	shapes = append(shapes, shape(candidate.JudgeType, []string{candidate.JudgeType}), shape(candidate.PythonType, []string{candidate.PythonType}))
+	return &proviso.Reply{Name: "candidates", Schema: ask.ObjectSchema("candidates", ask.ListSchema(ask.AnySchema(shapes...)))}
 }
 
 // assertionOf makes an assertion, without a name, of a model's candidate; otherwise it
@@ -49,6 +90,7 @@ func assertionOf(o *value.Object) (a *value.Object, problem string) {
 		if f == nil {
 			return nil, unknownForm(kind, base, not)
 		}
+		o, inline := plainPattern(o)
 		v, wrong := values[f.Name](o)
 		if wrong != "" {
 			return nil, kind + " " + wrong
@@ -57,12 +99,18 @@ func assertionOf(o *value.Object) (a *value.Object, problem string) {
 		if _, none := v.(value.Undefined); !none {
 			a.Set("value", v)
 		}
-		if fold, _ := o.At("ignore_case").(bool); fold && folds(base) {
+		if fold, _ := o.At("ignore_case").(bool); (fold || inline) && folds(base) {
 			a.Set("ignoreCase", true)
 		}
 	}
 	if problem == "" && base != candidate.PythonType {
 		problem = setScope(a, o.At("scope"))
+	}
+	if when := strings.TrimSpace(o.Text("when")); when != "" && problem == "" {
+		if base == candidate.PythonType {
+			return nil, "python has no when: put the condition into the code"
+		}
+		a.Set("when", when)
 	}
 	return a, problem
 }
@@ -131,25 +179,40 @@ func patternValue(o *value.Object) (any, string) {
 	return nil, "needs pattern"
 }
 
-// limits reads min and max into an object.
+// limits reads min and max into an object. A limit is a number, or a variable in braces.
 func limits(o, into *value.Object) (problem string) {
-	lowest, low := o.At("min").(float64)
-	most, high := o.At("max").(float64)
+	numbers := map[string]float64{}
+	for _, key := range []string{"min", "max"} {
+		v := o.At(key)
+		text, isText := v.(string)
+		if text = strings.TrimSpace(text); isText && strings.Contains(text, "{{") {
+			into.Set(key, text)
+			continue
+		}
+		if isText && text != "" {
+			v = value.ToNumber(text)
+		}
+		n, ok := v.(float64)
+		switch {
+		case !ok:
+			continue
+		case n != n:
+			return "has a limit that is neither a number nor a variable in braces"
+		case n < 0:
+			return "has a limit below 0"
+		case n != float64(int64(n)):
+			return "has a limit that is no whole number"
+		}
+		numbers[key] = n
+		into.Set(key, n)
+	}
+	lowest, low := numbers["min"]
+	most, high := numbers["max"]
 	switch {
-	case !low && !high:
+	case !into.Has("min") && !into.Has("max"):
 		return "needs min, max or both"
-	case low && lowest < 0 || high && most < 0:
-		return "has a limit below 0"
 	case low && high && lowest > most:
 		return "has a min above its max"
-	case low && lowest != float64(int64(lowest)) || high && most != float64(int64(most)):
-		return "has a limit that is no whole number"
-	}
-	if low {
-		into.Set("min", lowest)
-	}
-	if high {
-		into.Set("max", most)
 	}
 	return ""
 }
@@ -205,7 +268,7 @@ func pythonForm(o *value.Object) (*value.Object, string) {
 	if problem != "" {
 		return nil, problem
 	}
-	return value.ObjectOf("type", candidate.PythonType, "value", code), ""
+	return value.ObjectOf("type", candidate.PythonType, "value", imports(code)+code), ""
 }
 
 // maxQuestions is how many questions a judged candidate has at most.
