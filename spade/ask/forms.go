@@ -19,7 +19,7 @@ func Forms() []Form {
 		{"count", []string{"count"}, "text or pattern (the other is \"\"), min, max, ignore_case: how often it occurs"},
 		{"chars", []string{"chars"}, "class (emoji, digit, upper, lower, letter, punctuation, non-ascii, cjk), min, max: how many of them"},
 		{"schema", []string{"is-json", "contains-json"}, "schema, a JSON Schema (draft-07) as text, or \"\"; is-json wants nothing else beside it"},
-		{"none", []string{"is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql", "is-refusal"}, "nothing more"},
+		{"none", []string{"is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql", "is-refusal"}, "schema, which is \"\""},
 	}
 }
 

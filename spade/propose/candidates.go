@@ -92,11 +92,22 @@ func (w *writing) take(ctx context.Context, said []any) {
 	w.judge(ctx, w.entries)
 }
 
-// repeats reports whether a candidate is equal to another one of the same name.
+// repeats reports whether a candidate is equal to another one of the same name, which
+// then covers what it covers.
 func (w *writing) repeats(x *entry) bool {
-	return x.problem == "" && slices.ContainsFunc(w.entries, func(old *entry) bool {
-		return old.problem == "" && old.candidate.Name == x.candidate.Name && candidate.Check(&old.candidate) == candidate.Check(&x.candidate)
+	i := slices.IndexFunc(w.entries, func(old *entry) bool {
+		return x.problem == "" && old.problem == "" && old.candidate.Name == x.candidate.Name && candidate.Check(&old.candidate) == candidate.Check(&x.candidate)
 	})
+	if i < 0 {
+		return false
+	}
+	old := w.entries[i]
+	for _, n := range x.covers {
+		if !slices.Contains(old.covers, n) {
+			old.covers = append(old.covers, n)
+		}
+	}
+	return true
 }
 
 // correct reads the second answer: a candidate with the name of a wrong one replaces it,
@@ -285,6 +296,9 @@ func (w *writing) keep() {
 			w.report.Notes = append(w.report.Notes, c.Name+" is not runnable here: "+x.note)
 		}
 		w.candidates = append(w.candidates, c)
+		for _, n := range x.covers {
+			w.made[w.criteria[n-1].Delta.Text] = true
+		}
 	}
 	for i, c := range w.criteria {
 		if of[i+1] == 0 {

@@ -32,7 +32,7 @@ const (
 
 // run asks both questions about the sentences of a job.
 func (j *job) run(ctx context.Context, r *proposing) {
-	j.asked = j.deltas
+	j.asked, j.made = j.deltas, map[string]bool{}
 	if j.report.Err = j.askCriteria(ctx, r); j.report.Err != nil {
 		j.deltas = nil
 		return
@@ -222,16 +222,13 @@ func straight(text string) string {
 
 // unmade lists the sentences without candidates.
 func (j *job) unmade() {
-	made, asked := map[string]bool{}, map[string]string{}
-	for i := range j.candidates {
-		made[j.candidates[i].Delta.Text] = true
-	}
+	asked := map[string]string{}
 	for _, c := range j.criteria {
 		asked[c.Delta.Text] = c.Category
 	}
 	for _, d := range j.deltas {
 		switch category, ok := asked[d.Text]; {
-		case made[d.Text]:
+		case j.made[d.Text]:
 		case ok:
 			j.left = append(j.left, rules.Unproposed{Delta: d, Category: category, Reason: "nothing that the model proposed for it could be used"})
 		default:

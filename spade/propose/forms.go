@@ -20,61 +20,44 @@ var values = map[string]func(o *value.Object) (any, string){
 	"count": countValue, "chars": charsValue, "schema": schemaValue, "none": noValue,
 }
 
-// members are the schemas of the members that the types of a form use.
-func members(form string) []any {
+// candidatesReply is the shape of the answer to the second question. What a type uses
+// stands in an object of its own, so that an answer has no empty members.
+func candidatesReply() *proviso.Reply {
 	text, fold := ask.Schema("string"), ask.Schema("boolean")
 	texts, limit := ask.ListSchema(text), ask.AnySchema(ask.Schema("number", "null"), text)
-	switch form {
-	case "text":
-		return []any{"text", text, "ignore_case", fold}
-	case "texts":
-		return []any{"texts", texts, "ignore_case", fold}
-	case "pattern":
-		return []any{"pattern", text, "ignore_case", fold}
-	case "range":
-		return []any{"min", limit, "max", limit}
-	case "count":
-		return []any{"text", text, "pattern", text, "min", limit, "max", limit, "ignore_case", fold}
-	case "chars":
-		return []any{"class", text, "min", limit, "max", limit}
-	case "schema":
-		return []any{"schema", text}
-	case candidate.JudgeType:
-		return []any{"questions", texts}
-	case candidate.PythonType:
-		return []any{"code", text}
-	}
-	return nil
-}
-
-// candidatesReply is the shape of the answer to the second question: for each form of
-// types an object with exactly its members, so that an answer has no empty ones.
-func candidatesReply() *proviso.Reply {
-	text := ask.Schema("string")
 	scope := ask.ObjectSchema("each", text, "match", text, "from", text, "to", text)
 	scope.Set("type", []any{"object", "null"})
-	shape := func(form string, types []string) *value.Object {
-		pairs := append([]any{"name", text, "description", text, "covers", ask.ListSchema(ask.Schema("integer")), "type", ask.EnumSchema(types)}, members(form)...)
-		if form != candidate.PythonType {
-			pairs = append(pairs, "scope", scope, "when", ask.Schema("string", "null"))
-		}
-		return ask.ObjectSchema(pairs...)
+	return &proviso.Reply{Name: "candidates", Schema: ask.ObjectSchema("candidates", ask.ListSchema(ask.ObjectSchema(
+		"name", text, "description", text, "covers", ask.ListSchema(ask.Schema("integer")), "type", text,
+		"value", ask.AnySchema(
+			ask.ObjectSchema("text", text, "ignore_case", fold), ask.ObjectSchema("texts", texts, "ignore_case", fold),
+			ask.ObjectSchema("pattern", text, "ignore_case", fold), ask.ObjectSchema("min", limit, "max", limit),
+			ask.ObjectSchema("text", text, "pattern", text, "min", limit, "max", limit, "ignore_case", fold),
+			ask.ObjectSchema("class", text, "min", limit, "max", limit), ask.ObjectSchema("schema", text),
+			ask.ObjectSchema("questions", texts), ask.ObjectSchema("code", text),
+		),
+		"scope", scope, "when", ask.Schema("string", "null"),
+	)))}
+}
+
+// flat returns a candidate with the members of its value beside the others, where some
+// models write them.
+func flat(o *value.Object) *value.Object {
+	inner := o.Object("value")
+	if inner.Len() == 0 {
+		return o
 	}
-	var shapes []any
-	for _, f := range ask.Forms() {
-		types := slices.Clone(f.Types)
-		for _, t := range f.Types {
-			types = append(types, "not-"+t)
-		}
-		shapes = append(shapes, shape(f.Name, types))
+	made := o.Clone()
+	for key, v := range inner.All() {
+		made.Set(key, v)
 	}
-	shapes = append(shapes, shape(candidate.JudgeType, []string{candidate.JudgeType}), shape(candidate.PythonType, []string{candidate.PythonType}))
-	return &proviso.Reply{Name: "candidates", Schema: ask.ObjectSchema("candidates", ask.ListSchema(ask.AnySchema(shapes...)))}
+	return made
 }
 
 // assertionOf makes an assertion, without a name, of a model's candidate; otherwise it
 // returns the problem.
 func assertionOf(o *value.Object) (a *value.Object, problem string) {
+	o = flat(o)
 	kind := o.Text("type")
 	kind = strings.TrimSpace(kind)
 	base, not := strings.CutPrefix(kind, "not-")

@@ -84,7 +84,8 @@ const stopWords = " a about all an and any are as at be been but by can do does 
 
 // ownWords finds a check that looks for the words of a quality: an answer is not polite
 // because it contains "polite". Only words of the quote count, since the rest of its
-// sentence may name what an answer is about. A check that refuses words is another
+// sentence may name what an answer is about, and of a pattern only words of qualities,
+// since others may find a place, such as the line of the subject. A check that refuses words is another
 // matter: an answer that says "concise" may well be wordy.
 func ownWords(c *proviso.Candidate, base string, not bool, covered []DeltaCriterion) string {
 	if not || searches(base) == proviso.MatchNone {
@@ -98,8 +99,8 @@ func ownWords(c *proviso.Candidate, base string, not bool, covered []DeltaCriter
 		}
 		for _, x := range covered {
 			asks := fold(x.Quote)
-			own := x.Category == delta.QualitativeCriteria && wordIn(asks, text) || quality.MatchString(text) && wordIn(asks, text)
-			if own && !isQuoted(x.Delta.Text, text) {
+			own := quality.MatchString(text) || x.Category == delta.QualitativeCriteria && searches(base) != proviso.MatchPattern
+			if own && wordIn(asks, text) && !isQuoted(x.Delta.Text, text) {
 				return fmt.Sprintf("it looks for %q, which are words of the criterion itself: an output is not %s because it says so; ask a judge, or count something that goes with it", format.Excerpt(text), format.Excerpt(text))
 			}
 		}

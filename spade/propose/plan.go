@@ -2,6 +2,7 @@ package propose
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,6 +25,7 @@ type job struct {
 	asked      []proviso.Delta // deltas, also if there is no answer
 	criteria   []DeltaCriterion
 	candidates []proviso.Candidate
+	made       map[string]bool // sentences that the candidates cover
 	left       []rules.Unproposed
 	dropped    []Dropped
 	report     VersionReport
@@ -161,12 +163,14 @@ func (r *proposing) aboutUncaught() []*job {
 	return jobs
 }
 
-// runAll asks about the sentences of a job. If there is no answer about several versions
-// together, it asks about each of them, so that one does not hold up the others. It
+// runAll asks about the sentences of a job. If no answer about several versions together
+// can be used, it asks about each of them, so that one does not hold up the others. It
 // returns the finished parts.
 func (j *job) runAll(ctx context.Context, r *proposing) []*job {
 	j.run(ctx, r)
-	if j.report.Err == nil || len(j.changes) == 1 || len(j.deltas) > 0 || ctx.Err() != nil {
+	var e *proviso.Error
+	unreachable := errors.As(j.report.Err, &e) && e.Code == proviso.Unavailable
+	if j.report.Err == nil || unreachable || len(j.changes) == 1 || len(j.deltas) > 0 || ctx.Err() != nil {
 		return []*job{j}
 	}
 	var parts []*job

@@ -12,7 +12,6 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/spade/ask"
-	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/rules"
 	"github.com/proviso-eval/proviso/spade/trial"
@@ -108,33 +107,16 @@ func Run(ctx context.Context, h *delta.History, o Options) (*Proposal, error) {
 			return nil, err
 		}
 	}
-	r.known = r.knownBefore()
 	r.Trials = r.Trials[:min(len(r.Trials), maxTried)]
 	jobs := r.plan()
 	if o.Model == nil {
 		return r.assemble(), ctx.Err()
 	}
+	if len(jobs) > 0 {
+		r.known = r.knownBefore(ctx)
+	}
 	err := r.askAll(ctx, jobs)
 	return r.assemble(), err
-}
-
-// knownBefore returns the candidates that there are before a model is asked.
-func (r *proposing) knownBefore() []proviso.Candidate {
-	var list []proviso.Candidate
-	same := map[string]bool{}
-	add := func(all []proviso.Candidate) {
-		for i := range all {
-			if key := candidate.Check(&all[i]); !same[key] {
-				same[key] = true
-				list = append(list, all[i])
-			}
-		}
-	}
-	if r.rules != nil {
-		add(r.rules.Candidates)
-	}
-	add(r.Earlier.Candidates)
-	return list
 }
 
 // proposing is the work on one history.
@@ -142,8 +124,8 @@ type proposing struct {
 	Options
 	history *delta.History
 	said    *places
-	rules   *rules.Proposed     // nil without rules
-	known   []proviso.Candidate // those of rules, and earlier ones
+	rules   *rules.Proposed // nil without rules
+	known   []known         // candidates of rules, and earlier ones
 	left    []rules.Unproposed
 
 	mu      sync.Mutex

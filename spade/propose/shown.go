@@ -1,6 +1,7 @@
 package propose
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,10 +40,13 @@ func (j *job) material(r *proposing, list []DeltaCriterion, shown []*trial.Trial
 	for i, c := range list {
 		criteria[i] = value.ObjectOf("n", float64(i+1), "criterion", c.Text, "category", c.Category, "sentence", excerpt.Head(c.Delta.Text, delta.MaxSentence), "vague", c.Vague)
 	}
-	known := shownChecks(slices.Concat(r.known, j.candidates))
+	all := slices.Clone(r.known)
+	for i := range j.candidates {
+		all = append(all, known{Candidate: &j.candidates[i]})
+	}
 	return []ask.Piece{
 		{Name: "prompt", Text: format.MiddleOut(r.prompt(), ask.MaxPromptShown)}, {Name: "variables", Text: ask.JSONLines(r.variables())},
-		{Name: "outputs", Text: ask.JSONLines(r.outputs(shown))}, {Name: "known", Text: ask.JSONLines(known)}, {Name: "criteria", Text: ask.JSONLines(criteria)},
+		{Name: "outputs", Text: ask.JSONLines(r.outputs(shown))}, {Name: "known", Text: ask.JSONLines(shownChecks(all))}, {Name: "criteria", Text: ask.JSONLines(criteria)},
 	}
 }
 
@@ -215,16 +219,53 @@ func kindOf(v any) string {
 	return "object"
 }
 
+// known is a candidate that there is already.
+type known struct {
+	*proviso.Candidate
+	wrong string // which good outputs it fails, if they are too many
+}
+
+// knownBefore returns the candidates that there are before a model is asked. Those that
+// need no model and no code are tried, so that the model knows which decide wrongly.
+func (r *proposing) knownBefore(ctx context.Context) []known {
+	var list []known
+	same := map[string]bool{}
+	add := func(all []proviso.Candidate) {
+		for i := range all {
+			c := &all[i]
+			key := candidate.Check(c)
+			if same[key] || len(list) == maxShownKnown {
+				continue
+			}
+			same[key] = true
+			k := known{Candidate: c}
+			if _, isCode := candidate.PythonFunction(c.Assertion); !isCode {
+				if t, problem, _ := tryCandidate(ctx, c, r.Compiler, nil, r.Trials); problem == "" && t.strict(r.Tau) {
+					k.wrong = fmt.Sprintf("it fails %d of %d good outputs", len(t.wrong), t.good)
+				}
+			}
+			list = append(list, k)
+		}
+	}
+	if r.rules != nil {
+		add(r.rules.Candidates)
+	}
+	add(r.Earlier.Candidates)
+	return list
+}
+
 // shownChecks are candidates as the model sees those that there are already.
-func shownChecks(all []proviso.Candidate) []*value.Object {
+func shownChecks(all []known) []*value.Object {
 	var list []*value.Object
-	for i := range all[:min(len(all), maxShownKnown)] {
-		c := &all[i]
-		o := value.ObjectOf("name", c.Name)
-		if base := strings.TrimPrefix(c.Assertion.Type, "not-"); base == candidate.JudgeType || base == candidate.PythonType {
-			o.Set("says", excerpt.Head(c.Description, maxShownCheck))
+	for _, k := range all[:min(len(all), maxShownKnown)] {
+		o := value.ObjectOf("name", k.Name)
+		if base := strings.TrimPrefix(k.Assertion.Type, "not-"); base == candidate.JudgeType || base == candidate.PythonType {
+			o.Set("says", excerpt.Head(k.Description, maxShownCheck))
 		} else {
-			o.Set("check", excerpt.Head(fmt.Sprintf("%s %s", c.Assertion.Type, value.Stringify(c.Assertion.Value)), maxShownCheck))
+			o.Set("check", excerpt.Head(fmt.Sprintf("%s %s", k.Assertion.Type, value.Stringify(k.Assertion.Value)), maxShownCheck))
+		}
+		if k.wrong != "" {
+			o.Set("wrong", k.wrong)
 		}
 		list = append(list, o)
 	}

@@ -92,8 +92,8 @@ func (w *writing) weak(x *entry) string {
 	return "it fails " + x.tried.failures(w.Trials) + ", which people found good: what it decides is not what the criterion asks, or it reads it too strictly"
 }
 
-// open returns the bad trials that no candidate of the question catches; nil if a person
-// has labelled none, or all are caught.
+// open returns the bad trials that no candidate of the question catches, leaving out those
+// that fail too many good ones; nil if a person has labelled none, or all are caught.
 func (w *writing) open() []int {
 	var list []int
 	for i := range w.Trials {
@@ -101,7 +101,7 @@ func (w *writing) open() []int {
 		if t.Label != labelBad || w.bad != nil && !slices.Contains(w.bad, t) {
 			continue
 		}
-		if !slices.ContainsFunc(w.entries, func(x *entry) bool { return slices.Contains(x.tried.caught, i) }) {
+		if !slices.ContainsFunc(w.entries, func(x *entry) bool { return !x.tried.strict(w.Tau) && slices.Contains(x.tried.caught, i) }) {
 			list = append(list, i)
 		}
 	}

@@ -40,7 +40,7 @@ func TestProposeTries(t *testing.T) {
 		names    string
 		improved int
 	}{
-		"better":       {`{"name":"words","description":"W.","covers":[1],"type":"word-count","max":3}`, `words {"max":3}, silent "worm"`, 1},
+		"better":       {`{"name":"words","description":"W.","covers":[1],"type":"word-count","value":{"min":null,"max":3},"scope":null,"when":null}`, `words {"max":3}, silent "worm"`, 1},
 		"no better":    {`{"name":"words","description":"W.","covers":[1],"type":"word-count","max":1}`, `words {"max":2}, silent "worm"`, 0},
 		"wrong":        {`{"name":"words","description":"W.","covers":[1],"type":"wrod-count","max":3}`, `words {"max":2}, silent "worm"`, 0},
 		"left out":     {``, `words {"max":2}, silent "worm"`, 0},
@@ -66,7 +66,7 @@ func TestProposeTries(t *testing.T) {
 		told := m.Asked[len(m.Asked)-1]
 		for _, want := range []string{
 			"it fails 2 of 4 good outputs, such as g1 (Word count 3 is greater than maximum 2) and g3 (",
-			"it fails none of the outputs that it was tried on, of which 4 are bad, and b2 is caught by nothing",
+			"it fails none of the outputs that it was tried on, of which 4 are bad, and b1 is caught by nothing",
 		} {
 			if !strings.Contains(told.Again["problems"], want) {
 				t.Errorf("%s: %q is missing in\n%s", name, want, told.Again["problems"])
