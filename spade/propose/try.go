@@ -19,7 +19,7 @@ import (
 )
 
 // maxTried is how many trials a candidate is tried on before it is kept.
-const maxTried = 200
+const maxTried = 300
 
 // callTimeout is how long a Python candidate may look at one output.
 const callTimeout = 5 * time.Second
