@@ -137,7 +137,7 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 	if o.Model != nil && f.judge.judge != "" {
 		judged := f.evalFlags
 		judged.judge = f.judge
-		m, end, err := a.spadeEngine(ctx, &judged, ".", sandboxRequire)
+		m, end, err := a.spadeEngine(ctx, &judged, ".", &candidateCode{sandbox: sandboxRequire})
 		if err != nil {
 			return err
 		}
