@@ -199,6 +199,12 @@ func (p *trying) compile(ctx context.Context, a *proviso.Assertion) (tryer, bool
 	return setTryer{set}, asksModel(a), mistakes
 }
 
+// AsksModel reports whether a candidate needs a model to be decided.
+func AsksModel(c *proviso.Candidate) bool {
+	f, ok := candidate.PythonFunction(c.Assertion)
+	return ok && f.AsksModel || asksModel(c.Assertion)
+}
+
 // asksModel reports whether an assertion needs a model.
 func asksModel(a *proviso.Assertion) bool {
 	const models = check.NeedsJudge | check.NeedsEmbedder | check.NeedsClassifier | check.NeedsModerator
@@ -253,7 +259,7 @@ func threw(v *proviso.Verdict) bool {
 // that need no model, then those that ask one.
 func (p *trying) all(ctx context.Context, t *trial.Trial, cells []Cell) {
 	pack := p.keys.load(t)
-	row := &check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: t.Vars}
+	row := &check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: t.Vars, Case: t.Case}
 	list := make([]said, len(cells))
 	for j, known := range p.alone {
 		if list[j].cell = Undecided; known == nil || ctx.Err() != nil {
