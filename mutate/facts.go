@@ -1,7 +1,6 @@
 package mutate
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -9,46 +8,48 @@ import (
 )
 
 var (
-	citationWords = lazy(`(?i)\b(cit(?:e|es|ed|ing|ations?)|sources?|references?|footnotes?|quot(?:e|es|ing|ations?)|links?)\b`)
-	truthWords    = lazy(`(?i)\b(accura\w+|facts?|factual\w*|correct(?:ly)?|invent\w*|ma(?:k|d)e up|making up|hallucinat\w*|fabricat\w*|only (?:use|say|state|what|facts|information)|based (?:only|solely|strictly) on|faithful\w*|true to|verbatim|do not change|unchanged)\b`)
-	figureWords   = lazy(`(?i)\b(figures?|numbers?|dates?|prices?|amounts?)\b`)
-	nameWords     = lazy(`(?i)\bnames?\b`)
-	citations     = lazy(`[ \t]?\[(?:\d{1,3}(?:\s*[,–-]\s*\d{1,3})*|[A-Z][^\[\]\n]{0,60}\d{4}[a-z]?)\]|[ \t]?\([A-Z][^()\n]{0,60},? \d{4}[a-z]?\)|[ \t]?\(?https?://[^\s)]+\)?|[ \t]?<cite[^>]*>|</cite>|[ \t]?\[\^\w{1,20}\]`)
-	sourceLines   = lazy(`(?im)^[ \t]*(?:[-*][ \t]*)?(?:sources?|references?|source:|see also)\b.*$`)
-	numbers       = lazy(`\d+(?:[.,]\d+)*`)
+	citationWords = &lazyPattern{expr: `(?i)\b(cit(?:e|es|ed|ing|ations?)|sources?|references?|footnotes?|quot(?:e|es|ing|ations?)|links?)\b`}
+	truthWords    = &lazyPattern{expr: `(?i)\b(accura\w+|facts?|factual\w*|correct(?:ly)?|invent\w*|ma(?:k|d)e up|making up|hallucinat\w*|fabricat\w*|only (?:use|say|state|what|facts|information)|based (?:only|solely|strictly) on|faithful\w*|true to|verbatim|do not change|unchanged)\b`}
+	figureWords   = &lazyPattern{expr: `(?i)\b(figures?|numbers?|dates?|prices?|amounts?)\b`}
+	nameWords     = &lazyPattern{expr: `(?i)\bnames?\b`}
+	citations     = &lazyPattern{expr: `[ \t]?\[(?:\d{1,3}(?:\s*[,–-]\s*\d{1,3})*|[A-Z][^\[\]\n]{0,60}\d{4}[a-z]?)\]|[ \t]?\([A-Z][^()\n]{0,60},? \d{4}[a-z]?\)|[ \t]?\(?https?://[^\s)]+\)?|[ \t]?<cite[^>]*>|</cite>|[ \t]?\[\^\w{1,20}\]`}
+	sourceLines   = &lazyPattern{expr: `(?im)^[ \t]*(?:[-*][ \t]*)?(?:sources?|references?|source:|see also)\b.*$`}
+	numbers       = &lazyPattern{expr: `\d+(?:[.,]\d+)*`}
 )
 
 // asksFigures and asksNames report whether an instruction asks for facts that are right,
 // or for figures or names. To forbid them is something else.
-func asksFigures(in *Instruction) bool { return asksFor(in, figureWords()) }
-func asksNames(in *Instruction) bool   { return asksFor(in, nameWords()) }
+func asksFigures(in *Instruction) bool { return asksFor(in, figureWords) }
+func asksNames(in *Instruction) bool   { return asksFor(in, nameWords) }
 
-func asksFor(in *Instruction, things *regexp.Regexp) bool {
-	return truthWords().MatchString(in.Text) || things.MatchString(in.Text) && !forbids(in.Text, things)
+func asksFor(in *Instruction, things *lazyPattern) bool {
+	return truthWords.matches(in.Text) || things.matches(in.Text) && !forbids(in.Text, things)
 }
+
+func wantsCitations(in *Instruction) bool { return citationWords.matches(in.Text) }
 
 // dropCitation removes all citations, the first one, and lines that name sources.
 func dropCitation(w *work) {
-	found := citations().FindAllStringIndex(w.body, -1)
+	found := citations.get().FindAllStringIndex(w.body, -1)
 	if len(found) > 0 {
-		w.put(citations().ReplaceAllString(w.body, ""))
+		w.put(citations.get().ReplaceAllString(w.body, ""))
 		one := found[w.rng.IntN(len(found))]
 		w.put(replace(w.body, span{one[0], one[1]}, ""))
 	}
-	w.put(sourceLines().ReplaceAllString(w.body, ""))
+	w.put(sourceLines.get().ReplaceAllString(w.body, ""))
 }
 
 // changeNumber changes one number at a time: one that a variable of the case has, if
 // there is any, and, if all facts have to be right, another one.
 func changeNumber(w *work) {
-	found := numbers().FindAllStringIndex(w.body, 1000)
+	found := numbers.get().FindAllStringIndex(w.body, 1000)
 	if len(found) == 0 {
 		return
 	}
 	given := w.givenBy()
 	order := w.rng.Perm(len(found))
 	for _, fromCase := range []bool{true, false} {
-		if !fromCase && !truthWords().MatchString(w.in.Text) {
+		if !fromCase && !truthWords.matches(w.in.Text) {
 			return
 		}
 		for _, i := range order {
@@ -100,7 +101,7 @@ func (w *work) givenBy() string {
 // of the case has.
 func changeName(w *work) {
 	names := namesIn(w.body)
-	given, all, made := w.givenBy(), truthWords().MatchString(w.in.Text), 0
+	given, all, made := w.givenBy(), truthWords.matches(w.in.Text), 0
 	for _, i := range w.rng.Perm(len(names)) {
 		name, other := names[i], "Elsewhere"
 		if !all && !strings.Contains(given, name) {
@@ -184,7 +185,7 @@ func replaceWord(text, word, by string) string {
 // variablesOf returns the names of the variables that an instruction names.
 func variablesOf(in *Instruction) []string {
 	var names []string
-	for _, m := range variablePattern().FindAllStringSubmatch(in.Text, 20) {
+	for _, m := range variablePattern.get().FindAllStringSubmatch(in.Text, 20) {
 		if m[1] != "" {
 			names = append(names, m[1])
 		} else {
@@ -205,7 +206,7 @@ func dropVariable(w *work) {
 			continue
 		}
 		w.put(dropAll(w.body, text))
-		if at := numbers().FindStringIndex(text); at != nil {
+		if at := numbers.get().FindStringIndex(text); at != nil {
 			other := text[:at[0]] + otherNumber(text[at[0]:at[1]]) + text[at[1]:]
 			w.put(strings.ReplaceAll(w.body, text, other))
 		}

@@ -46,40 +46,51 @@ func addSign(w *work) {
 
 // strip is a way to take signs out of a text.
 type strip struct {
-	pattern func() *regexp.Regexp
+	pattern *lazyPattern
 	by      string
 }
 
 // strips are what stripSign tries, those that change the least first.
 var strips = []strip{
-	{lazy(`(?m)^([ \t]*)(?:[-*+•–‣◦]|\(?\d{1,3}[.)])[ \t]+`), "$1"},
-	{lazy(`(?m)^#{1,6}[ \t]+`), ""},
-	{lazy("\\*\\*|__|`+"), ""},
-	{lazy(`\[([^\]\n]+)\]\([^)\n]+\)`), "$1"},
-	{lazy(`</?[A-Za-z][^>\n]*>`), ""},
-	{lazy(`(?m)^[ \t]*\|?[ \t]*:?-{3,}.*$`), ""},
-	{lazy(`\|`), " "},
-	{lazy(`https?://\S+`), ""},
-	{lazy(`#(\w)`), "$1"},
-	{lazy(`!`), "."},
-	{lazy(`\?`), "."},
-	{lazy(`,`), ""},
-	{lazy(`;`), ","},
-	{lazy(`—`), ","},
-	{lazy(`[.!?]+(\s|$)`), "$1"},
-	{lazy(`\d`), ""},
-	{lazy(`[^\x00-\x7F]`), ""},
-	{lazy(`[A-Za-z]`), ""},
+	{&lazyPattern{expr: `(?m)^([ \t]*)(?:[-*+•–‣◦]|\(?\d{1,3}[.)])[ \t]+`}, "$1"},
+	{&lazyPattern{expr: `(?m)^#{1,6}[ \t]+`}, ""},
+	{&lazyPattern{expr: "\\*\\*|__|`+"}, ""},
+	{&lazyPattern{expr: `\[([^\]\n]+)\]\([^)\n]+\)`}, "$1"},
+	{&lazyPattern{expr: `</?[A-Za-z][^>\n]*>`}, ""},
+	{&lazyPattern{expr: `(?m)^[ \t]*\|?[ \t]*:?-{3,}.*$`}, ""},
+	{&lazyPattern{expr: `\|`}, " "},
+	{&lazyPattern{expr: `https?://\S+`}, ""},
+	{&lazyPattern{expr: `#(\w)`}, "$1"},
+	{&lazyPattern{expr: `!`}, "."},
+	{&lazyPattern{expr: `\?`}, "."},
+	{&lazyPattern{expr: `,`}, ""},
+	{&lazyPattern{expr: `;`}, ","},
+	{&lazyPattern{expr: `—`}, ","},
+	{&lazyPattern{expr: `[.!?]+(\s|$)`}, "$1"},
+	{&lazyPattern{expr: `\d`}, ""},
+	{&lazyPattern{expr: `[^\x00-\x7F]`}, ""},
+	{&lazyPattern{expr: `[A-Za-z]`}, ""},
 }
 
-func lazy(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+// lazyPattern is a regular expression that is compiled on first use. Its zero state needs no
+// work at start-up.
+type lazyPattern struct {
+	expr string
+	once sync.Once
+	re   *regexp.Regexp
 }
+
+func (p *lazyPattern) get() *regexp.Regexp {
+	p.once.Do(func() { p.re = regexp.MustCompile(p.expr) })
+	return p.re
+}
+
+func (p *lazyPattern) matches(text string) bool { return p.get().MatchString(text) }
 
 // stripSign takes signs out, of each kind that a check demands.
 func stripSign(w *work) {
 	for _, s := range strips {
-		w.put(s.pattern().ReplaceAllString(w.body, s.by))
+		w.put(s.pattern.get().ReplaceAllString(w.body, s.by))
 	}
 	w.put(strings.ToLower(w.body))
 	w.put(strings.ToUpper(w.body))

@@ -1,19 +1,17 @@
 package mutate
 
 import (
-	"regexp"
 	"strings"
 )
 
 var (
-	languageWords = lazy(`(?i)\b((?:in|into|use|same|target|your|their|[a-z]+[’']s) (?:\w+ )?language|language of|english|german|french|spanish|italian|portuguese|dutch|polish|turkish|swedish|vietnamese|japanese|chinese|korean|arabic|russian|hindi|greek|hebrew|thai|ukrainian|translat\w+)\b`)
-	brevityWords  = lazy(`(?i)\b(concise\w*|brief\w*|short\w*|succinct\w*|to the point|terse\w*|no longer|not (?:be )?(?:too )?long|crisp|compact\w*|keep it simple|summari[sz]e\w*|repeat\w*|redundan\w+)\b`)
+	languageWords = &lazyPattern{expr: `(?i)\b((?:in|into|use|same|target|your|their|[a-z]+[’']s) (?:\w+ )?language|language of|english|german|french|spanish|italian|portuguese|dutch|polish|turkish|swedish|vietnamese|japanese|chinese|korean|arabic|russian|hindi|greek|hebrew|thai|ukrainian|translat\w+)\b`}
+	brevityWords  = &lazyPattern{expr: `(?i)\b(concise\w*|brief\w*|short\w*|succinct\w*|to the point|terse\w*|no longer|not (?:be )?(?:too )?long|crisp|compact\w*|keep it simple|summari[sz]e\w*|repeat\w*|redundan\w+)\b`}
 )
 
-// wordsOf applies an operator to instructions with certain words.
-func wordsOf(pattern func() *regexp.Regexp) func(*Instruction) bool {
-	return func(in *Instruction) bool { return pattern().MatchString(in.Text) }
-}
+func namesLanguage(in *Instruction) bool { return languageWords.matches(in.Text) }
+
+func wantsBrevity(in *Instruction) bool { return brevityWords.matches(in.Text) }
 
 // languages are sentences that an output gets in place of its own, with common words
 // and letters that tell whether the output is in that language already.

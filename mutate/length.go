@@ -1,7 +1,11 @@
 package mutate
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 )
 
 // What is added to make an output longer: it says nothing, so that it breaks no other
@@ -20,24 +24,31 @@ func lengthen(w *work) {
 	order := w.rng.Perm(len(list))
 	order = order[:min(len(order), maxPlaces)]
 	for _, c := range w.in.Checks {
-		switch strings.TrimPrefix(c.Type, "not-") {
-		case "word-count", "char-count", "token-count":
+		kind, ok := check.Lookup(strings.TrimPrefix(c.Type, "not-"))
+		if !ok {
+			continue
+		}
+		units := func(names ...string) bool {
+			return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(kind.Units, name) })
+		}
+		switch {
+		case units("word", "character", "token"):
 			w.growAt(order, func(i, n int) string { return insert(body, insideOf(body, list[i]), strings.Repeat(fillWord, n)) })
-		case "sentence-count":
+		case units("sentence"):
 			w.growAt(order, func(i, n int) string {
 				return before(body, list, i, strings.TrimSpace(strings.Repeat(fillSentence, n)))
 			})
-		case "item-count":
+		case units("item"):
 			items := itemsOf(body)
 			w.growAt(w.rng.Perm(len(items)), func(i, n int) string {
 				line := items[i].of(body)
 				return insert(body, items[i].start, strings.Repeat(line[:marker(line)]+fillItem+"\n", n))
 			})
-		case "line-count", "paragraph-count":
+		case units("line", "paragraph"):
 			for _, end := range []string{"\n", "\n\n"} {
 				w.growAt(order, func(i, n int) string { return insert(body, list[i].start, strings.Repeat("It is so."+end, n)) })
 			}
-		case "count":
+		case kind.Match == proviso.MatchCount:
 			for _, phrase := range w.phrases(c) {
 				w.growAt(order, func(i, n int) string { return insert(body, insideOf(body, list[i]), strings.Repeat(" "+phrase, n)) })
 			}

@@ -1,11 +1,10 @@
 package mutate
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -36,7 +35,7 @@ func (w *work) phrases(a *proviso.Assertion) []string {
 			add(text)
 		}
 	case string:
-		if base := strings.TrimPrefix(a.Type, "not-"); strings.HasSuffix(base, "-all") || strings.HasSuffix(base, "-any") || base == "in-order" {
+		if takesList(a) {
 			if parts, err := textlist.Split(v); err == nil {
 				for _, e := range parts {
 					add(e)
@@ -51,15 +50,19 @@ func (w *work) phrases(a *proviso.Assertion) []string {
 	return list
 }
 
-var variablePattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\{\{-?\s*([A-Za-z_]\w*)\s*-?\}\}|\{([A-Za-z_]\w*)\}`)
-})
+var variablePattern = &lazyPattern{expr: `\{\{-?\s*([A-Za-z_]\w*)\s*-?\}\}|\{([A-Za-z_]\w*)\}`}
+
+// takesList reports whether a text in place of a list has its members separated by commas.
+func takesList(a *proviso.Assertion) bool {
+	kind, ok := check.Lookup(strings.TrimPrefix(a.Type, "not-"))
+	return ok && (kind.Match == proviso.MatchEvery || kind.Match == proviso.MatchAnyOne || kind.Match == proviso.MatchInOrder)
+}
 
 // filled puts the values of variables into a template that uses nothing else; "" if a
 // variable is unknown.
 func (w *work) filled(text string) string {
 	known := true
-	out := variablePattern().ReplaceAllStringFunc(text, func(v string) string {
+	out := variablePattern.get().ReplaceAllStringFunc(text, func(v string) string {
 		got, ok := w.variable(strings.Trim(v, "{}- "))
 		known = known && ok
 		return got

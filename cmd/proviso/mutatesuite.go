@@ -52,7 +52,7 @@ func (a *app) mutatedSuite(ctx context.Context, f *mutateFlags) (iter.Seq2[score
 		}
 		outputs, end = opened.all, opened.close
 	default:
-		rows, closeRows, err := recordedRows(ctx, plan, cases)
+		rows, closeRows, err := a.recordedRows(ctx, f, plan, cases)
 		if err != nil {
 			s.close()
 			return nil, nil, err
@@ -69,13 +69,24 @@ func (a *app) mutatedSuite(ctx context.Context, f *mutateFlags) (iter.Seq2[score
 	return all, func() { end(); s.close() }, nil
 }
 
-// recordedRows runs a suite that asks no model, for its outputs.
-func recordedRows(ctx context.Context, plan *run.Plan, cases *suiteCases) (record.Run, func(), error) {
+// recordedRows runs a suite that asks no model, for its outputs. They are judged later: a
+// plan with a judge is made again without one.
+func (a *app) recordedRows(ctx context.Context, f *mutateFlags, plan *run.Plan, cases *suiteCases) (record.Run, func(), error) {
 	if len(cases.asked) > 0 {
 		return nil, nil, usageError{
 			fmt.Errorf("the outputs of this suite come from %s, and mutate does not ask for them", printable(strings.Join(cases.asked, ", "))),
 			"run `proviso eval` first, then add --run last; or give recorded outputs with --outputs FILE",
 		}
+	}
+	if f.score.Judge {
+		unjudged := f.evalFlags
+		unjudged.judge.off = true
+		s, again, err := a.prepare(ctx, &unjudged, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer s.close() // the rows are in a file of their own
+		plan = again
 	}
 	out, err := plan.Run(ctx)
 	if out == nil || err != nil {

@@ -244,6 +244,9 @@ func (s *scoring) baselineOf(ctx context.Context, g *group, which []int, subject
 				subjects[k].failed = true
 				s.r.Assertions[g.at[j]].Failing++
 			}
+			if row[n] == matrix.Passed {
+				s.decides[g.at[j]] = true
+			}
 		}
 	}
 	return nil

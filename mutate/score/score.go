@@ -189,7 +189,7 @@ func Run(ctx context.Context, outputs iter.Seq2[Output, error], o Options) (*Rep
 	if o.Asked <= 0 {
 		o.Asked = DefaultAsked
 	}
-	s := &scoring{o: o, r: &Report{By: map[mutate.Basis]Counts{}}}
+	s := &scoring{o: o, r: &Report{By: map[mutate.Basis]Counts{}}, decides: map[int]bool{}, unrunnable: map[int]bool{}}
 	s.r.AnyAnswer.Text = mutate.AnyAnswer.Text
 	if err := s.draw(outputs); err != nil {
 		return nil, err
@@ -219,7 +219,10 @@ type scoring struct {
 	drawn   []*subject
 	prompts map[string]*prompt
 	groups  []*group
-	tried   int // mutants
+	tried   int // texts
+	// decides says which assertions pass an unchanged output somewhere, by their place in
+	// the report, and unrunnable which cannot be run on this machine.
+	decides, unrunnable map[int]bool
 }
 
 // subject is a drawn output.

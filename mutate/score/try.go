@@ -78,6 +78,7 @@ func (s *scoring) decide(ctx context.Context, g *group, which []int, texts iter.
 		}
 		if why := grid.Columns[n].NotRunnable; why != "" {
 			a.NotRun = why
+			s.unrunnable[g.at[j]] = true
 		}
 	}
 	return grid.Cells, nil
@@ -105,8 +106,11 @@ func (s *scoring) try(ctx context.Context, g *group) error {
 	s.tally(g, g.code, list, grid)
 	if len(g.judged) > 0 {
 		var left []*tried
+		passed := func(sub *subject) bool { // else the answer about a mutant says nothing
+			return slices.ContainsFunc(g.judged, func(j int) bool { return sub.cells[j] == matrix.Passed })
+		}
 		for _, t := range list {
-			if !t.killed {
+			if !t.killed && passed(t.sub) {
 				left = append(left, t)
 			}
 		}
@@ -117,9 +121,25 @@ func (s *scoring) try(ctx context.Context, g *group) error {
 		s.tally(g, g.judged, left, grid)
 	}
 	for _, t := range list {
+		t.undecided = t.undecided || s.unknown(g, t.sub)
 		s.count(t)
 	}
 	return nil
+}
+
+// unknown reports whether an assertion could not be decided on an unchanged output, though
+// it might kill its mutants. One that is undecided on every output does not look at texts,
+// and takes no part, unless it asks a model or cannot be run here.
+func (s *scoring) unknown(g *group, sub *subject) bool {
+	for _, which := range [][]int{g.code, g.judged} {
+		for _, j := range which {
+			at := g.at[j]
+			if sub.cells[j] == matrix.Undecided && (s.decides[at] || s.unrunnable[at] || s.r.Assertions[at].Judged) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // decideMutants runs assertions on all mutants of a group, which it appends to list

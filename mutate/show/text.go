@@ -281,6 +281,8 @@ func note(a *score.Assertion) string {
 	}
 	switch {
 	case a.NotRun != "" || a.Killed > 0:
+	case a.Made() == 0 && a.Why != "":
+		return strings.Join(append(parts, "undecided on every output: "+a.Why), "; ")
 	case a.Made() == 0:
 		parts = append(parts, "not tried: no output that it decides was broken")
 	default:
