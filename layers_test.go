@@ -102,6 +102,7 @@ var ranks = map[string]int{
 	"store/sqlite":    6,
 
 	"gate/show":    7,
+	"mutate":       7,
 	"judge/attack": 7,
 	"run":          7,
 	"spade/ask":    7,
@@ -116,11 +117,13 @@ var ranks = map[string]int{
 	"spade/selection": 8,
 	"spade/subsume":   8,
 
-	"doctor":     9,
-	"spade":      9,
-	"spade/show": 9,
+	"doctor":       9,
+	"mutate/score": 9,
+	"spade":        9,
+	"spade/show":   9,
 
-	"server": 10,
+	"mutate/show": 10,
+	"server":      10,
 
 	"attacks":     11,
 	"bench":       11,

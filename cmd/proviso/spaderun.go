@@ -217,7 +217,7 @@ func (p *pipeline) openPropose(ctx context.Context, s *spade.Steps) (end func(),
 	if p.model != nil && p.f.judge.judge != "" && p.f.tries() {
 		judged := p.f.eval()
 		judged.judge = p.f.judge
-		m, closeJudge, err := p.spadeEngine(ctx, &judged, dirOf(p.f.file(spade.CandidatesFile)), p.f.sandbox)
+		m, closeJudge, err := p.spadeEngine(ctx, &judged, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code)
 		if err != nil {
 			closeModel()
 			return nil, err

@@ -32,6 +32,11 @@ type Trial struct {
 	Said string
 	// Index is the row of the run; 0 if the output comes from no run.
 	Index int
+	// CaseID is the id of its case, and PromptLabel the label of its prompt; of an output
+	// that comes from no run, its ID and "".
+	CaseID, PromptLabel string
+	// Case is the case of a suite that the output answers; nil if it is unknown.
+	Case *proviso.Case
 }
 
 // Text returns the output as assertions see it.
@@ -216,6 +221,7 @@ func (r *trialReader) add(line int, o, vars *value.Object) {
 		wrong = true
 	}
 	r.lines[t.ID] = line
+	t.CaseID = t.ID
 	found := false
 	for _, key := range outputKeys {
 		if v, ok := o.Get(key); ok && !found {
