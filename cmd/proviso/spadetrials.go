@@ -15,6 +15,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade/label"
+	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -102,15 +103,33 @@ func (a *app) takeLabels(file string, entries []trial.Entry) error {
 	if err != nil {
 		return err
 	}
-	stale, mistakes := label.Read(shownName(file), data, entries)
+	read, mistakes := label.Read(shownName(file), data, entries)
 	if err := a.mistakes(mistakes); err != nil {
 		return err
 	}
-	if stale > 0 {
-		a.warn(fmt.Sprintf("%s of %s left out: of other outputs than these", plural(stale, "label"), shownName(file)))
+	if read.Stale > 0 {
+		a.warn(fmt.Sprintf("%s of %s left out: of other outputs than these", plural(read.Stale, "label"), shownName(file)))
+	}
+	if len(read.Split) > 0 {
+		a.warn("people are split on " + show.Names(read.Split, show.MaxNames) + ", which count as not labelled")
 	}
 	return nil
 }
+
+// warnContradictions names the outputs that are labelled good and bad.
+func (a *app) warnContradictions(entries []trial.Entry) {
+	list := trial.Contradictions(entries)
+	for i, c := range list {
+		if i == maxContradictions {
+			a.warn(fmt.Sprintf("and %d more outputs are labelled good and bad", len(list)-i))
+			return
+		}
+		a.warn(fmt.Sprintf("one output is labelled good (%s) and bad (%s); no assertion can decide both as labelled", show.Names(c.Good, show.MaxNames), show.Names(c.Bad, show.MaxNames)))
+	}
+}
+
+// maxContradictions bounds the contradicting labels that are named.
+const maxContradictions = 5
 
 // cellDir is $XDG_CACHE_HOME/proviso/cells, or its equivalent on other systems.
 func (a *app) cellDir() string {

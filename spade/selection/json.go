@@ -31,6 +31,8 @@ type selectionJSON struct {
 	Best                *coverageJSON `json:"best_coverage,omitempty"`
 	BestProven          *bool         `json:"best_coverage_proven,omitempty"`
 	Uncaught            []string      `json:"uncaught,omitempty"`
+	Pinned              []string      `json:"pinned,omitempty"`
+	Banned              []string      `json:"banned,omitempty"`
 	Undecided           *doubtJSON    `json:"undecided,omitempty"`
 	Unlabeled           int           `json:"unlabeled,omitempty"`
 	Dropped             [][2]string   `json:"dropped_implications,omitempty"`
@@ -71,6 +73,7 @@ func (s *Selection) JSON(took time.Duration) ([]byte, error) {
 		Coverage: coverageJSON{Covered: a.Covered, Bad: s.Bad}, FFR: ffrJSON{False: a.False - s.Doubt.Good, Good: s.Good},
 		Engine: a.Engine, Nodes: a.Nodes, Millis: float64(took.Microseconds()) / 1000, Unlabeled: s.Matrix.Unlabeled,
 	}
+	j.Pinned, j.Banned = s.names(s.Instance.Keep), s.Banned
 	if j.Violates == nil {
 		j.Violates = []string{}
 	}

@@ -56,6 +56,12 @@ func markdownExcluded(line func(format string, args ...any), s Selection, accoun
 			line("- %s: %s", report.MarkdownCode(a.Name, 60), markdownText(whyOut(s, a)))
 		}
 	}
+	for i, name := range s.Banned {
+		if i == 0 {
+			line("\n### Banned\n")
+		}
+		line("- %s", report.MarkdownCode(name, 60))
+	}
 }
 
 // markdownText escapes Markdown in untrusted names.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,6 +75,9 @@ func infeasible(s Selection) []string {
 			no, o.Alpha, s.Instance.Need, report.Plural(s.Bad, "bad output"), o.Tau, s.Instance.Allow, report.Plural(s.Good, "good output")),
 		fmt.Sprintf("The best within tau catches %d%s.", a.Best, proven),
 	}
+	if pinned, within, err := solve.Check(s.Instance, solve.Coverage, s.Instance.Keep); err == nil && !within && pinned.False > s.Instance.Allow {
+		list = append(list, fmt.Sprintf("What is pinned fails %s alone.", report.Plural(pinned.False, "good output")))
+	}
 	switch {
 	case len(s.Uncaught) > 0:
 		list = append(list, fmt.Sprintf("No candidate that is within tau by itself catches %s: %s.", report.Plural(len(s.Uncaught), "bad output"), Names(s.Uncaught, MaxNames)))
@@ -115,10 +119,16 @@ type number struct{ name, text string }
 func measures(s Selection) []number {
 	a, o := s.Answer, s.Options
 	var list []number
+	coverage := "not known, since no output is labelled bad"
+	if s.Bad > 0 {
+		coverage = fmt.Sprintf("%s of %s caught, %s; at least %d required (alpha %v)", caughtText(s), report.Plural(s.Bad, "bad output"), rangedShare(a.Covered, s.Doubt.Bad, s.Bad), s.Instance.Need, o.Alpha)
+	}
+	ffr := "not known, since no output is labelled good"
+	if s.Good > 0 {
+		ffr = fmt.Sprintf("%s of %s failed, %s; at most %d allowed (%s)", failedText(s), report.Plural(s.Good, "good output"), rangedShare(a.False-s.Doubt.Good, s.Doubt.Good, s.Good), s.Instance.Allow, tauText(o))
+	}
 	if s.Good+s.Bad > 0 {
-		list = append(list,
-			number{"coverage", fmt.Sprintf("%s of %s caught, %s; at least %d required (alpha %v)", caughtText(s), report.Plural(s.Bad, "bad output"), rangedShare(a.Covered, s.Doubt.Bad, s.Bad), s.Instance.Need, o.Alpha)},
-			number{"FFR", fmt.Sprintf("%s of %s failed, %s; at most %d allowed (%s)", failedText(s), report.Plural(s.Good, "good output"), rangedShare(a.False-s.Doubt.Good, s.Doubt.Good, s.Good), s.Instance.Allow, tauText(o))})
+		list = append(list, number{"coverage", coverage}, number{"FFR", ffr})
 	}
 	if s.Doubt.Cells > 0 && o.Method != "none" {
 		list = append(list, number{"undecided", undecidedText(s)})
@@ -155,6 +165,9 @@ func headline(s Selection) string {
 // without describes the effect of dropping a selected candidate.
 func without(s Selection, a *selection.Account) string {
 	var parts []string
+	if slices.Contains(s.Options.Keep, a.Name) {
+		parts = append(parts, "pinned")
+	}
 	if n := len(a.Alone); n > 0 {
 		text := fmt.Sprintf("%d fewer caught", n)
 		if left := s.Answer.Covered - n; left < s.Instance.Need {
@@ -171,7 +184,7 @@ func without(s Selection, a *selection.Account) string {
 	if a.Unknown > 0 {
 		parts = append(parts, report.Plural(a.Unknown, "cell")+" undecided")
 	}
-	if len(a.Alone)+len(a.LeftOver)+a.OnlyFalse == 0 {
+	if len(a.Alone)+len(a.LeftOver)+a.OnlyFalse == 0 && !slices.Contains(s.Options.Keep, a.Name) {
 		parts = append([]string{"nothing is lost on these examples"}, parts...)
 	}
 	return strings.Join(parts, "; ")
@@ -285,6 +298,10 @@ func (t *page) accounts(s Selection, list []selection.Account) {
 			t.line("  %s  %s", t.paint("2", pad(a.Name, name)), whyOut(s, a))
 		}
 	}
+	if n := len(s.Banned); n > 0 {
+		t.line("")
+		t.line("  %s  %s", t.paint("1", fmt.Sprintf("Banned (%d)", n)), Names(s.Banned, 50))
+	}
 }
 
 // cellsIn is the approximate width of a name on a terminal.
@@ -308,7 +325,10 @@ func SelectionLine(s Selection) string {
 		return fmt.Sprintf("nothing of %s, method %s: the search reached its limit", of, s.Options.Method)
 	}
 	text := fmt.Sprintf("%d of %s, method %s", len(s.Answer.Selected), of, s.Options.Method)
-	if s.Bad == 0 || s.Good == 0 {
+	switch {
+	case s.Good > 0 && s.Bad == 0:
+		return text + fmt.Sprintf(": %s of %d good ones failed; no output is labelled bad", failedText(s), s.Good)
+	case s.Bad == 0 || s.Good == 0:
 		return text
 	}
 	switch {

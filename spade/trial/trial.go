@@ -41,10 +41,13 @@ type Entry struct {
 	ID       string
 	Label    string // 1, 0, or "" without a label
 	OutputID string // of the output ([record.OutputID])
+	InputID  string // of the prompt and the variables, in the same way
 }
 
 // Entry returns the trial without its output.
-func (t *Trial) Entry() Entry { return Entry{t.ID, t.Label, record.OutputID(t.Text())} }
+func (t *Trial) Entry() Entry {
+	return Entry{t.ID, t.Label, record.OutputID(t.Text()), record.OutputID(t.Prompt + "\x00" + value.Stringify(t.Vars))}
+}
 
 // Entries reads all trials once and keeps everything except the outputs.
 func Entries(trials iter.Seq2[Trial, error]) ([]Entry, error) {
@@ -169,22 +172,56 @@ func (r *trialReader) jsonLines(in io.Reader) {
 		if v := o.At("vars"); !ok && v != nil {
 			r.Mistake(line.Number, "", "vars must be an object, found %s", value.Stringify(v))
 		}
-		if r.add(line.Number, o, vars); r.ended {
+		if slip, meant := slipOf(o); slip != "" {
+			r.MistakeAt(line, "/"+slip, true, meant, "no member of an output is called %q", slip)
+			continue
+		}
+		if r.add(line.Number, o, vars, func(key, nearest, format string, args ...any) {
+			r.MistakeAt(line, "/"+key, false, nearest, format, args...)
+		}); r.ended {
 			return
 		}
 	}
 }
 
+// slipOf returns a member of an output that is probably a slip: of the output where there
+// is none, or of the label, if it holds one.
+func slipOf(o *value.Object) (slip, meant string) {
+	if !slices.ContainsFunc(outputKeys, o.Has) {
+		return format.Slip(o, outputKeys)
+	}
+	if slices.ContainsFunc(LabelKeys, o.Has) {
+		return "", ""
+	}
+	if slip, meant = format.Slip(o, LabelKeys); slip != "" {
+		if _, err := ParseLabel(value.ToString(o.At(slip))); err != nil {
+			return "", ""
+		}
+	}
+	return slip, meant
+}
+
 func (r *trialReader) csv(in io.Reader) {
 	var names []string
+	slip := -1 // a column that is probably meant to hold the labels
 	r.RowsUntil(in, func(header []string) bool {
 		names = slices.Clone(header)
 		if !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(outputKeys, strings.ToLower(n)) }) {
 			r.Mistake(1, document.Nearest("output", names), "no column holds the outputs; one named %s is expected", strings.Join(outputKeys, ", "))
 			return false
 		}
+		if !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(LabelKeys, strings.ToLower(n)) }) {
+			slip = slices.IndexFunc(names, func(n string) bool { return document.Nearest(n, LabelKeys[:1]) != "" })
+		}
 		return true
 	}, func(rec document.Record) bool {
+		if slip >= 0 && rec.Fields[slip] != "" {
+			if _, err := ParseLabel(rec.Fields[slip]); err == nil { // else it is a variable
+				r.Mistake(1, "label", "no column is called %q, and it holds labels", names[slip])
+				return false
+			}
+			slip = -1
+		}
 		o, vars := value.NewObject(len(names)), value.NewObject(len(names))
 		for i, name := range names {
 			if low := strings.ToLower(name); slices.Contains(ownKeys, low) {
@@ -193,13 +230,13 @@ func (r *trialReader) csv(in io.Reader) {
 				vars.Set(name, rec.Fields[i])
 			}
 		}
-		r.add(rec.Line, o, vars)
+		r.add(rec.Line, o, vars, func(_, nearest, format string, args ...any) { r.Mistake(rec.Line, nearest, format, args...) })
 		return !r.ended
 	})
 }
 
-// add reads one trial.
-func (r *trialReader) add(line int, o, vars *value.Object) {
+// add reads one trial; wrongLabel adds a mistake at the label under a key.
+func (r *trialReader) add(line int, o, vars *value.Object, wrongLabel func(key, nearest, format string, args ...any)) {
 	r.n++
 	t := Trial{ID: fmt.Sprint(r.n), Vars: vars}
 	if t.Vars == nil {
@@ -229,7 +266,7 @@ func (r *trialReader) add(line int, o, vars *value.Object) {
 		if v := o.At(key); v != nil && v != "" && t.Label == "" {
 			var err error
 			if t.Label, err = ParseLabel(value.ToString(v)); err != nil {
-				r.Mistake(line, "", "%v", err)
+				wrongLabel(key, NearestLabel(value.ToString(v)), "%v", err)
 				wrong = true
 			}
 		}
