@@ -180,6 +180,9 @@ func (w *work) pick(ctx context.Context) error {
 		return err
 	}
 	r.Took = time.Since(began)
+	if err := r.Selection.Bind(ctx); err != nil {
+		return err
+	}
 	data, err := r.Selection.JSON(r.Took)
 	if err != nil {
 		return err

@@ -204,6 +204,9 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, 
 		return s, nil, a.orStopped(ctx, err)
 	}
 	s.Took = time.Since(began)
+	if err := s.Bind(ctx); err != nil {
+		return s, nil, a.orStopped(ctx, err)
+	}
 	if f.frontier {
 		alphas, taus := with(f.alphas, f.Alpha), with(f.taus, f.Tau)
 		if s.Points, err = selection.Frontier(ctx, m, s.Implications, f.Options, alphas, taus); err != nil {

@@ -31,11 +31,19 @@ type selectionJSON struct {
 	Best                *coverageJSON `json:"best_coverage,omitempty"`
 	BestProven          *bool         `json:"best_coverage_proven,omitempty"`
 	Uncaught            []string      `json:"uncaught,omitempty"`
+	Binds               *bindsJSON    `json:"binds,omitempty"`
 	Pinned              []string      `json:"pinned,omitempty"`
 	Banned              []string      `json:"banned,omitempty"`
 	Undecided           *doubtJSON    `json:"undecided,omitempty"`
 	Unlabeled           int           `json:"unlabeled,omitempty"`
 	Dropped             [][2]string   `json:"dropped_implications,omitempty"`
+}
+
+// bindsJSON says which thresholds shape the selection.
+type bindsJSON struct {
+	Alpha bool `json:"alpha"`
+	Tau   bool `json:"tau"`
+	Cov   *int `json:"cov_would_select,omitempty"`
 }
 
 // coverageJSON counts what is certainly caught. AtMost is what is caught if every
@@ -74,6 +82,12 @@ func (s *Selection) JSON(took time.Duration) ([]byte, error) {
 		Engine: a.Engine, Nodes: a.Nodes, Millis: float64(took.Microseconds()) / 1000, Unlabeled: s.Matrix.Unlabeled,
 	}
 	j.Pinned, j.Banned = s.names(s.Instance.Keep), s.Banned
+	if b := s.Binding; b != nil {
+		j.Binds = &bindsJSON{Alpha: b.Alpha, Tau: b.Tau}
+		if b.Cov > 0 {
+			j.Binds.Cov = &b.Cov
+		}
+	}
 	if j.Violates == nil {
 		j.Violates = []string{}
 	}

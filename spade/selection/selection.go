@@ -58,6 +58,9 @@ type Selection struct {
 	Dropped []candidate.Implication
 	// Uncaught are the ids of the bad examples that no candidate within tau catches.
 	Uncaught []string
+	// Binding says which thresholds shape the selection; nil if [Selection.Bind] did not
+	// find it out.
+	Binding *Binding
 	// Banned are the candidates that were left out because the options ban them, in the
 	// order of the matrix. [Selection.Matrix] does not have them.
 	Banned []string

@@ -53,10 +53,24 @@ func Verdict(s Selection) []string {
 	} else if d.LowerBound < a.Objective {
 		list = append(list, fmt.Sprintf("In the other candidates, %s undecided. Deciding them could lower the objective to %d.", report.Plural(d.Elsewhere, "cell")+" "+are(d.Elsewhere), d.LowerBound))
 	}
+	list = append(list, Unbound(s)...)
 	if !a.Tied {
 		list = append(list, "Of equally good selections it may not be the first in order.")
 	}
 	return append(list, broken(s)...)
+}
+
+// Unbound names the thresholds without which the same would be selected.
+func Unbound(s Selection) []string {
+	b := s.Binding
+	if b == nil {
+		return nil
+	}
+	var list []string
+	if selected := len(s.Answer.Selected); !b.Alpha && b.Cov > 0 && b.Cov < selected {
+		list = append(list, fmt.Sprintf("alpha does not bind here: sub also selects what catches nothing more. --method cov would keep %d of %d.", b.Cov, selected))
+	}
+	return list
 }
 
 // infeasible explains why no selection is within the thresholds.
