@@ -59,6 +59,7 @@ var ranks = map[string]int{
 	"ingest":              3,
 	"internal/assertion":  3,
 	"internal/jsonschema": 3,
+	"internal/literal":    3,
 	"internal/matrix":     3,
 	"internal/dataset":    3,
 	"internal/mathjs":     3,
@@ -85,7 +86,9 @@ var ranks = map[string]int{
 	"proxy":                    5,
 	"notify":                   5,
 	"internal/suiteschema":     5,
+	"spade/internal/exported":  5,
 	"spade/internal/format":    5,
+	"spade/hub":                5,
 	"spade/internal/spadetest": 5,
 	"store/storetest":          5,
 

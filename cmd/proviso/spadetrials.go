@@ -26,7 +26,7 @@ type trialFlags struct {
 }
 
 func (f *trialFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.examples, "examples", "", "`FILE` of the outputs: CSV or JSON Lines")
+	fs.StringVar(&f.examples, "examples", "", "`FILE` of the outputs: CSV, JSON Lines, or what another tool exports")
 	fs.StringVar(&f.run, "run", "", "use the outputs of a kept `RUN`: its id or the beginning of it, last, its file or folder, or its address on a server")
 	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 }
@@ -52,6 +52,7 @@ type openedTrials struct {
 // openTrials finds outputs, reads them once and prints mistakes.
 func (a *app) openTrials(ctx context.Context, f *trialFlags) (*openedTrials, error) {
 	o := &openedTrials{name: shownName(f.examples), close: func() {}}
+	var first iter.Seq2[trial.Trial, error] // the pass that prints notes
 	if f.run != "" {
 		r, err := a.openRun(ctx, f.dir, f.run)
 		if err != nil {
@@ -64,9 +65,13 @@ func (a *app) openTrials(ctx context.Context, f *trialFlags) (*openedTrials, err
 			return nil, err
 		}
 		o.all = trial.File(shownName(f.examples), open)
+		first = trial.Noted(shownName(f.examples), open, func(note string) { fmt.Fprintf(a.err, "proviso: %s\n", printable(note)) })
+	}
+	if first == nil {
+		first = o.all
 	}
 	var err error
-	o.entries, err = trial.Entries(o.all)
+	o.entries, err = trial.Entries(first)
 	var mistakes proviso.Mistakes
 	switch {
 	case errors.As(err, &mistakes):

@@ -3,6 +3,7 @@
 package trial
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge/record"
+	"github.com/proviso-eval/proviso/spade/internal/exported"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -94,14 +96,15 @@ var (
 	ownKeys    = []string{"id", "label", "human", "verdict", "output", "response", "answer", "completion", "prompt", "model", "provider", "note"}
 )
 
-// Read reads outputs from JSON Lines, if the name ends in .jsonl, or CSV: an
+// Read reads outputs from JSON, JSON Lines or CSV: an
 // output (output, response, answer or completion), and optionally an id, a label (1,
 // good, pass or true; 0, bad, fail or false), the prompt, and vars; in CSV every other
-// column is a variable. It reports all mistakes with their lines; if there are any, it
+// column is a variable. Files of other tools ([exported.Kinds]) are recognised by their
+// content. It reports all mistakes with their lines; if there are any, it
 // returns no trials.
 func Read(file string, data []byte) ([]Trial, proviso.Mistakes) {
 	var list []Trial
-	mistakes := scanTrials(file, bytes.NewReader(data), func(t Trial) bool {
+	mistakes := scanTrials(file, bytes.NewReader(data), nil, func(t Trial) bool {
 		list = append(list, t)
 		return true
 	})
@@ -115,6 +118,12 @@ func Read(file string, data []byte) ([]Trial, proviso.Mistakes) {
 // a time. It opens the file again for every iteration. Mistakes come last, all at once,
 // as a [proviso.Mistakes].
 func File(file string, open func() (io.ReadCloser, error)) iter.Seq2[Trial, error] {
+	return Noted(file, open, nil)
+}
+
+// Noted is [File], which also calls note for what is left out of the file of another
+// tool; note may be nil.
+func Noted(file string, open func() (io.ReadCloser, error), note func(string)) iter.Seq2[Trial, error] {
 	return func(yield func(Trial, error) bool) {
 		in, err := open()
 		if err != nil {
@@ -123,7 +132,7 @@ func File(file string, open func() (io.ReadCloser, error)) iter.Seq2[Trial, erro
 		}
 		defer in.Close()
 		more := true
-		mistakes := scanTrials(file, in, func(t Trial) bool {
+		mistakes := scanTrials(file, in, note, func(t Trial) bool {
 			more = yield(t, nil)
 			return more
 		})
@@ -135,12 +144,16 @@ func File(file string, open func() (io.ReadCloser, error)) iter.Seq2[Trial, erro
 
 // scanTrials calls each for every output, until it returns false, and returns the
 // mistakes in the file.
-func scanTrials(file string, in io.Reader, each func(Trial) bool) proviso.Mistakes {
-	r := &trialReader{Table: format.Table{File: file}, each: each, lines: map[string]int{}}
-	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
-		r.jsonLines(in)
-	} else {
-		r.csv(in)
+func scanTrials(file string, in io.Reader, note func(string), each func(Trial) bool) proviso.Mistakes {
+	r := &trialReader{Table: format.Table{File: file}, each: each, note: note, lines: map[string]int{}}
+	start := bufio.NewReaderSize(in, 64<<10)
+	switch {
+	case strings.EqualFold(filepath.Ext(file), ".jsonl"):
+		r.jsonLines(start)
+	case strings.EqualFold(filepath.Ext(file), ".json"), strings.EqualFold(filepath.Ext(file), ".ndjson"), !strings.EqualFold(filepath.Ext(file), ".csv") && beginsJSON(start):
+		r.json(start)
+	default:
+		r.csv(start)
 	}
 	if r.Mistakes.Err() == nil && r.n == 0 && !r.ended {
 		r.Mistake(0, "", "there is no output in it")
@@ -152,36 +165,53 @@ func scanTrials(file string, in io.Reader, each func(Trial) bool) proviso.Mistak
 type trialReader struct {
 	format.Table
 	each  func(Trial) bool
+	note  func(string)   // may be nil
 	n     int            // trials so far
 	ended bool           // the caller wants no more
 	lines map[string]int // of ids
 }
 
 func (r *trialReader) jsonLines(in io.Reader) {
+	first := true
+	var foreign []exported.Entry // of another tool, which are read together
 	for line, err := range document.Lines(in) {
 		if err != nil {
 			r.Broken(err)
 			continue
 		}
-		o, ok := line.Value.(*value.Object)
-		if !ok {
-			r.Mistake(line.Number, "", "an object is expected")
+		if len(foreign) > 0 || first && exported.Of(line.Value) != nil {
+			place := proviso.Place{File: r.File, Line: line.Number}
+			foreign = append(foreign, exported.Entry{Value: line.Value, At: func() proviso.Place { return place }})
 			continue
 		}
-		vars, ok := o.At("vars").(*value.Object)
-		if v := o.At("vars"); !ok && v != nil {
-			r.Mistake(line.Number, "", "vars must be an object, found %s", value.Stringify(v))
-		}
-		if slip, meant := slipOf(o); slip != "" {
-			r.MistakeAt(line, "/"+slip, true, meant, "no member of an output is called %q", slip)
-			continue
-		}
-		if r.add(line.Number, o, vars, func(key, nearest, format string, args ...any) {
-			r.MistakeAt(line, "/"+key, false, nearest, format, args...)
-		}); r.ended {
+		first = false
+		if r.object(line); r.ended {
 			return
 		}
 	}
+	if len(foreign) > 0 {
+		r.exported(foreign)
+	}
+}
+
+// object reads a line of JSON Lines.
+func (r *trialReader) object(line document.Line) {
+	o, ok := line.Value.(*value.Object)
+	if !ok {
+		r.Mistake(line.Number, "", "an object is expected")
+		return
+	}
+	vars, ok := o.At("vars").(*value.Object)
+	if v := o.At("vars"); !ok && v != nil {
+		r.Mistake(line.Number, "", "vars must be an object, found %s", value.Stringify(v))
+	}
+	if slip, meant := slipOf(o); slip != "" {
+		r.MistakeAt(line, "/"+slip, true, meant, "no member of an output is called %q", slip)
+		return
+	}
+	r.add(line.Number, o, vars, func(key, nearest, format string, args ...any) {
+		r.MistakeAt(line, "/"+key, false, nearest, format, args...)
+	})
 }
 
 // slipOf returns a member of an output that is probably a slip: of the output where there
@@ -258,7 +288,7 @@ func (r *trialReader) add(line int, o, vars *value.Object, wrongLabel func(key, 
 		}
 	}
 	if !found {
-		r.Mistake(line, "", "no output is here; %s is expected", strings.Join(outputKeys, ", "))
+		r.Mistake(line, "", "no output is here; %s is expected, or what %s exports", strings.Join(outputKeys, ", "), exported.Tools)
 		wrong = true
 	}
 	t.Prompt, t.HasPrompt = o.At("prompt").(string)
