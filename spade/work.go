@@ -137,6 +137,9 @@ func (w *work) selectable(m *matrix.Matrix) *matrix.Matrix {
 	for j, name := range m.Names {
 		if !slices.Contains(w.Reject, name) {
 			out.Names, out.Cells = append(out.Names, name), append(out.Cells, m.Cells[j])
+			if m.Rest != nil {
+				out.Rest = append(out.Rest, m.Rest[j])
+			}
 		}
 	}
 	return out

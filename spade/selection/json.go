@@ -8,6 +8,9 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
+// confidence is that of the intervals in JSON.
+const confidence = 0.95
+
 // selectionJSON is the JSON form of a selection. The numbers that need a selection are
 // null without one.
 type selectionJSON struct {
@@ -60,6 +63,15 @@ type ffrJSON struct {
 	False  int  `json:"false_failures"`
 	AtMost *int `json:"at_most,omitempty"`
 	Good   int  `json:"good"`
+	// All is the estimate for all outputs, labelled or not.
+	All *widerJSON `json:"all_outputs,omitempty"`
+}
+
+type widerJSON struct {
+	Rate    float64 `json:"rate"`
+	Low     float64 `json:"low"`
+	High    float64 `json:"high"`
+	Outputs int     `json:"outputs"`
 }
 
 // doubtJSON is what undecided cells leave open.
@@ -87,6 +99,9 @@ func (s *Selection) JSON(took time.Duration) ([]byte, error) {
 		if b.Cov > 0 {
 			j.Binds.Cov = &b.Cov
 		}
+	}
+	if w, ok := s.Wider(confidence); ok {
+		j.FFR.All = &widerJSON{w.FFR.Value, w.FFR.Low, w.FFR.High, w.Outputs}
 	}
 	if j.Violates == nil {
 		j.Violates = []string{}

@@ -65,6 +65,9 @@ func (s *Selection) ban(implications *[]candidate.Implication) error {
 			continue
 		}
 		left.Names, left.Cells = append(left.Names, name), append(left.Cells, m.Cells[j])
+		if m.Rest != nil {
+			left.Rest = append(left.Rest, m.Rest[j])
+		}
 	}
 	if len(left.Names) == 0 {
 		return proviso.Errorf(proviso.Invalid, "every candidate is banned, so there is nothing to select from")

@@ -21,7 +21,11 @@ func SelectionMarkdown(s Selection) []byte {
 	if s.Found() {
 		line("")
 		for _, m := range measures(s) {
-			line("- **%s**: %s", m.name, markdownText(m.text))
+			name := m.name
+			if name == "" {
+				name = "FFR"
+			}
+			line("- **%s**: %s", name, markdownText(m.text))
 		}
 		accounts := s.Accounts()
 		if len(s.Answer.Selected) > 0 {

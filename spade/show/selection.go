@@ -144,6 +144,10 @@ func measures(s Selection) []number {
 	if s.Good+s.Bad > 0 {
 		list = append(list, number{"coverage", coverage}, number{"FFR", ffr})
 	}
+	if w, ok := s.Wider(Confidence); ok {
+		list = append(list, number{"", fmt.Sprintf("on all %s, %d of them without a label: %s, if the labels are random samples of what passes and of what fails",
+			report.Plural(w.Outputs, "output"), w.Unlabeled, report.PercentRange(w.FFR.Value, w.FFR.Low, w.FFR.High))})
+	}
 	if s.Doubt.Cells > 0 && o.Method != "none" {
 		list = append(list, number{"undecided", undecidedText(s)})
 	}
