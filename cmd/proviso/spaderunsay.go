@@ -94,9 +94,6 @@ func (p *pipeline) covered(r *spade.Result) error {
 	for _, line := range show.SumLines(sum) {
 		fmt.Fprintf(p.out, "          %s\n", line)
 	}
-	for _, line := range show.Unbound(shownSelection(r)) {
-		fmt.Fprintf(p.err, "proviso: %s\n", line)
-	}
 	if r.Compared {
 		p.showShifts(r.Shifts)
 	} else if r.Selection.Found() {
@@ -104,6 +101,9 @@ func (p *pipeline) covered(r *spade.Result) error {
 	}
 	if r.Unkept != nil {
 		p.warn(fmt.Sprintf("what changes the next time will not be explained: %v", r.Unkept))
+	}
+	for _, line := range show.Unbound(shownSelection(r)) {
+		fmt.Fprintf(p.err, "proviso: %s\n", line)
 	}
 	good, bad := r.Matrix.Count()
 	p.sayNext(p.f, shownSelection(r), good, bad)
