@@ -21,9 +21,12 @@ var kindNames = []struct {
 }
 
 // SumLines account for the sentences of a prompt, and for those that the proposal made no
-// check of, in a line each.
+// check of, in a line each; a prompt of which every sentence is covered has none.
 func SumLines(s *coverage.Sum) []string {
-	list := []string{fmt.Sprintf("%s: %s", report.Plural(s.Sentences, "sentence"), addends(s.Of[:], 0))}
+	var list []string
+	if s.Of[coverage.Covered] < s.Sentences {
+		list = append(list, fmt.Sprintf("%s: %s", report.Plural(s.Sentences, "sentence"), addends(s.Of[:], 0)))
+	}
 	n := s.Earlier
 	for _, k := range s.Unchecked {
 		n += k
@@ -56,6 +59,9 @@ func addends(of []int, earlier int) string {
 func SumMarkdown(s *coverage.Sum) []byte {
 	var b bytes.Buffer
 	b.WriteString("## Every sentence\n\n")
+	if s.Of[coverage.Covered] == s.Sentences {
+		b.WriteString("- Every sentence is covered.\n")
+	}
 	for _, line := range SumLines(s) {
 		fmt.Fprintf(&b, "- %s\n", line)
 	}
