@@ -17,6 +17,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
+// maxMistakes bounds the mistakes of a file: to find the place of one takes time.
+const maxMistakes = 100
+
 // versionReader collects the versions of a file.
 type versionReader struct {
 	file     string
@@ -85,6 +88,9 @@ func (r *versionReader) entries(entries []exported.Entry) {
 			r.add(proviso.Mistake{Place: entries[0].At(), Code: proviso.Unsupported, Message: "the name of a prompt is for files of " + exported.Tools})
 		}
 		for _, e := range entries {
+			if len(r.mistakes) > maxMistakes {
+				break
+			}
 			r.entry(e.Value, e.At)
 		}
 		return

@@ -14,6 +14,9 @@ import (
 // maxExported bounds a file of JSON, which is read whole, in bytes.
 const maxExported = 256 << 20
 
+// maxPlaces bounds the mistakes in a JSON document that have a place.
+const maxPlaces = 100
+
 // beginsJSON reports whether a file begins as JSON does. No header of a CSV file does.
 func beginsJSON(in *bufio.Reader) bool {
 	head, _ := in.Peek(1 << 10)
@@ -63,13 +66,28 @@ func (r *trialReader) json(in io.Reader) {
 		r.exported(entries)
 		return
 	}
-	for _, e := range entries {
-		at := e.At()
-		text, err := document.Text(r.File, []byte(at.Excerpt))
-		if err != nil {
-			text = ""
+	// A place is found by reading the document from its start, so not for endless mistakes.
+	r.lineOf = func(entry int) int {
+		if len(r.Mistakes) > maxPlaces {
+			return 0
 		}
-		if r.object(document.Line{Number: at.Line, Text: text, Value: e.Value}); r.ended {
+		return entries[entry].At().Line
+	}
+	for i, e := range entries {
+		in := at
+		if isList {
+			in = document.Join(at, i)
+		}
+		place := func(pointer string, key bool) proviso.Place {
+			switch {
+			case len(r.Mistakes) > maxPlaces:
+				return proviso.Place{File: r.File}
+			case key:
+				return doc.KeyPlace(in + pointer)
+			}
+			return doc.Place(in + pointer)
+		}
+		if r.object(i, e.Value, place); r.ended {
 			return
 		}
 	}

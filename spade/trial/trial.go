@@ -169,6 +169,17 @@ type trialReader struct {
 	n     int            // trials so far
 	ended bool           // the caller wants no more
 	lines map[string]int // of ids
+	// lineOf finds the line of an entry of a JSON document, which takes time; nil if
+	// entries are known by their lines.
+	lineOf func(entry int) int
+}
+
+// at is the line of an output.
+func (r *trialReader) at(line int) int {
+	if r.lineOf != nil {
+		return r.lineOf(line)
+	}
+	return line
 }
 
 func (r *trialReader) jsonLines(in io.Reader) {
@@ -185,7 +196,8 @@ func (r *trialReader) jsonLines(in io.Reader) {
 			continue
 		}
 		first = false
-		if r.object(line); r.ended {
+		place := func(pointer string, key bool) proviso.Place { return format.PlaceIn(r.File, line, pointer, key) }
+		if r.object(line.Number, line.Value, place); r.ended {
 			return
 		}
 	}
@@ -194,23 +206,23 @@ func (r *trialReader) jsonLines(in io.Reader) {
 	}
 }
 
-// object reads a line of JSON Lines.
-func (r *trialReader) object(line document.Line) {
-	o, ok := line.Value.(*value.Object)
+// object reads an output in JSON that is known by its line or entry; place finds its values and keys.
+func (r *trialReader) object(line int, v any, place func(pointer string, key bool) proviso.Place) {
+	o, ok := v.(*value.Object)
 	if !ok {
-		r.Mistake(line.Number, "", "an object is expected")
+		r.Mistake(r.at(line), "", "an object is expected")
 		return
 	}
 	vars, ok := o.At("vars").(*value.Object)
 	if v := o.At("vars"); !ok && v != nil {
-		r.Mistake(line.Number, "", "vars must be an object, found %s", value.Stringify(v))
+		r.Mistake(r.at(line), "", "vars must be an object, found %s", value.Stringify(v))
 	}
 	if slip, meant := slipOf(o); slip != "" {
-		r.MistakeAt(line, "/"+slip, true, meant, "no member of an output is called %q", slip)
+		r.MistakeHere(place("/"+slip, true), meant, "no member of an output is called %q", slip)
 		return
 	}
-	r.add(line.Number, o, vars, func(key, nearest, format string, args ...any) {
-		r.MistakeAt(line, "/"+key, false, nearest, format, args...)
+	r.add(line, o, vars, func(key, nearest, format string, args ...any) {
+		r.MistakeHere(place("/"+key, false), nearest, format, args...)
 	})
 }
 
@@ -277,7 +289,7 @@ func (r *trialReader) add(line int, o, vars *value.Object, wrongLabel func(key, 
 	}
 	wrong := false
 	if first, ok := r.lines[t.ID]; ok {
-		r.Mistake(line, "", "the id %q stands in line %d already", t.ID, first)
+		r.Mistake(r.at(line), "", "the id %q stands in line %d already", t.ID, r.at(first))
 		wrong = true
 	}
 	r.lines[t.ID] = line
@@ -288,7 +300,7 @@ func (r *trialReader) add(line int, o, vars *value.Object, wrongLabel func(key, 
 		}
 	}
 	if !found {
-		r.Mistake(line, "", "no output is here; %s is expected, or what %s exports", strings.Join(outputKeys, ", "), exported.Tools)
+		r.Mistake(r.at(line), "", "no output is here; %s is expected, or what %s exports", strings.Join(outputKeys, ", "), exported.Tools)
 		wrong = true
 	}
 	t.Prompt, t.HasPrompt = o.At("prompt").(string)

@@ -14,6 +14,8 @@ func TestSlips(t *testing.T) {
 		{"t.jsonl", "{\"output\":\"x\",\"lable\":\"good\"}\n", `t.jsonl:1:15: no member of an output is called "lable"`, "label"},
 		{"t.jsonl", "{\"outptu\":\"x\"}\n", `t.jsonl:1:2: no member of an output is called "outptu"`, "output"},
 		{"t.jsonl", "{\"output\":\"x\",\"label\":\"goood\"}\n", `t.jsonl:1:23: the label is "goood"`, "good"},
+		{"t.json", "[{\"output\":\"x\",\n  \"lable\":\"good\"}]", `t.json:2:3: no member of an output is called "lable"`, "label"},
+		{"t.json", "{\"items\": [{\"output\":\"x\", \"label\":\"goood\"}]}", `t.json:1:35: the label is "goood"`, "good"},
 		{"t.jsonl", "{\"output\":\"x\",\"labels\":[\"red\"]}\n", "", ""},
 		{"t.csv", "output,lable\nx,good\n", `t.csv:1: no column is called "lable", and it holds labels`, "label"},
 		{"t.csv", "output,lable\nx,red\n", "", ""},

@@ -59,6 +59,9 @@ func Of(entry any) *Kind {
 // than outputs.
 func (k *Kind) HoldsVersions() bool { return k.version != nil }
 
+// maxMistakes bounds the mistakes of a file: to find the place of one takes time.
+const maxMistakes = 100
+
 // Entry is one entry of a file.
 type Entry struct {
 	Value any
@@ -123,6 +126,9 @@ func (k *Kind) Versions(entries []Entry, name string) (list []Version, notes []s
 	var names []string
 	for _, e := range entries {
 		o, _ := e.Value.(*value.Object)
+		if len(mistakes) >= maxMistakes {
+			break
+		}
 		if o == nil || !k.is(o) {
 			mistakes = append(mistakes, k.foreign(e))
 			continue
@@ -190,6 +196,9 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 	var gathered []*value.Object
 	for _, e := range entries {
 		o, _ := e.Value.(*value.Object)
+		if len(mistakes) >= maxMistakes {
+			break
+		}
 		if o == nil || !k.is(o) {
 			mistakes = append(mistakes, k.foreign(e))
 			continue

@@ -34,15 +34,25 @@ func (t *Table) Mistake(line int, nearest, format string, args ...any) {
 
 // MistakeAt adds a mistake at a value of a line of JSON, or at its key, with the column.
 func (t *Table) MistakeAt(line document.Line, pointer string, key bool, nearest, format string, args ...any) {
-	place := proviso.Place{File: t.File, Line: line.Number}
-	if doc, err := document.ParseJSON(t.File, []byte(line.Text)); err == nil {
+	t.MistakeHere(PlaceIn(t.File, line, pointer, key), nearest, format, args...)
+}
+
+// MistakeHere adds a mistake at a place.
+func (t *Table) MistakeHere(place proviso.Place, nearest, format string, args ...any) {
+	t.Mistakes = OneMoreMistake(t.Mistakes, proviso.Mistake{Place: place, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest})
+}
+
+// PlaceIn returns the place of a value in a line of JSON, or of its key.
+func PlaceIn(file string, line document.Line, pointer string, key bool) proviso.Place {
+	place := proviso.Place{File: file, Line: line.Number}
+	if doc, err := document.ParseJSON(file, []byte(line.Text)); err == nil {
 		at := doc.Place(pointer)
 		if key {
 			at = doc.KeyPlace(pointer)
 		}
 		place.Column, place.Excerpt = at.Column, at.Excerpt
 	}
-	t.Mistakes = OneMoreMistake(t.Mistakes, proviso.Mistake{Place: place, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest})
+	return place
 }
 
 // MistakeInField adds a mistake in a field of a record of CSV. Lines are those of the file,
@@ -53,7 +63,7 @@ func (t *Table) MistakeInField(rec document.Record, field int, lines [][]byte, n
 		text := strings.TrimPrefix(string(bytes.TrimRight(lines[rec.Line-1], "\r")), "\ufeff")
 		place.Column, place.Excerpt = columnOf(text, field), document.Excerpt(text)
 	}
-	t.Mistakes = OneMoreMistake(t.Mistakes, proviso.Mistake{Place: place, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest})
+	t.MistakeHere(place, nearest, format, args...)
 }
 
 // columnOf returns the column of a field in a line of CSV, from 1, in characters; 0 if the
