@@ -51,6 +51,7 @@ var commands = []struct {
 	{"validate", newValidate},
 	{"version", newVersion},
 	{"view", newView},
+	{"worker", newWorker},
 }
 
 // stdio are the streams of a command.

@@ -61,7 +61,7 @@ func (f *proxyCommand) register(fs *pflag.FlagSet) {
 
 // check finds mistakes in the flags that cobra does not detect.
 func (f *proxyCommand) check() error {
-	if err := checkAddr(f.addr, "see `proviso proxy --help`"); err != nil {
+	if err := checkAddr("--addr", f.addr, "see `proviso proxy --help`"); err != nil {
 		return err
 	}
 	if (f.tlsCert == "") != (f.tlsKey == "") {
