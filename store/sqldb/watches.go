@@ -189,6 +189,7 @@ func (d project) WatchHealth(ctx context.Context, name string, now time.Time) (h
 	if err != nil {
 		return h, d.failed("read", err)
 	}
+	h.Error = d.contents.openError(seq, h.Error)
 	h.LastVerdict, h.LastError = fromMicros(verdict), fromMicros(failed)
 	// The oldest is the first of those that were enqueued first, which is nearly always the first.
 	err = d.queryRow(ctx, "SELECT (SELECT enqueued FROM watch_job WHERE watch = ?1 ORDER BY seq LIMIT 1), (SELECT count(*) FROM watch_job WHERE watch = ?1 AND token <> 0)", seq).Scan(&oldest, &h.Leased)
