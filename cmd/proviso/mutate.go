@@ -198,11 +198,11 @@ func (a *app) mutated(ctx context.Context, f *mutateFlags) (iter.Seq2[score.Outp
 		outputs.close()
 		return nil, nil, err
 	}
-	confined := f.code.sandbox
-	if confined == sandboxAuto { // a model may have written the code
-		confined = sandboxRequire
+	code := candidateCode{sandbox: f.code.sandbox}
+	if code.sandbox == sandboxAuto { // a model may have written it
+		code.sandbox = sandboxRequire
 	}
-	try, closeEngine, err := a.spadeEngine(ctx, &f.evalFlags, dirOf(f.selected), confined)
+	try, closeEngine, err := a.spadeEngine(ctx, &f.evalFlags, dirOf(f.selected), &code)
 	if err != nil {
 		outputs.close()
 		return nil, nil, err
