@@ -7,11 +7,13 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/propose"
+	"github.com/proviso-eval/proviso/spade/rules"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
@@ -65,12 +67,16 @@ func newSpadePropose(a *app) *cobra.Command {
 	f.spadeAsking.register(fs, "proposes")
 	fs.BoolVar(&f.rules, "rules", false, "propose by rules, without a model unless --model names one")
 	fs.StringVar(&f.examples, "examples", "", "`FILE` of outputs, CSV or JSON Lines: one is shown to the model, and candidates are tried on them")
-	fs.BoolVar(&f.dropped, "dropped", false, "also propose for sentences that the last version no longer has")
+	droppedVar(fs, &f.dropped)
 	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already in the file of -o")
 	fs.BoolVar(&f.all, "all", false, "on the terminal, list every sentence without an assertion")
 	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, yaml, jsonl or json; default by the suffix of -o, else terminal")
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output; keeps what is in it")
 	return cmd
+}
+
+func droppedVar(fs *pflag.FlagSet, dropped *bool) {
+	fs.BoolVar(dropped, "dropped", true, "also propose for sentences that the last version no longer has, marked as no longer asked; =false leaves them out")
 }
 
 func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) error {
@@ -129,6 +135,7 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 		fmt.Fprintf(a.err, "proviso: %s in %s; no check was made of %s\n", plural(len(p.Candidates), "candidate"), printable(f.out), plural(len(p.Unproposed), "sentence"))
 	}
 	if m == nil {
+		a.sayUnread(h)
 		return a.orStopped(ctx, stopped)
 	}
 	a.sayNotes(p)
@@ -143,6 +150,13 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 		return exitError{exitUndecided}
 	}
 	return nil
+}
+
+// sayUnread says what the rules do not read of a prompt in another language.
+func (a *app) sayUnread(h *delta.History) {
+	if unread := rules.Unread(h.Changes[len(h.Changes)-1].Text); unread != "" {
+		fmt.Fprintf(a.err, "proviso: %s\n", unread)
+	}
 }
 
 // sayNotes prints what a person should know of the questions about each version.

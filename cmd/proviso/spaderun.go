@@ -22,6 +22,7 @@ type spadeRun struct {
 	prompts string
 	rules   bool
 	fresh   bool
+	dropped bool
 	judge   judgeFlags
 	trials  trialFlags
 	labels  string
@@ -81,6 +82,7 @@ func (f *spadeRun) register(cmd *cobra.Command) {
 	fs.Lookup("judge").Usage = "provider `ID` of the judge model for implications and for judged candidates"
 	fs.BoolVar(&f.rules, "rules", false, "with --model: also propose by rules")
 	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already proposed")
+	droppedVar(fs, &f.dropped)
 	f.trials.register(fs)
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels that override those of the outputs (default labels.jsonl of the folder, if it exists)")
 	fs.StringVar(&f.sandbox, "sandbox", sandboxRequire, "`MODE` of the sandbox for the Python of candidates: require (refuse to run it without a sandbox) or off")
@@ -189,7 +191,7 @@ func (p *pipeline) openPropose(ctx context.Context, s *spade.Steps) (end func(),
 		return nil, err
 	}
 	o := &s.Propose
-	o.Rules, o.Concurrency = p.f.rules || p.f.model == "", p.f.concurrency
+	o.Rules, o.Dropped, o.Concurrency = p.f.rules || p.f.model == "", p.f.dropped, p.f.concurrency
 	if p.f.trials.examples != "" {
 		if o.Trials, err = p.trialsOf(p.f.trials.examples); err != nil {
 			return nil, err

@@ -47,7 +47,9 @@ func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) e
 	case spade.Propose:
 		p.sayStep(f, "propose", spade.CandidatesFile, show.ProposalLine(r.Proposal, p.model != nil))
 		f.take(p.app, "to propose", p.asked, r.Proposal.Spent())
-		if p.model != nil {
+		if p.model == nil {
+			p.sayUnread(r.History)
+		} else {
 			p.sayNotes(r.Proposal)
 			if ctx.Err() == nil {
 				p.sayFailed(r.Proposal)
@@ -69,6 +71,9 @@ func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) e
 	case spade.Select:
 		if !r.Selection.Found() {
 			p.sayVerdict(shownSelection(r))
+		}
+		if n := len(r.SetAside); n > 0 {
+			fmt.Fprintf(p.err, "proviso: %s of what the prompt no longer asks left out, since no labels show that they still hold: %s\n", plural(n, "candidate"), show.Names(r.SetAside, show.MaxNames))
 		}
 		p.sayStep(f, "select", spade.SuiteFile, show.SelectionLine(shownSelection(r)))
 	case spade.Cover:

@@ -21,11 +21,15 @@ type changeJSON struct {
 }
 
 type deltaJSON struct {
-	Change   string `json:"change"` // added, removed or moved
-	Text     string `json:"text"`
-	Line     int    `json:"line"`
-	From     int    `json:"from,omitempty"`
-	Category string `json:"category,omitempty"`
+	Change    string `json:"change"` // added, removed or moved
+	Text      string `json:"text"`
+	Line      int    `json:"line"`
+	Part      string `json:"part,omitempty"` // heading, code, example or markup
+	From      int    `json:"from,omitempty"`
+	Former    string `json:"former,omitempty"`
+	Condition string `json:"condition,omitempty"`
+	When      string `json:"when,omitempty"`
+	Category  string `json:"category,omitempty"`
 }
 
 type skipJSON struct {
@@ -50,7 +54,7 @@ func (c *Change) plain() changeJSON {
 		j.Time = &c.Time
 	}
 	for i, d := range c.Deltas {
-		j.Changes[i] = deltaJSON{Change: Kind(d), Text: d.Text, Line: d.Line, From: d.From}
+		j.Changes[i] = deltaJSON{Change: Kind(d), Text: d.Text, Line: d.Line, Part: d.Part, From: d.From, Former: d.Former, Condition: d.Condition, When: d.When}
 	}
 	return j
 }

@@ -1,8 +1,10 @@
 package rules
 
 import (
-	"github.com/proviso-eval/proviso/spade/delta"
+	"cmp"
 	"regexp"
+
+	"github.com/proviso-eval/proviso/spade/delta"
 )
 
 // categories recognise the topic of a sentence without a check. The first match counts.
@@ -27,6 +29,17 @@ func categoryOf(s *sentence) string {
 	}
 	return delta.OtherCategory
 }
+
+// category returns the topic of the sentence. Of other languages the topic is not known.
+func (s *sentence) category() string {
+	if s.unread != "" {
+		return delta.OtherCategory
+	}
+	return categoryOf(s)
+}
+
+// reason explains why rules make no check for the sentence.
+func (s *sentence) reason() string { return cmp.Or(s.unread, reasonOf(categoryOf(s))) }
 
 // reasonOf explains why rules make no check for a sentence of a category.
 func reasonOf(category string) string {

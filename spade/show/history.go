@@ -133,8 +133,14 @@ var changeSigns = map[string]struct{ sign, color string }{
 func (t *history) delta(d proviso.Delta, category string) {
 	look := changeSigns[delta.Kind(d)]
 	note := ""
-	if d.Moved {
+	switch {
+	case d.Moved:
 		note = fmt.Sprintf(" (was line %d)", d.From)
+	case d.Former != "":
+		note = fmt.Sprintf(" (rewords line %d)", d.From)
+	}
+	if d.Condition != "" {
+		note += " (if " + report.Line(d.Condition, 60) + ")"
 	}
 	if category != "" {
 		note += "  [" + category + "]"
