@@ -8,8 +8,9 @@ import (
 
 // The labels of the two halves of an example, in lower case.
 var (
-	inputLabels  = strings.Fields("input user human customer client question q query request text message email tweet review sentence student problem prompt source document article passage context eingabe frage kunde nutzer entrée question entrada pregunta cliente")
-	outputLabels = strings.Fields("output reply response answer a assistant ai bot agent model result summary translation label sentiment category classification class completion solution expected ausgabe antwort réponse sortie salida respuesta")
+	inputLabels     = strings.Fields("input user human customer client question q query request text message email tweet review sentence student problem prompt source document article passage context eingabe frage kunde nutzer entrée question entrada pregunta cliente")
+	labelAdjectives = strings.Fields("example sample final intermediate correct expected ideal good bad user model assistant customer")
+	outputLabels    = strings.Fields("output reply response answer a assistant ai bot agent model result summary translation label sentiment category classification class completion solution expected ausgabe antwort réponse sortie salida respuesta")
 )
 
 // longestExample is how many lines of a prompt are read to find the end of an example.
@@ -85,8 +86,12 @@ func (s *splitter) label(i int) exampleLabel {
 	if strings.HasPrefix(strings.TrimSpace(rest), "//") {
 		return noLabel
 	}
-	for _, w := range strings.Fields(word) {
-		if w != "example" && w != "sample" && w != "the" && w != "your" && word != w && !strings.HasPrefix(word, "example ") && !strings.HasPrefix(word, "sample ") {
+	if strings.HasSuffix(word, "final answer is") {
+		return outputLabel
+	}
+	words := strings.Fields(word)
+	for i, w := range words {
+		if i < len(words)-1 && !slices.Contains(labelAdjectives, w) {
 			return noLabel
 		}
 	}

@@ -16,8 +16,15 @@ type changeJSON struct {
 	Time       *time.Time  `json:"time,omitempty"`
 	Template   string      `json:"template"`
 	Categories []string    `json:"categories,omitempty"`
+	Groups     *groupsJSON `json:"groups,omitempty"`
 	Error      string      `json:"error,omitempty"` // why there are no categories
 	Changes    []deltaJSON `json:"changes"`
+}
+
+// groupsJSON are the categories of a version by the groups of the taxonomy.
+type groupsJSON struct {
+	Structural []string `json:"structural"`
+	Content    []string `json:"content"`
 }
 
 type deltaJSON struct {
@@ -30,6 +37,7 @@ type deltaJSON struct {
 	Condition string `json:"condition,omitempty"`
 	When      string `json:"when,omitempty"`
 	Category  string `json:"category,omitempty"`
+	Group     string `json:"group,omitempty"`
 }
 
 type skipJSON struct {
@@ -72,12 +80,14 @@ func (c *Change) classified(list []Classes, i int) changeJSON {
 	if i >= len(list) {
 		return j
 	}
-	j.Categories = list[i].Whole
+	if j.Categories = list[i].Whole; len(j.Categories) > 0 {
+		j.Groups = &groupsJSON{append([]string{}, InGroup(j.Categories, Structural)...), append([]string{}, InGroup(j.Categories, Content)...)}
+	}
 	if list[i].Err != nil {
 		j.Error = list[i].Err.Error()
 	}
 	for k, category := range list[i].Deltas {
-		j.Changes[k].Category = category
+		j.Changes[k].Category, j.Changes[k].Group = category, GroupOf(category)
 	}
 	return j
 }
