@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-monitor demo-embed demo-panel demo-playground demos test race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean pictures
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-monitor demo-embed demo-panel demo-playground demos test test-postgres race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean pictures
 
 export CGO_ENABLED := 0
 # One form of every package for builds, tests and releases, wherever the checkout is:
@@ -52,6 +52,9 @@ demos: demo demo-support demo-models demo-judge demo-spade demo-gate demo-monito
 
 test: ## run every test
 	go test ./...
+
+test-postgres: ## run the tests of the server on PostgreSQL, too (needs its programs)
+	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -short ./server
 
 race: ## run the tests of what is concurrent under the race detector
 	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./judge/attack ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./internal/watch ./otlp ./spade ./spade/classify ./spade/label ./spade/matrix ./spade/propose ./spade/subsume ./store/files ./engine

@@ -30,8 +30,9 @@ var ranks = map[string]int{
 	"internal/turns":   0,
 	"internal/watch":   0,
 
-	".":               1,
-	"internal/marked": 1,
+	".":                           1,
+	"store/postgres/postgrestest": 1,
+	"internal/marked":             1,
 
 	"internal/kind":       2,
 	"internal/textlist":   2,
@@ -88,6 +89,7 @@ var ranks = map[string]int{
 	"internal/suiteschema":     5,
 	"spade/internal/format":    5,
 	"spade/internal/spadetest": 5,
+	"store/sqldb":              5,
 	"store/storetest":          5,
 
 	"gate/baseline":   6,
@@ -97,6 +99,7 @@ var ranks = map[string]int{
 	"spade/delta":     6,
 	"spade/trial":     6,
 	"store/files":     6,
+	"store/postgres":  6,
 	"store/sqlite":    6,
 
 	"gate/show":    7,

@@ -16,7 +16,7 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	name := filepath.Join(dir, "proviso.exe")
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", name, "github.com/proviso-eval/proviso/cmd/proviso")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", name, "github.com/proviso-eval/proviso/cmd/proviso")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)

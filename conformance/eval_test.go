@@ -68,11 +68,11 @@ func (b *bench) run(t *testing.T, dir, file string) (*run.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Cleanup(func() {
+	defer func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
-	})
+	}()
 	plan, mistakes := e.Plan(t.Context(), run.Task{Dir: filepath.Join(dir, "runs")})
 	if err := mistakes.Err(); err != nil {
 		return nil, err

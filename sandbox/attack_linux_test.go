@@ -302,7 +302,7 @@ func attackAll(t *testing.T, namespaces bool) {
 		Dir: p.dir, Timeout: 3 * time.Second, Workers: 8, Ask: asker,
 		Env: environment("OPENAI_API_KEY", "sk-"+"planted", "HOME", filepath.Dir(p.secret)),
 	}
-	o = sandbox.Grace(o, time.Second)
+	o = sandbox.Grace(o, 300*time.Millisecond) // what cannot be interrupted computes until then
 	if !namespaces {
 		o = sandbox.NoNamespaces(o)
 	}

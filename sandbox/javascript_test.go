@@ -303,11 +303,18 @@ func TestNodeThreads(t *testing.T) {
 			return v.(float64)
 		}
 		spent("spin")
-		time.Sleep(1500 * time.Millisecond)
+		time.Sleep(700 * time.Millisecond)
 		spent("") // of code that acts, the worker in which the thread spins answers once more
-		first := spent("")
-		time.Sleep(500 * time.Millisecond)
-		if used := spent("") - first; used > 30e3 || used < 0 && purpose != 0 {
+		// On a busy machine a thread that spins may get less than the tenth of a
+		// processor that it is known by, and more the next time.
+		used, allowed := 0.0, -1.0
+		for try := 0; try < 5 && (used > allowed || used < 0 && purpose != 0); try++ {
+			first, start := spent(""), time.Now()
+			time.Sleep(500 * time.Millisecond)
+			used = spent("") - first
+			allowed = 30e3 + float64(time.Since(start).Microseconds())/10
+		}
+		if used > allowed || used < 0 && purpose != 0 {
 			t.Errorf("purpose %v: the worker uses %v µs of 500 ms in which nobody calls it", purpose, used)
 		}
 		_ = f.Close()

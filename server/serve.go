@@ -21,13 +21,15 @@ const (
 	cutOffTimeout = 5 * time.Second
 )
 
-// Serve executes runs, and accepts requests from l until ctx ends. Then it
+// Serve executes runs, if there are [Options.Jobs], and accepts requests from l until ctx ends. Then it
 // stops: readiness is down for [Options.Drain], current requests are completed
 // within [Options.StopTimeout], and runs stop after their finished rows and
 // continue at the next start. The error lists what did not end in time.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	if err := s.o.Jobs.Start(ctx, s.work); err != nil {
-		return errors.Join(err, l.Close())
+	if s.o.Jobs != nil {
+		if err := s.o.Jobs.Start(ctx, s.work); err != nil {
+			return errors.Join(err, l.Close())
+		}
 	}
 	srv := &http.Server{
 		Handler: s, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
@@ -78,7 +80,7 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 	jobs := make(chan error, 1)
 	go func() {
 		s.stopWatching()
-		jobs <- s.o.Jobs.Stop(ctx)
+		jobs <- s.stopJobs(ctx)
 	}()
 	err := srv.Shutdown(ctx)
 	s.evaluations.stop(ctx)
@@ -100,6 +102,13 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 		err = errors.Join(err, fmt.Errorf("stop the runs: %w", failed))
 	}
 	return err
+}
+
+func (s *Server) stopJobs(ctx context.Context) error {
+	if s.o.Jobs == nil {
+		return nil
+	}
+	return s.o.Jobs.Stop(ctx)
 }
 
 // housekeep regularly removes expired data.

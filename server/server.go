@@ -34,12 +34,15 @@ type Evaluator interface {
 	Identity() string
 }
 
-// Options configure a [Server]. Store, Jobs and Judge are required.
+// Options configure a [Server]. Store and Judge are required.
 type Options struct {
 	Store store.Store
-	Jobs  store.Jobs
+	Jobs  store.Jobs // nil if other processes execute the runs
 	// Judge evaluates single outputs. Its providers must be [Metered].
 	Judge Evaluator
+	// NoJudge says why Judge has no model to ask, and is "" if it has one. Watches whose
+	// assertions need one warn with it.
+	NoJudge string
 	// Judges opens judges for trials of changed assertions; nil serves no trials.
 	Judges Judges
 	// Runner reads suites and runs them; nil serves no suites.
@@ -186,8 +189,8 @@ type Server struct {
 
 // New returns a server that is not ready yet: see [Server.Serve].
 func New(o Options) (*Server, error) {
-	if o.Store == nil || o.Jobs == nil || o.Judge == nil {
-		return nil, proviso.Errorf(proviso.Internal, "a server needs a store, jobs and a judge")
+	if o.Store == nil || o.Judge == nil {
+		return nil, proviso.Errorf(proviso.Internal, "a server needs a store and a judge")
 	}
 	o.defaults()
 	s := &Server{

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,7 +18,6 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
-	"github.com/proviso-eval/proviso/store/sqlite"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -46,7 +43,7 @@ func passing(_ context.Context, r *judge.Request) (*judge.Response, error) {
 type fixture struct {
 	*server.Server
 	t     *testing.T
-	store *sqlite.DB
+	store testStore
 	url   string
 	log   *safeBuffer
 	stop  func() error // ends Serve and waits
@@ -79,50 +76,6 @@ func must[T any](t *testing.T, v T, err error) T {
 	return v
 }
 
-// emptyStore is the file of an empty database, so that not every test has to
-// create one.
-var emptyStore = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "proviso-server-test-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "proviso.db")
-	db, err := sqlite.Open(context.Background(), path, sqlite.Options{})
-	if err != nil {
-		return nil, err
-	}
-	if err := db.Close(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
-})
-
-// openStore opens a database, a new one if there is none. It is closed at the end
-// of the test, if it is not before.
-func openStore(t *testing.T, path string) *sqlite.DB {
-	t.Helper()
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		data, err := emptyStore()
-		if err == nil {
-			err = os.WriteFile(path, data, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	db, err := sqlite.Open(t.Context(), path, sqlite.Options{Poll: 20 * time.Millisecond, Retry: func(int) time.Duration { return time.Millisecond }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db
-}
-
 // start serves on a free port of this machine. Missing options get defaults.
 func start(t *testing.T, o server.Options) *fixture {
 	t.Helper()
@@ -131,7 +84,7 @@ func start(t *testing.T, o server.Options) *fixture {
 		f.store = openStore(t, filepath.Join(t.TempDir(), "proviso.db"))
 		o.Store, o.Jobs = f.store, f.store
 	} else {
-		f.store = o.Store.(*sqlite.DB)
+		f.store, _ = o.Store.(testStore)
 	}
 	if o.Judge == nil {
 		o.Judge = evaluator(passing)

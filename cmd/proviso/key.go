@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -17,12 +16,12 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
-	"github.com/proviso-eval/proviso/store/sqlite"
+	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
 // keyFlags are the flags of all commands below key.
 type keyFlags struct {
-	db     string
+	place  storePlace
 	format string
 }
 
@@ -41,14 +40,14 @@ func newKey(a *app) *cobra.Command {
 
 // add adds the flags to a command, in the order of their names.
 func (f *keyFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.db, "db", "", "database `FILE` of the server (default $XDG_STATE_HOME/proviso/proviso.db)")
+	f.place.register(cmd.Flags(), "the data of the server")
 	cmd.Flags().StringVar(&f.format, "format", "table", "`FORMAT` of the output: table or json")
 }
 
 // check refuses unknown formats.
 func (f *keyFlags) check() error {
 	if f.format == "table" || f.format == "json" {
-		return nil
+		return f.place.check()
 	}
 	return &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("--format %s: there is no such format", f.format),
 		Valid: []string{"table", "json"}}
@@ -132,23 +131,12 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// databasePath returns the default place of the server's database.
-func (a *app) databasePath(flag string) string {
-	if flag != "" {
-		return flag
-	}
-	return a.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"), filepath.Join("proviso", "proviso.db"))
-}
-
 // withKeys opens the database, which must exist unless it may be created.
 func (a *app) withKeys(ctx context.Context, f *keyFlags, make bool, do func(store.Keys) error) error {
-	path := a.databasePath(f.db)
-	if !make {
-		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-			return proviso.Because(err, proviso.NotFound, "there is no database %s; `proviso key create` makes it", path)
-		}
+	db, err := openStore(ctx, f.place.of(a), make, sqldb.Options{})
+	if errors.Is(err, os.ErrNotExist) {
+		return proviso.Errorf(proviso.NotFound, "%w; `proviso key create` makes it", err)
 	}
-	db, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if err != nil {
 		return err
 	}

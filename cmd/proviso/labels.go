@@ -19,7 +19,8 @@ import (
 
 // labelsFlags are the flags of the commands below labels.
 type labelsFlags struct {
-	dir, db, server, project string // where the labels are
+	dir, server, project string // where the labels are
+	data                 storePlace
 
 	run, by, queue string
 	history        bool
@@ -32,7 +33,7 @@ func newLabels(a *app) *cobra.Command {
 		Use:   "labels",
 		Short: "List, export and import the labels of people",
 		Long: "labels reads and writes what people said of outputs: beside the kept runs, where `proviso view` writes\n" +
-			"it, in the database of a server (--db), or through a server (--server). `proviso align` and\n" +
+			"it, in the database of a server (--store), or through a server (--server). `proviso align` and\n" +
 			"`proviso spade label` read what export writes.",
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -44,7 +45,7 @@ func newLabels(a *app) *cobra.Command {
 // place adds the flags that say where labels are.
 func (f *labelsFlags) place(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
-	cmd.Flags().StringVar(&f.db, "db", "", "the labels in the database `FILE` of a server")
+	f.data.register(cmd.Flags(), "the labels of a server")
 	cmd.Flags().StringVar(&f.server, "server", "", "the labels on the server at `URL`; "+keyVariable+" holds the key")
 	cmd.Flags().StringVar(&f.project, "project", "", "the labels of this `PROJECT` (default that of the key, or "+string(store.DefaultProject)+")")
 }
@@ -59,20 +60,22 @@ func (f *labelsFlags) filter(cmd *cobra.Command) {
 
 func (f *labelsFlags) check() error {
 	given := 0
-	for _, text := range []string{f.dir, f.db, f.server} {
+	for _, text := range []string{f.dir, f.data.db + f.data.store, f.server} {
 		if text != "" {
 			given++
 		}
 	}
 	switch {
 	case given > 1:
-		return usageError{fmt.Errorf("--run-dir, --db and --server exclude each other"), "labels are in one place"}
-	case f.project != "" && f.db == "" && f.server == "":
-		return usageError{fmt.Errorf("--project is for --db and --server"), "labels beside kept runs have no project"}
+		return usageError{fmt.Errorf("--run-dir, --store, --db and --server exclude each other"), "labels are in one place"}
+	case f.project != "" && !f.data.given() && f.server == "":
+		return usageError{fmt.Errorf("--project is for --store, --db and --server"), "labels beside kept runs have no project"}
 	case f.project != "":
-		return store.Project(f.project).Check()
+		if err := store.Project(f.project).Check(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return f.data.check()
 }
 
 func newLabelsExport(a *app) *cobra.Command {

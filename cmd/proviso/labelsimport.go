@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -22,7 +21,7 @@ import (
 	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/files"
-	"github.com/proviso-eval/proviso/store/sqlite"
+	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
 const labelsPath = "/v1/labels/file"
@@ -150,7 +149,7 @@ func (a *app) sheetLines(f *labelsFlags, name string, data []byte) ([]label.Line
 
 // withLabels opens the labels beside the kept runs, or those of a database.
 func (a *app) withLabels(ctx context.Context, f *labelsFlags, do func(store.ProjectStore) error) error {
-	if f.db == "" {
+	if !f.data.given() {
 		dir := f.dir
 		if dir == "" {
 			dir = a.stateDir()
@@ -161,10 +160,7 @@ func (a *app) withLabels(ctx context.Context, f *labelsFlags, do func(store.Proj
 		}
 		return errors.Join(do(s.In(store.DefaultProject)), s.Close())
 	}
-	if _, err := os.Stat(f.db); errors.Is(err, os.ErrNotExist) {
-		return proviso.Because(err, proviso.NotFound, "there is no database %s", f.db)
-	}
-	db, err := sqlite.Open(ctx, f.db, sqlite.Options{})
+	db, err := openStore(ctx, f.data.of(a), false, sqldb.Options{})
 	if err != nil {
 		return err
 	}

@@ -13,13 +13,13 @@ import (
 )
 
 // checkAddr finds a mistake in the value of --addr.
-func checkAddr(addr, hint string) error {
+func checkAddr(flag, addr, hint string) error {
 	_, port, err := net.SplitHostPort(addr)
 	if err == nil {
 		_, err = net.LookupPort("tcp", port)
 	}
 	if err != nil {
-		return badValue("--addr", "an address and a port, such as 127.0.0.1:8080", addr, hint)
+		return badValue(flag, "an address and a port, such as 127.0.0.1:8080", addr, hint)
 	}
 	return nil
 }

@@ -21,18 +21,20 @@ import (
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
-	"github.com/proviso-eval/proviso/store/sqlite"
+	"github.com/proviso-eval/proviso/store/postgres"
+	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
 // serveCommand holds the flags of serve.
 type serveCommand struct {
 	evalFlags // models, judge, trust and concurrency; the other fields have no flag here
 	addr      string
-	db        string
+	place     storePlace
 	hosts     []string
 	tlsCert   string
 	tlsKey    string
 	workers   int
+	lease     time.Duration // 0 is the usual one
 	calls     int
 	traffic   serveTraffic
 	server    server.Options
@@ -47,7 +49,8 @@ func newServe(a *app) *cobra.Command {
 		Short: "Serve the app to a team, and evaluations, suites and runs over HTTP",
 		Long: "serve starts an HTTP server. Its address shows the app in a browser: runs, comparisons,\n" +
 			"assertions and judges. Programs use the API: POST /v1/evaluate checks one output; suites, runs\n" +
-			"and their results are stored in one SQLite file. Suites of clients are untrusted: they run no\n" +
+			"and their results are stored in one SQLite file, or in a\n" +
+			"PostgreSQL database that several servers share. Suites of clients are untrusted: they run no\n" +
 			"code.\n\n" +
 			"Clients authenticate with API keys, which `proviso key create` makes. Until there is a key,\n" +
 			"only this machine can connect. The log on standard output has one line of JSON for each\n" +
@@ -64,21 +67,13 @@ func newServe(a *app) *cobra.Command {
 func (f *serveCommand) register(fs *pflag.FlagSet) {
 	o := &f.server
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `ADDRESS`:PORT; an address that other machines can reach needs keys")
-	fs.StringVar(&f.db, "db", "", "database `FILE` (default $XDG_STATE_HOME/proviso/proviso.db)")
+	f.place.register(fs, "the data")
 	fs.StringArrayVar(&f.hosts, "host", nil, "host `NAME` that requests may use; may be repeated (default localhost if only this machine can connect, else any)")
 	fs.StringArrayVar(&f.server.PanelOrigins, "panel-origin", nil, "`ORIGIN` whose pages may show panels with a panel token, such as https://app.example; may be repeated")
 	fs.StringVar(&f.tlsCert, "tls-cert", "", "PEM `FILE` with the certificate and its intermediate certificates")
 	fs.StringVar(&f.tlsKey, "tls-key", "", "PEM `FILE` with the private key of the certificate")
-	f.judge.registerJudge(fs)
-	f.judge.registerManner(fs)
-	f.models.register(fs)
-	fs.StringArrayVar(&f.trust.env, "allow-env", nil, "let suites use the environment variable `NAME`")
-	fs.StringArrayVar(&f.trust.hosts, "allow-host", nil, "also let suites send requests to `HOST`; name a private host by its address, or as localhost")
 	fs.StringVar(&f.server.Alignment, "alignment", "", "`FILE` that `proviso align --save=FILE` writes, so that the page of judges shows how far each agrees with people")
-	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables of the server")
-	countVar(fs, &f.calls, "model-concurrency", "", 128, 1, "at most `N` calls to the endpoint of one model at a time")
-	countVar(fs, &f.workers, "workers", "", 4, 1, "execute `N` runs at a time")
-	countVar(fs, &f.concurrency, "max-concurrency", "j", 32, 1, "at most `N` rows of a run at a time")
+	countVar(fs, &f.workers, "workers", "", 4, 0, "execute `N` runs at a time; 0 leaves runs and watches to `proviso worker`")
 	fs.Int64Var(&o.BodyLimit, "body-limit", 8<<20, "limit of the body of a request, in `BYTES`")
 	fs.Int64Var(&o.RunLimit, "run-limit", 256<<20, "limit of a run that is pushed, in `BYTES`")
 	fs.Float64Var(&o.Rate, "rate", 100, "limit of `N` requests a second for each key, with bursts of twice as many; 0 is no limit")
@@ -90,8 +85,21 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.KeepContents, "keep-contents", false, "store requests and answers of /v1/evaluate in full, not only their result")
 	timeVar(fs, &o.KeepRuns, "keep-runs", 0, "remove runs that ended `TIME` ago (default never)")
 	timeVar(fs, &o.KeepEvaluations, "keep-evaluations", 0, "remove evaluations after `TIME` (default never)")
+	f.registerWork(fs)
 	f.registerTraffic(fs)
 	f.registerMonitor(fs)
+}
+
+// registerWork adds the flags of whoever executes runs, a server or a worker.
+func (f *serveCommand) registerWork(fs *pflag.FlagSet) {
+	f.judge.registerJudge(fs)
+	f.judge.registerManner(fs)
+	f.models.register(fs)
+	fs.StringArrayVar(&f.trust.env, "allow-env", nil, "let suites use the environment variable `NAME`")
+	fs.StringArrayVar(&f.trust.hosts, "allow-host", nil, "also let suites send requests to `HOST`; name a private host by its address, or as localhost")
+	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables")
+	countVar(fs, &f.calls, "model-concurrency", "", 128, 1, "at most `N` calls to the endpoint of one model at a time")
+	countVar(fs, &f.concurrency, "max-concurrency", "j", 32, 1, "at most `N` rows of a run at a time")
 }
 
 // check finds mistakes in the flags that cobra does not detect.
@@ -106,7 +114,10 @@ func (f *serveCommand) check() error {
 	case !(o.Rate >= 0):
 		return badValue("--rate", "a number of at least 0", strconv.FormatFloat(o.Rate, 'g', -1, 64), see)
 	}
-	if err := checkAddr(f.addr, see); err != nil {
+	if err := f.place.check(); err != nil {
+		return err
+	}
+	if err := checkAddr("--addr", f.addr, see); err != nil {
 		return err
 	}
 	if (f.tlsCert == "") != (f.tlsKey == "") {
@@ -161,27 +172,44 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 	if err := f.checkAlignment(); err != nil {
 		return err
 	}
+	if f.workers == 0 && !postgres.IsURL(f.place.of(a)) {
+		return usageError{errors.New("--workers 0 needs --store with the URL of a PostgreSQL database"), "workers are other processes, and a file is for one"}
+	}
+	db, err := a.openServed(ctx, f)
+	if err != nil {
+		return err
+	}
+	if f.workers > 0 {
+		f.server.Jobs = db
+	} else {
+		f.server.WatchWorkers = 0
+	}
+	return errors.Join(a.serveStore(ctx, f), db.Close())
+}
+
+// openServed opens the store of a server or a worker, and sets the options that concern it.
+func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, error) {
 	log := slog.New(slog.NewJSONHandler(a.out, nil))
 	env, _, err := f.trust.around(a.env, f.envFiles)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.redacting(a, env); err != nil {
-		return err
+		return nil, err
 	}
 	key, err := f.contentKey(env)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	db, err := sqlite.Open(ctx, a.databasePath(f.db), sqlite.Options{Workers: f.workers, Logger: log, ContentKey: key})
+	db, err := openStore(ctx, f.place.of(a), true, sqldb.Options{Workers: f.workers, Lease: f.lease, Logger: log, ContentKey: key})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := db.CheckContentKey(); err != nil {
-		return errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
+		return nil, errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
 	}
-	f.server.Store, f.server.Jobs, f.server.Log, f.server.Version = db, db, log, versionName()
-	return errors.Join(a.serveStore(ctx, f), db.Close())
+	f.server.Store, f.server.Log, f.server.Version = db, log, versionName()
+	return db, nil
 }
 
 func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
@@ -193,7 +221,7 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 	if !local && keys == 0 {
 		return usageError{
 			err:  fmt.Errorf("--addr %s can be reached by others, and there are no keys", f.addr),
-			hint: "make one with `proviso key create NAME` and the same --db, or listen on 127.0.0.1",
+			hint: "make one with `proviso key create NAME` and the same --store or --db, or listen on 127.0.0.1",
 		}
 	}
 	f.server.Open = local
@@ -207,7 +235,7 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 		}
 		f.server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
-	work, sweep, err := workFolder(a.databasePath(f.db) + ".work")
+	work, sweep, err := workFolder(workBase(f.place.of(a)))
 	if err != nil {
 		return coded(err)
 	}
@@ -238,8 +266,8 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 }
 
 // workFolder creates the folder for the files of running runs below base, and returns a
-// function that removes it. It also removes what killed servers left there.
-func workFolder(base string) (work string, sweep func(), err error) {
+// function that removes what killed servers left there, unless others use it.
+func workFolder(base string, shared bool) (work string, sweep func(), err error) {
 	if err := os.MkdirAll(base, 0o700); err != nil {
 		return "", nil, err
 	}
@@ -247,6 +275,9 @@ func workFolder(base string) (work string, sweep func(), err error) {
 		return "", nil, err
 	}
 	return work, func() {
+		if shared {
+			return
+		}
 		entries, _ := os.ReadDir(base) // unlisted entries stay
 		for _, e := range entries {
 			if e.Name() != filepath.Base(work) {

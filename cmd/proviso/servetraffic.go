@@ -21,12 +21,16 @@ type serveTraffic struct {
 func (f *serveCommand) registerTraffic(fs *pflag.FlagSet) {
 	o := &f.server
 	fs.StringVar(&f.traffic.redact, "redact-events", "", "`FILE` with a list of rules, as YAML or JSON: what they name is removed from events before anything is stored")
-	fs.StringVar(&f.traffic.keyEnv, "content-key-env", "", "seal the texts of events with the key in the variable `NAME`: 32 characters or more, for good")
+	f.registerContentKey(fs)
 	shareVar(fs, &o.TrafficShare, "traffic-share", 1, "keep the texts of this `SHARE` of the conversations of agents without a watch")
 	timeVar(fs, &o.KeepTraffic.Contents, "keep-texts", 7*24*time.Hour, "remove the texts of events after `TIME`")
 	timeVar(fs, &o.KeepTraffic.Failures, "keep-failures", 30*24*time.Hour, "remove the texts of events with a failing verdict, or without an answer, after `TIME`")
 	timeVar(fs, &o.KeepTraffic.Verdicts, "keep-verdicts", 90*24*time.Hour, "remove events, thumbs and the verdicts of watches after `TIME`")
 	timeVar(fs, &o.KeepTraffic.Rollups, "keep-rollups", 395*24*time.Hour, "remove what events and verdicts add up to by hour, and closed alarms, after `TIME`")
+}
+
+func (f *serveCommand) registerContentKey(fs *pflag.FlagSet) {
+	fs.StringVar(&f.traffic.keyEnv, "content-key-env", "", "seal the texts of events with the key in the variable `NAME`: 32 characters or more, for good")
 }
 
 // contentKey returns the key of contents, nil if there is none.

@@ -64,7 +64,7 @@ type shown struct {
 
 func (a *app) view(ctx context.Context, f *viewCommand, name string) error {
 	if f.addr != "" {
-		if err := checkAddr(f.addr, "see `proviso view --help`"); err != nil {
+		if err := checkAddr("--addr", f.addr, "see `proviso view --help`"); err != nil {
 			return err
 		}
 		if !isLoopback(f.addr) {

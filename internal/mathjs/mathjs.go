@@ -44,7 +44,7 @@ type Engine struct{ library *script.Library }
 func New(o Options) *Engine {
 	return &Engine{script.NewLibrary(script.LibraryOptions{
 		Name:    "mathjs",
-		Source:  source,
+		Program: program,
 		Timeout: o.Timeout,
 		Memory:  o.Memory,
 		MaxVMs:  1, // loading costs more than evaluating in parallel saves
@@ -53,6 +53,9 @@ func New(o Options) *Engine {
 
 // Close frees the JavaScript engine, if it was started.
 func (e *Engine) Close() error { return e.library.Close() }
+
+// program is compiled once for all engines.
+var program = script.NewProgram(source)
 
 // source is what the JavaScript engine starts with. The bundle is part of the
 // program: that it cannot be read is not expected, and would show as a mistake

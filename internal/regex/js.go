@@ -19,10 +19,13 @@ type backtracker struct{ library *script.Library }
 // memory is what one VM may use: a long text and its copy in UTF-16.
 const memory = 256 << 20
 
+// backtracking is compiled once for all engines.
+var backtracking = script.NewProgram(func() string { return source })
+
 func newBacktracker(timeout time.Duration) *backtracker {
 	return &backtracker{script.NewLibrary(script.LibraryOptions{
 		Name:    "regular expressions",
-		Source:  func() string { return source },
+		Program: backtracking,
 		Timeout: timeout,
 		Memory:  memory,
 	})}

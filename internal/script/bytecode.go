@@ -23,6 +23,22 @@ func bytecode(sources ...string) ([][]byte, error) {
 	return codes, err
 }
 
+// Program is JavaScript that many a [Library] runs. It is compiled with the first VM
+// that needs it, once for the process. It is safe for concurrent use.
+type Program struct{ compiled func() ([]byte, error) }
+
+// NewProgram returns a program. It does no work: source is asked for once, when the
+// program is compiled.
+func NewProgram(source func() string) *Program {
+	return &Program{sync.OnceValues(func() ([]byte, error) {
+		codes, err := bytecode(source())
+		if err != nil {
+			return nil, err
+		}
+		return codes[0], nil
+	})}
+}
+
 // prelude is the bytecode of the scripts that the VMs of an [Engine] start with.
 type prelude struct{ host, url, realm []byte }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -19,7 +18,8 @@ const loadTimeout = 30 * time.Second
 // LibraryOptions describe a [Library].
 type LibraryOptions struct {
 	Name    string        // for messages, such as "nunjucks"
-	Source  func() string // JavaScript that defines global functions; asked for once
+	Program *Program      // JavaScript that defines global functions; nil is none
+	Source  func() string // more of it, which runs behind Program; asked for once; nil is none
 	Timeout time.Duration // of one call; 0 means one second
 	Memory  int64         // bytes per VM; 0 means 64 MiB
 	MaxVMs  int           // VMs that may exist at once; 0 means GOMAXPROCS
@@ -42,19 +42,22 @@ func NewLibrary(o LibraryOptions) *Library {
 		timeout: cmp.Or(o.Timeout, time.Second),
 		memory:  cmp.Or(o.Memory, 64<<20),
 	}}
-	compiled := sync.OnceValues(func() ([]byte, error) {
-		codes, err := bytecode(o.Source())
-		if err != nil {
-			return nil, proviso.Errorf(proviso.Internal, "loading %s: %w", l.limits.name, err)
-		}
-		return codes[0], nil
-	})
+	var parts []*Program
+	if o.Program != nil {
+		parts = append(parts, o.Program)
+	}
+	if o.Source != nil {
+		parts = append(parts, NewProgram(o.Source))
+	}
 	l.pool = newPool(cmp.Or(o.MaxVMs, defaultMachines()), l.limits, func() (*machine, error) {
-		code, err := compiled()
-		if err != nil {
-			return nil, err
+		codes := make([][]byte, len(parts))
+		for i, p := range parts {
+			var err error
+			if codes[i], err = p.compiled(); err != nil {
+				return nil, proviso.Errorf(proviso.Internal, "loading %s: %w", l.limits.name, err)
+			}
 		}
-		return l.open(code)
+		return l.open(codes)
 	})
 	return l
 }
@@ -131,8 +134,8 @@ func (l *Library) fail(ctx context.Context, m *machine, err error) error {
 	return err
 }
 
-// open makes a VM and evaluates the source in it.
-func (l *Library) open(code []byte) (*machine, error) {
+// open makes a VM and evaluates the sources in it.
+func (l *Library) open(codes [][]byte) (*machine, error) {
 	return newMachine(l.limits, func(m *machine) (err error) {
 		if m.call, err = m.member(m.bridge, "call"); err != nil {
 			return err
@@ -141,11 +144,14 @@ func (l *Library) open(code []byte) (*machine, error) {
 		if _, err = m.own(m.harden.CallValue(quickjs.UndefinedValue)); err != nil {
 			return err
 		}
-		v, err := m.vm.EvalBytecodeValue(code)
-		if err == nil {
+		for _, code := range codes {
+			v, err := m.vm.EvalBytecodeValue(code)
+			if err != nil {
+				return err
+			}
 			v.Free()
 		}
-		return err
+		return nil
 	})
 }
 

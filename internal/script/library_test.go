@@ -225,3 +225,37 @@ func same(a, b any) bool {
 	}
 	return reflect.DeepEqual(a, b)
 }
+
+// TestProgramIsCompiledOnce: libraries share a program, and each runs its own source
+// behind it, in a VM of its own.
+func TestProgramIsCompiledOnce(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	program := script.NewProgram(func() string {
+		asked++
+		return "let start = 1; function next() { return start++; }"
+	})
+	for _, first := range []float64{10, 20} {
+		l := newLibrary(t, script.LibraryOptions{Program: program, MaxVMs: 1, Source: func() string {
+			return "start = " + value.Stringify(first) + ";"
+		}})
+		for _, want := range []float64{first, first + 1} {
+			if v, err := l.Call(t.Context(), "next"); v != want || err != nil {
+				t.Errorf("%v %v, want %v", v, err, want)
+			}
+		}
+	}
+	alone := newLibrary(t, script.LibraryOptions{Program: program, Source: func() string { return "" }})
+	if v, err := alone.Call(t.Context(), "next"); v != 1.0 || err != nil {
+		t.Errorf("the program alone: %v %v", v, err)
+	}
+	if asked != 1 {
+		t.Errorf("the source was asked for %d times", asked)
+	}
+	broken := newLibrary(t, script.LibraryOptions{Name: "broken", Program: script.NewProgram(func() string { return "let (" })})
+	for range 2 {
+		if _, err := broken.Call(t.Context(), "next"); err == nil || !strings.Contains(err.Error(), "loading broken") {
+			t.Errorf("a mistake in a program: %v", err)
+		}
+	}
+}

@@ -150,7 +150,7 @@ func (p *Parser) library(dialect string) *script.Library {
 	if !ok {
 		l = script.NewLibrary(script.LibraryOptions{
 			Name:    "sql",
-			Source:  func() string { return grammar(dialect) + engineSource },
+			Program: programs()[dialect],
 			Timeout: timeout,
 			Memory:  memory,
 		})
@@ -161,6 +161,16 @@ func (p *Parser) library(dialect string) *script.Library {
 	}
 	return l
 }
+
+// programs are the parsers by lower-case dialect, each compiled once for all engines.
+var programs = sync.OnceValue(func() map[string]*script.Program {
+	all := make(map[string]*script.Program, len(dialects))
+	for _, name := range dialects {
+		dialect := strings.ToLower(name)
+		all[dialect] = script.NewProgram(func() string { return grammar(dialect) + engineSource })
+	}
+	return all
+})
 
 // grammar returns the JavaScript of a dialect's parser. The files are part of
 // the program, so that they can be read; what could not would be no JavaScript.

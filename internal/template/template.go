@@ -66,6 +66,7 @@ func New(o Options) *Engine {
 	e := &Engine{filters: o.Filters, env: sync.OnceValue(env), cache: recent.New[string](recent.Options[*Template]{Entries: cachedTemplates})}
 	e.library = script.NewLibrary(script.LibraryOptions{
 		Name:    "template",
+		Program: program,
 		Source:  e.source,
 		Timeout: o.Timeout,
 		Memory:  o.Memory,
@@ -76,11 +77,12 @@ func New(o Options) *Engine {
 // Close frees the JavaScript engines, if any were started.
 func (e *Engine) Close() error { return e.library.Close() }
 
-// source is what a JavaScript engine starts with.
+// program is what every JavaScript engine starts with, compiled once for all of them.
+var program = script.NewProgram(func() string { return nunjucksSource + engineSource })
+
+// source is what the suite adds to program: its environment and its filters.
 func (e *Engine) source() string {
 	var b strings.Builder
-	b.WriteString(nunjucksSource)
-	b.WriteString(engineSource)
 	env := e.env()
 	if env == nil {
 		env = &value.Object{}

@@ -6,9 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/store"
 )
 
 const (
@@ -25,26 +22,26 @@ const (
 // while others read and write. By default SQLite does that in the commit that
 // fills the log, so that this caller and all that follow wait for the disk. It
 // also bounds how much a power failure can undo.
-func (d *DB) foldLog() {
-	defer close(d.folded)
-	if d.path == Memory {
+func (e *engine) foldLog() {
+	defer close(e.folded)
+	if e.path == Memory {
 		return
 	}
 	tick := time.NewTicker(foldEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-d.closing:
+		case <-e.closing:
 			return // the last connection to close folds what is left
 		case <-tick.C:
-		case <-d.foldSoon:
+		case <-e.foldSoon:
 		}
-		if d.written.Swap(0) > 0 {
-			d.fold()
+		if e.written.Swap(0) > 0 {
+			e.fold()
 		}
-		if d.logSize() > foldSize { // constant readers must not block all writers
+		if e.logSize() > foldSize { // constant readers must not block all writers
 			select {
-			case <-d.closing:
+			case <-e.closing:
 			case <-time.After(foldPause):
 			}
 		}
@@ -52,15 +49,15 @@ func (d *DB) foldLog() {
 }
 
 // fold folds the log once. A failed attempt is repeated with the next change.
-func (d *DB) fold() {
-	_, err := checkpoint(d.folding, "PRAGMA wal_checkpoint(passive)")
-	if err == nil && d.logSize() > foldSize {
+func (e *engine) fold() {
+	_, err := checkpoint(e.folding, "PRAGMA wal_checkpoint(passive)")
+	if err == nil && e.logSize() > foldSize {
 		// Under constant load the log is never empty.
-		_, err = checkpoint(d.folding, "PRAGMA wal_checkpoint(truncate)")
+		_, err = checkpoint(e.folding, "PRAGMA wal_checkpoint(truncate)")
 	}
 	if err != nil {
-		d.options.Logger.Warn("fold the write-ahead log", "database", d.path, "error", err)
-		d.written.Add(1)
+		e.options.Logger.Warn("fold the write-ahead log", "database", e.path, "error", err)
+		e.written.Add(1)
 	}
 }
 
@@ -68,35 +65,35 @@ func (d *DB) fold() {
 // folded: the file may grow by as much as the log has, and the log takes that room. Such
 // a database would stay full for ever, even if most of the log is of old versions of few
 // pages. Only the writer calls it.
-func (d *DB) roomToFold() error {
-	size := d.logSize()
+func (e *engine) roomToFold() error {
+	size := e.logSize()
 	if size == 0 {
 		return nil
 	}
-	if size > writerFolds && time.Since(d.foldedByWriter) > writerPause {
-		_, _ = checkpoint(d.folding, "PRAGMA wal_checkpoint(truncate)") // foldLog reports what fails
-		d.foldedByWriter, size = time.Now(), d.logSize()
+	if size > writerFolds && time.Since(e.foldedByWriter) > writerPause {
+		_, _ = checkpoint(e.folding, "PRAGMA wal_checkpoint(truncate)") // foldLog reports what fails
+		e.foldedByWriter, size = time.Now(), e.logSize()
 	}
-	dir := filepath.Dir(d.path)
+	dir := filepath.Dir(e.path)
 	if free, err := freeBytes(dir); err != nil || free >= uint64(size) {
 		return nil
 	}
-	if _, err := checkpoint(d.folding, "PRAGMA wal_checkpoint(truncate)"); err != nil {
+	if _, err := checkpoint(e.folding, "PRAGMA wal_checkpoint(truncate)"); err != nil {
 		return err
 	}
-	size = d.logSize() // a reader of an earlier state keeps the log
+	size = e.logSize() // a reader of an earlier state keeps the log
 	if free, err := freeBytes(dir); err != nil || free >= uint64(size) {
 		return nil
 	}
-	return proviso.Because(store.ErrNoRoom, proviso.Unavailable, "write the database %s: %v", d.path, store.ErrNoRoom)
+	return e.noRoom()
 }
 
 // logSize is the size of the log in bytes.
-func (d *DB) logSize() int64 {
-	if d.path == Memory {
+func (e *engine) logSize() int64 {
+	if e.path == Memory {
 		return 0
 	}
-	info, err := os.Stat(d.path + "-wal")
+	info, err := os.Stat(e.path + "-wal")
 	if err != nil {
 		return 0
 	}
@@ -111,12 +108,12 @@ func checkpoint(db *sql.DB, pragma string) (frames int, err error) {
 }
 
 // noteWritten counts the changes in the log.
-func (d *DB) noteWritten(n int) {
-	if d.written.Add(int64(n)) < foldChanges && d.logSize() <= foldSize {
+func (e *engine) noteWritten(n int) {
+	if e.written.Add(int64(n)) < foldChanges && e.logSize() <= foldSize {
 		return
 	}
 	select {
-	case d.foldSoon <- struct{}{}:
+	case e.foldSoon <- struct{}{}:
 	default: // it has been notified already
 	}
 }

@@ -268,23 +268,3 @@ func startBoth(t *testing.T, d *sqlite.DB, row int) {
 	}
 	until(t, func() bool { return begun.Load() == 2 })
 }
-
-// TestLostJob: a run whose job is gone gets another one.
-func TestLostJob(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "proviso.db")
-	d := open(t, path, storetest.Options{})
-	defer d.Close()
-	run, err := d.In(store.DefaultProject).CreateRun(t.Context(), store.NewRun{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	execute(t, path, "DELETE FROM river_job")
-	if err := d.Start(t.Context(), func(context.Context, store.Job) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
-	until(t, func() bool {
-		r, err := d.In(store.DefaultProject).Run(t.Context(), run.ID)
-		return err == nil && r.Status == store.Done
-	})
-}

@@ -6,11 +6,8 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
-	"github.com/riverqueue/river/riverdriver/riversqlite"
-	"github.com/riverqueue/river/rivermigrate"
 	sqlite3 "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
@@ -25,64 +22,47 @@ const applicationID = 0x70727673 // "prvs"
 
 // migrations are the steps that bring a database up to date, in order; PRAGMA
 // user_version is the number of applied steps. A released step never changes.
-var migrations = [...]migration{
-	{file: "schema/001.sql", river: 7},
-	{file: "schema/002.sql"},
-	{file: "schema/003.sql"},
-	{file: "schema/004.sql"},
-	{file: "schema/005.sql"},
-	{file: "schema/006.sql"},
-	{file: "schema/007.sql"},
-	{file: "schema/008.sql"},
+var migrations = [...]string{
+	"schema/001.sql", "schema/002.sql", "schema/003.sql", "schema/004.sql", "schema/005.sql",
+	"schema/006.sql", "schema/007.sql", "schema/008.sql", "schema/009.sql",
 }
 
-type migration struct {
-	file  string // in schema
-	river int    // version of River's tables, 0 if they stay
-}
-
-func (m migration) take(ctx context.Context, t *sql.Tx) error {
-	text, err := schema.ReadFile(m.file)
-	if err != nil {
-		return err
+func take(ctx context.Context, t *sql.Tx, file string) error {
+	text, err := schema.ReadFile(file)
+	if err == nil {
+		_, err = t.ExecContext(ctx, string(text))
 	}
-	if _, err := t.ExecContext(ctx, string(text)); err != nil {
-		return err
-	}
-	if m.river == 0 {
-		return nil
-	}
-	return migrateRiver(ctx, t, m.river)
+	return err
 }
 
 // migrate checks the file and applies the missing steps in one transaction. Of
 // several processes one applies them, and the others wait.
-func (d *DB) migrate(ctx context.Context) error {
-	version, err := d.version(ctx, d.writing)
+func (e *engine) migrate(ctx context.Context) error {
+	version, err := e.version(ctx, e.writing)
 	if err != nil || version == len(migrations) {
 		return err
 	}
 	if version > 0 {
-		l, err := d.alone(ctx)
+		l, err := e.alone(ctx)
 		if l == nil {
 			return err
 		}
 		defer l.release() // what fails here ends with the process
 	}
-	if err := d.useWAL(ctx); err != nil {
+	if err := e.useWAL(ctx); err != nil {
 		return err
 	}
-	t, err := d.writing.BeginTx(ctx, nil)
+	t, err := e.writing.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer t.Rollback() // does nothing after Commit
-	if version, err = d.version(ctx, t); err != nil {
+	if version, err = e.version(ctx, t); err != nil {
 		return err
 	}
-	for _, step := range migrations[version:] {
-		if err := step.take(ctx, t); err != nil {
-			return fmt.Errorf("%s: %w", step.file, err)
+	for _, file := range migrations[version:] {
+		if err := take(ctx, t, file); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	marks := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations))
@@ -95,19 +75,19 @@ func (d *DB) migrate(ctx context.Context) error {
 // alone waits a moment for the lock of a running server: a server of an earlier
 // version cannot continue with changed tables. If another process has brought
 // the database up to date meanwhile, it returns neither a lock nor an error.
-func (d *DB) alone(ctx context.Context) (*lock, error) {
+func (e *engine) alone(ctx context.Context) (*lock, error) {
 	const pause, most = 20 * time.Millisecond, time.Second
 	for waited := time.Duration(0); ; waited += pause {
-		l, err := d.takeLock()
+		l, err := e.takeLock()
 		if err == nil {
 			return l, nil
 		}
-		version, failed := d.version(ctx, d.writing)
+		version, failed := e.version(ctx, e.writing)
 		if failed != nil || version == len(migrations) {
 			return nil, failed
 		}
 		if waited >= most {
-			return nil, proviso.Because(err, proviso.Refused, "the database %s is of an earlier version of proviso (schema %d, this one has %d), and a server uses it; stop the server, start this version of it, and try again", d.path, version, len(migrations))
+			return nil, proviso.Because(err, proviso.Refused, "the database %s is of an earlier version of proviso (schema %d, this one has %d), and a server uses it; stop the server, start this version of it, and try again", e.path, version, len(migrations))
 		}
 		select {
 		case <-ctx.Done():
@@ -119,14 +99,14 @@ func (d *DB) alone(ctx context.Context) (*lock, error) {
 
 // useWAL sets the file to WAL mode for good, so that readers do not wait for
 // the writer. Another process that does the same makes it busy.
-func (d *DB) useWAL(ctx context.Context) error {
-	if d.path == Memory {
+func (e *engine) useWAL(ctx context.Context) error {
+	if e.path == Memory {
 		return nil
 	}
 	const pause = 20 * time.Millisecond
 	for waited := time.Duration(0); ; waited += pause {
 		var mode string
-		err := d.writing.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		err := e.writing.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
 		switch {
 		case err == nil && mode == "wal":
 			return nil
@@ -154,7 +134,7 @@ func codeOf(err error) int {
 
 // version returns the number of applied steps, and rejects files of other
 // programs.
-func (d *DB) version(ctx context.Context, q interface {
+func (e *engine) version(ctx context.Context, q interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }) (int, error) {
 	var id, version, tables int
@@ -162,26 +142,13 @@ func (d *DB) version(ctx context.Context, q interface {
 		Scan(&id, &version, &tables)
 	switch {
 	case codeOf(err) == codes.SQLITE_NOTADB:
-		return 0, proviso.Because(err, proviso.Refused, "%s is not an SQLite database", d.path)
+		return 0, proviso.Because(err, proviso.Refused, "%s is not an SQLite database", e.path)
 	case err != nil:
 		return 0, err
 	case id != applicationID && (id != 0 || version != 0 || tables > 0):
-		return 0, proviso.Errorf(proviso.Refused, "%s is an SQLite database of another program", d.path)
+		return 0, proviso.Errorf(proviso.Refused, "%s is an SQLite database of another program", e.path)
 	case version > len(migrations):
-		return 0, proviso.Errorf(proviso.Refused, "the database %s was written by a later version of proviso (schema %d, this one knows up to %d); use that version, or another file", d.path, version, len(migrations))
+		return 0, proviso.Errorf(proviso.Refused, "the database %s was written by a later version of proviso (schema %d, this one knows up to %d); use that version, or another file", e.path, version, len(migrations))
 	}
 	return version, nil
-}
-
-// migrateRiver migrates the tables of River to a version.
-func migrateRiver(ctx context.Context, t *sql.Tx, version int) error {
-	m, err := rivermigrate.New(riversqlite.New(nil), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err == nil {
-		//lint:ignore SA1019 what one transaction cannot do is PostgreSQL's; here it keeps processes apart
-		_, err = m.MigrateTx(ctx, t, rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{TargetVersion: version})
-	}
-	if err != nil {
-		return fmt.Errorf("job queue: %w", err)
-	}
-	return nil
 }

@@ -3,16 +3,12 @@ package sqlite_test
 import (
 	"database/sql"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/riverqueue/river/riverdriver/riversqlite"
-	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
@@ -242,7 +238,7 @@ func TestLogIsBounded(t *testing.T) {
 			}
 		})
 	}
-	const size, rows = 200_000, 600
+	const size, rows = 200_000, 350
 	var largest int64
 	for i := range rows {
 		if _, err := d.In(store.DefaultProject).AddResults(t.Context(), run.ID, []store.Result{{Index: i, JSON: make([]byte, size)}}); err != nil {
@@ -255,27 +251,7 @@ func TestLogIsBounded(t *testing.T) {
 	close(stop)
 	readers.Wait()
 	t.Logf("the log had %d MiB at most, for %d MiB", largest>>20, size*rows>>20)
-	if largest > 64<<20 {
+	if largest > 48<<20 {
 		t.Errorf("the log grew to %d MiB", largest>>20)
-	}
-}
-
-// TestRiver: the tables match the linked version of River.
-func TestRiver(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "proviso.db")
-	open(t, path, storetest.Options{}).Close()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	m, err := rivermigrate.New(riversqlite.New(db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := m.Validate(t.Context(), nil)
-	if err != nil || !v.OK {
-		t.Errorf("%+v, %v: a newer River wants another row in migrations", v, err)
 	}
 }

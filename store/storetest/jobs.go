@@ -193,6 +193,9 @@ var jobTests = []test{
 		b.claimed(answered)
 		b.ok(b.Reply(b.Context(), b.replyTo(answered, "done")))
 		b.ok(b.Start(b.Context(), func(context.Context, store.Job) error { return nil }))
+		if b.target.Shared {
+			b.clock.add(store.ClaimLease)
+		}
 		b.claimed(c)
 		b.answered(answered, "done")
 	}},

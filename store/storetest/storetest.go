@@ -36,6 +36,9 @@ type Target struct {
 	Open func(t testing.TB, path string, o Options) Backend
 	// Forgets means that the data are gone once the store is closed.
 	Forgets bool
+	// Shared means that several processes use the store at a time, so that none may end what
+	// another one has begun, until that expires.
+	Shared bool
 	// Groups are the names of the groups of tests to run; none means all.
 	Groups []string
 }

@@ -1,0 +1,223 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/sqldb"
+)
+
+var _ sqldb.Engine = (*engine)(nil)
+
+// engine is PostgreSQL.
+type engine struct {
+	db     *sql.DB
+	place  string       // the database, for messages
+	offset atomic.Int64 // of the clock of the database, in nanoseconds
+	stop   chan struct{}
+}
+
+// Query implements [sqldb.Engine]: it numbers the parameters, and leaves out the hints that
+// SQLite needs.
+func (e *engine) Query(text string) string {
+	var b strings.Builder
+	b.Grow(len(text) + 32)
+	n := 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\'': // a text, up to the next quote
+			end := i + 1 + strings.IndexByte(text[i+1:], '\'')
+			b.WriteString(text[i : end+1])
+			i = end
+		case c == '?':
+			b.WriteByte('$')
+			if i+1 < len(text) && text[i+1] >= '1' && text[i+1] <= '9' {
+				break // it has a number
+			}
+			n++
+			b.WriteString(strconv.Itoa(n))
+		case c == 'C' && strings.HasPrefix(text[i:], crossJoin):
+			b.WriteString("JOIN")
+			i += len(crossJoin) - 1
+		case c == 'I' && strings.HasPrefix(text[i:], indexedBy):
+			i += len(indexedBy) - 1
+			for i+1 < len(text) && text[i+1] != ' ' {
+				i++
+			}
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+const (
+	crossJoin = "CROSS JOIN"
+	indexedBy = "INDEXED BY "
+)
+
+// Args implements [sqldb.Engine]. Texts of PostgreSQL have no NUL, and are valid UTF-8.
+func (e *engine) Args(args []any) []any {
+	for i, a := range args {
+		switch a := a.(type) {
+		case bool:
+			n := int64(0)
+			if a {
+				n = 1
+			}
+			args[i] = n
+		case string:
+			args[i] = cleanText(a)
+		}
+	}
+	return args
+}
+
+func cleanText(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if strings.IndexByte(text, 0) >= 0 {
+		text = strings.ReplaceAll(text, "\x00", "\uFFFD")
+	}
+	return text
+}
+
+// lockKind tells our advisory locks from those of other programs: "prvs".
+const lockKind = 0x70727673
+
+// Lock implements [sqldb.Engine] with advisory locks. Those of two projects may be the same
+// by chance, which costs time only.
+func (e *engine) Lock(ctx context.Context, t *sql.Tx, projects []string) error {
+	_, err := t.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1::int, h) FROM (SELECT DISTINCT hashtext(p) AS h FROM unnest($2::text[]) p ORDER BY 1) projects", lockKind, projects)
+	return err
+}
+
+// Ready implements [sqldb.Engine].
+func (e *engine) Ready() error { return nil }
+
+// Written implements [sqldb.Engine].
+func (e *engine) Written(int) {}
+
+// The codes of errors, see the appendix "PostgreSQL Error Codes" of its manual.
+const (
+	serializationFailure  = "40001"
+	deadlockDetected      = "40P01"
+	diskFull              = "53100"
+	tooManyConnections    = "53300"
+	adminShutdown         = "57P01"
+	crashShutdown         = "57P02"
+	cannotConnectNow      = "57P03"
+	readOnlyTransaction   = "25006"
+	insufficientPrivilege = "42501"
+	invalidPassword       = "28P01"
+	invalidAuthorization  = "28000"
+	invalidCatalog        = "3D000"
+)
+
+func codeOf(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// Again implements [sqldb.Engine].
+func (e *engine) Again(err error) bool {
+	switch codeOf(err) {
+	case serializationFailure, deadlockDetected:
+		return true
+	}
+	return false
+}
+
+// Lost implements [sqldb.Engine].
+func (e *engine) Lost(err error) bool {
+	switch code := codeOf(err); {
+	case code == tooManyConnections, code == adminShutdown, code == crashShutdown, code == cannotConnectNow:
+		return true
+	case code != "":
+		return strings.HasPrefix(code, "08") // connection exceptions
+	}
+	var network net.Error
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network) ||
+		errors.As(err, new(*pgconn.ConnectError)) || pgconn.SafeToRetry(err)
+}
+
+// Failed implements [sqldb.Engine].
+func (e *engine) Failed(doing string, err error) error {
+	why := ""
+	switch codeOf(err) {
+	case diskFull:
+		return proviso.Because(errors.Join(store.ErrNoRoom, err), proviso.Unavailable, "%s the database %s: %v", doing, e.place, store.ErrNoRoom)
+	case tooManyConnections:
+		why = "it has no free connection; raise its max_connections, or have fewer servers and workers"
+	case readOnlyTransaction:
+		return proviso.Because(err, proviso.Refused, "%s the database %s: it is read-only, perhaps a replica; use the URL of the primary", doing, e.place)
+	case insufficientPrivilege:
+		return proviso.Because(err, proviso.Refused, "%s the database %s: its user lacks a right (%s)", doing, e.place, messageOf(err))
+	case invalidPassword, invalidAuthorization:
+		return proviso.Because(err, proviso.Refused, "%s the database %s: it refuses the user or the password", doing, e.place)
+	case invalidCatalog:
+		return proviso.Because(err, proviso.Refused, "%s the database %s: there is no such database; `createdb` makes one", doing, e.place)
+	default:
+		why = messageOf(err)
+	}
+	return proviso.Because(err, proviso.Unavailable, "%s the database %s: %s", doing, e.place, why)
+}
+
+// messageOf is an error without what pgx adds: user, address, and the text of the query.
+func messageOf(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Message + " (" + e.Code + ")"
+	}
+	var dns *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &dns):
+		return "it cannot be reached (" + dns.Err + ")"
+	case errors.As(err, &op):
+		return "it cannot be reached (" + op.Err.Error() + ")"
+	case errors.As(err, new(*pgconn.ConnectError)):
+		return "it cannot be reached"
+	}
+	return err.Error()
+}
+
+// failed is Failed for errors that may have a code, or be of a context.
+func (e *engine) failed(doing string, err error) error {
+	var known *proviso.Error
+	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return e.Failed(doing, err)
+}
+
+// Erase implements [sqldb.Engine]: what is deleted is overwritten when PostgreSQL vacuums.
+func (e *engine) Erase(context.Context, *sql.Tx) error { return nil }
+
+// Erased implements [sqldb.Engine].
+func (e *engine) Erased(context.Context) error { return nil }
+
+// Alone implements [sqldb.Engine]: several processes may execute runs.
+func (e *engine) Alone() (release func() error, err error) { return nil, nil }
+
+// Disconnect implements [sqldb.Engine].
+func (e *engine) Disconnect() error {
+	close(e.stop)
+	if e.db == nil {
+		return nil
+	}
+	return e.db.Close()
+}

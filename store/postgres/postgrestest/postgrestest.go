@@ -1,0 +1,253 @@
+// Package postgrestest starts a PostgreSQL server for tests: on a socket in a folder of its
+// own, with nothing of the machine but the programs. Start at [Database].
+package postgrestest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Require is the variable of the environment that makes a missing PostgreSQL a failure, and
+// no reason to skip.
+const Require = "PROVISO_TEST_POSTGRES"
+
+// Server is a running server, which ends with the process.
+type Server struct {
+	folder   string // of the socket and the data
+	bin      string
+	user     *user.User // that the server runs as: not root
+	command  *exec.Cmd
+	ended    chan struct{} // nil if it does not run
+	made     atomic.Int64
+	settings []string
+}
+
+var (
+	started atomic.Bool
+	shared  = sync.OnceValues(func() (*Server, error) {
+		started.Store(true)
+		return Start()
+	})
+)
+
+// Database makes an empty database on a server that all tests of the process share, and
+// returns its URL. It skips the test if there is no PostgreSQL on the machine.
+func Database(t testing.TB) string {
+	t.Helper()
+	return database(t, "template1")
+}
+
+// Copy is Database with what another one has, to which nobody may be connected.
+func Copy(t testing.TB, of string) string {
+	t.Helper()
+	u, err := url.Parse(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return database(t, strings.TrimPrefix(u.Path, "/"))
+}
+
+func database(t testing.TB, template string) string {
+	t.Helper()
+	need(t)
+	url, err := newDatabase(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// need skips a test if there is no PostgreSQL.
+func need(t testing.TB) {
+	t.Helper()
+	if _, err := programs(); err != nil {
+		if os.Getenv(Require) != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+// StartFor starts a server of its own for a test that stops it, or that wants settings, such
+// as "-c", "fsync=on".
+func StartFor(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	need(t)
+	s, err := Start(settings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Remove)
+	return s
+}
+
+// Main runs the tests of a package, and then removes the server that they shared: it is for
+// TestMain.
+func Main(m *testing.M) int {
+	code := m.Run()
+	if started.Load() {
+		if s, err := shared(); err == nil {
+			s.Remove()
+		}
+	}
+	return code
+}
+
+// New is [Database] outside of a test.
+func New() (string, error) { return newDatabase("template1") }
+
+func newDatabase(template string) (string, error) {
+	s, err := shared()
+	if err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("test%d", s.made.Add(1))
+	return s.URL(name), s.Run("CREATE DATABASE "+name+" TEMPLATE "+template, "postgres")
+}
+
+// programs returns the folder of the programs of PostgreSQL.
+func programs() (string, error) {
+	if path, err := exec.LookPath("initdb"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			return filepath.Dir(path), nil
+		}
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // where Debian has them
+	if len(found) == 0 {
+		return "", fmt.Errorf("no PostgreSQL on this machine: initdb is not in the PATH (on Debian: apt-get install postgresql)")
+	}
+	return filepath.Dir(found[len(found)-1]), nil
+}
+
+// Start starts a server. It is stopped when the process ends, however it ends, or by Stop.
+func Start(settings ...string) (*Server, error) {
+	bin, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "pg") // short: the path of a socket has at most 107 bytes
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{folder: folder, bin: bin, settings: settings}
+	if os.Getuid() == 0 { // PostgreSQL refuses root
+		if s.user, err = user.Lookup("postgres"); err != nil {
+			if s.user, err = user.Lookup("nobody"); err != nil {
+				return nil, err
+			}
+		}
+		uid, _ := strconv.Atoi(s.user.Uid)
+		gid, _ := strconv.Atoi(s.user.Gid)
+		if err := os.Chown(folder, uid, gid); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.do("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
+		return nil, fmt.Errorf("initdb: %w", err)
+	}
+	return s, s.Restart()
+}
+
+func (s *Server) data() string { return filepath.Join(s.folder, "data") }
+
+// do is a command as the user of the server.
+func (s *Server) do(program string, args ...string) *exec.Cmd {
+	c := exec.Command(filepath.Join(s.bin, program), args...)
+	c.Dir = s.folder
+	c.SysProcAttr = attributes(s.user)
+	return c
+}
+
+// Restart starts the server again after Stop or Kill, and waits until it answers. It tries
+// again while processes of a killed server still have its memory.
+func (s *Server) Restart() error {
+	for wait := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if s.ended == nil {
+			if err := s.start(); err != nil {
+				return err
+			}
+		}
+		err := s.Run("SELECT 1", "postgres")
+		if err == nil || time.Now().After(wait) {
+			return err
+		}
+		select {
+		case <-s.ended:
+			s.ended = nil
+		default:
+		}
+	}
+}
+
+func (s *Server) start() error {
+	c := s.do("postgres", append([]string{"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "fsync=off",
+		"-c", "max_connections=300", "-c", "shared_buffers=128MB", "-c", "log_min_messages=panic"}, s.settings...)...)
+	if err := c.Start(); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = c.Wait() // it says that it was ended
+		close(ended)
+	}()
+	s.command, s.ended = c, ended
+	return nil
+}
+
+// Stop stops the server, as a restart does: its clients lose their connections.
+func (s *Server) Stop() error { return s.end(os.Interrupt) } // a fast shutdown
+
+// Kill kills the server, as a crash does.
+func (s *Server) Kill() error { return s.end(os.Kill) }
+
+func (s *Server) end(signal os.Signal) error {
+	if s.ended == nil {
+		return nil
+	}
+	if err := s.command.Process.Signal(signal); err != nil {
+		return err
+	}
+	<-s.ended
+	s.ended = nil
+	if signal == os.Kill {
+		_ = os.Remove(filepath.Join(s.data(), "postmaster.pid"))
+	}
+	return nil
+}
+
+// Remove stops the server and removes its data.
+func (s *Server) Remove() {
+	_ = s.Stop()
+	_ = os.RemoveAll(s.folder)
+}
+
+// URL is that of a database of the server.
+func (s *Server) URL(database string) string {
+	return "postgres://proviso@/" + database + "?host=" + url.QueryEscape(s.folder)
+}
+
+// Run executes SQL.
+func (s *Server) Run(sql, database string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c, err := pgx.Connect(ctx, s.URL(database))
+	if err != nil {
+		return err
+	}
+	defer c.Close(ctx)
+	_, err = c.Exec(ctx, sql)
+	return err
+}

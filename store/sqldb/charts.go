@@ -1,0 +1,127 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Charts implements [store.Charts].
+func (d project) Charts(ctx context.Context, watch string) (s store.ChartState, err error) {
+	seq, err := d.watchNumber(ctx, watch)
+	if err != nil {
+		return s, err
+	}
+	var saved sql.NullInt64
+	err = d.queryRow(ctx, "SELECT sequence, saved, state FROM watch_chart WHERE watch = ?", seq).Scan(&s.Cursor, &saved, &s.State)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s, nil
+	}
+	s.Saved = fromMicros(saved)
+	return s, d.failed("read", err)
+}
+
+// SaveCharts implements [store.Charts].
+func (d project) SaveCharts(ctx context.Context, watch string, s store.ChartSave) error {
+	if len(s.State) > store.MaxContent {
+		return proviso.Errorf(proviso.Limit, "the charts of a watch have %d bytes, more than %d", len(s.State), store.MaxContent)
+	}
+	for i := range s.Alarms {
+		if err := s.Alarms[i].Check(); err != nil {
+			return err
+		}
+	}
+	if s.Anchors != nil {
+		if err := checkCost(s.Anchors.Cost); err != nil {
+			return err
+		}
+	}
+	return d.change(ctx, "keep charts in", func(t *tx) error {
+		seq, err := t.watch(d, watch)
+		if err != nil {
+			return err
+		}
+		now := d.now()
+		n, err := t.changed(`INSERT INTO watch_chart (watch, sequence, saved, state) SELECT ?1, ?3, ?4, ?5 WHERE ?2 = 0 OR EXISTS (SELECT 1 FROM watch_chart WHERE watch = ?1)
+			ON CONFLICT (watch) DO UPDATE SET sequence = excluded.sequence, saved = excluded.saved, state = excluded.state WHERE watch_chart.sequence = ?2`, seq, s.From, s.Cursor, micros(now), s.State)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return proviso.Errorf(proviso.Conflict, "another process has brought the charts of the watch %s up to date", short(watch))
+		}
+		for i := range s.Alarms {
+			if err := t.putAlarm(d, seq, &s.Alarms[i], now); err != nil {
+				return err
+			}
+		}
+		for i := range s.Notices {
+			if err := t.addNotice(d, seq, &s.Notices[i], now); err != nil {
+				return err
+			}
+		}
+		if r := s.Anchors; r != nil {
+			return t.addAnchors(d, watch, seq, r)
+		}
+		return nil
+	})
+}
+
+// addAnchors adds a round of anchors, and what it cost.
+func (t *tx) addAnchors(d project, watch string, seq int64, r *store.AnchorRound) error {
+	if _, err := t.exec("INSERT INTO watch_anchor (watch, at, judge, set_version, cost, results) VALUES (?, ?, ?, ?, ?, ?)",
+		seq, micros(r.At), r.Judge, r.Set, r.Cost, []byte(r.Results)); err != nil {
+		return err
+	}
+	return t.addSpend(d.name, watch, dayOf(d.now()), spending{spent: r.Cost})
+}
+
+// Anchors implements [store.Charts].
+func (d project) Anchors(ctx context.Context, watch string, limit int) ([]store.AnchorRound, error) {
+	seq, err := d.watchNumber(ctx, watch)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := d.query(ctx, "SELECT at, judge, set_version, cost, results FROM watch_anchor WHERE watch = ? ORDER BY seq DESC LIMIT ?", seq, limit)
+	return collect(d.DB, rows, err, func(row scanner) (r store.AnchorRound, err error) {
+		var at sql.NullInt64
+		err = row.Scan(&at, &r.Judge, &r.Set, &r.Cost, (*[]byte)(&r.Results))
+		r.At = fromMicros(at)
+		return r, err
+	})
+}
+
+// pruneWatches removes verdicts, rollups, alarms and notices that are too old, and what is
+// left of removed watches.
+func (d *DB) pruneWatches(ctx context.Context, now time.Time, r store.Retention) (verdicts int, err error) {
+	if err := d.removeWatches(ctx); err != nil {
+		return 0, err
+	}
+	if r.Verdicts > 0 {
+		verdicts, err = d.removeAll(ctx, "DELETE FROM watch_verdict WHERE seq IN (SELECT seq FROM watch_verdict WHERE at < ? LIMIT ?)", micros(now.Add(-r.Verdicts)))
+		if err != nil {
+			return verdicts, err
+		}
+	}
+	if r.Rollups <= 0 {
+		return verdicts, nil
+	}
+	old := now.Add(-r.Rollups)
+	for query, before := range map[string]any{
+		"DELETE FROM watch_hour WHERE (watch, assertion, hour, version, judge) IN (SELECT watch, assertion, hour, version, judge FROM watch_hour WHERE hour < ? LIMIT ?)":   old.Unix() / (60 * 60),
+		"DELETE FROM watch_hour_segment WHERE (watch, assertion, hour, segment) IN (SELECT watch, assertion, hour, segment FROM watch_hour_segment WHERE hour < ? LIMIT ?)": old.Unix() / (60 * 60),
+		"DELETE FROM watch_spend WHERE (project, name, day) IN (SELECT project, name, day FROM watch_spend WHERE day < ? LIMIT ?)":                                          dayOf(old),
+		"DELETE FROM watch_anchor WHERE seq IN (SELECT seq FROM watch_anchor WHERE at < ? LIMIT ?)":                                                                         micros(old),
+		"DELETE FROM watch_notice WHERE seq IN (SELECT seq FROM watch_notice WHERE created < ? LIMIT ?)":                                                                    micros(old),
+		"DELETE FROM watch_alarm WHERE seq IN (SELECT seq FROM watch_alarm WHERE closed < ? LIMIT ?)":                                                                       micros(old),
+	} {
+		if _, err := d.removeAll(ctx, query, before); err != nil {
+			return verdicts, err
+		}
+	}
+	return verdicts, nil
+}

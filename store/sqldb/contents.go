@@ -1,0 +1,258 @@
+package sqldb
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/ingest"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// leastKey is the least length of [Options.ContentKey] in bytes.
+const leastKey = 32
+
+// The first byte of a stored content.
+const (
+	plain  = 0 // text, in a column that may have a sealed one
+	packed = 1 // compressed
+	sealed = 2 // compressed and encrypted: the day of its key in 4 bytes, nonce, text and tag
+)
+
+// contents compresses the texts of events, and seals them if there is a key.
+type contents struct {
+	known  bool // the database has a key
+	secret []byte
+
+	mu   sync.Mutex
+	days map[uint32]cipher.AEAD // keys by day, so that no key seals too many texts
+
+	encoder func() *zstd.Encoder
+	decoder func() *zstd.Decoder
+}
+
+// openContents checks the key of a database. One that had none gets it.
+func (d *DB) openContents(ctx context.Context) error {
+	c := &d.contents
+	c.days = map[uint32]cipher.AEAD{}
+	c.encoder = sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
+		if err != nil {
+			panic(err) // the options are constant
+		}
+		return e
+	})
+	c.decoder = sync.OnceValue(func() *zstd.Decoder {
+		r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(2*store.MaxContent), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			panic(err) // the options are constant
+		}
+		return r
+	})
+	var salt, known []byte
+	err := d.queryRow(ctx, "SELECT salt, known FROM content_key").Scan(&salt, &known)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	c.known = err == nil
+	key := d.options.ContentKey
+	switch {
+	case len(key) == 0:
+		return nil
+	case len(key) < leastKey:
+		return proviso.Errorf(proviso.Invalid, "the key of contents has %d bytes, fewer than %d; `openssl rand -hex 32` makes one", len(key), leastKey)
+	case c.known:
+		if c.secret, err = deriveKey(key, salt); err != nil {
+			return err
+		}
+		if _, err := c.unpack("key", known); err != nil {
+			return proviso.Errorf(proviso.Refused, "the key of contents is not the one that sealed the contents of the database")
+		}
+		return nil
+	}
+	salt = make([]byte, 32)
+	rand.Read(salt) // never fails: crypto/rand ends the program instead
+	if c.secret, err = deriveKey(key, salt); err != nil {
+		return err
+	}
+	if known, err = c.pack("key", []byte("proviso"), 0); err != nil {
+		return err
+	}
+	_, err = d.writing.ExecContext(ctx, d.engine.Query("INSERT INTO content_key (one, salt, known) VALUES (1, ?, ?)"), salt, known)
+	c.known = err == nil
+	return err
+}
+
+func deriveKey(key, salt []byte) ([]byte, error) {
+	return hkdf.Key(sha256.New, key, salt, "proviso contents", 32)
+}
+
+// CheckContentKey returns why contents cannot be read or stored: they are sealed, and the
+// key is missing. Whatever needs no contents works without the key.
+func (d *DB) CheckContentKey() error {
+	if d.contents.known && d.contents.secret == nil {
+		return proviso.Errorf(proviso.Refused, "the contents of events are sealed, and their key was not given")
+	}
+	return nil
+}
+
+// ofDay returns the cipher of a day since 1970.
+func (c *contents) ofDay(day uint32) (cipher.AEAD, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a, ok := c.days[day]; ok {
+		return a, nil
+	}
+	key, err := hkdf.Expand(sha256.New, c.secret, fmt.Sprintf("day %d", day), 32)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	a, err := cipher.NewGCMWithRandomNonce(block)
+	if err == nil && len(c.days) < 1000 {
+		c.days[day] = a
+	}
+	return a, err
+}
+
+// pack makes the stored form of a content. what is bound to it: the content of one event
+// cannot be put in the place of another.
+func (c *contents) pack(what string, content []byte, day int64) ([]byte, error) {
+	if c.secret == nil {
+		return c.encoder().EncodeAll(content, []byte{packed}), nil
+	}
+	a, err := c.ofDay(uint32(day))
+	if err != nil {
+		return nil, err
+	}
+	out := binary.BigEndian.AppendUint32([]byte{sealed}, uint32(day))
+	return a.Seal(out, nil, c.encoder().EncodeAll(content, nil), []byte(what)), nil
+}
+
+// unpack is the inverse of pack.
+func (c *contents) unpack(what string, stored []byte) ([]byte, error) {
+	if len(stored) == 0 {
+		return nil, fmt.Errorf("a content is missing")
+	}
+	kind, rest := stored[0], stored[1:]
+	switch {
+	case kind == packed:
+	case kind == sealed && c.secret == nil:
+		return nil, proviso.Errorf(proviso.Refused, "the contents of events are sealed, and their key was not given")
+	case kind == sealed && len(rest) > 4:
+		a, err := c.ofDay(binary.BigEndian.Uint32(rest))
+		if err != nil {
+			return nil, err
+		}
+		if rest, err = a.Open(nil, nil, rest[4:], []byte(what)); err != nil {
+			return nil, fmt.Errorf("a sealed content was changed: %w", err)
+		}
+	default:
+		return nil, fmt.Errorf("a content has an unknown form")
+	}
+	text, err := c.decoder().DecodeAll(rest, nil)
+	if err != nil {
+		return nil, fmt.Errorf("a content is damaged: %w", err)
+	}
+	return text, nil
+}
+
+// ofEvent names the content of an event.
+func ofEvent(p store.Project, id string) string { return "event\x00" + string(p) + "\x00" + id }
+
+// ofPrompt names the text of a prompt.
+func ofPrompt(hash string) string { return "prompt\x00" + hash }
+
+// ofComment names the comment of a thumb.
+func ofComment(p store.Project, f *ingest.Feedback) string {
+	return "comment\x00" + string(p) + "\x00" + f.Event + "\x00" + f.TraceID + "\x00" + f.User
+}
+
+// sealedText begins an error of a watch that is sealed; the rest is base64, because the
+// column holds text.
+const sealedText = "sealed:"
+
+// ofError names the error of a watch.
+func ofError(watch int64) string { return fmt.Sprintf("error of watch %d", watch) }
+
+// sealError makes the stored form of why an event could not be evaluated, which may quote
+// what is sealed.
+func (c *contents) sealError(watch int64, why string, day int64) (string, error) {
+	if c.secret == nil || why == "" {
+		return why, nil
+	}
+	stored, err := c.pack(ofError(watch), []byte(why), day)
+	return sealedText + base64.StdEncoding.EncodeToString(stored), err
+}
+
+// openError is the inverse of sealError. Without the key, there is no error.
+func (c *contents) openError(watch int64, stored string) string {
+	text, isSealed := strings.CutPrefix(stored, sealedText)
+	data, err := base64.StdEncoding.DecodeString(text)
+	if !isSealed || err != nil {
+		return stored
+	}
+	why, err := c.unpack(ofError(watch), data)
+	if err != nil {
+		return ""
+	}
+	return string(why)
+}
+
+// packEvent makes the stored form of the texts of an event.
+func (c *contents) packEvent(p store.Project, e *ingest.Event, now time.Time) ([]byte, error) {
+	metadata := ""
+	if e.Metadata.Len() > 0 {
+		metadata = value.Stringify(e.Metadata)
+	}
+	texts := [...]string{e.Input, e.Output, e.Context, metadata, e.Error}
+	size := 0
+	for _, text := range texts {
+		size += len(text) + binary.MaxVarintLen32
+	}
+	content := make([]byte, 0, size)
+	for _, text := range texts {
+		content = append(binary.AppendUvarint(content, uint64(len(text))), text...)
+	}
+	return c.pack(ofEvent(p, e.ID), content, dayOf(now))
+}
+
+// unpackEvent fills in the texts of an event.
+func (c *contents) unpackEvent(p store.Project, e *ingest.Event, stored []byte) error {
+	content, err := c.unpack(ofEvent(p, e.ID), stored)
+	if err != nil {
+		return err
+	}
+	var metadata string
+	for _, into := range [...]*string{&e.Input, &e.Output, &e.Context, &metadata, &e.Error} {
+		n, used := binary.Uvarint(content)
+		if used <= 0 || n > uint64(len(content)-used) {
+			return fmt.Errorf("the content of an event is damaged")
+		}
+		*into, content = string(content[used:used+int(n)]), content[used+int(n):]
+	}
+	if metadata == "" {
+		return nil
+	}
+	v, err := value.ParseJSON(metadata)
+	e.Metadata, _ = v.(*value.Object)
+	return err
+}

@@ -1,0 +1,222 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// itemStep is the number of items that a transaction stores, so that others do not wait
+// long.
+const itemStep = 2000
+
+const queueColumns = "seq, name, run, blind, people, created_by, created, size, done"
+
+// readQueue reads a row of queueColumns.
+func readQueue(row scanner) (q store.LabelQueue, seq int64, err error) {
+	var created sql.NullInt64
+	err = row.Scan(&seq, &q.Name, &q.Run, &q.Blind, &q.People, &q.CreatedBy, &created, &q.Size, &q.Done)
+	q.Created = fromMicros(created)
+	return q, seq, err
+}
+
+// PutLabelQueue implements [store.LabelQueues].
+func (d project) PutLabelQueue(ctx context.Context, n store.NewLabelQueue) (queue store.LabelQueue, created bool, err error) {
+	if err := errors.Join(d.name.Check(), n.Check()); err != nil {
+		return queue, false, err
+	}
+	var seq int64
+	if err := d.change(ctx, "keep a queue in", func(t *tx) error {
+		seq, err = t.inserted("INSERT INTO label_queue (project, name, run, blind, people, created_by, created, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq",
+			string(d.name), n.Name, n.Run, n.Blind, max(n.People, 1), n.CreatedBy, micros(d.now()), len(n.Items))
+		return err
+	}); err != nil {
+		return queue, false, err
+	}
+	for from := 0; from < len(n.Items) && err == nil; from += itemStep {
+		err = d.addItems(ctx, seq, from, n.Items[from:min(len(n.Items), from+itemStep)])
+	}
+	old := int64(0)
+	if err == nil {
+		queue, old, err = d.readyQueue(ctx, seq, n.Name)
+	}
+	gone := old
+	if err != nil {
+		gone = seq // a part of it
+	}
+	if gone != 0 {
+		err = errors.Join(err, d.removeQueue(context.WithoutCancel(ctx), gone))
+	}
+	return queue, old == 0, err
+}
+
+// addItems stores some items of a queue, from a position.
+func (d project) addItems(ctx context.Context, seq int64, from int, items []label.Item) error {
+	return d.change(ctx, "keep a queue in", func(t *tx) error {
+		for i, item := range items {
+			if _, err := t.exec("INSERT INTO label_item (queue, position, row, event, assertion, stratum, rank, population, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+				seq, from+i, item.Index, evaluated(&label.Subject{Event: item.Event}), item.Assertion, item.Stratum, item.Rank, item.Population, item.Why); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readyQueue makes a queue with all its items the one of its name, and returns the number
+// of the one before, 0 if there was none.
+func (d project) readyQueue(ctx context.Context, seq int64, name string) (queue store.LabelQueue, old int64, err error) {
+	err = d.change(ctx, "keep a queue in", func(t *tx) error {
+		old = 0
+		err := t.queryRow("SELECT seq FROM label_queue WHERE project = ? AND name = ? AND ready = 1", string(d.name), name).Scan(&old)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if _, err := t.exec("UPDATE label_queue SET ready = 0 WHERE seq = ?", old); err != nil {
+			return err
+		}
+		if _, err := t.exec("UPDATE label_queue SET ready = 1 WHERE seq = ?", seq); err != nil {
+			return err
+		}
+		// Labels that people gave before, or while the items were stored.
+		if _, err := t.exec(`UPDATE label_item SET people = n, open = CASE WHEN n < (SELECT people FROM label_queue WHERE seq = ?1) THEN 1 ELSE 0 END
+			FROM (SELECT row AS of_row, assertion AS of_assertion, evaluation AS of_event, count(*) AS n FROM label
+				WHERE project = ?2 AND run = (SELECT run FROM label_queue WHERE seq = ?1) AND current = 1 GROUP BY 1, 2, 3) labelled
+			WHERE queue = ?1 AND row = of_row AND assertion = of_assertion AND event = of_event`, seq, string(d.name)); err != nil {
+			return err
+		}
+		if _, err := t.exec("DELETE FROM label_worker WHERE queue = ?", seq); err != nil {
+			return err
+		}
+		if _, err := t.exec(`INSERT INTO label_worker (queue, person, labelled, still_open)
+			SELECT i.queue, l.person, count(*), sum(i.open) FROM label l JOIN label_item i ON i.queue = ?1 AND i.row = l.row AND i.assertion = l.assertion AND i.event = l.evaluation
+			WHERE l.project = ?2 AND l.run = (SELECT run FROM label_queue WHERE seq = ?1) AND l.current = 1 GROUP BY 1, 2`, seq, string(d.name)); err != nil {
+			return err
+		}
+		queue, _, err = readQueue(t.queryRow("SELECT "+queueColumns+" FROM label_queue WHERE seq = ?", seq))
+		return err
+	})
+	return queue, old, err
+}
+
+// removeQueue removes a queue that is not ready, step by step.
+func (d *DB) removeQueue(ctx context.Context, seq int64) error {
+	for _, query := range [...]string{
+		"DELETE FROM label_item WHERE (queue, position) IN (SELECT queue, position FROM label_item WHERE queue = ? LIMIT ?)",
+		"DELETE FROM label_queue WHERE seq IN (SELECT seq FROM label_queue WHERE seq = ? LIMIT ?)",
+	} {
+		if _, err := d.removeAll(ctx, query, seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LabelQueue implements [store.LabelQueues].
+func (d project) LabelQueue(ctx context.Context, name string) (store.LabelQueue, error) {
+	q, _, err := readQueue(d.queryRow(ctx, "SELECT "+queueColumns+" FROM label_queue WHERE project = ? AND name = ? AND ready = 1", string(d.name), name))
+	if errors.Is(err, sql.ErrNoRows) {
+		return q, noQueue(name)
+	}
+	return q, d.failed("read", err)
+}
+
+func noQueue(name string) error { return notFound("queue of labels", name) }
+
+// ListLabelQueues implements [store.LabelQueues].
+func (d project) ListLabelQueues(ctx context.Context, p store.Page) (store.List[store.LabelQueue], error) {
+	c := d.conditions("project")
+	c.add("ready = 1")
+	after, ok, err := p.Position("label queues")
+	if err != nil {
+		return store.List[store.LabelQueue]{}, err
+	}
+	if ok {
+		c.add("name > ?", after)
+	}
+	return page(ctx, d.DB, "label queues", p, "SELECT "+queueColumns+" FROM label_queue", "name", &c,
+		func(row scanner) (store.LabelQueue, string, int, error) {
+			q, _, err := readQueue(row)
+			return q, q.Name, 0, err
+		})
+}
+
+// DeleteLabelQueue implements [store.LabelQueues].
+func (d project) DeleteLabelQueue(ctx context.Context, name string) error {
+	var seq int64
+	if err := d.change(ctx, "remove a queue from", func(t *tx) error {
+		err := t.queryRow("SELECT seq FROM label_queue WHERE project = ? AND name = ? AND ready = 1", string(d.name), name).Scan(&seq)
+		if errors.Is(err, sql.ErrNoRows) {
+			return noQueue(name)
+		}
+		if err == nil {
+			_, err = t.exec("UPDATE label_queue SET ready = 0 WHERE seq = ?", seq)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	return d.removeQueue(context.WithoutCancel(ctx), seq)
+}
+
+// countPerson adds a person to those who labelled a subject, or takes one away, in all
+// queues that have it. What is open again has to be looked at again by everybody.
+func (t *tx) countPerson(d project, l *label.Label, add int) error {
+	if l.Run == "" && l.Event == "" {
+		return nil
+	}
+	const items = ` WHERE queue IN (SELECT seq FROM label_queue WHERE project = ? AND run = ?) AND row = ? AND assertion = ? AND event = ?`
+	of := []any{string(d.name), l.Run, l.Index, l.Assertion, evaluated(&l.Subject)}
+	if _, err := t.exec(`INSERT INTO label_worker (queue, person, labelled, still_open) SELECT queue, ?, ?, ? * open FROM label_item`+items+`
+		ON CONFLICT (queue, person) DO UPDATE SET labelled = label_worker.labelled + excluded.labelled, still_open = label_worker.still_open + excluded.still_open`, append([]any{l.By, add, add}, of...)...); err != nil {
+		return err
+	}
+	_, err := t.exec(`UPDATE label_item SET people = people + ?1, open = CASE WHEN people + ?1 < (SELECT q.people FROM label_queue q WHERE q.seq = label_item.queue) THEN 1 ELSE 0 END
+		WHERE queue IN (SELECT seq FROM label_queue WHERE project = ?2 AND run = ?3) AND row = ?4 AND assertion = ?5 AND event = ?6`, append([]any{add}, of...)...)
+	if err != nil || add > 0 {
+		return err
+	}
+	_, err = t.exec(`UPDATE label_worker SET reached = least(reached, item.position)
+		FROM (SELECT queue AS of_queue, position FROM label_item`+items+`) item WHERE queue = of_queue`, of...)
+	return err
+}
+
+// endLease ends the leases of a person on what they label, and adds to the label how its
+// queue chose the item. A lease on something else is a mistake of the client; one that has
+// ended is none.
+func (t *tx) endLease(d project, n *store.NewLabel) error {
+	if n.Run == "" && n.Event == "" {
+		return nil
+	}
+	event := evaluated(&n.Subject)
+	if n.Lease != "" {
+		var row int
+		var assertion, run, of string
+		err := t.queryRow(`SELECT i.row, i.assertion, q.run, i.event FROM label_lease l JOIN label_item i ON i.queue = l.queue AND i.position = l.position JOIN label_queue q ON q.seq = l.queue
+			WHERE l.id = ? AND l.person = ? AND q.project = ?`, n.Lease, n.By, string(d.name)).Scan(&row, &assertion, &run, &of)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+		case err != nil:
+			return err
+		case of != event:
+			return proviso.Errorf(proviso.Conflict, "the lease is not of what is labelled")
+		case row != n.Index || assertion != n.Assertion || run != n.Run:
+			return proviso.Errorf(proviso.Conflict, "the lease is of row %d and assertion %q, not of what is labelled", row, assertion)
+		}
+	}
+	if n.Queue != "" && n.Stratum == "" {
+		err := t.queryRow(`SELECT stratum, rank, population FROM label_item WHERE queue = (SELECT seq FROM label_queue WHERE project = ? AND name = ? AND run = ? AND ready = 1) AND row = ? AND assertion = ? AND event = ?`,
+			string(d.name), n.Queue, n.Run, n.Index, n.Assertion, event).Scan(&n.Stratum, &n.Rank, &n.Population)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+	}
+	_, err := t.exec(`DELETE FROM label_lease WHERE person = ?1 AND (queue, position) IN (SELECT queue, position FROM label_item
+		WHERE queue IN (SELECT seq FROM label_queue WHERE project = ?2 AND run = ?3) AND row = ?4 AND assertion = ?5 AND event = ?6)`,
+		n.By, string(d.name), n.Run, n.Index, n.Assertion, event)
+	return err
+}

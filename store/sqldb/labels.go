@@ -1,0 +1,210 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/store"
+)
+
+const labelColumns = `seq, id, run, evaluation, row, assertion, person, current, verdict, judge, judged, person_name, created_by, created,
+	case_id, output_id, queue, stratum, rank, population, evidence, note`
+
+// readLabel reads a row of labelColumns.
+func readLabel(row scanner) (l store.Label, seq int64, err error) {
+	var created sql.NullInt64
+	var evidence string
+	err = row.Scan(&seq, &l.ID, &l.Run, &l.Evaluation, &l.Index, &l.Assertion, &l.By, &l.InForce, &l.Verdict, &l.Judge, &l.Judged, &l.Name, &l.CreatedBy, &created,
+		&l.Case, &l.OutputID, &l.Queue, &l.Stratum, &l.Rank, &l.Population, &evidence, &l.Note)
+	if err != nil {
+		return l, 0, err
+	}
+	l.Created = fromMicros(created)
+	if event, ok := strings.CutPrefix(l.Evaluation, eventMark); ok {
+		l.Evaluation, l.Event = "", event
+	}
+	if evidence != "" {
+		err = json.Unmarshal([]byte(evidence), &l.Evidence)
+	}
+	return l, seq, err
+}
+
+// eventMark begins the column evaluation of a label on an event: ids of evaluations begin
+// otherwise.
+const eventMark = "event:"
+
+// evaluated is the column evaluation of a subject.
+func evaluated(s *label.Subject) string {
+	if s.Event != "" {
+		return eventMark + s.Event
+	}
+	return s.Evaluation
+}
+
+// ofSubject is the condition of the labels of a person on a subject; its arguments are
+// those of subjectOf.
+const ofSubject = "project = ? AND run = ? AND evaluation = ? AND row = ? AND assertion = ? AND person = ?"
+
+func (d project) subjectOf(l *label.Label) []any {
+	return []any{string(d.name), l.Run, evaluated(&l.Subject), l.Index, l.Assertion, l.By}
+}
+
+// AddLabel implements [store.Labels].
+func (d project) AddLabel(ctx context.Context, n store.NewLabel) (store.Label, error) {
+	if err := errors.Join(d.name.Check(), n.Check(), checkReply(n.Reply)); err != nil {
+		return store.Label{}, err
+	}
+	now := d.now()
+	if n.ID == "" {
+		n.ID = store.NewID(store.LabelID, now)
+	}
+	if n.Created.IsZero() {
+		n.Created = now
+	}
+	evidence := ""
+	if len(n.Evidence) > 0 {
+		text, err := json.Marshal(n.Evidence)
+		if err != nil {
+			return store.Label{}, err
+		}
+		evidence = string(text)
+	}
+	err := d.change(ctx, "keep a label in", func(t *tx) error {
+		if err := t.endLease(d, &n); err != nil {
+			return err
+		}
+		before, _, err := readLabel(t.queryRow("SELECT "+labelColumns+" FROM label WHERE current = 1 AND "+ofSubject, d.subjectOf(&n.Label)...))
+		replaces := !errors.Is(err, sql.ErrNoRows)
+		switch {
+		case !replaces:
+		case err != nil:
+			return err
+		default:
+			if err := t.tallyLabel(d, &before.Label, -1); err != nil {
+				return err
+			}
+			if _, err := t.exec("UPDATE label SET current = 0 WHERE id = ?", before.ID); err != nil {
+				return err
+			}
+		}
+		added, err := t.changed(`INSERT INTO label (id, project, run, evaluation, row, assertion, person, current, verdict, judge, judged, person_name, created_by, created,
+			case_id, output_id, queue, stratum, rank, population, evidence, note)
+			VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			n.ID, string(d.name), n.Run, evaluated(&n.Subject), n.Index, n.Assertion, n.By, string(n.Verdict), n.Judge, n.Judged, n.Name, n.CreatedBy, micros(n.Created),
+			n.Case, n.OutputID, n.Queue, n.Stratum, n.Rank, n.Population, evidence, n.Note)
+		switch {
+		case err != nil:
+			return err
+		case added == 0:
+			return proviso.Errorf(proviso.Conflict, "there is a label %s already", short(n.ID))
+		case !replaces:
+			if err := t.countPerson(d, &n.Label, 1); err != nil {
+				return err
+			}
+		}
+		if err := t.tallyLabel(d, &n.Label, 1); err != nil {
+			return err
+		}
+		return t.reply(n.Reply)
+	})
+	if err != nil {
+		return store.Label{}, err
+	}
+	n.Created = fromMicros(micros(n.Created))
+	return store.Label{Label: n.Label, CreatedBy: n.CreatedBy, InForce: true}, nil
+}
+
+// Label implements [store.Labels].
+func (d project) Label(ctx context.Context, id string) (store.Label, error) {
+	l, _, err := readLabel(d.queryRow(ctx, "SELECT "+labelColumns+" FROM label WHERE id = ? AND project = ?", id, string(d.name)))
+	if errors.Is(err, sql.ErrNoRows) {
+		return store.Label{}, notFound("label", id)
+	}
+	return l, d.failed("read", err)
+}
+
+// labelConditions are the conditions of a filter.
+func (d project) labelConditions(f *store.LabelFilter) conditions {
+	c := d.conditions("project")
+	// A label has one of run and evaluation. Saying what the other is lets the database
+	// use the index of the subject.
+	switch {
+	case f.Run != "" && f.Evaluation == "":
+		c.add("run = ? AND evaluation = ''", f.Run)
+	case f.Evaluation != "" && f.Run == "":
+		c.add("run = '' AND evaluation = ? AND row = 0", f.Evaluation)
+	case f.Event != "":
+		c.add("run = '' AND evaluation = ? AND row = 0", eventMark+f.Event)
+	case f.Events:
+		c.add("run = '' AND evaluation > ? AND evaluation < ?", eventMark, "event;")
+	default:
+		c.equal("run", f.Run)
+		c.equal("evaluation", f.Evaluation)
+	}
+	if f.Index != nil {
+		c.add("row = ? AND run <> ''", *f.Index)
+	}
+	if f.Assertion != nil {
+		c.add("assertion = ?", *f.Assertion)
+	}
+	c.equal("person", f.By)
+	c.equal("queue", f.Queue)
+	if !f.Since.IsZero() {
+		c.add("created >= ?", micros(f.Since))
+	}
+	if !f.History {
+		c.add("current = 1")
+	}
+	return c
+}
+
+// ListLabels implements [store.Labels].
+func (d project) ListLabels(ctx context.Context, f store.LabelFilter, p store.Page) (store.List[store.Label], error) {
+	c := d.labelConditions(&f)
+	if err := before(&c, "labels", p); err != nil {
+		return store.List[store.Label]{}, err
+	}
+	return page(ctx, d.DB, "labels", p, "SELECT "+labelColumns+" FROM label", "seq DESC", &c,
+		func(row scanner) (store.Label, string, int, error) {
+			l, seq, err := readLabel(row)
+			return l, strconv.FormatInt(seq, 10), len(l.Note) + 500, err
+		})
+}
+
+// DeleteLabel implements [store.Labels].
+func (d project) DeleteLabel(ctx context.Context, id, by string) error {
+	return d.change(ctx, "remove a label from", func(t *tx) error {
+		l, seq, err := readLabel(t.queryRow("SELECT "+labelColumns+" FROM label WHERE id = ? AND project = ?", id, string(d.name)))
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return notFound("label", id)
+		case err != nil:
+			return err
+		case by != "" && l.By != by:
+			return store.NotOwn()
+		}
+		if _, err := t.exec("DELETE FROM label WHERE seq = ?", seq); err != nil || !l.InForce {
+			return err
+		}
+		if err := t.tallyLabel(d, &l.Label, -1); err != nil {
+			return err
+		}
+		before, seq, err := readLabel(t.queryRow("SELECT "+labelColumns+" FROM label WHERE "+ofSubject+" ORDER BY seq DESC LIMIT 1", d.subjectOf(&l.Label)...))
+		if errors.Is(err, sql.ErrNoRows) {
+			return t.countPerson(d, &l.Label, -1)
+		}
+		if err == nil {
+			_, err = t.exec("UPDATE label SET current = 1 WHERE seq = ?", seq)
+		}
+		if err != nil {
+			return err
+		}
+		return t.tallyLabel(d, &before.Label, 1)
+	})
+}

@@ -1,0 +1,146 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// pruneTraffic removes contents, events and counts that are too old.
+func (d *DB) pruneTraffic(ctx context.Context, now time.Time, r store.Retention, p *store.Pruned) error {
+	if r.Contents > 0 {
+		old := now.Add(-r.Contents)
+		n, err := d.pruneOrdinary(ctx, old)
+		p.Contents += n
+		if err != nil {
+			return err
+		}
+		if err := d.pruneComments(ctx, old); err != nil {
+			return err
+		}
+	}
+	if r.Failures > 0 {
+		last, err := d.lastBefore(ctx, "event", now.Add(-r.Failures))
+		if err != nil {
+			return err
+		}
+		n, err := d.removeAll(ctx, "DELETE FROM event_content WHERE event IN (SELECT event FROM event_content WHERE event <= ? LIMIT ?)", last)
+		p.Contents += n
+		if err != nil {
+			return err
+		}
+	}
+	if r.Verdicts > 0 {
+		if err := d.pruneEvents(ctx, now.Add(-r.Verdicts), p); err != nil {
+			return err
+		}
+	}
+	if r.Rollups <= 0 {
+		return nil
+	}
+	old := now.Add(-r.Rollups)
+	if _, err := d.removeAll(ctx, `DELETE FROM traffic_hour WHERE (agent, hour, dimension, value) IN
+		(SELECT h.agent, h.hour, h.dimension, h.value FROM traffic_agent a CROSS JOIN traffic_hour h ON h.agent = a.id WHERE h.hour < ? LIMIT ?)`, old.Unix()/(60*60)); err != nil {
+		return err
+	}
+	if r.Verdicts <= 0 || r.Verdicts > r.Rollups { // events of old prompts are there
+		return nil
+	}
+	_, err := d.removeAll(ctx, "DELETE FROM traffic_prompt WHERE id IN (SELECT id FROM traffic_prompt WHERE last < ? LIMIT ?)", micros(old))
+	return err
+}
+
+// lastBefore returns the last row of a table that was received before a time, 0 if there is
+// none. The rows are in that order, so that no index is needed.
+func (d *DB) lastBefore(ctx context.Context, table string, before time.Time) (int64, error) {
+	var low, high int64 // the first is before, the second is not
+	var most sql.NullInt64
+	if err := d.queryRow(ctx, "SELECT max(seq) FROM "+table).Scan(&most); err != nil {
+		return 0, d.failed("read", err)
+	}
+	high = most.Int64 + 1
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		var seq int64
+		var received sql.NullInt64
+		err := d.queryRow(ctx, "SELECT seq, received FROM "+table+" WHERE seq >= ? ORDER BY seq LIMIT 1", middle).Scan(&seq, &received)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			high = middle
+		case err != nil:
+			return 0, d.failed("read", err)
+		case received.Int64 >= before.UnixMicro():
+			high = middle
+		default:
+			low = seq
+		}
+	}
+	return low, nil
+}
+
+// pruneOrdinary removes the texts of events received before a time. Those with a failing
+// verdict are marked instead.
+func (d *DB) pruneOrdinary(ctx context.Context, before time.Time) (removed int, err error) {
+	last, err := d.lastBefore(ctx, "event", before)
+	if err != nil {
+		return 0, err
+	}
+	type content struct {
+		event int64
+		fails bool
+	}
+	for {
+		n := 0
+		err := d.change(ctx, "remove what is old from", func(t *tx) error {
+			rows, err := t.query(`SELECT c.event, EXISTS (SELECT 1 FROM watch w JOIN watch_verdict v ON v.watch = w.seq AND v.event = e.id WHERE w.project = e.project AND v.status = ?)
+				FROM event_content c JOIN event e ON e.seq = c.event WHERE c.failure = 0 AND c.event <= ? ORDER BY c.event LIMIT ?`, int(proviso.Fail), last, pruneStep)
+			old, err := collect(d, rows, err, func(row scanner) (c content, err error) { return c, row.Scan(&c.event, &c.fails) })
+			n = len(old)
+			for _, c := range old {
+				if err != nil {
+					return err
+				}
+				if c.fails {
+					_, err = t.exec("UPDATE event_content SET failure = 1 WHERE event = ?", c.event)
+				} else {
+					_, err = t.exec("DELETE FROM event_content WHERE event = ?", c.event)
+					removed++
+				}
+			}
+			return err
+		})
+		if err != nil || n < pruneStep {
+			return removed, err
+		}
+	}
+}
+
+// pruneComments removes the comments of thumbs received before a time.
+func (d *DB) pruneComments(ctx context.Context, before time.Time) error {
+	last, err := d.lastBefore(ctx, "feedback", before)
+	if err != nil {
+		return err
+	}
+	_, err = d.removeAll(ctx, "UPDATE feedback SET comment = NULL WHERE seq IN (SELECT seq FROM feedback WHERE seq <= ? AND comment IS NOT NULL LIMIT ?)", last)
+	return err
+}
+
+// pruneEvents removes events and thumbs received before a time.
+func (d *DB) pruneEvents(ctx context.Context, before time.Time, p *store.Pruned) error {
+	last, err := d.lastBefore(ctx, "event", before)
+	if err != nil {
+		return err
+	}
+	if p.Events, err = d.removeAll(ctx, "DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)", last); err != nil {
+		return err
+	}
+	if last, err = d.lastBefore(ctx, "feedback", before); err != nil {
+		return err
+	}
+	_, err = d.removeAll(ctx, "DELETE FROM feedback WHERE seq IN (SELECT seq FROM feedback WHERE seq <= ? ORDER BY seq LIMIT ?)", last)
+	return err
+}

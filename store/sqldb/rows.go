@@ -1,0 +1,195 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// micros is a time in its stored form.
+func micros(t time.Time) sql.NullInt64 {
+	return sql.NullInt64{Int64: t.UnixMicro(), Valid: !t.IsZero()}
+}
+
+// fromMicros is a stored time, in UTC.
+func fromMicros(n sql.NullInt64) time.Time {
+	if !n.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(n.Int64).UTC()
+}
+
+// now is the current time with the precision of the store.
+func (d *DB) now() time.Time { return d.options.Now().UTC().Truncate(time.Microsecond) }
+
+// list encodes a list of texts.
+func list[T ~string](items []T) string {
+	if len(items) == 0 {
+		return "[]"
+	}
+	text, _ := json.Marshal(items) // strings cannot fail
+	return string(text)
+}
+
+// fromList decodes a list of texts; nil if it is empty.
+func fromList[T ~string](text string) []T {
+	var items []T
+	if text == "[]" || json.Unmarshal([]byte(text), &items) != nil {
+		return nil
+	}
+	return items
+}
+
+// query runs one of the fixed queries as a prepared statement on a reading
+// connection.
+func (d *DB) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if d.options.Writers > 1 { // the driver prepares
+		return d.find(ctx, query, args...)
+	}
+	s, err := d.prepared(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return s.QueryContext(ctx, d.engine.Args(args)...)
+}
+
+// find runs a query whose text depends on a filter, so that it is not worth preparing.
+func (d *DB) find(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return d.reading.QueryContext(ctx, d.engine.Query(query), d.engine.Args(args)...)
+}
+
+// findRow is find for one row.
+func (d *DB) findRow(ctx context.Context, query string, args ...any) scanner {
+	return d.reading.QueryRowContext(ctx, d.engine.Query(query), d.engine.Args(args)...)
+}
+
+// scanner is a row, or the current one of several.
+type scanner interface{ Scan(into ...any) error }
+
+// failedRow is the row of a query that failed.
+type failedRow struct{ err error }
+
+func (r failedRow) Scan(...any) error { return r.err }
+
+// queryRow is query for one row.
+func (d *DB) queryRow(ctx context.Context, query string, args ...any) scanner {
+	if d.options.Writers > 1 {
+		return d.findRow(ctx, query, args...)
+	}
+	s, err := d.prepared(ctx, query)
+	if err != nil {
+		return failedRow{err}
+	}
+	return s.QueryRowContext(ctx, d.engine.Args(args)...)
+}
+
+func (d *DB) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
+	if s, ok := d.queries.Load(query); ok {
+		return s.(*sql.Stmt), nil
+	}
+	s, err := d.reading.PrepareContext(ctx, d.engine.Query(query))
+	if err != nil {
+		return nil, err
+	}
+	if other, loaded := d.queries.LoadOrStore(query, s); loaded {
+		s.Close() // it is unused
+		return other.(*sql.Stmt), nil
+	}
+	return s, nil
+}
+
+// conditions are the conditions of a filter.
+type conditions struct {
+	text []string
+	args []any
+}
+
+func (c *conditions) add(condition string, args ...any) {
+	c.text = append(c.text, condition)
+	c.args = append(c.args, args...)
+}
+
+// equal requires a value of a column, unless the value is empty.
+func (c *conditions) equal(column, value string) {
+	if value != "" {
+		c.add(column+" = ?", value)
+	}
+}
+
+// between requires a column of times to be in a range; a zero time is no bound.
+func (c *conditions) between(column string, since, until time.Time) {
+	if !since.IsZero() {
+		c.add(column+" >= ?", micros(since))
+	}
+	if !until.IsZero() {
+		c.add(column+" < ?", micros(until))
+	}
+}
+
+// in requires a column to have one of several values, unless there are none.
+func in[T any](c *conditions, column string, values []T) {
+	if len(values) == 0 {
+		return
+	}
+	var args []any
+	for _, v := range values {
+		args = append(args, v)
+	}
+	c.add(column+" IN (?"+strings.Repeat(", ?", len(args)-1)+")", args...)
+}
+
+// textList returns texts as arguments, and the list of their places for IN.
+func textList(texts []string) (args []any, places string) {
+	if len(texts) == 0 {
+		return nil, "(NULL)"
+	}
+	for _, text := range texts {
+		args = append(args, text)
+	}
+	return args, "(?" + strings.Repeat(", ?", len(args)-1) + ")"
+}
+
+// where returns the clause, "" if there are no conditions.
+func (c *conditions) where() string {
+	if len(c.text) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(c.text, " AND ")
+}
+
+// page reads a page of a list: select and order are parts of the query, read
+// reads a row, and position is its position for the cursor. It reads one more
+// row than requested, to see whether there is a next page; enough may end a
+// page early.
+func page[T any](ctx context.Context, d *DB, kind string, p store.Page, query, order string, c *conditions,
+	read func(scanner) (item T, position string, size int, err error)) (store.List[T], error) {
+	var l store.List[T]
+	args := append(c.args, p.Size()+1)
+	rows, err := d.find(ctx, query+c.where()+" ORDER BY "+order+" LIMIT ?", args...)
+	if err != nil {
+		return l, d.failed("read", err)
+	}
+	defer rows.Close()
+	last, bytes := "", 0
+	for rows.Next() {
+		if len(l.Items) == p.Size() || bytes > store.MaxPageBytes {
+			l.Next = store.Cursor(kind, last)
+			break
+		}
+		item, position, size, err := read(rows)
+		if err != nil {
+			return store.List[T]{}, d.failed("read", err)
+		}
+		l.Items = append(l.Items, item)
+		last = position
+		bytes += size
+	}
+	if err := rows.Err(); err != nil {
+		return store.List[T]{}, d.failed("read", err)
+	}
+	return l, nil
+}

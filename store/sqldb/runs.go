@@ -1,0 +1,174 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+const selectRun = `SELECT seq, id, suite, version, hash, created_by, status, error, attempts, rows,
+	passed, failed, errors, skipped, prompt, completion, cached, total, requests, cost, judges, created, started, ended, project, tally IS NULL, options FROM run`
+
+// runRow is a run with the columns that only this package uses.
+type runRow struct {
+	store.Run
+	seq int64
+}
+
+func readRun(row scanner) (r runRow, err error) {
+	var judges string
+	var created, started, ended sql.NullInt64
+	t := &r.Totals
+	err = row.Scan(&r.seq, &r.ID, &r.Suite, &r.Version, &r.Hash, &r.CreatedBy, &r.Status, &r.Error, &r.Attempts, &r.Rows,
+		&t.Passed, &t.Failed, &t.Errors, &t.Skipped,
+		&t.Usage.Prompt, &t.Usage.Completion, &t.Usage.Cached, &t.Usage.Total, &t.Usage.Requests, &t.Cost,
+		&judges, &created, &started, &ended, &r.Project, &r.Uncounted, &r.Options)
+	r.Judges = fromList[string](judges)
+	r.Created, r.Started, r.Ended = fromMicros(created), fromMicros(started), fromMicros(ended)
+	return r, err
+}
+
+// run returns a run of a project within a transaction.
+func (t *tx) run(of store.Project, id string) (runRow, error) {
+	r, err := readRun(t.queryRow(selectRun+" WHERE id = ? AND project = ?", id, string(of)))
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, notFound("run", id)
+	}
+	return r, err
+}
+
+// anyRun is run for the jobs, which execute the runs of all projects.
+func (t *tx) anyRun(id string) (runRow, error) {
+	return readRun(t.queryRow(selectRun+" WHERE id = ?", id))
+}
+
+// CreateRun implements [store.Runs].
+func (d project) CreateRun(ctx context.Context, n store.NewRun) (store.Run, error) {
+	if err := errors.Join(d.name.Check(), checkContent("options of a run", n.Options), checkReply(n.Reply)); err != nil {
+		return store.Run{}, err
+	}
+	now := d.now()
+	if n.ID == "" {
+		n.ID = store.NewID(store.RunID, now)
+	}
+	var r runRow
+	err := d.change(ctx, "keep a run in", func(t *tx) error {
+		added, err := t.changed(`INSERT INTO run (project, id, suite, version, created_by, status, rows, created, options, tally) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')
+			ON CONFLICT (id) DO NOTHING`,
+			string(d.name), n.ID, n.Suite, n.Version, n.CreatedBy, string(store.Queued), n.Rows, micros(now), n.Options)
+		if err != nil {
+			return err
+		}
+		if added == 0 {
+			return proviso.Errorf(proviso.Conflict, "there is a run %s already", short(n.ID))
+		}
+		if err := t.reply(n.Reply); err != nil {
+			return err
+		}
+		r, err = t.run(d.name, n.ID)
+		return err
+	})
+	if err == nil {
+		d.runner.wakeUp()
+	}
+	return r.Run, err
+}
+
+// Run implements [store.Runs].
+func (d project) Run(ctx context.Context, id string) (store.Run, error) {
+	r, err := d.run(ctx, id)
+	return r.Run, err
+}
+
+func (d project) run(ctx context.Context, id string) (runRow, error) {
+	r, err := readRun(d.queryRow(ctx, selectRun+" WHERE id = ? AND project = ?", id, string(d.name)))
+	if errors.Is(err, sql.ErrNoRows) {
+		return runRow{}, notFound("run", id)
+	}
+	return r, d.failed("read", err)
+}
+
+// ListRuns implements [store.Runs].
+func (d project) ListRuns(ctx context.Context, f store.RunFilter, p store.Page) (store.List[store.Run], error) {
+	c := d.conditions("project")
+	c.equal("suite", f.Suite)
+	c.equal("version", f.Version)
+	c.equal("created_by", f.CreatedBy)
+	c.between("created", f.Since, f.Until)
+	in(&c, "status", texts(f.Status))
+	if err := before(&c, "runs", p); err != nil {
+		return store.List[store.Run]{}, err
+	}
+	return page(ctx, d.DB, "runs", p, selectRun, "seq DESC", &c, func(row scanner) (store.Run, string, int, error) {
+		r, err := readRun(row)
+		return r.Run, strconv.FormatInt(r.seq, 10), len(r.Options), err
+	})
+}
+
+// texts converts values for the driver.
+func texts[T ~string](values []T) []string {
+	var list []string
+	for _, v := range values {
+		list = append(list, string(v))
+	}
+	return list
+}
+
+// PlanRun implements [store.Runs].
+func (d project) PlanRun(ctx context.Context, id string, plan store.RunPlan) (store.Run, error) {
+	var r runRow
+	err := d.change(ctx, "change a run in", func(t *tx) (err error) {
+		if _, err = t.exec("UPDATE run SET rows = ?, hash = ?, judges = ? WHERE id = ? AND project = ?", plan.Rows, plan.Hash, list(plan.Judges), id, string(d.name)); err == nil {
+			r, err = t.run(d.name, id)
+		}
+		return err
+	})
+	return r.Run, err
+}
+
+// CancelRun implements [store.Runs].
+func (d project) CancelRun(ctx context.Context, id string) (store.Run, error) {
+	var r runRow
+	err := d.change(ctx, "cancel a run in", func(t *tx) error {
+		var err error
+		if r, err = t.run(d.name, id); err != nil {
+			return err
+		}
+		if r.Status.Ended() {
+			return proviso.Errorf(proviso.Conflict, "the run %s has ended already: it is %s", id, r.Status)
+		}
+		if err := t.endRun(id, store.Cancelled, ""); err != nil {
+			return err
+		}
+		r, err = t.run(d.name, id)
+		return err
+	})
+	if err != nil {
+		return store.Run{}, err
+	}
+	d.runner.interrupt(id)
+	return r.Run, nil
+}
+
+// endRun sets the final status of a run that has not ended.
+func (t *tx) endRun(id string, status store.RunStatus, why string) error {
+	_, err := t.exec("UPDATE run SET status = ?, error = ?, ended = ? WHERE id = ? AND status IN ('queued', 'running')",
+		string(status), why, micros(t.db.now()), id)
+	return err
+}
+
+// DeleteRun implements [store.Runs].
+func (d project) DeleteRun(ctx context.Context, id string) error {
+	r, err := d.run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !r.Status.Ended() {
+		return proviso.Errorf(proviso.Conflict, "the run %s has not ended: it is %s", id, r.Status)
+	}
+	return d.deleteRun(ctx, r.seq)
+}

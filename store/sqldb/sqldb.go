@@ -1,0 +1,193 @@
+// Package sqldb keeps everything of a server in a SQL database, and executes runs. Its
+// queries are the same for every database; an [Engine] says what differs: how a query is
+// written, how writers keep out of each other's way, and what an error means.
+//
+// Changes go through writers, which put the changes of concurrent callers into one
+// transaction: five hundred small writes a second cost little more than one. Start at [New];
+// packages store/sqlite and store/postgres open databases, and store/storetest is the
+// contract.
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+var (
+	_ store.Store = (*DB)(nil)
+	_ store.Jobs  = (*DB)(nil)
+)
+
+// Engine is what one kind of database does in its own way. Its methods are safe for
+// concurrent use.
+type Engine interface {
+	// Query returns a query of this package as the database wants it. The result depends on
+	// the text alone.
+	Query(text string) string
+	// Args returns the arguments of a query in types that the database takes.
+	Args(args []any) []any
+	// Lock makes other transactions that change one of the projects wait until t ends.
+	// Changes that are of no project have the name "".
+	Lock(ctx context.Context, t *sql.Tx, projects []string) error
+	// Ready is called before each transaction that writes; an error refuses it.
+	Ready() error
+	// Written is called after each transaction, with its number of changes.
+	Written(changes int)
+	// Again reports whether a transaction that failed may succeed when it is repeated at
+	// once, because another one was in its way.
+	Again(err error) bool
+	// Lost reports whether an error means that the database cannot be reached now, as while
+	// it starts again.
+	Lost(err error) bool
+	// Failed adds a code and the database to an error that has none. doing is a verb, such
+	// as "read".
+	Failed(doing string, err error) error
+	// Erase makes what t deletes unreadable in the files of the database, as far as that is
+	// possible; Erased is called after the last of such transactions.
+	Erase(ctx context.Context, t *sql.Tx) error
+	Erased(ctx context.Context) error
+	// Alone makes this process the only one that executes runs, until release is called.
+	// release is nil if several may.
+	Alone() (release func() error, err error)
+	// Disconnect ends what the engine does, and closes its connections.
+	Disconnect() error
+}
+
+// Options configure a database; the zero value is right for a server.
+type Options struct {
+	Workers int                             // runs that are executed at a time; 0 means 4
+	Writers int                             // transactions that write at a time; 0 means 1
+	Poll    time.Duration                   // how often to look for runs that are due; 0 means a second
+	Lease   time.Duration                   // after how long the runs of a process that is silent are taken up; 0 means 30 seconds
+	Retry   func(attempt int) time.Duration // the pause after a failed attempt, from 1; nil means 2, 4, 8 … seconds
+	Now     func() time.Time                // nil means time.Now
+	Logger  *slog.Logger                    // for what the jobs cannot return; nil means none
+
+	// ContentKey seals the contents of events: at least 32 bytes, nil for none. A database
+	// has one key for good.
+	ContentKey []byte
+}
+
+// WithDefaults returns the options with the zero values replaced.
+func (o Options) WithDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Workers <= 0 {
+		o.Workers = 4
+	}
+	if o.Writers <= 0 {
+		o.Writers = 1
+	}
+	if o.Poll <= 0 {
+		o.Poll = time.Second
+	}
+	if o.Lease <= 0 {
+		o.Lease = 30 * time.Second
+	}
+	if o.Retry == nil {
+		o.Retry = func(attempt int) time.Duration { return time.Second << min(attempt, 8) }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// DB is an open database. It implements [store.Store] and [store.Jobs].
+type DB struct {
+	engine  Engine
+	options Options
+	writing *sql.DB // of the writers
+	reading *sql.DB
+
+	changes chan *change
+	closing chan struct{}
+	writers sync.WaitGroup
+	close   sync.Once
+
+	queries  sync.Map // of the readers: text to *sql.Stmt
+	contents contents
+
+	counting sync.Mutex // held while a run of an earlier version is counted
+
+	runner runner
+}
+
+// New makes a store of a database that is up to date. writing and reading are its
+// connections, which may be the same; those of writing are for o.Writers transactions at a
+// time. [DB.Close] disconnects the engine, and New does so if it fails.
+func New(ctx context.Context, engine Engine, writing, reading *sql.DB, o Options) (*DB, error) {
+	d := &DB{engine: engine, options: o.WithDefaults(), writing: writing, reading: reading,
+		changes: make(chan *change), closing: make(chan struct{})}
+	if err := d.openContents(ctx); err != nil {
+		return nil, errors.Join(d.failed("open", err), engine.Disconnect())
+	}
+	for range d.options.Writers {
+		d.writers.Go(d.writeChanges)
+	}
+	return d, nil
+}
+
+// closeWait is how long Close waits for the jobs.
+const closeWait = 5 * time.Second
+
+// Close stops the jobs, waits for current changes, and disconnects.
+func (d *DB) Close() error {
+	var err error
+	d.close.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+		defer cancel()
+		err = d.Stop(ctx)
+		close(d.closing)
+		d.writers.Wait()
+		err = errors.Join(err, d.engine.Disconnect())
+	})
+	return d.failed("close", err)
+}
+
+// Ping reports whether the database can be read and written. It writes nothing, since
+// anybody may ask.
+func (d *DB) Ping(ctx context.Context) error {
+	var one int
+	if err := d.queryRow(ctx, "SELECT 1").Scan(&one); err != nil {
+		return d.failed("reach", err)
+	}
+	if err := d.engine.Ready(); err != nil {
+		return d.failed("write", err)
+	}
+	return d.change(ctx, "reach", func(*tx) error { return nil })
+}
+
+// failed adds a code and the operation to an error of the database. Errors that
+// have a code, and errors of a context, are returned unchanged.
+func (d *DB) failed(doing string, err error) error {
+	var e *proviso.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case d.isClosed():
+		return errClosed()
+	}
+	return d.engine.Failed(doing, err)
+}
+
+func (d *DB) isClosed() bool {
+	select {
+	case <-d.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+func errClosed() error { return proviso.Errorf(proviso.Unavailable, "the store is closed") }

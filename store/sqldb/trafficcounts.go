@@ -1,0 +1,166 @@
+package sqldb
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// maxDimensions bounds the ways in which the traffic of an agent is told apart in an hour:
+// what a client names in segment is its own.
+const maxDimensions = 24
+
+// trafficOf is what a row of traffic_hour is about.
+type trafficOf struct {
+	agent, hour      int64
+	dimension, value string
+}
+
+// trafficSum is what events add up to.
+type trafficSum struct {
+	events, failed, tokens, latency int64
+	cost                            float64
+}
+
+// count adds an event to the sums of its hour.
+func (x *addingEvents) count(agent int64, e *eventRow) {
+	of := trafficOf{agent: agent, hour: e.Time.Unix() / (60 * 60)}
+	add := func(by store.TrafficBy, value string) {
+		of.dimension, of.value = string(by), value
+		s := x.hours[of]
+		if s == nil {
+			s = &trafficSum{}
+			x.hours[of] = s
+		}
+		s.events++
+		if e.Error != "" {
+			s.failed++
+		}
+		s.tokens += e.Usage.Total
+		s.latency += e.Latency.Microseconds()
+		s.cost += e.Cost
+	}
+	add(store.ByAll, "")
+	add(store.ByAgentVersion, e.Version)
+	add(store.ByModel, e.Model)
+	add(store.ByPrompt, e.prompt)
+	for name, value := range e.Segment {
+		add(store.BySegmentOf(name), value)
+	}
+}
+
+// addTraffic writes the sums. Values beyond the first of an hour are added up as others.
+func (x *addingEvents) addTraffic() error {
+	order := slices.SortedFunc(maps.Keys(x.hours), func(a, b trafficOf) int {
+		return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.hour, b.hour), cmp.Compare(a.dimension, b.dimension), cmp.Compare(a.value, b.value))
+	})
+	for _, of := range order {
+		s := x.hours[of]
+		n, err := x.changed(`UPDATE traffic_hour SET events = events + ?, failed = failed + ?, tokens = tokens + ?, cost = cost + ?, latency = latency + ?
+			WHERE agent = ? AND hour = ? AND dimension = ? AND value = ?`, s.events, s.failed, s.tokens, s.cost, s.latency, of.agent, of.hour, of.dimension, of.value)
+		if err == nil && n == 0 {
+			err = x.newTraffic(of, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *addingEvents) newTraffic(of trafficOf, s *trafficSum) error {
+	var values, dimensions int
+	err := x.queryRow("SELECT count(*) FROM traffic_hour WHERE agent = ? AND hour = ? AND dimension = ?", of.agent, of.hour, of.dimension).Scan(&values)
+	if err == nil && values == 0 {
+		err = x.queryRow("SELECT count(DISTINCT dimension) FROM traffic_hour WHERE agent = ? AND hour = ?", of.agent, of.hour).Scan(&dimensions)
+	}
+	if err != nil || dimensions >= maxDimensions {
+		return err
+	}
+	if values >= store.MaxTrafficValues {
+		of.value = store.OtherSegment
+	}
+	_, err = x.exec(`INSERT INTO traffic_hour (agent, hour, dimension, value, events, failed, tokens, cost, latency) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (agent, hour, dimension, value) DO UPDATE SET events = traffic_hour.events + excluded.events, failed = traffic_hour.failed + excluded.failed, tokens = traffic_hour.tokens + excluded.tokens,
+		cost = traffic_hour.cost + excluded.cost, latency = traffic_hour.latency + excluded.latency`, of.agent, of.hour, of.dimension, of.value, s.events, s.failed, s.tokens, s.cost, s.latency)
+	return err
+}
+
+// CountTraffic implements [store.Traffic].
+func (d project) CountTraffic(ctx context.Context, f store.TrafficFilter) ([]store.TrafficCount, error) {
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	from, step := f.From.Unix()/(60*60), int64(f.Step/time.Hour)
+	to := (f.To.Unix() + 60*60 - 1) / (60 * 60)
+	rows, err := d.query(ctx, `SELECT (h.hour - ?1) / ?2, a.name, h.value, sum(h.events), sum(h.failed), sum(h.tokens), sum(h.cost), sum(h.latency)
+		FROM traffic_agent a CROSS JOIN traffic_hour h ON h.agent = a.id WHERE a.project = ?3 AND (?4 = '' OR a.name = ?4) AND h.dimension = ?5 AND h.hour >= ?1 AND h.hour < ?6
+		GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, from, step, string(d.name), f.Agent, string(f.By), to)
+	return collect(d.DB, rows, err, func(row scanner) (c store.TrafficCount, err error) {
+		var bucket, latency int64
+		err = row.Scan(&bucket, &c.Agent, &c.Value, &c.Events, &c.Failed, &c.Tokens, &c.Cost, &latency)
+		c.Start, c.Latency = time.Unix((from+bucket*step)*60*60, 0).UTC(), time.Duration(latency)*time.Microsecond
+		return c, err
+	})
+}
+
+// ListAgents implements [store.Traffic].
+func (d project) ListAgents(ctx context.Context, p store.Page) (store.List[store.Agent], error) {
+	c := d.conditions("project")
+	after, ok, err := p.Position("agents")
+	if err != nil {
+		return store.List[store.Agent]{}, err
+	}
+	if ok {
+		c.add("name > ?", after)
+	}
+	return page(ctx, d.DB, "agents", p, "SELECT name, first, last, events FROM traffic_agent", "name", &c, func(row scanner) (a store.Agent, position string, size int, err error) {
+		var first, last sql.NullInt64
+		err = row.Scan(&a.Name, &first, &last, &a.Events)
+		a.First, a.Last = fromMicros(first), fromMicros(last)
+		return a, a.Name, 0, err
+	})
+}
+
+// ListPrompts implements [store.Traffic].
+func (d project) ListPrompts(ctx context.Context, agent string, p store.Page) (store.List[store.AgentPrompt], error) {
+	var of int64
+	if err := d.queryRow(ctx, "SELECT id FROM traffic_agent WHERE project = ? AND name = ?", string(d.name), agent).Scan(&of); errors.Is(err, sql.ErrNoRows) {
+		return store.List[store.AgentPrompt]{}, notFound("agent", agent)
+	} else if err != nil {
+		return store.List[store.AgentPrompt]{}, d.failed("read", err)
+	}
+	c := conditions{}
+	c.add("agent = ?", of)
+	n, ok, err := p.Number("prompts")
+	if err != nil {
+		return store.List[store.AgentPrompt]{}, err
+	}
+	if ok {
+		c.add("id < ?", n)
+	}
+	return page(ctx, d.DB, "prompts", p, "SELECT id, hash, first, last, events, body FROM traffic_prompt", "id DESC", &c, func(row scanner) (p store.AgentPrompt, position string, size int, err error) {
+		var id int64
+		var first, last sql.NullInt64
+		var body []byte
+		if err = row.Scan(&id, &p.Hash, &first, &last, &p.Events, &body); err != nil {
+			return p, "", 0, err
+		}
+		p.First, p.Last = fromMicros(first), fromMicros(last)
+		if body != nil {
+			text, err := d.contents.unpack(ofPrompt(p.Hash), body)
+			if err != nil {
+				return p, "", 0, err
+			}
+			p.Text = string(text)
+		}
+		return p, strconv.FormatInt(id, 10), len(p.Text), nil
+	})
+}

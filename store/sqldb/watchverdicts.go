@@ -1,0 +1,241 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// adding adds verdicts to a watch in one transaction. Their rollups are added up first, so
+// that each row of these is written once.
+type adding struct {
+	*tx
+	watch    int64
+	now      time.Time
+	terms    map[string]int64
+	hours    map[hourOf]*rolled
+	segments map[hourOf]*rolled
+	added    int
+	decided  bool   // one of them is pass or fail
+	failed   string // why one was not decided
+}
+
+// hourOf is what a row of a rollup is about: version and judge, or else segment.
+type hourOf struct {
+	assertion, hour, version, judge, segment int64
+}
+
+// rolled is what verdicts add up to.
+type rolled struct {
+	pass, fail, errors, skipped int
+	sw, swf, sww, cost          float64
+}
+
+func (r *rolled) add(v *store.WatchVerdict) {
+	w := 1 / v.Probability
+	switch v.Status {
+	case proviso.Pass:
+		r.pass++
+	case proviso.Fail:
+		r.fail++
+		r.swf += w
+	case proviso.Skip:
+		r.skipped++
+	default:
+		r.errors++
+	}
+	if v.Status == proviso.Pass || v.Status == proviso.Fail {
+		r.sw += w
+		r.sww += w * w
+	}
+	r.cost += v.Cost
+}
+
+// term returns the id of a text, which it adds if it is new.
+func (x *adding) term(text string) (id int64, err error) {
+	if id, ok := x.terms[text]; ok {
+		return id, nil
+	}
+	err = x.queryRow("SELECT id FROM watch_term WHERE text = ?", text).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		id, err = x.inserted("INSERT INTO watch_term (text) VALUES (?) ON CONFLICT (text) DO UPDATE SET text = excluded.text RETURNING id", text)
+	}
+	x.terms[text] = id
+	return id, err
+}
+
+// verdict adds a verdict, unless it is there.
+func (x *adding) verdict(v *store.WatchVerdict) error {
+	var ids [8]int64
+	for i, text := range [...]string{v.Assertion, v.Version, v.Judge, v.Segment, v.Set, v.Agent, v.Model, v.Prompt} {
+		var err error
+		if ids[i], err = x.term(text); err != nil {
+			return err
+		}
+	}
+	reason, err := x.reason(v)
+	if err != nil {
+		return err
+	}
+	n, err := x.changed(`INSERT INTO watch_verdict (watch, assertion, time, status, version, judge, segment, set_version, agent, model, prompt, at, probability, backfill, cost, score, event, conversation, reason)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, event, assertion, set_version, judge) DO NOTHING`,
+		x.watch, ids[0], micros(v.Time), int(v.Status), ids[1], ids[2], ids[3], ids[4], ids[5], ids[6], ids[7], micros(x.now), v.Probability, v.Backfill, v.Cost, v.Score, v.Event, v.Conversation, reason)
+	if err != nil || n == 0 {
+		return err
+	}
+	x.added++
+	x.decided = x.decided || v.Status == proviso.Pass || v.Status == proviso.Fail
+	if v.Status == proviso.Errored {
+		x.failed = v.Reason
+	}
+	hour := v.Time.Unix() / (60 * 60)
+	roll(&x.hours, hourOf{assertion: ids[0], hour: hour, version: ids[1], judge: ids[2]}).add(v)
+	if v.Segment != "" {
+		roll(&x.segments, hourOf{assertion: ids[0], hour: hour, segment: ids[3]}).add(v)
+	}
+	return nil
+}
+
+// reason is the stored form of the reason of a verdict, which may quote what is sealed.
+func (x *adding) reason(v *store.WatchVerdict) ([]byte, error) {
+	switch {
+	case v.Reason == "":
+		return []byte{}, nil
+	case x.db.contents.secret == nil:
+		return append([]byte{plain}, v.Reason...), nil
+	}
+	return x.db.contents.pack("reason of "+v.Event, []byte(v.Reason), dayOf(x.now))
+}
+
+func roll(m *map[hourOf]*rolled, of hourOf) *rolled {
+	if *m == nil {
+		*m = map[hourOf]*rolled{}
+	}
+	r := (*m)[of]
+	if r == nil {
+		r = &rolled{}
+		(*m)[of] = r
+	}
+	return r
+}
+
+const rolledColumns = "pass, fail, errors, skipped, sw, swf, sww, cost"
+
+// rolledSums adds what is inserted to a row of a rollup that is there.
+func rolledSums(table string) string {
+	var sums []string
+	for _, column := range strings.Split(rolledColumns, ", ") {
+		sums = append(sums, column+" = "+table+"."+column+" + excluded."+column)
+	}
+	return strings.Join(sums, ", ")
+}
+
+// finish writes the rollups, and what the watch knows of its work.
+func (x *adding) finish() error {
+	for of, r := range x.hours {
+		if _, err := x.exec("INSERT INTO watch_hour (watch, assertion, hour, version, judge, "+rolledColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, assertion, hour, version, judge) DO UPDATE SET "+rolledSums("watch_hour"),
+			x.watch, of.assertion, of.hour, of.version, of.judge, r.pass, r.fail, r.errors, r.skipped, r.sw, r.swf, r.sww, r.cost); err != nil {
+			return err
+		}
+	}
+	for of, r := range x.segments {
+		if _, err := x.exec("INSERT INTO watch_hour_segment (watch, assertion, hour, segment, "+rolledColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, assertion, hour, segment) DO UPDATE SET "+rolledSums("watch_hour_segment"),
+			x.watch, of.assertion, of.hour, of.segment, r.pass, r.fail, r.errors, r.skipped, r.sw, r.swf, r.sww, r.cost); err != nil {
+			return err
+		}
+	}
+	if x.decided {
+		if _, err := x.exec("UPDATE watch SET last_verdict = ? WHERE seq = ?", micros(x.now), x.watch); err != nil {
+			return err
+		}
+	}
+	if x.failed != "" {
+		return x.noteEventError(x.watch, x.failed, x.now)
+	}
+	return nil
+}
+
+const verdictColumns = `SELECT v.seq, v.event, v.conversation, ag.text, a.text, sv.text, ve.text, j.text, sg.text, mo.text, pr.text, v.time, v.at, v.probability, v.backfill, v.status, v.score, v.reason, v.cost
+	FROM watch_verdict v JOIN watch_term a ON a.id = v.assertion JOIN watch_term ag ON ag.id = v.agent JOIN watch_term sv ON sv.id = v.set_version
+	JOIN watch_term ve ON ve.id = v.version JOIN watch_term j ON j.id = v.judge JOIN watch_term sg ON sg.id = v.segment
+	JOIN watch_term mo ON mo.id = v.model JOIN watch_term pr ON pr.id = v.prompt`
+
+// readVerdict reads a row of verdictColumns.
+func (d *DB) readVerdict(row scanner) (v store.WatchVerdict, err error) {
+	var reason any
+	var score sql.NullFloat64
+	var of, at sql.NullInt64
+	err = row.Scan(&v.Sequence, &v.Event, &v.Conversation, &v.Agent, &v.Assertion, &v.Set, &v.Version, &v.Judge, &v.Segment, &v.Model, &v.Prompt, &of, &at, &v.Probability, &v.Backfill, &v.Status, &score, &reason, &v.Cost)
+	if score.Valid {
+		v.Score = &score.Float64
+	}
+	v.Time, v.At = fromMicros(of), fromMicros(at)
+	switch reason := reason.(type) {
+	case string: // of an earlier version
+		v.Reason = reason
+	case []byte:
+		if len(reason) == 0 {
+			break
+		}
+		if reason[0] == plain {
+			v.Reason = string(reason[1:])
+			break
+		}
+		// Without the key, there is no reason.
+		if text, failed := d.contents.unpack("reason of "+v.Event, reason); failed == nil {
+			v.Reason = string(text)
+		} else if d.contents.secret != nil {
+			err = errors.Join(err, failed)
+		}
+	}
+	return v, err
+}
+
+// ListVerdicts implements [store.EventJobs].
+func (d project) ListVerdicts(ctx context.Context, f store.VerdictFilter, p store.Page) (store.List[store.WatchVerdict], error) {
+	var c conditions
+	if f.Watch != "" {
+		seq, err := d.watchNumber(ctx, f.Watch)
+		if err != nil {
+			return store.List[store.WatchVerdict]{}, err
+		}
+		c.add("v.watch = ?", seq)
+	} else {
+		c.add("v.watch IN (SELECT seq FROM watch WHERE project = ? AND removed = 0)", string(d.name))
+	}
+	for column, text := range map[string]string{"assertion": f.Assertion, "version": f.Version, "judge": f.Judge, "segment": f.Segment} {
+		if text != "" {
+			c.add("v."+column+" = (SELECT id FROM watch_term WHERE text = ?)", text)
+		}
+	}
+	in(&c, "v.event", f.Events)
+	in(&c, "v.status", numbers(f.Status))
+	c.between("v.time", f.Since, f.Until)
+	n, ok, err := p.Number("verdicts")
+	if err != nil {
+		return store.List[store.WatchVerdict]{}, err
+	}
+	if ok {
+		c.add("v.seq < ?", n)
+	}
+	return page(ctx, d.DB, "verdicts", p, verdictColumns, "v.seq DESC", &c, func(row scanner) (store.WatchVerdict, string, int, error) {
+		v, err := d.readVerdict(row)
+		return v, strconv.FormatInt(v.Sequence, 10), len(v.Reason), err
+	})
+}
+
+// Observations implements [store.Charts].
+func (d project) Observations(ctx context.Context, watch string, after int64, limit int) ([]store.WatchVerdict, error) {
+	seq, err := d.watchNumber(ctx, watch)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := d.query(ctx, verdictColumns+" WHERE v.watch = ? AND v.seq > ? ORDER BY v.seq LIMIT ?", seq, after, limit)
+	return collect(d.DB, rows, err, d.readVerdict)
+}

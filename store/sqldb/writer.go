@@ -1,0 +1,268 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"time"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// maxBatch bounds the number of changes in a transaction.
+const maxBatch = 512
+
+// tries is how often a transaction is tried that others got in the way of.
+const tries = 5
+
+// change is a function that writes.
+type change struct {
+	ctx     context.Context
+	project string // "" if it is of none, or of several
+	do      func(*tx) error
+	err     error
+	done    chan struct{}
+}
+
+// change runs do in a transaction of a writer, and returns when it is
+// committed. An error of do rolls its changes back. do must use only its tx, and may be
+// called again. Changes of others may be in the same transaction.
+func (d *DB) change(ctx context.Context, doing string, do func(*tx) error) error {
+	return d.changeIn(ctx, "", doing, do)
+}
+
+// change is [DB.change] for changes of one project: no other change of it is in progress.
+func (d project) change(ctx context.Context, doing string, do func(*tx) error) error {
+	return d.changeIn(ctx, string(d.name), doing, do)
+}
+
+func (d *DB) changeIn(ctx context.Context, project, doing string, do func(*tx) error) error {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		c := &change{ctx: ctx, project: project, do: do, done: make(chan struct{})}
+		select {
+		case d.changes <- c:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-d.closing:
+			return errClosed()
+		}
+		// It does not return when ctx ends: the change may be in progress, and takes
+		// only milliseconds.
+		<-c.done
+		if c.err == nil || !store.IsPatient(ctx) || !d.engine.Lost(c.err) {
+			return d.failed(doing, c.err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return d.failed(doing, c.err)
+		case <-d.closing:
+			return errClosed()
+		}
+	}
+}
+
+// The pauses of a patient caller while the database cannot be reached.
+const (
+	firstPause = 50 * time.Millisecond
+	lastPause  = 2 * time.Second
+)
+
+// writeChanges is a writer. It takes a change and all that wait behind it,
+// and commits them together, while the next ones queue. So a single change does
+// not wait, and under load one commit serves many.
+func (d *DB) writeChanges() {
+	w := writer{db: d, statements: map[string]*sql.Stmt{}}
+	for {
+		var batch []*change
+		select {
+		case c := <-d.changes:
+			batch = append(batch, c)
+		case <-d.closing:
+			return
+		}
+	gather:
+		for len(batch) < maxBatch {
+			select {
+			case c := <-d.changes:
+				batch = append(batch, c)
+			default:
+				break gather
+			}
+		}
+		w.write(batch)
+		for _, c := range batch {
+			close(c.done)
+		}
+	}
+}
+
+// writer has the prepared statements of one goroutine that writes. With several writers
+// there are none: each would have to prepare them on every connection.
+type writer struct {
+	db         *DB
+	statements map[string]*sql.Stmt
+}
+
+// write commits a batch, and tries again if another process was in the way.
+func (w *writer) write(batch []*change) {
+	for n := 1; ; n++ {
+		err := w.commit(batch)
+		if err == nil || n == tries || !w.db.engine.Again(err) {
+			return
+		}
+		for _, c := range batch {
+			c.err = nil
+		}
+	}
+}
+
+// commit writes a batch in one transaction. A failed change is rolled back
+// alone; if the transaction fails, all fail, with the error that it returns.
+func (w *writer) commit(batch []*change) error {
+	t := tx{db: w.db, writer: w, bound: map[string]*sql.Stmt{}}
+	err := w.db.engine.Ready()
+	if err == nil {
+		// The context is not that of one caller, because its end must not affect the
+		// others.
+		t.Tx, err = w.db.writing.BeginTx(context.Background(), nil)
+	}
+	if err == nil {
+		if err = w.db.engine.Lock(context.Background(), t.Tx, projectsOf(batch)); err == nil {
+			err = t.apply(batch)
+		}
+		if err == nil {
+			err = t.Commit()
+		} else {
+			t.Rollback() // fails only if the database has done it already
+		}
+	}
+	for _, c := range batch {
+		if c.err == nil {
+			c.err = err
+		}
+	}
+	w.db.engine.Written(len(batch))
+	if w.db.options.Writers == 1 {
+		for _, query := range t.unprepared {
+			if s, err := w.db.writing.Prepare(w.db.engine.Query(query)); err == nil {
+				w.statements[query] = s
+			}
+		}
+	}
+	return err
+}
+
+// projectsOf returns the projects of changes, in an order that is the same for everybody,
+// so that no two transactions wait for each other.
+func projectsOf(batch []*change) []string {
+	var projects []string
+	for _, c := range batch {
+		projects = append(projects, c.project)
+	}
+	slices.Sort(projects)
+	return slices.Compact(projects)
+}
+
+// tx is a transaction of a writer.
+type tx struct {
+	*sql.Tx
+	db         *DB
+	writer     *writer
+	bound      map[string]*sql.Stmt // prepared statements, bound to the transaction
+	unprepared []string             // statements to be prepared for the next one
+}
+
+// apply runs the changes of a batch. Its error ends the transaction.
+func (t *tx) apply(batch []*change) error {
+	alone := len(batch) == 1
+	for _, c := range batch {
+		if c.err = c.ctx.Err(); c.err != nil {
+			continue
+		}
+		if !alone {
+			if _, err := t.exec("SAVEPOINT change"); err != nil {
+				return err
+			}
+		}
+		c.err = c.do(t)
+		switch {
+		case c.err != nil && (alone || t.db.engine.Again(c.err)):
+			return c.err
+		case c.err != nil:
+			if _, err := t.exec("ROLLBACK TO change"); err != nil {
+				return err
+			}
+			fallthrough
+		case !alone:
+			if _, err := t.exec("RELEASE change"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// statement returns the prepared form of a query, or nil while there is none:
+// preparing needs a connection, and the only one is busy with the transaction.
+func (t *tx) statement(query string) *sql.Stmt {
+	if s := t.bound[query]; s != nil {
+		return s
+	}
+	s, known := t.writer.statements[query]
+	if s == nil {
+		if !known {
+			t.writer.statements[query] = nil // not twice
+			t.unprepared = append(t.unprepared, query)
+		}
+		return nil
+	}
+	s = t.StmtContext(context.Background(), s)
+	t.bound[query] = s
+	return s
+}
+
+// exec executes one of the fixed queries of this package.
+func (t *tx) exec(query string, args ...any) (sql.Result, error) {
+	args = t.db.engine.Args(args)
+	if s := t.statement(query); s != nil {
+		return s.ExecContext(context.Background(), args...)
+	}
+	return t.ExecContext(context.Background(), t.db.engine.Query(query), args...)
+}
+
+// queryRow is exec for a query with one row.
+func (t *tx) queryRow(query string, args ...any) *sql.Row {
+	args = t.db.engine.Args(args)
+	if s := t.statement(query); s != nil {
+		return s.QueryRowContext(context.Background(), args...)
+	}
+	return t.QueryRowContext(context.Background(), t.db.engine.Query(query), args...)
+}
+
+// query is exec for a query with several rows, which the caller must read before the next
+// query.
+func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
+	args = t.db.engine.Args(args)
+	if s := t.statement(query); s != nil {
+		return s.QueryContext(context.Background(), args...)
+	}
+	return t.QueryContext(context.Background(), t.db.engine.Query(query), args...)
+}
+
+// changed executes a query and returns how many rows it changed.
+func (t *tx) changed(query string, args ...any) (int, error) {
+	r, err := t.exec(query, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := r.RowsAffected()
+	return int(n), err
+}
+
+// inserted executes a query that adds a row and returns its number; sql.ErrNoRows if it
+// added none.
+func (t *tx) inserted(query string, args ...any) (seq int64, err error) {
+	err = t.queryRow(query, args...).Scan(&seq)
+	return seq, err
+}

@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/sqldb"
+)
+
+var _ sqldb.Engine = (*engine)(nil)
+
+// engine is SQLite.
+type engine struct {
+	path    string
+	options Options
+
+	writing *sql.DB // one connection
+	reading *sql.DB // read-only connections; in memory the same as writing
+	folding *sql.DB // one connection for checkpoints; in memory the same as writing
+
+	written  atomic.Int64  // changes since the log was folded
+	foldSoon chan struct{} // there are many of them
+	// foldedByWriter is when the writer folded the log last; only the writer uses it.
+	foldedByWriter time.Time
+	closing        chan struct{}
+	folded         chan struct{} // foldLog has ended
+}
+
+// dialect writes the functions of the queries as SQLite has them.
+var dialect = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer("greatest(", "max(", "least(", "min(", "strpos(", "instr(",
+		"has_member(e.segment, ?, ?)", "EXISTS (SELECT 1 FROM json_each(e.segment) j WHERE j.key = ? AND j.value = ?)")
+})
+
+// Query implements [sqldb.Engine].
+func (e *engine) Query(text string) string { return dialect().Replace(text) }
+
+// Args implements [sqldb.Engine].
+func (e *engine) Args(args []any) []any {
+	for i, a := range args {
+		if is, ok := a.(bool); ok {
+			args[i] = 0
+			if is {
+				args[i] = 1
+			}
+		}
+	}
+	return args
+}
+
+// Lock implements [sqldb.Engine]: there is one writer.
+func (e *engine) Lock(context.Context, *sql.Tx, []string) error { return nil }
+
+// Ready implements [sqldb.Engine]. The error is [store.ErrNoRoom] if the disk is full.
+func (e *engine) Ready() error {
+	if e.path == Memory {
+		return nil
+	}
+	if free, err := freeBytes(filepath.Dir(e.path)); err == nil && free < leastRoom {
+		return e.noRoom()
+	}
+	return e.roomToFold()
+}
+
+// leastRoom is the free space below which the disk counts as full. SQLite uses the room
+// of its log again, so that small writes still succeed when others fail.
+const leastRoom = 1 << 20
+
+func (e *engine) noRoom() error {
+	return proviso.Because(store.ErrNoRoom, proviso.Unavailable, "write the database %s: %v", e.path, store.ErrNoRoom)
+}
+
+// Written implements [sqldb.Engine].
+func (e *engine) Written(changes int) { e.noteWritten(changes) }
+
+// Again implements [sqldb.Engine].
+func (e *engine) Again(error) bool { return false }
+
+// Lost implements [sqldb.Engine]: a file is there, or it is not.
+func (e *engine) Lost(error) bool { return false }
+
+// Failed implements [sqldb.Engine].
+func (e *engine) Failed(doing string, err error) error {
+	switch {
+	case codeOf(err) == codes.SQLITE_FULL:
+		return proviso.Because(fmt.Errorf("%w: %w", store.ErrNoRoom, err), proviso.Unavailable, "%s the database %s: %v", doing, e.path, store.ErrNoRoom)
+	case errors.As(err, new(*fs.PathError)): // it tells the path
+		return proviso.Errorf(proviso.Unavailable, "%s the database: %w", doing, err)
+	}
+	return proviso.Errorf(proviso.Unavailable, "%s the database %s: %w", doing, e.path, err)
+}
+
+// named is Failed for errors that may have a code, or be of a context.
+func (e *engine) named(doing string, err error) error {
+	var known *proviso.Error
+	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return e.Failed(doing, err)
+}
+
+// Erase implements [sqldb.Engine]: what is removed is overwritten in the file.
+func (e *engine) Erase(ctx context.Context, t *sql.Tx) error {
+	_, err := t.ExecContext(ctx, "PRAGMA secure_delete = on")
+	return err
+}
+
+// Erased implements [sqldb.Engine]: the log has old versions of the pages until it begins
+// anew.
+func (e *engine) Erased(ctx context.Context) error {
+	if _, err := e.writing.ExecContext(ctx, "PRAGMA secure_delete = off"); err != nil {
+		return err
+	}
+	if e.path == Memory {
+		return nil
+	}
+	if _, err := checkpoint(e.folding, "PRAGMA wal_checkpoint(truncate)"); err != nil {
+		return fmt.Errorf("fold the write-ahead log: %w", err)
+	}
+	return nil
+}
+
+// Disconnect implements [sqldb.Engine].
+func (e *engine) Disconnect() error {
+	close(e.closing)
+	<-e.folded
+	return e.close()
+}
+
+func (e *engine) close() error {
+	var err error
+	for _, db := range [...]*sql.DB{e.reading, e.folding, e.writing} {
+		if db != nil {
+			err = errors.Join(err, db.Close()) // a second time does nothing
+		}
+	}
+	return err
+}
