@@ -134,7 +134,7 @@ func (s *sentence) foreignCounts() {
 				m = append(m, rest[at[i]:at[i+1]])
 			}
 			if b, unit, ok := p.read(m); ok {
-				if part := strings.Trim(t.ofPart.get().FindString(s.text), " .,;:"); part != "" {
+				if part := strings.Trim(t.ofPart.get().FindString(before(rest, at)), " .,;:"); part != "" {
 					s.refuse(delta.Quantity, "it is about a part of the output that the rules cannot find (%s)", part)
 				} else {
 					s.quantity(b, unit, "", m[0])
@@ -143,6 +143,21 @@ func (s *sentence) foreignCounts() {
 			rest = rest[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + rest[at[1]:]
 		}
 	}
+}
+
+// before is what stands before a count, with the word right behind it: the part of an
+// output that it is about.
+func before(text string, at []int) string {
+	out := text[max(0, at[0]-50):at[0]] + " \x00 "
+	if next := strings.Fields(text[at[1]:min(len(text), at[1]+40)]); len(next) > 0 && !strings.ContainsAny(text[at[1]-1:at[1]], ".,;:!?)") {
+		out += next[0]
+	}
+	return out
+}
+
+// near is what stands around a part of a text.
+func near(text string, start, end int) string {
+	return text[max(0, start-50):start] + " \x00 " + text[end:min(len(text), end+25)]
 }
 
 // number reads a number in digits or words, and adds a step.
@@ -226,8 +241,7 @@ func (s *sentence) foreignFormats() {
 }
 
 func (s *sentence) foreignFormat(f shape, plain string, at []int) {
-	around := plain[max(0, at[0]-60):at[0]] + " \x00 " + plain[at[1]:min(len(plain), at[1]+25)]
-	switch not := s.tongue.negative.get().MatchString(around); {
+	switch not := s.tongue.negative.get().MatchString(near(plain, at[0], at[1])); {
 	case not && f.not != "":
 		s.draft(delta.Exclusion, "no_"+f.is, f.not, negate(f.make)...)
 	case !not:

@@ -12,7 +12,7 @@ var (
 	quotedPattern = pattern("\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|„([^“”\n]{1,120})[“”]|«([^»\n]{1,120})»|`([^`\n]{1,120})`|(?:^|[\\s(\\[:,])'([^'\n]{1,120})'(?:$|[\\s.,;:!?)\\]])")
 	betweenQuotes = pattern(`(?i)^[\s,;/&()]*((?:and|or|nor|as well as|und|oder|et|ou|y|o|en|of)\b)?[\s,()]*(?:the\s+)?(?:(?:words?|phrases?|terms?)\s+)?$`)
 
-	negative     = pattern(`(?i)\b(do not|don['’]t|does not|never|avoid\w*|without|must not|mustn['’]t|should not|shouldn['’]t|cannot|can['’]t|may not|refrain|exclud\w+|omit\w*|instead of|rather than|forbidden|prohibited|banned|remove|no)\b`)
+	negative     = pattern(`(?i)\b(do not|don['’]t|does not|never|neither|nor|avoid\w*|without|must not|mustn['’]t|should not|shouldn['’]t|cannot|can['’]t|may not|refrain|exclud\w+|omit\w*|instead of|rather than|forbidden|prohibited|banned|remove|no)\b`)
 	negatedAfter = pattern(`(?i)^[\s,]*(?:(?:must|should|may|can) ?not|is (?:forbidden|banned|prohibited|not allowed)|are (?:forbidden|banned|prohibited|not allowed)|shouldn['’]t|mustn['’]t)`)
 	neededAfter  = pattern(`(?i)^[\s,]*(?:must|should|has to|have to|needs? to) (?:be (?:included|mentioned|present|used|contained)|appear|occur)`)
 

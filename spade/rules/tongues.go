@@ -39,7 +39,7 @@ func german() *tongue {
 			[]string{"items", "stichpunkte", "stichpunkten", "stichpunkt", "aufzählungspunkte", "aufzählungspunkten", "punkte", "punkten"}, []string{"lines", "zeilen", "zeile"},
 			[]string{"paragraphs", "absätze", "absätzen", "absatz"}, []string{"questions", "fragen", "frage"}, []string{"emojis", "emojis", "emoji"}, []string{"hashtags", "hashtags", "hashtag"}),
 		joins: "bis|bis zu|oder", bare: "in|mit|aus|auf|genau",
-		never: "kein|keine|keinen|keinem|keiner|nicht|nie|niemals|ohne|vermeide|vermeiden|verzichte auf|unterlasse", begin: "beginn|fang|starte|anfang", end: "ende mit|ende deine|endet mit|enden mit|beende|schließe|schließ|am ende",
+		never: "weder|noch|kein|keine|keinen|keinem|keiner|nicht|nie|niemals|ohne|vermeide|vermeiden|verzichte auf|unterlasse", begin: "beginn|fang|starte|anfang", end: "ende mit|ende deine|endet mit|enden mit|beende|schließe|schließ|am ende",
 		include: "erwähne|nenne|verwende|benutze|sage|sag|schreibe|schreib|füge|enthält|enthalten|enthalte|muss", part: "titel|überschrift|betreff|betreffzeile|einleitung|zusammenfassung|frage|beschreibung",
 		only: "wenn|falls|sofern|gegebenenfalls|bei bedarf", each: "jede|jeder|jedes|jeden|jedem|pro|je",
 	}
@@ -55,7 +55,7 @@ func french() *tongue {
 		units: named([]string{"words", "mots", "mot"}, []string{"sentences", "phrases", "phrase"}, []string{"characters", "caractères", "caractère"}, []string{"items", "puces", "puce", "points", "éléments"},
 			[]string{"lines", "lignes", "ligne"}, []string{"paragraphs", "paragraphes", "paragraphe"}, []string{"questions", "questions", "question"}, []string{"emojis", "emojis", "emoji", "émojis"}, []string{"hashtags", "hashtags", "hashtag"}),
 		joins: "à|et|ou", bare: "en|de|avec|dans",
-		never: "ne|n'utilise|n'utilisez|n'écris|n'écrivez|n'emploie|n'employez|n'inclus|n'incluez|jamais|pas de|pas d'|aucun|aucune|sans|évite|évitez|interdit", begin: "commence|débute", end: "termine|finis|conclus|achève",
+		never: "ni|ne|n'utilise|n'utilisez|n'écris|n'écrivez|n'emploie|n'employez|n'inclus|n'incluez|jamais|pas de|pas d'|aucun|aucune|sans|évite|évitez|interdit", begin: "commence|débute", end: "termine|finis|conclus|achève",
 		include: "inclus|mentionne|cite|utilise|emploie|dis|dites|écris|écrivez|ajoute|contien|doit|nomme", part: "titre|objet|introduction|résumé|sous-titre|en-tête|description",
 		only: "si|lorsque|quand|le cas échéant|s'il|s'ils", each: "chaque|chacun|chacune",
 	}
@@ -71,7 +71,7 @@ func spanish() *tongue {
 		units: named([]string{"words", "palabras", "palabra"}, []string{"sentences", "frases", "frase", "oraciones", "oración"}, []string{"characters", "caracteres"}, []string{"items", "viñetas", "viñeta", "puntos"},
 			[]string{"lines", "líneas", "línea"}, []string{"paragraphs", "párrafos", "párrafo"}, []string{"questions", "preguntas", "pregunta"}, []string{"emojis", "emojis", "emoji"}, []string{"hashtags", "hashtags", "hashtag"}),
 		joins: "a|y|o", bare: "en|con|de",
-		never: "no|nunca|jamás|sin|evita|evite|ningún|ninguna|prohibido", begin: "empieza|empiece|comienza|comience|inicia|inicie", end: "termina|termine|finaliza|finalice|acaba|acabe|concluye|concluya",
+		never: "ni|tampoco|no|nunca|jamás|sin|evita|evite|ningún|ninguna|prohibido", begin: "empieza|empiece|comienza|comience|inicia|inicie", end: "termina|termine|finaliza|finalice|acaba|acabe|concluye|concluya",
 		include: "incluy|menciona|mencione|usa|use|utiliza|utilice|di|diga|escrib|añad|agreg|contien|contener|debe|cita", part: "título|asunto|introducción|resumen|encabezado|descripción",
 		only: "si|cuando|en caso de|si es necesario", each: "cada",
 	}
@@ -87,7 +87,7 @@ func italian() *tongue {
 		units: named([]string{"words", "parole", "parola"}, []string{"sentences", "frasi", "frase"}, []string{"characters", "caratteri"}, []string{"items", "punti", "punto"},
 			[]string{"lines", "righe", "riga"}, []string{"paragraphs", "paragrafi", "paragrafo"}, []string{"questions", "domande", "domanda"}, []string{"emojis", "emoji"}, []string{"hashtags", "hashtag"}),
 		joins: "a|e|o", bare: "in|con|di",
-		never: "non|mai|senza|evita|evitare|nessun|nessuna", begin: "inizia|comincia", end: "termina|finisci|concludi|chiudi",
+		never: "né|non|mai|senza|evita|evitare|nessun|nessuna", begin: "inizia|comincia", end: "termina|finisci|concludi|chiudi",
 		include: "includi|menziona|usa|utilizza|scrivi|aggiungi|contien|deve|cita", part: "titolo|oggetto|introduzione|riassunto", only: "se|quando|qualora", each: "ogni|ciascun|ciascuna",
 	}
 }
@@ -102,7 +102,7 @@ func portuguese() *tongue {
 		units: named([]string{"words", "palavras", "palavra"}, []string{"sentences", "frases", "frase"}, []string{"characters", "caracteres"}, []string{"items", "tópicos", "pontos"},
 			[]string{"lines", "linhas", "linha"}, []string{"paragraphs", "parágrafos", "parágrafo"}, []string{"questions", "perguntas", "pergunta"}, []string{"emojis", "emojis", "emoji"}, []string{"hashtags", "hashtags", "hashtag"}),
 		joins: "a|e|ou", bare: "em|com|de",
-		never: "não|nunca|jamais|sem|evite|evita|nenhum|nenhuma", begin: "comece|comeca|começa|inicie|inicia", end: "termine|termina|finalize|conclua|acabe",
+		never: "nem|não|nunca|jamais|sem|evite|evita|nenhum|nenhuma", begin: "comece|comeca|começa|inicie|inicia", end: "termine|termina|finalize|conclua|acabe",
 		include: "inclua|mencione|use|utilize|diga|escreva|adicione|conter|contém|deve|cite", part: "título|assunto|introdução|resumo", only: "se|quando|caso", each: "cada",
 	}
 }
@@ -117,7 +117,7 @@ func dutch() *tongue {
 		units: named([]string{"words", "woorden", "woord"}, []string{"sentences", "zinnen", "zin"}, []string{"characters", "tekens"}, []string{"items", "opsommingspunten", "punten"},
 			[]string{"lines", "regels", "regel"}, []string{"paragraphs", "alinea's", "alinea"}, []string{"questions", "vragen", "vraag"}, []string{"emojis", "emoji's", "emoji"}, []string{"hashtags", "hashtags", "hashtag"}),
 		joins: "tot|en|of", bare: "in|met|van",
-		never: "geen|niet|nooit|zonder|vermijd", begin: "begin|start", end: "eindig|sluit af|besluit",
+		never: "noch|geen|niet|nooit|zonder|vermijd", begin: "begin|start", end: "eindig|sluit af|besluit",
 		include: "noem|vermeld|gebruik|zeg|schrijf|voeg|bevat|moet", part: "titel|onderwerp|inleiding|samenvatting", only: "als|wanneer|indien", each: "elke|elk|ieder|iedere|per",
 	}
 }
