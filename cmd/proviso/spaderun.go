@@ -21,12 +21,13 @@ type spadeRun struct {
 	spadeAsking
 	prompts string
 	rules   bool
+	noRules bool // --rules=false
 	fresh   bool
 	dropped bool
 	judge   judgeFlags
 	trials  trialFlags
 	labels  string
-	sandbox string
+	code    candidateCode
 	choice  spadeSelect
 	dir     string
 
@@ -77,15 +78,15 @@ func (f *spadeRun) register(cmd *cobra.Command) {
 	fs.StringVar(&f.prompts, "prompts", "", "`FOLDER` or file of the versions, like the argument")
 	f.spadeSource.register(fs)
 	f.spadeAsking.register(fs, "proposes")
-	fs.Lookup("model").Usage = "provider `ID` of the model that proposes; without it the rules do"
+	fs.Lookup("model").Usage = "provider `ID` of the model that proposes beside the rules; without it only they do"
 	f.judge.registerJudge(fs)
 	fs.Lookup("judge").Usage = "provider `ID` of the judge model for implications and for judged candidates"
-	fs.BoolVar(&f.rules, "rules", false, "with --model: also propose by rules")
+	fs.BoolVar(&f.rules, "rules", true, "propose by rules; --rules=false with --model: without them")
 	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already proposed")
 	droppedVar(fs, &f.dropped)
 	f.trials.register(fs)
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels that override those of the outputs (default labels.jsonl of the folder, if it exists)")
-	fs.StringVar(&f.sandbox, "sandbox", sandboxRequire, "`MODE` of the sandbox for the Python of candidates: require (refuse to run it without a sandbox) or off")
+	f.code.register(fs)
 	fs.StringVarP(&f.dir, "output", "o", "spade", "`FOLDER` for the files of the steps")
 	f.trust.register(fs)
 	f.choice.registerChoice(fs)
@@ -96,6 +97,7 @@ func (f *spadeRun) register(cmd *cobra.Command) {
 
 func (f *spadeRun) check(cmd *cobra.Command, args []string) error {
 	f.own = cmd.Flags().Changed("method")
+	f.noRules = !f.rules
 	f.choice.matrix, f.choice.candidates = f.file(spade.MatrixFile), f.file(spade.CandidatesFile)
 	f.choice.implications, f.choice.set = []string{f.file(spade.ImplicationsFile)}, "final"
 	if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check(), f.judge.check(), f.trust.check(), f.choice.check(cmd)); err != nil {
@@ -110,10 +112,18 @@ func (f *spadeRun) check(cmd *cobra.Command, args []string) error {
 	case f.dir == "":
 		return usageError{errors.New("-o needs a folder"), see}
 	}
-	return oneOf("sandbox", f.sandbox, []string{sandboxRequire, sandboxOff})
+	return f.code.check()
 }
 
 func (f *spadeRun) file(name string) string { return filepath.Join(f.dir, name) }
+
+// labelsFile returns the file of labels, "" if there is none.
+func (f *spadeRun) labelsFile() string {
+	if _, err := os.Stat(f.file(runLabels)); err == nil && f.labels == "" {
+		return f.file(runLabels)
+	}
+	return f.labels
+}
 
 // tries reports whether there are outputs to try candidates on.
 func (f *spadeRun) tries() bool { return f.trials.examples != "" || f.trials.run != "" }
@@ -158,6 +168,7 @@ type pipeline struct {
 	f     *spadeRun
 	at    spade.Step
 	asked *evalFlags // of the step
+	also  *evalFlags // of the judge that tries what is proposed; nil for none
 	model *ask.Model // that proposes, nil for none
 	clear func()     // removes the progress
 	tried int        // outputs
@@ -191,9 +202,9 @@ func (p *pipeline) openPropose(ctx context.Context, s *spade.Steps) (end func(),
 		return nil, err
 	}
 	o := &s.Propose
-	o.Rules, o.Dropped, o.Concurrency = p.f.rules || p.f.model == "", p.f.dropped, p.f.concurrency
-	if p.f.trials.examples != "" {
-		if o.Trials, err = p.trialsOf(p.f.trials.examples); err != nil {
+	o.Rules, o.Dropped, o.Concurrency, o.Tau = !p.f.noRules, p.f.dropped, p.f.concurrency, p.f.choice.Tau
+	if p.f.tries() && p.f.model != "" {
+		if o.Trials, err = p.labelledTrials(ctx, &p.f.trials, p.f.labelsFile()); err != nil {
 			return nil, err
 		}
 	}
@@ -204,6 +215,17 @@ func (p *pipeline) openPropose(ctx context.Context, s *spade.Steps) (end func(),
 			return nil, err
 		}
 		p.asked, p.model = &asking.evalFlags, o.Model
+	}
+	if p.model != nil && p.f.judge.judge != "" && p.f.tries() {
+		judged := p.f.eval()
+		judged.judge = p.f.judge
+		m, closeJudge, err := p.spadeEngine(ctx, &judged, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code)
+		if err != nil {
+			closeModel()
+			return nil, err
+		}
+		closeProposer := closeModel
+		o.Judged, p.also, closeModel = m.Compiler, &judged, func() { closeJudge(); closeProposer() }
 	}
 	e, err := p.textEngine(ctx, nil, p.f.concurrency)
 	if err != nil {
@@ -219,10 +241,7 @@ func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result)
 	if len(r.Candidates) == 0 || !p.f.tries() {
 		return nil, nil
 	}
-	labels := p.f.labels
-	if _, err := os.Stat(p.f.file(runLabels)); err == nil && labels == "" {
-		labels = p.f.file(runLabels)
-	}
+	labels := p.f.labelsFile()
 	if err := notOver(p.f.file(spade.MatrixFile), p.f.file(spade.CandidatesFile), p.f.trials.examples, labels); err != nil {
 		return nil, err
 	}
@@ -235,7 +254,7 @@ func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result)
 		return nil, err
 	}
 	p.asked.judge = p.f.judge
-	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), p.f.sandbox)
+	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code)
 	if err != nil {
 		outputs.close()
 		return nil, err
@@ -260,12 +279,11 @@ func (p *pipeline) openImply(ctx context.Context, s *spade.Steps, r *spade.Resul
 		}
 		p.asked = &asking.evalFlags
 	}
-	compiler, closeEngine, err := p.proofEngine(ctx, p.f.file(spade.CandidatesFile), &p.f.trust)
+	closeEngine, err := p.proofEngine(ctx, p.f.file(spade.CandidatesFile), &p.f.trust, o)
 	if err != nil {
 		closeJudge()
 		return nil, err
 	}
-	o.Compiler = compiler
 	o.Progress, p.clear = p.counter()
 	return func() { p.clear(); closeEngine(); closeJudge() }, nil
 }

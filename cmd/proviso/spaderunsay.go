@@ -47,10 +47,14 @@ func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) e
 	case spade.Propose:
 		p.sayStep(f, "propose", spade.CandidatesFile, show.ProposalLine(r.Proposal, p.model != nil))
 		f.take(p.app, "to propose", p.asked, r.Proposal.Spent())
+		if p.also != nil {
+			f.take(p.app, "", p.also, ask.Spent{}) // the proposal has its tokens
+		}
 		if p.model == nil {
 			p.sayUnread(r.History)
 		} else {
 			p.sayNotes(r.Proposal)
+			p.sayDropped(r.Proposal, false)
 			if ctx.Err() == nil {
 				p.sayFailed(r.Proposal)
 			}
@@ -149,8 +153,12 @@ func (a *app) sayUncaught(f *spadeRun, s show.Selection, label string) {
 	name, caught, failed := s.Almost()
 	if name == "" {
 		way := "write an assertion for it into " + f.file(spade.CandidatesFile)
-		if f.model == "" {
+		switch {
+		case f.model == "":
 			way = "propose with --model, or " + way
+		case f.trials.examples != "":
+			way = fmt.Sprintf("ask what is wrong with it (the same versions with proviso spade propose --model %s %s --uncaught %s -o %s), or %s",
+				printable(f.model), printable(f.trials.words()), printable(f.file(spade.MatrixFile)), printable(f.file(spade.CandidatesFile)), way)
 		}
 		fmt.Fprintf(a.err, "proviso: %s\n", way)
 		return

@@ -477,3 +477,18 @@ func BenchmarkNextToLabel(b *testing.B) {
 		l.Skip()
 	}
 }
+
+// TestNotes: the note of a label reaches its output, from both kinds of file.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	for file, text := range map[string]string{
+		"l.csv":   "id,label,note\na,bad,too long\nb,good,\n",
+		"l.jsonl": `{"id":"a","label":0,"note":"too long"}` + "\n" + `{"id":"b","label":1}`,
+	} {
+		entries := []trial.Entry{{ID: "a", Note: "before"}, {ID: "b", Note: "kept"}}
+		_, mistakes := label.Read(file, []byte(text), entries)
+		if mistakes.Err() != nil || entries[0].Note != "too long" || entries[1].Note != "kept" || entries[0].Label != "0" {
+			t.Errorf("%s: %v %+v", file, mistakes.Err(), entries)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package label
 
 import (
 	"bytes"
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Read reads labels, id and label, from CSV or, if the name ends in .jsonl, JSON
+// Read reads labels, id and label and perhaps a note, from CSV or, if the name ends in .jsonl, JSON
 // Lines, and puts them into entries, replacing what they have. If an id has several
 // labels, the last one counts. Labels of people that the server or `proviso view` wrote count
 // by majority, where no other label stands in the file. An empty label in CSV is ignored; in JSON Lines, a label
@@ -39,6 +40,7 @@ func Read(file string, data []byte, entries []trial.Entry) (stale int, mistakes 
 	for i, said := range r.said {
 		if said.Label != "" {
 			entries[i].Label = said.Label
+			entries[i].Note = cmp.Or(said.Note, entries[i].Note)
 		}
 	}
 	return r.stale, r.Mistakes
@@ -179,7 +181,7 @@ func (r *reader) agreed() map[int]line {
 }
 
 func (r *reader) csv(data []byte) {
-	id, label, output := -1, -1, -1
+	id, label, output, note := -1, -1, -1, -1
 	type row struct {
 		line  int
 		label string
@@ -192,6 +194,8 @@ func (r *reader) csv(data []byte) {
 				id = i
 			case strings.EqualFold(name, "output_id"):
 				output = i
+			case strings.EqualFold(name, "note"):
+				note = i
 			case slices.Contains(trial.LabelKeys, strings.ToLower(name)):
 				label = i
 			}
@@ -205,6 +209,9 @@ func (r *reader) csv(data []byte) {
 		l := line{ID: rec.Fields[id]}
 		if output >= 0 {
 			l.OutputID = rec.Fields[output]
+		}
+		if note >= 0 {
+			l.Note = rec.Fields[note]
 		}
 		if text := rec.Fields[label]; strings.TrimSpace(text) != "" {
 			key, now := l.ID+"\x00"+l.OutputID, row{line: rec.Line}

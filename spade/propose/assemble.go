@@ -16,10 +16,10 @@ import (
 // those of models, old and new, in the order of the prompt's versions, then those that
 // people wrote. The caller holds r.mu, or no other goroutine runs.
 func (r *proposing) assemble() *Proposal {
-	out := &Proposal{Unproposed: slices.Clone(r.left)}
+	out := &Proposal{Unproposed: slices.Clone(r.left), Before: r.Earlier.Dropped}
 	a := assembler{out: out, names: map[string]bool{}, same: map[string]string{}}
 	jobs := slices.SortedStableFunc(slices.Values(r.done), func(a, b *job) int {
-		return cmp.Or(cmp.Compare(a.change.Number, b.change.Number), cmp.Compare(a.deltas[0].Line, b.deltas[0].Line))
+		return cmp.Or(cmp.Compare(a.changes[0].Number, b.changes[0].Number), cmp.Compare(a.deltas[0].Line, b.deltas[0].Line))
 	})
 	out.Ruled = r.Earlier.Ruled
 	var rules []proviso.Candidate
@@ -46,12 +46,15 @@ func (r *proposing) assemble() *Proposal {
 	for _, j := range jobs {
 		out.Criteria = append(out.Criteria, j.criteria...)
 		out.Dropped = append(out.Dropped, j.dropped...)
-		v := reports[j.change.Number]
+		v := reports[j.newest().Number]
 		now, gone := former(j.candidates)
 		v.Kept += a.add(now, false)
 		late = append(late, gone...)
-		reports[j.change.Number] = v
+		reports[j.newest().Number] = v
 		for _, d := range j.deltas {
+			if j.bad != nil {
+				break
+			}
 			out.Asked = append(out.Asked, sentenceHash(delta.Key(d.Text)))
 		}
 	}
@@ -100,7 +103,7 @@ func (r *proposing) unproposed(out *Proposal, jobs []*job) {
 	add := func(all []rules.Unproposed) {
 		for _, u := range all {
 			key := delta.Key(u.Delta.Text)
-			if !made[key] && !told[key] && r.said.now[key] { // nobody asks for what a later version removed
+			if !made[key] && !told[key] {
 				told[key] = true
 				list = append(list, u)
 			}
@@ -117,7 +120,14 @@ func (r *proposing) unproposed(out *Proposal, jobs []*job) {
 	slices.SortStableFunc(list, func(a, b rules.Unproposed) int {
 		return cmp.Or(cmp.Compare(a.Delta.Version, b.Delta.Version), cmp.Compare(a.Delta.Line, b.Delta.Line))
 	})
-	out.Unproposed = list
+	out.Unproposed = nil
+	for _, u := range list {
+		if r.said.now[delta.Key(u.Delta.Text)] {
+			out.Unproposed = append(out.Unproposed, u)
+		} else {
+			out.Gone = append(out.Gone, u)
+		}
+	}
 }
 
 // assembler collects candidates with unique names, and equal checks once.
@@ -155,7 +165,7 @@ func (a *assembler) add(list []proviso.Candidate, named bool) int {
 		key := candidate.Check(&c)
 		if first, ok := a.same[key]; ok {
 			if !named {
-				a.out.Dropped = append(a.out.Dropped, Dropped{Candidate: c.Name, Version: c.Delta.Version, Reason: "it checks the same as " + first})
+				a.out.Dropped = append(a.out.Dropped, Dropped{Candidate: c.Name, Version: c.Delta.Version, Reason: "it checks the same as " + first, Same: true})
 			}
 			continue
 		}

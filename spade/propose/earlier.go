@@ -18,6 +18,7 @@ import (
 type Earlier struct {
 	Candidates []proviso.Candidate
 	Unproposed []rules.Unproposed
+	Dropped    []Dropped
 	Asked      []string // hashes of the sentences that a model was asked about, sorted
 	Ruled      []string // hashes of what rules made, sorted; if it is no longer a candidate, a person removed it
 }
@@ -65,6 +66,15 @@ func (e *Earlier) state(v any) {
 			if s, ok := v.(string); ok {
 				*list = append(*list, s)
 			}
+		}
+	}
+	gone, _ := root.At("dropped").([]any)
+	for _, v := range gone {
+		o, _ := v.(*value.Object)
+		version, _ := o.At("version").(float64)
+		d := Dropped{Candidate: o.Text("candidate"), Criterion: o.Text("criterion"), Version: int(version), Reason: o.Text("reason")}
+		if d.Candidate+d.Criterion != "" {
+			e.Dropped = append(e.Dropped, d)
 		}
 	}
 	left, _ := root.At("unproposed").([]any)

@@ -35,6 +35,13 @@ func Proposal(p *propose.Proposal, o report.TerminalOptions, all bool) []byte {
 	}
 	t.dropped(p.Dropped)
 	t.unproposed(p.Unproposed)
+	if n := len(p.Gone); n > 0 {
+		verb := "is"
+		if n > 1 {
+			verb = "are"
+		}
+		fmt.Fprintf(t, "\n%s of earlier versions %s no longer asked for, and not counted (--dropped)\n", report.Plural(n, "sentence"), verb)
+	}
 	return t.Bytes()
 }
 

@@ -26,6 +26,7 @@ type Trial struct {
 	Prompt    string
 	HasPrompt bool
 	Vars      *value.Object
+	Note      string // of the person who labelled it; "" for none
 	// Said summarises the verdicts of the run that the output comes from; "" if it
 	// comes from no run.
 	Said string
@@ -41,10 +42,11 @@ type Entry struct {
 	ID       string
 	Label    string // 1, 0, or "" without a label
 	OutputID string // of the output ([record.OutputID])
+	Note     string // of the person who labelled it; "" for none
 }
 
 // Entry returns the trial without its output.
-func (t *Trial) Entry() Entry { return Entry{t.ID, t.Label, record.OutputID(t.Text())} }
+func (t *Trial) Entry() Entry { return Entry{t.ID, t.Label, record.OutputID(t.Text()), t.Note} }
 
 // Entries reads all trials once and keeps everything except the outputs.
 func Entries(trials iter.Seq2[Trial, error]) ([]Entry, error) {
@@ -71,7 +73,7 @@ func Labelled(trials iter.Seq2[Trial, error], entries []Entry) iter.Seq2[Trial, 
 				err = changed()
 			}
 			if err == nil {
-				t.Label = entries[n].Label
+				t.Label, t.Note = entries[n].Label, entries[n].Note
 			}
 			n++
 			if !yield(t, err) || err != nil {
@@ -225,6 +227,7 @@ func (r *trialReader) add(line int, o, vars *value.Object) {
 		wrong = true
 	}
 	t.Prompt, t.HasPrompt = o.At("prompt").(string)
+	t.Note = strings.Clone(o.Text("note"))
 	for _, key := range LabelKeys {
 		if v := o.At(key); v != nil && v != "" && t.Label == "" {
 			var err error

@@ -115,7 +115,7 @@ func newDatabase(template string) (string, error) {
 		return "", err
 	}
 	name := fmt.Sprintf("test%d", s.made.Add(1))
-	return s.URL(name), s.Run("CREATE DATABASE "+name+" TEMPLATE "+template, "postgres")
+	return s.URL(name), s.Run("CREATE DATABASE "+name+" OWNER app TEMPLATE "+template, "postgres")
 }
 
 // programs returns the folder of the programs of PostgreSQL.
@@ -158,7 +158,16 @@ func Start(settings ...string) (*Server, error) {
 	if err := s.do("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
 		return nil, fmt.Errorf("initdb: %w", err)
 	}
-	return s, s.Restart()
+	if err := s.Restart(); err != nil {
+		return nil, err
+	}
+	return s, s.Run("CREATE ROLE app LOGIN", "postgres")
+}
+
+// Create makes an empty database and returns its URL. Its role is not a superuser, which
+// policies would not bind.
+func (s *Server) Create(name string) (url string, err error) {
+	return s.URL(name), s.Run("CREATE DATABASE "+name+" OWNER app", "postgres")
 }
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
@@ -236,14 +245,18 @@ func (s *Server) Remove() {
 
 // URL is that of a database of the server.
 func (s *Server) URL(database string) string {
-	return "postgres://proviso@/" + database + "?host=" + url.QueryEscape(s.folder)
+	return s.as("app", database)
 }
 
-// Run executes SQL.
+func (s *Server) as(role, database string) string {
+	return "postgres://" + role + "@/" + database + "?host=" + url.QueryEscape(s.folder)
+}
+
+// Run executes SQL as a superuser.
 func (s *Server) Run(sql, database string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	c, err := pgx.Connect(ctx, s.URL(database))
+	c, err := pgx.Connect(ctx, s.as("proviso", database))
 	if err != nil {
 		return err
 	}
