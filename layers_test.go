@@ -61,6 +61,7 @@ var ranks = map[string]int{
 	"ingest":              3,
 	"internal/assertion":  3,
 	"internal/jsonschema": 3,
+	"internal/literal":    3,
 	"internal/matrix":     3,
 	"internal/dataset":    3,
 	"internal/mathjs":     3,
@@ -87,7 +88,9 @@ var ranks = map[string]int{
 	"proxy":                    5,
 	"notify":                   5,
 	"internal/suiteschema":     5,
+	"spade/internal/exported":  5,
 	"spade/internal/format":    5,
+	"spade/hub":                5,
 	"spade/internal/spadetest": 5,
 	"store/sqldb":              5,
 	"store/storetest":          5,
@@ -103,6 +106,7 @@ var ranks = map[string]int{
 	"store/sqlite":    6,
 
 	"gate/show":    7,
+	"mutate":       7,
 	"judge/attack": 7,
 	"run":          7,
 	"spade/ask":    7,
@@ -117,11 +121,13 @@ var ranks = map[string]int{
 	"spade/selection": 8,
 	"spade/subsume":   8,
 
-	"doctor":     9,
-	"spade":      9,
-	"spade/show": 9,
+	"doctor":       9,
+	"mutate/score": 9,
+	"spade":        9,
+	"spade/show":   9,
 
-	"server": 10,
+	"mutate/show": 10,
+	"server":      10,
 
 	"attacks":     11,
 	"bench":       11,

@@ -38,4 +38,9 @@ type Candidate struct {
 	Delta       Delta  // the change that led to it; its Version is 0 if unknown
 	Model       string // model that proposed it; "" for a rule or a person
 	PromptHash  string // of the prompt that the model received
+
+	// What people decided about it. A pinned candidate is always selected, a banned one
+	// never; it is not both.
+	Pin, Ban bool
+	Cost     int // of selecting it, at least 1; 0 if nobody said
 }

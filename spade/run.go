@@ -57,7 +57,7 @@ type Steps struct {
 	// and Compiler if it is nil. Without a judge only what can be proven is found.
 	Subsume subsume.Options
 	// Select configures the selection. An empty method is sub with good and bad outputs,
-	// else none.
+	// base with good ones alone, else none.
 	Select selection.Options
 	// JudgeCost is what selecting a candidate that asks a model costs; 0 is 1, as for
 	// others.

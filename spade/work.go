@@ -157,6 +157,9 @@ func (w *work) selectable(m *matrix.Matrix) *matrix.Matrix {
 	for j, name := range m.Names {
 		if !slices.Contains(w.Reject, name) {
 			out.Names, out.Cells = append(out.Names, name), append(out.Cells, m.Cells[j])
+			if m.Rest != nil {
+				out.Rest = append(out.Rest, m.Rest[j])
+			}
 		}
 	}
 	return out
@@ -174,7 +177,9 @@ func (w *work) imply(ctx context.Context) error {
 			o.Tau = &w.Select.Tau
 		}
 	}
-	list := slices.DeleteFunc(slices.Clone(w.result.Candidates), func(c proviso.Candidate) bool { return slices.Contains(w.Reject, c.Name) })
+	list := slices.DeleteFunc(slices.Clone(w.result.Candidates), func(c proviso.Candidate) bool {
+		return slices.Contains(w.Reject, c.Name) || slices.Contains(w.Select.Ban, c.Name) || c.Ban && !slices.Contains(w.Select.Keep, c.Name)
+	})
 	found, err := subsume.Find(ctx, list, o)
 	if err != nil {
 		return err
@@ -188,10 +193,9 @@ func (w *work) pick(ctx context.Context) error {
 	r := w.result
 	o := w.Select
 	if o.Method == "" {
-		if o.Method = "sub"; !w.labelled() {
-			o.Method = "none"
-		}
+		o.Method = w.method()
 	}
+	o.TakePriorities(r.Candidates, r.Matrix.Names)
 	o.CostOfJudged(r.Candidates, r.Matrix.Names, w.JudgeCost)
 	began := time.Now()
 	var err error
@@ -199,6 +203,9 @@ func (w *work) pick(ctx context.Context) error {
 		return err
 	}
 	r.Took = time.Since(began)
+	if err := r.Selection.Bind(ctx); err != nil {
+		return err
+	}
 	data, err := r.Selection.JSON(r.Took)
 	if err != nil {
 		return err
@@ -212,10 +219,16 @@ func (w *work) pick(ctx context.Context) error {
 	return w.folder.write(SuiteFile, r.Suite)
 }
 
-// labelled reports whether there are good and bad outputs.
-func (w *work) labelled() bool {
-	good, bad := w.result.Matrix.Count()
-	return good > 0 && bad > 0
+// method is the most that the labels allow: sub takes good and bad outputs, and base good
+// ones.
+func (w *work) method() string {
+	switch good, bad := w.result.Matrix.Count(); {
+	case good > 0 && bad > 0:
+		return "sub"
+	case good > 0:
+		return "base"
+	}
+	return "none"
 }
 
 // cover finds what of the prompt the selection checks, and what has changed since the

@@ -19,27 +19,28 @@ import (
 
 // spadeSource is where the versions of a prompt come from.
 type spadeSource struct {
-	git, suite string
+	git, suite, hub string
 }
 
 func (s *spadeSource) register(fs *pflag.FlagSet) {
-	fs.StringVar(&s.git, "git", "", "read the versions from the git history of `FILE`")
+	fs.StringVar(&s.git, "git", "", "read the versions from the git history of `FILE`, or of FILE:NAME: of the text that a program or a YAML file gives a name")
+	fs.StringVar(&s.hub, "hub", "", "read the commits of the prompt `OWNER/NAME` from the hub of LangSmith; the key is in "+hubKeys[0])
 	fs.StringVar(&s.suite, "suite", "", "read the versions from the prompts of the suite `FILE`, oldest first")
 }
 
 // check requires exactly one source.
 func (s *spadeSource) check(cmd *cobra.Command, args []string) error {
 	n := len(args)
-	for _, flag := range []string{s.git, s.suite} {
+	for _, flag := range []string{s.git, s.suite, s.hub} {
 		if flag != "" {
 			n++
 		}
 	}
 	switch {
 	case n == 0:
-		return usageError{errors.New("no versions of a prompt"), "name a folder or a file of them, or give --git FILE or --suite FILE; " + seeHelp(cmd)}
+		return usageError{errors.New("no versions of a prompt"), "name a folder or a file of them, or give --git FILE, --suite FILE or --hub OWNER/NAME; " + seeHelp(cmd)}
 	case n > 1:
-		return usageError{errors.New("several sources of versions"), "give one: a folder or file, --git or --suite"}
+		return usageError{errors.New("several sources of versions"), "give one: a folder or file, --git, --suite or --hub"}
 	}
 	return nil
 }
@@ -68,9 +69,12 @@ func newSpadeDeltas(a *app) *cobra.Command {
 			"removed or moved. The versions come from one of these:\n\n" +
 			"  FOLDER       a file for each version, in the order of their names (v2 before v10)\n" +
 			"  FILE.jsonl   a line for each version: {\"version\": 1, \"template\": \"…\"}\n" +
-			"  FILE.json    a list of such versions, chat messages, or what LangChain's hub exports\n" +
-			"  --git FILE   the content of FILE in each commit; renames are followed\n" +
-			"  --suite FILE the prompts of a suite\n\n" +
+			"  FILE.json    a list of such versions, chat messages, or what Langfuse, LangSmith, PromptLayer\n" +
+			"               or OpenAI exports; FILE:NAME chooses one of several prompts\n" +
+			"  FILE.py:NAME the text that Python, TypeScript, JavaScript or YAML gives a name\n" +
+			"  --git FILE   the content of FILE, or of FILE:NAME, in each commit; renames are followed\n" +
+			"  --suite FILE the prompts of a suite\n" +
+			"  --hub NAME   the commits of a prompt in the hub of LangSmith\n\n" +
 			"The output of --format json or jsonl is valid input, too.\n\n" +
 			"With --classify, a model assigns each change to a category of the taxonomy, or rules do with\n" +
 			"--rules. With --against, changes that people have labelled are classified, and the agreement\n" +
@@ -116,7 +120,7 @@ func (f *spadeDeltas) check(cmd *cobra.Command, args []string) error {
 			return usageError{errors.New("--model is for --classify"), seeHelp(cmd)}
 		}
 		return f.spadeSource.check(cmd, args)
-	case len(args) > 0 || f.git != "" || f.spadeSource.suite != "":
+	case len(args) > 0 || f.git != "" || f.spadeSource.suite != "" || f.hub != "":
 		return usageError{errors.New("--against reads labelled changes, and no versions beside them"), seeHelp(cmd)}
 	case f.format == formatJSONL || f.format == formatMarkdown:
 		return usageError{errors.New("a comparison is not written as JSON Lines or Markdown"), "valid: terminal, json"}
@@ -182,6 +186,8 @@ func (a *app) versions(ctx context.Context, s *spadeSource, args []string) ([]de
 		return a.gitVersions(ctx, s.git)
 	case s.suite != "":
 		return a.suiteVersions(ctx, s.suite)
+	case s.hub != "":
+		return a.hubVersions(ctx, s.hub)
 	}
 	name := args[0]
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
@@ -191,12 +197,19 @@ func (a *app) versions(ctx context.Context, s *spadeSource, args []string) ([]de
 }
 
 func (a *app) fileVersions(name string) ([]delta.Version, error) {
+	name, part := delta.SplitPart(name, existing)
 	data, err := a.spadeFile(name, holdsVersions)
 	if err != nil {
 		return nil, err
 	}
-	versions, mistakes := delta.ReadVersions(shownName(name), data)
-	return versions, a.mistakes(mistakes)
+	versions, notes, mistakes := delta.ReadPart(shownName(name), part, data)
+	return a.noted(versions, notes, mistakes.Err())
+}
+
+// existing reports whether there is a file of a name.
+func existing(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil || name == "-"
 }
 
 // folderVersions reads the files of a folder.
@@ -218,7 +231,8 @@ func (a *app) noted(list []delta.Version, notes []string, err error) ([]delta.Ve
 }
 
 func (a *app) gitVersions(ctx context.Context, file string) ([]delta.Version, error) {
-	list, notes, err := delta.ReadGit(ctx, file)
+	file, part := delta.SplitPart(file, existing)
+	list, notes, err := delta.ReadGit(ctx, file, part)
 	var mistakes proviso.Mistakes
 	switch {
 	case err == nil || errors.As(err, &mistakes):

@@ -156,6 +156,7 @@ func (a *app) sayRates(f *spadeMatrix, g *matrix.Grid) error {
 	if text := n.OneSided(); text != "" {
 		a.warn(text)
 	}
+	a.warnContradictions(g.Entries)
 	if f.out == "" {
 		a.sayTroubles(g)
 		return neverDecided(g)

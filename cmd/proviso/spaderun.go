@@ -90,7 +90,7 @@ func (f *spadeRun) register(cmd *cobra.Command) {
 	fs.StringVarP(&f.dir, "output", "o", "spade", "`FOLDER` for the files of the steps")
 	f.trust.register(fs)
 	f.choice.registerChoice(fs)
-	fs.Lookup("method").Usage = "`METHOD`: all, base, cov, sub or none (default sub with labelled outputs, else none)"
+	fs.Lookup("method").Usage = "`METHOD`: all, base, cov, sub or none (default sub with good and bad outputs, base with good ones, else none)"
 	fs.Lookup("method").DefValue = ""
 	fs.IntVar(&f.choice.judgeCost, "judge-cost", 0, "cost `N` of selecting a candidate that asks a model")
 }
@@ -136,18 +136,22 @@ func (f *spadeRun) eval() evalFlags {
 }
 
 func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
-	if err := os.MkdirAll(f.dir, 0o755); err != nil {
-		return usageError{fmt.Errorf("make the folder %s: %w", f.dir, err), ""}
-	}
 	h, err := a.history(ctx, &f.spadeSource, args)
 	if err != nil {
 		return err
+	}
+	p := &pipeline{app: a, f: f, clear: func() {}}
+	if err := p.readOutputs(ctx); err != nil {
+		return err
+	}
+	defer p.closeOutputs()
+	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+		return usageError{fmt.Errorf("make the folder %s: %w", f.dir, err), ""}
 	}
 	s := spade.Steps{History: h, Folder: f.dir, Fresh: f.fresh, Select: f.choice.Options, JudgeCost: f.choice.judgeCost}
 	if !f.own {
 		s.Select.Method = ""
 	}
-	p := &pipeline{app: a, f: f, clear: func() {}}
 	s.Open, s.Done = p.open, p.done
 	r, err := spade.Run(ctx, s)
 	if err != nil {
@@ -173,6 +177,39 @@ type pipeline struct {
 	clear func()     // removes the progress
 	tried int        // outputs
 	of    int
+
+	outputs *openedTrials // with their labels; nil without outputs
+}
+
+// readOutputs reads the outputs and their labels, so that a mistake in them is found before
+// a model is asked or a file is written.
+func (p *pipeline) readOutputs(ctx context.Context) error {
+	if !p.f.tries() {
+		return nil
+	}
+	labels := p.f.labels
+	if _, err := os.Stat(p.f.file(runLabels)); err == nil && labels == "" {
+		labels = p.f.file(runLabels)
+	}
+	if err := notOver(p.f.file(spade.MatrixFile), p.f.file(spade.CandidatesFile), p.f.trials.examples, labels); err != nil {
+		return err
+	}
+	var err error
+	if p.outputs, err = p.openTrials(ctx, &p.f.trials); err != nil {
+		return err
+	}
+	if err = p.takeLabels(labels, p.outputs.entries); err != nil {
+		p.outputs.close()
+		return err
+	}
+	p.warnContradictions(p.outputs.entries)
+	return nil
+}
+
+func (p *pipeline) closeOutputs() {
+	if p.outputs != nil {
+		p.outputs.close()
+	}
 }
 
 // open opens what a step needs. The budget of a step is what the steps before it left.
@@ -241,28 +278,15 @@ func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result)
 	if len(r.Candidates) == 0 || !p.f.tries() {
 		return nil, nil
 	}
-	labels := p.f.labelsFile()
-	if err := notOver(p.f.file(spade.MatrixFile), p.f.file(spade.CandidatesFile), p.f.trials.examples, labels); err != nil {
-		return nil, err
-	}
-	outputs, err := p.openTrials(ctx, &p.f.trials)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.takeLabels(labels, outputs.entries); err != nil {
-		outputs.close()
-		return nil, err
-	}
 	p.asked.judge = p.f.judge
 	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code)
 	if err != nil {
-		outputs.close()
 		return nil, err
 	}
-	o.Tick, p.clear = p.ticker(len(outputs.entries), &p.tried)
-	p.of = len(outputs.entries)
-	s.Trials, s.Try = trial.Labelled(outputs.all, outputs.entries), o
-	return func() { p.clear(); closeEngine(); outputs.close() }, nil
+	o.Tick, p.clear = p.ticker(len(p.outputs.entries), &p.tried)
+	p.of = len(p.outputs.entries)
+	s.Trials, s.Try = trial.Labelled(p.outputs.all, p.outputs.entries), o
+	return func() { p.clear(); closeEngine() }, nil
 }
 
 func (p *pipeline) openImply(ctx context.Context, s *spade.Steps, r *spade.Result) (end func(), err error) {

@@ -93,11 +93,16 @@ func shownSelection(r *spade.Result) show.Selection {
 // covered writes the report, and prints what the selection checks, what changed, and what
 // to do next.
 func (p *pipeline) covered(r *spade.Result) error {
-	report := bytes.Join([][]byte{bytes.TrimRight(show.SelectionMarkdown(shownSelection(r)), "\n"), show.CoverMarkdown(r.Cover)}, []byte("\n\n"))
+	sum := r.Cover.Sum(r.Candidates, r.Proposal.Unproposed)
+	report := bytes.Join([][]byte{bytes.TrimRight(show.SelectionMarkdown(shownSelection(r)), "\n"),
+		bytes.TrimRight(show.CoverMarkdown(r.Cover), "\n"), show.SumMarkdown(sum)}, []byte("\n\n"))
 	if err := p.result(p.f.file(runReport), report); err != nil {
 		return err
 	}
 	p.sayStep(p.f, "coverage", runReport, show.CoverLine(r.Cover))
+	for _, line := range show.SumLines(sum) {
+		fmt.Fprintf(p.out, "          %s\n", line)
+	}
 	if r.Compared {
 		p.showShifts(r.Shifts)
 	} else if r.Selection.Found() {
@@ -105,6 +110,9 @@ func (p *pipeline) covered(r *spade.Result) error {
 	}
 	if r.Unkept != nil {
 		p.warn(fmt.Sprintf("what changes the next time will not be explained: %v", r.Unkept))
+	}
+	for _, line := range show.Unbound(shownSelection(r)) {
+		fmt.Fprintf(p.err, "proviso: %s\n", line)
 	}
 	good, bad := r.Matrix.Count()
 	p.sayNext(p.f, shownSelection(r), good, bad)

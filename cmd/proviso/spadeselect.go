@@ -91,7 +91,7 @@ func (f *spadeSelect) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.set, "implications-set", "", "use only the rows with `NAME` in the column set")
 	f.registerChoice(fs)
 	fs.IntVar(&f.judgeCost, "judge-cost", 0, "cost `N` of selecting a candidate that asks a model; needs --candidates")
-	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates' assertions: for --format suite or python, and --judge-cost")
+	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates' assertions, with their pins, bans and costs: for --format suite or python, and --judge-cost")
 	fs.BoolVar(&f.each, "default-test", false, "with --format suite: write under defaultTest instead of an assertion set")
 	fs.BoolVar(&f.frontier, "frontier", false, "also select for other thresholds, and show the cost of each")
 	sharesVar(fs, &f.alphas, "frontier-alpha", frontierAlphas, "with --frontier: `SHARES` to try as alpha, besides --alpha")
@@ -109,6 +109,8 @@ func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Undecided, "undecided", selection.Bound, "`HOW` an undecided cell counts: bound (not caught if the output is bad, failed if it is good), fail or ignore (as a pass)")
 	fs.BoolVar(&f.Close, "close", false, "add the implications that follow from others")
 	fs.BoolVar(&f.DropContradicted, "drop-contradicted", false, "leave out implications that an example contradicts")
+	fs.StringArrayVar(&f.Keep, "pin", nil, "always select the candidate `NAME`; may be repeated")
+	fs.StringArrayVar(&f.Ban, "ban", nil, "never select the candidate `NAME`; may be repeated")
 	fs.StringArrayVar(&f.costs, "cost", nil, "cost of selecting a candidate, as `NAME=N` (1 if not given); may be repeated")
 	fs.Float64Var(&f.FFRConfidence, "ffr-confidence", 0, "compare tau with the upper bound of the false failure rate at this `CONFIDENCE`, such as 0.9")
 	fs.Int64Var(&f.Work, "work", 0, fmt.Sprintf("stop the search after `N` steps (default %d, about half a minute)", solve.DefaultWork))
@@ -202,6 +204,7 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, 
 		if candidates, err = a.readCandidates(f.candidates); err != nil {
 			return s, nil, err
 		}
+		f.TakePriorities(candidates, m.Names)
 		f.CostOfJudged(candidates, m.Names, f.judgeCost)
 	}
 	began := time.Now()
@@ -209,6 +212,9 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, 
 		return s, nil, a.orStopped(ctx, err)
 	}
 	s.Took = time.Since(began)
+	if err := s.Bind(ctx); err != nil {
+		return s, nil, a.orStopped(ctx, err)
+	}
 	if f.frontier {
 		alphas, taus := with(f.alphas, f.Alpha), with(f.taus, f.Tau)
 		if s.Points, err = selection.Frontier(ctx, m, s.Implications, f.Options, alphas, taus); err != nil {

@@ -25,7 +25,7 @@ const ProvenanceKey = "spade"
 // Read reads candidates from YAML, JSON or, if the name ends in .jsonl, JSON
 // Lines: the assertions of a suite's assertion set, as a list or as an object with the
 // key assertions. The provenance of a candidate is optional and stands under config,
-// spade. From a Python file (.py) it reads the top-level functions whose parameters are
+// spade, and so do its priorities: pin, ban and cost. From a Python file (.py) it reads the top-level functions whose parameters are
 // example, prompt and response. It reports all mistakes with their places; if there are
 // any, it returns no candidates.
 func Read(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
@@ -100,6 +100,10 @@ func decodeCandidates(entries []any, at string, doc *document.Document) ([]provi
 	list := make([]proviso.Candidate, len(assertions))
 	for i, a := range assertions {
 		list[i] = Of(a)
+		mistakes = append(mistakes, wrongPriorities(a, doc, document.Join(at, i))...)
+	}
+	if mistakes.Err() != nil {
+		return nil, mistakes
 	}
 	return list, mistakes
 }
@@ -121,6 +125,7 @@ func Of(a *proviso.Assertion) proviso.Candidate {
 	number := func(key string) int { f, _ := from.At(key).(float64); return int(f) }
 	c.Category, c.Model, c.PromptHash = from.Text("category"), from.Text("model"), from.Text("prompt")
 	c.Delta = proviso.Delta{Version: number("version"), Added: from.Text("change") != "removed", Text: from.Text("text"), Line: number("line"), Removed: number("removed")}
+	readPriorities(&c, from)
 	return c
 }
 
@@ -147,6 +152,7 @@ func provenance(c *proviso.Candidate) *value.Object {
 	set("text", d.Text)
 	set("model", c.Model)
 	set("prompt", c.PromptHash)
+	setPriorities(o, c)
 	if o.Len() == 0 {
 		return nil
 	}

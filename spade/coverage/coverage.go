@@ -21,6 +21,9 @@ type Line struct {
 	Category    string
 	Instruction bool     // asks something of an output
 	Assertions  []string // names
+	// Made are the candidates that the rules make of the unit; none if they do not
+	// understand it.
+	Made []proviso.Candidate
 }
 
 // Cover holds which instructions of a prompt are checked.
@@ -53,13 +56,14 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 	if err != nil {
 		return nil, err
 	}
-	made := map[string]string{}  // key of a sentence, by the check that rules make from it
-	checked := map[string]bool{} // keys of these sentences
+	made := map[string]string{} // key of a sentence, by the check that rules make from it
+	byKey := map[string][]proviso.Candidate{}
 	categories := map[string]string{}
 	for i := range p.Candidates {
-		made[candidate.Check(&p.Candidates[i])] = delta.Key(p.Candidates[i].Delta.Text)
-		checked[delta.Key(p.Candidates[i].Delta.Text)] = true
-		categories[delta.Key(p.Candidates[i].Delta.Text)] = p.Candidates[i].Category
+		key := delta.Key(p.Candidates[i].Delta.Text)
+		made[candidate.Check(&p.Candidates[i])] = key
+		byKey[key] = append(byKey[key], p.Candidates[i])
+		categories[key] = p.Candidates[i].Category
 	}
 	for _, u := range p.Unproposed {
 		if key := delta.Key(u.Delta.Text); categories[key] == "" {
@@ -85,8 +89,8 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 		names[key] = append(names[key], list[i].Name)
 	}
 	for _, u := range units {
-		l := Line{Unit: u, Category: categories[u.Key], Assertions: names[u.Key]}
-		l.Instruction = len(l.Assertions) > 0 || checked[u.Key] || isInstruction(l)
+		l := Line{Unit: u, Category: categories[u.Key], Assertions: names[u.Key], Made: byKey[u.Key]}
+		l.Instruction = len(l.Assertions) > 0 || len(l.Made) > 0 || isInstruction(l)
 		if l.Instruction {
 			out.Total++
 			if len(l.Assertions) > 0 {

@@ -87,7 +87,7 @@ type batchRow struct {
 }
 
 func (b *batch) add(t trial.Trial, cells []Cell) {
-	row := &check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: t.Vars}
+	row := &check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: t.Vars, Case: t.Case}
 	list := make([]said, len(cells))
 	for j := range list {
 		list[j].cell = Undecided

@@ -175,6 +175,12 @@ func (p *trying) compile(ctx context.Context, a *proviso.Assertion) (tryer, bool
 	return setTryer{set}, asksModel(a), mistakes
 }
 
+// AsksModel reports whether a candidate needs a model to be decided.
+func AsksModel(c *proviso.Candidate) bool {
+	f, ok := candidate.PythonFunction(c.Assertion)
+	return ok && f.AsksModel || asksModel(c.Assertion)
+}
+
 // asksModel reports whether an assertion needs a model.
 func asksModel(a *proviso.Assertion) bool {
 	const models = check.NeedsJudge | check.NeedsEmbedder | check.NeedsClassifier | check.NeedsModerator

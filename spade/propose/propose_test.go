@@ -101,7 +101,7 @@ func TestProposeByModel(t *testing.T) {
 	if s := p.Spent(); s.Calls != 2 || s.Usage.Total != 30 {
 		t.Errorf("%+v", s)
 	}
-	if len(p.Unproposed) != 2 || p.Unproposed[0].Delta.Text != "{name}" || len(p.Asked) != 2 {
+	if len(p.Unproposed) != 1 || p.Unproposed[0].Delta.Text != "{name}" || len(p.Asked) != 2 {
 		t.Errorf("%+v", p.Unproposed)
 	}
 }
@@ -137,7 +137,7 @@ func TestProposeRefuses(t *testing.T) {
 		{`"covers":[1],"type":"word-count","max":"{{ custumer }}"`, `the prompt has no variable "custumer"`},
 		{`"covers":[1],"type":"word-count","max":"few"`, "has a limit that is neither a number nor a variable in braces"},
 		{`"covers":[1],"type":"judge","questions":["a"],"when":"vars.custumer == \"a\""`, `the prompt has no variable "custumer"; the nearest is customer`},
-		{`"covers":[1],"type":"judge","questions":["a"],"when":"vars.customer ="`, "Syntax error"},
+		{`"covers":[1],"type":"judge","questions":["a"],"when":"vars.customer ="`, "is no valid condition"},
 		{`"covers":[1],"type":"python","code":"def f(example, prompt, response): return True","when":"true"`, "python has no when"},
 		{`"covers":[1],"type":"judge","questions":["` + strings.Repeat("word ", 300) + `"]`, "a question has 1500 bytes, and at most 1000 are allowed"},
 		{`"covers":[1],"type":"word-count","max":1.5`, "has a limit that is no whole number"},
