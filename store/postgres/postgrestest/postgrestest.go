@@ -98,6 +98,9 @@ func StartFor(t testing.TB, settings ...string) *Server {
 // TestMain.
 func Main(m *testing.M) int {
 	code := m.Run()
+	if first.data != "" {
+		_ = os.RemoveAll(first.data)
+	}
 	if started.Load() {
 		if s, err := shared(); err == nil {
 			s.Remove()
@@ -155,8 +158,8 @@ func Start(settings ...string) (*Server, error) {
 			return nil, err
 		}
 	}
-	if err := s.do("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
-		return nil, fmt.Errorf("initdb: %w", err)
+	if err := s.initialize(); err != nil {
+		return nil, err
 	}
 	if err := s.Restart(); err != nil {
 		return nil, err
@@ -168,6 +171,35 @@ func Start(settings ...string) (*Server, error) {
 // policies would not bind.
 func (s *Server) Create(name string) (url string, err error) {
 	return s.URL(name), s.Run("CREATE DATABASE "+name+" OWNER app", "postgres")
+}
+
+// first is the data of a server that was never started, which others copy: that takes a
+// tenth of the time of making it.
+var first struct {
+	sync.Mutex
+	data string
+}
+
+// initialize makes the data of the server.
+func (s *Server) initialize() error {
+	first.Lock()
+	defer first.Unlock()
+	if first.data != "" {
+		copying := exec.Command("cp", "-a", first.data, s.data())
+		copying.SysProcAttr = attributes(s.user)
+		if copying.Run() == nil {
+			return nil
+		}
+	}
+	if err := s.do("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
+		return fmt.Errorf("initdb: %w", err)
+	}
+	copied := s.folder + "first"
+	copying := exec.Command("cp", "-a", s.data(), copied)
+	if copying.Run() == nil {
+		first.data = copied
+	}
+	return nil
 }
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
