@@ -29,8 +29,12 @@ type Event struct {
 	Usage        proviso.Usage
 	Cost         float64 // US dollars
 	Latency      time.Duration
-	Error        string // why there is no answer, "" if there is one
+	Error        string // why there is no answer, or no whole one; "" if there is one
 }
+
+// Answered reports whether the event has a whole answer. Only such answers are evaluated: a
+// promise is not broken by a connection that was cut.
+func (e *Event) Answered() bool { return e.Error == "" }
 
 // Group is the conversation of an event, or the event itself if it is in none. Events of
 // one group are sampled together and depend on each other.

@@ -62,6 +62,8 @@ func TestMistakesOfEvents(t *testing.T) {
 		{`{"id":"..","agent":"a","conversation":".","output":""}`, `/id: id cannot be "..", which means another place in an address; /conversation: conversation cannot be ".", which means another place in an address`},
 		{`{"id":"a/../b","agent":"../a","output":""}`, ""},
 		{`{"id":"e","agent":"a","error":"timeout"}`, ""},
+		{`{"id":"e","agent":"a","output":null}`, ": output is missing, and so is error; an event has one of them"},
+		{`{"id":"e","agent":"a","output":null,"error":"timeout"}`, ""},
 		{`{"id":"e","agent":"a","output":"x","ouput":"y"}`, `/ouput: unknown field "ouput"; did you mean output?`},
 		{`{"id":7,"agent":"a","output":"x","time":"yesterday"}`, `/id: id has to be text, not a number; /time: time has to be a time such as 2026-01-31T09:00:00Z, not "yesterday"`},
 		{`{"id":"e","agent":"a","output":"x","time":"2026-01-31T11:00:00Z"}`, "/time: time is 2h0m0s ahead of the clock of the server; at most 1h0m0s are allowed"},

@@ -195,7 +195,7 @@ func ReadEvent(o *value.Object, now time.Time) (Event, []*proviso.Error) {
 		Segment: r.segment(), Metadata: r.metadata(), Usage: r.usage(), Cost: r.number("cost", MaxCost),
 		Latency: time.Duration(r.number("latency_ms", float64(math.MaxInt64/int64(time.Millisecond))) * float64(time.Millisecond)), Error: r.text("error", MaxError),
 	}
-	if _, ok := o.Get("output"); !ok && e.Error == "" {
+	if o.At("output") == nil && e.Error == "" { // null is no answer, and not an empty one
 		r.wrong(proviso.Invalid, "", "output is missing, and so is error; an event has one of them")
 	}
 	return e, r.mistakes

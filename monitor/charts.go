@@ -28,6 +28,7 @@ type Charts struct {
 	watch *Watch
 	o     Options
 	state state
+	ended []*Alarm // that were closed outside of a call that returns alarms
 }
 
 // state is what is saved.
@@ -51,7 +52,8 @@ func NewCharts(w *Watch, o Options) *Charts {
 }
 
 // LoadCharts reads charts that [Charts.Save] wrote. An assertion whose objective has changed
-// since then learns its baseline again.
+// since then learns its baseline again, and its open alarm ends: the next call of
+// [Charts.Observe] or [Charts.Check] returns it as closed.
 func LoadCharts(w *Watch, saved []byte, o Options) (*Charts, error) {
 	c := &Charts{watch: w, o: o}
 	if err := json.Unmarshal(saved, &c.state); err != nil {
@@ -64,13 +66,31 @@ func LoadCharts(w *Watch, saved []byte, o Options) (*Charts, error) {
 		before, had := c.state.Objectives[one.Assertion]
 		now, has := w.Objectives[one.Assertion]
 		if had != has || before != now {
-			one.Model, one.Baseline = model{}, baseline{}
-			one.restart(c.state.Clock)
+			c.relearn(one)
 			c.begin(one, now, has, nil)
 		}
 	}
 	c.state.Objectives = w.Objectives
 	return c, nil
+}
+
+// relearn makes a chart begin anew under another objective: what was counted under the old
+// one says nothing of it. Only what is known of errors stays, which have no objective.
+func (c *Charts) relearn(one *chart) {
+	if r := one.Recovery; r != nil {
+		c.end(r.Alarm, "the objective has changed, and its charts learn again")
+	}
+	*one = chart{
+		Assertion: one.Assertion, Version: one.Version, Judge: one.Judge, Errors: one.Errors, Skipped: one.Skipped,
+		Last: one.Last, Seen: one.Seen, Undecide: one.Undecide, Mended: one.Mended,
+	}
+}
+
+// end closes an alarm between two calls that return alarms; the next one returns it.
+func (c *Charts) end(id, why string) {
+	if a := c.closeID(id, c.state.Clock, why); a != nil {
+		c.ended = append(c.ended, a)
+	}
 }
 
 // Save returns the charts as JSON of bounded size.
@@ -101,6 +121,7 @@ func (c *Charts) SetOthers(n int) { c.o.Others = n }
 // opened, updated or closed, in their state after the last verdict.
 func (c *Charts) Observe(list []Observation, now time.Time) []*Alarm {
 	touched := &changes{c: c, now: now.UTC()}
+	touched.closed()
 	for i := range list {
 		o := &list[i]
 		if at := o.clock(); at.After(c.state.Clock) && !o.Backfill {
@@ -191,7 +212,7 @@ func (c *Charts) drop() {
 	}
 	if at < 0 {
 		at = 0
-		c.closeID(c.state.Charts[0].alarm(), c.state.Clock, "")
+		c.end(c.state.Charts[0].alarm(), "there are too many charts")
 	}
 	c.state.Charts = slices.Delete(c.state.Charts, at, at+1)
 	c.state.Dropped++

@@ -134,8 +134,43 @@ func TestChartsOfAnotherObjective(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := c.View()[0]; v.Source != monitor.FromObjective || *v.InControl != .3 || v.N != 1000 {
+	if v := c.View()[0]; v.Source != monitor.FromObjective || *v.InControl != .3 || v.N != 0 || v.Entered != 0 {
 		t.Errorf("%+v", v)
+	}
+}
+
+// TestObjectiveEndsAnAlarm: whoever changes an objective says that this is normal now. The
+// open alarm ends, once, and nothing of the time before it is counted.
+func TestObjectiveEndsAnAlarm(t *testing.T) {
+	t.Parallel()
+	for name, objectives := range map[string]map[string]monitor.Objective{"another": {"tone": {MaxFail: .8}}, "none": nil} {
+		r := rand.New(rand.NewPCG(5, 6))
+		before := tone()
+		before.Objectives = map[string]monitor.Objective{"tone": {MaxFail: .08}}
+		c := monitor.NewCharts(before, monitor.Options{})
+		c.Observe(observations(r, 0, 1000, .05), began)
+		opened := c.Observe(observations(r, 1000, 1000, .6), began)
+		if len(opened) != 1 || opened[0].State != monitor.StateOpen {
+			t.Fatalf("%s: %+v", name, opened)
+		}
+		after := tone()
+		after.Objectives = objectives
+		c, err := monitor.LoadCharts(after, c.Save(), monitor.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := began.AddDate(0, 1, 0)
+		got := c.Observe(observations(r, 2000, 3, .6), now)
+		if len(got) != 1 || got[0].ID != opened[0].ID || got[0].State != monitor.StateClosed || !got[0].Closed.Equal(now) || !strings.Contains(got[0].Reason, "the objective has changed") {
+			t.Fatalf("%s: %+v", name, got)
+		}
+		if c, err = monitor.LoadCharts(after, c.Save(), monitor.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		got = c.Observe(observations(r, 2003, 400, .6), now)
+		if v := c.View()[0]; len(got) != 0 || len(c.Open()) != 0 || v.N != 403 || v.Source != monitor.FromBaseline || *v.InControl < .5 {
+			t.Errorf("%s: %d alarms, %+v", name, len(got), v)
+		}
 	}
 }
 

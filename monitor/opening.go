@@ -34,6 +34,17 @@ func (t *changes) add(list ...*Alarm) {
 	}
 }
 
+// closed adds the alarms that ended since the last call. They end now, for whoever is told.
+func (t *changes) closed() {
+	for _, a := range t.c.ended {
+		if at := t.now; at.After(*a.Closed) {
+			a.Closed = &at
+		}
+		t.add(a)
+	}
+	t.c.ended = nil
+}
+
 // mark remembers that the open alarm of a chart has news.
 func (t *changes) mark(one *chart) {
 	if !slices.Contains(t.marked, one) {

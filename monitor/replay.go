@@ -50,7 +50,7 @@ type ReplayCounts struct {
 	Duplicate  int       `json:"duplicate,omitempty"`   // with the id of an earlier event; left out
 	Future     int       `json:"future,omitempty"`      // with a clock that is ahead; left out
 	Late       int       `json:"late,omitempty"`        // more than an hour; they enter when they come
-	Unanswered int       `json:"unanswered,omitempty"`  // the agent gave no answer, so there is nothing to evaluate
+	Unanswered int       `json:"unanswered,omitempty"`  // the agent gave no answer, or only a part of one, so there is nothing to evaluate
 	Unpaid     int       `json:"unpaid,omitempty"`      // not evaluated, because the budget of the day was used up
 	Undecided  int       `json:"undecided,omitempty"`   // verdicts that are errors
 	Decided    int       `json:"decided"`               // verdicts that pass or fail
@@ -144,7 +144,7 @@ func (r *replay) event(ctx context.Context, e *ingest.Event) error {
 	counts.Matched++
 	r.health.LastEvent = r.clock
 	r.mix.add(r.clock, e.Segment[r.watch.Sample.Segment])
-	if e.Error != "" && e.Output == "" {
+	if !e.Answered() {
 		counts.Unanswered++
 		return nil
 	}

@@ -99,6 +99,26 @@ func only(t *testing.T, got *monitor.ReplayResult) *monitor.Alarm {
 	return got.Alarms[0]
 }
 
+// TestCutOffAnswers: what came of an answer before an error is not evaluated, because the
+// agent was not given the time to keep its promises.
+func TestCutOffAnswers(t *testing.T) {
+	t.Parallel()
+	list := traffic(4, 500, constant(.05), func(i int, e *ingest.Event) {
+		if i >= 1000 {
+			e.Output, e.Error = "bad", "the client left"
+		}
+	})
+	got := replay(t, tone(), list)
+	if c := got.Counts; c.Unanswered != 1000 || c.Decided != 1000 {
+		t.Errorf("%+v", c)
+	}
+	for _, a := range got.Alarms {
+		if a.Kind == monitor.KindAgent {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
 func TestReplayFindsAChange(t *testing.T) {
 	t.Parallel()
 	change := began.AddDate(0, 0, 7)

@@ -34,6 +34,7 @@ func (c *Charts) Check(h Health, now time.Time) []*Alarm {
 		c.state.Started = now
 	}
 	touched := &changes{c: c, now: now}
+	touched.closed()
 	reasons := c.silences(&h, now)
 	for _, cause := range []Cause{NoTraffic, NoKey, NoModel, NoBudget, NoRoom, NoVerdicts} {
 		open := c.openSilent(cause)

@@ -80,7 +80,7 @@ func (m *monitoring) storedEvents(ctx context.Context, live *liveWatch) ([]store
 		for i := range list.Items {
 			e := &list.Items[i].Event
 			seen++
-			if groups[e.Group()] || len(jobs) == backfillEvents || e.Output == "" {
+			if groups[e.Group()] || len(jobs) == backfillEvents || e.Output == "" || !e.Answered() {
 				continue
 			}
 			if match, err := live.matcher.Match(e); err != nil || !match {

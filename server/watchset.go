@@ -140,8 +140,8 @@ func (w *watches) sampled(ctx context.Context, p store.Project, e *ingest.Event)
 	}
 	for _, live := range list {
 		watched = watched || live.conf.Match.Agent == e.Agent
-		if e.Error != "" && e.Output == "" {
-			continue // there is no output to evaluate
+		if !e.Answered() {
+			continue // there is no whole answer to evaluate
 		}
 		if match, err := live.matcher.Match(e); err != nil || !match {
 			continue // a condition that fails on an event does not match it

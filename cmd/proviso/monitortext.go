@@ -95,7 +95,7 @@ func (w *replayedWatch) write(b *strings.Builder) {
 		{w.Duplicate, "left out: an earlier event has the same id"},
 		{w.Future, "left out: their clock is ahead"},
 		{w.Late, "more than an hour late; they count when they come"},
-		{w.Unanswered, "not evaluated: the agent gave no answer"},
+		{w.Unanswered, "not evaluated: the agent gave no whole answer, but an error"},
 		{w.Unpaid, "not evaluated: the budget of the day was used up"},
 		{w.Undecided, "verdicts are errors"},
 	} {
