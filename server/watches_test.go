@@ -115,6 +115,8 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
 	f := watched(t, server.Options{Judge: byOutput(&asked)}, plainWatch)
+	// A cut-off answer is an error of the agent, and not a broken promise.
+	f.wants("POST", "/v1/events", `{"events": [{"id": "cut", "agent": "support", "output": "I am sorry.", "error": "the client left", "version": "v1"}]}`, 202)
 	f.events(0, 60, func(i int) string {
 		if i%3 == 0 {
 			return "I am sorry."

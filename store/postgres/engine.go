@@ -206,10 +206,7 @@ func (e *engine) failed(doing string, err error) error {
 	return e.Failed(doing, err)
 }
 
-// Erase implements [sqldb.Engine]: what is deleted is overwritten when PostgreSQL vacuums.
-func (e *engine) Erase(context.Context, *sql.Tx) error { return nil }
-
-// Erased implements [sqldb.Engine].
+// Erased implements [sqldb.Engine]: what is deleted is overwritten when PostgreSQL vacuums.
 func (e *engine) Erased(context.Context) error { return nil }
 
 // Alone implements [sqldb.Engine]: several processes may execute runs.

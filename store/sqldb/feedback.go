@@ -103,9 +103,6 @@ func (d project) ForgetUser(ctx context.Context, user string) (all store.Forgott
 	for {
 		var step store.Forgotten
 		err := d.change(ctx, "forget a user in", func(t *tx) (err error) {
-			if err := d.engine.Erase(context.Background(), t.Tx); err != nil {
-				return err
-			}
 			step, err = t.forget(d, user)
 			return err
 		})

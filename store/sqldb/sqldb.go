@@ -54,9 +54,8 @@ type Engine interface {
 	// Failed adds a code and the database to an error that has none. doing is a verb, such
 	// as "read".
 	Failed(doing string, err error) error
-	// Erase makes what t deletes unreadable in the files of the database, as far as that is
-	// possible; Erased is called after the last of such transactions.
-	Erase(ctx context.Context, t *sql.Tx) error
+	// Erased makes what was deleted unreadable in the files of the database, as far as that is
+	// possible.
 	Erased(ctx context.Context) error
 	// Alone makes this process the only one that executes runs, until release is called.
 	// release is nil if several may.

@@ -120,25 +120,37 @@ func (e *engine) named(doing string, err error) error {
 	return e.Failed(doing, err)
 }
 
-// Erase implements [sqldb.Engine]: what is removed is overwritten in the file.
-func (e *engine) Erase(ctx context.Context, t *sql.Tx) error {
-	_, err := t.ExecContext(ctx, "PRAGMA secure_delete = on")
-	return err
-}
-
-// Erased implements [sqldb.Engine]: the log has old versions of the pages until it begins
-// anew.
+// Erased implements [sqldb.Engine]: what was deleted is overwritten in the file already
+// (secure_delete). What is left of it in unused parts of pages goes here, and the log, which
+// has old versions of the pages until it begins anew.
 func (e *engine) Erased(ctx context.Context) error {
-	if _, err := e.writing.ExecContext(ctx, "PRAGMA secure_delete = off"); err != nil {
-		return err
-	}
 	if e.path == Memory {
 		return nil
 	}
-	if _, err := checkpoint(e.folding, "PRAGMA wal_checkpoint(truncate)"); err != nil {
-		return fmt.Errorf("fold the write-ahead log: %w", err)
+	if err := e.foldAll(); err != nil {
+		return err
 	}
-	return nil
+	if err := e.sweep(ctx); err != nil {
+		return err
+	}
+	return e.foldAll()
+}
+
+// foldTries is how often foldAll waits for readers, each time for foldWait.
+const foldTries = 10
+
+// foldAll folds the log until it is empty.
+func (e *engine) foldAll() error {
+	for range foldTries {
+		var busy, frames, folded int
+		if err := e.folding.QueryRow("PRAGMA wal_checkpoint(truncate)").Scan(&busy, &frames, &folded); err != nil {
+			return fmt.Errorf("fold the write-ahead log: %w", err)
+		}
+		if busy == 0 {
+			return nil
+		}
+	}
+	return proviso.Errorf(proviso.Unavailable, "what was removed is still in the write-ahead log of the database %s, because a reader or writer needs it; try again", e.path)
 }
 
 // Disconnect implements [sqldb.Engine].

@@ -67,7 +67,9 @@ func (e *engine) connect(ctx context.Context) error {
 		}
 	}
 	var err error
-	if e.writing, err = sql.Open("sqlite", e.source("_txlock=immediate")); err != nil {
+	// What is deleted is overwritten, also when pages are split or freed: whatever a user wants
+	// forgotten later must not be in copies that nothing refers to.
+	if e.writing, err = sql.Open("sqlite", e.source("_txlock=immediate&_pragma=secure_delete(on)")); err != nil {
 		return err
 	}
 	e.writing.SetMaxOpenConns(1)
