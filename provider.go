@@ -2,6 +2,7 @@ package proviso
 
 import (
 	"context"
+	"strings"
 
 	"github.com/proviso-eval/proviso/value"
 )
@@ -132,6 +133,16 @@ type Env interface {
 	Lookup(name string) (string, bool)
 	// Names returns the names that are set, in unspecified order.
 	Names() []string
+}
+
+// UnsetVariable is the error that an environment variable is not set. It shows the name only
+// if it looks like one, in capital letters: who writes a key in its place must not find the
+// key in a log.
+func UnsetVariable(name string) error {
+	if name == "" || len(name) > 64 || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+		return Errorf(Invalid, "expected the name of an environment variable that is set, such as PROVISO_API_KEY, and not its value; what is there is not shown, because it may be a key")
+	}
+	return Errorf(Invalid, "the environment variable %s is not set", name)
 }
 
 // EnvMap is an [Env] backed by a map.

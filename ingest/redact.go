@@ -153,7 +153,7 @@ func NewRedactor(rules []Rule, env proviso.Env) (*Redactor, error) {
 				salt, ok = env.Lookup(rule.HashEnv)
 			}
 			if !ok || salt == "" {
-				return nil, proviso.Errorf(proviso.Invalid, "the variable %s, which has the salt for %s, is not set", rule.HashEnv, rule.Field)
+				return nil, proviso.Errorf(proviso.Invalid, "hash_env, the salt for %s: %w", rule.Field, proviso.UnsetVariable(rule.HashEnv))
 			}
 			f.salt = []byte(salt)
 		}

@@ -87,7 +87,7 @@ func variable(env proviso.Env, name string) (string, error) {
 			return strings.TrimSpace(text), nil
 		}
 	}
-	return "", proviso.Errorf(proviso.Invalid, "the environment variable %s is not set", name)
+	return "", proviso.UnsetVariable(name)
 }
 
 // Names returns the names of all targets, sorted.

@@ -57,7 +57,7 @@ c.yaml:2:114: expected an address without . and .. in its path, found "https://x
 		{good + "record: {tu: x, key_env: NONE, sample: 2, buffer: 64 MIB}",
 			`c.yaml:2:9: to is missing: the address of a proviso server, such as http://127.0.0.1:8080
 c.yaml:2:10: unknown key "tu", expected to, key_env, sample, buffer (did you mean "to"?)
-c.yaml:2:26: the environment variable "NONE" is not set
+c.yaml:2:26: the environment variable NONE is not set
 c.yaml:2:40: expected a share from 0 to 1, found 2
 c.yaml:2:51: expected a size from 1MiB to 16GiB, such as 64MiB, found "64 MIB"`},
 		{good + "record: {to: http://127.0.0.1:1, buffer: 10}", "c.yaml:2:42: expected a size from 1MiB to 16GiB, such as 64MiB, found 10"},
@@ -73,7 +73,8 @@ c.yaml:2:126: expected header:NAME, such as header:X-Proviso-Agent, or a text fo
 c.yaml:4:4: unknown field "patern"; did you mean pattern?
 c.yaml:5:13: the pattern is no regular expression of RE2: error parsing regexp: missing closing ): ` + "`(`" + `
 c.yaml:7:11: there is no field "usr"; did you mean user?`},
-		{good + "redact: [{field: user, hash_env: NONE}]", `c.yaml:2:34: the environment variable "NONE" is not set`},
+		{good + "redact: [{field: user, hash_env: NONE}]", `c.yaml:2:34: the environment variable NONE is not set`},
+		{good + "record: {to: 'https://x.example', key_env: pvk_9secret8}", "c.yaml:2:44: expected the name of an environment variable that is set, such as PROVISO_API_KEY, and not its value; what is there is not shown, because it may be a key"},
 		{good + "redact: 7\nversions: 1", "c.yaml:2:9: the rules have to be a list, not a number\nc.yaml:3:11: expected system-prompt or none, found a number"},
 		{good + "record: {to: http://far.example, key_env: K}", "warning c.yaml:2:14: the key and all events go to far.example as they are: use https"},
 	} {

@@ -229,7 +229,7 @@ func (r *configReader) variable(at, name string) string {
 	}
 	switch {
 	case v == "":
-		r.wrong(at, "the environment variable %s is not set", quoted(name))
+		r.wrong(at, "%w", proviso.UnsetVariable(name))
 	case !httpguts.ValidHeaderFieldValue(v):
 		r.wrong(at, "the value of the environment variable %s holds characters that no key has", quoted(name))
 	}

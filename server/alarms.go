@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/proviso-eval/proviso/monitor"
@@ -58,6 +59,41 @@ func alarmOf(a *store.Alarm) (AlarmShown, error) {
 	return out, nil
 }
 
+// alarmsShown are stored alarms as clients see them. Examples that were forgotten, or are too
+// old to be kept, are left out.
+func (c *call) alarmsShown(list []store.Alarm) ([]AlarmShown, error) {
+	out := make([]AlarmShown, len(list))
+	var ids []string
+	for i := range list {
+		var err error
+		if out[i], err = alarmOf(&list[i]); err != nil {
+			return nil, err
+		}
+		ids = append(ids, out[i].Examples...)
+	}
+	slices.Sort(ids)
+	there := map[string]bool{}
+	for some := range slices.Chunk(slices.Compact(ids), store.MaxPage) {
+		f := store.EventFilter{IDs: some}
+		for page := (store.Page{Limit: store.MaxPage}); ; {
+			events, err := c.kept.ListEvents(c.r.Context(), f, page)
+			if err != nil {
+				return nil, err
+			}
+			for k := range events.Items {
+				there[events.Items[k].ID] = true
+			}
+			if page.After = events.Next; events.Next == "" {
+				break
+			}
+		}
+	}
+	for i := range out {
+		out[i].Examples = slices.DeleteFunc(out[i].Examples, func(id string) bool { return !there[id] })
+	}
+	return out, nil
+}
+
 // listAlarms lists alarms, newest first.
 func (s *Server) listAlarms(c *call) error {
 	q, err := c.query("state", "watch", "kind", "assertion", "since", "until", "limit", "after")
@@ -93,12 +129,8 @@ func (s *Server) listAlarms(c *call) error {
 		return err
 	}
 	out := AlarmList{Items: []AlarmShown{}, Next: list.Next}
-	for i := range list.Items {
-		a, err := alarmOf(&list.Items[i])
-		if err != nil {
-			return err
-		}
-		out.Items = append(out.Items, a)
+	if out.Items, err = c.alarmsShown(list.Items); err != nil {
+		return err
 	}
 	return c.json(http.StatusOK, out)
 }
@@ -130,7 +162,7 @@ func (s *Server) ackAlarm(c *call) error {
 }
 
 func (s *Server) sendAlarm(c *call, a *store.Alarm) error {
-	shown, err := alarmOf(a)
+	shown, err := c.alarmsShown([]store.Alarm{*a})
 	if err != nil {
 		return err
 	}
@@ -138,7 +170,7 @@ func (s *Server) sendAlarm(c *call, a *store.Alarm) error {
 	if err != nil {
 		return err
 	}
-	out := AlarmView{AlarmShown: shown, Notices: []NoticeView{}}
+	out := AlarmView{AlarmShown: shown[0], Notices: []NoticeView{}}
 	for _, n := range list.Items {
 		v := NoticeView{Target: n.Target, Event: n.Event, State: "waiting", Attempts: n.Attempts, Created: n.Created, Error: n.Error, Remote: n.Remote}
 		switch {

@@ -103,7 +103,7 @@ func (f *fixture) events(from, n int, say func(i int) string) {
 	var list []any
 	for i := from; i < from+n; i++ {
 		list = append(list, value.ObjectOf("id", fmt.Sprint("e", i), "agent", "support", "time", time.Now().UTC().Format(time.RFC3339Nano), "conversation", fmt.Sprint("c", i),
-			"input", "Can I return it?", "output", say(i), "version", "v1", "segment", value.ObjectOf("lang", "de")))
+			"input", "Can I return it?", "user", "eve", "output", say(i), "version", "v1", "segment", value.ObjectOf("lang", "de")))
 	}
 	f.wants("POST", "/v1/events", string(value.AppendJSON(nil, value.ObjectOf("events", list))), 202)
 }
@@ -115,8 +115,6 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
 	f := watched(t, server.Options{Judge: byOutput(&asked)}, plainWatch)
-	// A cut-off answer is an error of the agent, and not a broken promise.
-	f.wants("POST", "/v1/events", `{"events": [{"id": "cut", "agent": "support", "output": "I am sorry.", "error": "the client left", "version": "v1"}]}`, 202)
 	f.events(0, 60, func(i int) string {
 		if i%3 == 0 {
 			return "I am sorry."
@@ -323,6 +321,12 @@ func TestAlarmIsTold(t *testing.T) {
 	if w := f.wants("GET", "/v1/watches/tone", "", 200).object(t); w.Text("state") != "alarm" {
 		t.Errorf("the watch is %s", w.Text("state"))
 	}
+	examples := func() int { return len(f.wants("GET", "/v1/alarms/"+a.Text("id"), "", 200).object(t).At("examples").([]any)) }
+	before := examples()
+	f.wants("POST", "/v1/forget", `{"user": "eve"}`, 200)
+	if after := examples(); before == 0 || after != 0 {
+		t.Errorf("%d examples, and %d when their user is forgotten", before, after)
+	}
 }
 
 // TestUndecidedEvent: an event that cannot be decided is tried again, and then counts as an
@@ -333,6 +337,8 @@ func TestUndecidedEvent(t *testing.T) {
 	now := atomic.Int64{}
 	now.Store(time.Now().UnixNano())
 	f := watched(t, server.Options{Judge: byOutput(&asked)}, plainWatch)
+	// A cut-off answer is an error of the agent, and not a broken promise.
+	f.wants("POST", "/v1/events", `{"events": [{"id": "cut", "agent": "support", "output": "I am sorry.", "error": "the client left", "version": "v1"}]}`, 202)
 	f.events(0, 1, func(int) string { return "undecided" })
 	w := f.eventually("/v1/watches/tone", "it is tried again", func(o *value.Object) bool { return o.Object("spend").At("events") == 1.0 })
 	if w.Object("queue").At("pending") != 1.0 || w.Text("error") != "The judge did not answer." || asked.Load() != 1 {
