@@ -113,6 +113,16 @@ func (e *Engine) Evaluate(ctx context.Context, r *judge.Request) (*judge.Respons
 	return j.Evaluate(ctx, r)
 }
 
+// Check compiles every assertion of a request, and asks no model. The error is that of
+// [Engine.Evaluate].
+func (e *Engine) Check(ctx context.Context, r *judge.Request) error {
+	j, err := e.Judge()
+	if err != nil {
+		return err
+	}
+	return j.Check(ctx, r)
+}
+
 // Identity returns the identity of the judge of [Engine.Evaluate].
 func (e *Engine) Identity() string {
 	j, err := e.Judge()

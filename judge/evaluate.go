@@ -31,6 +31,16 @@ func (j *Judge) Evaluate(ctx context.Context, r *Request) (*Response, error) {
 	return NewResponse(verdicts, j.threshold(r), r.AllowErrors), nil
 }
 
+// Check compiles every assertion of a request, and asks no model. The error is what Evaluate
+// would say, [Mistakes] with the place of each assertion that cannot be evaluated.
+func (j *Judge) Check(ctx context.Context, r *Request) error {
+	_, _, closer, err := j.prepared(ctx, r)
+	if err != nil {
+		return err
+	}
+	return closer.Close()
+}
+
 // prepared compiles the assertions of a request, without calling a model.
 func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Row, io.Closer, error) {
 	_, done, err := turns.Enter(ctx)

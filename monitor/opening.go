@@ -102,7 +102,7 @@ func (c *Charts) refresh(one *chart) *Alarm {
 	}
 	a.Examples = slices.Clone(one.Latest)
 	slices.Reverse(a.Examples)
-	a.Reason = fmt.Sprintf("%s fails in %s of %s since %s; at most %s was expected (%s)",
+	a.Reason = fmt.Sprintf("%s fails in %s of %s since %s; no more than %s was expected (%s)",
 		a.Assertion, percent(a.Now.Rate), counted(w.N, "evaluation"), one.Recovery.From.Time.Format("2006-01-02 15:04"), percent(a.Baseline.Upper), one.Recovery.Model.Source.words(&one.Recovery.Model))
 	return a
 }

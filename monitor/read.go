@@ -165,6 +165,18 @@ func (r *reader) number(to *float64, low, high float64, is string) func(string, 
 	}
 }
 
+// budget reads US dollars of a day. 0 would be read as no limit by some, and as spending
+// nothing by others.
+func (r *reader) budget(to *float64) func(string, any) {
+	return func(at string, v any) {
+		if v == 0.0 {
+			r.wrong(at, "%s cannot be 0: leave it out for no limit; a watch that spends nothing has a set of checks alone, which ask no model", last(at))
+			return
+		}
+		r.number(to, 0, maxBudget, "US dollars over 0")(at, v)
+	}
+}
+
 func (r *reader) duration(to *time.Duration, shortest time.Duration) func(string, any) {
 	return func(at string, v any) {
 		s, _ := v.(string)
@@ -211,7 +223,7 @@ func (r *reader) watch(name, at string, o *value.Object) Watch {
 			field{"rate", r.number(&w.Sample.Rate, leastRate, 1, "a number from 0.000001 to 1")},
 			field{"floor", r.number(&floor, 0, maxFloor, "a whole number of evaluations a day")},
 			field{"segment", r.name(&w.Sample.Segment)},
-			field{"budget_usd_per_day", r.number(&w.Sample.BudgetPerDay, 0, maxBudget, "US dollars, from 0 (no limit)")})},
+			field{"budget_usd_per_day", r.budget(&w.Sample.BudgetPerDay)})},
 		field{"objectives", func(at string, v any) { w.Objectives = r.objectives(at, v) }},
 		field{"false_alarms", r.nested("false_alarms",
 			field{"per_days", r.number(&w.FalseAlarms.PerDays, 1, maxPerDays, "a number of days from 1 to 3650")})},
@@ -286,7 +298,7 @@ func (r *reader) objectives(at string, v any) map[string]Objective {
 		if members, ok := r.object(at, v, "an objective"); ok {
 			r.members(at, members, "an objective", field{"max_fail", r.number(&one.MaxFail, 0, 0.99, "the share of failures in control, from 0 to 0.99")})
 			if members.At("max_fail") == nil {
-				r.wrong(at, "max_fail is missing: the share of failures that is in order, such as 0.05")
+				r.wrong(at, "max_fail is missing: the share of failures that is acceptable, such as 0.05")
 			}
 		}
 		if one.MaxFail >= 0 {

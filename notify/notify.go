@@ -137,7 +137,7 @@ func (n *Notifier) Check(name string) error {
 	if slices.Contains(names, name) {
 		return nil
 	}
-	e := &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("the operator of the server has named no target %q to notify", short(name)), Valid: names}
+	e := &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("the server has no notification target %q", short(name)), Valid: names}
 	if len(names) == 0 {
 		e.Message += "; see `proviso serve --notify FILE`"
 	} else if near := document.Nearest(name, names); near != "" {

@@ -48,5 +48,5 @@ func falseAlarms(days float64) string {
 	if days == 1 {
 		in = "a day"
 	}
-	return fmt.Sprintf("One false alarm %s or less often, on average, over all charts of the project: in %.0f %% of all months there is at least one, although nothing has changed.", in, 100*monitor.FalseMonths(days))
+	return fmt.Sprintf("At most one false alarm %s, on average, over all charts of the project: if nothing changes, %.0f %% of all months have at least one.", in, 100*monitor.FalseMonths(days))
 }

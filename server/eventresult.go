@@ -76,6 +76,9 @@ func (m *monitoring) decide(ctx context.Context, c *chunk, e *ingest.Event) (*ju
 	}
 	ctx, task := m.s.turns.Begin(ctx, c.key.ID, m.s.o.CPUBudget, m.s.over)
 	defer task.End()
+	if len(req.Assertions) == 0 { // none of them can be evaluated here
+		return &judge.Response{}, account, nil
+	}
 	ctx, cancel := context.WithTimeout(withAccount(ctx, account), m.s.o.EvaluateLimit)
 	defer cancel()
 	resp, err := m.s.o.Judge.Evaluate(ctx, &req)
@@ -119,6 +122,16 @@ func (m *monitoring) conclude(ctx context.Context, c *chunk, e *ingest.Event, re
 			r.Verdicts = append(r.Verdicts, v)
 		} else if r.Error == "" {
 			r.Error = v.Reason
+		}
+	}
+	if last {
+		for _, one := range c.set.broken {
+			v := c.about(e, r, one.id)
+			v.Status, v.Reason = proviso.Errored, one.why
+			r.Verdicts = append(r.Verdicts, v)
+		}
+		if len(c.set.broken) > 0 && r.Error == "" {
+			r.Error = c.set.broken[0].id + ": " + c.set.broken[0].why
 		}
 	}
 	switch {

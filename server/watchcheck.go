@@ -49,6 +49,11 @@ func (s *Server) postWatchCheck(c *call) error {
 	if err != nil {
 		return err
 	}
+	if set != nil {
+		if err := s.checkSet(ctx, set); err != nil {
+			return err
+		}
+	}
 	wrong, err := s.checkWatch(ctx, c, sent, set)
 	for i := range wrong {
 		wrong[i].Pointer = "/watch" + wrong[i].Pointer
@@ -265,7 +270,7 @@ func nearestOf(err error, name string, names []string, prefix string) error {
 
 func (s *Server) checkTarget(target string) error {
 	if s.o.Notifier == nil {
-		return proviso.Errorf(proviso.Invalid, "this server tells people of nothing: the operator names targets with `proviso serve --notify FILE`")
+		return proviso.Errorf(proviso.Invalid, "this server has no notification target: its operator names them with `proviso serve --notify FILE`")
 	}
 	return s.o.Notifier.Check(target)
 }
@@ -299,8 +304,15 @@ func (c *call) unknownAgent(agent string, warnings []string) ([]string, error) {
 
 // warnings are what will not work of a watch with a set, although it can be stored.
 func (s *Server) warnings(set *watchedSet) []string {
-	if set == nil || len(set.judged) == 0 || s.o.NoJudge == "" {
-		return []string{}
+	list := []string{}
+	if set == nil {
+		return list
+	}
+	for _, one := range set.broken {
+		list = append(list, quotedShort(one.id)+" cannot be evaluated on this server, and each of its verdicts will be an error: "+one.why)
+	}
+	if len(set.judged) == 0 || s.o.NoJudge == "" {
+		return list
 	}
 	who := set.judged[0] + " needs"
 	if n := len(set.judged); n > 1 {
@@ -309,5 +321,5 @@ func (s *Server) warnings(set *watchedSet) []string {
 			who = set.judged[0] + " and " + set.judged[1] + " need"
 		}
 	}
-	return []string{who + " a model as judge, and this server has none: " + s.o.NoJudge}
+	return append(list, who+" a model as judge, and this server has none: "+s.o.NoJudge)
 }

@@ -323,7 +323,9 @@ func stateOf(alarms []store.Alarm, charts map[string]int, h store.WatchHealth) (
 			state = "alarm"
 			continue
 		}
-		causes = append(causes, causeOf(&alarms[i]))
+		if cause := causeOf(&alarms[i]); !slices.Contains(causes, cause) { // many assertions may have one
+			causes = append(causes, cause)
+		}
 	}
 	if len(causes) > 0 && state != "alarm" {
 		state = "silent"

@@ -321,7 +321,9 @@ func TestAlarmIsTold(t *testing.T) {
 	if w := f.wants("GET", "/v1/watches/tone", "", 200).object(t); w.Text("state") != "alarm" {
 		t.Errorf("the watch is %s", w.Text("state"))
 	}
-	examples := func() int { return len(f.wants("GET", "/v1/alarms/"+a.Text("id"), "", 200).object(t).At("examples").([]any)) }
+	examples := func() int {
+		return len(f.wants("GET", "/v1/alarms/"+a.Text("id"), "", 200).object(t).At("examples").([]any))
+	}
 	before := examples()
 	f.wants("POST", "/v1/forget", `{"user": "eve"}`, 200)
 	if after := examples(); before == 0 || after != 0 {

@@ -2,12 +2,16 @@ package server
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/recent"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/monitor"
@@ -161,7 +165,12 @@ type watchedSet struct {
 	request judge.Request // without input and output
 	ids     []string
 	judged  []string // ids of assertions that ask a model
+	broken  []unevaluated
 }
+
+// unevaluated is an assertion that this server cannot evaluate, such as one with code. The
+// others of its set are evaluated without it.
+type unevaluated struct{ id, why string }
 
 // setOf returns the assertion set of a watch: its current version, or the one that the
 // watch names.
@@ -192,6 +201,9 @@ func (w *watches) openedSet(ctx context.Context, doc store.Document) (*watchedSe
 		return nil, err
 	}
 	set.hash = doc.Hash
+	if err := w.m.s.checkSet(ctx, set); err != nil {
+		return nil, err
+	}
 	w.sets.Add(doc.Hash, set)
 	return set, nil
 }
@@ -211,6 +223,42 @@ func openSet(ctx context.Context, read *assertionSet) (*watchedSet, error) {
 		}
 	}
 	return set, nil
+}
+
+// checkSet finds the assertions of a set that this server cannot evaluate, and leaves them out
+// of its request.
+func (s *Server) checkSet(ctx context.Context, set *watchedSet) error {
+	checker, ok := s.o.Judge.(interface {
+		Check(ctx context.Context, r *judge.Request) error
+	})
+	if !ok || len(set.request.Assertions) == 0 {
+		return nil
+	}
+	err := checker.Check(ctx, &set.request)
+	var wrong judge.Mistakes
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	why := map[int]string{}
+	for _, e := range wrong {
+		parts := document.Split(e.Pointer)
+		if len(parts) < 2 || parts[0] != "assertions" {
+			continue
+		}
+		if i, err := strconv.Atoi(parts[1]); err == nil && why[i] == "" {
+			why[i] = firstLine(e.Message)
+		}
+	}
+	var rest []judge.Assertion
+	for i, a := range set.request.Assertions {
+		if why[i] == "" || slices.Contains(set.judged, a.ID) { // a judge may come back
+			rest = append(rest, a)
+			continue
+		}
+		set.broken = append(set.broken, unevaluated{a.ID, why[i]})
+	}
+	set.request.Assertions = rest
+	return nil
 }
 
 // setNamed reads what a watch says of its assertions: set:NAME or set:NAME@VERSION.

@@ -124,13 +124,17 @@ func onlyOnce(list proviso.Mistakes) proviso.Mistakes {
 
 // storeWatch stores one watch, its set first, and prints what the server warns of.
 func (a *app) storeWatch(ctx context.Context, f *applyFlags, base *url.URL, p *plannedWatch, checked *checkedWatch) error {
+	set := ""
 	if p.set != nil {
 		u, err := a.watchAddress(&f.datasetFlags, setsPath)
 		if err != nil {
 			return err
 		}
-		if err := a.put(ctx, u.JoinPath(p.setName), p.set.body, nil); err != nil {
+		if set, err = a.storeSet(ctx, u.JoinPath(p.setName), p.set.body); err != nil {
 			return fmt.Errorf("the set of %s: %w", p.name, err)
+		}
+		if checked.Change == "new" { // so is its set
+			set = ""
 		}
 	}
 	u := base.JoinPath(p.name)
@@ -144,8 +148,29 @@ func (a *app) storeWatch(ctx context.Context, f *applyFlags, base *url.URL, p *p
 	for _, text := range checked.Warnings {
 		a.warn(p.name + ": " + text)
 	}
-	_, err := fmt.Fprintf(a.out, "%s version %d: %s\n", printable(w.Name), w.Version, printable(checked.Change))
+	_, err := fmt.Fprintf(a.out, "%s version %d: %s%s\n", printable(w.Name), w.Version, printable(checked.Change), set)
 	return err
+}
+
+// storeSet stores an assertion set, and says whether that changed it.
+func (a *app) storeSet(ctx context.Context, u *url.URL, body *value.Object) (changed string, err error) {
+	type version struct {
+		Number int `json:"number"`
+	}
+	var before, after version
+	if resp, err := a.askServer(ctx, http.MethodGet, u, nil); err == nil {
+		if resp.StatusCode == http.StatusOK { // a key without the scope read is not told
+			_ = json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxDataset)).Decode(&before)
+		}
+		_ = resp.Body.Close()
+	}
+	if err := a.put(ctx, u, body, &after); err != nil {
+		return "", err
+	}
+	if before.Number == 0 || before.Number == after.Number {
+		return "", nil
+	}
+	return fmt.Sprintf(", set changed (version %d)", after.Number), nil
 }
 
 // put stores an object, and reads the answer into to, if that is not nil.

@@ -212,6 +212,19 @@ func TestMonitorApply(t *testing.T) {
 	if got := run(exitOK, "apply", "two.yaml"); got != "first version 2: changed\n" {
 		t.Error(got)
 	}
+	write("first.yaml", "- {id: tone, criteria: [The output is polite]}\n- {id: code, check: {type: python, value: 'True'}}\n")
+	if got := run(exitOK, "apply", "two.yaml"); !strings.Contains(got, "first version 2: unchanged, set changed (version 2)\n") || !strings.Contains(got, `"code" cannot be evaluated on this server`) {
+		t.Error(got)
+	}
+	if got := run(exitOK, "status"); !strings.Contains(got, `first: "code" cannot be evaluated on this server`) {
+		t.Error(got)
+	}
+	if got := run(exitOK, "alarms"); got != "there are no such alarms\n" {
+		t.Error(got)
+	}
+	if got := run(exitUsage, "ack", "alarm_none"); !strings.Contains(got, "there is no alarm") {
+		t.Error(got)
+	}
 	run(exitUsage, "apply")
 	run(exitUsage, "status", "none") // there is none
 }

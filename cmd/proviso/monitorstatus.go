@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -32,10 +34,14 @@ type watchOnServer struct {
 		Spent  float64 `json:"spent"`
 	} `json:"spend"`
 	LastVerdict *time.Time `json:"last_verdict"`
+	LastError   *time.Time `json:"last_error,omitempty"`
+	Error       string     `json:"error,omitempty"`
+	Warnings    []string   `json:"warnings,omitempty"`
 	Charts      []struct {
 		Assertion    string   `json:"assertion"`
 		Version      string   `json:"version"`
 		N            int      `json:"n"`
+		Errors       int      `json:"errors"`
 		Rate         *float64 `json:"rate"`
 		State        string   `json:"state"`
 		SmallestRate *float64 `json:"smallest_rate"`
@@ -48,11 +54,12 @@ func newMonitorStatus(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [WATCH]",
 		Short: "Show the watches of a server, or the charts of one",
-		Long: "status shows the state of each watch: ok, learning (there is no verdict yet), alarm, or silent with its\n" +
+		Long: "status shows the state of each watch: ok, learning (no chart can raise an alarm yet), alarm, or silent with its\n" +
 			"causes. With the name of a watch, it shows the charts of that one. Times are in UTC.\n\n" +
 			"Columns: ALARMS are open; WAITING are events that are not evaluated yet; SPENT TODAY is in US dollars,\n" +
 			"of the budget of the day (UTC) if there is one; N are the evaluations of a chart, FAILS the share of them\n" +
-			"that failed, SEES the rate that they would have to rise to so that it is noticed within a week.\n\n" +
+			"that failed, SEES the failure rate that would be noticed within a week,\n" +
+			"ERRORS the evaluations that were not decided. Below the tables is what does not work.\n\n" +
 			"Exit codes: 0 nothing is wrong, 1 there is an alarm or a watch is silent, 2 a mistake in the command\n" +
 			"line, 3 the server could not be asked.",
 		Args: atMost(1),
@@ -129,7 +136,11 @@ func (a *app) allStatus(ctx context.Context, base *url.URL, format string) error
 		for i := range list {
 			list[i].row(w)
 		}
-		err = w.Flush()
+		if err = w.Flush(); err == nil {
+			for i := range list {
+				err = errors.Join(err, list[i].trouble(a.out))
+			}
+		}
 	}
 	if err == nil && wrong {
 		err = exitError{exitFailed}
@@ -154,6 +165,20 @@ func (w *watchOnServer) row(to io.Writer) {
 	fmt.Fprintf(to, "%s\t%s\t%d\t%d\t%s\t%s\n", printable(w.Name), printable(state), w.OpenAlarms, w.Queue.Pending, spent, last)
 }
 
+// trouble prints what does not work of a watch.
+func (w *watchOnServer) trouble(to io.Writer) error {
+	lines := slices.Clone(w.Warnings)
+	if w.Error != "" && w.LastError != nil {
+		lines = append(lines, "the last error, of "+w.LastError.UTC().Format("2006-01-02 15:04")+": "+w.Error)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintf(to, "%s: %s\n", printable(w.Name), printable(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (a *app) oneStatus(ctx context.Context, u *url.URL, format string) error {
 	data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
 	if err != nil {
@@ -170,7 +195,7 @@ func (a *app) oneStatus(ctx context.Context, u *url.URL, format string) error {
 		fmt.Fprintln(t, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT (UTC)")
 		w.row(t)
 		if len(w.Charts) > 0 {
-			fmt.Fprintln(t, "\nASSERTION\tVERSION\tSTATE\tN\tFAILS\tSEES")
+			fmt.Fprintln(t, "\nASSERTION\tVERSION\tSTATE\tN\tFAILS\tSEES\tERRORS")
 		}
 		for _, c := range w.Charts {
 			rate, sees := "-", "-"
@@ -180,9 +205,11 @@ func (a *app) oneStatus(ctx context.Context, u *url.URL, format string) error {
 			if c.SmallestRate != nil {
 				sees = fmt.Sprintf("a rise to %.1f %%", 100**c.SmallestRate)
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", printable(c.Assertion), printable(c.Version), printable(c.State), c.N, rate, sees)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%d\n", printable(c.Assertion), printable(c.Version), printable(c.State), c.N, rate, sees, c.Errors)
 		}
-		err = t.Flush()
+		if err = t.Flush(); err == nil {
+			err = w.trouble(a.out)
+		}
 	}
 	if err == nil && w.wrong() {
 		err = exitError{exitFailed}

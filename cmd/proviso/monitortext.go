@@ -110,16 +110,16 @@ func (w *replayedWatch) write(b *strings.Builder) {
 
 // writeAlarm shows an alarm.
 func writeAlarm(b *strings.Builder, a *monitor.Alarm) {
-	end := "still " + string(a.State)
+	end := "still " + printable(string(a.State))
 	if a.Closed != nil {
 		end = "closed " + a.Closed.UTC().Format(minute)
 	}
-	fmt.Fprintf(b, "\n  ALARM (%s) %s, %s\n    %s\n", a.Kind, a.Opened.UTC().Format(minute), end, printable(a.Reason))
+	fmt.Fprintf(b, "\n  ALARM (%s) %s, %s\n    %s\n", printable(string(a.Kind)), a.Opened.UTC().Format(minute), end, printable(a.Reason))
 	if s := a.Since; s != nil {
 		fmt.Fprintf(b, "    began between %s and %s\n", s.Low.UTC().Format(minute), s.High.UTC().Format(minute))
 	}
 	for _, c := range a.Changed {
-		fmt.Fprintf(b, "    changed at %s: %s from %s to %s\n", c.At.UTC().Format(minute), c.What, printable(shownValue(c.From)), printable(shownValue(c.To)))
+		fmt.Fprintf(b, "    changed at %s: %s from %s to %s\n", c.At.UTC().Format(minute), printable(c.What), printable(shownValue(c.From)), printable(shownValue(c.To)))
 	}
 	if len(a.Changed) == 0 && a.Kind == monitor.KindAgent {
 		fmt.Fprintf(b, "    neither version, model, prompt, judge nor mix of segments changed then\n")
@@ -198,9 +198,9 @@ func percentage(f float64) string {
 
 // falseAlarmsInWords says what the design means for a month.
 func falseAlarmsInWords(perDays float64) string {
-	days := fmt.Sprintf("%.4g days", perDays)
+	days := fmt.Sprintf("in %.4g days", perDays)
 	if perDays == 1 {
 		days = "a day"
 	}
-	return fmt.Sprintf("\n  Without any change there is a false alarm of some chart once in %s or less often, on\n  average: %.0f %% of all months have at least one.\n", days, 100*monitor.FalseMonths(perDays))
+	return fmt.Sprintf("\n  If nothing changes, some chart raises a false alarm at most once %s, on average:\n  %.0f %% of all months have at least one.\n", days, 100*monitor.FalseMonths(perDays))
 }

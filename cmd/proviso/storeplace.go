@@ -31,6 +31,11 @@ func (p *storePlace) register(fs *pflag.FlagSet, what string) {
 	fs.StringVar(&p.db, "db", "", what+" in the SQLite `FILE` (default $XDG_STATE_HOME/proviso/proviso.db)")
 }
 
+// registerURL adds only the flag for a database that processes share.
+func (p *storePlace) registerURL(fs *pflag.FlagSet, what string) {
+	fs.StringVar(&p.store, "store", "", what+" at the `URL` of a PostgreSQL database; "+storeVariable+" is the same")
+}
+
 // check refuses two places.
 func (p *storePlace) check() error {
 	if p.store != "" && p.db != "" {

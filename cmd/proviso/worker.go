@@ -27,7 +27,7 @@ func newWorker(a *app) *cobra.Command {
 		Short: "Execute the runs and watches of servers that share a PostgreSQL database",
 		Long: "worker executes runs and evaluates events for watches, beside servers that use the same\n" +
 			"database: `proviso serve --workers 0 --store URL` serves, and as many workers as you like\n" +
-			"work, of different sizes. A worker that is stopped finishes the rows under way; others\n" +
+			"work, of different sizes. A worker that is stopped finishes the rows in progress; others\n" +
 			"continue its runs, also if it is killed. It must know the same judge, models and keys as the\n" +
 			"servers. docs/scale.md leads from one process to four.\n\n" +
 			"Exit codes: 0 stopped by a signal, 2 a mistake in the command line, 3 the worker could not\n" +
@@ -36,9 +36,9 @@ func newWorker(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.worker(cmd.Context(), f) },
 	}
 	fs := cmd.Flags()
-	f.place.register(fs, "the data of the servers")
+	f.place.registerURL(fs, "the data of the servers")
 	countVar(fs, &f.workers, "jobs", "", 4, 1, "execute `N` runs at a time")
-	timeVar(fs, &f.server.StopTimeout, "drain", 30*time.Second, "when stopped, give rows under way this much `TIME`")
+	timeVar(fs, &f.server.StopTimeout, "drain", 30*time.Second, "when stopped, give rows in progress this much `TIME`")
 	timeVar(fs, &f.lease, "lease", 30*time.Second, "let others continue a run `TIME` after this worker was last heard of")
 	fs.StringVar(&f.metrics, "metrics", "", "answer /healthz, /readyz and /metrics on `ADDRESS`:PORT, to everybody who can reach it")
 	f.registerWork(fs)

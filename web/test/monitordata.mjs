@@ -22,7 +22,7 @@ export const view = (charts, more = {}) => ({
   name: 'tone', version: 3, hash: 'f00d', created_at: at(900), updated_at: at(400), watch: { match: { agent: 'support' }, assertions: 'set:returns' }, anchors: 20, state: 'alarm', open_alarms: 1,
   queue: { pending: 0, dropped_today: 0 }, spend: { day: '2026-11-23', budget: 5, spent: 1.25, reserved: 0, uncertain: 0, events: 900 }, last_verdict: at(0.1),
   charts: Array.from({ length: charts }, (_, k) => ({ assertion: id(k), version: 'v13', judge: 'judge:small', ...kept, state: k ? 'watching' : 'alarm', source: k % 2 ? 'objective' : 'baseline' })),
-  false_alarms: 'One false alarm in 30 days or less often, on average, over all charts of the project: in 63 % of all months there is at least one, although nothing has changed.', ...more,
+  false_alarms: 'At most one false alarm in 30 days, on average, over all charts of the project: if nothing changes, 63 % of all months have at least one.', ...more,
 });
 
 export function series(charts) {
@@ -43,7 +43,7 @@ const rates = {
 
 // alarms are one of each kind.
 export const alarms = {
-  agent: { ...common, ...rates, id: 'alarm_agent', kind: 'agent', assertion: id(0), reason: `${id(0)} fails in 20.7 % of 667 evaluations since 2026-11-22 06:00; at most 5.7 % was expected (the baseline, 4.4 % of 500)`,
+  agent: { ...common, ...rates, id: 'alarm_agent', kind: 'agent', assertion: id(0), reason: `${id(0)} fails in 20.7 % of 667 evaluations since 2026-11-22 06:00; no more than 5.7 % was expected (the baseline, 4.4 % of 500)`,
     changed: [{ what: 'model', from: 'small-2026-01', to: 'small-2026-03', at: at(26) }], examples: ['e2484', 'a/../b'],
     notices: [{ target: 'slack:oncall', event: 'opened', state: 'sent', attempts: 1, created_at: at(20), sent_at: at(19.9) }] },
   judge: { ...common, ...rates, id: 'alarm_judge', kind: 'judge', assertion: id(1), reason: `The judge decides 9 of 40 anchors of ${id(1)} otherwise than before`, changed: [{ what: 'judge', from: 'judge:small', to: 'judge:large', at: at(21) }] },
