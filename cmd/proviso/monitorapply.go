@@ -219,6 +219,8 @@ func (r *watchReader) set(name, at string) *watchFileSet {
 		r.wrong(doc, "", errors.New("a set is a list of assertions, or an object with the key assertions"))
 		return nil
 	}
+	set = set.Clone()
+	set.Set("assertions", requestForm(set.At("assertions")))
 	if err := document.OnlyKeys(set, "assertions", "prompt", "threshold", "templates", "context"); err != nil {
 		r.wrong(doc, "", err)
 	}

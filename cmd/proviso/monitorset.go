@@ -212,11 +212,13 @@ func (a *app) readWatchSet(ctx context.Context, doc *document.Document, at strin
 	below := at // where the members of the request stand
 	switch v := v.(type) {
 	case []any:
-		request.Set("assertions", v)
+		request.Set("assertions", requestForm(v))
 	case *value.Object:
 		for key, member := range v.All() {
 			switch key {
 			case "name", "prompt": // say what the set is about
+			case "assertions":
+				request.Set(key, requestForm(member))
 			default:
 				request.Set(key, member)
 			}
