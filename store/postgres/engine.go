@@ -165,7 +165,7 @@ func (e *engine) Failed(doing string, err error) error {
 	case readOnlyTransaction:
 		return proviso.Because(err, proviso.Refused, "%s the database %s: it is read-only, perhaps a replica; use the URL of the primary", doing, e.place)
 	case insufficientPrivilege:
-		return proviso.Because(err, proviso.Refused, "%s the database %s: its user lacks a right (%s)", doing, e.place, messageOf(err))
+		return proviso.Because(err, proviso.Refused, "%s the database %s: its user lacks a right (%s); make the user its owner, or GRANT it, such as CREATE ON SCHEMA public for the tables", doing, e.place, messageOf(err))
 	case invalidPassword, invalidAuthorization:
 		return proviso.Because(err, proviso.Refused, "%s the database %s: it refuses the user or the password", doing, e.place)
 	case invalidCatalog:

@@ -74,12 +74,13 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 
 // connect opens the connections, and migrates.
 func (e *engine) connect(ctx context.Context, url string, o Options) error {
-	config, err := pgx.ParseConfig(url)
+	config, err := parse(url)
 	if err != nil {
-		return proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: %s", parseReason(err))
+		return err
 	}
 	e.place = placeOf(config)
 	config.RuntimeParams["application_name"] = "proviso"
+	config.RuntimeParams["client_encoding"] = "UTF8" // whatever the database has: it is asked
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectWait
 	}
@@ -87,16 +88,39 @@ func (e *engine) connect(ctx context.Context, url string, o Options) error {
 	e.db.SetMaxOpenConns(o.Connections)
 	e.db.SetMaxIdleConns(o.Connections)
 	e.db.SetConnMaxIdleTime(5 * time.Minute)
+	if err := e.fits(ctx, o.Connections); err != nil {
+		return err
+	}
 	return e.migrate(ctx)
 }
 
-// parseReason says what is wrong with a URL without the URL, which has the password.
-func parseReason(err error) string {
-	var parse *pgconn.ParseConfigError
-	if errors.As(err, &parse) && parse.Unwrap() != nil {
-		return parse.Unwrap().Error()
+// parse reads a URL. Errors show nothing of what may be the password: a part of one that is
+// not escaped is read as the port, or as the database.
+func parse(text string) (*pgx.ConnConfig, error) {
+	const form = "it is like postgres://user:password@host:5432/database, with each character of the password that is no letter or digit written as %XX"
+	config, err := pgx.ParseConfig(text)
+	if err == nil && !strings.Contains(config.Host+config.Database, "@") {
+		return config, nil
 	}
-	return "it is like postgres://user@host:5432/database"
+	reason := form
+	if scheme, rest, _ := strings.Cut(text, "://"); !strings.Contains(rest, "password") {
+		_, err := pgx.ParseConfig(scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:])
+		var wrong *pgconn.ParseConfigError
+		if errors.As(err, &wrong) && wrong.Unwrap() != nil { // without user and password, it is not valid either
+			reason = wrong.Unwrap().Error()
+		}
+	}
+	return nil, proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: %s", reason)
+}
+
+// Password returns the password in a URL or in the variables of libpq, "" if there is none,
+// for whoever has to keep it out of what is shown.
+func Password(text string) string {
+	config, err := pgx.ParseConfig(text)
+	if err != nil {
+		return ""
+	}
+	return config.Password
 }
 
 // placeOf names a database without its password.

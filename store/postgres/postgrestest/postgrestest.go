@@ -24,6 +24,9 @@ import (
 // no reason to skip.
 const Require = "PROVISO_TEST_POSTGRES"
 
+// Stranger is a user who would need a password. Tests make it.
+const Stranger = "stranger"
+
 // Server is a running server, which ends with the process.
 type Server struct {
 	folder   string // of the socket and the data
@@ -158,6 +161,10 @@ func Start(settings ...string) (*Server, error) {
 	if err := s.do("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
 		return nil, fmt.Errorf("initdb: %w", err)
 	}
+	access := "local all " + Stranger + " scram-sha-256\nlocal all all trust\nlocal replication all trust\n"
+	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte(access), 0o600); err != nil { // it is there, with its owner
+		return nil, err
+	}
 	return s, s.Restart()
 }
 
@@ -226,6 +233,12 @@ func (s *Server) end(signal os.Signal) error {
 		_ = os.Remove(filepath.Join(s.data(), "postmaster.pid"))
 	}
 	return nil
+}
+
+// Standby makes the stopped server a replica: it can be read, and waits for ever for what a
+// primary does.
+func (s *Server) Standby() error {
+	return os.WriteFile(filepath.Join(s.data(), "standby.signal"), nil, 0o644)
 }
 
 // Remove stops the server and removes its data.
