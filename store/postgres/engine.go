@@ -24,6 +24,7 @@ var _ sqldb.Engine = (*engine)(nil)
 type engine struct {
 	db     *sql.DB
 	place  string       // the database, for messages
+	steps  []step       // of the schema
 	offset atomic.Int64 // of the clock of the database, in nanoseconds
 	stop   chan struct{}
 }

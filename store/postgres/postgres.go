@@ -47,7 +47,10 @@ type DB struct {
 // Open opens the database at a URL, such as postgres://user@host/name, and creates or
 // migrates its tables. Parameters of the URL and the PG… variables of the environment are
 // those of libpq. Errors never show the password.
-func Open(ctx context.Context, url string, o Options) (*DB, error) {
+func Open(ctx context.Context, url string, o Options) (*DB, error) { return open(ctx, url, o, nil) }
+
+// open is Open with other steps of the schema, for tests; nil are those of this version.
+func open(ctx context.Context, url string, o Options, of []step) (*DB, error) {
 	if o.Connections <= 0 {
 		o.Connections = defaultConnections
 	}
@@ -55,8 +58,12 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		o.Writers = defaultWriters
 	}
 	o.Writers = max(2, min(o.Writers, o.Connections-1)) // of one writer, statements would be prepared
-	e := &engine{stop: make(chan struct{})}
-	if err := e.connect(ctx, url, o); err != nil {
+	e := &engine{stop: make(chan struct{}), steps: of}
+	err := e.connect(ctx, url, o)
+	if err == nil {
+		err = e.migrate(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(e.failed("open", err), e.Disconnect())
 	}
 	if o.Now == nil {
@@ -72,14 +79,19 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	return &DB{DB: db, engine: e}, nil
 }
 
-// connect opens the connections, and migrates.
+// connect opens the connections, if the database can hold a store.
 func (e *engine) connect(ctx context.Context, url string, o Options) error {
 	config, err := parse(url)
 	if err != nil {
 		return err
 	}
 	e.place = placeOf(config)
-	config.RuntimeParams["application_name"] = "proviso"
+	if e.steps == nil {
+		if e.steps, err = steps(); err != nil {
+			return err
+		}
+	}
+	config.RuntimeParams["application_name"] = processName + strconv.Itoa(len(e.steps))
 	config.RuntimeParams["client_encoding"] = "UTF8" // whatever the database has: it is asked
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectWait
@@ -88,10 +100,7 @@ func (e *engine) connect(ctx context.Context, url string, o Options) error {
 	e.db.SetMaxOpenConns(o.Connections)
 	e.db.SetMaxIdleConns(o.Connections)
 	e.db.SetConnMaxIdleTime(5 * time.Minute)
-	if err := e.fits(ctx, o.Connections); err != nil {
-		return err
-	}
-	return e.migrate(ctx)
+	return e.fits(ctx, o.Connections)
 }
 
 // parse reads a URL. Errors show nothing of what may be the password: a part of one that is
