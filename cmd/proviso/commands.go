@@ -49,6 +49,7 @@ var commands = []struct {
 	{"serve", newServe},
 	{"show", newShow},
 	{"spade", newSpade},
+	{"store", newStore},
 	{"validate", newValidate},
 	{"version", newVersion},
 	{"view", newView},

@@ -72,6 +72,7 @@ type openedStore interface {
 	store.Store
 	store.Jobs
 	CheckContentKey() error
+	Check(ctx context.Context) ([]string, error)
 }
 
 // openStore opens the store at a place. A file must exist, unless it may be made.
