@@ -40,7 +40,7 @@ func TestStoreExport(t *testing.T) {
 	t.Parallel()
 	file, folder := filledFile(t), filepath.Join(t.TempDir(), "out")
 	code, out := printed(t, "store", "export", folder, "--db", file, "--events")
-	if code != exitOK || !strings.Contains(out, "default: 4 documents, 2 runs, 1 evaluations, 3 labels, 2 watches, 1 alarms, 3 events, 1 feedback, 3 verdicts\nteam-a: 4 documents, ") {
+	if code != exitOK || !strings.Contains(out, "default: 4 documents, 3 runs, 1 evaluations, 3 labels, 2 watches, 1 alarms, 3 events, 1 feedback, 3 verdicts\nteam-a: 4 documents, ") {
 		t.Fatalf("%d: %s", code, out)
 	}
 	for name, want := range map[string]string{
@@ -65,7 +65,7 @@ func TestStoreExport(t *testing.T) {
 		}
 	}
 	runs, err := filepath.Glob(filepath.Join(folder, "*", "runs", "*.jsonl"))
-	if err != nil || len(runs) != 2 { // the others have not ended
+	if err != nil || len(runs) != 3 { // the others have not ended
 		t.Fatalf("runs: %v, %v", runs, err)
 	}
 	if data, err := os.ReadFile(runs[0]); err != nil || strings.Count(string(data), "\n") != 4 || !strings.HasPrefix(string(data), "first\n{") {

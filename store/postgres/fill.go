@@ -269,7 +269,7 @@ func valueAs(kind string, v any) (any, error) {
 		case string:
 			return []byte(v), nil
 		case []byte:
-			return v, nil
+			return append([]byte{}, v...), nil // an empty one is not NULL
 		}
 	case "double precision":
 		switch v := v.(type) {

@@ -44,7 +44,7 @@ func TestFill(t *testing.T) {
 	if got, want := seen(to), seen(from); got != want {
 		t.Errorf("the copy shows\n%s\nand the source\n%s", got, want)
 	}
-	if text := strings.Join(tables, ", "); !strings.Contains(text, "run 4") || !strings.Contains(text, "api_key 2") {
+	if text := strings.Join(tables, ", "); !strings.Contains(text, "run 5") || !strings.Contains(text, "api_key 2") {
 		t.Errorf("noted: %s", text)
 	}
 	if problems, err := to.Check(t.Context()); err != nil || len(problems) > 0 {

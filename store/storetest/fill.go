@@ -32,6 +32,10 @@ func Fill(t testing.TB, s Backend) (seen func(Backend) string) {
 		must(in.SettleEvents(b.Context(), in.own, []store.EventResult{{EventLease: in.job, Again: start.Add(time.Hour), Error: "the judge has not answered",
 			Verdicts: []store.WatchVerdict{verdictOn("e2", "a", proviso.Pass), verdictOn("e2", "b", proviso.Errored)}}}))(b)
 	}
+	n := imported("run_interrupted", "key_1", 2)
+	n.Trailer = nil
+	_, _, err := b.ImportRun(b.Context(), n, sending(rowsOf(1, "a"), nil))
+	b.ok(err)
 	claim := claimOf("key", "request")
 	b.claimed(claim)
 	b.ok(b.Reply(b.Context(), b.replyTo(claim, "body")))
@@ -52,6 +56,7 @@ func Fill(t testing.TB, s Backend) (seen func(Backend) string) {
 			file := must(in.RunFile(r.Context(), in.pushed.ID))(r)
 			text += string(file.Header) + string(file.Trailer) + "\n"
 		}
+		text += words(must(from.In(store.DefaultProject).RunFile(r.Context(), "run_interrupted"))(r)) + "\n"
 		for _, k := range must(store.AllKeys(r.Context(), from))(r) {
 			text += words(k) + "\n"
 		}
