@@ -61,9 +61,9 @@ func below(folder string, of []string) bool {
 	return slices.ContainsFunc(of, func(v string) bool { return folder == v || strings.HasPrefix(folder, v+"/") })
 }
 
-// TestStatic: the binary needs nothing of the system, as make builds it.
-func TestStatic(t *testing.T) {
-	t.Parallel()
+// builtStatic skips a test if the binary of the tests was not built as the image is.
+func builtStatic(t *testing.T) (exe string) {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,13 @@ func TestStatic(t *testing.T) {
 	if runtime.GOOS != "linux" || cgo {
 		t.Skip("not built as the image is")
 	}
-	f, err := elf.Open(exe)
+	return exe
+}
+
+// TestStatic: the binary needs nothing of the system, as make builds it.
+func TestStatic(t *testing.T) {
+	t.Parallel()
+	f, err := elf.Open(builtStatic(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/postgres/postgrestest"
 	"github.com/proviso-eval/proviso/store/sqldb"
@@ -19,26 +21,30 @@ import (
 	"github.com/proviso-eval/proviso/store/storetest"
 )
 
-// filledFile is a database with something of each kind. Its runs have ended.
-func filledFile(t *testing.T) string {
+var filledAt = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// filledFile is a database with something of each kind. seen is everything that a store
+// shows of it.
+func filledFile(t *testing.T) (path string, seen func(storetest.Backend) string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "proviso.db")
-	db, err := sqlite.Open(t.Context(), path, sqlite.Options{Now: func() time.Time { return time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC) }})
+	path = filepath.Join(t.TempDir(), "proviso.db")
+	db, err := sqlite.Open(t.Context(), path, sqlite.Options{Now: func() time.Time { return filledAt }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	storetest.Fill(t, db)
+	seen = storetest.Fill(t, db)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return path, seen
 }
 
 // TestStoreExport: every line of the files is JSON, and a run is the file that it was pushed
 // as.
 func TestStoreExport(t *testing.T) {
 	t.Parallel()
-	file, folder := filledFile(t), filepath.Join(t.TempDir(), "out")
+	file, _ := filledFile(t)
+	folder := filepath.Join(t.TempDir(), "out")
 	code, out := printed(t, "store", "export", folder, "--db", file, "--events")
 	if code != exitOK || !strings.Contains(out, "default: 4 documents, 3 runs, 1 evaluations, 3 labels, 2 watches, 1 alarms, 3 events, 1 feedback, 3 verdicts\nteam-a: 4 documents, ") {
 		t.Fatalf("%d: %s", code, out)
@@ -90,7 +96,8 @@ func TestStoreCopy(t *testing.T) {
 	if err := postgres.Run("CREATE DATABASE p", "postgres"); err != nil {
 		t.Fatal(err)
 	}
-	file, to := filledFile(t), postgres.URL("p")
+	file, seen := filledFile(t)
+	to := postgres.URL("p")
 	for _, c := range []struct {
 		args string
 		code int
@@ -113,16 +120,76 @@ func TestStoreCopy(t *testing.T) {
 			t.Errorf("store %s: %d: %s\nexpected %d: %s", c.args, code, out, c.code, c.says)
 		}
 	}
-	db, err := openStore(t.Context(), file, false, sqldb.Options{})
-	if err != nil {
-		t.Fatal(err)
+	options := sqldb.Options{Now: func() time.Time { return filledAt }}
+	source, target := mustOpen(t, file, options), mustOpen(t, to, options)
+	if got, want := seen(target), seen(source); got != want {
+		t.Errorf("the copy shows\n%s\nand the source\n%s", got, want)
 	}
-	defer db.Close()
-	if err := db.Start(t.Context(), func(context.Context, store.Job) error { return nil }); err != nil {
+	for _, d := range []openedStore{source, target} { // numbers continue, and triggers count again
+		in := d.In(store.DefaultProject)
+		if _, err := in.CreateRun(t.Context(), store.NewRun{Suite: "s"}); err != nil {
+			t.Error(err)
+		}
+		if _, err := in.EnqueueEvents(t.Context(), "w", []store.Backfill{{Event: "e1", Probability: 1}}); err != nil {
+			t.Error(err)
+		}
+		if h, err := in.WatchHealth(t.Context(), "w", filledAt); err != nil || h.Pending != 1 {
+			t.Errorf("after the copy, %d jobs wait, %v", h.Pending, err)
+		}
+	}
+	if err := source.Start(t.Context(), func(context.Context, store.Job) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if code, out := printed(t, "store", "copy", "--from", file, "--to", to); code != exitUsage || !strings.Contains(out, "stop the server first") {
 		t.Errorf("while a server runs: %d: %s", code, out)
+	}
+}
+
+// mustOpen opens a store until the test ends.
+func mustOpen(t testing.TB, place string, o sqldb.Options) openedStore {
+	t.Helper()
+	d, err := openStore(t.Context(), place, true, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// BenchmarkStoreCopy copies a run of 100,000 rows with four assertions each, of about 1 KB:
+// 500,002 rows of tables.
+func BenchmarkStoreCopy(b *testing.B) {
+	file := filepath.Join(b.TempDir(), "proviso.db")
+	const rows = 100_000
+	text := fmt.Sprintf("%0900d", 7)
+	_, _, err := mustOpen(b, file, sqldb.Options{}).In(store.DefaultProject).ImportRun(b.Context(), store.ImportedRun{ID: "run_1", Suite: "s", Rows: rows}, func(yield func(store.Result, error) bool) {
+		for i := range rows {
+			r := store.Result{Index: i, Status: proviso.Pass, Cost: 0.001, JSON: fmt.Appendf(nil, `{"verdict":"pass","promptId":"p","output":"%d%s"}`, i, text)}
+			for a := range 4 {
+				r.Assertions = append(r.Assertions, store.AssertionStatus{ID: fmt.Sprint("a", a), Status: proviso.Pass})
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := postgrestest.StartFor(b, "-c", "fsync=on")
+	for n := 0; b.Loop(); n++ {
+		name := fmt.Sprint("p", n)
+		if err := s.Run("CREATE DATABASE "+name, "postgres"); err != nil {
+			b.Fatal(err)
+		}
+		var out bytes.Buffer
+		if code := execute([]string{"store", "copy", "--from", file, "--to", s.URL(name)}, stdio{in: strings.NewReader(""), out: &out, err: &out}); code != exitOK {
+			b.Fatalf("%d: %s", code, &out)
+		}
 	}
 }
 

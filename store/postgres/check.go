@@ -1,11 +1,9 @@
 package postgres
 
-import (
-	"context"
-)
+import "context"
 
 // Check is that of package sqldb, after the database itself: a line for each index and each
-// reference that PostgreSQL does not vouch for.
+// reference that PostgreSQL does not take for valid.
 func (d *DB) Check(ctx context.Context) (problems []string, err error) {
 	rows, err := d.engine.db.QueryContext(ctx, `SELECT 'index ' || c.relname || ' is not valid: REINDEX INDEX ' || c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 			WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace
