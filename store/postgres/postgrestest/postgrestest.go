@@ -158,7 +158,7 @@ func Start(settings ...string) (*Server, error) {
 			return nil, err
 		}
 	}
-	if err := s.do("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
+	if err := s.Command("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
 		return nil, fmt.Errorf("initdb: %w", err)
 	}
 	access := "local all " + Stranger + " scram-sha-256\nlocal all all trust\nlocal replication all trust\n"
@@ -170,8 +170,9 @@ func Start(settings ...string) (*Server, error) {
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
 
-// do is a command as the user of the server.
-func (s *Server) do(program string, args ...string) *exec.Cmd {
+// Command is a program of PostgreSQL, such as pg_dump, as the user of the server and in its
+// folder.
+func (s *Server) Command(program string, args ...string) *exec.Cmd {
 	c := exec.Command(filepath.Join(s.bin, program), args...)
 	c.Dir = s.folder
 	c.SysProcAttr = attributes(s.user)
@@ -200,7 +201,7 @@ func (s *Server) Restart() error {
 }
 
 func (s *Server) start() error {
-	c := s.do("postgres", append([]string{"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "fsync=off",
+	c := s.Command("postgres", append([]string{"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "fsync=off",
 		"-c", "max_connections=300", "-c", "shared_buffers=128MB", "-c", "log_min_messages=panic"}, s.settings...)...)
 	if err := c.Start(); err != nil {
 		return err
