@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/ingest"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/postgres/postgrestest"
 	"github.com/proviso-eval/proviso/store/sqldb"
@@ -86,6 +87,23 @@ func TestStoreExport(t *testing.T) {
 	}
 	if list, err := os.ReadDir(one); err != nil || len(list) != 1 || list[0].Name() != "team-a" {
 		t.Errorf("one project: %v, %v", list, err)
+	}
+}
+
+// TestStoreExportSealed: texts that are sealed are not left out in silence.
+func TestStoreExportSealed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "proviso.db")
+	d := mustOpen(t, file, sqldb.Options{ContentKey: bytes.Repeat([]byte("k"), 32)})
+	e := store.NewEvent{Event: ingest.Event{ID: "e", Agent: "a", Time: filledAt, Output: "o"}, KeepContent: true}
+	if _, err := d.In(store.DefaultProject).AddEvents(t.Context(), []store.NewEvent{e}); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := printed(t, "store", "export", filepath.Join(t.TempDir(), "a"), "--db", file, "--events"); code != exitUsage || !strings.Contains(out, "--content-key-env: the contents of events are sealed") {
+		t.Errorf("without the key: %d: %s", code, out)
+	}
+	if code, out := printed(t, "store", "export", filepath.Join(t.TempDir(), "b"), "--db", file); code != exitOK {
+		t.Errorf("without events: %d: %s", code, out)
 	}
 }
 

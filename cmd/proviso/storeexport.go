@@ -70,6 +70,11 @@ func (a *app) exportStore(ctx context.Context, f *storeExport, folder string) er
 	if err != nil {
 		return err
 	}
+	if f.events {
+		if err := db.CheckContentKey(); err != nil {
+			return errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
+		}
+	}
 	return errors.Join(a.exportProjects(ctx, f, db, folder), db.Close())
 }
 
