@@ -111,11 +111,11 @@ func TestStoreExportSealed(t *testing.T) {
 func TestStoreCopy(t *testing.T) {
 	t.Parallel()
 	postgres := postgrestest.StartFor(t)
-	if err := postgres.Run("CREATE DATABASE p", "postgres"); err != nil {
+	to, err := postgres.Create("p")
+	if err != nil {
 		t.Fatal(err)
 	}
 	file, seen := filledFile(t)
-	to := postgres.URL("p")
 	for _, c := range []struct {
 		args string
 		code int
@@ -201,7 +201,7 @@ func BenchmarkStoreCopy(b *testing.B) {
 	s := postgrestest.StartFor(b, "-c", "fsync=on")
 	for n := 0; b.Loop(); n++ {
 		name := fmt.Sprint("p", n)
-		if err := s.Run("CREATE DATABASE "+name, "postgres"); err != nil {
+		if _, err := s.Create(name); err != nil {
 			b.Fatal(err)
 		}
 		var out bytes.Buffer

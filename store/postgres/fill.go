@@ -67,6 +67,7 @@ type target struct {
 	types    []string // theirs, here
 	identity string   // column with generated numbers, "" if there is none
 	triggers bool
+	walled   bool     // policies bind its owner, too
 	parents  []string // tables that its rows refer to
 }
 
@@ -82,6 +83,9 @@ func (f *filling) tables(note func(string, int64)) error {
 	}
 	for _, t := range targets {
 		var filled bool
+		if err := f.wall(t, "NO FORCE"); err != nil { // COPY does not work with policies
+			return err
+		}
 		if _, err := f.t.Exec(f.ctx, "LOCK TABLE "+ident(t.name)+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 			return err
 		}
@@ -101,7 +105,22 @@ func (f *filling) tables(note func(string, int64)) error {
 			note(t.name, n)
 		}
 	}
+	for _, t := range targets {
+		if err := f.wall(t, "FORCE"); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// wall changes whether the policies of a table bind its owner, who we are. Others see the
+// change with the whole copy only.
+func (f *filling) wall(t *target, how string) error {
+	if !t.walled {
+		return nil
+	}
+	_, err := f.t.Exec(f.ctx, "ALTER TABLE "+ident(t.name)+" "+how+" ROW LEVEL SECURITY")
+	return err
 }
 
 // table copies the rows of one table.
@@ -144,7 +163,7 @@ func (f *filling) table(t *target) (int64, error) {
 
 // targets returns the tables of the source, parents first.
 func (f *filling) targets(theirs map[string][]string) ([]*target, error) {
-	rows, err := f.t.Query(f.ctx, `SELECT c.relname, a.attname, a.atttypid::regtype::text, a.attidentity <> '',
+	rows, err := f.t.Query(f.ctx, `SELECT c.relname, a.attname, a.atttypid::regtype::text, a.attidentity <> '', c.relforcerowsecurity,
 			EXISTS (SELECT 1 FROM pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal),
 			ARRAY(SELECT p.relname::text FROM pg_constraint o JOIN pg_class p ON p.oid = o.confrelid WHERE o.conrelid = c.oid AND o.contype = 'f' AND p.oid <> c.oid)
 		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -156,9 +175,9 @@ func (f *filling) targets(theirs map[string][]string) ([]*target, error) {
 	ours := map[string]*target{}
 	for rows.Next() {
 		var table, column, kind string
-		var identity, triggers bool
+		var identity, walled, triggers bool
 		var parents []string
-		if err := rows.Scan(&table, &column, &kind, &identity, &triggers, &parents); err != nil {
+		if err := rows.Scan(&table, &column, &kind, &identity, &walled, &triggers, &parents); err != nil {
 			return nil, err
 		}
 		if !slices.Contains(theirs[table], column) {
@@ -166,7 +185,7 @@ func (f *filling) targets(theirs map[string][]string) ([]*target, error) {
 		}
 		t := ours[table]
 		if t == nil {
-			t = &target{name: table, triggers: triggers, parents: parents}
+			t = &target{name: table, triggers: triggers, walled: walled, parents: parents}
 			ours[table] = t
 		}
 		t.columns, t.types = append(t.columns, column), append(t.types, kind)

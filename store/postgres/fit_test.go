@@ -23,7 +23,7 @@ func TestUnfit(t *testing.T) {
 	s := postgrestest.StartFor(t, "-c", "max_connections=20")
 	for _, sql := range []string{
 		"CREATE DATABASE p",
-		"CREATE DATABASE newer",
+		"CREATE DATABASE newer OWNER app",
 		"CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0",
 		"CREATE DATABASE fixed",
 		"ALTER DATABASE fixed SET default_transaction_read_only = on",
@@ -39,11 +39,11 @@ func TestUnfit(t *testing.T) {
 	if err := s.Run("REVOKE CREATE ON SCHEMA public FROM PUBLIC", "p"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Run("CREATE TABLE proviso_schema (version BIGINT PRIMARY KEY); INSERT INTO proviso_schema VALUES (9999)", "newer"); err != nil {
+	if err := s.Run("CREATE TABLE proviso_schema (version BIGINT PRIMARY KEY); INSERT INTO proviso_schema VALUES (9999); ALTER TABLE proviso_schema OWNER TO app", "newer"); err != nil {
 		t.Fatal(err)
 	}
 	as := func(user, database string) string {
-		return strings.Replace(s.URL(database), "proviso@", user+"@", 1)
+		return strings.Replace(s.URL(database), "app@", user+"@", 1)
 	}
 	for name, c := range map[string]struct {
 		url, says string
@@ -107,7 +107,7 @@ func TestPooler(t *testing.T) {
 	}
 	defer back.Close()
 	go pool(l, back)
-	through := "postgres://proviso@" + l.Addr().String() + u.Path + "?sslmode=disable"
+	through := "postgres://app@" + l.Addr().String() + u.Path + "?sslmode=disable"
 	if db, err := postgres.Open(t.Context(), through, postgres.Options{}); err == nil || !strings.Contains(err.Error(), "set pool_mode = session") {
 		if err == nil {
 			db.Close()

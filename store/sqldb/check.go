@@ -30,6 +30,11 @@ func (d *DB) Check(ctx context.Context) (problems []string, err error) {
 		return nil, d.failed("read", err)
 	}
 	defer t.Rollback() // it reads only
+	if d.engine.Scoped() {
+		if err := d.engine.EnterTx(ctx, t, AllProjects); err != nil {
+			return nil, d.failed("read", err)
+		}
+	}
 	for _, r := range rules() {
 		rows, err := t.QueryContext(ctx, d.engine.Query(r.query), d.engine.Args(append([]any{}, r.args...))...)
 		n := 0
