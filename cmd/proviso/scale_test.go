@@ -18,13 +18,13 @@ import (
 
 // container is what both examples say of a container, in one form.
 type container struct {
-	name, user, image string
-	args              []string
-	env               []string // names
-	readOnly          bool
-	writable          []string // folders
-	secrets           []string // paths of files
-	probes            map[string]string
+	name, image string
+	args        []string
+	env         []string // names
+	readOnly    bool
+	writable    []string // folders
+	secrets     []string // paths of files
+	probes      map[string]string
 }
 
 // TestImageFile: the image is made from nothing, is not root, and every folder that the
