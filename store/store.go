@@ -28,6 +28,7 @@ import (
 type Store interface {
 	Keys
 	Replies
+	Shared
 
 	// In returns the data of one project. It is the only access to them, so that
 	// every caller has to name the project. Items of another project are
