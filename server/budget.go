@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
@@ -14,11 +15,21 @@ import (
 
 // budgets holds the budget of each key. It is safe for concurrent use.
 type budgets struct {
+	// read reads a key from the store that other servers charge, too; nil if there are none.
+	read func(ctx context.Context, id string) (store.Key, error)
+
 	mu    sync.Mutex
 	byKey map[string]*budget
 }
 
-func newBudgets() *budgets { return &budgets{byKey: map[string]*budget{}} }
+// newBudgets returns the budgets of the keys of a store.
+func newBudgets(s store.Store) *budgets {
+	b := &budgets{byKey: map[string]*budget{}}
+	if s.Several() {
+		b.read = s.Key
+	}
+	return b
+}
 
 // open returns an account for one request or run of a key. Requests of one key
 // share its budget.
@@ -27,28 +38,51 @@ func (b *budgets) open(key store.Key) *account {
 	defer b.mu.Unlock()
 	own := b.byKey[key.ID]
 	if own == nil {
-		own = &budget{changed: make(chan struct{})}
+		own = &budget{read: b.read, changed: make(chan struct{})}
 		b.byKey[key.ID] = own
 	}
 	own.update(key)
 	return &account{key: key, budget: own}
 }
 
+// charging says that the store is about to charge a key. The caller reports afterwards
+// whether it did.
+func (b *budgets) charging(key string, cost float64) (done func(charged bool)) {
+	b.mu.Lock()
+	own := b.byKey[key]
+	b.mu.Unlock()
+	if own == nil {
+		return func(bool) {}
+	}
+	return own.charging(cost)
+}
+
 // budget is the budget of one key. A call is admitted if three amounts fit
 // together: the money spent, the estimated cost of the calls in flight, and the
 // estimated cost of the call itself. The estimate is the highest cost of an
 // answer so far. Before it is known, one call is made while the others wait.
+//
+// What is spent is the amount in the store, which other servers charge, too, and what was
+// spent here and is not charged yet.
 type budget struct {
+	read func(ctx context.Context, id string) (store.Key, error) // nil if nobody else charges
+
 	mu       sync.Mutex
 	limited  bool
 	limit    float64
-	spent    float64
+	stored   float64   // in the store, as far as it is known
+	pending  float64   // spent here, and not charged yet
+	charges  float64   // of pending: what is being charged, so that stored may have it already
+	updated  time.Time // when the key was read
 	reserved float64
 	inFlight int
 	known    bool
 	largest  float64
 	changed  chan struct{} // closed when a call in flight ends
 }
+
+// spent is what the key has spent; b.mu is held.
+func (b *budget) spent() float64 { return b.stored + b.pending }
 
 // update takes over the state of the key in the store. Amounts that were spent
 // here and are not in the store yet still count.
@@ -59,7 +93,54 @@ func (b *budget) update(key store.Key) {
 	if b.limited {
 		b.limit = *key.Budget
 	}
-	b.spent = max(b.spent, key.Spent)
+	b.stored = max(b.stored, key.Spent-b.charges)
+	b.updated = time.Now()
+}
+
+// budgetAge is for how long the amount in the store is relied on, while other servers may
+// charge the key.
+const budgetAge = time.Second
+
+// refresh reads the key again if others may have charged it. A store that does not answer
+// leaves what is known.
+func (b *budget) refresh(ctx context.Context, id string) {
+	b.mu.Lock()
+	due := b.read != nil && b.limited && time.Since(b.updated) >= budgetAge
+	if due {
+		b.updated = time.Now() // by one of the callers
+	}
+	b.mu.Unlock()
+	if !due {
+		return
+	}
+	if key, err := b.read(ctx, id); err == nil {
+		b.update(key)
+	}
+}
+
+// charging is [budgets.charging].
+func (b *budget) charging(cost float64) (done func(charged bool)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.charges += cost
+	return func(charged bool) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.charges = withoutRounding(b.charges - cost)
+		if charged {
+			b.stored += cost
+			b.pending = withoutRounding(b.pending - cost)
+		}
+	}
+}
+
+// withoutRounding is an amount from which others were subtracted: it is not negative, and
+// what is left of rounding is nothing.
+func withoutRounding(amount float64) float64 {
+	if amount < 1e-12 {
+		return 0
+	}
+	return amount
 }
 
 // enter reserves the estimated cost of the next answer.
@@ -67,10 +148,11 @@ func (b *budget) enter(ctx context.Context) (float64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for b.limited {
-		if b.spent >= b.limit || b.spent+b.largest > b.limit {
-			return 0, spentError(b.spent, b.limit)
+		spent := b.spent()
+		if spent >= b.limit || spent+b.largest > b.limit {
+			return 0, spentError(spent, b.limit)
 		}
-		if b.known && b.spent+b.reserved+b.largest <= b.limit || !b.known && b.inFlight == 0 {
+		if b.known && spent+b.reserved+b.largest <= b.limit || !b.known && b.inFlight == 0 {
 			break
 		}
 		changed := b.changed
@@ -98,7 +180,7 @@ func (b *budget) leave(likely, cost float64, cached bool) {
 	if b.inFlight--; b.inFlight == 0 {
 		b.reserved = 0 // rounding errors
 	}
-	b.spent += cost
+	b.pending += cost
 	b.largest = max(b.largest, cost)
 	b.known = b.known || !cached
 	close(b.changed)
@@ -143,8 +225,8 @@ func withAccount(ctx context.Context, a *account) context.Context {
 func (a *account) check() error {
 	a.budget.mu.Lock()
 	defer a.budget.mu.Unlock()
-	if b := a.budget; b.limited && (b.spent >= b.limit || b.spent+b.largest > b.limit) {
-		return problem(codeBudget, spentError(b.spent, b.limit).Error())
+	if b := a.budget; b.limited && (b.spent() >= b.limit || b.spent()+b.largest > b.limit) {
+		return problem(codeBudget, spentError(b.spent(), b.limit).Error())
 	}
 	return nil
 }
@@ -240,6 +322,7 @@ func (m metered) with(ctx context.Context, ask func() (cost *float64, usage prov
 		a.failed(err)
 		return err
 	}
+	a.budget.refresh(ctx, a.key.ID)
 	likely, err := a.budget.enter(ctx)
 	if err != nil {
 		a.failed(err)

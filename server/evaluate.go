@@ -143,7 +143,10 @@ func (s *Server) storeEvaluation(ctx context.Context, c *call, body, data []byte
 	if s.o.KeepContents {
 		n.Request, n.Response = body, data
 	}
-	if _, err := c.kept.AddEvaluation(context.WithoutCancel(ctx), n); err != nil {
+	done := s.budgets.charging(n.CreatedBy, n.Cost)
+	_, err := c.kept.AddEvaluation(context.WithoutCancel(ctx), n)
+	done(err == nil)
+	if err != nil {
 		return err
 	}
 	byStatus := map[string]int{"pass": resp.Passed, "fail": resp.Failed, "error": len(resp.Errors), "skip": resp.Skipped}

@@ -37,8 +37,8 @@ type SharedItem struct {
 	Name    string // unique in its kind
 	Group   string // what is listed and removed together; "" is a group, too
 	Content []byte
-	Seal    bool      // seal the content as those of events, if the store has a key for them; false when it is read
-	Expires time.Time // by the clock of the store
+	Seal    bool          // seal the content as those of events, if the store has a key for them; false when it is read
+	Life    time.Duration // from when it is stored; when it is read, what is left of it
 }
 
 // MaxShared is how many bytes the content of an item may have.
@@ -49,8 +49,8 @@ func (i *SharedItem) Check() error {
 	switch {
 	case i.Kind == "" || i.Name == "":
 		return proviso.Errorf(proviso.Invalid, "a shared item has a kind and a name, not %q and %q", i.Kind, i.Name)
-	case i.Expires.IsZero():
-		return proviso.Errorf(proviso.Invalid, "the shared item %s %q does not say when it expires", i.Kind, i.Name)
+	case i.Life <= 0:
+		return proviso.Errorf(proviso.Invalid, "the shared item %s %q has a life of %v", i.Kind, i.Name, i.Life)
 	case len(i.Content) > MaxShared:
 		return proviso.Errorf(proviso.Limit, "the shared item %s %q has %d bytes, more than %d", i.Kind, i.Name, len(i.Content), MaxShared)
 	}

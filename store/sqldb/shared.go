@@ -42,7 +42,7 @@ func (d *DB) PutShared(ctx context.Context, items ...store.SharedItem) error {
 		for n, i := range items {
 			if _, err := t.exec(`INSERT INTO shared (kind, name, item_group, content, expires) VALUES (?, ?, ?, ?, ?)
 				ON CONFLICT (kind, name) DO UPDATE SET item_group = excluded.item_group, content = excluded.content, expires = excluded.expires`,
-				i.Kind, i.Name, i.Group, contents[n], micros(i.Expires)); err != nil {
+				i.Kind, i.Name, i.Group, contents[n], micros(d.now().Add(i.Life))); err != nil {
 				return err
 			}
 		}
@@ -58,7 +58,7 @@ func (d *DB) ReplaceShared(ctx context.Context, i store.SharedItem) (found bool,
 	}
 	err = d.changeIn(ctx, sharedLock, "share an item in", func(t *tx) error {
 		n, err := t.changed("UPDATE shared SET item_group = ?, content = ?, expires = ? WHERE kind = ? AND name = ? AND expires > ?",
-			i.Group, content, micros(i.Expires), i.Kind, i.Name, micros(d.now()))
+			i.Group, content, micros(d.now().Add(i.Life)), i.Kind, i.Name, micros(d.now()))
 		found = n > 0
 		return err
 	})
@@ -72,7 +72,7 @@ func (d *DB) readShared(row scanner) (i store.SharedItem, err error) {
 	var content []byte
 	var expires sql.NullInt64
 	if err = row.Scan(&i.Kind, &i.Name, &i.Group, &content, &expires); err == nil {
-		i.Expires = fromMicros(expires)
+		i.Life = fromMicros(expires).Sub(d.now())
 		i.Content, err = d.contents.unpack(ofShared(i.Kind, i.Name), content)
 	}
 	return i, err

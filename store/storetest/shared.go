@@ -12,7 +12,7 @@ import (
 
 // item makes a shared item that is valid for an hour.
 func (b *bench) item(kind, name, group, content string) store.SharedItem {
-	return store.SharedItem{Kind: kind, Name: name, Group: group, Content: []byte(content), Expires: b.clock.Now().Add(time.Hour)}
+	return store.SharedItem{Kind: kind, Name: name, Group: group, Content: []byte(content), Life: time.Hour}
 }
 
 // shared returns the content of a shared item, "none" if there is none.
@@ -49,7 +49,7 @@ var sharedTests = []test{
 		b.equal("another kind", b.shared("token", "a"), "none")
 		b.ok(b.PutShared(b.Context(), b.item("session", "a", "h", "")))
 		got := must(b.GetShared(b.Context(), "session", "a"))(b)
-		b.equal("in its place", *got, store.SharedItem{Kind: "session", Name: "a", Group: "h", Content: got.Content, Expires: b.clock.Now().Add(time.Hour)})
+		b.equal("in its place", *got, store.SharedItem{Kind: "session", Name: "a", Group: "h", Content: got.Content, Life: time.Hour})
 		b.equal("its content", len(got.Content), 0)
 	}},
 	{name: "lists", run: func(b *bench) {
@@ -90,6 +90,7 @@ var sharedTests = []test{
 		b.ok(b.PutShared(b.Context(), b.item("s", "a", "g", "x")))
 		b.clock.add(time.Hour - time.Second)
 		b.equal("before", b.shared("s", "a"), "x")
+		b.equal("what is left", must(b.GetShared(b.Context(), "s", "a"))(b).Life, time.Second)
 		must(b.Prune(b.Context(), store.Retention{}))(b)
 		b.equal("still", b.shared("s", "a"), "x")
 		b.clock.add(time.Second)
@@ -101,7 +102,7 @@ var sharedTests = []test{
 	}},
 	{name: "mistakes", run: func(b *bench) {
 		good := b.item("s", "good", "g", "x")
-		for _, wrong := range []store.SharedItem{{Name: "a", Expires: good.Expires}, {Kind: "s", Expires: good.Expires}, {Kind: "s", Name: "a"}} {
+		for _, wrong := range []store.SharedItem{{Name: "a", Life: time.Hour}, {Kind: "s", Life: time.Hour}, {Kind: "s", Name: "a"}} {
 			b.wants(proviso.Invalid, b.PutShared(b.Context(), good, wrong))
 			_, err := b.ReplaceShared(b.Context(), wrong)
 			b.wants(proviso.Invalid, err)
