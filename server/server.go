@@ -105,6 +105,7 @@ type Options struct {
 	MaxStreams      int           // event streams at a time; 1000 if 0
 	HeldBytes       int64         // memory of all streamed evaluations, a quarter of it for one key; 256 MiB if 0
 	Heartbeat       time.Duration // of event streams; 15 seconds if 0
+	AliveEvery      time.Duration // how often a server tells those on the same store that it goes on; 10 seconds if 0
 	Poll            time.Duration // how often a stream checks for changes of another process; 1 second if 0
 	HousekeepEvery  time.Duration // 1 hour if 0
 
@@ -147,11 +148,13 @@ type Server struct {
 	// eventsAdded is called after events were stored; it may be nil.
 	eventsAdded func(store.Project)
 
+	peers  *peers // nil if this is the only server on its store
 	hub    *hub
 	trials *heldTrials
 	spans  *spans
 
 	evaluations *heldEvaluations
+	mirrors     *mirrors
 	latencies   latencies
 	tokens      panelTokens
 
@@ -199,8 +202,16 @@ func New(o Options) (*Server, error) {
 	s.logins = newRates(loginRate)
 	s.wrong = newRates(loginRate)
 	s.logins.burst, s.wrong.burst = loginBurst, loginBurst
+	if s.peers = newPeers(o.Store, o.AliveEvery); s.peers != nil {
+		s.peers.rates = []*rates{s.rates, s.logins, s.wrong}
+		s.sessions.peers, s.tokens.peers = s.peers, s.peers
+	}
 	s.history = newHistory()
 	s.evaluations = newHeldEvaluations(s.o.HeldBytes)
+	s.mirrors = &mirrors{most: s.o.HeldBytes, of: map[string]*mirror{}}
+	if s.peers != nil {
+		s.evaluations.unshared = &unshared{list: map[*heldEvaluation]bool{}}
+	}
 	s.panel = sync.OnceValue(panelAsset)
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
@@ -236,6 +247,7 @@ func (o *Options) defaults() {
 	set(&o.StopTimeout, 30*time.Second)
 	set(&o.Heartbeat, 15*time.Second)
 	set(&o.Poll, time.Second)
+	set(&o.AliveEvery, 10*time.Second)
 	set(&o.KeepReplies, 24*time.Hour)
 	set(&o.HousekeepEvery, time.Hour)
 	set(&o.ChartEvery, 30*time.Second)
