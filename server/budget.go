@@ -15,18 +15,21 @@ import (
 
 // budgets holds the budget of each key. It is safe for concurrent use.
 type budgets struct {
-	// read reads a key from the store that other servers charge, too; nil if there are none.
-	read func(ctx context.Context, id string) (store.Key, error)
+	// store is what other servers charge, too; nil if there are none. age is for how long its
+	// amounts are relied on.
+	store store.Store
+	age   time.Duration
 
 	mu    sync.Mutex
 	byKey map[string]*budget
 }
 
-// newBudgets returns the budgets of the keys of a store.
-func newBudgets(s store.Store) *budgets {
-	b := &budgets{byKey: map[string]*budget{}}
+// newBudgets returns the budgets of the keys of a store, whose amounts are relied on for a
+// while.
+func newBudgets(s store.Store, age time.Duration) *budgets {
+	b := &budgets{age: age, byKey: map[string]*budget{}}
 	if s.Several() {
-		b.read = s.Key
+		b.store = s
 	}
 	return b
 }
@@ -38,7 +41,10 @@ func (b *budgets) open(key store.Key) *account {
 	defer b.mu.Unlock()
 	own := b.byKey[key.ID]
 	if own == nil {
-		own = &budget{read: b.read, changed: make(chan struct{})}
+		own = &budget{age: b.age, changed: make(chan struct{})}
+		if b.store != nil {
+			own.read = func(ctx context.Context) (store.Key, error) { return b.store.Key(ctx, key.ID) }
+		}
 		b.byKey[key.ID] = own
 	}
 	own.update(key)
@@ -65,7 +71,8 @@ func (b *budgets) charging(key string, cost float64) (done func(charged bool)) {
 // What is spent is the amount in the store, which other servers charge, too, and what was
 // spent here and is not charged yet.
 type budget struct {
-	read func(ctx context.Context, id string) (store.Key, error) // nil if nobody else charges
+	read func(context.Context) (store.Key, error) // nil if nobody else charges
+	age  time.Duration                            // for how long what was read is relied on
 
 	mu       sync.Mutex
 	limited  bool
@@ -97,25 +104,19 @@ func (b *budget) update(key store.Key) {
 	b.updated = time.Now()
 }
 
-// budgetAge is for how long the amount in the store is relied on, while other servers may
-// charge the key.
-const budgetAge = time.Second
-
-// refresh reads the key again if others may have charged it. A store that does not answer
-// leaves what is known.
-func (b *budget) refresh(ctx context.Context, id string) {
-	b.mu.Lock()
-	due := b.read != nil && b.limited && time.Since(b.updated) >= budgetAge
-	if due {
-		b.updated = time.Now() // by one of the callers
-	}
-	b.mu.Unlock()
-	if !due {
+// refresh reads the key again if others may have charged it since, and it is long ago; b.mu is
+// held, but not while it reads. A store that does not answer leaves what is known.
+func (b *budget) refresh(ctx context.Context) {
+	if b.read == nil || !b.limited || time.Since(b.updated) < b.age {
 		return
 	}
-	if key, err := b.read(ctx, id); err == nil {
+	b.updated = time.Now() // by one of the callers
+	b.mu.Unlock()
+	key, err := b.read(ctx)
+	if err == nil {
 		b.update(key)
 	}
+	b.mu.Lock()
 }
 
 // charging is [budgets.charging].
@@ -147,7 +148,11 @@ func withoutRounding(amount float64) float64 {
 func (b *budget) enter(ctx context.Context) (float64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for b.limited {
+	for {
+		b.refresh(ctx)
+		if !b.limited {
+			break
+		}
 		spent := b.spent()
 		if spent >= b.limit || spent+b.largest > b.limit {
 			return 0, spentError(spent, b.limit)
@@ -322,7 +327,6 @@ func (m metered) with(ctx context.Context, ask func() (cost *float64, usage prov
 		a.failed(err)
 		return err
 	}
-	a.budget.refresh(ctx, a.key.ID)
 	likely, err := a.budget.enter(ctx)
 	if err != nil {
 		a.failed(err)

@@ -195,7 +195,7 @@ func New(o Options) (*Server, error) {
 	o.defaults()
 	s := &Server{
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
-		budgets: newBudgets(o.Store), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
+		budgets: newBudgets(o.Store, o.Poll), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.assets = sync.OnceValue(assets)
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
@@ -204,7 +204,7 @@ func New(o Options) (*Server, error) {
 	s.logins.burst, s.wrong.burst = loginBurst, loginBurst
 	if s.peers = newPeers(o.Store, o.AliveEvery); s.peers != nil {
 		s.peers.rates = []*rates{s.rates, s.logins, s.wrong}
-		s.sessions.peers, s.tokens.peers = s.peers, s.peers
+		s.sessions.peers, s.sessions.age, s.tokens.peers = s.peers, 2*o.Poll, s.peers
 	}
 	s.history = newHistory()
 	s.evaluations = newHeldEvaluations(s.o.HeldBytes)

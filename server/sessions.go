@@ -20,6 +20,7 @@ import (
 type sessions struct {
 	life, most time.Duration // since its last use, and since the login
 	peers      *peers        // nil if the memory is all there is
+	age        time.Duration // for how long the memory of a session is relied on that another server may have ended
 
 	mu    sync.Mutex
 	of    map[sessionHash]*session
@@ -49,13 +50,8 @@ type sharedUse struct {
 	Used   time.Time `json:"used"`
 }
 
-const (
-	// sessionAge is for how long a server relies on its memory of a session that another
-	// server may have ended.
-	sessionAge = 2 * time.Second
-	// tellUse is how often the use of a session is written to the store.
-	tellUse = time.Minute
-)
+// tellUse is how often the use of a session is written to the store.
+const tellUse = time.Minute
 
 // shared reports whether other servers know the session: that of a link does not leave the
 // process.
@@ -149,7 +145,7 @@ func (s *sessions) shrink(counts func(*session) bool, most int) {
 func (s *sessions) find(ctx context.Context, hash sessionHash, now time.Time) (*session, error) {
 	s.mu.Lock()
 	x := s.of[hash]
-	known := s.peers == nil || x != nil && (!s.shared(x.key) || now.Sub(x.seen) < sessionAge)
+	known := s.peers == nil || x != nil && (!s.shared(x.key) || now.Sub(x.seen) < s.age)
 	s.mu.Unlock()
 	if known {
 		return x, nil
