@@ -107,7 +107,7 @@ func (p *peers) beat(ctx context.Context) error {
 	return nil
 }
 
-// leave tells other servers what became of the work of this one, which has ended.
+// leave tells other servers how the work of this one ended.
 func (s *Server) leave(ctx context.Context) error {
 	if s.peers == nil {
 		return nil

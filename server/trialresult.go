@@ -42,7 +42,7 @@ func (s *Server) seenTrial(c *call) (*seenTrialState, error) {
 	id := c.r.PathValue("trial")
 	t, err := s.trialState(c.r.Context(), c, id)
 	if err == nil && t == nil {
-		err = proviso.Errorf(proviso.NotFound, "there is no trial %s; trials are held for an hour after their end, and until the server stops", quotedShort(id))
+		err = proviso.Errorf(proviso.NotFound, "there is no trial %s; trials are held for an hour after their end, and until the only server stops", quotedShort(id))
 	}
 	return t, err
 }
