@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso/store"
@@ -37,6 +38,9 @@ type peers struct {
 	store store.Store
 	every time.Duration
 	rates []*rates // of which each server gives its share
+
+	mu     sync.Mutex
+	steady time.Time // since when this server reaches the store; zero if it does not
 }
 
 // newPeers returns the servers on a store; nil if this is the only one, whose memory is
@@ -77,17 +81,31 @@ func (p *peers) stay(ctx context.Context, s *Server) {
 	if p == nil {
 		return
 	}
-	tick := time.NewTicker(p.every)
-	defer tick.Stop()
 	for {
-		if err := p.beat(ctx); err != nil && ctx.Err() == nil {
+		pause := p.every
+		err := p.beat(ctx)
+		if err != nil && ctx.Err() == nil {
 			s.o.Log.Warn("tell the other servers that this one goes on", "error", err)
+			pause = p.every / 10
 		}
+		p.reached(err == nil, time.Now())
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(pause):
 		}
+	}
+}
+
+// reached notes whether the store can be reached.
+func (p *peers) reached(is bool, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case !is:
+		p.steady = time.Time{}
+	case p.steady.IsZero():
+		p.steady = now
 	}
 }
 
@@ -117,8 +135,15 @@ func (s *Server) leave(ctx context.Context) error {
 	return errors.Join(s.shareEvaluations(ctx), s.shareTrials(ctx), s.peers.store.DeleteShared(ctx, sharedServer, s.peers.id))
 }
 
-// alive reports whether a server goes on. An error leaves it alive.
+// alive reports whether a server goes on. One is taken for ended only if this one has reached
+// the store for a while: after a failure of the store nobody has said that it goes on.
 func (p *peers) alive(ctx context.Context, server string) bool {
+	p.mu.Lock()
+	since := p.steady
+	p.mu.Unlock()
+	if since.IsZero() || time.Since(since) < 2*p.every {
+		return true
+	}
 	item, err := p.store.GetShared(ctx, sharedServer, server)
 	return item != nil || err != nil
 }

@@ -36,6 +36,8 @@ const (
 // unshared are the evaluations of which other servers do not know everything yet. It is safe
 // for concurrent use.
 type unshared struct {
+	writing sync.Mutex // held by the one that writes what it took
+
 	mu      sync.Mutex
 	list    map[*heldEvaluation]bool
 	dropped []string // ids of those that were shared and make room for others
@@ -111,6 +113,8 @@ func (s *Server) shareAll(ctx context.Context) {
 
 // shareEvaluations writes what is new of evaluations.
 func (s *Server) shareEvaluations(ctx context.Context) error {
+	s.evaluations.unshared.writing.Lock()
+	defer s.evaluations.unshared.writing.Unlock()
 	list, dropped := s.evaluations.unshared.take()
 	var errs []error
 	if err := s.share(ctx, list); err != nil {
@@ -182,10 +186,13 @@ func (s *Server) newOf(e *heldEvaluation) (items []store.SharedItem, done func()
 	}
 	e.mu.Lock()
 	if e.trying == e.shared {
-		e.trying = len(e.events)
+		for size := 0; size < shareBytes && e.trying < len(e.events); e.trying++ {
+			size += len(e.events[e.trying])
+		}
 	}
 	events := e.events[e.shared:e.trying]
-	closed := e.closed && !ended.IsZero() && e.trying == len(e.events)
+	all := e.trying == len(e.events)
+	closed := e.closed && !ended.IsZero() && all
 	e.mu.Unlock()
 	life := s.o.EvaluateLimit + e.keep + slack
 	if e.shared == 0 {
@@ -205,7 +212,12 @@ func (s *Server) newOf(e *heldEvaluation) (items []store.SharedItem, done func()
 		}
 		items = append(items, item)
 	}
-	return items, func() { e.shared, e.sharedEnd = e.trying, closed }, nil
+	return items, func() {
+		e.shared, e.sharedEnd = e.trying, closed
+		if !all {
+			s.evaluations.unshared.add(e)
+		}
+	}, nil
 }
 
 // eventsName is the name of events of an evaluation, of which the first has a number.

@@ -39,6 +39,7 @@ func (b *bench) sharedNames(kind, group, after string, limit int) string {
 }
 
 var sharedTests = []test{
+	{name: "several", run: func(b *bench) { b.equal("servers", b.Several(), b.target.Shared) }},
 	{name: "put and get", run: func(b *bench) {
 		b.equal("nothing", b.shared("session", "a"), "none")
 		sealed := b.item("session", "b", "g", "two\x00\xff")
