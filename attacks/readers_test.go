@@ -246,6 +246,13 @@ func beside(name, text string) *server.Bundle {
 	return &server.Bundle{Suite: "prompts: [hi]\nproviders: [echo]\ntests: file://" + name + "\n", Files: map[string]string{name: text}}
 }
 
+// textReader reads untrusted text.
+type textReader struct {
+	name     string
+	families []family
+	read     func(string)
+}
+
 // TestReadersAreLinear: for four times the text, readers of untrusted text take
 // far less than sixteen times as long.
 func TestReadersAreLinear(t *testing.T) {
@@ -261,11 +268,7 @@ func TestReadersAreLinear(t *testing.T) {
 	x := serve(t, server.Options{CPUBudget: time.Hour, BodyLimit: 64 << 20})
 	key := x.key("attacker")
 	check := func(b *server.Bundle) { x.suites.Check(ctx, b, server.RunOptions{}) }
-	for _, reader := range []struct {
-		name     string
-		families []family
-		read     func(string)
-	}{
+	for _, reader := range append(proxyReaders(t), []textReader{
 		{"JSON", jsonFamilies(), func(s string) {
 			if d, err := document.ParseJSON("a.json", []byte(s)); err == nil {
 				d.Place("/last")
@@ -361,7 +364,7 @@ func TestReadersAreLinear(t *testing.T) {
 			}
 		}},
 		{"checks", append(proseFamilies(), jsonFamilies()...), func(s string) { decideAll(ctx, j, s) }},
-	} {
+	}...) {
 		t.Run(reader.name, func(t *testing.T) {
 			for _, f := range reader.families {
 				t.Run(f.name, func(t *testing.T) { linear(t, f, reader.read) })

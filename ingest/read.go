@@ -86,19 +86,25 @@ func (r *reader) bounded(key, s string, most int) string {
 	return s
 }
 
-// name reads an id or a name: a text on one line.
+// name reads an id or a name: a text on one line. Dots and a slash alone are none, because an
+// address cannot end with them.
 func (r *reader) name(key string) string {
 	s := r.text(key, MaxName)
-	if s != "" && !isName(s) {
+	switch {
+	case s == "":
+	case !IsName(s):
 		r.wrong(proviso.Invalid, key, "%s has to be a text on one line, without control characters, not %s", key, quoted(s))
+		return ""
+	case s == "." || s == ".." || s == "/":
+		r.wrong(proviso.Invalid, key, "%s cannot be %s, which means another place in an address", key, quoted(s))
 		return ""
 	}
 	return s
 }
 
-// isName reports whether a text can stand in a list: it is not blank, and has no characters
+// IsName reports whether a text can stand in a list: it is not blank, and has no characters
 // that control a terminal or the direction of text.
-func isName(s string) bool {
+func IsName(s string) bool {
 	return strings.TrimSpace(s) != "" && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
@@ -157,8 +163,11 @@ func (r *reader) time(key string) time.Time {
 // required reports the first of the members that is missing or empty.
 func (r *reader) required(keys ...string) {
 	for _, key := range keys {
-		if v := r.o.At(key); v == nil || v == "" {
+		switch v := r.o.At(key); v {
+		case nil:
 			r.wrong(proviso.Invalid, "", "%s is missing", key)
+		case "":
+			r.wrong(proviso.Invalid, key, "%s is empty", key)
 		}
 	}
 }
@@ -216,7 +225,7 @@ func (r *reader) segment() map[string]string {
 				r.wrong(proviso.Limit, "segment", "a member of segment has more than %d bytes", MaxName)
 				return nil
 			}
-			if !utf8.ValidString(text) || !utf8.ValidString(key) || text != "" && !isName(text) || !isName(key) {
+			if !utf8.ValidString(text) || !utf8.ValidString(key) || text != "" && !IsName(text) || !IsName(key) {
 				r.wrong(proviso.Invalid, "segment", "the names and values of segment have to be texts on one line, not %s: %s", quoted(key), quoted(text))
 				return nil
 			}

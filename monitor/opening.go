@@ -91,8 +91,8 @@ func (c *Charts) refresh(one *chart) *Alarm {
 	}
 	a.Examples = slices.Clone(one.Latest)
 	slices.Reverse(a.Examples)
-	a.Reason = fmt.Sprintf("%s fails in %s of %d evaluations since %s; at most %s was expected (%s)",
-		a.Assertion, percent(a.Now.Rate), w.N, one.Recovery.From.Time.Format("2006-01-02 15:04"), percent(a.Baseline.Upper), one.Recovery.Model.Source.words(&one.Recovery.Model))
+	a.Reason = fmt.Sprintf("%s fails in %s of %s since %s; at most %s was expected (%s)",
+		a.Assertion, percent(a.Now.Rate), counted(w.N, "evaluation"), one.Recovery.From.Time.Format("2006-01-02 15:04"), percent(a.Baseline.Upper), one.Recovery.Model.Source.words(&one.Recovery.Model))
 	return a
 }
 
@@ -102,14 +102,22 @@ func (s Source) words(m *model) string {
 	case FromObjective:
 		return "the objective"
 	case FromEarlier:
-		return fmt.Sprintf("the version before, %s of %d", percent(m.Rate), m.N)
+		return fmt.Sprintf("the upper limit of the version before, of which %s of %d failed", percent(m.Rate), m.N)
 	case FromBaseline:
-		return fmt.Sprintf("the baseline, %s of %d", percent(m.Rate), m.N)
+		return fmt.Sprintf("the upper limit of the baseline, in which %s of %d failed", percent(m.Rate), m.N)
 	}
 	return "no baseline yet"
 }
 
 func percent(f float64) string { return strconv.FormatFloat(100*f, 'f', digits(f), 64) + " %" }
+
+// counted is a number of things in words.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
 
 // digits are those of a percentage behind the point.
 func digits(f float64) int {
@@ -121,7 +129,7 @@ func digits(f float64) int {
 
 // breaks opens the alarm of an assertion that cannot be decided.
 func (c *Charts) breaks(one *chart, family int, o *Observation) *Alarm {
-	reason := fmt.Sprintf("%s cannot be decided: %d of %d evaluations gave an error", one.Assertion, one.Errors, one.Errors+one.All.N)
+	reason := fmt.Sprintf("%s cannot be decided: %d of %s gave an error", one.Assertion, one.Errors, counted(one.Errors+one.All.N, "evaluation"))
 	a := c.silent(NoDecision, one.Assertion, one.Version+"\x00"+one.Judge, reason, o.clock())
 	a.Version, a.Judge = one.Version, one.Judge
 	one.Mended = &recovery{Alarm: a.ID, Odds: 5, At: a.Opened}

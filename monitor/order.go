@@ -53,6 +53,28 @@ func inOrder(events iter.Seq2[ingest.Event, error], now time.Time, counts *Repla
 	}
 }
 
+// Disorder reads events as [Replay] does, and counts all of them and those that are more
+// than an hour older than one before them, or newer than most of those behind them. Of a
+// file that is not in the order in which the events came, these are many. An error of events
+// ends it.
+func Disorder(events iter.Seq2[ingest.Event, error]) (all, disordered int, err error) {
+	var counts ReplayCounts
+	var clock time.Time
+	late := 0
+	for e, err := range inOrder(events, time.Time{}, &counts) {
+		if err != nil {
+			return counts.Events, 0, err
+		}
+		if isLate(e, clock) {
+			late++
+		}
+		clock = latest(clock, e.Time)
+	}
+	return counts.Events, late + counts.Future, nil
+}
+
+func isLate(e *ingest.Event, clock time.Time) bool { return e.Time.Before(clock.Add(-time.Hour)) }
+
 func isAhead(e *ingest.Event, clock, now time.Time, next []ingest.Event) bool {
 	if !now.IsZero() && e.Time.Sub(now) > ingest.MaxFuture {
 		return true

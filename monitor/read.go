@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/ingest"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/kind"
@@ -21,7 +22,6 @@ const (
 	usualPerDays    = 30
 	usualTraffic    = 24 * time.Hour
 	usualVerdicts   = 6 * time.Hour
-	maxName         = 200
 	maxWhere        = 10_000
 	maxObjectives   = 1000
 	maxTargets      = 20
@@ -31,6 +31,20 @@ const (
 	shortestSilence = time.Minute
 	longestSilence  = 366 * 24 * time.Hour
 )
+
+// MaxName is the number of bytes that the name of a watch may have. A server stores the
+// assertions that come with a watch as a set with the name watch-NAME, and names of sets
+// have at most 100.
+const MaxName = 94
+
+// CheckName reports a text that cannot be the name of a watch. The error is a
+// *proviso.Error.
+func CheckName(s string) error {
+	if validName(s) {
+		return nil
+	}
+	return proviso.Errorf(proviso.Invalid, "the name of a watch has 1 to %d letters, digits, dots, hyphens and underscores, and begins with a letter or digit; not %s", MaxName, shown(s))
+}
 
 // ReadWatches reads watches by name, as PUT /v1/watches and the file of `proviso monitor
 // apply` have them. The mistakes have pointers into o, all at once.
@@ -42,8 +56,8 @@ func ReadWatches(o *value.Object) ([]Watch, []*proviso.Error) {
 	}
 	for name, v := range o.All() {
 		at := document.Join("", name)
-		if !validName(name) {
-			r.wrong(at, "the name of a watch has 1 to %d letters, digits, dots, hyphens and underscores, and begins with a letter or digit; not %s", maxName, shown(name))
+		if err := CheckName(name); err != nil {
+			r.wrong(at, "%w", err)
 		}
 		if members, ok := r.object(at, v, "a watch"); ok {
 			list = append(list, r.watch(name, at, members))
@@ -53,7 +67,7 @@ func ReadWatches(o *value.Object) ([]Watch, []*proviso.Error) {
 }
 
 func validName(s string) bool {
-	if s == "" || len(s) > maxName {
+	if s == "" || len(s) > MaxName {
 		return false
 	}
 	for i := range len(s) {
@@ -129,6 +143,17 @@ func (r *reader) text(to *string, most int) func(string, any) {
 	}
 }
 
+// name reads a name that events have.
+func (r *reader) name(to *string) func(string, any) {
+	return func(at string, v any) {
+		if s, ok := v.(string); ok && strings.TrimSpace(s) != "" && !ingest.IsName(s) {
+			r.wrong(at, "%s has to be a text on one line, without control characters, not %q", last(at), excerpt.Bytes(s, 60))
+			return
+		}
+		r.text(to, ingest.MaxName)(at, v)
+	}
+}
+
 func (r *reader) number(to *float64, low, high float64, is string) func(string, any) {
 	return func(at string, v any) {
 		f, ok := v.(float64)
@@ -179,13 +204,13 @@ func (r *reader) watch(name, at string, o *value.Object) Watch {
 	floor := 0.0
 	r.members(at, o, "a watch",
 		field{"match", r.nested("match",
-			field{"agent", r.text(&w.Match.Agent, maxName)},
+			field{"agent", r.name(&w.Match.Agent)},
 			field{"where", r.text(&w.Match.Where, maxWhere)})},
 		field{"assertions", r.text(&w.Assertions, 4096)},
 		field{"sample", r.nested("sample",
 			field{"rate", r.number(&w.Sample.Rate, leastRate, 1, "a number from 0.000001 to 1")},
 			field{"floor", r.number(&floor, 0, maxFloor, "a whole number of evaluations a day")},
-			field{"segment", r.text(&w.Sample.Segment, maxName)},
+			field{"segment", r.name(&w.Sample.Segment)},
 			field{"budget_usd_per_day", r.number(&w.Sample.BudgetPerDay, 0, maxBudget, "US dollars, from 0 (no limit)")})},
 		field{"objectives", func(at string, v any) { w.Objectives = r.objectives(at, v) }},
 		field{"false_alarms", r.nested("false_alarms",
@@ -237,7 +262,11 @@ func (r *reader) complete(at string, o *value.Object, w *Watch) {
 func okReference(s string) bool {
 	set, isSet := strings.CutPrefix(s, "set:")
 	file, isFile := strings.CutPrefix(s, "file://")
-	return isSet && strings.Trim(set, "@ ") != "" && set[0] != '@' || isFile && strings.TrimSpace(file) != ""
+	name, version, pinned := strings.Cut(set, "@")
+	if isSet {
+		return strings.TrimSpace(name) != "" && pinned == (strings.TrimSpace(version) != "") && !strings.Contains(version, "@")
+	}
+	return isFile && strings.TrimSpace(file) != ""
 }
 
 // objectives reads what assertions are held against until there is a baseline.
@@ -276,7 +305,7 @@ func (r *reader) targets(at string, v any) []string {
 	var names []string
 	for i, v := range list {
 		name := ""
-		if r.text(&name, maxName)(document.Join(at, i), v); name != "" && !slices.Contains(names, name) {
+		if r.text(&name, ingest.MaxName)(document.Join(at, i), v); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

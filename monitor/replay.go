@@ -41,16 +41,20 @@ type ReplayResult struct {
 // ReplayCounts count what happened to the events of a replay.
 type ReplayCounts struct {
 	Events     int       `json:"events"`
-	Matched    int       `json:"matched"`              // by the watch
-	Sampled    int       `json:"sampled"`              // of these
-	Duplicate  int       `json:"duplicate,omitempty"`  // with the id of an earlier event; left out
-	Future     int       `json:"future,omitempty"`     // with a clock that is ahead; left out
-	Late       int       `json:"late,omitempty"`       // more than an hour; they enter when they come
-	Unanswered int       `json:"unanswered,omitempty"` // the agent gave no answer, so there is nothing to evaluate
-	Unpaid     int       `json:"unpaid,omitempty"`     // not evaluated, because the budget of the day was used up
-	Undecided  int       `json:"undecided,omitempty"`  // verdicts that are errors
-	Decided    int       `json:"decided"`              // verdicts that pass or fail
-	Cost       float64   `json:"cost"`                 // US dollars
+	Matched    int       `json:"matched"`               // by the watch
+	Others     int       `json:"other_agents"`          // of an agent that is not that of the watch
+	Outside    int       `json:"outside"`               // for which the condition of the watch is false
+	Unclear    int       `json:"unclear"`               // for which the condition could not be evaluated
+	Why        string    `json:"unclear_why,omitempty"` // what went wrong for the first of these
+	Sampled    int       `json:"sampled"`               // of these
+	Duplicate  int       `json:"duplicate,omitempty"`   // with the id of an earlier event; left out
+	Future     int       `json:"future,omitempty"`      // with a clock that is ahead; left out
+	Late       int       `json:"late,omitempty"`        // more than an hour; they enter when they come
+	Unanswered int       `json:"unanswered,omitempty"`  // the agent gave no answer, so there is nothing to evaluate
+	Unpaid     int       `json:"unpaid,omitempty"`      // not evaluated, because the budget of the day was used up
+	Undecided  int       `json:"undecided,omitempty"`   // verdicts that are errors
+	Decided    int       `json:"decided"`               // verdicts that pass or fail
+	Cost       float64   `json:"cost"`                  // US dollars
 	From       time.Time `json:"from"`
 	To         time.Time `json:"to"`
 }
@@ -128,14 +132,14 @@ func (r *replay) event(ctx context.Context, e *ingest.Event) error {
 		counts.Duplicate++
 		return nil
 	}
-	if e.Time.Before(r.clock.Add(-time.Hour)) {
+	if isLate(e, r.clock) {
 		counts.Late++
 	}
 	if err := r.advance(ctx, e.Time); err != nil {
 		return err
 	}
-	if match, err := r.matcher.Match(e); err != nil || !match {
-		return nil // a condition that fails on an event does not match it
+	if !r.matched(e) {
+		return nil
 	}
 	counts.Matched++
 	r.health.LastEvent = r.clock
@@ -154,6 +158,26 @@ func (r *replay) event(ctx context.Context, e *ingest.Event) error {
 		return r.flush(ctx)
 	}
 	return nil
+}
+
+// matched reports whether the watch is about an event, and counts why not. A condition that
+// fails on an event does not match it.
+func (r *replay) matched(e *ingest.Event) bool {
+	counts := &r.out.Counts
+	match, err := r.matcher.Match(e)
+	switch {
+	case match:
+		return true
+	case e.Agent != r.watch.Match.Agent:
+		counts.Others++
+	case err == nil:
+		counts.Outside++
+	default:
+		if counts.Unclear++; counts.Why == "" {
+			counts.Why = err.Error()
+		}
+	}
+	return false
 }
 
 // advance moves the clock on. At each hour the sampling is planned, and the watch looks for

@@ -98,9 +98,9 @@ func (c *Charts) waiting(h *Health, now time.Time, reasons map[Cause]string) {
 	moving := !h.LastVerdict.IsZero() && now.Sub(h.LastVerdict) < limit
 	switch {
 	case h.Dropped > 0 && h.Pending > 0:
-		reasons[NoRoom] = fmt.Sprintf("%d events wait, and %d of today are not evaluated because too many waited", h.Pending, h.Dropped)
+		reasons[NoRoom] = fmt.Sprintf("%s, and %d of today are not evaluated because too many waited", waits(h.Pending), h.Dropped)
 	case age >= limit && moving:
-		reasons[NoRoom] = fmt.Sprintf("%d events wait, the oldest since %s", h.Pending, h.Oldest.UTC().Format("2006-01-02 15:04"))
+		reasons[NoRoom] = fmt.Sprintf("%s, the oldest since %s", waits(h.Pending), h.Oldest.UTC().Format("2006-01-02 15:04"))
 	}
 	sampled := h.LastSampled
 	if sampled.IsZero() {
@@ -153,4 +153,12 @@ func (c *Charts) silent(cause Cause, assertion, about, reason string, at time.Ti
 	}
 	c.state.Open = append(c.state.Open, a)
 	return a
+}
+
+// waits says how many events wait.
+func waits(n int) string {
+	if n == 1 {
+		return "1 event waits"
+	}
+	return fmt.Sprintf("%d events wait", n)
 }

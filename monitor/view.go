@@ -10,8 +10,8 @@ const sightDays = 7
 // ChartView is a chart as pages and reports show it.
 type ChartView struct {
 	Assertion      string   `json:"assertion"`
-	Version        string   `json:"version,omitempty"`
-	Judge          string   `json:"judge,omitempty"`
+	Version        string   `json:"version"`
+	Judge          string   `json:"judge"`             // identity of the judge; "" if none was asked
 	N              int      `json:"n"`                 // evaluations that were decided
 	Entered        int      `json:"entered"`           // of these, in the chart: one of each conversation
 	Errors         int      `json:"errors,omitempty"`  // evaluations that were not decided

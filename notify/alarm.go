@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -98,14 +99,15 @@ func (a *alarm) rows() []row {
 		add("Fails now", fmt.Sprintf("%s of %d", text, n.N))
 	}
 	if b := a.Baseline; b != nil && b.Rate != nil {
-		text := percent(b.Rate)
-		if b.N > 0 {
-			text += fmt.Sprintf(" of %d", b.N)
-		}
+		text := fmt.Sprintf("%s of %d", percent(b.Rate), b.N)
 		if b.Upper != nil {
 			text += ", at most " + percent(b.Upper)
 		}
-		add("Before", text)
+		if b.N == 0 { // nothing was observed before: the rate is what the watch allows
+			add("Objective", "at most "+percent(cmp.Or(b.Upper, b.Rate)))
+		} else {
+			add("Before", text)
+		}
 	}
 	if s := a.Since; s != nil {
 		switch low, high := moment(s.Low), moment(s.High); {

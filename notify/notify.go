@@ -164,16 +164,18 @@ func (n *Notifier) Notify(ctx context.Context, target string, m Message) (remote
 	if err := json.Unmarshal(m.Alarm, &a); err != nil {
 		return "", &Failure{Target: target, Reason: "the alarm is malformed", Permanent: true, cause: err}
 	}
-	attempt, cancel := context.WithTimeout(ctx, n.timeout)
+	attempt, cancel := context.WithTimeoutCause(ctx, n.timeout, fmt.Errorf("no answer within %v", n.timeout))
 	defer cancel()
 	remote, err = n.senders[target].send(attempt, &m, &a)
-	var f *Failure
-	switch {
-	case err == nil || ctx.Err() != nil:
+	if err == nil || ctx.Err() != nil {
 		return remote, errors.Join(err, ctx.Err())
-	case errors.As(err, &f):
-		f.Target = target
-		return remote, f
 	}
-	return remote, &Failure{Target: target, Reason: transport.Redact(err).Error(), cause: err}
+	var f *Failure
+	if !errors.As(err, &f) {
+		f = &Failure{Reason: transport.Redact(err).Error(), cause: err}
+	}
+	if f.Target = target; attempt.Err() != nil {
+		f.Reason = context.Cause(attempt).Error()
+	}
+	return remote, f
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakeforge"
@@ -63,6 +64,28 @@ func open(t *testing.T, file string, env proviso.EnvMap) *notify.Notifier {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// TestNoAnswer: a target that does not answer is one in plain words.
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}))
+	defer hangs.Close()
+	targets, err := notify.Read("notify.yaml", []byte("ops: {kind: webhook, url_env: URL, secret_env: SECRET}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := notify.Open(targets, notify.Options{Env: proviso.EnvMap{"URL": hangs.URL, "SECRET": secret}, Network: transport.New(transport.Options{Hosts: targets.Allows}), Timeout: 30 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = n.Notify(t.Context(), "ops", notify.Message{ID: "notice_1", Event: notify.Opened, Alarm: json.RawMessage(hostile)})
+	if err == nil || !strings.HasSuffix(err.Error(), "no answer within 30ms") {
+		t.Error(err)
+	}
 }
 
 func TestWebhook(t *testing.T) {
@@ -167,6 +190,62 @@ func TestSlack(t *testing.T) {
 	for _, want := range []string{"Fails now: 12.1 % (8.0 % to 17.0 %) of 240", "Before: 2.0 % of 800, at most 3.0 %", "Since: between 2030-01-01 00:00 UTC and 2030-01-02 00:00 UTC", "Changed: version: v1 → <script> at 2030-01-01 12:00 UTC"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is missing in %s", want, all)
+		}
+	}
+}
+
+// TestSlackLimits: the longest alarm is a message that Slack takes. The limits are those of
+// its reference of Block Kit: blocks of a message, characters of a header, fields of a
+// section and characters of one; no text may be empty.
+func TestSlackLimits(t *testing.T) {
+	t.Parallel()
+	const blocks, header, fields, text = 50, 150, 10, 2000
+	r := receive(t)
+	n := open(t, "slack:oncall: {url_env: URL}", proviso.EnvMap{"URL": r.URL + "/services/T/B/x"})
+	long := strings.Repeat("🚨 a very long name ", 500)
+	change := `{"what": "prompt", "from": "` + long + `", "to": "` + long + `", "at": "2030-01-01T12:00:00Z"}`
+	alarm := `{"id": "a", "watch": "` + long + `", "kind": "agent", "assertion": "` + long + `", "state": "open", "opened": "2030-01-02T00:00:00Z", "reason": "` + long + `", "version": "` + long + `", "judge": "` + long +
+		`", "changed": [` + strings.Repeat(change+",", 99) + change + `]}`
+	if _, err := n.Notify(t.Context(), "slack:oncall", notify.Message{Event: notify.Opened, Alarm: json.RawMessage(alarm), Link: "https://p.example/alarms/1"}); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Text   string
+		Blocks []struct {
+			Type     string
+			Text     *struct{ Text string }
+			Fields   []struct{ Text string }
+			Elements []struct{ Text string }
+		}
+	}
+	if err := json.Unmarshal([]byte(r.bodies[0]), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Blocks) < 2 || len(got.Blocks) > blocks || got.Text == "" {
+		t.Errorf("%d blocks under %q", len(got.Blocks), got.Text)
+	}
+	within := func(what, s string, most int) {
+		if n := utf8.RuneCountInString(s); n == 0 || n > most {
+			t.Errorf("a %s of %d characters", what, n)
+		}
+	}
+	for _, b := range got.Blocks {
+		switch b.Type {
+		case "header":
+			within("header", b.Text.Text, header)
+		case "section":
+			if len(b.Fields) == 0 || len(b.Fields) > fields {
+				t.Errorf("%d fields", len(b.Fields))
+			}
+			for _, f := range b.Fields {
+				within("field", f.Text, text)
+			}
+		case "context":
+			if len(b.Elements) == 0 || len(b.Elements) > fields {
+				t.Errorf("%d elements", len(b.Elements))
+			}
+		default:
+			t.Errorf("a block of the type %q", b.Type)
 		}
 	}
 }
@@ -321,4 +400,19 @@ func FuzzRead(f *testing.F) {
 			targets.Names()
 		}
 	})
+}
+
+// TestObjective: an alarm on an assertion without a baseline names what the watch allows, and
+// no rate of before.
+func TestObjective(t *testing.T) {
+	t.Parallel()
+	r := receive(t)
+	n := open(t, "slack:oncall: {url_env: URL}", proviso.EnvMap{"URL": r.URL + "/services/T/B/x"})
+	alarm := json.RawMessage(`{"id":"alarm_1","watch":"w","kind":"agent","assertion":"tone","state":"open","opened":"2030-01-02T03:04:05Z","baseline":{"rate":0.05,"upper":0.05,"n":0}}`)
+	if _, err := n.Notify(t.Context(), "slack:oncall", notify.Message{Event: notify.Opened, Alarm: alarm}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.bodies[0]; !strings.Contains(got, "Objective: at most 5.0 %") || strings.Contains(got, "Before") {
+		t.Error(got)
+	}
 }

@@ -37,13 +37,17 @@ const latest = `{"id":"` + answered + `-cd00000000000004","trace_id":"` + answer
 	`"prompt":"You answer questions about returns.","conversation":"c-17","user":"u-4711","version":"v7","output":"Within 30 days.","latency_ms":290,"model":"m-large-2026","usage":{"prompt_tokens":410,"completion_tokens":10}}`
 
 // TestAnswers: the topmost agent of a trace is the answer, in each convention; plans,
-// workflows, tools and agents below it are none.
+// workflows, tools and agents below it are none. The messages of answers-messages.json have
+// the shape that the schemas gen-ai-input-messages.json and gen-ai-output-messages.json of
+// the OpenTelemetry semantic conventions give, with a tool call and its response.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		"answers-latest.json": latest,
 		"answers-earlier.json": `{"id":"` + answered + `-cd00000000000001","trace_id":"` + answered + `","time":"2026-01-02T03:04:05.2Z","agent":"openai.chat","input":"How long?",` +
 			`"prompt":"You answer questions about returns.","output":"30 days.","latency_ms":200,"model":"m-large-2024","usage":{"prompt_tokens":40,"completion_tokens":3}}`,
+		"answers-messages.json": `{"id":"` + answered + `-cd00000000000001","trace_id":"` + answered + `","time":"2026-01-02T03:04:05.2Z","agent":"weather",` +
+			`"input":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Is it raining in Lisbon?\"}]},{\"role\":\"assistant\",\"parts\":[{\"type\":\"tool_call\",\"id\":\"call_1\",\"name\":\"get_weather\",\"arguments\":{\"location\":\"Lisbon\"}}]},{\"role\":\"tool\",\"parts\":[{\"type\":\"tool_call_response\",\"id\":\"call_1\",\"response\":\"dry, 19 °C\"}]}]","prompt":"You answer questions about the weather.","conversation":"conv_5j66UpCpwteGg4YSxUnt7lPY","version":"1.4.0","output":"No, it is dry in Lisbon, at 19 °C.","latency_ms":200,"model":"m-large-2026","usage":{"prompt_tokens":100,"completion_tokens":180}}`,
 		"answers-openinference.json": `{"id":"` + answered + `-cd00000000000002","trace_id":"` + answered + `","time":"2026-01-02T03:04:05.1Z","agent":"support","input":"{\"question\": \"How long?\"}",` +
 			`"conversation":"s-1","user":"u","output":"30 days.","latency_ms":90,"model":"m-large","usage":{"prompt_tokens":12,"completion_tokens":4}}`,
 	} {
@@ -87,7 +91,7 @@ func TestAnswersWait(t *testing.T) {
 
 // FuzzAnswers: no spans break the reader, and each gives at most one answer.
 func FuzzAnswers(f *testing.F) {
-	for _, file := range []string{"answers-latest.json", "answers-earlier.json", "answers-openinference.json", "go-sdk.json"} {
+	for _, file := range []string{"answers-latest.json", "answers-earlier.json", "answers-openinference.json", "answers-messages.json", "go-sdk.json"} {
 		f.Add(readFile(f, file), true)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, final bool) {

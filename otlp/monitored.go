@@ -23,6 +23,7 @@ type Monitored struct {
 	Event        string // id
 	Conversation string
 	TraceID      string // as of [proviso.Output]
+	ResponseID   string // the vendor's id of the answer, "" if it is unknown
 	At           time.Time
 }
 
@@ -55,6 +56,7 @@ func (m *Monitored) record() []byte {
 		a.text("gen_ai.evaluation.score.label", m.Status.String())
 	}
 	a.text("gen_ai.evaluation.explanation", excerpt.Bytes(m.Reason, maxExplanation))
+	a.text("gen_ai.response.id", m.ResponseID)
 	a.text("gen_ai.agent.id", m.Agent)
 	a.text("gen_ai.conversation.id", m.Conversation)
 	a.text("proviso.agent.version", m.AgentVersion)

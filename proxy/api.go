@@ -13,16 +13,15 @@ type api struct {
 	name   string // for metrics and metadata
 	suffix string // of the path
 	form   provider.AnswerForm
-	asked  func(*value.Object, *asked)
 	stream func(pieces) assembly
 }
 
 // apis lists the forms that are recorded. Everything else passes without a record.
 var apis = []*api{
-	{"chat", "/chat/completions", provider.ChatAnswer, askedChat, func(p pieces) assembly { return &chatStream{pieces: p} }},
-	{"responses", "/responses", provider.ResponsesAnswer, askedResponses, func(p pieces) assembly { return &responsesStream{pieces: p} }},
-	{"messages", "/messages", provider.AnthropicAnswer, askedMessages, func(p pieces) assembly { return &messagesStream{pieces: p} }},
-	{"completions", "/completions", provider.CompletionAnswer, askedCompletion, func(p pieces) assembly { return &completionStream{pieces: p} }},
+	{"chat", "/chat/completions", provider.ChatAnswer, func(p pieces) assembly { return &chatStream{pieces: p} }},
+	{"responses", "/responses", provider.ResponsesAnswer, func(p pieces) assembly { return &responsesStream{pieces: p} }},
+	{"messages", "/messages", provider.AnthropicAnswer, func(p pieces) assembly { return &messagesStream{pieces: p} }},
+	{"completions", "/completions", provider.CompletionAnswer, func(p pieces) assembly { return &chatStream{pieces: p, plain: true} }},
 }
 
 // apiOf finds the form of a request; nil if it is not recorded.

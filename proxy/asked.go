@@ -49,8 +49,27 @@ func (a *api) read(body *value.Object) *asked {
 	if tools != nil {
 		q.settings.Set("tools", tools)
 	}
-	a.asked(body, q)
+	q.reads(body)
 	return q
+}
+
+// reads finds the system prompt and the conversation in the members that one of the APIs has
+// for them.
+func (q *asked) reads(body *value.Object) {
+	for _, system := range []any{body.At("instructions"), body.At("system")} { // of /responses and /messages
+		if s := contentText(system); s != "" {
+			q.prompt = append(q.prompt, s)
+		}
+	}
+	prompt := contentText(body.At("prompt")) // of /completions
+	for _, s := range []string{prompt, body.Text("input")} {
+		if s != "" {
+			q.said("user", s)
+		}
+	}
+	for _, v := range append(list(body.At("messages")), list(body.At("input"))...) {
+		q.message(object(v))
+	}
 }
 
 func firstText(values ...any) string {
@@ -82,81 +101,30 @@ func (q *asked) said(role, text string, more ...any) {
 	q.messages = append(q.messages, o)
 }
 
-func askedChat(body *value.Object, q *asked) {
-	for _, v := range list(body.At("messages")) {
-		m := object(v)
-		role, content := m.Text("role"), contentText(m.At("content"))
-		switch {
-		case isSystem(role):
-			q.prompt = append(q.prompt, content)
-		case len(list(m.At("tool_calls"))) > 0:
-			q.said(role, content, "tool_calls", m.At("tool_calls"))
-		default:
-			q.said(role, content)
+// message reads a message, or an item of /responses.
+func (q *asked) message(m *value.Object) {
+	role, kind := m.Text("role"), m.Text("type")
+	calls, blocks := list(m.At("tool_calls")), list(m.At("content"))
+	for _, b := range blocks {
+		switch o := object(b); o.Text("type") {
+		case "tool_result":
+			q.said("tool", contentText(o.At("content")))
+		case "tool_use":
+			calls = append(calls, value.ObjectOf("name", o.At("name"), "arguments", o.At("input")))
 		}
 	}
-}
-
-func askedCompletion(body *value.Object, q *asked) {
-	var texts []string
-	for _, v := range list(body.At("prompt")) {
-		texts = append(texts, text(v))
-	}
-	if s := text(body.At("prompt")); s != "" {
-		texts = []string{s}
-	}
-	q.said("user", strings.Join(texts, "\n"))
-}
-
-func askedResponses(body *value.Object, q *asked) {
-	if s := body.Text("instructions"); s != "" {
-		q.prompt = append(q.prompt, s)
-	}
-	if s := body.Text("input"); s != "" {
-		q.said("user", s)
-	}
-	for _, v := range list(body.At("input")) {
-		m := object(v)
-		role := m.Text("role")
-		switch kind := m.Text("type"); {
-		case isSystem(role):
-			q.prompt = append(q.prompt, contentText(m.At("content")))
-		case kind == "function_call":
-			q.said("assistant", "", "tool_calls", []any{value.ObjectOf("name", m.At("name"), "arguments", m.At("arguments"))})
-		case strings.HasSuffix(kind, "_output"):
-			q.said("tool", contentText(m.At("output")))
-		case role != "":
-			q.said(role, contentText(m.At("content")))
-		}
-	}
-}
-
-func askedMessages(body *value.Object, q *asked) {
-	if s := contentText(body.At("system")); s != "" {
-		q.prompt = append(q.prompt, s)
-	}
-	for _, v := range list(body.At("messages")) {
-		m := object(v)
-		role := m.Text("role")
-		blocks := list(m.At("content"))
-		var calls []any
-		for _, b := range blocks {
-			switch o := object(b); o.Text("type") {
-			case "tool_result":
-				q.said("tool", contentText(o.At("content")))
-			case "tool_use":
-				calls = append(calls, value.ObjectOf("name", o.At("name"), "arguments", o.At("input")))
-			}
-		}
-		content := contentText(m.At("content"))
-		switch {
-		case isSystem(role):
-			q.prompt = append(q.prompt, content)
-		case calls != nil:
-			q.said(role, content, "tool_calls", calls)
-		case content != "" || len(blocks) == 0:
-			q.said(role, content)
-		}
+	content := contentText(m.At("content"))
+	switch {
+	case isSystem(role):
+		q.prompt = append(q.prompt, content)
+	case kind == "function_call":
+		q.said("assistant", "", "tool_calls", []any{value.ObjectOf("name", m.At("name"), "arguments", m.At("arguments"))})
+	case strings.HasSuffix(kind, "_output"):
+		q.said("tool", contentText(m.At("output")))
+	case len(calls) > 0:
+		q.said(role, content, "tool_calls", calls)
+	case role != "" && (content != "" || len(blocks) == 0):
+		q.said(role, content)
 	}
 }
 

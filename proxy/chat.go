@@ -19,9 +19,10 @@ func (c *call) object() *value.Object {
 	return value.ObjectOf("id", c.id, "type", "function", "function", value.ObjectOf("name", c.name, "arguments", string(c.arguments)))
 }
 
-// chatStream is the stream of POST /chat/completions.
+// chatStream is the stream of POST /chat/completions, and of POST /completions.
 type chatStream struct {
 	pieces
+	plain                       bool         // a text without a message
 	head                        value.Object // id, model, …
 	content, refusal, reasoning []byte
 	calls                       []*call
@@ -44,7 +45,12 @@ func (s *chatStream) add(o *value.Object) {
 		if n, ok := choice.Get("index"); ok && n != 0.0 {
 			continue // of several answers, the first is recorded
 		}
-		s.delta(object(choice.At("delta")))
+		if s.plain {
+			s.answered = true
+			s.text(&s.content, choice.At("text"))
+		} else {
+			s.delta(choice.Object("delta"))
+		}
 		if reason := text(choice.At("finish_reason")); reason != "" && s.hold(reason) {
 			s.finish, s.ended = reason, true
 		}
@@ -98,11 +104,24 @@ func (s *chatStream) answer() *value.Object {
 	if !s.answered {
 		return nil
 	}
+	choice := value.ObjectOf("index", 0.0, "text", string(s.content))
+	if !s.plain {
+		choice = value.ObjectOf("index", 0.0, "message", s.message())
+	}
+	choice.Set("finish_reason", s.finish)
+	o := s.head.Clone()
+	o.Set("choices", []any{choice})
+	if s.usage != nil {
+		o.Set("usage", s.usage)
+	}
+	return o
+}
+
+// message is the message so far.
+func (s *chatStream) message() *value.Object {
 	message := value.ObjectOf("role", "assistant", "content", nil, "refusal", nil)
-	if len(s.content) > 0 {
+	if len(s.content) > 0 || s.finish == "stop" && len(s.calls) == 0 && s.function == nil {
 		message.Set("content", string(s.content))
-	} else if s.finish == "stop" && len(s.calls) == 0 && s.function == nil {
-		message.Set("content", "")
 	}
 	if len(s.refusal) > 0 {
 		message.Set("refusal", string(s.refusal))
@@ -110,26 +129,17 @@ func (s *chatStream) answer() *value.Object {
 	if len(s.reasoning) > 0 {
 		message.Set("reasoning_content", string(s.reasoning))
 	}
-	if len(s.calls) > 0 {
-		message.Set("tool_calls", callList(s.calls))
+	var calls []any
+	for _, c := range s.calls {
+		calls = append(calls, c.object())
+	}
+	if calls != nil {
+		message.Set("tool_calls", calls)
 	}
 	if s.function != nil {
 		message.Set("function_call", s.function.object().At("function"))
 	}
-	o := s.head.Clone()
-	o.Set("choices", []any{value.ObjectOf("index", 0.0, "message", message, "finish_reason", s.finish)})
-	if s.usage != nil {
-		o.Set("usage", s.usage)
-	}
-	return o
-}
-
-func callList(calls []*call) []any {
-	var out []any
-	for _, c := range calls {
-		out = append(out, c.object())
-	}
-	return out
+	return message
 }
 
 // headOf keeps what an answer says of itself.
@@ -139,47 +149,4 @@ func headOf(p *pieces, head *value.Object, o *value.Object) {
 			head.Set(key, strings.Clone(v))
 		}
 	}
-}
-
-// completionStream is the stream of POST /completions.
-type completionStream struct {
-	pieces
-	head          value.Object
-	content       []byte
-	finish, usage any
-	answered      bool
-}
-
-func (s *completionStream) add(o *value.Object) {
-	if e := o.At("error"); e != nil {
-		s.fail(e)
-		return
-	}
-	headOf(&s.pieces, &s.head, o)
-	if u := object(o.At("usage")); s.small(u) {
-		s.usage = u
-	}
-	for _, v := range list(o.At("choices")) {
-		choice := object(v)
-		if n, ok := choice.Get("index"); ok && n != 0.0 {
-			continue
-		}
-		s.answered = true
-		s.text(&s.content, choice.At("text"))
-		if reason := text(choice.At("finish_reason")); reason != "" && s.hold(reason) {
-			s.finish, s.ended = reason, true
-		}
-	}
-}
-
-func (s *completionStream) answer() *value.Object {
-	if !s.answered {
-		return nil
-	}
-	o := s.head.Clone()
-	o.Set("choices", []any{value.ObjectOf("index", 0.0, "text", string(s.content), "finish_reason", s.finish)})
-	if s.usage != nil {
-		o.Set("usage", s.usage)
-	}
-	return o
 }

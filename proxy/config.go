@@ -54,18 +54,10 @@ type Identify struct {
 	Segment                                   map[string]Source
 }
 
-// sources are the members of identify, except the segment.
-func (i *Identify) sources() map[string]*Source {
-	return map[string]*Source{"agent": &i.Agent, "conversation": &i.Conversation, "user": &i.User, "event": &i.Event, "version": &i.Version}
-}
-
 // headers are the headers that requests are identified by, in order.
 func (i *Identify) headers() []string {
 	set := map[string]bool{}
-	for _, s := range i.sources() {
-		set[s.Header] = true
-	}
-	for _, s := range i.Segment {
+	for _, s := range append(slices.Collect(maps.Values(i.Segment)), i.Agent, i.Conversation, i.User, i.Event, i.Version) {
 		set[s.Header] = true
 	}
 	delete(set, "")
@@ -92,6 +84,7 @@ const (
 	batchBytes   = 1 << 20
 	batchEvents  = 200
 	sendTimeout  = 30 * time.Second
+	restTimeout  = time.Second // for the rest of a request that no upstream takes
 	firstBackoff = 500 * time.Millisecond
 	maxBackoff   = 30 * time.Second
 	maxRetry     = time.Minute // that the server may ask for in Retry-After

@@ -36,18 +36,21 @@ func ReadConfig(file string, data []byte, env proviso.Env) (*Config, proviso.Mis
 	}
 	r := configReader{doc: doc, env: env}
 	c := &Config{Versions: SystemPrompt}
-	root := r.object("", doc.Root, "upstreams, record, identify, versions and redact")
-	r.known("", root, "upstreams", "record", "identify", "versions", "redact")
-	r.upstreams(c, root)
-	r.record(c, root)
-	r.identify(c, root)
-	if v, ok := root.Get("versions"); ok {
-		c.Versions = r.oneOf("/versions", v, SystemPrompt, NoVersions)
+	root := r.members("", doc.Root,
+		member{"upstreams", func(at string, v any) { c.Upstreams = r.upstreams(at, v) }},
+		member{"record", func(at string, v any) { c.Record = r.record(at, v) }},
+		member{"identify", func(at string, v any) { r.identify(&c.Identify, at, v) }},
+		member{"versions", func(at string, v any) { c.Versions = r.oneOf(at, v, SystemPrompt, NoVersions) }},
+		member{"redact", func(at string, v any) { c.Redact = r.redact(at, v) }})
+	if root != nil && !root.Has("upstreams") {
+		r.wrong("", "upstreams is missing, such as {openai: https://api.openai.com}")
 	}
-	r.redact(c, root)
 	slices.SortStableFunc(r.mistakes, func(a, b proviso.Mistake) int {
 		return cmp.Or(a.Place.Line-b.Place.Line, a.Place.Column-b.Place.Column)
 	})
+	if r.more > 0 {
+		r.mistakes = append(r.mistakes, proviso.MoreMistakes(r.more, false))
+	}
 	if r.mistakes.Err() != nil {
 		return nil, r.mistakes
 	}
@@ -59,27 +62,52 @@ type configReader struct {
 	doc      *document.Document
 	env      proviso.Env
 	mistakes proviso.Mistakes
+	more     int // mistakes that are not among them
+}
+
+// maxMistakes bounds the mistakes that are reported: to find the place of one takes time in
+// proportion to the file.
+const maxMistakes = 100
+
+// add reports a mistake, and returns it for what else is known of it.
+func (r *configReader) add(place func(string) proviso.Place, at, message string) *proviso.Mistake {
+	if len(r.mistakes) == maxMistakes {
+		r.more++
+		return &proviso.Mistake{}
+	}
+	r.mistakes = append(r.mistakes, proviso.Mistake{Place: place(at), Code: proviso.Invalid, Message: message})
+	return &r.mistakes[len(r.mistakes)-1]
 }
 
 // wrong reports a mistake at the value of a pointer, or of the nearest parent.
-func (r *configReader) wrong(at, format string, args ...any) {
-	e := proviso.Errorf(proviso.Invalid, format, args...)
-	r.mistakes = append(r.mistakes, proviso.Mistake{Place: r.doc.Place(at), Code: e.Code, Message: e.Message})
+func (r *configReader) wrong(at, format string, args ...any) *proviso.Mistake {
+	return r.add(r.doc.Place, at, proviso.Errorf(proviso.Invalid, format, args...).Message)
 }
 
-func (r *configReader) warn(at, format string, args ...any) {
-	r.wrong(at, format, args...)
-	r.mistakes[len(r.mistakes)-1].Warning = true
+// member is a member of an object of the configuration, and what reads its value.
+type member struct {
+	key  string
+	read func(at string, v any)
 }
 
-// known reports the keys of an object that are none of the valid ones.
-func (r *configReader) known(at string, o *value.Object, valid ...string) {
-	for key := range o.All() {
-		if !slices.Contains(valid, key) {
-			r.mistakes = append(r.mistakes, proviso.Mistake{Place: r.doc.KeyPlace(document.Join(at, key)), Code: proviso.Invalid,
-				Message: "unknown key " + quoted(key) + ", expected " + strings.Join(valid, ", "), Nearest: document.Nearest(key, valid)})
-		}
+// members reads an object, and reports the keys that are none of the members. It returns
+// nil, which is empty, if the value is no object.
+func (r *configReader) members(at string, v any, list ...member) *value.Object {
+	names := make([]string, len(list))
+	for i, m := range list {
+		names[i] = m.key
 	}
+	last := len(names) - 1
+	o := r.object(at, v, strings.Join(names[:last], ", ")+" and "+names[last])
+	for key, v := range o.All() {
+		at := document.Join(at, key)
+		if i := slices.Index(names, key); i >= 0 {
+			list[i].read(at, v)
+			continue
+		}
+		r.add(r.doc.KeyPlace, at, "unknown key "+quoted(key)+", expected "+strings.Join(names, ", ")).Nearest = document.Nearest(key, names)
+	}
+	return o
 }
 
 // object returns a value that has to be an object; nil, which is empty, if it is not.
@@ -111,30 +139,22 @@ func (r *configReader) oneOf(at string, v any, valid ...string) string {
 	if s != "" {
 		found = quoted(s)
 	}
-	r.wrong(at, "expected %s, found %s", strings.Join(valid, " or "), found)
-	r.mistakes[len(r.mistakes)-1].Nearest = document.Nearest(s, valid)
+	r.wrong(at, "expected %s, found %s", strings.Join(valid, " or "), found).Nearest = document.Nearest(s, valid)
 	return s
 }
 
 // reserved are the first parts of the paths that the proxy itself serves.
 var reserved = []string{"healthz", "readyz", "metrics"}
 
-func (r *configReader) upstreams(c *Config, root *value.Object) {
-	v, ok := root.Get("upstreams")
-	if !ok {
-		if root != nil {
-			r.wrong("", "upstreams is missing, such as {openai: https://api.openai.com}")
-		}
-		return
-	}
+func (r *configReader) upstreams(at string, v any) map[string]*url.URL {
 	const example = "names and addresses, such as {openai: https://api.openai.com}"
-	o := r.object("/upstreams", v, example)
+	o := r.object(at, v, example)
 	if o != nil && o.Len() == 0 {
-		r.wrong("/upstreams", "expected an object with %s, found an empty one", example)
+		r.wrong(at, "expected an object with %s, found an empty one", example)
 	}
-	c.Upstreams = map[string]*url.URL{}
+	list := map[string]*url.URL{}
 	for name, v := range o.All() {
-		at := document.Join("/upstreams", name)
+		at := document.Join(at, name)
 		switch {
 		case slices.Contains(reserved, name):
 			r.wrong(at, "the name %s is taken: the proxy itself answers at /%s", name, name)
@@ -142,9 +162,10 @@ func (r *configReader) upstreams(c *Config, root *value.Object) {
 			r.wrong(at, "the name %s stands in paths: expected lower case letters, digits, hyphens, dots and underscores", quoted(name))
 		}
 		if u := r.address(at, v); u != nil {
-			c.Upstreams[name] = u
+			list[name] = u
 		}
 	}
+	return list
 }
 
 // address reads the address of a server.
@@ -169,37 +190,29 @@ func (r *configReader) address(at string, v any) *url.URL {
 	return nil
 }
 
-func (r *configReader) record(c *Config, root *value.Object) {
-	v, ok := root.Get("record")
-	if !ok {
-		return
+func (r *configReader) record(at string, v any) *Record {
+	c := &Record{Sample: 1, Buffer: DefaultBuffer}
+	o := r.members(at, v,
+		member{"to", func(at string, v any) { c.To = r.address(at, v) }},
+		member{"key_env", func(at string, v any) {
+			if name := r.text(at, v, "the name of an environment variable"); name != "" {
+				c.Key = r.variable(at, name)
+			}
+		}},
+		member{"sample", func(at string, v any) {
+			f, isNumber := v.(float64)
+			if c.Sample = f; !isNumber || !(f >= 0 && f <= 1) {
+				r.wrong(at, "expected a share from 0 to 1, found %s", shown(v))
+			}
+		}},
+		member{"buffer", func(at string, v any) { c.Buffer = r.size(at, v) }})
+	if o != nil && !o.Has("to") {
+		r.wrong(at, "to is missing: the address of a proviso server, such as http://127.0.0.1:8080")
 	}
-	o := r.object("/record", v, "to, key_env, sample and buffer")
-	r.known("/record", o, "to", "key_env", "sample", "buffer")
-	c.Record = &Record{Sample: 1, Buffer: DefaultBuffer}
-	if v, ok := o.Get("to"); ok {
-		c.Record.To = r.address("/record/to", v)
-	} else if o != nil {
-		r.wrong("/record", "to is missing: the address of a proviso server, such as http://127.0.0.1:8080")
+	if c.To != nil && c.Key != "" && c.To.Scheme == "http" && !local(c.To.Hostname()) {
+		r.wrong(document.Join(at, "to"), "the key and all events go to %s as they are: use https", c.To.Host).Warning = true
 	}
-	if v, ok := o.Get("key_env"); ok {
-		if name := r.text("/record/key_env", v, "the name of an environment variable"); name != "" {
-			c.Record.Key = r.variable("/record/key_env", name)
-		}
-	}
-	if v, ok := o.Get("sample"); ok {
-		f, isNumber := v.(float64)
-		if !isNumber || !(f >= 0 && f <= 1) {
-			r.wrong("/record/sample", "expected a share from 0 to 1, found %s", shown(v))
-		}
-		c.Record.Sample = f
-	}
-	if v, ok := o.Get("buffer"); ok {
-		c.Record.Buffer = r.size("/record/buffer", v)
-	}
-	if to := c.Record.To; to != nil && c.Record.Key != "" && to.Scheme == "http" && !local(to.Hostname()) {
-		r.warn("/record/to", "the key and all events go to %s as they are: use https", to.Host)
-	}
+	return c
 }
 
 // local reports whether a host is this machine.
@@ -253,56 +266,50 @@ func (r *configReader) size(at string, v any) int64 {
 }
 
 // redact reads the rules, and tries them with the salts of the environment.
-func (r *configReader) redact(c *Config, root *value.Object) {
-	rules, wrong := ingest.ReadRules(root.At("redact"), "/redact")
-	c.Redact = rules
+func (r *configReader) redact(at string, v any) []ingest.Rule {
+	rules, wrong := ingest.ReadRules(v, at)
 	for _, e := range wrong {
-		place := r.doc.Place(e.Pointer)
+		place := r.doc.Place
 		if strings.HasPrefix(e.Message, "unknown field") {
-			place = r.doc.KeyPlace(e.Pointer)
+			place = r.doc.KeyPlace
 		}
-		r.mistakes = append(r.mistakes, proviso.Mistake{Place: place, Code: e.Code, Message: e.Message})
+		r.add(place, e.Pointer, e.Message).Code = e.Code
 	}
 	if len(rules) > ingest.MaxRules {
-		r.wrong("/redact", "%d rules, and at most %d are allowed", len(rules), ingest.MaxRules)
-		return
+		r.wrong(at, "%d rules, and at most %d are allowed", len(rules), ingest.MaxRules)
+		return nil
 	}
 	for i := range rules {
 		if len(wrong) == 0 && rules[i].HashEnv != "" {
-			r.variable(document.Join(document.Join("/redact", i), "hash_env"), rules[i].HashEnv)
+			r.variable(document.Join(document.Join(at, i), "hash_env"), rules[i].HashEnv)
 		}
 	}
+	return rules
 }
 
-func (r *configReader) identify(c *Config, root *value.Object) {
-	v, ok := root.Get("identify")
-	if !ok {
-		return
+func (r *configReader) identify(to *Identify, at string, v any) {
+	source := func(key string, to *Source, fixed bool) member {
+		return member{key, func(at string, v any) { *to = r.source(at, v, fixed) }}
 	}
-	sources := c.Identify.sources()
-	names := []string{"agent", "conversation", "user", "event", "version", "segment"}
-	o := r.object("/identify", v, strings.Join(names, ", "))
-	r.known("/identify", o, names...)
-	for name, to := range sources {
-		if v, ok := o.Get(name); ok {
-			*to = r.source(document.Join("/identify", name), v, name == "agent" || name == "version")
-		}
+	r.members(at, v, source("agent", &to.Agent, true), source("conversation", &to.Conversation, false), source("user", &to.User, false),
+		source("event", &to.Event, false), source("version", &to.Version, true), member{"segment", func(at string, v any) { to.Segment = r.segment(at, v) }})
+}
+
+func (r *configReader) segment(at string, v any) map[string]Source {
+	o := r.object(at, v, "names and headers, such as {lang: header:X-Language}")
+	if o.Len() > ingest.MaxSegments {
+		r.wrong(at, "%d members, and at most %d are allowed", o.Len(), ingest.MaxSegments)
+		return nil
 	}
-	if v, ok := o.Get("segment"); ok {
-		segment := r.object("/identify/segment", v, "names and headers, such as {lang: header:X-Language}")
-		if segment.Len() > ingest.MaxSegments {
-			r.wrong("/identify/segment", "%d members, and at most %d are allowed", segment.Len(), ingest.MaxSegments)
-			return
+	list := map[string]Source{}
+	for name, v := range o.All() {
+		at := document.Join(at, name)
+		if len(name) > maxName {
+			r.wrong(at, "the name has more than %d bytes", maxName)
 		}
-		c.Identify.Segment = map[string]Source{}
-		for name, v := range segment.All() {
-			at := document.Join("/identify/segment", name)
-			if len(name) > maxName {
-				r.wrong(at, "the name has more than %d bytes", maxName)
-			}
-			c.Identify.Segment[name] = r.source(at, v, true)
-		}
+		list[name] = r.source(at, v, true)
 	}
+	return list
 }
 
 // kept are headers that an upstream needs, or that hold keys; no event has a name from them.
@@ -327,9 +334,9 @@ func (r *configReader) source(at string, v any, fixed bool) Source {
 		return Source{Header: header}
 	}
 	if s != "" && (!fixed || strings.Contains(s, ":")) {
-		r.wrong(at, "expected %s, found %s", expected, quoted(s))
+		m := r.wrong(at, "expected %s, found %s", expected, quoted(s))
 		if head, _, ok := strings.Cut(s, ":"); ok && document.Nearest(head, []string{"header"}) != "" {
-			r.mistakes[len(r.mistakes)-1].Nearest = "header:"
+			m.Nearest = "header:"
 		}
 	}
 	if len(s) > maxName {

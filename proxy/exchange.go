@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -31,7 +32,8 @@ type exchange struct {
 	out      http.Header     // of the reply to the client
 	quiet    *time.Timer
 	silence  time.Duration
-	passed   bool // all of the reply was written
+	passed   bool         // all of the reply was written
+	body     *requestBody // of the request; nil if there is none
 
 	mu      sync.Mutex // the body of the request is read while that of the reply is
 	status  int        // 0 before the reply
@@ -187,15 +189,43 @@ func (x *exchange) uploadBroke() bool {
 	return x.upload != nil
 }
 
-// requestBody is the body of a request on its way to the upstream.
-type requestBody struct {
-	io.ReadCloser
-	x *exchange
+// recorded reports whether an exchange with a body is recorded.
+func (x *exchange) recorded() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.record != nil && x.body != nil
 }
 
-// Read reads what is sent next.
+// requestBody is the body of a request on its way to the upstream.
+type requestBody struct {
+	from   io.Reader
+	x      *exchange
+	turn   sync.Mutex // one reads at a time
+	closed atomic.Bool
+}
+
+// Close ends the reading of the upstream. The server closes the body itself.
+func (b *requestBody) Close() error {
+	b.closed.Store(true)
+	return nil
+}
+
+// Read reads what the upstream gets next.
 func (b *requestBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
+	if b.closed.Load() {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	return asks{b}.Read(p)
+}
+
+// asks reads a body although the upstream does not any more.
+type asks struct{ *requestBody }
+
+// Read reads what is sent next.
+func (b asks) Read(p []byte) (int, error) {
+	b.turn.Lock()
+	defer b.turn.Unlock()
+	n, err := b.from.Read(p)
 	x := b.x
 	x.alive()
 	x.mu.Lock()

@@ -2,10 +2,32 @@ package proxy
 
 import "github.com/proviso-eval/proviso/value"
 
-// block is a part of an answer of Anthropic's that comes in pieces.
+// block is a part of an answer that comes in pieces: of a message of Anthropic's, or of an
+// item of /responses.
 type block struct {
 	start *value.Object // as it began: type, id, name
 	text  []byte        // text, thoughts or the JSON of a tool's input
+}
+
+// object is a block as far as it has come.
+func (b *block) object() *value.Object {
+	o := b.start.Clone()
+	switch kind := o.Text("type"); kind {
+	case "text", "thinking", "refusal":
+		o.Set(kind, o.Text(kind)+string(b.text))
+	case "output_text":
+		o.Set("text", string(b.text))
+	default:
+		if len(b.text) == 0 {
+			break
+		}
+		if input, err := value.ParseJSON(string(b.text)); err == nil {
+			o.Set("input", input)
+		} else {
+			o.Set("input", string(b.text)) // it was cut off
+		}
+	}
+	return o
 }
 
 // messagesStream is the stream of POST /v1/messages.
@@ -74,23 +96,7 @@ func (s *messagesStream) answer() *value.Object {
 	}
 	content := []any{}
 	for _, b := range s.blocks {
-		o := b.start.Clone()
-		switch o.At("type") {
-		case "text":
-			o.Set("text", text(o.At("text"))+string(b.text))
-		case "thinking":
-			o.Set("thinking", text(o.At("thinking"))+string(b.text))
-		default:
-			if len(b.text) == 0 {
-				break
-			}
-			if input, err := value.ParseJSON(string(b.text)); err == nil {
-				o.Set("input", input)
-			} else {
-				o.Set("input", string(b.text)) // it was cut off
-			}
-		}
-		content = append(content, o)
+		content = append(content, b.object())
 	}
 	o := s.head.Clone()
 	o.Set("content", content)

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"strconv"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -15,56 +16,37 @@ type metrics struct {
 	first    *prometheus.HistogramVec
 	bytes    *prometheus.CounterVec
 	open     prometheus.Gauge
-	proxy    *Proxy
-	events   *prometheus.Desc
-	waiting  *prometheus.Desc
-	used     *prometheus.Desc
-	limit    *prometheus.Desc
-	retries  *prometheus.Desc
 }
 
 func newMetrics(p *Proxy) *metrics {
-	desc := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc("proviso_proxy_"+name, help, labels, nil)
-	}
 	m := &metrics{
-		registry: prometheus.NewRegistry(), proxy: p,
+		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "proviso_proxy_requests_total", Help: "Requests, by upstream, API and status; 0 is a client that left before the reply."}, []string{"upstream", "api", "status"}),
 		first: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "proviso_proxy_first_byte_seconds", Help: "Time from the request to the first byte of the body of the reply.",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}, []string{"upstream", "api"}),
-		bytes:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "proviso_proxy_bytes_total", Help: "Bytes of bodies, by direction."}, []string{"upstream", "direction"}),
-		open:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "proviso_proxy_open_requests", Help: "Requests that are being passed."}),
-		events:  desc("events_total", "Events, by what happened to them.", "result"),
-		waiting: desc("waiting_events", "Events that wait to be sent."),
-		used:    desc("buffer_used_bytes", "Bytes of the buffer that are in use."),
-		limit:   desc("buffer_bytes", "Size of the buffer."),
-		retries: desc("retries_total", "Batches of events that have to be sent again."),
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "proviso_proxy_bytes_total", Help: "Bytes of bodies, by direction."}, []string{"upstream", "direction"}),
+		open:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "proviso_proxy_open_requests", Help: "Requests that are being passed."}),
 	}
-	m.registry.MustRegister(m.requests, m.first, m.bytes, m.open, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return m
-}
-
-// Describe implements prometheus.Collector.
-func (m *metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.events, m.waiting, m.used, m.limit, m.retries} {
-		to <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (m *metrics) Collect(to chan<- prometheus.Metric) {
-	r := m.proxy.recorder
+	m.registry.MustRegister(m.requests, m.first, m.bytes, m.open, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r := p.recorder
 	if r == nil {
-		return
+		return m
+	}
+	counter := func(name, help string, labels prometheus.Labels, n *atomic.Int64) {
+		o := prometheus.CounterOpts{Name: "proviso_proxy_" + name, Help: help, ConstLabels: labels}
+		m.registry.MustRegister(prometheus.NewCounterFunc(o, func() float64 { return float64(n.Load()) }))
+	}
+	gauge := func(name, help string, n func() int64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "proviso_proxy_" + name, Help: help}, func() float64 { return float64(n()) }))
 	}
 	for i := range results {
-		to <- prometheus.MustNewConstMetric(m.events, prometheus.CounterValue, float64(r.counts[i].Load()), resultNames[i])
+		counter("events_total", "Events, by what happened to them.", prometheus.Labels{"result": resultNames[i]}, &r.counts[i])
 	}
-	events, _ := r.pending()
-	to <- prometheus.MustNewConstMetric(m.waiting, prometheus.GaugeValue, float64(events))
-	to <- prometheus.MustNewConstMetric(m.used, prometheus.GaugeValue, float64(r.budget.used.Load()))
-	to <- prometheus.MustNewConstMetric(m.limit, prometheus.GaugeValue, float64(r.budget.limit))
-	to <- prometheus.MustNewConstMetric(m.retries, prometheus.CounterValue, float64(r.retries.Load()))
+	counter("retries_total", "Batches of events that have to be sent again.", nil, &r.retries)
+	gauge("waiting_events", "Events that wait to be sent.", func() int64 { events, _ := r.pending(); return int64(events) })
+	gauge("buffer_used_bytes", "Bytes of the buffer that are in use.", r.budget.used.Load)
+	gauge("buffer_bytes", "Size of the buffer.", func() int64 { return r.budget.limit })
+	return m
 }
 
 // exchange counts one that has ended. The caller holds its lock.

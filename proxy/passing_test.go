@@ -360,7 +360,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestUnreachable: nothing listens there, or it hangs up.
+// TestUnreachable: nothing listens there, or it hangs up. Neither the client nor the log
+// learns an address or a path; the event says what was asked.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -371,12 +372,20 @@ func TestUnreachable(t *testing.T) {
 	for _, upstream := range []string{"http://" + l.Addr().String(), rawUpstream(t, "")} {
 		c := newCollector(t)
 		p := start(t, configFor(upstream, c.URL))
-		status, body := ask(t, p.url+"/openai/v1/chat/completions?key=abcdefghijk", `{"model":"m"}`, "X-Proviso-Agent: a")
-		if status != 502 || errorCode(body) != "upstream_unreachable" || strings.Contains(body, "abcdefghijk") {
+		sent := `{"model":"m","user":"eve","messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Hi` + strings.Repeat(" there", 20_000) + `"}]}`
+		status, body := ask(t, p.url+"/openai/v1/chat/completions?key=abcdefghijk", sent, "X-Proviso-Agent: a")
+		if status != 502 || errorCode(body) != "upstream_unreachable" || !strings.Contains(body, "the upstream openai cannot be reached: ") {
 			t.Error(status, body)
 		}
-		if e := c.wait(t, 1)[0]; e.Error == "" || e.Agent != "a" || strings.Contains(shown(e), "abcdefghijk") {
+		e := c.wait(t, 1)[0]
+		if !strings.HasPrefix(e.Error, "the upstream openai cannot be reached: ") || e.Agent != "a" || e.Model != "m" || e.User != "eve" || e.Prompt != "Be kind." || !strings.HasSuffix(e.Input, " there there") {
 			t.Error(shown(e))
+		}
+		_ = p.stop()
+		for _, secret := range []string{"abcdefghijk", "127.0.0.1", "completions"} {
+			if strings.Contains(body+e.Error+p.log.String(), secret) {
+				t.Errorf("%s is told: %s %s %s", secret, body, e.Error, p.log)
+			}
 		}
 	}
 }

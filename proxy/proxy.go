@@ -8,6 +8,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -136,7 +137,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() { p.end(x, context.Cause(ctx)) }()
 	r = r.WithContext(ctx)
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = &requestBody{r.Body, x}
+		x.body = &requestBody{from: r.Body, x: x}
+		r.Body = x.body
 	}
 	x.out = w.Header()
 	// An upstream may reply before it has read everything. Without this the server closes
@@ -197,7 +199,7 @@ func (p *Proxy) replied(resp *http.Response) error {
 // unanswered answers in place of an upstream that could not be reached.
 func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	x := exchangeOf(r.Context())
-	status, code, message := http.StatusBadGateway, "upstream_unreachable", transport.Redact(err).Error()
+	status, code, message := http.StatusBadGateway, "upstream_unreachable", "the upstream "+x.upstream+" cannot be reached: "+transport.Reason(err)
 	switch {
 	case context.Cause(r.Context()) == errSilent:
 		status, code, message = http.StatusGatewayTimeout, "upstream_silent", "the upstream sent nothing for "+p.silence.String()
@@ -209,6 +211,19 @@ func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	x.unreached(status, message)
 	refuse(w, status, code, message)
+	if x.recorded() && code != "request_broken" {
+		x.readRest(w)
+	}
+}
+
+// readRest reads what an upstream did not take of a request, so that its event says what was
+// asked. The client has its answer.
+func (x *exchange) readRest(w http.ResponseWriter) {
+	c := http.NewResponseController(w)
+	if c.Flush() != nil || c.SetReadDeadline(time.Now().Add(restTimeout)) != nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, asks{x.body}, maxRequest) // as far as it has come
 }
 
 // own answers at the paths of the proxy itself.
@@ -236,6 +251,7 @@ func (p *Proxy) own(w http.ResponseWriter, r *http.Request, name, rest string) {
 func answer(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body+"\n") // the client may be gone
 }

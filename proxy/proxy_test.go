@@ -34,6 +34,13 @@ type collector struct {
 	wrong  []string
 }
 
+// asked is how many requests came.
+func (c *collector) asked() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls
+}
+
 func newCollector(t testing.TB) *collector {
 	c := &collector{seen: map[string]bool{}, keys: map[string]bool{}}
 	c.Server = httptest.NewServer(c)

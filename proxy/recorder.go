@@ -50,9 +50,10 @@ type recorder struct {
 	queue   [][]byte
 	bytes   int
 	ending  bool
-	wake    chan struct{} // holds one: something was added, or the end has come
+	wake    chan struct{} // holds one: a batch is full, or the end has come
 	warned  time.Time     // when a drop was last logged
 	dropped int64         // since then
+	problem string        // why the server has not taken the last batch; "" if it has
 }
 
 func newRecorder(c *Record, client *http.Client, b *budget, log *slog.Logger) *recorder {
@@ -82,9 +83,15 @@ func (r *recorder) add(data []byte) {
 	r.mu.Lock()
 	r.queue = append(r.queue, data)
 	r.bytes += len(data)
+	full := r.full()
 	r.mu.Unlock()
-	r.stir()
+	if full {
+		r.stir()
+	}
 }
+
+// full reports whether a batch waits. The caller holds the lock.
+func (r *recorder) full() bool { return len(r.queue) >= batchEvents || r.bytes >= batchBytes }
 
 func (r *recorder) stir() {
 	select {
@@ -111,12 +118,25 @@ func (r *recorder) finish() {
 // run sends events until finish was called and all are sent, or ctx ends: then what is
 // left is dropped.
 func (r *recorder) run(ctx context.Context) {
+	tick := time.NewTicker(r.every)
+	defer tick.Stop()
 	for ctx.Err() == nil {
-		batch, ending := r.batch(ctx)
-		if len(batch) > 0 {
+		due := false
+		select {
+		case <-ctx.Done():
+		case <-r.wake:
+		case <-tick.C:
+			due = true
+		}
+		for ctx.Err() == nil {
+			batch, ending := r.take(due)
+			if len(batch) == 0 && ending {
+				return
+			}
+			if len(batch) == 0 {
+				break
+			}
 			r.send(ctx, batch)
-		} else if ending {
-			return
 		}
 	}
 	r.mu.Lock()
@@ -131,47 +151,23 @@ func (r *recorder) run(ctx context.Context) {
 	}
 }
 
-// batch waits until a batch is full or old enough, and takes it out of the queue.
-func (r *recorder) batch(ctx context.Context) (batch [][]byte, ending bool) {
-	var timer *time.Timer
-	var due <-chan time.Time
-	late := false
-	for {
-		r.mu.Lock()
-		n, size := len(r.queue), r.bytes
-		ending = r.ending
-		if n > 0 && (ending || late || n >= batchEvents || size >= batchBytes) || n == 0 && ending {
-			batch = r.take()
-			r.mu.Unlock()
-			return batch, ending
-		}
-		r.mu.Unlock()
-		if n > 0 && timer == nil {
-			timer = time.NewTimer(r.every)
-			due = timer.C
-			defer timer.Stop()
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ending
-		case <-due:
-			late = true
-		case <-r.wake:
-		}
+// take removes the next batch from the queue: one that is full, or whatever there is if that
+// is due or the end has come.
+func (r *recorder) take(due bool) (batch [][]byte, ending bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !due && !r.ending && !r.full() {
+		return nil, false
 	}
-}
-
-// take removes the next batch from the queue. The caller holds the lock.
-func (r *recorder) take() [][]byte {
 	n, size := 0, 0
 	for n < len(r.queue) && n < batchEvents && (n == 0 || size+len(r.queue[n]) <= batchBytes) {
 		size += len(r.queue[n])
 		n++
 	}
-	batch := r.queue[:n:n]
+	batch = r.queue[:n:n]
 	r.queue = r.queue[n:]
 	r.bytes -= size
-	return batch
+	return batch, r.ending
 }
 
 // send sends a batch until the server has it, refuses it, or ctx ends.
@@ -191,6 +187,7 @@ func (r *recorder) deliver(ctx context.Context, batch [][]byte) {
 	wait := firstBackoff
 	for said := (time.Time{}); ; {
 		verdict, after, why := r.post(ctx, body)
+		r.note(verdict, why)
 		switch {
 		case verdict == taken:
 			r.batches.Add(1)
@@ -218,6 +215,22 @@ func (r *recorder) deliver(ctx context.Context, batch [][]byte) {
 		}
 		wait = min(2*wait, maxBackoff)
 	}
+}
+
+// note remembers why a batch waits.
+func (r *recorder) note(v verdict, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.problem = why; v != later {
+		r.problem = ""
+	}
+}
+
+// trouble is why the server has not taken the last batch; "" if it has.
+func (r *recorder) trouble() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.problem
 }
 
 func bodyOf(batch [][]byte) []byte {
@@ -267,6 +280,12 @@ func (r *recorder) post(ctx context.Context, body []byte) (v verdict, after time
 		return taken, 0, ""
 	case status == http.StatusRequestEntityTooLarge || status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
 		return wrong, 0, resp.Status
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		why = "the server refuses the key of record.key_env"
+		if r.key == "" {
+			why = "the server wants a key, and record.key_env names none"
+		}
+		return later, transport.RetryAfter(resp.Header, time.Now()), why + " (" + resp.Status + ")"
 	case err != nil && !errors.Is(err, context.Canceled):
 		return later, 0, "the reply of the server ended early"
 	}

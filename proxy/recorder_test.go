@@ -124,8 +124,34 @@ func TestDeadServer(t *testing.T) {
 		t.Errorf("the buffer holds %g bytes: %v", used, err)
 	}
 	err := p.stop()
-	if err == nil || !strings.Contains(err.Error(), "events were dropped") {
+	if err == nil || !strings.Contains(err.Error(), "of the events: http://127.0.0.1:9/v1/events: nothing listens there") {
 		t.Error(err)
+	}
+}
+
+// TestRefusedKey: events wait for a key that works; at the end it is said that the key was
+// refused, and not that the server was slow.
+func TestRefusedKey(t *testing.T) {
+	t.Parallel()
+	model := fakemodel.New(fakemodel.Options{})
+	defer model.Close()
+	for config, want := range map[string]string{
+		"key_env: PROVISO_KEY": "dropped 1 of the events: the server refuses the key of record.key_env (401 Unauthorized)",
+		"sample: 1":            "dropped 1 of the events: the server wants a key, and record.key_env names none (401 Unauthorized)",
+	} {
+		c := newCollector(t)
+		c.answer = func(w http.ResponseWriter, _ int) bool {
+			w.WriteHeader(http.StatusUnauthorized)
+			return true
+		}
+		p := start(t, strings.Replace(configFor(model.URL, c.URL), "key_env: PROVISO_KEY", config, 1), func(_ *proxy.Options, s *proxy.Serving) { s.Flush = 50 * time.Millisecond })
+		ask(t, p.url+"/openai/v1/chat/completions", chatBody)
+		for c.asked() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		if err := p.stop(); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 
@@ -210,7 +236,7 @@ func TestErrors(t *testing.T) {
 		{fakemodel.HTML(502), "/openai/v1/responses", "HTTP 502"},
 		{fakemodel.Reply{}.Failing(529, "overloaded_error", "Overloaded"), "/anthropic/v1/messages", "HTTP 529: overloaded_error: Overloaded"},
 		{fakemodel.Reply{Text: "one two three four", Cut: true}, "/openai/v1/chat/completions", "the upstream ended its reply early"},
-		{fakemodel.Reply{Reset: true}, "/openai/v1/chat/completions", "closed without an answer"},
+		{fakemodel.Reply{Reset: true}, "/openai/v1/chat/completions", "closed the connection without an answer"},
 		{fakemodel.Reply{Raw: "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"}, "/anthropic/v1/messages", "overloaded_error: Overloaded"},
 		{fakemodel.Reply{Raw: "data: {\"error\":{\"message\":\"broke\",\"code\":\"server_error\"}}\n\n"}, "/openai/v1/chat/completions", "server_error: broke"},
 		{fakemodel.Reply{Raw: "data: {\"type\":\"response.failed\",\"response\":{\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"broke\"},\"output\":[]}}\n\n"}, "/openai/v1/responses", "server_error: broke"},

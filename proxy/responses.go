@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso/value"
@@ -10,8 +12,7 @@ import (
 type item struct {
 	value     *value.Object // as it began, or as it ended
 	done      bool          // value is complete
-	texts     map[int]*[]byte
-	refusals  map[int]*[]byte
+	content   map[int]*block
 	arguments []byte
 }
 
@@ -45,7 +46,7 @@ func (s *responsesStream) add(o *value.Object) {
 		return
 	}
 	for at >= len(s.items) {
-		s.items = append(s.items, &item{texts: map[int]*[]byte{}, refusals: map[int]*[]byte{}})
+		s.items = append(s.items, &item{content: map[int]*block{}})
 	}
 	i := s.items[at]
 	switch kind {
@@ -56,9 +57,9 @@ func (s *responsesStream) add(o *value.Object) {
 			s.begun = s.begun || text(v.At("type")) == "function_call"
 		}
 	case "response.output_text.delta":
-		s.part(i.texts, o)
+		s.part(i, "output_text", o)
 	case "response.refusal.delta":
-		s.part(i.refusals, o)
+		s.part(i, "refusal", o)
 	case "response.function_call_arguments.delta":
 		s.text(&i.arguments, o.At("delta"))
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
@@ -75,15 +76,15 @@ func errorOf(o *value.Object) any {
 }
 
 // part adds to one part of the content of an item.
-func (s *responsesStream) part(parts map[int]*[]byte, o *value.Object) {
+func (s *responsesStream) part(i *item, kind string, o *value.Object) {
 	at, ok := whole(o.At("content_index"), maxParts)
 	if !ok {
 		return
 	}
-	if parts[at] == nil {
-		parts[at] = &[]byte{}
+	if i.content[at] == nil {
+		i.content[at] = &block{start: value.ObjectOf("type", kind)}
 	}
-	s.text(parts[at], o.At("delta"))
+	s.text(&i.content[at].text, o.At("delta"))
 }
 
 // finish takes the last event, which has the whole answer.
@@ -145,17 +146,12 @@ func (i *item) object() *value.Object {
 		o.Set("arguments", string(i.arguments))
 		return o
 	}
-	if len(i.texts)+len(i.refusals) == 0 {
+	if len(i.content) == 0 {
 		return i.value
 	}
 	var content []any
-	for n := range maxParts {
-		if t := i.texts[n]; t != nil {
-			content = append(content, value.ObjectOf("type", "output_text", "text", string(*t)))
-		}
-		if t := i.refusals[n]; t != nil {
-			content = append(content, value.ObjectOf("type", "refusal", "refusal", string(*t)))
-		}
+	for _, at := range slices.Sorted(maps.Keys(i.content)) {
+		content = append(content, i.content[at].object())
 	}
 	o.Set("type", "message")
 	o.Set("role", "assistant")

@@ -1,9 +1,11 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -114,7 +116,8 @@ func (p *Proxy) flush(most time.Duration, sent <-chan struct{}, cut func()) erro
 	lost := r.counts[stopped].Load() - before
 	p.log.Info("stopped", p.tallies()...)
 	if lost > 0 {
-		return proviso.Errorf(proviso.Timeout, "%d events were dropped: the server did not take them within %v", lost, most)
+		why := cmp.Or(r.trouble(), fmt.Sprintf("the server did not take them within %v", most))
+		return proviso.Errorf(proviso.Timeout, "dropped %d of the events: %s", lost, why)
 	}
 	return nil
 }

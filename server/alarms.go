@@ -85,6 +85,9 @@ func (s *Server) listAlarms(c *call) error {
 	if f.Until, err = timeOf(q, "until"); err != nil {
 		return err
 	}
+	if err := c.isWatch(f.Watch); err != nil {
+		return err
+	}
 	list, err := c.kept.ListAlarms(c.r.Context(), f, page)
 	if err != nil {
 		return err

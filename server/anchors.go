@@ -34,8 +34,7 @@ type anchorVerdict struct {
 const maxAnchors = 2000
 
 // readAnchors reads the items of anchors in the body of a watch.
-func readAnchors(d *decoder, v any) []anchor {
-	const at = "/anchors/items"
+func readAnchors(d *decoder, at string, v any) []anchor {
 	list, ok := v.([]any)
 	if !ok || len(list) > maxAnchors {
 		d.mistake(at, "anchors are a list of at most %d objects with output, and usually with input", maxAnchors)

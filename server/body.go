@@ -47,7 +47,9 @@ func (s *Server) read(c *call) (int64, error) {
 		return need, s.unread(err)
 	}
 	_ = control.SetReadDeadline(time.Time{})
-	c.body = data
+	if c.body = data; c.route.Request == nil && c.route.Reads == nil && len(bytes.TrimSpace(data)) > 0 {
+		return need, decode(r.Context(), data, &struct{}{}) // there is nothing to say
+	}
 	return need, nil
 }
 
@@ -59,7 +61,7 @@ func sentAs(want string, h http.Header) error {
 		return problem(codeMediaType, "Content-Type has to be "+want+", not "+strconv.Quote(shortened(h.Get("Content-Type"))))
 	}
 	if coding := h.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not read")
+		return problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not read here: send it uncompressed, without this header")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -17,8 +18,12 @@ import (
 const observedAtOnce = 5000
 
 // chart brings the charts of all watches up to date every [Options.ChartEvery], until ctx
-// ends.
+// ends. Each project is charted on its own, so that one whose charts take long delays no
+// other: while it is under way, it is left out.
 func (m *monitoring) chart(ctx context.Context) {
+	var underWay sync.WaitGroup
+	defer underWay.Wait()
+	var busy sync.Map // projects
 	m.every(ctx, nil, m.s.o.ChartEvery, func(ctx context.Context) {
 		projects, err := m.s.o.Store.Projects(ctx)
 		if err != nil {
@@ -26,24 +31,35 @@ func (m *monitoring) chart(ctx context.Context) {
 			return
 		}
 		for _, p := range projects {
-			list, err := m.of(ctx, p)
-			if err != nil {
-				m.failed(ctx, "read watches", p, err)
+			if _, charting := busy.LoadOrStore(p, true); charting {
 				continue
 			}
-			for _, live := range list {
-				if ctx.Err() != nil {
-					return
-				}
-				m.guarded(ctx, func(ctx context.Context) {
-					if err := m.chartWatch(ctx, live, m.othersOf(live, list)); err != nil {
-						m.failed(ctx, "bring charts up to date: "+live.Name, p, err)
-					}
-				})
-			}
-			m.gauges(ctx, p, list)
+			underWay.Go(func() {
+				defer busy.Delete(p)
+				m.guarded(ctx, func(ctx context.Context) { m.chartProject(ctx, p) })
+			})
 		}
 	})
+}
+
+// chartProject brings the charts of the watches of a project up to date.
+func (m *monitoring) chartProject(ctx context.Context, p store.Project) {
+	list, err := m.of(ctx, p)
+	if err != nil {
+		m.failed(ctx, "read watches", p, err)
+		return
+	}
+	for _, live := range list {
+		if ctx.Err() != nil {
+			return
+		}
+		m.guarded(ctx, func(ctx context.Context) {
+			if err := m.chartWatch(ctx, live, m.othersOf(live, list)); err != nil {
+				m.failed(ctx, "bring charts up to date: "+live.Name, p, err)
+			}
+		})
+	}
+	m.gauges(ctx, p, list)
 }
 
 // charting is what brings the charts of one watch up to date.
@@ -193,11 +209,7 @@ func (m *monitoring) told(id string) { m.alarms.Add(id, struct{}{}) }
 
 // countCharts notes the states of the charts of a watch.
 func (m *monitoring) countCharts(live *liveWatch, c *monitor.Charts) {
-	states := map[string]int{}
-	for _, v := range c.View() {
-		states[v.State]++
-	}
-	m.workOf(live.key).keepStates(states)
+	m.workOf(live.key).keepStates(countStates(c.View()))
 }
 
 // othersOf counts the charts of the other watches of a project.

@@ -21,10 +21,32 @@ func (m *monitoring) chartsOf(ctx context.Context, live *liveWatch) ([]monitor.C
 	return x.charts.View(), falseAlarms(live.conf.FalseAlarms.PerDays), nil
 }
 
+// chartStates counts the charts of a watch by their states, as they were when charts were
+// brought up to date last.
+func (m *monitoring) chartStates(ctx context.Context, live *liveWatch) (map[string]int, error) {
+	if states := m.workOf(live.key).chartStates(); states != nil {
+		return states, nil
+	}
+	charts, _, err := m.chartsOf(ctx, live)
+	return countStates(charts), err
+}
+
+func countStates(charts []monitor.ChartView) map[string]int {
+	states := map[string]int{}
+	for _, c := range charts {
+		states[c.State]++
+	}
+	return states
+}
+
 // falseAlarms says what a rate of false alarms means for a month.
 func falseAlarms(days float64) string {
 	if !(days > 0) {
 		return ""
 	}
-	return fmt.Sprintf("One false alarm in %.4g days or less often, on average, over all charts of the project: in %.0f %% of all months there is at least one, although nothing has changed.", days, 100*monitor.FalseMonths(days))
+	in := fmt.Sprintf("in %.4g days", days)
+	if days == 1 {
+		in = "a day"
+	}
+	return fmt.Sprintf("One false alarm %s or less often, on average, over all charts of the project: in %.0f %% of all months there is at least one, although nothing has changed.", in, 100*monitor.FalseMonths(days))
 }

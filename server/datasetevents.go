@@ -23,7 +23,7 @@ func (s *Server) eventsAsked(c *call, ids []string, query string, most int) ([]s
 	if ids != nil {
 		return eventsByID(c, ids)
 	}
-	f, err := s.filterOf(query)
+	f, err := s.filterOf(c, query)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *Server) eventsAsked(c *call, ids []string, query string, most int) ([]s
 }
 
 // filterOf reads a filter as the query of GET /v1/events.
-func (s *Server) filterOf(query string) (f store.EventFilter, err error) {
+func (s *Server) filterOf(c *call, query string) (f store.EventFilter, err error) {
 	q, err := url.ParseQuery(query)
 	if err != nil {
 		return f, pointed("/filter", proviso.Invalid, "the filter is no query of an address, such as agent=support&status=fail")
@@ -64,6 +64,11 @@ func (s *Server) filterOf(query string) (f store.EventFilter, err error) {
 		}
 	}
 	if f, err = s.trafficFilter(q); err != nil {
+		return f, pointed("/filter", proviso.Invalid, "the filter: "+err.Error())
+	}
+	if err := c.isWatch(f.Watch); err != nil && !isNotFound(err) {
+		return f, err
+	} else if err != nil {
 		return f, pointed("/filter", proviso.Invalid, "the filter: "+err.Error())
 	}
 	return f, nil

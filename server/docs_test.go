@@ -70,6 +70,7 @@ var exampleBodies = []struct{ id, path, body string }{
 	{"remove-cases", "/v1/datasets/questions/remove", `{"cases": ["beds"]}`},
 	{"put-dataset-file", "/v1/datasets/earlier-questions/file", `{"id": "lamps", "vars": {"topic": "lamps"}}` + "\n"},
 	{"delete-dataset", "/v1/datasets/earlier-questions", ""},
+	{"check-watch", "/v1/watches/tone/check", `{"watch": {"match": {"agent": "support"}, "assertions": "set:watch-tone"}, "set": {"assertions": [{"id": "short", "check": {"type": "word-count", "value": {"max": 40}}}]}}`},
 	{"put-watch", "/v1/watches/tone", `{"match": {"agent": "support", "where": "segment.lang == 'en'"}, "assertions": "set:replies", "sample": {"rate": 0.5, "floor": 60, "segment": "lang", "budget_usd_per_day": 5},
 		"objectives": {"short": {"max_fail": 0.05}}, "false_alarms": {"per_days": 30}, "silence": {"traffic": "6h", "verdicts": "2h"}}`},
 	{"put-watch", "/v1/watches/earlier", `{"match": {"agent": "support"}, "assertions": "set:replies@1"}`},

@@ -33,14 +33,18 @@ func (m *monitoring) evaluateEvents(ctx context.Context) {
 	defer context.AfterFunc(ctx, func() {
 		time.AfterFunc(m.s.o.StopTimeout/2, cancel)
 	})()
-	m.everySoon(ctx, m.wake, func(ctx context.Context, p store.Project) {
-		list, err := m.of(ctx, p)
+	// A round takes a little of each watch, so that a long queue of one project delays no
+	// other.
+	round := func(ctx context.Context) (busy bool) {
+		projects, err := m.s.o.Store.Projects(ctx)
 		if err != nil {
-			m.failed(ctx, "read watches", p, err)
-			return
+			m.failed(ctx, "list projects", "", err)
 		}
-		for busy := len(list) > 0; busy && ctx.Err() == nil; {
-			busy = false
+		for _, p := range projects {
+			list, err := m.of(ctx, p)
+			if err != nil {
+				m.failed(ctx, "read watches", p, err)
+			}
 			for _, live := range list {
 				c, err := m.leaseChunk(ctx, live, slots)
 				if err != nil {
@@ -55,6 +59,11 @@ func (m *monitoring) evaluateEvents(ctx context.Context) {
 					m.guarded(working, func(working context.Context) { m.evaluateChunk(working, ctx, c) })
 				})
 			}
+		}
+		return busy
+	}
+	m.every(ctx, m.wake, m.s.o.Poll, func(ctx context.Context) {
+		for ctx.Err() == nil && round(ctx) {
 		}
 	})
 }
@@ -91,7 +100,7 @@ func (m *monitoring) leaseChunk(ctx context.Context, live *liveWatch, slots chan
 		return c, err
 	}
 	limit := eventChunk
-	if c.set.asks {
+	if len(c.set.judged) > 0 {
 		limit = 1
 	}
 	c.leases, err = m.s.o.Store.In(live.key.project).LeaseEvents(ctx, store.LeaseEvents{
@@ -129,7 +138,7 @@ func (m *monitoring) evaluateChunk(ctx, stopping context.Context, c chunk) {
 			return
 		}
 		r := m.evaluateEvent(ctx, &c, l)
-		if !c.set.asks {
+		if len(c.set.judged) == 0 {
 			m.results <- r
 			continue
 		}

@@ -50,7 +50,7 @@ func (m *monitoring) evaluateEvent(ctx context.Context, c *chunk, l store.EventL
 	}
 	trouble, why := account.trouble()
 	work.ended(cost, trouble, why, m.now())
-	out.result.Cost, out.trace = cost, e.TraceID
+	out.result.Cost, out.trace, out.answer = cost, e.TraceID, e.Metadata.Text("response_id")
 	m.conclude(ctx, c, e, resp, err, trouble, &out.result)
 	return out
 }
@@ -177,6 +177,7 @@ type settlement struct {
 	key    watchKey
 	result store.EventResult
 	trace  string        // of the event, for a collector
+	answer string        // the vendor's id of it, for a collector
 	kept   chan struct{} // is closed once it is stored; nil if nobody waits
 }
 
@@ -295,7 +296,7 @@ func (m *monitoring) settled(key watchKey, list []settlement) {
 			if m.s.o.Verdicts != nil {
 				m.s.o.Verdicts.AddMonitored(&otlp.Monitored{
 					Assertion: v.Assertion, Status: v.Status, Score: v.Score, Reason: v.Reason, Agent: v.Agent, AgentVersion: v.Version, Watch: key.name, Judge: v.Judge,
-					Event: v.Event, Conversation: v.Conversation, TraceID: list[i].trace, At: now,
+					Event: v.Event, Conversation: v.Conversation, TraceID: list[i].trace, ResponseID: list[i].answer, At: now,
 				})
 			}
 		}

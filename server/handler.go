@@ -77,7 +77,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.preflight(c) || s.page(c) {
 		return
 	}
-	if !s.routed(r) || !tidy(r.URL.Path) {
+	if !s.routed(r) || !tidy(r.URL.EscapedPath()) {
 		s.fail(c, s.unknownPath(r))
 		return
 	}
@@ -99,7 +99,7 @@ func (s *Server) unknownPath(r *http.Request) error {
 	var methods []string
 	for _, route := range routes() {
 		probe := &http.Request{Method: route.Method, URL: r.URL, Host: r.Host}
-		if _, pattern := s.mux.Handler(probe); pattern == route.Method+" "+route.Path && tidy(r.URL.Path) {
+		if _, pattern := s.mux.Handler(probe); pattern == route.Method+" "+route.Path && tidy(r.URL.EscapedPath()) {
 			methods = append(methods, route.Method)
 		}
 	}

@@ -22,6 +22,9 @@ import (
 	"github.com/proviso-eval/proviso/ingest"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/postgres"
+	"github.com/proviso-eval/proviso/store/postgres/postgrestest"
+	"github.com/proviso-eval/proviso/store/sqldb"
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
@@ -77,12 +80,35 @@ func benchText(seed, size int) string {
 // BenchmarkIngest sends events to a server with redaction, of which a tenth is sampled, and
 // counts the clients, too: run it with -benchtime=60s. An operation is an event.
 func BenchmarkIngest(b *testing.B) {
-	dir := b.TempDir()
-	db, err := sqlite.Open(b.Context(), filepath.Join(dir, "proviso.db"), sqlite.Options{ContentKey: []byte(os.Getenv("PROVISO_BENCH_KEY"))})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer db.Close()
+	key := []byte(os.Getenv("PROVISO_BENCH_KEY"))
+	b.Run("sqlite", func(b *testing.B) {
+		path := filepath.Join(b.TempDir(), "proviso.db")
+		db, err := sqlite.Open(b.Context(), path, sqlite.Options{ContentKey: key})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer db.Close()
+		benchIngest(b, db, db)
+		if info, err := os.Stat(path); err == nil {
+			b.ReportMetric(float64(info.Size())/float64(b.N), "file-B/event")
+		}
+	})
+	b.Run("postgres", func(b *testing.B) {
+		s := postgrestest.StartFor(b, "-c", "fsync=on")
+		url, err := s.Create("p")
+		if err != nil {
+			b.Fatal(err)
+		}
+		db, err := postgres.Open(b.Context(), url, postgres.Options{Options: sqldb.Options{ContentKey: key}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer db.Close()
+		benchIngest(b, db, db)
+	})
+}
+
+func benchIngest(b *testing.B, db store.Store, jobs store.Jobs) {
 	if _, _, err := db.In(store.DefaultProject).PutWatch(b.Context(), store.NewWatch{Name: "w", Content: []byte("{}")}); err != nil {
 		b.Fatal(err)
 	}
@@ -90,7 +116,7 @@ func BenchmarkIngest(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := New(Options{Store: db, Jobs: db, Judge: neverAsked{}, Open: true, Redactor: r, Log: slog.New(slog.NewJSONHandler(io.Discard, nil))})
+	s, err := New(Options{Store: db, Jobs: jobs, Judge: neverAsked{}, Open: true, Redactor: r, Log: slog.New(slog.NewJSONHandler(io.Discard, nil))})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -125,9 +151,6 @@ func BenchmarkIngest(b *testing.B) {
 	b.ReportMetric(float64(m.busy), "refused")
 	b.ReportMetric(float64(m.early>>20), "MiB-at-25%")
 	b.ReportMetric(float64(m.late>>20), "MiB-at-end")
-	if info, err := os.Stat(filepath.Join(dir, "proviso.db")); err == nil && m.events > 0 {
-		b.ReportMetric(float64(info.Size())/float64(m.events), "file-B/event")
-	}
 }
 
 // measured is what the clients of BenchmarkIngest saw.

@@ -25,7 +25,7 @@ func (s *Server) itemsOfEvents(c *call, in *NewLabelQueue) ([]label.Item, error)
 	draw := drawn(in, len(list))
 	if in.Events != nil {
 		draw = 0
-	} else if f, err := s.filterOf(in.Filter); err != nil || f.Assertion != "" || len(f.Status) > 0 || f.Text != "" || f.Feedback != 0 || f.Failed != nil {
+	} else if f, err := s.filterOf(c, in.Filter); err != nil || f.Assertion != "" || len(f.Status) > 0 || f.Text != "" || f.Feedback != 0 || f.Failed != nil {
 		draw = 0
 	}
 	population := len(list)

@@ -103,9 +103,14 @@ func (m *monitoring) link(path string) string {
 	return m.s.o.PublicURL + path
 }
 
-// failed logs an error of the background, unless the server stops.
+// failed logs an error of the background, unless the server stops. That something is not
+// there any more is no error: somebody removed a watch while work for it was under way.
 func (m *monitoring) failed(ctx context.Context, doing string, p store.Project, err error) {
-	if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+	switch {
+	case ctx.Err() != nil || errors.Is(err, context.Canceled):
+	case isNotFound(err):
+		m.s.o.Log.Debug("monitor", "doing", doing, "project", p, "removed", err)
+	default:
 		m.s.o.Log.Error("monitor", "doing", doing, "project", p, "error", err)
 	}
 }

@@ -86,7 +86,7 @@ func httpProblems() []proviso.Meaning {
 		{Code: codeGone, Status: http.StatusGone, Title: "It is not held any more"},
 		{Code: codeMethod, Status: http.StatusMethodNotAllowed, Title: "The method is not allowed here"},
 		{Code: codeTooLarge, Status: http.StatusRequestEntityTooLarge, Title: "The body is too large"},
-		{Code: codeMediaType, Status: http.StatusUnsupportedMediaType, Title: "The body has to be JSON"},
+		{Code: codeMediaType, Status: http.StatusUnsupportedMediaType, Title: "The body is in another form than this route reads"},
 		{Code: codeMisdirected, Status: http.StatusMisdirectedRequest, Title: "The request is not for this server"},
 		{Code: codeRate, Status: http.StatusTooManyRequests, Title: "Too many requests"},
 		{Code: codeBusy, Status: http.StatusServiceUnavailable, Title: "The server has too much to do"},

@@ -157,6 +157,7 @@ var open = map[string]struct {
 	"GET /v1/labels/file":             {"", 200, ""},
 	"POST /v1/labels/file":            {"", 403, "the scope admin"},
 	"POST /v1/judge-trials":           {`{"run": "{run}", "assertion": "greets", "change": {}}`, 404, "there is no run"},
+	"POST /v1/watches/{watch}/check":  {`{"watch": {"match": {"agent": "b"}, "assertions": "set:private"}, "set": {"assertions": [{"id": "b", "check": {"type": "contains", "value": "b"}}]}}`, 200, `"change":`},
 	"PUT /v1/watches/{watch}":         {`{"match": {"agent": "b"}, "assertions": "set:private"}`, 201, `"version":1`},
 	"GET /v1/adoption":                {"", 200, `"agents":[]`},
 	"POST /v1/events":                 {`{"events": []}`, 403, "the scope ingest"},

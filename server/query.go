@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -53,10 +54,15 @@ func choice[T ~string](q url.Values, name string, valid ...T) (T, error) {
 	if text == "" || slices.Contains(valid, T(text)) {
 		return T(text), nil
 	}
-	e := &proviso.Error{Code: proviso.Invalid, Message: name + " cannot be " + strconv.Quote(shortened(text))}
+	e := &proviso.Error{Code: proviso.Invalid}
 	for _, v := range valid {
 		e.Valid = append(e.Valid, string(v))
 	}
+	allowed, last := "", len(valid)-1
+	if last > 0 {
+		allowed = strings.Join(e.Valid[:last], ", ") + " or "
+	}
+	e.Message = name + " has to be " + allowed + e.Valid[last] + ", not " + strconv.Quote(shortened(text))
 	return "", e
 }
 

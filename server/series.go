@@ -93,7 +93,7 @@ func (s *Server) watchSeries(c *call) error {
 	}
 	out, err := s.monitor.series(c.r.Context(), c.project, f)
 	if err != nil {
-		return err
+		return c.nearestWatch(f.Watch, err)
 	}
 	return c.json(http.StatusOK, out)
 }

@@ -40,6 +40,9 @@ type Options struct {
 	Jobs  store.Jobs // nil if other processes execute the runs
 	// Judge evaluates single outputs. Its providers must be [Metered].
 	Judge Evaluator
+	// NoJudge says why Judge has no model to ask, and is "" if it has one. Watches whose
+	// assertions need one warn with it.
+	NoJudge string
 	// Judges opens judges for trials of changed assertions; nil serves no trials.
 	Judges Judges
 	// Runner reads suites and runs them; nil serves no suites.

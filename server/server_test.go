@@ -84,7 +84,7 @@ func start(t *testing.T, o server.Options) *fixture {
 		f.store = openStore(t, filepath.Join(t.TempDir(), "proviso.db"))
 		o.Store, o.Jobs = f.store, f.store
 	} else {
-		f.store = o.Store.(testStore)
+		f.store, _ = o.Store.(testStore)
 	}
 	if o.Judge == nil {
 		o.Judge = evaluator(passing)

@@ -84,7 +84,7 @@ func (s *Server) watchThumbs(c *call) error {
 	if err != nil {
 		return err
 	}
-	live, err := s.monitor.named(c.r.Context(), c.project, c.r.PathValue("watch"))
+	live, err := s.liveWatch(c)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func TestEventsAreTaken(t *testing.T) {
 		{"id": "e", "agent": "support", "output": "` + strings.Repeat("x", ingest.MaxText+1) + `"},
 		{"id": "f", "agent": "support", "output": "` + "\xff" + `"},
 		{"id": "g", "agent": "support", "output": "\ud800"},
-		{"id": "h"}, 7,
+		{"id": "h"}, 7, {"id": "j", "agent": "support", "output": "good", "metadata": {"n": 1, "n": 2}},
 		{"id": "i", "agent": "support", "error": "overloaded"}]}`
 	got := f.ask("POST", "/v1/events", body)
 	const want = `{"accepted":4,"duplicate":1,"rejected":[` +
@@ -49,7 +49,8 @@ func TestEventsAreTaken(t *testing.T) {
 		`{"index":6,"pointer":"/events/6/output","code":"invalid","message":"output is not UTF-8"},` +
 		`{"index":7,"pointer":"/events/7/output","code":"invalid","message":"output is not UTF-8"},` +
 		`{"index":8,"pointer":"/events/8","code":"invalid","message":"agent is missing; output is missing, and so is error; an event has one of them"},` +
-		`{"index":9,"pointer":"/events/9","code":"invalid","message":"an event has to be an object, not a number"}]}`
+		`{"index":9,"pointer":"/events/9","code":"invalid","message":"an event has to be an object, not a number"},` +
+		`{"index":10,"pointer":"/events/10","code":"invalid","message":"an object has the key \"n\" more than once"}]}`
 	if got.status != http.StatusAccepted || strings.TrimSpace(strings.ReplaceAll(got.body, "1h59m59s", "2h0m0s")) != want {
 		t.Errorf("%d %s", got.status, got.body)
 	}
@@ -88,6 +89,7 @@ func TestMistakesOfTraffic(t *testing.T) {
 	}{
 		{"POST", "/v1/events", `{"events": {}}`, "events has to be a list of events", 422},
 		{"POST", "/v1/events", `{"event": []}`, `unknown field \"event\"; did you mean \"events\"?`, 422},
+		{"POST", "/v1/events", `{"events": [], "events": []}`, `an object has the key \"events\" more than once`, 422},
 		{"POST", "/v1/events", `[]`, "the body has to be an object with events, not a list", 422},
 		{"POST", "/v1/events", `{"events": [`, "", 400},
 		{"POST", "/v1/events", `{"events": [` + strings.Repeat("1,", 1000) + `1]}`, "there are 1001 events, and at most 1000", 422},
@@ -98,10 +100,13 @@ func TestMistakesOfTraffic(t *testing.T) {
 		{"POST", "/v1/feedback", `{"event": "e", "value": 2}`, "value has to be 1 or -1, not 2", 422},
 		{"POST", "/v1/feedback", `7`, "the body has to be an object", 422},
 		{"GET", "/v1/events?segment=de", "", "segment has to be a name and a value such as lang:de", 422},
-		{"GET", "/v1/events?feedback=sideways", "", "feedback cannot be", 422},
+		{"GET", "/v1/events?feedback=sideways", "", `feedback has to be up or down, not \"sideways\"`, 422},
+		{"GET", "/v1/events?watch=nope", "", `there is no watch \"nope\"`, 404},
 		{"GET", "/v1/events?after=xyz", "", "the cursor is none", 422},
 		{"GET", "/v1/events/none", "", "there is no event", 404},
 		{"GET", "/v1/conversations/none", "", "there is no conversation", 404},
+		{"POST", "/v1/events", `{"events": [{"id": "..", "agent": ".", "conversation": "..", "output": "x"}]}`, `id cannot be \"..\", which means another place in an address; agent cannot be`, 202},
+		{"POST", "/v1/alarms/none/ack", `{"note": "mine"}`, "unknown field", 422},
 		{"POST", "/v1/forget", `{"user": ""}`, "the user has no name", 422},
 	} {
 		if got := f.ask(c.method, c.path, c.body); got.status != c.status || !strings.Contains(got.body, c.want) {

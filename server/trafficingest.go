@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -117,8 +119,9 @@ func (s *Server) postEvents(c *call) error {
 // postedEvents reads a body with events. It need not be UTF-8 as a whole: an event that is
 // not has a mistake of its own.
 func postedEvents(ctx context.Context, body []byte) ([]any, error) {
-	v, err := value.ParseReply(ctx, string(body))
-	if err != nil {
+	v, err := value.ParseUniqueReply(ctx, string(body))
+	var twice *value.DuplicateKeyError
+	if err != nil && !errors.As(err, &twice) {
 		if doc, err := parseBody(ctx, body); err != nil || doc == nil {
 			return nil, err // with the place
 		}
@@ -144,7 +147,26 @@ func postedEvents(ctx context.Context, body []byte) ([]any, error) {
 	if len(list) > maxPosted {
 		return nil, pointed("/events", proviso.Limit, fmt.Sprintf("there are %d events, and at most %d are taken at once", len(list), maxPosted))
 	}
+	if twice != nil && !markTwice(list, body) {
+		return nil, invalid([]Mistake{{Code: proviso.Invalid, Message: twice.Error()}}, 0)
+	}
 	return list, nil
+}
+
+// markTwice puts the error in the place of each event that has a key twice. It reports
+// whether there is one.
+func markTwice(list []any, body []byte) (found bool) {
+	var parts struct{ Events []json.RawMessage }
+	if err := json.Unmarshal(body, &parts); err != nil || len(parts.Events) != len(list) {
+		return false
+	}
+	for i, part := range parts.Events {
+		var twice *value.DuplicateKeyError
+		if _, _, err := value.ParseUniqueJSON(string(part)); errors.As(err, &twice) {
+			list[i], found = twice, true
+		}
+	}
+	return found
 }
 
 // readEvents checks and redacts events, and finds out which watches sample them.
@@ -152,6 +174,10 @@ func (s *Server) readEvents(ctx context.Context, p store.Project, list []any) (e
 	out.Rejected = []RejectedEvent{}
 	now := s.o.Now().UTC()
 	for i, v := range list {
+		if twice, ok := v.(*value.DuplicateKeyError); ok {
+			out.Rejected = append(out.Rejected, RejectedEvent{Index: i, Pointer: "/events/" + strconv.Itoa(i), Code: proviso.Invalid, Message: twice.Error()})
+			continue
+		}
 		o, ok := v.(*value.Object)
 		if !ok {
 			out.Rejected = append(out.Rejected, RejectedEvent{Index: i, Pointer: "/events/" + strconv.Itoa(i), Code: proviso.Invalid, Message: "an event has to be an object, not " + kindOf(v)})

@@ -180,6 +180,9 @@ func (s *Server) listTraffic(c *call) error {
 		return err
 	}
 	f, err := s.trafficFilter(q)
+	if err == nil {
+		err = c.isWatch(f.Watch)
+	}
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/turns"
+	"github.com/proviso-eval/proviso/store"
 )
 
 // defaultCPUBudget is how long a request may compute.
@@ -37,9 +39,21 @@ func (s *Server) task(c *call, handle func() error) error {
 	c.r = whole.WithContext(ctx)
 	err := handle()
 	if over := task.Err(); err != nil && over != nil {
-		return over
+		return c.tooMuch(over)
 	}
 	return err
+}
+
+// tooMuch is the error of a request that computes for too long. Sent again, most requests
+// do so again. Events may not: how long they take depends on what else the machine does, and
+// whoever sends them throws away what is refused for good.
+func (c *call) tooMuch(over error) error {
+	if c.route.Scope != store.Ingest && !slices.Contains(c.route.Also, store.Ingest) {
+		return over
+	}
+	p := problem(codeBusy, "reading the events took longer than a request may compute; nothing of it was stored: send fewer events at once, or later")
+	p.retryAfter, p.cause = admitAgainIn, over
+	return p
 }
 
 // compute calls f while holding a turn.

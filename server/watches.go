@@ -3,14 +3,12 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/store"
@@ -37,6 +35,7 @@ type WatchView struct {
 	Error       string              `json:"error,omitempty" doc:"Why an event could not be evaluated last"`
 	Charts      []monitor.ChartView `json:"charts"`
 	FalseAlarms string              `json:"false_alarms,omitempty" doc:"What the rate of false alarms that was asked for means for a month"`
+	Warnings    []string            `json:"warnings,omitempty" doc:"What does not work, such as assertions that need a judge on a server without one"`
 }
 
 // WatchQueue are the events of a watch that wait.
@@ -125,23 +124,39 @@ type sentWatch struct {
 	conf    monitor.Watch
 	anchors []anchor
 	shown   *value.Object // without the items of the anchors
+	set     *watchedSet   // that it was checked with; nil if it was not
 }
 
-// readWatch reads the body of PUT /v1/watches/{name}, or what was stored of it. The error is
-// a [Problem] with all mistakes and their places.
+// readWatch reads a stored watch. The error is a [Problem] with all mistakes and their
+// places.
 func readWatch(ctx context.Context, name string, data []byte) (*sentWatch, error) {
 	doc, err := parseBody(ctx, data)
 	if err != nil {
 		return nil, err
 	}
-	o, ok := doc.Root.(*value.Object)
+	return watchIn(doc, name)
+}
+
+// watchIn is [readWatch] for a body that was parsed.
+func watchIn(doc *document.Document, name string) (*sentWatch, error) {
+	d := decoder{}
+	out := d.watch("", name, doc.Root)
+	if len(d.mistakes) > 0 {
+		return nil, d.problem(doc)
+	}
+	return out, nil
+}
+
+// watch reads a watch that stands at a pointer.
+func (d *decoder) watch(at, name string, v any) *sentWatch {
+	o, ok := v.(*value.Object)
 	if !ok {
-		return nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(doc.Root)}})
+		d.wants(at, "an object", v)
+		return nil
 	}
 	out := &sentWatch{shown: o.Clone()}
-	d := decoder{}
 	if about, ok := o.At("anchors").(*value.Object); ok && about.Has("items") {
-		out.anchors = readAnchors(&d, about.At("items"))
+		out.anchors = readAnchors(d, at+"/anchors/items", about.At("items"))
 		about = about.Clone()
 		about.Delete("items")
 		out.shown.Set("anchors", about)
@@ -156,17 +171,13 @@ func readWatch(ctx context.Context, name string, data []byte) (*sentWatch, error
 	list, mistakes := monitor.ReadWatches(value.ObjectOf(name, read))
 	for _, e := range mistakes {
 		m := mistakeOf(e)
-		m.Pointer = strings.TrimPrefix(m.Pointer, document.Join("", name))
+		m.Pointer = at + strings.TrimPrefix(m.Pointer, document.Join("", name))
 		d.mistakes = append(d.mistakes, m)
 	}
-	if len(d.mistakes) > 0 {
-		return nil, d.problem(doc)
+	for i := range list { // it is one
+		out.conf = list[i]
 	}
-	if len(list) != 1 {
-		return nil, proviso.Errorf(proviso.Internal, "the watch was read as %d", len(list))
-	}
-	out.conf = list[0]
-	return out, nil
+	return out
 }
 
 // putWatch stores a watch.
@@ -175,15 +186,19 @@ func (s *Server) putWatch(c *call) error {
 		return err
 	}
 	ctx, name := c.r.Context(), c.r.PathValue("watch")
-	if err := checkName(name); err != nil {
+	if err := monitor.CheckName(name); err != nil {
 		return err
 	}
-	sent, err := readWatch(ctx, name, c.body)
+	doc, err := parseBody(ctx, c.body)
 	if err != nil {
 		return err
 	}
-	if err := s.checkWatch(ctx, c, sent); err != nil {
+	sent, err := watchIn(doc, name)
+	if err != nil {
 		return err
+	}
+	if wrong, err := s.checkWatch(ctx, c, sent, nil); err != nil || len(wrong) > 0 {
+		return wrongWatch(doc, wrong, err)
 	}
 	stored, created, err := c.kept.PutWatch(ctx, store.NewWatch{Name: name, Content: slices.Clone(c.body), CreatedBy: c.key.ID})
 	if err != nil {
@@ -198,54 +213,10 @@ func (s *Server) putWatch(c *call) error {
 	if err != nil {
 		return err
 	}
+	if out.Warnings, err = c.unknownAgent(sent.conf.Match.Agent, out.Warnings); err != nil {
+		return err
+	}
 	return s.kept(c, "/v1/watches/"+url.PathEscape(name), created, out)
-}
-
-// checkWatch finds mistakes that only a server can find: a set or a target that is not there.
-func (s *Server) checkWatch(ctx context.Context, c *call, sent *sentWatch) error {
-	var wrong []Mistake
-	add := func(pointer string, err error) error {
-		var e *proviso.Error
-		if !errors.As(err, &e) || e.Code == proviso.Internal || e.Code == proviso.Unavailable {
-			return err
-		}
-		m := mistakeOf(e)
-		m.Pointer, m.Code = pointer, proviso.Invalid
-		wrong = append(wrong, m)
-		return nil
-	}
-	name, err := setNamed(sent.conf.Assertions)
-	if err == nil {
-		_, err = documentNamed(ctx, c.kept, store.AssertionSetKind, name)
-	}
-	if err != nil {
-		if err := add("/assertions", err); err != nil {
-			return err
-		}
-	}
-	if _, err := sent.conf.Compile(); err != nil {
-		if err := add("/match/where", err); err != nil {
-			return err
-		}
-	}
-	for i, target := range sent.conf.Notify {
-		if err := s.checkTarget(target); err != nil {
-			if err := add(document.Join("/notify", i), err); err != nil {
-				return err
-			}
-		}
-	}
-	if len(wrong) > 0 {
-		return invalid(wrong)
-	}
-	return nil
-}
-
-func (s *Server) checkTarget(target string) error {
-	if s.o.Notifier == nil {
-		return proviso.Errorf(proviso.Invalid, "this server tells people of nothing: the operator names targets with `proviso serve --notify FILE`")
-	}
-	return s.o.Notifier.Check(target)
 }
 
 // getWatch sends a watch with its charts.
@@ -253,7 +224,7 @@ func (s *Server) getWatch(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err
 	}
-	live, err := s.monitor.named(c.r.Context(), c.project, c.r.PathValue("watch"))
+	live, err := s.liveWatch(c)
 	if err != nil {
 		return err
 	}
@@ -320,27 +291,31 @@ func (m *monitoring) view(ctx context.Context, live *liveWatch, charts bool) (*W
 		Spend:       WatchSpend{Day: h.Spend.Day.Format(time.DateOnly), Budget: live.conf.Sample.BudgetPerDay, Spent: h.Spend.Spent, Reserved: h.Spend.Reserved, Uncertain: h.Spend.Uncertain, Events: h.Spend.Calls},
 		LastVerdict: timeShown(h.LastVerdict), LastError: timeShown(h.LastError), Error: h.Error, Charts: []monitor.ChartView{},
 	}
-	var shown []monitor.ChartView // nil if they are not asked for
 	if charts {
 		if out.Charts, out.FalseAlarms, err = m.chartsOf(ctx, live); err != nil {
 			return nil, err
 		}
-		shown = out.Charts
+	}
+	states, err := m.chartStates(ctx, live)
+	if err != nil {
+		return nil, err
 	}
 	alarms, err := in.ListAlarms(ctx, store.AlarmFilter{Watch: live.Name, State: []store.AlarmState{store.AlarmOpen, store.AlarmAcked}}, store.Page{Limit: store.MaxPage})
 	if err != nil {
 		return nil, err
 	}
 	out.OpenAlarms = len(alarms.Items)
-	out.State, out.Causes = stateOf(alarms.Items, shown, h)
+	out.State, out.Causes = stateOf(alarms.Items, states, h)
+	if set, err := m.setOf(ctx, live); err == nil { // without its set, the watch is silent and says why
+		out.Warnings = m.s.warnings(set)
+	}
 	return out, nil
 }
 
 // stateOf is the state of a watch, and why it is silent.
-func stateOf(alarms []store.Alarm, charts []monitor.ChartView, h store.WatchHealth) (state string, causes []string) {
+func stateOf(alarms []store.Alarm, charts map[string]int, h store.WatchHealth) (state string, causes []string) {
 	state = "ok"
-	watching := slices.ContainsFunc(charts, func(c monitor.ChartView) bool { return c.State != "learning" })
-	if h.LastVerdict.IsZero() || charts != nil && !watching {
+	if h.LastVerdict.IsZero() || charts["watching"]+charts["alarm"] == 0 {
 		state = "learning"
 	}
 	for i := range alarms {

@@ -195,6 +195,11 @@ func TestWatchMistakes(t *testing.T) {
 	f.wants("PUT", "/v1/assertion-sets/replies", sorrySet, 201)
 	for _, c := range []struct{ body, pointer, message string }{
 		{`{"match": {"agent": "a"}, "assertions": "set:none"}`, "/assertions", "there is no assertion set"},
+		{`{"match": {"agent": "a"}, "assertions": "set:repliez"}`, "/assertions", "did you mean set:replies?"},
+		{`{"match": {"agent": "a"}, "assertions": "set:replies@1@2"}`, "/assertions", "set:NAME@VERSION"},
+		{`{"match": {"agent": "a", "where": "segment.lang"}, "assertions": "set:replies"}`, "/match/where", "it gives a text, not true or false"},
+		{`{"match": {"agent": "a\u0007"}, "assertions": "set:replies"}`, "/match/agent", "without control characters"},
+		{`{"match": {"agent": "a"}, "assertions": "set:replies", "objectives": {"tne": {"max_fail": 0.1}}}`, "/objectives/tne", `set:replies has no assertion "tne"; did you mean "tone"?`},
 		{`{"match": {"agent": "a"}, "assertions": "file://set.yaml"}`, "/assertions", "set:NAME on a server"},
 		{`{"match": {"agent": "a"}, "assertions": "set:replies", "notify": ["slack:oncall"]}`, "/notify/0", "--notify FILE"},
 		{`{"match": {"agent": "a"}, "assertions": "set:replies", "anchors": {"items": [{"input": "x"}, {"output": "y", "inptu": "z"}]}}`, "/anchors/items/0", "output is missing"},
@@ -211,6 +216,54 @@ func TestWatchMistakes(t *testing.T) {
 		f.wants("GET", path, "", status)
 	}
 	f.wants("PUT", "/v1/watches/.hidden", plainWatch, 422)
+	f.wants("PUT", "/v1/watches/"+strings.Repeat("w", 95), plainWatch, 422)
+	f.wants("PUT", "/v1/watches/"+strings.Repeat("w", 94), plainWatch, 201)
+}
+
+// TestWatchCheck: a check says what storing a watch would do, and stores nothing.
+func TestWatchCheck(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{Open: true, NoJudge: "no judge model is configured"})
+	const set = `{"assertions": [{"id": "short", "check": {"type": "word-count", "value": {"max": 40}}}, {"id": "kind", "criteria": ["It is kind"]}]}`
+	const watch = `{"match": {"agent": "a"}, "assertions": "set:watch-w", "objectives": {"short": {"max_fail": 0.1}}}`
+	for _, c := range []struct{ body, pointer, message string }{
+		{`{"watch": ` + watch + `}`, "/watch/assertions", "there is no assertion set"},
+		{`{"watch": {"match": {"agent": "a"}, "assertions": "set:watch-w", "objectives": {"shrt": {"max_fail": 0.1}}}, "set": ` + set + `}`, "/watch/objectives/shrt", `did you mean "short"?`},
+		{`{"watch": {"match": {"agent": "a"}, "assertions": "set:watch-w@2"}, "set": ` + set + `}`, "/watch/assertions", "no version yet"},
+		{`{"watch": ` + watch + `, "set": {"assertions": [{"id": "x"}]}}`, "/set/assertions/0", ""},
+		{`{"watch": {"match": {"agent": "a"}}, "set": {"assertions": 3}}`, "/watch", "assertions is missing"},
+		{`{"watch": 3}`, "/watch", "an object"},
+		{`{"watch": ` + watch + `, "sets": 3}`, "/sets", "unknown field"},
+	} {
+		got := f.ask("POST", "/v1/watches/w/check", c.body)
+		p := got.problem(t)
+		if got.status != 422 || len(p.Errors) == 0 || !strings.HasPrefix(p.Errors[0].Pointer, c.pointer) || !strings.Contains(p.Errors[0].Message, c.message) || p.Errors[0].Line != 1 {
+			t.Errorf("%s: %d %s", c.body, got.status, got.body)
+		}
+	}
+	f.wants("POST", "/v1/watches/"+strings.Repeat("w", 95)+"/check", `{"watch": `+watch+`}`, 422)
+	check := func(watch, change string, version float64) {
+		t.Helper()
+		o := f.wants("POST", "/v1/watches/w/check", `{"watch": `+watch+`, "set": `+set+`}`, 200).object(t)
+		warnings, _ := o.At("warnings").([]any)
+		if o.Text("change") != change || o.At("version") != version || len(warnings) != 1 || warnings[0] != "kind needs a model as judge, and this server has none: no judge model is configured" {
+			t.Errorf("%s", value.AppendJSON(nil, o))
+		}
+	}
+	check(watch, "new", 0)
+	f.wants("GET", "/v1/watches/w", "", 404)
+	f.wants("GET", "/v1/assertion-sets/watch-w", "", 404)
+	f.wants("PUT", "/v1/assertion-sets/watch-w", set, 201)
+	stored := f.wants("PUT", "/v1/watches/w", watch, 201).object(t)
+	if warnings, _ := stored.At("warnings").([]any); len(warnings) != 1 {
+		t.Errorf("%s", value.AppendJSON(nil, stored))
+	}
+	check(watch, "unchanged", 1)
+	check(strings.Replace(watch, `0.1`, `0.2`, 1), "changed", 1)
+	f.wants("POST", "/v1/events", `{"events": [{"id": "e", "agent": "support", "output": "x"}]}`, 202)
+	if got := f.wants("POST", "/v1/watches/w/check", `{"watch": {"match": {"agent": "suport"}, "assertions": "set:watch-w"}}`, 200); !strings.Contains(got.body, `no event of the agent \"suport\" has come yet; did you mean \"support\"?`) {
+		t.Error(got.body)
+	}
 }
 
 // TestAlarmIsTold: an agent that becomes worse opens an alarm, which reaches a webhook with a

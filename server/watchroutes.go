@@ -18,6 +18,8 @@ func watchRoutes() []*route {
 			Summary: "List watches with their states, without their charts", Params: paging, Response: typeOf[WatchList]()},
 		{Method: http.MethodPut, Path: "/v1/watches/{watch}", ID: "put-watch", Scope: store.Evaluate, Status: http.StatusOK, Handle: (*Server).putWatch,
 			Summary: "Keep a watch under this name", Detail: watchKept, Params: []param{watch}, Request: typeOf[NewWatch](), Response: typeOf[WatchView]()},
+		{Method: http.MethodPost, Path: "/v1/watches/{watch}/check", ID: "check-watch", Scope: store.Evaluate, Status: http.StatusOK, Handle: (*Server).postWatchCheck,
+			Summary: "Check a watch, and store nothing", Detail: watchChecked, Params: []param{watch}, Request: typeOf[WatchToCheck](), Response: typeOf[WatchCheck]()},
 		{Method: http.MethodGet, Path: "/v1/watches/{watch}", ID: "get-watch", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).getWatch,
 			Summary: "A watch with its charts", Params: []param{watch}, Response: typeOf[WatchView]()},
 		{Method: http.MethodDelete, Path: "/v1/watches/{watch}", ID: "delete-watch", Scope: store.Evaluate, Status: http.StatusNoContent, Handle: (*Server).deleteWatch,
@@ -50,5 +52,7 @@ func watchRoutes() []*route {
 }
 
 const watchKept = "The key pays for the evaluations, within its budget and the one of the watch, and only its models are asked. The same content again makes no new version. 201 says that the watch is new."
+
+const watchChecked = "Mistakes are those of PUT, with their places under /watch and /set. The set is checked like one of PUT /v1/assertion-sets/{set}."
 
 const seriesDoc = "Rates are weighted by the inverse of the probabilities with which events were sampled. corrected is there where people have labelled events of a random sample; without, the line says that the rate is the judge's."

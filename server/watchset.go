@@ -160,7 +160,7 @@ type watchedSet struct {
 	hash    string
 	request judge.Request // without input and output
 	ids     []string
-	asks    bool // it may ask a model
+	judged  []string // ids of assertions that ask a model
 }
 
 // setOf returns the assertion set of a watch: its current version, or the one that the
@@ -175,6 +175,11 @@ func (w *watches) setOf(ctx context.Context, live *liveWatch) (*watchedSet, erro
 	if err != nil {
 		return nil, err
 	}
+	return w.openedSet(ctx, doc)
+}
+
+// openedSet returns a version of an assertion set, which it keeps for the next time.
+func (w *watches) openedSet(ctx context.Context, doc store.Document) (*watchedSet, error) {
 	if set, ok := w.sets.Get(doc.Hash); ok {
 		return set, nil
 	}
@@ -182,17 +187,29 @@ func (w *watches) setOf(ctx context.Context, live *liveWatch) (*watchedSet, erro
 	if err != nil {
 		return nil, err
 	}
+	set, err := openSet(ctx, read)
+	if err != nil {
+		return nil, err
+	}
+	set.hash = doc.Hash
+	w.sets.Add(doc.Hash, set)
+	return set, nil
+}
+
+// openSet makes a set ready to evaluate events.
+func openSet(ctx context.Context, read *assertionSet) (*watchedSet, error) {
 	req, err := judge.ReadRequestWith(ctx, read.request(), read.library)
 	if err != nil {
 		return nil, err
 	}
-	set := &watchedSet{hash: doc.Hash, request: *req}
+	set := &watchedSet{request: *req}
 	set.request.Context, set.request.Threshold = read.context, read.threshold
 	for _, a := range req.Assertions {
 		set.ids = append(set.ids, a.ID)
-		set.asks = set.asks || len(a.Criteria) > 0 || a.Check == nil
+		if len(a.Criteria) > 0 || a.Check == nil {
+			set.judged = append(set.judged, a.ID)
+		}
 	}
-	w.sets.Add(doc.Hash, set)
 	return set, nil
 }
 

@@ -65,7 +65,7 @@ func (s *Server) listWatchVerdicts(c *call) error {
 	}
 	list, err := c.kept.ListVerdicts(c.r.Context(), f, page)
 	if err != nil {
-		return err
+		return c.nearestWatch(f.Watch, err)
 	}
 	out := WatchVerdictList{Items: []WatchVerdictView{}, Next: list.Next}
 	for i := range list.Items {

@@ -61,6 +61,9 @@ func parseJSON(p parser) (any, error) {
 	if p.i < len(p.s) {
 		return nil, p.fail("unexpected text after the JSON value")
 	}
+	if p.twice != nil {
+		return v, p.twice
+	}
 	return v, nil
 }
 

@@ -1,6 +1,9 @@
 package value
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // DuplicateKeyError is returned for an object that has the same key twice, so that
 // two readers may see different values.
@@ -29,6 +32,12 @@ func ParseUniqueJSON(text string) (any, int, error) {
 		err = p.twice
 	}
 	return v, p.i, err
+}
+
+// ParseUniqueReply is [ParseReply] for texts in which no object may have a key twice. The
+// error for a duplicate is a *[DuplicateKeyError]; the value is that of ParseReply then, too.
+func ParseUniqueReply(ctx context.Context, text string) (any, error) {
+	return parseJSON(parser{s: text, ctx: ctx, most: MaxReplyValues, unique: true})
 }
 
 // add adds a member to the current object. If keys must be unique, the parser

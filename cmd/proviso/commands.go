@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,7 @@ var commands = []struct {
 	{"key", newKey},
 	{"labels", newLabels},
 	{"monitor", newMonitor},
+	{"mutate", newMutate},
 	{"proxy", newProxy},
 	{"push", newPush},
 	{"runs", newRuns},
@@ -197,10 +199,27 @@ func flagHint(cmd *cobra.Command, err error) string {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := document.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+	name := unknown.GetSpecifiedName()
+	if near := cmp.Or(document.Nearest(name, names), startsWith(name, names)); near != "" {
 		return fmt.Sprintf("did you mean %q?", "--"+near)
 	}
 	return seeHelp(cmd)
+}
+
+// startsWith returns the only name that starts with a shortened one, whatever its hyphens;
+// "" if there is none, or more than one.
+func startsWith(short string, names []string) string {
+	plain := func(s string) string { return strings.ReplaceAll(s, "-", "") }
+	found := ""
+	for _, name := range names {
+		if len(short) > 2 && strings.HasPrefix(plain(name), plain(short)) {
+			if found != "" {
+				return ""
+			}
+			found = name
+		}
+	}
+	return found
 }
 
 // usageError is a mistake in the command line.

@@ -214,6 +214,11 @@ func (a *app) request(name string) (*judge.Request, *document.Document, error) {
 	return req, doc, nil
 }
 
+// aboutKey reports whether a mistake is in the key of a member, and not in its value.
+func aboutKey(e *proviso.Error) bool {
+	return strings.HasPrefix(e.Message, "unknown field") || strings.HasPrefix(e.Message, "the name of a watch")
+}
+
 // requestMistakes prints the mistakes in a request and returns any other error.
 func (a *app) requestMistakes(doc *document.Document, err error) error {
 	var wrong judge.Mistakes
@@ -223,7 +228,7 @@ func (a *app) requestMistakes(doc *document.Document, err error) error {
 	var list proviso.Mistakes
 	for _, e := range wrong {
 		m := proviso.Mistake{Place: doc.Place(e.Pointer), Code: e.Code, Message: e.Error()}
-		if strings.HasPrefix(e.Message, "unknown field") {
+		if aboutKey(e) {
 			m.Place = doc.KeyPlace(e.Pointer)
 		}
 		if quoted := strings.Split(e.Message, "\""); len(quoted) > 2 && !strings.Contains(e.Message, "did you mean") {

@@ -5,12 +5,15 @@
 package main
 
 import (
+	"io"
+	"log"
 	"os"
 
 	"github.com/proviso-eval/proviso/sandbox"
 )
 
 func main() {
-	sandbox.Main() // does not return in a worker process
+	sandbox.Main()            // does not return in a worker process
+	log.SetOutput(io.Discard) // net/http would write bytes of other servers there
 	os.Exit(execute(os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }

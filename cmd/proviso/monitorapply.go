@@ -2,15 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
+	"io"
 	"net/url"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,9 +46,11 @@ func newMonitorApply(a *app) *cobra.Command {
 		Short: "Store the watches of a file on a server",
 		Long: "apply checks a file of watches (YAML or JSON), then stores each watch on the server. A set that a watch\n" +
 			"names as file:// is stored with it, under the name watch-NAME, and the anchors of its file are sent. A\n" +
-			"mistake has its place, and nothing is sent then. Applying the same file again changes nothing.\n\n" +
+			"mistake has its place, and nothing is stored then, whether this command or the server finds it. Applying\n" +
+			"the same file again changes nothing.\n\n" +
 			"--server or the environment variable " + serverVariable + " is the address of the server, and " + keyVariable + "\n" +
-			"holds an API key with the scope evaluate, which pays for the evaluations of the watches.",
+			"holds an API key with the scope evaluate, which pays for the evaluations of the watches; --prune needs\n" +
+			"the scope read, too.",
 		Args: someArgs("the file of watches is missing", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.applyWatches(cmd.Context(), f, args[0]) },
 	}
@@ -69,7 +69,14 @@ type plannedWatch struct {
 	name    string
 	body    *value.Object
 	setName string // "" if the server has the set
-	set     []byte // JSON
+	set     *watchFileSet
+}
+
+// watchFileSet is an assertion set that is to be stored with a watch.
+type watchFileSet struct {
+	doc    *document.Document
+	prefix string // of pointers into the set, which the document does not have
+	body   *value.Object
 }
 
 // watchReader reads a file of watches with the files that it names.
@@ -85,6 +92,9 @@ func (r *watchReader) wrong(doc *document.Document, pointer string, err error) {
 	m := proviso.Mistake{Place: doc.Place(pointer), Code: proviso.Invalid, Message: err.Error()}
 	var e *proviso.Error
 	if errors.As(err, &e) {
+		if aboutKey(e) {
+			m.Place = doc.KeyPlace(pointer)
+		}
 		m.Code = e.Code
 		if len(e.Valid) == 1 {
 			m.Nearest = e.Valid[0]
@@ -95,27 +105,20 @@ func (r *watchReader) wrong(doc *document.Document, pointer string, err error) {
 
 // applyWatches checks a file as a whole, and stores its watches.
 func (a *app) applyWatches(ctx context.Context, f *applyFlags, file string) error {
-	base, err := a.watchAddress(&f.datasetFlags, watchesPath)
-	if err != nil {
-		return err
-	}
 	r := &watchReader{ctx: ctx, dir: filepath.Dir(file)}
 	plan, err := r.read(file)
 	if err != nil {
 		return err
 	}
-	if err := a.mistakes(r.mistakes); err != nil { // it says that nothing was run, and so nothing was sent
+	wrong := a.mistakes(r.mistakes) // it says that nothing was run, and so nothing was sent
+	base, err := a.watchAddress(&f.datasetFlags, watchesPath)
+	if err != nil && wrong != nil {
+		a.explain(err)
+	}
+	if err := cmp.Or(wrong, err); err != nil {
 		return err
 	}
-	for i := range plan {
-		if err := a.applyWatch(ctx, f, base, &plan[i]); err != nil {
-			return err
-		}
-	}
-	if !f.prune {
-		return nil
-	}
-	return a.pruneWatches(ctx, base, plan)
+	return a.storeWatches(ctx, f, base, r.doc, plan)
 }
 
 // watchAddress returns an address on the server.
@@ -129,7 +132,7 @@ func (a *app) watchAddress(f *datasetFlags, path string) (*url.URL, error) {
 
 // read reads the file and everything that it names.
 func (r *watchReader) read(file string) ([]plannedWatch, error) {
-	data, err := readBounded(file, maxApplied)
+	data, err := readBounded(file, holdsWatches, maxApplied)
 	if err != nil {
 		return nil, err
 	}
@@ -168,16 +171,21 @@ func (r *watchReader) read(file string) ([]plannedWatch, error) {
 	return plan, nil
 }
 
-func readBounded(file string, most int64) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err == nil && info.Size() > most {
-		return nil, proviso.Errorf(proviso.Limit, "%s has %d bytes, more than %d", file, info.Size(), most)
+// readBounded reads a file that is no longer than most bytes.
+func readBounded(name, holds string, most int64) ([]byte, error) {
+	file, err := openFile(name, holds)
+	if err != nil {
+		return nil, err
 	}
-	data, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, proviso.Because(err, proviso.NotFound, "there is no file %s", file)
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err != nil {
+		return nil, proviso.Errorf(proviso.NotFound, "read %s: %w", name, err)
 	}
-	return data, err
+	if int64(len(data)) > most {
+		return nil, proviso.Errorf(proviso.Limit, "%s is longer than the %d MiB that are read", name, most>>20)
+	}
+	return data, nil
 }
 
 // path is the place of a file that is named in the file of watches.
@@ -190,9 +198,9 @@ func (r *watchReader) path(name string) string {
 
 // set reads a file with an assertion set: a list of assertions, or an object as servers
 // take it.
-func (r *watchReader) set(name, at string) []byte {
+func (r *watchReader) set(name, at string) *watchFileSet {
 	file := r.path(name)
-	data, err := readBounded(file, maxApplied)
+	data, err := readBounded(file, holdsSet, maxApplied)
 	if err != nil {
 		r.wrong(r.doc, at, err)
 		return nil
@@ -232,13 +240,13 @@ func (r *watchReader) set(name, at string) []byte {
 	} else if err != nil {
 		r.wrong(doc, "", err)
 	}
-	return value.AppendJSON(nil, set)
+	return &watchFileSet{doc, prefix, set}
 }
 
 // anchors reads a file of anchors: JSON Lines.
 func (r *watchReader) anchors(name, at string) []any {
 	file := r.path(name)
-	data, err := readBounded(file, maxAnchorFile)
+	data, err := readBounded(file, holdsAnchors, maxAnchorFile)
 	if err != nil {
 		r.wrong(r.doc, at, err)
 		return nil
@@ -269,81 +277,4 @@ func (r *watchReader) anchors(name, at string) []any {
 		r.wrong(r.doc, at, fmt.Errorf("%s has no anchors", name))
 	}
 	return items
-}
-
-// applyWatch stores one watch, its set first.
-func (a *app) applyWatch(ctx context.Context, f *applyFlags, base *url.URL, p *plannedWatch) error {
-	if p.set != nil {
-		u, err := a.watchAddress(&f.datasetFlags, setsPath)
-		if err != nil {
-			return err
-		}
-		if _, err := a.askDatasets(ctx, http.MethodPut, u.JoinPath(p.setName), bytes.NewReader(p.set), "Content-Type", "application/json"); err != nil {
-			return fmt.Errorf("the set of %s: %w", p.name, err)
-		}
-	}
-	u := base.JoinPath(p.name)
-	before, err := a.storedWatch(ctx, u)
-	if err != nil {
-		return err
-	}
-	data, err := a.askDatasets(ctx, http.MethodPut, u, bytes.NewReader(value.AppendJSON(nil, p.body)), "Content-Type", "application/json")
-	if err != nil {
-		return fmt.Errorf("%s: %w", p.name, err)
-	}
-	var w watchOnServer
-	if err := json.Unmarshal(data, &w); err != nil || w.Version == 0 {
-		return notOfServer(u)
-	}
-	did := "changed"
-	switch {
-	case before == 0:
-		did = "new"
-	case before == w.Version:
-		did = "unchanged"
-	}
-	_, err = fmt.Fprintf(a.out, "%s version %d: %s\n", printable(w.Name), w.Version, did)
-	return err
-}
-
-// storedWatch returns the version of a watch, 0 if there is none.
-func (a *app) storedWatch(ctx context.Context, u *url.URL) (int, error) {
-	data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
-	var e *proviso.Error
-	if errors.As(err, &e) && e.Code == proviso.NotFound {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	var w watchOnServer
-	if err := json.Unmarshal(data, &w); err != nil || w.Version == 0 {
-		return 0, notOfServer(u)
-	}
-	return w.Version, nil
-}
-
-// pruneWatches removes the watches that are not in the file.
-func (a *app) pruneWatches(ctx context.Context, base *url.URL, plan []plannedWatch) error {
-	list, err := a.watchesOnServer(ctx, base)
-	if err != nil {
-		return err
-	}
-	for _, w := range list {
-		if slices.ContainsFunc(plan, func(p plannedWatch) bool { return p.name == w.Name }) {
-			continue
-		}
-		resp, err := a.askServer(ctx, http.MethodDelete, base.JoinPath(w.Name), nil)
-		if err != nil {
-			return err
-		}
-		_ = resp.Body.Close()
-		if resp.StatusCode != http.StatusNoContent {
-			return refusal(base, resp)
-		}
-		if _, err := fmt.Fprintf(a.out, "%s: removed\n", printable(w.Name)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

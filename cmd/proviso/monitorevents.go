@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/ingest"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/kind"
+	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -52,6 +54,11 @@ func eventOfLine(name string, line document.Line, err error) (ingest.Event, prov
 	if !ok {
 		return ingest.Event{}, proviso.Mistakes{{Place: document.JSONPlace(name, line, "", false), Code: proviso.Invalid, Message: "an event has to be an object, not " + kind.Of(line.Value)}}
 	}
+	var twice *value.DuplicateKeyError
+	if _, _, err := value.ParseUniqueJSON(line.Text); errors.As(err, &twice) {
+		place := document.JSONPlace(name, line, document.Join("", twice.Key), true)
+		return ingest.Event{}, proviso.Mistakes{{Place: place, Code: proviso.Invalid, Message: twice.Error()}}
+	}
 	e, list := ingest.ReadEvent(o, time.Time{})
 	var wrong proviso.Mistakes
 	for _, m := range list {
@@ -61,44 +68,102 @@ func eventOfLine(name string, line document.Line, err error) (ingest.Event, prov
 	return e, wrong
 }
 
+// seenEvents is what a first look at a file of events found.
+type seenEvents struct {
+	agents []string // in the order in which they come, at most maxSeenAgents
+	large  int      // events that are too large
+	list   proviso.Mistakes
+	wrong  int // mistakes, of which list has some
+}
+
+// maxSeenAgents bounds the agents of a file that are remembered.
+const maxSeenAgents = 1000
+
 // checkEvents reads all events once, so that every mistake is known before the first is
 // evaluated. An event that is too large is only a warning: a server would reject it, and
 // take the others.
-func (a *app) checkEvents(name string) error {
+func (a *app) checkEvents(name string) (*seenEvents, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return proviso.Errorf(proviso.Invalid, "%s is no file that can be read twice; write the events to a file first", name)
+		return nil, proviso.Errorf(proviso.Invalid, "%s is no file that can be read twice; write the events to a file first", name)
 	}
-	var list proviso.Mistakes
-	events, mistakes, large := 0, 0, 0
-	for _, wrong := range eventLines(name) {
-		events++
-		for _, m := range wrong {
-			if m.Code == proviso.NotFound && m.Place.Line == 0 {
-				return proviso.Errorf(proviso.NotFound, "%s", m.Message)
+	s := &seenEvents{}
+	all, disordered, err := monitor.Disorder(s.read(name))
+	if err != nil {
+		return nil, err
+	}
+	if more := s.wrong + s.large - len(s.list); more > 0 {
+		s.list = append(s.list, proviso.MoreMistakes(more, s.wrong == 0))
+	}
+	switch err := a.mistakes(s.list); {
+	case err != nil:
+		return nil, err
+	case all == 0 && s.large == 0:
+		return nil, proviso.Errorf(proviso.Invalid, "%s has no events; expected %s", name, holdsEvents)
+	case 2*disordered > all-1 || all >= 100 && 10*disordered > all:
+		return nil, proviso.Errorf(proviso.Invalid, "%s is not in the order in which events came: of %s, %d are more than an hour away from those around them; "+
+			"sort the file by time first, such as with: jq -cs 'sort_by(.time)[]' %s > sorted.jsonl", name, plural(all, "event"), disordered, name)
+	}
+	if s.large > 0 {
+		fmt.Fprintf(a.err, "proviso: %s left out because of their size, as a server would\n", plural(s.large, "event"))
+	}
+	return s, nil
+}
+
+// read yields the events of a file that have no mistakes, and remembers the mistakes of the
+// others.
+func (s *seenEvents) read(name string) iter.Seq2[ingest.Event, error] {
+	return func(yield func(ingest.Event, error) bool) {
+		for e, wrong := range eventLines(name) {
+			for _, m := range wrong {
+				if m.Code == proviso.NotFound && m.Place.Line == 0 {
+					yield(e, proviso.Errorf(proviso.NotFound, "%s", m.Message))
+					return
+				}
+				if m.Warning = m.Code == proviso.Limit; m.Warning {
+					s.large++
+				} else {
+					s.wrong++
+				}
+				if len(s.list) < maxEventMistakes {
+					s.list = append(s.list, m)
+				}
 			}
-			if m.Warning = m.Code == proviso.Limit; m.Warning {
-				large++
-			} else {
-				mistakes++
+			if len(wrong) > 0 {
+				continue
 			}
-			if len(list) < maxEventMistakes {
-				list = append(list, m)
+			if len(s.agents) < maxSeenAgents && !slices.Contains(s.agents, e.Agent) {
+				s.agents = append(s.agents, e.Agent)
+			}
+			if !yield(e, nil) {
+				return
 			}
 		}
 	}
-	if more := mistakes + large - len(list); more > 0 {
-		list = append(list, proviso.MoreMistakes(more, mistakes == 0))
+}
+
+// unseen finds the watches whose agent no event has. It is a mistake if no watch has an
+// event, and else a warning.
+func (s *seenEvents) unseen(file string, doc *document.Document, list []replayed) proviso.Mistakes {
+	var out proviso.Mistakes
+	for i := range list {
+		w := &list[i].watch
+		if slices.Contains(s.agents, w.Match.Agent) || len(s.agents) == maxSeenAgents {
+			continue
+		}
+		names := s.agents[:min(len(s.agents), 10)]
+		m := proviso.Mistake{
+			Place: doc.Place(document.Join(document.Join(document.Join("", w.Name), "match"), "agent")), Code: proviso.NotFound, Nearest: document.Nearest(w.Match.Agent, s.agents),
+			Message: fmt.Sprintf("no event has the agent %q: the agents of %s are %s", w.Match.Agent, file, strings.Join(names, ", ")),
+		}
+		if more := len(s.agents) - len(names); more > 0 {
+			m.Message += fmt.Sprintf(" and %d more", more)
+		}
+		out = append(out, m)
 	}
-	if err := a.mistakes(list); err != nil {
-		return err
+	for i := range out {
+		out[i].Warning = len(out) < len(list)
 	}
-	if events == 0 {
-		return proviso.Errorf(proviso.Invalid, "%s has no events; expected %s", name, holdsEvents)
-	}
-	if large > 0 {
-		fmt.Fprintf(a.err, "proviso: %s left out because of their size, as a server would\n", plural(large, "event"))
-	}
-	return nil
+	return out
 }
 
 // events yields the events of a file that was checked, without those that are too large.

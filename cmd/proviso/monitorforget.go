@@ -46,6 +46,10 @@ func newMonitorForget(a *app) *cobra.Command {
 			if err := json.Unmarshal(data, &n); err != nil || n.Events == nil || n.Feedback == nil || n.Verdicts == nil {
 				return notOfServer(u)
 			}
+			if *n.Events+*n.Feedback+*n.Verdicts == 0 {
+				_, err = fmt.Fprintf(a.out, "nothing was found of the user %s, so nothing was removed\n", printable(user))
+				return err
+			}
 			_, err = fmt.Fprintf(a.out, "removed %s and %s, and the reasons of %s\n", plural(*n.Events, "event"), plural(*n.Feedback, "thumb"), plural(*n.Verdicts, "verdict"))
 			return err
 		},

@@ -49,7 +49,7 @@ func TestMonitorForget(t *testing.T) {
 	}{
 		{2, nil, "the user is missing"},
 		{0, []string{"--user", "eve"}, "removed 1 event and 0 thumbs, and the reasons of 0 verdicts\n"},
-		{0, []string{"--user", "eve"}, "removed 0 events and 0 thumbs, and the reasons of 0 verdicts\n"},
+		{0, []string{"--user", "eve"}, "nothing was found of the user eve, so nothing was removed\n"},
 	} {
 		if got := forget(c.code, c.args...); !strings.Contains(got, c.want) {
 			t.Errorf("%v: %s", c.args, got)

@@ -76,11 +76,15 @@ func (a *app) monitorReplay(ctx context.Context, f *monitorReplay, args []string
 	if err := f.check(args); err != nil {
 		return err
 	}
-	list, err := a.replayedWatches(ctx, f)
+	list, doc, err := a.replayedWatches(ctx, f)
 	if err != nil {
 		return err
 	}
-	if err := a.checkEvents(args[0]); err != nil {
+	seen, err := a.checkEvents(args[0])
+	if err != nil {
+		return err
+	}
+	if err := a.mistakes(seen.unseen(args[0], doc, list)); err != nil {
 		return err
 	}
 	j, end, err := a.oneJudge(ctx, &f.judgeCommand, dirOf(f.watch))

@@ -190,6 +190,28 @@ func TestMonitorApply(t *testing.T) {
 	if got := run(exitOK, "apply", "other.yaml", "--prune"); got != "other version 1: new\ntone: removed\n" {
 		t.Error(got)
 	}
+	write("two.yaml", "first:\n  match: {agent: support}\n  assertions: file://first.yaml\nsecond:\n  match: {agent: support}\n  assertions: set:watch-first\n"+
+		"  objectives: {ton: {max_fail: 0.05}}\n  notify: [slack:oncall]\n")
+	write("first.yaml", "- {id: tone, criteria: [The output is polite]}\n")
+	got = run(exitUsage, "apply", "two.yaml")
+	for _, want := range []string{`two.yaml:7:21: error: set:watch-first has no assertion "ton"; did you mean "tone"?`, "two.yaml:8:12: error: ", "2 mistakes; nothing was run"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	for _, path := range []string{"/v1/watches/first", "/v1/assertion-sets/watch-first"} {
+		if status, body := p.ask("GET", path, ""); status != http.StatusNotFound {
+			t.Errorf("%s was stored although the file has mistakes: %d %s", path, status, body)
+		}
+	}
+	write("two.yaml", "first:\n  match: {agent: support}\n  assertions: file://first.yaml\nsecond:\n  match: {agent: support}\n  assertions: set:watch-first\n")
+	if got := run(exitOK, "apply", "two.yaml"); got != "first version 1: new\nsecond version 1: new\n" {
+		t.Error(got)
+	}
+	write("two.yaml", "first:\n  match: {agent: sales}\n  assertions: file://first.yaml\n")
+	if got := run(exitOK, "apply", "two.yaml"); got != "first version 2: changed\n" {
+		t.Error(got)
+	}
 	run(exitUsage, "apply")
 	run(exitUsage, "status", "none") // there is none
 }

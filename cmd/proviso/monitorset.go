@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -21,6 +20,7 @@ const (
 	holdsEvents  = "events: JSON Lines, as POST /v1/events takes them"
 	holdsWatches = "watches: an object in YAML or JSON, NAME: {match: …, assertions: …}"
 	holdsSet     = "an assertion set in YAML or JSON: a list of assertions, or {assertions: […]}"
+	holdsAnchors = "anchors: JSON Lines with output, and usually with input"
 	holdsSets    = "assertion sets by name, in YAML or JSON: NAME: [assertions]"
 	// maxWatchFile bounds the files of watches and of sets.
 	maxWatchFile = judge.MaxBody
@@ -34,17 +34,9 @@ type watchSet struct {
 
 // watchFile reads a file of watches or sets. Mistakes of its syntax are printed.
 func (a *app) watchFile(ctx context.Context, name, holds string) (*document.Document, error) {
-	file, err := openFile(name, holds)
+	data, err := readBounded(name, holds, maxWatchFile)
 	if err != nil {
 		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxWatchFile+1))
-	if err != nil {
-		return nil, proviso.Errorf(proviso.NotFound, "read %s: %w", name, err)
-	}
-	if len(data) > maxWatchFile {
-		return nil, proviso.Errorf(proviso.Invalid, "%s is longer than the %d MiB that are read", name, maxWatchFile>>20)
 	}
 	doc, err := document.ParseContext(ctx, name, data)
 	var syntax *document.SyntaxError
@@ -74,15 +66,15 @@ func (a *app) watchesOf(ctx context.Context, name string) ([]monitor.Watch, *doc
 	return list, doc, nil
 }
 
-// replayedWatches reads the watches of a replay with their sets.
-func (a *app) replayedWatches(ctx context.Context, f *monitorReplay) ([]replayed, error) {
+// replayedWatches reads the watches of a replay with their sets, and the file of watches.
+func (a *app) replayedWatches(ctx context.Context, f *monitorReplay) ([]replayed, *document.Document, error) {
 	watches, doc, err := a.watchesOf(ctx, f.watch)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sets, named, err := a.setsNamed(ctx, f.sets, f.trust.untrusted)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var list []replayed
 	var wrong judge.Mistakes
@@ -98,7 +90,7 @@ func (a *app) replayedWatches(ctx context.Context, f *monitorReplay) ([]replayed
 			}
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if r.set != nil {
 			wrong = append(wrong, unknownObjectives(document.Join("", w.Name), &w, r.set)...)
@@ -106,9 +98,9 @@ func (a *app) replayedWatches(ctx context.Context, f *monitorReplay) ([]replayed
 		list = append(list, r)
 	}
 	if len(wrong) > 0 {
-		return nil, a.requestMistakes(doc, wrong)
+		return nil, nil, a.requestMistakes(doc, wrong)
 	}
-	return list, nil
+	return list, doc, nil
 }
 
 // unknownSet is the mistake of a watch whose set is not there.

@@ -33,12 +33,12 @@ type watchOnServer struct {
 	} `json:"spend"`
 	LastVerdict *time.Time `json:"last_verdict"`
 	Charts      []struct {
-		Assertion      string   `json:"assertion"`
-		Version        string   `json:"version"`
-		N              int      `json:"n"`
-		Rate           *float64 `json:"rate"`
-		State          string   `json:"state"`
-		SmallestChange *float64 `json:"smallest_change"`
+		Assertion    string   `json:"assertion"`
+		Version      string   `json:"version"`
+		N            int      `json:"n"`
+		Rate         *float64 `json:"rate"`
+		State        string   `json:"state"`
+		SmallestRate *float64 `json:"smallest_rate"`
 	} `json:"charts"`
 }
 
@@ -49,7 +49,10 @@ func newMonitorStatus(a *app) *cobra.Command {
 		Use:   "status [WATCH]",
 		Short: "Show the watches of a server, or the charts of one",
 		Long: "status shows the state of each watch: ok, learning (there is no verdict yet), alarm, or silent with its\n" +
-			"causes. With the name of a watch, it shows the charts of that one.\n\n" +
+			"causes. With the name of a watch, it shows the charts of that one. Times are in UTC.\n\n" +
+			"Columns: ALARMS are open; WAITING are events that are not evaluated yet; SPENT TODAY is in US dollars,\n" +
+			"of the budget of the day (UTC) if there is one; N are the evaluations of a chart, FAILS the share of them\n" +
+			"that failed, SEES the rate that they would have to rise to so that it is noticed within a week.\n\n" +
 			"Exit codes: 0 nothing is wrong, 1 there is an alarm or a watch is silent, 2 a mistake in the command\n" +
 			"line, 3 the server could not be asked.",
 		Args: atMost(1),
@@ -122,7 +125,7 @@ func (a *app) allStatus(ctx context.Context, base *url.URL, format string) error
 		err = e.Encode(list)
 	} else {
 		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT")
+		fmt.Fprintln(w, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT (UTC)")
 		for i := range list {
 			list[i].row(w)
 		}
@@ -164,7 +167,7 @@ func (a *app) oneStatus(ctx context.Context, u *url.URL, format string) error {
 		_, err = a.out.Write(data)
 	} else {
 		t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT")
+		fmt.Fprintln(t, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT (UTC)")
 		w.row(t)
 		if len(w.Charts) > 0 {
 			fmt.Fprintln(t, "\nASSERTION\tVERSION\tSTATE\tN\tFAILS\tSEES")
@@ -174,8 +177,8 @@ func (a *app) oneStatus(ctx context.Context, u *url.URL, format string) error {
 			if c.Rate != nil {
 				rate = fmt.Sprintf("%.1f %%", 100**c.Rate)
 			}
-			if c.SmallestChange != nil {
-				sees = fmt.Sprintf("from %.1f %%", 100**c.SmallestChange)
+			if c.SmallestRate != nil {
+				sees = fmt.Sprintf("a rise to %.1f %%", 100**c.SmallestRate)
 			}
 			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", printable(c.Assertion), printable(c.Version), printable(c.State), c.N, rate, sees)
 		}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/proviso-eval/proviso/monitor"
+	"github.com/proviso-eval/proviso/report"
 )
 
 // replayOutput is what monitor replay prints.
@@ -75,11 +77,21 @@ func (w *replayedWatch) write(b *strings.Builder) {
 		fmt.Fprintf(b, "  no event\n")
 		return
 	}
+	if w.Matched == 0 {
+		fmt.Fprintf(b, "  NO EVENT MATCHED, so this watch has seen nothing\n")
+	}
 	fmt.Fprintf(b, "  %s from %s to %s UTC: %d of this watch, %d evaluated\n", plural(w.Events, "event"), w.From.UTC().Format(minute), w.To.UTC().Format(minute), w.Matched, w.Sampled-w.Unpaid)
+	unclear := "left out: the condition of match.where could not be evaluated"
+	if w.Why != "" {
+		unclear += ", first: " + printable(report.Line(w.Why, 200))
+	}
 	for _, one := range []struct {
 		n    int
 		says string
 	}{
+		{w.Others, "left out: of other agents"},
+		{w.Outside, "left out: the condition of match.where is false"},
+		{w.Unclear, unclear},
 		{w.Duplicate, "left out: an earlier event has the same id"},
 		{w.Future, "left out: their clock is ahead"},
 		{w.Late, "more than an hour late; they count when they come"},
@@ -127,6 +139,9 @@ func shownValue(s string) string {
 
 // writeCharts shows the charts of a watch as a table.
 func (o *replayOutput) writeCharts(b *strings.Builder, watch string) {
+	if !slices.ContainsFunc(o.Charts, func(c replayChart) bool { return c.Watch == watch }) {
+		return
+	}
 	b.WriteString("\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  ASSERTION\tVERSION\tEVALUATIONS\tFAIL\t95 %\tIN CONTROL\tSTATE\tSEEN WITHIN A WEEK")
@@ -183,5 +198,9 @@ func percentage(f float64) string {
 
 // falseAlarmsInWords says what the design means for a month.
 func falseAlarmsInWords(perDays float64) string {
-	return fmt.Sprintf("\n  Without any change there is a false alarm of some chart once in %.4g days or less often, on\n  average: %.0f %% of all months have at least one.\n", perDays, 100*monitor.FalseMonths(perDays))
+	days := fmt.Sprintf("%.4g days", perDays)
+	if perDays == 1 {
+		days = "a day"
+	}
+	return fmt.Sprintf("\n  Without any change there is a false alarm of some chart once in %s or less often, on\n  average: %.0f %% of all months have at least one.\n", days, 100*monitor.FalseMonths(perDays))
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"time"
 
@@ -102,18 +101,9 @@ func (a *app) proxy(ctx context.Context, f *proxyCommand) error {
 const maxConfig = 1 << 20
 
 func (a *app) proxyConfig(file string) (*proxy.Config, error) {
-	info, err := os.Stat(file)
-	switch {
-	case err != nil:
-		return nil, usageError{fmt.Errorf("--config: %w", err), "docs/proxy.md has an example of this file"}
-	case !info.Mode().IsRegular():
-		return nil, usageError{fmt.Errorf("--config: %s is not a file", file), "docs/proxy.md has an example of this file"}
-	case info.Size() > maxConfig:
-		return nil, proviso.Errorf(proviso.Limit, "--config: %s has more than %d bytes", file, maxConfig)
-	}
-	data, err := os.ReadFile(file)
+	data, err := readBounded(file, "the configuration of a proxy, as in docs/proxy.md", maxConfig)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--config: %w", err), "docs/proxy.md has an example of this file"}
+		return nil, fmt.Errorf("--config: %w", err)
 	}
 	config, wrong := proxy.ReadConfig(file, data, a.env)
 	if err := a.mistakes(wrong); err != nil {

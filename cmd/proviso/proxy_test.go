@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -129,6 +130,47 @@ func TestProxyToServer(t *testing.T) {
 	}
 }
 
+// TestProxyQuiet: bytes of an upstream that nobody asked for are written nowhere.
+func TestProxyQuiet(t *testing.T) {
+	t.Parallel()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	answered, closed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			closed <- err
+			return
+		}
+		defer conn.Close()
+		in := bufio.NewReader(conn)
+		if _, err := http.ReadRequest(in); err != nil {
+			closed <- err
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+		<-answered
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 secret-of-the-upstream\r\n\r\n")
+		_, err = in.ReadByte()
+		closed <- err
+	}()
+	p := startProxy(t, t.TempDir(), "upstreams: {openai: http://"+l.Addr().String()+"}\n")
+	if status, body := p.ask("GET", "/openai/v1/models", ""); status != http.StatusOK || body != "{}" {
+		t.Fatal(status, body)
+	}
+	time.Sleep(20 * time.Millisecond) // the connection is idle
+	close(answered)
+	if err := <-closed; err == nil {
+		t.Error("the connection is still used")
+	}
+	if code := p.end(syscall.SIGTERM); code != exitOK || strings.Contains(p.stderr.String()+p.out.String(), "secret-of-the-upstream") {
+		t.Errorf("exit code %d\n%s\n%s", code, p.stderr, p.out)
+	}
+}
+
 // TestProxyStops: on a signal an open stream is finished; events that nobody takes are
 // said, with exit code 3.
 func TestProxyStops(t *testing.T) {
@@ -149,7 +191,7 @@ func TestProxyStops(t *testing.T) {
 	if err != nil || !strings.Contains(string(data), "[DONE]") {
 		t.Errorf("%v after %s", err, data)
 	}
-	if got := <-code; got != exitUndecided || !strings.Contains(p.stderr.String(), "1 events were dropped") {
+	if got := <-code; got != exitUndecided || !strings.Contains(p.stderr.String(), "dropped 1 of the events: ") {
 		t.Errorf("exit code %d\n%s", got, p.stderr)
 	}
 }

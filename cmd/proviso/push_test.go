@@ -55,7 +55,7 @@ func TestPushAndName(t *testing.T) {
 	s := startServe(t, dir, model.URL)
 	proviso(1, "eval", "-c", "suite.yaml")
 
-	if _, errs := proviso(2, "push", "last", s.url); !strings.Contains(errs, "PROVISO_API_KEY holds the key") {
+	if _, errs := proviso(2, "push", "last", s.url); !strings.Contains(errs, "PROVISO_API_KEY is not set") {
 		t.Errorf("without a key: %s", errs)
 	}
 	secret = read

@@ -162,20 +162,34 @@ func thisMachine(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
+// said is what a server says of a request that it does not accept.
+type said struct {
+	Detail, Title string
+	Errors        []struct{ Pointer, Message, Nearest string }
+}
+
+// saidBy reads the body of a refusal; another server answers otherwise.
+func saidBy(resp *http.Response) (p said) {
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
+	_ = json.Unmarshal(data, &p)
+	return p
+}
+
 // refusal is the error for an answer other than the expected one.
 func refusal(u *url.URL, resp *http.Response) error {
-	var p struct {
-		Detail, Title string
-		Errors        []struct{ Message string }
-	}
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
-	_ = json.Unmarshal(data, &p) // another server answers otherwise
+	p := saidBy(resp)
+	return p.refusal(u, resp)
+}
+
+func (p *said) refusal(u *url.URL, resp *http.Response) error {
 	text := p.Detail
 	if text == "" {
 		text = p.Title
 	}
 	for _, e := range p.Errors[:min(len(p.Errors), 3)] {
-		text += ": " + e.Message
+		if !strings.Contains(text, e.Message) { // the detail of one mistake is its message
+			text += ": " + e.Message
+		}
 	}
 	if text == "" {
 		text = "the answer does not come from a proviso server"
@@ -185,6 +199,9 @@ func refusal(u *url.URL, resp *http.Response) error {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		code, hint = proviso.Refused, "; "+keyVariable+" holds the key"
+		if resp.Request.Header.Get("Authorization") == "" {
+			hint = "; " + keyVariable + " is not set: it holds the key"
+		}
 	case http.StatusNotFound:
 		code = proviso.NotFound
 	case http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusConflict, http.StatusUnsupportedMediaType:

@@ -50,6 +50,7 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	}
 	if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
 		a.warn("criteria cannot be judged: " + err.Error())
+		f.server.NoJudge = err.Error()
 	}
 	clients.Engines.Client = requests.Client() // suites share its connections
 	f.server.Judge = requests

@@ -21,10 +21,11 @@ import (
 func TestWorkers(t *testing.T) {
 	t.Parallel()
 	postgres := postgrestest.StartFor(t)
-	if err := postgres.Run("CREATE DATABASE p", "postgres"); err != nil {
+	url, err := postgres.Create("p")
+	if err != nil {
 		t.Fatal(err)
 	}
-	database := postgres.URL("p")
+	database := url
 	const rows, parallel = 60, 4
 	var mu sync.Mutex
 	asked := map[string]int{}

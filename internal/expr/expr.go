@@ -6,10 +6,12 @@ package expr
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"cel.dev/cel-go/cel"
+	celast "cel.dev/cel-go/common/ast"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/value"
@@ -29,24 +31,50 @@ type dialect struct {
 	cost  uint64
 	names []string // variables that a condition can use
 	env   func() (*cel.Env, error)
+	typed func() (*cel.Env, error) // knows what the variables hold; nil if they hold anything
 }
 
 func newDialect(key string, cost uint64, names ...string) *dialect {
-	return &dialect{key, cost, names, sync.OnceValues(func() (*cel.Env, error) {
+	return &dialect{key: key, cost: cost, names: names, env: environment(names, func(string) *cel.Type { return cel.DynType })}
+}
+
+func environment(names []string, typeOf func(name string) *cel.Type) func() (*cel.Env, error) {
+	return sync.OnceValues(func() (*cel.Env, error) {
 		opts, err := standardLibrary()
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range names {
-			opts = append(opts, cel.Variable(name, cel.DynType))
+			opts = append(opts, cel.Variable(name, typeOf(name)))
 		}
 		return cel.NewCustomEnv(opts...)
-	})}
+	})
+}
+
+// eventDialect is the conditions on events. Their variables hold anything for CEL, so that
+// numbers compare as people expect; what they really hold only tells whether a condition
+// can be true or false at all.
+func eventDialect(names ...string) *dialect {
+	d := newDialect("where", maxEventCost, names...)
+	d.typed = environment(names, func(name string) *cel.Type {
+		switch name {
+		case "cost", "latency_ms":
+			return cel.DoubleType
+		case "usage":
+			return cel.MapType(cel.StringType, cel.DoubleType)
+		case "segment":
+			return cel.MapType(cel.StringType, cel.StringType)
+		case "metadata":
+			return cel.MapType(cel.StringType, cel.DynType)
+		}
+		return cel.StringType
+	})
+	return d
 }
 
 var (
 	ofCases  = newDialect("when", maxCost, "vars", "metadata")
-	ofEvents = newDialect("where", maxEventCost, "id", "agent", "time", "conversation", "input", "output", "context", "version", "prompt", "model", "segment", "user", "metadata", "usage", "cost", "latency_ms", "error")
+	ofEvents = eventDialect("id", "agent", "time", "conversation", "input", "output", "context", "version", "prompt", "model", "segment", "user", "metadata", "usage", "cost", "latency_ms", "error")
 )
 
 // Condition is a compiled expression. It is safe for concurrent use.
@@ -73,6 +101,9 @@ func (d *dialect) compile(text string) (*Condition, error) {
 	if issues.Err() != nil {
 		return nil, d.mistake(text, issues)
 	}
+	if gives := d.gives(ast, text); gives != "" {
+		return nil, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("%s %q is no condition: it gives %s, not true or false", d.key, text, gives)}
+	}
 	program, err := env.Program(ast, cel.CostLimit(d.cost), cel.InterruptCheckFrequency(100))
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Invalid, "%s %q: %w", d.key, text, err)
@@ -80,10 +111,43 @@ func (d *dialect) compile(text string) (*Condition, error) {
 	return &Condition{key: d.key, text: text, program: program}, nil
 }
 
+// gives is what an expression gives that can never be true or false, "" if it can.
+func (d *dialect) gives(ast *cel.Ast, text string) string {
+	out := ast.OutputType()
+	if out == cel.DynType && d.typed != nil {
+		// Types that do not fit are no mistake here: the untyped environment took them.
+		if env, err := d.typed(); err == nil {
+			if known, issues := env.Compile(text); issues.Err() == nil {
+				out = known.OutputType()
+			}
+		}
+	}
+	if root := ast.NativeRep().Expr(); root.Kind() == celast.CallKind && slices.Contains(arithmetic, root.AsCall().FunctionName()) {
+		if out.Kind() == cel.DynKind {
+			return "a number or a text"
+		}
+	}
+	switch out.Kind() {
+	case cel.BoolKind, cel.DynKind, cel.TypeParamKind:
+		return ""
+	case cel.DoubleKind, cel.IntKind, cel.UintKind:
+		return "a number"
+	case cel.StringKind:
+		return "a text"
+	case cel.MapKind:
+		return "an object"
+	case cel.ListKind:
+		return "a list"
+	}
+	return "a " + out.TypeName()
+}
+
+// mistake says why a text is no expression, in words that need no knowledge of the parser.
 func (d *dialect) mistake(text string, issues *cel.Issues) error {
 	var all []string
 	for _, e := range issues.Errors() {
 		message, _, _ := strings.Cut(e.Message, " (in container")
+		message = plainSyntax(message)
 		all = append(all, fmt.Sprintf("column %d: %s", e.Location.Column()+1, message))
 	}
 	return &proviso.Error{
@@ -91,6 +155,28 @@ func (d *dialect) mistake(text string, issues *cel.Issues) error {
 		Message: fmt.Sprintf("%s %q is no valid condition: %s", d.key, text, strings.Join(all, "; ")),
 		Valid:   d.names,
 	}
+}
+
+// plainSyntax rewrites what the parser says of a text that it cannot read.
+func plainSyntax(message string) string {
+	rest, ok := strings.CutPrefix(message, "Syntax error: ")
+	if !ok {
+		return message
+	}
+	found := rest
+	for _, before := range []string{"mismatched input ", "extraneous input ", "no viable alternative at input ", "token recognition error at: ", "missing "} {
+		if f, ok := strings.CutPrefix(rest, before); ok {
+			found, _, _ = strings.Cut(f, " expecting ")
+			break
+		}
+	}
+	switch {
+	case strings.Contains(found, "<EOF>"):
+		return "the condition ends too early"
+	case found == rest:
+		return rest
+	}
+	return "unexpected " + found
 }
 
 // Holds evaluates the condition. An unknown name, a result that is not a boolean, and

@@ -22,7 +22,6 @@ func TestHolds(t *testing.T) {
 		`metadata.tier.startsWith("g")`:            "true",
 		`vars.lang.matches("^d")`:                  "true",
 		`vars.missing == 1`:                        "no such key",
-		`vars.n + 1`:                               "not true or false",
 		`vars.tags.all(x, vars.tags.all(y, true))`: "true",
 
 		`vars.two * 1.1 > 1.0 && 1.1 * vars.two > 1.0`:      "true",
@@ -85,9 +84,29 @@ func TestCompileMistakes(t *testing.T) {
 		`varz.a`:      "undeclared reference to 'varz'",
 		`"a`:          "column",
 		`"a" * 2 > 1`: "no matching overload",
+		`vars.n + 1`:  "not true or false",
+		`"de"`:        "it gives a text, not true or false",
+		`vars.a == (`: "the condition ends too early",
+		`vars.a = 1`:  "unexpected ",
 	} {
 		if _, err := expr.Compile(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Compile(%s) = %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestConditionsOfEvents: a condition that can never be true or false is found before an
+// event comes.
+func TestConditionsOfEvents(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`agent`: "a text", `segment.lang`: "a text", `cost`: "a number", `latency_ms * 2`: "a number", `usage.total`: "a number", `metadata`: "an object", `segment`: "an object",
+		`size(output)`: "a number", `"de"`: "a text", `[1]`: "a list", `user == "" ? "a" : "b"`: "a text", `input + output`: "a text",
+		`metadata.premium`: "", `latency_ms == 0`: "", `cost > 1`: "", `latency_ms / 1000 > 2`: "", `segment.lang == 'de'`: "", `user != null`: "", `true`: "", `has(segment.lang)`: "", `agent in ["a", "b"]`: "",
+	} {
+		_, err := expr.CompileWhere(text)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
 }

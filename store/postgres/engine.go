@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -23,8 +24,9 @@ var _ sqldb.Engine = (*engine)(nil)
 // engine is PostgreSQL.
 type engine struct {
 	db     *sql.DB
-	place  string       // the database, for messages
-	offset atomic.Int64 // of the clock of the database, in nanoseconds
+	place  string           // the database, for messages
+	offset atomic.Int64     // of the clock of the database, in nanoseconds
+	clock  func() time.Time // nil for that of the machine
 	stop   chan struct{}
 }
 

@@ -8,9 +8,11 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -182,6 +184,37 @@ func ofPrompt(hash string) string { return "prompt\x00" + hash }
 // ofComment names the comment of a thumb.
 func ofComment(p store.Project, f *ingest.Feedback) string {
 	return "comment\x00" + string(p) + "\x00" + f.Event + "\x00" + f.TraceID + "\x00" + f.User
+}
+
+// sealedText begins an error of a watch that is sealed; the rest is base64, because the
+// column holds text.
+const sealedText = "sealed:"
+
+// ofError names the error of a watch.
+func ofError(watch int64) string { return fmt.Sprintf("error of watch %d", watch) }
+
+// sealError makes the stored form of why an event could not be evaluated, which may quote
+// what is sealed.
+func (c *contents) sealError(watch int64, why string, day int64) (string, error) {
+	if c.secret == nil || why == "" {
+		return why, nil
+	}
+	stored, err := c.pack(ofError(watch), []byte(why), day)
+	return sealedText + base64.StdEncoding.EncodeToString(stored), err
+}
+
+// openError is the inverse of sealError. Without the key, there is no error.
+func (c *contents) openError(watch int64, stored string) string {
+	text, isSealed := strings.CutPrefix(stored, sealedText)
+	data, err := base64.StdEncoding.DecodeString(text)
+	if !isSealed || err != nil {
+		return stored
+	}
+	why, err := c.unpack(ofError(watch), data)
+	if err != nil {
+		return ""
+	}
+	return string(why)
 }
 
 // packEvent makes the stored form of the texts of an event.

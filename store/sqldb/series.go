@@ -14,7 +14,8 @@ const (
 		SELECT min(assertion) FROM watch_hour WHERE watch = ?1
 		UNION ALL SELECT (SELECT min(assertion) FROM watch_hour WHERE watch = ?1 AND assertion > watched.id) FROM watched WHERE watched.id IS NOT NULL) `
 	watchedAssertion = `WITH watched (id) AS (SELECT id FROM watch_term WHERE text = ?5) `
-	rolledTotals     = "sum(h.pass), sum(h.fail), sum(h.errors), sum(h.skipped), sum(h.sw), sum(h.swf), sum(h.sww), sum(h.cost)"
+	rolledTotals     = "CAST(sum(h.pass) AS BIGINT) << 32 | CAST(sum(h.fail) AS BIGINT), CAST(sum(h.errors) AS BIGINT) << 32 | CAST(sum(h.skipped) AS BIGINT), sum(h.sw), sum(h.swf), sum(h.sww), sum(h.cost)"
+	rolledRow        = "h.pass << 32 | h.fail, h.errors << 32 | h.skipped, h.sw, h.swf, h.sww, h.cost"
 )
 
 // Series implements [store.EventJobs].
@@ -31,7 +32,7 @@ func (d project) Series(ctx context.Context, f store.SeriesFilter) ([]store.Buck
 		query = watchedAssertion
 	}
 	if f.Step >= time.Hour {
-		query += hourSeries(f.By)
+		query += hourSeries(f.By, f.Step)
 		args = append(args, int64(f.Step/time.Hour), f.From.Unix()/(60*60), (f.To.Unix()+60*60-1)/(60*60))
 	} else {
 		query += verdictSeries(f.By)
@@ -41,74 +42,129 @@ func (d project) Series(ctx context.Context, f store.SeriesFilter) ([]store.Buck
 		args = append(args, f.Assertion)
 	}
 	rows, err := d.query(ctx, query, args...)
-	list, err := collect(d.DB, rows, err, func(row scanner) (b coded, err error) {
-		var start int64
-		err = row.Scan(&b.assertion, &start, &b.version, &b.judge, &b.segment, &b.Pass, &b.Fail, &b.Errors, &b.Skipped, &b.Weight, &b.Failing, &b.Squares, &b.Cost)
-		if b.Start = time.UnixMicro(start).UTC(); f.Step >= time.Hour {
-			b.Start = time.Unix(start*60*60, 0).UTC()
-		}
-		return b, err
-	})
 	if err != nil {
-		return nil, err
+		return nil, d.failed("read", err)
 	}
-	return d.decoded(ctx, list)
+	defer rows.Close()
+	var list []store.Bucket
+	var terms []bucketTerms
+	var row bucketRow
+	row.point()
+	for rows.Next() {
+		if err := rows.Scan(row.into[:]...); err != nil {
+			return nil, d.failed("read", err)
+		}
+		b, of := row.bucket(f.By, f.Step)
+		list, terms = append(list, b), append(terms, of)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, d.failed("read", err)
+	}
+	return list, d.named(ctx, list, terms)
+}
+
+// bucketRow is a row of a series as the driver gives it: two numbers of 32 bits in each of
+// the first four columns, which are the id of the assertion and the step since 1970, the ids
+// of version and judge or that of the segment, pass and fail, errors and skipped; then the
+// weights and the cost. A dashboard has tens of thousands of rows, and each column of one
+// costs two locks of SQLite; a number that is scanned into another type is converted by
+// its text.
+type bucketRow struct {
+	got  [8]any
+	into [8]any // pointers to got
+}
+
+func (r *bucketRow) point() {
+	for i := range r.got {
+		r.into[i] = &r.got[i]
+	}
+}
+
+func (r *bucketRow) two(i int) (high, low int64) {
+	n, _ := r.got[i].(int64)
+	return n >> 32, n & (1<<32 - 1)
+}
+
+// real is a number that may be whole, such as a sum of zeros.
+func (r *bucketRow) real(i int) float64 {
+	if f, ok := r.got[i].(float64); ok {
+		return f
+	}
+	n, _ := r.got[i].(int64)
+	return float64(n)
+}
+
+// bucket is the row without its texts, and their ids.
+func (r *bucketRow) bucket(by store.SeriesBy, step time.Duration) (b store.Bucket, of bucketTerms) {
+	var slot int64
+	of.assertion, slot = r.two(0)
+	if of.version, of.judge = r.two(1); by == store.BySegment {
+		of.segment, of.judge = of.judge, 0
+	}
+	pass, fail := r.two(2)
+	errors, skipped := r.two(3)
+	return store.Bucket{Start: time.UnixMicro(slot * step.Microseconds()).UTC(), Pass: int(pass), Fail: int(fail), Errors: int(errors), Skipped: int(skipped),
+		Weight: r.real(4), Failing: r.real(5), Squares: r.real(6), Cost: r.real(7)}, of
 }
 
 // hourSeries adds up rollups: parameters are the watch, the hours of a step, and the range.
-func hourSeries(by store.SeriesBy) string {
-	table, columns, group := "watch_hour", "0, 0, 0", ""
+// A step of an hour has one row for each line, so that nothing is added up.
+func hourSeries(by store.SeriesBy, step time.Duration) string {
+	table := "watch_hour"
+	if by == store.BySegment {
+		table = "watch_hour_segment"
+	}
+	ids, group := seriesIDs(by)
+	from := " FROM watched CROSS JOIN " + table + " h ON h.watch = ?1 AND h.assertion = watched.id AND h.hour >= ?3 AND h.hour < ?4"
+	if step == time.Hour && by != "" {
+		return "SELECT h.assertion << 32 | h.hour / ?2, " + ids + ", " + rolledRow + from
+	}
+	return "SELECT h.assertion << 32 | h.hour / ?2 AS start, " + ids + ", " + rolledTotals + from + " GROUP BY start" + group + " ORDER BY start" + group
+}
+
+// seriesIDs are the ids that tell lines of an assertion apart, as a column and as the columns
+// that rows are grouped by.
+func seriesIDs(by store.SeriesBy) (column, group string) {
 	switch by {
 	case store.ByVersion:
-		columns, group = "h.version, h.judge, 0", ", h.version, h.judge"
+		return "h.version << 32 | h.judge", ", h.version, h.judge"
 	case store.BySegment:
-		table, columns, group = "watch_hour_segment", "0, 0, h.segment", ", h.segment"
+		return "h.segment", ", h.segment"
 	}
-	return "SELECT h.assertion, h.hour / ?2 * ?2, " + columns + ", " + rolledTotals + " FROM watched CROSS JOIN " + table +
-		" h ON h.watch = ?1 AND h.assertion = watched.id AND h.hour >= ?3 AND h.hour < ?4 GROUP BY h.assertion, h.hour / ?2 * ?2" + group + " ORDER BY h.assertion, h.hour / ?2 * ?2" + group
+	return "0", ""
 }
 
 // verdictSeries adds up verdicts: parameters are the watch, the microseconds of a step, and
 // the range.
 func verdictSeries(by store.SeriesBy) string {
-	columns, group := "0, 0, 0", ""
-	switch by {
-	case store.ByVersion:
-		columns, group = "h.version, h.judge, 0", ", h.version, h.judge"
-	case store.BySegment:
-		columns, group = "0, 0, h.segment", ", h.segment"
-	}
-	return `SELECT h.assertion, h.time / ?2 * ?2, ` + columns + `, count(*) FILTER (WHERE h.status = 1), count(*) FILTER (WHERE h.status = 2), count(*) FILTER (WHERE h.status = 0), count(*) FILTER (WHERE h.status = 3),
+	ids, group := seriesIDs(by)
+	return `SELECT h.assertion << 32 | h.time / ?2 AS start, ` + ids + `, count(*) FILTER (WHERE h.status = 1) << 32 | count(*) FILTER (WHERE h.status = 2), count(*) FILTER (WHERE h.status = 0) << 32 | count(*) FILTER (WHERE h.status = 3),
 		sum(CASE WHEN h.status IN (1, 2) THEN 1 / h.probability ELSE 0.0 END), sum(CASE WHEN h.status = 2 THEN 1 / h.probability ELSE 0.0 END), sum(CASE WHEN h.status IN (1, 2) THEN 1 / (h.probability * h.probability) ELSE 0.0 END), sum(h.cost)
 		FROM watched CROSS JOIN watch_verdict h ON h.watch = ?1 AND h.assertion = watched.id AND h.time >= ?3 AND h.time < ?4
-		GROUP BY h.assertion, h.time / ?2 * ?2` + group + " ORDER BY h.assertion, h.time / ?2 * ?2" + group
+		GROUP BY start` + group + " ORDER BY start" + group
 }
 
-// coded is a bucket whose texts are ids of terms.
-type coded struct {
-	store.Bucket
-	assertion, version, judge, segment int64
-}
+// bucketTerms are the ids of the texts of a bucket.
+type bucketTerms struct{ assertion, version, judge, segment int64 }
 
-// decoded returns buckets with their texts.
-func (d project) decoded(ctx context.Context, list []coded) ([]store.Bucket, error) {
+// named puts the texts into buckets.
+func (d project) named(ctx context.Context, list []store.Bucket, ids []bucketTerms) error {
 	terms := map[int64]string{0: ""}
-	buckets := make([]store.Bucket, 0, len(list))
-	for _, b := range list {
-		for _, of := range [...]struct {
+	for i := range list {
+		b, of := &list[i], &ids[i]
+		for _, t := range [...]struct {
 			id int64
 			to *string
-		}{{b.assertion, &b.Assertion}, {b.version, &b.Version}, {b.judge, &b.Judge}, {b.segment, &b.Segment}} {
-			text, known := terms[of.id]
+		}{{of.assertion, &b.Assertion}, {of.version, &b.Version}, {of.judge, &b.Judge}, {of.segment, &b.Segment}} {
+			text, known := terms[t.id]
 			if !known {
-				if err := d.queryRow(ctx, "SELECT text FROM watch_term WHERE id = ?", of.id).Scan(&text); err != nil {
-					return nil, d.failed("read", err)
+				if err := d.queryRow(ctx, "SELECT text FROM watch_term WHERE id = ?", t.id).Scan(&text); err != nil {
+					return d.failed("read", err)
 				}
-				terms[of.id] = text
+				terms[t.id] = text
 			}
-			*of.to = text
+			*t.to = text
 		}
-		buckets = append(buckets, b.Bucket)
 	}
-	return buckets, nil
+	return nil
 }

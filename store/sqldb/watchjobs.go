@@ -228,7 +228,11 @@ func (t *tx) endAllLeases(now time.Time) error {
 
 // noteEventError keeps why the latest event could not be evaluated.
 func (t *tx) noteEventError(watch int64, why string, now time.Time) error {
-	_, err := t.exec("UPDATE watch SET last_error = ?, error = ? WHERE seq = ?", micros(now), strings.ToValidUTF8(excerpt.Bytes(why, store.MaxExcerpt), "\uFFFD"), watch)
+	text, err := t.db.contents.sealError(watch, strings.ToValidUTF8(excerpt.Bytes(why, store.MaxExcerpt), "\uFFFD"), dayOf(now))
+	if err != nil {
+		return err
+	}
+	_, err = t.exec("UPDATE watch SET last_error = ?, error = ? WHERE seq = ?", micros(now), text, watch)
 	return err
 }
 

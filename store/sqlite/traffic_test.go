@@ -74,8 +74,24 @@ func TestSealedContents(t *testing.T) {
 	if _, err := in.AddFeedback(t.Context(), ingest.Feedback{Event: "a", Value: 1, Time: time.Now(), Comment: secretText}); err != nil {
 		t.Fatal(err)
 	}
+	if _, _, err := in.PutWatch(t.Context(), store.NewWatch{Name: "w", Content: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.EnqueueEvents(t.Context(), "w", []store.Backfill{{Event: "a", Probability: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	leases, err := in.LeaseEvents(t.Context(), store.LeaseEvents{Watch: "w", Limit: 1, Lease: time.Minute})
+	if err != nil || len(leases) != 1 {
+		t.Fatal(leases, err)
+	}
+	if _, err := in.SettleEvents(t.Context(), "w", []store.EventResult{{EventLease: leases[0], Error: "the judge said: " + secretText}}); err != nil {
+		t.Fatal(err)
+	}
 	check := func(in store.ProjectStore) {
 		t.Helper()
+		if h, err := in.WatchHealth(t.Context(), "w", time.Now()); err != nil || h.Error != "the judge said: "+secretText {
+			t.Errorf("%+v, %v", h, err)
+		}
 		for id, want := range map[string]string{"before": "in the clear", "a": secretText} {
 			if e, err := in.Event(t.Context(), id); err != nil || e.Output != want {
 				t.Errorf("%s: %q, %v", id, e.Output, err)

@@ -307,7 +307,7 @@ export interface SpadeSelection {
 export type WatchState = 'ok' | 'learning' | 'alarm' | 'silent';
 export interface WatchView {
   name: string; version: number; hash: string; created_at: string; updated_at: string; created_by?: string; watch: Record<string, unknown>; anchors: number; state: WatchState;
-  causes?: string[]; open_alarms: number; queue: WatchQueue; spend: WatchSpend; last_verdict?: string; last_error?: string; error?: string; charts: ChartView[]; false_alarms?: string;
+  causes?: string[]; open_alarms: number; queue: WatchQueue; spend: WatchSpend; last_verdict?: string; last_error?: string; error?: string; charts: ChartView[]; false_alarms?: string; warnings?: string[];
 }
 export interface WatchQueue { pending: number; oldest?: string; dropped_today: number }
 export interface WatchSpend { day: string; budget?: number; spent: number; reserved: number; uncertain: number; events: number }

@@ -1,4 +1,4 @@
-// The look of eight views in two themes, compared with pictures that a person has seen.
+// The look of its views in two themes, compared with pictures that a person has seen.
 //
 //   UPDATE=1 node run.mjs all look    writes the pictures anew; look at them before you commit
 //
@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { enter, launch, open, ready, view } from './harness.mjs';
 import { ids } from './app.browser.mjs';
 import { report } from './report.browser.mjs';
+import { pretend } from './monitordata.mjs';
 import { ok, test } from './tests.mjs';
 import { screens } from './screens.mjs';
 
@@ -55,7 +56,10 @@ export async function difference(a, b) {
   }, [a.toString('base64'), b.toString('base64'), tolerance.channel, coarse]);
 }
 
-export const views = ['runs', 'run', 'case', 'compare', 'assertions', 'judges', 'prompts', 'report'];
+// monitored are the views of the monitor, on what a made-up server says.
+const monitored = { monitor: '/monitor', watch: '/monitor/tone', 'alarm-agent': '/alarms/alarm_agent', 'alarm-judge': '/alarms/alarm_judge', 'alarm-mix': '/alarms/alarm_mix', 'alarm-silent': '/alarms/alarm_silent', traffic: '/traffic', event: '/traffic?event=e2484' };
+
+export const views = ['runs', 'run', 'case', 'compare', 'assertions', 'judges', 'prompts', 'report', ...Object.keys(monitored)];
 
 // shoot opens a view at a fixed time and returns its picture.
 export async function shoot(name, { theme = 'light', width = 1440, height = 900 } = {}) {
@@ -65,6 +69,8 @@ export async function shoot(name, { theme = 'light', width = 1440, height = 900 
     if (name === 'report') {
       await o.page.goto((await report('support')).url);
       await ready(o.page);
+    } else if (monitored[name]) {
+      await enter(o.page, (await pretend(o.page, 6)).server, monitored[name]);
     } else {
       await enter(o.page, await view('support', 'before', 'repeats', 'passed'), screens.find((s) => s.name === name).path(ids()));
     }

@@ -26,12 +26,13 @@ const Require = "PROVISO_TEST_POSTGRES"
 
 // Server is a running server, which ends with the process.
 type Server struct {
-	folder  string // of the socket and the data
-	bin     string
-	user    *user.User // that the server runs as: not root
-	command *exec.Cmd
-	ended   chan struct{} // nil if it does not run
-	made    atomic.Int64
+	folder   string // of the socket and the data
+	bin      string
+	user     *user.User // that the server runs as: not root
+	command  *exec.Cmd
+	ended    chan struct{} // nil if it does not run
+	made     atomic.Int64
+	settings []string
 }
 
 var (
@@ -80,11 +81,12 @@ func need(t testing.TB) {
 	}
 }
 
-// StartFor starts a server of its own for a test that stops it.
-func StartFor(t testing.TB) *Server {
+// StartFor starts a server of its own for a test that stops it, or that wants settings, such
+// as "-c", "fsync=on".
+func StartFor(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	need(t)
-	s, err := Start()
+	s, err := Start(settings...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +115,7 @@ func newDatabase(template string) (string, error) {
 		return "", err
 	}
 	name := fmt.Sprintf("test%d", s.made.Add(1))
-	return s.URL(name), s.Run("CREATE DATABASE "+name+" TEMPLATE "+template, "postgres")
+	return s.URL(name), s.Run("CREATE DATABASE "+name+" OWNER app TEMPLATE "+template, "postgres")
 }
 
 // programs returns the folder of the programs of PostgreSQL.
@@ -131,7 +133,7 @@ func programs() (string, error) {
 }
 
 // Start starts a server. It is stopped when the process ends, however it ends, or by Stop.
-func Start() (*Server, error) {
+func Start(settings ...string) (*Server, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
@@ -140,7 +142,7 @@ func Start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{folder: folder, bin: bin}
+	s := &Server{folder: folder, bin: bin, settings: settings}
 	if os.Getuid() == 0 { // PostgreSQL refuses root
 		if s.user, err = user.Lookup("postgres"); err != nil {
 			if s.user, err = user.Lookup("nobody"); err != nil {
@@ -156,7 +158,16 @@ func Start() (*Server, error) {
 	if err := s.do("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
 		return nil, fmt.Errorf("initdb: %w", err)
 	}
-	return s, s.Restart()
+	if err := s.Restart(); err != nil {
+		return nil, err
+	}
+	return s, s.Run("CREATE ROLE app LOGIN", "postgres")
+}
+
+// Create makes an empty database and returns its URL. Its role is not a superuser, which
+// policies would not bind.
+func (s *Server) Create(name string) (url string, err error) {
+	return s.URL(name), s.Run("CREATE DATABASE "+name+" OWNER app", "postgres")
 }
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
@@ -191,8 +202,8 @@ func (s *Server) Restart() error {
 }
 
 func (s *Server) start() error {
-	c := s.do("postgres", "-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "max_connections=300", "-c", "shared_buffers=128MB", "-c", "log_min_messages=panic")
+	c := s.do("postgres", append([]string{"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "fsync=off",
+		"-c", "max_connections=300", "-c", "shared_buffers=128MB", "-c", "log_min_messages=panic"}, s.settings...)...)
 	if err := c.Start(); err != nil {
 		return err
 	}
@@ -234,14 +245,18 @@ func (s *Server) Remove() {
 
 // URL is that of a database of the server.
 func (s *Server) URL(database string) string {
-	return "postgres://proviso@/" + database + "?host=" + url.QueryEscape(s.folder)
+	return s.as("app", database)
 }
 
-// Run executes SQL.
+func (s *Server) as(role, database string) string {
+	return "postgres://" + role + "@/" + database + "?host=" + url.QueryEscape(s.folder)
+}
+
+// Run executes SQL as a superuser.
 func (s *Server) Run(sql, database string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	c, err := pgx.Connect(ctx, s.URL(database))
+	c, err := pgx.Connect(ctx, s.as("proviso", database))
 	if err != nil {
 		return err
 	}

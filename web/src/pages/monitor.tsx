@@ -22,7 +22,7 @@ export default function Monitor() {
 
 const watchColumns: Col<WatchView>[] = [
   { label: 'Watch', wide: true, cell: (w) => <a href={watchPage(w.name)}>{plain(w.name)}</a> },
-  { label: 'State', cell: (w) => <><WatchMark state={w.state} />{w.causes?.length ? <small class="muted"> {w.causes.map(causeText).join(', ')}</small> : null}</> },
+  { label: 'State', cell: (w) => <><WatchMark state={w.state} />{w.causes?.length ? <small class="muted"> {w.causes.map(causeText).join(', ')}</small> : null}{w.warnings?.length ? <small class="muted"> {w.warnings.map((text) => plain(shorten(text, 200))).join(' ')}</small> : null}</> },
   { label: 'Open alarms', num: true, cell: (w) => count(w.open_alarms) },
   { label: 'Last verdict', cell: (w) => (w.last_verdict ? <span class="nowrap">{when(w.last_verdict)}</span> : <span class="muted">never</span>) },
   { label: 'Waiting', num: true, cell: (w) => count(w.queue.pending) },

@@ -9,7 +9,7 @@ import { StatusMark } from '../parts/status';
 import { Text, plain, shorten } from '../text';
 import { address, change, usePlace } from '../url';
 import { eventPage } from '../watch/state';
-import { ToDataset, ToQueue, ToSpade, queryOf, type Filter } from '../watch/take';
+import { ToDataset, ToPlayground, ToQueue, ToSpade, queryOf, type Filter } from '../watch/take';
 import { Field, Filters, Search } from './filters';
 import { Heading } from './heading';
 import { items } from './items';
@@ -125,6 +125,7 @@ function One({ id }: { id: string }) {
           <Facts e={e} />
           <Event e={e} open />
           {e.feedback?.length ? <section aria-labelledby="thumbs"><h2 id="thumbs">Thumbs</h2><ul>{e.feedback.map((f, i) => <li key={i}>{f.value > 0 ? '▲ up' : '▼ down'}{f.user && ' by ' + plain(shorten(f.user, 60))}, {when(f.time)}{f.comment && <>: <Text of={f.comment} /></>}</li>)}</ul></section> : null}
+          {e.kept && !e.failed && <ToPlayground e={e} />}
           {e.kept && <><ToDataset events={[e.id]} /><ToQueue events={[e.id]} name={e.agent} summary="Label it" /></>}
           {e.prompt && <><ToSpade filter={{ agent: e.agent, prompt: e.prompt }} /><p><Download href={'/v1/agents/' + encodeURIComponent(e.agent) + '/prompts?limit=200'} name="prompts.json">Download its prompts</Download></p></>}
         </>

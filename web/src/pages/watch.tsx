@@ -56,6 +56,7 @@ const chartOf = (l: SeriesLine, charts: ChartView[]): ChartView | undefined =>
 function About({ w }: { w: WatchView }) {
   return (
     <>
+      {w.warnings?.map((text) => <p key={text} class="remark bad" role="status"><span aria-hidden="true">! </span>{plain(shorten(text, 500))}</p>)}
       {w.causes?.map((c) => <p key={c} class="remark bad" role="status">Silent: {causeText(c)}.{w.error && ' Last error: ' + plain(shorten(w.error, 300))}</p>)}
       <p class="muted">{w.false_alarms && plain(w.false_alarms) + ' '}{w.queue.pending > 0 && plural(w.queue.pending, 'event') + ' wait. '}{w.queue.dropped_today > 0 && count(w.queue.dropped_today) + ' were not evaluated today, because too many waited. '}Spent today: {dollars(w.spend.spent)}{w.spend.budget ? ' of ' + dollars(w.spend.budget) : ''}{w.spend.uncertain > 0 && ', and perhaps ' + dollars(w.spend.uncertain) + ' more'}.</p>
       <details><summary>As it is configured (version {w.version})</summary><pre tabIndex={0}>{plain(JSON.stringify(w.watch, null, 2))}</pre></details>

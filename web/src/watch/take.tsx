@@ -4,7 +4,7 @@ import type { AgentPrompt, ChangedDataset, Page, Problem, TrafficEvent } from '.
 import { Failure, ask, get } from '../load';
 import { plural } from '../number';
 import { Failed } from '../parts/states';
-import { plain } from '../text';
+import { plain, shorten } from '../text';
 import { Field } from '../pages/filters';
 import { problemOf } from '../pages/datasets';
 import { items } from '../pages/items';
@@ -61,6 +61,24 @@ export function ToQueue({ filter, events, name, summary = 'Label them' }: { filt
     const q = await ask<{ items: number }>('PUT', '/v1/label-queues/' + encodeURIComponent(name), events ? { events } : { filter: queryOf(filter ?? {}) });
     return <>{plural(q.items, 'item')} to label in <a href={'/label/' + encodeURIComponent(name)}>{plain(name)}</a>.</>;
   }} />;
+}
+
+// ToPlayground opens the playground with what an event was asked and what it answered. What
+// was there before comes back with a click.
+export function ToPlayground({ e }: { e: TrafficEvent }) {
+  const [busy, setBusy] = useState(false), [problem, say] = useState<Problem>();
+  const run = async () => {
+    setBusy(true);
+    try {
+      const { play } = await import('../playground/play'), state = play(), d = state.draft;
+      const to = { prompt: '', promptOf: '', vars: {}, input: e.input ?? '', output: e.output ?? '' };
+      if (d.prompt || d.input || d.output) state.replace(`The texts here were replaced by those of the event ${shorten(e.id, 60)}.`, to);
+      else state.set(to);
+      go('/playground');
+    } catch (e) { say(problemOf(e)); }
+    setBusy(false);
+  };
+  return <div class="take"><button type="button" disabled={busy} onClick={run}>Open in the playground</button>{problem && <Failed problem={problem} />}</div>;
 }
 
 const versionsMost = 20, outputsMost = 1_000_000;

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// checkedWatch is what a server says of a watch that is not stored yet.
+type checkedWatch struct {
+	Version  int      `json:"version"` // that is stored, 0 if there is none
+	Change   string   `json:"change"`  // new, changed or unchanged
+	Warnings []string `json:"warnings"`
+}
+
+// storeWatches lets the server check everything, and then stores it: all or nothing.
+func (a *app) storeWatches(ctx context.Context, f *applyFlags, base *url.URL, doc *document.Document, plan []plannedWatch) error {
+	checked := make([]checkedWatch, len(plan))
+	var wrong proviso.Mistakes
+	for i := range plan {
+		mistakes, err := a.checkWatch(ctx, base, doc, plan, i, &checked[i])
+		if err != nil {
+			return fmt.Errorf("%s: %w; nothing was stored", plan[i].name, err)
+		}
+		wrong = append(wrong, mistakes...)
+	}
+	if err := a.mistakes(onlyOnce(wrong)); err != nil {
+		return err
+	}
+	var others []string // that --prune removes
+	if f.prune {
+		list, err := a.watchesOnServer(ctx, base)
+		if err != nil {
+			return fmt.Errorf("%w; nothing was stored", err)
+		}
+		for _, w := range list {
+			if !slices.ContainsFunc(plan, func(p plannedWatch) bool { return p.name == w.Name }) {
+				others = append(others, w.Name)
+			}
+		}
+	}
+	for i := range plan {
+		if err := a.storeWatch(ctx, f, base, &plan[i], &checked[i]); err != nil {
+			return fmt.Errorf("%w; %d of the watches of the file were stored before it, so apply the file again", err, i)
+		}
+	}
+	for _, name := range others {
+		if err := a.removeWatch(ctx, base.JoinPath(name)); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(a.out, "%s: removed\n", printable(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkWatch lets the server check a watch of the plan, with its set if that is not stored
+// yet. The mistakes have their places in the files.
+func (a *app) checkWatch(ctx context.Context, base *url.URL, doc *document.Document, plan []plannedWatch, i int, to *checkedWatch) (proviso.Mistakes, error) {
+	p := &plan[i]
+	body := value.ObjectOf("watch", p.body)
+	set := p.set
+	if set == nil { // it may be that of another watch of the file
+		at := slices.IndexFunc(plan, func(b plannedWatch) bool { return b.set != nil && "set:"+b.setName == p.body.Text("assertions") })
+		if at >= 0 {
+			set = plan[at].set
+		}
+	}
+	if set != nil {
+		body.Set("set", set.body)
+	}
+	u := base.JoinPath(p.name, "check")
+	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	defer cancel()
+	resp, err := a.askServer(ctx, http.MethodPost, u, bytes.NewReader(value.AppendJSON(nil, body)), "Content-Type", "application/json")
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusOK {
+		if err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxProblem)).Decode(to); err != nil || to.Change == "" {
+			return nil, notOfServer(u)
+		}
+		return nil, nil
+	}
+	said := saidBy(resp)
+	if resp.StatusCode != http.StatusUnprocessableEntity || len(said.Errors) == 0 {
+		return nil, said.refusal(u, resp)
+	}
+	var wrong proviso.Mistakes
+	for _, e := range said.Errors {
+		m := proviso.Mistake{Place: doc.Place(document.Join("", p.name) + strings.TrimPrefix(e.Pointer, "/watch")), Code: proviso.Invalid, Message: e.Message}
+		if rest, ok := strings.CutPrefix(e.Pointer, "/set"); ok && set != nil {
+			m.Place = set.doc.Place(strings.TrimPrefix(rest, set.prefix))
+		}
+		if !strings.Contains(e.Message, "did you mean") {
+			m.Nearest = e.Nearest
+		}
+		wrong = append(wrong, m)
+	}
+	return wrong, nil
+}
+
+// onlyOnce leaves out mistakes that two watches with one set have in common.
+func onlyOnce(list proviso.Mistakes) proviso.Mistakes {
+	var once proviso.Mistakes
+	for _, m := range inOrder(list) {
+		if !slices.ContainsFunc(once, func(b proviso.Mistake) bool { return b.String() == m.String() }) {
+			once = append(once, m)
+		}
+	}
+	return once
+}
+
+// storeWatch stores one watch, its set first, and prints what the server warns of.
+func (a *app) storeWatch(ctx context.Context, f *applyFlags, base *url.URL, p *plannedWatch, checked *checkedWatch) error {
+	if p.set != nil {
+		u, err := a.watchAddress(&f.datasetFlags, setsPath)
+		if err != nil {
+			return err
+		}
+		if err := a.put(ctx, u.JoinPath(p.setName), p.set.body, nil); err != nil {
+			return fmt.Errorf("the set of %s: %w", p.name, err)
+		}
+	}
+	u := base.JoinPath(p.name)
+	var w watchOnServer
+	if err := a.put(ctx, u, p.body, &w); err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	if w.Version == 0 {
+		return notOfServer(u)
+	}
+	for _, text := range checked.Warnings {
+		a.warn(p.name + ": " + text)
+	}
+	_, err := fmt.Fprintf(a.out, "%s version %d: %s\n", printable(w.Name), w.Version, printable(checked.Change))
+	return err
+}
+
+// put stores an object, and reads the answer into to, if that is not nil.
+func (a *app) put(ctx context.Context, u *url.URL, body *value.Object, to any) error {
+	data, err := a.askDatasets(ctx, http.MethodPut, u, bytes.NewReader(value.AppendJSON(nil, body)), "Content-Type", "application/json")
+	if err == nil && to != nil && json.Unmarshal(data, to) != nil {
+		err = notOfServer(u)
+	}
+	return err
+}
+
+func (a *app) removeWatch(ctx context.Context, u *url.URL) error {
+	resp, err := a.askServer(ctx, http.MethodDelete, u, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusNoContent {
+		return refusal(u, resp)
+	}
+	return nil
+}
