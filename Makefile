@@ -56,7 +56,8 @@ demos: demo demo-support demo-models demo-judge demo-spade demo-mutate demo-gate
 test: ## run every test
 	go test ./...
 
-test-postgres: ## run the tests of the server on PostgreSQL, too (needs its programs)
+test-postgres: ## run the tests with PostgreSQL, and those of the server on it (needs its programs; .ci/postgres installs them)
+	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers'
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -short ./server
 
 race: ## run the tests of what is concurrent under the race detector

@@ -210,7 +210,11 @@ func TestCrashes(t *testing.T) {
 			t.Parallel()
 			f := newFleet(t, jobs, lease)
 			f.start()
-			until(t, func() bool { return f.stored.Load() > int64(jobs/4) })
+			for limit := time.Now().Add(3 * time.Minute); f.stored.Load() <= int64(jobs/4); time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(limit) {
+					t.Fatal("the fleet does not get on")
+				}
+			}
 			fault(t, f)
 			f.check(1)
 		})

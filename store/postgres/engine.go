@@ -100,7 +100,7 @@ const lockKind = 0x70727673
 // Lock implements [sqldb.Engine] with advisory locks. Those of two projects may be the same
 // by chance, which costs time only.
 func (e *engine) Lock(ctx context.Context, t *sql.Tx, projects []string) error {
-	_, err := t.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1::int, h) FROM (SELECT DISTINCT hashtext(p) AS h FROM unnest($2::text[]) p ORDER BY 1) projects", lockKind, projects)
+	_, err := t.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1::int, h) FROM (SELECT DISTINCT hashtext(current_schema() || ':' || p) AS h FROM unnest($2::text[]) p ORDER BY 1) projects", lockKind, projects)
 	return err
 }
 
