@@ -3,7 +3,6 @@ package server_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,7 +16,6 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
-	"github.com/proviso-eval/proviso/store/postgres/postgrestest"
 	"github.com/proviso-eval/proviso/store/sqldb"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -37,15 +35,10 @@ func several(t *testing.T, one, other server.Options) (a, b *fixture) {
 	return start(t, one), start(t, other)
 }
 
-// storesOf opens a PostgreSQL database several times.
+// storesOf opens a PostgreSQL database several times. It skips the test unless the tests with
+// PostgreSQL are wanted.
 func storesOf(t *testing.T, n int) (stores []testStore) {
 	t.Helper()
-	if _, err := emptyDatabase(); err != nil {
-		if os.Getenv(postgrestest.Require) != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
 	path := filepath.Join(t.TempDir(), "several")
 	for range n {
 		db, err := openPostgres(t, path, sqldb.Options{Poll: 20 * time.Millisecond, Retry: func(int) time.Duration { return time.Millisecond }})
