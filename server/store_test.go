@@ -22,9 +22,10 @@ type testStore interface {
 	store.Jobs
 }
 
-// onPostgres makes all tests of the server use a PostgreSQL database:
+// onPostgres reports whether all tests of the server use a PostgreSQL database:
 // PROVISO_TEST_STORE=postgres go test ./server.
-var onPostgres = os.Getenv("PROVISO_TEST_STORE") == "postgres"
+// It is read while a test runs, so that the results of `go test` are cached by its value.
+func onPostgres() bool { return os.Getenv("PROVISO_TEST_STORE") == "postgres" }
 
 // emptyStore is the file of an empty database, so that not every test has to
 // create one.
@@ -58,7 +59,7 @@ func openStore(t *testing.T, path string) testStore {
 	o := sqldb.Options{Poll: 20 * time.Millisecond, Retry: func(int) time.Duration { return time.Millisecond }}
 	var db testStore
 	var err error
-	if onPostgres {
+	if onPostgres() {
 		db, err = openPostgres(t, path, o)
 	} else {
 		db, err = openSQLite(t, path, o)

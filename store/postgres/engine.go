@@ -216,6 +216,9 @@ func (e *engine) Erased(context.Context) error { return nil }
 // Alone implements [sqldb.Engine]: several processes may execute runs.
 func (e *engine) Alone() (release func() error, err error) { return nil, nil }
 
+// Several implements [sqldb.Engine].
+func (e *engine) Several() bool { return true }
+
 // Disconnect implements [sqldb.Engine].
 func (e *engine) Disconnect() error {
 	close(e.stop)
