@@ -1,0 +1,16 @@
+-- As step 010 of SQLite.
+ALTER TABLE run ADD COLUMN part_rows BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN parts BIGINT NOT NULL DEFAULT 0;
+
+CREATE TABLE run_part (
+    run        BIGINT NOT NULL REFERENCES run (seq) ON DELETE CASCADE,
+    number     BIGINT NOT NULL,
+    owner      TEXT COLLATE "C" NOT NULL,
+    lease      BIGINT NOT NULL,
+    done       BIGINT NOT NULL DEFAULT 0,
+    attempts   BIGINT NOT NULL,
+    begun_with BIGINT NOT NULL, -- rows that the run had when the part was taken
+    PRIMARY KEY (run, number)
+);
+CREATE INDEX run_part_owner ON run_part (owner) WHERE done = 0;
+CREATE INDEX run_divided ON run (seq) WHERE status = 'running' AND parts > 0;
