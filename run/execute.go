@@ -91,6 +91,7 @@ type execution struct {
 	kept      []*prepared  // the cases; nil if they are read from the suite
 	deadline  time.Time    // deadline of the run; zero if it has none
 	done      map[int]bool // rows of an earlier run that are taken over
+	shares    shares
 
 	mu     sync.Mutex // guards the fields below, summary and metrics
 	groups map[int]*group
@@ -104,7 +105,7 @@ func (p *Plan) shownConfig() *value.Object {
 }
 
 func (p *Plan) start(started time.Time) (*execution, error) {
-	e := &execution{p: p, groups: map[int]*group{}, summary: report.NewSummary(len(p.columns)), metrics: newMetrics(p)}
+	e := &execution{p: p, groups: map[int]*group{}, summary: report.NewSummary(len(p.columns)), metrics: newMetrics(p), shares: shares{take: p.o.Take}}
 	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.shownConfig(), Planned: p.Rows, Types: check.Facts(), Folder: p.o.Folder, Revision: p.o.Revision, Hashes: p.hashes()}
 	for i := range p.columns {
 		e.meta.Columns = append(e.meta.Columns, report.NewColumn(p.columns[i].prompt, p.columns[i].spec))

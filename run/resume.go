@@ -72,10 +72,10 @@ func (e *execution) taken() {
 // takeEarlier copies the rows of an earlier attempt into a run file of their
 // own.
 func (e *execution) takeEarlier() error {
-	if e.p.o.Earlier == nil {
+	e.done = map[int]bool{}
+	if e.p.o.Earlier == nil || e.p.o.Take != nil {
 		return nil
 	}
-	e.done = map[int]bool{}
 	return e.p.o.Earlier(func(index int, row []byte) error {
 		if e.again(row) {
 			return nil

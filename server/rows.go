@@ -24,9 +24,13 @@ func eachRow(ctx context.Context, kept store.Runs, run string, do func(index int
 
 // eachResult is eachRow for what the store has of a row. A page of rows is done in one turn.
 func eachResult(ctx context.Context, kept store.Runs, run string, do func(*store.Result) error) error {
+	return eachSelected(ctx, kept, run, store.ResultFilter{Bare: true}, do)
+}
+
+func eachSelected(ctx context.Context, kept store.Runs, run string, f store.ResultFilter, do func(*store.Result) error) error {
 	page := store.Page{Limit: store.MaxPage}
 	for {
-		list, err := kept.ListResults(ctx, run, store.ResultFilter{Bare: true}, page)
+		list, err := kept.ListResults(ctx, run, f, page)
 		if err != nil {
 			return err
 		}
