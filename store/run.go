@@ -31,6 +31,7 @@ type NewRun struct {
 	CreatedBy string // id of the API key
 	Options   []byte // JSON that the server needs to execute the run; no secrets
 	Rows      int    // number of rows, 0 if not known yet
+	Hash      string // as of [Run], "" if not known yet
 	Division  Division
 	Reply     *Reply // kept in the same transaction, nil if there is none
 }
