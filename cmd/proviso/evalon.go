@@ -147,8 +147,8 @@ func (r *remote) page() string { return transport.URL(runPage(r.run)) }
 
 // remoteState is a run as the server shows it.
 type remoteState struct {
-	ID, Status, Hash, Error, Waiting string
-	Progress                         struct{ Rows, Finished int }
+	ID, Status, Hash, Error string
+	Progress                struct{ Rows, Finished int }
 }
 
 func (s *remoteState) ended() bool {
@@ -178,7 +178,7 @@ func (r *remote) state(ctx context.Context) (state remoteState, err error) {
 
 // fetch is [run.Remote.Fetch].
 func (r *remote) fetch(ctx context.Context, missing *run.Missing, add func(int, []byte) error) error {
-	waiting := ""
+	again := ""
 	for {
 		state, err := r.state(ctx)
 		if err != nil {
@@ -190,10 +190,10 @@ func (r *remote) fetch(ctx context.Context, missing *run.Missing, add func(int, 
 		if state.ended() {
 			return r.finished(&state, missing)
 		}
-		if state.Waiting != waiting && state.Waiting != "" {
-			r.a.warn("the run waits: " + state.Waiting)
+		if state.Error != again && state.Error != "" {
+			r.a.warn("the server tries again: " + report.Line(state.Error, 400))
 		}
-		waiting = state.Waiting
+		again = state.Error
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -23,8 +23,30 @@ type workshop struct {
 	model    *fakemodel.Server
 	database string
 
-	mu    sync.Mutex
-	asked map[string]int
+	mu      sync.Mutex
+	asked   map[string]int
+	limit   float64 // requests a second; 0 is any number
+	room    float64 // for requests now
+	last    time.Time
+	refused int
+}
+
+// refuses reports whether a request is beyond the limit of the model.
+func (w *workshop) refuses() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.limit == 0 {
+		return false
+	}
+	now := time.Now()
+	w.room = min(w.limit/4, w.room+w.limit*now.Sub(w.last).Seconds()) // bursts of a quarter of a second
+	w.last = now
+	if w.room < 1 {
+		w.refused++
+		return true
+	}
+	w.room--
+	return false
 }
 
 // newWorkshop starts a server whose model answers with its prompt after some time.
@@ -36,6 +58,9 @@ func newWorkshop(t *testing.T, latency time.Duration) *workshop {
 	}
 	w := &workshop{database: postgres.URL("p"), asked: map[string]int{}}
 	w.model = fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply {
+		if w.refuses() {
+			return fakemodel.RateLimited("")
+		}
 		w.mu.Lock()
 		w.asked[r.Prompt]++
 		w.mu.Unlock()
@@ -79,8 +104,8 @@ func (w *workshop) suite(name string, rows, parallel int) {
 
 // workshopRun is a run as the server shows it.
 type workshopRun struct {
-	ID, Status, Error, Waiting string
-	Progress                   struct{ Passed, Finished int }
+	ID, Status, Error string
+	Progress          struct{ Passed, Finished int }
 }
 
 // start starts a run of a suite.
@@ -187,5 +212,37 @@ func TestManyWorkers(t *testing.T) {
 	t.Logf("%d rows: one worker %v, four %v: %.2f times as fast", rows, took[1], took[4], times)
 	if times < 3.5 {
 		t.Errorf("four workers are %.2f times as fast as one, want 3.5", times)
+	}
+}
+
+// TestSharedLimit: four workers are refused hardly more often than one by a model that limits
+// the rate of requests.
+func TestSharedLimit(t *testing.T) {
+	if os.Getenv("PROVISO_NIGHTLY") == "" {
+		t.Skip("it takes a minute; make nightly runs it")
+	}
+	const rows, limit = 1000, 40
+	refused := map[int]int{}
+	for _, workers := range []int{1, 4} {
+		w := newWorkshop(t, 50*time.Millisecond)
+		w.limit, w.last = limit, time.Now()
+		for range workers {
+			w.worker("--model-concurrency", "16")
+		}
+		time.Sleep(2 * time.Second) // until they look for runs
+		w.suite("s", rows, 16)
+		begun := time.Now()
+		run := w.done(w.start("s").ID)
+		took := time.Since(begun)
+		if run.Progress.Passed != rows {
+			t.Errorf("%d workers: %+v", workers, run)
+		}
+		w.mu.Lock()
+		refused[workers] = w.refused
+		w.mu.Unlock()
+		t.Logf("%d workers: %d of %d requests refused, %.1f requests a second of %d", workers, refused[workers], rows+refused[workers], rows/took.Seconds(), limit)
+	}
+	if float64(refused[4]) > 1.5*float64(refused[1]) {
+		t.Errorf("four workers were refused %d times, one %d times", refused[4], refused[1])
 	}
 }

@@ -16,3 +16,18 @@ CREATE TABLE run_part (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_part_owner ON run_part (owner) WHERE done = 0;
 CREATE INDEX run_divided ON run (seq) WHERE status = 'running' AND parts > 0;
+
+-- What is known of the rates of the endpoints of models, for all processes: see store.Rates.
+-- Rates are requests a second.
+CREATE TABLE endpoint_rate (
+    endpoint   TEXT PRIMARY KEY,
+    rate       REAL NOT NULL,
+    refused_at REAL NOT NULL,
+    used       REAL NOT NULL,
+    before     REAL NOT NULL,
+    next       INTEGER NOT NULL,
+    not_before INTEGER NOT NULL,
+    cut        INTEGER NOT NULL,
+    grown      INTEGER NOT NULL,
+    win        INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

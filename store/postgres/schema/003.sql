@@ -1,4 +1,4 @@
--- As step 010 of SQLite.
+-- As step 011 of SQLite.
 ALTER TABLE run ADD COLUMN part_rows BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE run ADD COLUMN parts BIGINT NOT NULL DEFAULT 0;
 
@@ -14,3 +14,16 @@ CREATE TABLE run_part (
 );
 CREATE INDEX run_part_owner ON run_part (owner) WHERE done = 0;
 CREATE INDEX run_divided ON run (seq) WHERE status = 'running' AND parts > 0;
+
+CREATE TABLE endpoint_rate (
+    endpoint   TEXT COLLATE "C" PRIMARY KEY,
+    rate       DOUBLE PRECISION NOT NULL,
+    refused_at DOUBLE PRECISION NOT NULL,
+    used       DOUBLE PRECISION NOT NULL,
+    before     DOUBLE PRECISION NOT NULL,
+    next       BIGINT NOT NULL,
+    not_before BIGINT NOT NULL,
+    cut        BIGINT NOT NULL,
+    grown      BIGINT NOT NULL,
+    win        BIGINT NOT NULL
+);
