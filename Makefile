@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-monitor demo-embed demo-panel demo-playground demos test test-postgres race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean pictures
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-mutate demo-gate demo-monitor demo-embed demo-panel demo-playground demos test test-postgres race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean pictures
 
 export CGO_ENABLED := 0
 # One form of every package for builds, tests and releases, wherever the checkout is:
@@ -32,6 +32,9 @@ demo-judge: build ## a judge model grades what an agent answered
 demo-spade: build ## from the history of a prompt to a suite
 	./examples/spade/demo.sh
 
+demo-mutate: build ## good answers are broken on purpose: what would the assertions miss?
+	./proviso mutate -c examples/mutate/proviso.yaml
+
 demo-gate: build ## a change of a prompt in a pull request: may it merge?
 	./examples/gate/demo.sh
 
@@ -48,12 +51,13 @@ demo-panel: build ## verdicts beside an agent's answer, in pages of somebody els
 demo-playground: build ## change a prompt or an assertion, and see the verdicts, in the browser (no key, no network)
 	go run ./examples/playground
 
-demos: demo demo-support demo-models demo-judge demo-spade demo-gate demo-monitor demo-embed ## every demo that ends by itself
+demos: demo demo-support demo-models demo-judge demo-spade demo-mutate demo-gate demo-monitor demo-embed ## every demo that ends by itself
 
 test: ## run every test
 	go test ./...
 
-test-postgres: ## run the tests of the server on PostgreSQL, too (needs its programs)
+test-postgres: ## run the tests with PostgreSQL, and those of the server on it (needs its programs; .ci/postgres installs them)
+	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers'
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -short ./server
 
 race: ## run the tests of what is concurrent under the race detector
@@ -118,7 +122,9 @@ fuzz: ## run every fuzz target for FUZZTIME seconds each (1)
 nightly: build ## what takes too long for every change: time per byte of all readers, coverage of intervals, minutes of fuzzing, all tests under the race detector, benchmarks, all browser tests
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestReadersAreLinear ./attacks
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestCoverageOfKappa ./stats
-	PROVISO_NIGHTLY=1 go test -count=1 -run 'TestManyWorkers|TestOnMemory' ./cmd/proviso
+	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -run 'TestManyWorkers|TestSharedLimit|TestOnMemory' ./cmd/proviso
+	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -timeout 20m -run TestCrashes ./store/postgres
+	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -count=1 ./server
 	CGO_ENABLED=1 go test -race -timeout 60m ./...
 	.ci/fuzz $(NIGHTLY_FUZZTIME) guided
 	go run ./bench

@@ -64,6 +64,15 @@ type Function interface {
 	Close() error
 }
 
+// Series is a [Function] that makes many calls in less time than one by one.
+type Series interface {
+	Function
+	// CallSeries makes a call with each list of arguments, in order, and passes what
+	// Call would return to each, from the goroutine of the caller. each must not call
+	// code, which may wait for the end of the series.
+	CallSeries(ctx context.Context, args [][]any, each func(i int, result any, err error))
+}
+
 // ScriptError is an exception of user code, or a syntax error in it.
 type ScriptError struct {
 	Name    string // such as "TypeError"

@@ -119,6 +119,22 @@ func TestMadeListsAreNotEmpty(t *testing.T) {
 	}
 }
 
+// TestLimitsOfTheCase covers a limit that is a variable of the case.
+func TestLimitsOfTheCase(t *testing.T) {
+	t.Parallel()
+	row := &check.Row{Output: &proviso.Output{Value: "one two three"}, Vars: value.ObjectOf("n", 3.0, "word", "three", "none", " ")}
+	c := check.New(check.Options{Templates: lookup{}})
+	for limit, want := range map[string]string{
+		"{{n}}": "pass Assertion passed", "{{word}}": `error max of "word-count" must be a number, found "three"`,
+		"{{none}}": `error max of "word-count" must be a number, found " "`,
+	} {
+		a := assertion.Of(value.ObjectOf("type", "word-count", "value", value.ObjectOf("max", limit)), "/a")
+		if v := c.Decide(t.Context(), a, row); v.Status.String()+" "+v.Reason != want {
+			t.Errorf("%s: %v, %s", limit, v.Status, v.Reason)
+		}
+	}
+}
+
 // lookup renders a template that is one variable.
 type lookup struct{}
 

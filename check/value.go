@@ -30,6 +30,8 @@ func (c *Compiler) value(a *proviso.Assertion, k *Kind) (operand, error) {
 		return c.textValue(a, k, v)
 	case []any:
 		return c.listValue(a, v)
+	case *value.Object:
+		return c.amountValue(k, v)
 	}
 	if a.Value == nil && !k.Empty {
 		return operand{static: value.Undefined{}}, nil
@@ -101,6 +103,47 @@ func (c *Compiler) listValue(a *proviso.Assertion, list []any) (operand, error) 
 	}
 	v, _ := made(context.Background(), nil) // it has no parts that are made per row
 	return operand{static: v}, nil
+}
+
+// amountValue is an object of a type that counts: its numbers may be templates over the
+// variables of the case, such as {max: "{{ limit }}"}, and so may the text to count.
+func (c *Compiler) amountValue(k *Kind, o *value.Object) (operand, error) {
+	if !k.Coerced {
+		return operand{static: o}, nil
+	}
+	numbers, templates := strings.Fields(k.Numbers), []string{}
+	for key, v := range o.All() {
+		text, ok := v.(string)
+		if !ok || !hasTemplate(text) || key != "text" && !slices.Contains(numbers, key) {
+			continue
+		}
+		if err := c.checkTemplate(text); err != nil {
+			return operand{}, err
+		}
+		templates = append(templates, key)
+	}
+	if len(templates) == 0 {
+		return operand{static: o}, nil
+	}
+	return operand{dynamic: func(ctx context.Context, s *Subject) (any, error) {
+		made := o.Clone()
+		for _, key := range templates {
+			text, err := c.Templates.Render(ctx, o.Text(key), s.Row.Vars)
+			if err != nil {
+				return nil, err
+			}
+			made.Set(key, text)
+			if key == "text" {
+				continue
+			}
+			f := value.ToNumber(text)
+			if f != f || value.TrimSpace(text) == "" {
+				return nil, proviso.Errorf(proviso.Undecided, "%s of %q must be a number, found %s", key, k.Type, value.Stringify(text))
+			}
+			made.Set(key, f)
+		}
+		return made, nil
+	}}, nil
 }
 
 // fileValue loads the value from a file, or compiles the script that makes it. The

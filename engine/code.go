@@ -81,7 +81,7 @@ func (e *Engine) box() sandbox.Options {
 		machine = e.user
 	}
 	if p.Synthesised {
-		o.Env = machine
+		o.Env, o.SynthesisedPackages = machine, p.Grants.Packages
 		return o
 	}
 	if p.Sandbox != sandbox.Require {

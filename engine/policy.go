@@ -28,7 +28,7 @@ type Policy struct {
 	// machine runs in this process.
 	Sandbox sandbox.Policy
 	// Synthesised means that a model wrote the code: it gets no grants, not even for
-	// the files of the suite.
+	// the files of the suite, except for Grants.Packages.
 	Synthesised bool
 	// Grants are what the user grants to confined code, in addition to the grants of
 	// the suite.

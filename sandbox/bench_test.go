@@ -3,6 +3,8 @@ package sandbox_test
 import (
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,6 +87,43 @@ func BenchmarkFiftySources(b *testing.B) {
 		if _, err := functions[i%50].Call(b.Context(), "the answer is item-7", nil); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkConcurrentRows are rows of a suite with fifty assertions, so many at a time.
+// It prints how long that takes, as a multiple of one row at a time.
+func BenchmarkConcurrentRows(b *testing.B) {
+	const rows, assertions = 100, 50
+	var one time.Duration
+	for _, n := range []int{1, 2, 8, 32} {
+		b.Run(fmt.Sprintf("j%d", n), func(b *testing.B) {
+			s := open(b, sandbox.Options{Workers: n})
+			functions := make([]proviso.Function, assertions)
+			for i := range functions {
+				functions[i] = compileIn(b, s, proviso.Expression, fmt.Sprintf("len(output) > %d", i))
+			}
+			for b.Loop() {
+				var next atomic.Int64
+				var wait sync.WaitGroup
+				for range n {
+					wait.Go(func() {
+						for next.Add(1) <= rows {
+							for _, f := range functions {
+								if _, err := f.Call(b.Context(), "the answer is item-7", nil); err != nil {
+									b.Error(err)
+								}
+							}
+						}
+					})
+				}
+				wait.Wait()
+			}
+			each := b.Elapsed() / time.Duration(b.N)
+			if n == 1 {
+				one = each
+			}
+			b.ReportMetric(float64(each)/float64(max(one, 1)), "of-j1")
+		})
 	}
 }
 

@@ -43,7 +43,8 @@ func (p Policy) String() string {
 }
 
 // Grants are what code may access besides its arguments and the suite's folder.
-// Code whose purpose is [proviso.Synthesised] gets none of it.
+// Code whose purpose is [proviso.Synthesised] gets none of it; see
+// Options.SynthesisedPackages.
 type Grants struct {
 	Network  bool     // sockets to any address
 	Env      []string // names of environment variables
@@ -76,6 +77,7 @@ const (
 func (s *Sandbox) profileFor(language string, purpose proviso.Purpose) profile {
 	p := profile{language: language, sandbox: s.options.Policy != Off, acting: purpose == proviso.Acting}
 	if purpose == proviso.Synthesised {
+		p.packages = s.options.SynthesisedPackages
 		if s.options.Policy == Off {
 			p.env = envNone
 		}

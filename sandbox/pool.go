@@ -43,24 +43,33 @@ func (p *pool) enter(ctx context.Context) error {
 
 func (p *pool) leave() { <-p.slots }
 
+// How long a call waits for a worker of its source that serves another call, before a
+// new worker is started for it, and before a worker of another source is ended for that.
+// Most calls end much sooner, and starting a worker takes some milliseconds: without
+// it, many concurrent calls of many sources would start workers for all of them, and end
+// those of others for room.
+const (
+	patience     = 50 * time.Millisecond
+	longPatience = time.Second
+)
+
 // get returns a worker of a source for a call that has a slot: an idle one, or
-// a new one that has read the source. A call that waits for room releases its
-// slot meanwhile: the workers that use the room may themselves wait for slots,
-// after an answer of the judge.
+// a new one that has read the source. A call that waits for room or for a worker
+// releases its slot meanwhile: the workers that use the room may themselves wait
+// for slots, after an answer of the judge.
 func (p *pool) get(ctx context.Context, src *source, c *call) (*worker, error) {
+	began := time.Now()
 	for {
-		w, room := p.take(src)
+		w, wait := p.take(src, time.Since(began))
 		if w != nil {
 			return w, nil
 		}
-		if room == nil {
+		if wait.what == nil {
 			break
 		}
 		c.leave()
-		select {
-		case <-room:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := wait.end(ctx); err != nil {
+			return nil, err
 		}
 		if err := c.enter(ctx); err != nil {
 			return nil, err
@@ -68,31 +77,74 @@ func (p *pool) get(ctx context.Context, src *source, c *call) (*worker, error) {
 	}
 	w, err := src.open(ctx)
 	if err != nil {
+		p.mu.Lock()
+		src.notBusy()
+		p.mu.Unlock()
 		p.forget(src)
 		return nil, err
 	}
+	w.busy = true
 	return w, nil
 }
 
-// take returns an idle worker of the source. Otherwise it makes room and
-// returns nil and nil, or, if there is no room, a channel that is closed when
-// there may be.
-func (p *pool) take(src *source) (*worker, <-chan struct{}) {
+// await is what a call without a worker waits for: a channel that gives something,
+// for so long if that is not 0.
+type await struct {
+	what  <-chan struct{}
+	limit time.Duration
+}
+
+// end waits.
+func (w await) end(ctx context.Context) error {
+	if w.limit > 0 {
+		limited, cancel := context.WithTimeout(ctx, w.limit)
+		defer cancel()
+		select {
+		case <-w.what:
+		case <-limited.Done():
+		}
+		return ctx.Err()
+	}
+	select {
+	case <-w.what:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// take returns an idle worker of the source for a call that has waited so long.
+// Otherwise it makes room for a new worker, or says what to wait for: a busy worker of
+// the source, or room.
+func (p *pool) take(src *source, waited time.Duration) (*worker, await) {
 	for {
 		p.mu.Lock()
 		if e := src.newestIdle(); e != nil {
 			w := p.remove(e)
+			src.busy++
+			w.busy = true
 			p.mu.Unlock()
 			if !w.dead() {
-				return w, nil
+				return w, await{}
 			}
 			p.discard(w)
 			continue
 		}
-		if p.alive+src.language.weight <= maxAlive {
-			p.alive += src.language.weight
+		full := p.alive+src.language.weight > maxAlive
+		limit := patience
+		if full {
+			limit = longPatience
+		}
+		if src.busy > 0 && waited < limit {
+			src.waiting++
 			p.mu.Unlock()
-			return nil, nil
+			return nil, await{src.freed, limit - waited}
+		}
+		if !full {
+			p.alive += src.language.weight
+			src.busy++
+			p.mu.Unlock()
+			return nil, await{}
 		}
 		if e := p.idle.Back(); e != nil {
 			w := p.remove(e)
@@ -102,7 +154,28 @@ func (p *pool) take(src *source) (*worker, <-chan struct{}) {
 		}
 		room := p.room
 		p.mu.Unlock()
-		return nil, room
+		return nil, await{what: room}
+	}
+}
+
+// done records that a worker serves no call any more; pool.mu is held.
+func (w *worker) done() {
+	if w.busy {
+		w.busy = false
+		w.source.notBusy()
+	}
+}
+
+// notBusy counts a busy worker less, and wakes one call that waits for it; pool.mu is
+// held.
+func (o *source) notBusy() {
+	o.busy--
+	if o.waiting > 0 {
+		o.waiting--
+		select {
+		case o.freed <- struct{}{}:
+		default: // more calls than wait have been woken
+		}
 	}
 }
 
@@ -128,6 +201,7 @@ func (p *pool) put(w *worker) {
 		p.discard(w)
 		return
 	}
+	w.done()
 	w.place = p.idle.PushFront(w)
 	w.source.idle = append(w.source.idle, w.place)
 	p.watch()
@@ -138,6 +212,9 @@ func (p *pool) put(w *worker) {
 // discard ends a worker and releases its place.
 func (p *pool) discard(w *worker) {
 	w.close()
+	p.mu.Lock()
+	w.done()
+	p.mu.Unlock()
 	p.forget(w.source)
 }
 

@@ -24,6 +24,9 @@ type Options struct {
 	// the home folder.
 	Dir    string
 	Grants Grants
+	// SynthesisedPackages lets code whose purpose is [proviso.Synthesised] import the
+	// packages that are installed for the interpreter. It gets nothing else.
+	SynthesisedPackages bool
 	// Env is where granted variables are looked up. The environment of this
 	// process is not read.
 	Env proviso.Env

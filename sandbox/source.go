@@ -35,8 +35,13 @@ type source struct {
 	soft     time.Duration
 	load     time.Duration
 
-	refs int             // functions that use it; guarded by pool.mu
-	idle []*list.Element // its workers in pool.idle, oldest first; guarded by pool.mu
+	refs int // functions that use it; guarded by pool.mu
+	busy int // its workers that serve a call or are being started; guarded by pool.mu
+	// waiting counts the calls that wait for one of them, and perhaps some that gave up;
+	// each token in freed wakes one. waiting is guarded by pool.mu.
+	waiting int
+	freed   chan struct{}
+	idle    []*list.Element // its workers in pool.idle, oldest first; guarded by pool.mu
 }
 
 // newSource returns the source, counted once more; release counts it down.
@@ -45,7 +50,7 @@ func (s *Sandbox) newSource(ctx context.Context, l *language, p profile, src pro
 	if err != nil {
 		return nil, err
 	}
-	o := &source{sandbox: s, profile: p, language: l, pool: s.deciding, name: cmp.Or(src.Name, l.name), file: src.File}
+	o := &source{sandbox: s, profile: p, language: l, pool: s.deciding, name: cmp.Or(src.Name, l.name), file: src.File, freed: make(chan struct{}, maxAlive)}
 	if p.acting {
 		o.pool = s.acting
 	}

@@ -35,6 +35,7 @@ type worker struct {
 	exhausted bool          // it asked to be replaced
 	limit     time.Duration // of the code that it runs
 
+	busy  bool          // it is counted in source.busy; guarded by pool.mu, or its call's
 	place *list.Element // in pool.idle; nil during a call; guarded by pool.mu
 	seen  idleUse       // guarded by pool.mu
 

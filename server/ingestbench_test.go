@@ -95,10 +95,11 @@ func BenchmarkIngest(b *testing.B) {
 	})
 	b.Run("postgres", func(b *testing.B) {
 		s := postgrestest.StartFor(b, "-c", "fsync=on")
-		if err := s.Run("CREATE DATABASE p", "postgres"); err != nil {
+		url, err := s.Create("p")
+		if err != nil {
 			b.Fatal(err)
 		}
-		db, err := postgres.Open(b.Context(), s.URL("p"), postgres.Options{Options: sqldb.Options{ContentKey: key}})
+		db, err := postgres.Open(b.Context(), url, postgres.Options{Options: sqldb.Options{ContentKey: key}})
 		if err != nil {
 			b.Fatal(err)
 		}

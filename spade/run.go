@@ -57,7 +57,7 @@ type Steps struct {
 	// and Compiler if it is nil. Without a judge only what can be proven is found.
 	Subsume subsume.Options
 	// Select configures the selection. An empty method is sub with good and bad outputs,
-	// else none.
+	// base with good ones alone, else none.
 	Select selection.Options
 	// JudgeCost is what selecting a candidate that asks a model costs; 0 is 1, as for
 	// others.
@@ -77,6 +77,7 @@ type Result struct {
 	History    *delta.History
 	Proposal   *propose.Proposal
 	Candidates []proviso.Candidate
+	SetAside   []string       // candidates of text that the prompt no longer has, which a selection without labels leaves out
 	Grid       *matrix.Grid   // of all outputs
 	Matrix     *matrix.Matrix // of the labelled outputs, and the candidates that are not rejected
 	Implied    *subsume.Subsumption

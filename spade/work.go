@@ -121,11 +121,31 @@ func (w *work) try(ctx context.Context) error {
 	if err := mistakes.Err(); err != nil {
 		return err
 	}
+	rejected := len(w.Reject) > 0
+	w.setAside(m)
 	w.result.Matrix = w.selectable(m)
-	if len(w.result.Matrix.Names) == 0 {
+	switch {
+	case len(w.result.Matrix.Names) > 0:
+		return nil
+	case rejected:
 		return ErrAllRejected
 	}
-	return nil
+	return ErrNoCandidates
+}
+
+// setAside keeps the candidates of text that the prompt no longer has out of a selection
+// that does not look at labels: nothing shows that they still hold.
+func (w *work) setAside(m *matrix.Matrix) {
+	if good, bad := m.Count(); good > 0 && bad > 0 && w.Select.Method != "none" {
+		return
+	}
+	w.Reject = slices.Clone(w.Reject)
+	for i := range w.result.Candidates {
+		if c := &w.result.Candidates[i]; c.Delta.Removed > 0 {
+			w.Reject = append(w.Reject, c.Name)
+			w.result.SetAside = append(w.result.SetAside, c.Name)
+		}
+	}
 }
 
 // selectable is a matrix without the rejected candidates.
@@ -137,6 +157,9 @@ func (w *work) selectable(m *matrix.Matrix) *matrix.Matrix {
 	for j, name := range m.Names {
 		if !slices.Contains(w.Reject, name) {
 			out.Names, out.Cells = append(out.Names, name), append(out.Cells, m.Cells[j])
+			if m.Rest != nil {
+				out.Rest = append(out.Rest, m.Rest[j])
+			}
 		}
 	}
 	return out
@@ -154,7 +177,9 @@ func (w *work) imply(ctx context.Context) error {
 			o.Tau = &w.Select.Tau
 		}
 	}
-	list := slices.DeleteFunc(slices.Clone(w.result.Candidates), func(c proviso.Candidate) bool { return slices.Contains(w.Reject, c.Name) })
+	list := slices.DeleteFunc(slices.Clone(w.result.Candidates), func(c proviso.Candidate) bool {
+		return slices.Contains(w.Reject, c.Name) || slices.Contains(w.Select.Ban, c.Name) || c.Ban && !slices.Contains(w.Select.Keep, c.Name)
+	})
 	found, err := subsume.Find(ctx, list, o)
 	if err != nil {
 		return err
@@ -168,10 +193,9 @@ func (w *work) pick(ctx context.Context) error {
 	r := w.result
 	o := w.Select
 	if o.Method == "" {
-		if o.Method = "sub"; !w.labelled() {
-			o.Method = "none"
-		}
+		o.Method = w.method()
 	}
+	o.TakePriorities(r.Candidates, r.Matrix.Names)
 	o.CostOfJudged(r.Candidates, r.Matrix.Names, w.JudgeCost)
 	began := time.Now()
 	var err error
@@ -179,6 +203,9 @@ func (w *work) pick(ctx context.Context) error {
 		return err
 	}
 	r.Took = time.Since(began)
+	if err := r.Selection.Bind(ctx); err != nil {
+		return err
+	}
 	data, err := r.Selection.JSON(r.Took)
 	if err != nil {
 		return err
@@ -192,10 +219,16 @@ func (w *work) pick(ctx context.Context) error {
 	return w.folder.write(SuiteFile, r.Suite)
 }
 
-// labelled reports whether there are good and bad outputs.
-func (w *work) labelled() bool {
-	good, bad := w.result.Matrix.Count()
-	return good > 0 && bad > 0
+// method is the most that the labels allow: sub takes good and bad outputs, and base good
+// ones.
+func (w *work) method() string {
+	switch good, bad := w.result.Matrix.Count(); {
+	case good > 0 && bad > 0:
+		return "sub"
+	case good > 0:
+		return "base"
+	}
+	return "none"
 }
 
 // cover finds what of the prompt the selection checks, and what has changed since the

@@ -42,6 +42,7 @@ var commands = []struct {
 	{"key", newKey},
 	{"labels", newLabels},
 	{"monitor", newMonitor},
+	{"mutate", newMutate},
 	{"proxy", newProxy},
 	{"push", newPush},
 	{"runs", newRuns},

@@ -23,6 +23,9 @@ func (a *app) engineOptions(f *evalFlags, around proviso.Env, cassette *transpor
 		Limits:    engine.Limits{Calls: f.concurrency},
 		Observers: engine.Observers{Warn: a.warn},
 	}
+	if f.judge.off {
+		o.Judge.Grader = noGrader{}
+	}
 	o.Policy.Sandbox = sandbox.Auto
 	if f.models.maxCost.set {
 		o.Policy.Budget = &f.models.maxCost.usd

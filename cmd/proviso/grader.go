@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/pflag"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/judge"
 )
@@ -13,6 +16,7 @@ type judgeFlags struct {
 	votes    int
 	mode     string
 	canaries bool
+	off      bool // no judge is asked, and none is needed
 }
 
 // registerJudge adds the flag that selects the judge, under both of its names.
@@ -34,4 +38,12 @@ func (f *judgeFlags) check() error {
 		return badValue("--mode", "batch or single", f.mode, "see `proviso judge --help`")
 	}
 	return nil
+}
+
+// noGrader leaves every judged assertion undecided.
+type noGrader struct{}
+
+// Grade implements proviso.Grader.
+func (noGrader) Grade(context.Context, proviso.Question) (proviso.Grade, error) {
+	return proviso.Grade{}, proviso.Errorf(proviso.Unavailable, "no judge is asked")
 }

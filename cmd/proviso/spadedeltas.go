@@ -19,27 +19,28 @@ import (
 
 // spadeSource is where the versions of a prompt come from.
 type spadeSource struct {
-	git, suite string
+	git, suite, hub string
 }
 
 func (s *spadeSource) register(fs *pflag.FlagSet) {
-	fs.StringVar(&s.git, "git", "", "read the versions from the git history of `FILE`")
+	fs.StringVar(&s.git, "git", "", "read the versions from the git history of `FILE`, or of FILE:NAME: of the text that a program or a YAML file gives a name")
+	fs.StringVar(&s.hub, "hub", "", "read the commits of the prompt `OWNER/NAME` from the hub of LangSmith; the key is in "+hubKeys[0])
 	fs.StringVar(&s.suite, "suite", "", "read the versions from the prompts of the suite `FILE`, oldest first")
 }
 
 // check requires exactly one source.
 func (s *spadeSource) check(cmd *cobra.Command, args []string) error {
 	n := len(args)
-	for _, flag := range []string{s.git, s.suite} {
+	for _, flag := range []string{s.git, s.suite, s.hub} {
 		if flag != "" {
 			n++
 		}
 	}
 	switch {
 	case n == 0:
-		return usageError{errors.New("no versions of a prompt"), "name a folder or a file of them, or give --git FILE or --suite FILE; " + seeHelp(cmd)}
+		return usageError{errors.New("no versions of a prompt"), "name a folder or a file of them, or give --git FILE, --suite FILE or --hub OWNER/NAME; " + seeHelp(cmd)}
 	case n > 1:
-		return usageError{errors.New("several sources of versions"), "give one: a folder or file, --git or --suite"}
+		return usageError{errors.New("several sources of versions"), "give one: a folder or file, --git, --suite or --hub"}
 	}
 	return nil
 }
@@ -51,12 +52,13 @@ type spadeDeltas struct {
 	format, out string
 	all         bool
 	classify    bool
+	rules       bool
 	against     string
 }
 
 const formatJSONL = "jsonl"
 
-var deltaFormats = []string{formatTerminal, formatJSON, formatJSONL}
+var deltaFormats = []string{formatTerminal, formatJSON, formatJSONL, formatMarkdown}
 
 func newSpadeDeltas(a *app) *cobra.Command {
 	f := &spadeDeltas{}
@@ -67,16 +69,20 @@ func newSpadeDeltas(a *app) *cobra.Command {
 			"removed or moved. The versions come from one of these:\n\n" +
 			"  FOLDER       a file for each version, in the order of their names (v2 before v10)\n" +
 			"  FILE.jsonl   a line for each version: {\"version\": 1, \"template\": \"…\"}\n" +
-			"  FILE.json    a list of such versions, chat messages, or what LangChain's hub exports\n" +
-			"  --git FILE   the content of FILE in each commit; renames are followed\n" +
-			"  --suite FILE the prompts of a suite\n\n" +
+			"  FILE.json    a list of such versions, chat messages, or what Langfuse, LangSmith, PromptLayer\n" +
+			"               or OpenAI exports; FILE:NAME chooses one of several prompts\n" +
+			"  FILE.py:NAME the text that Python, TypeScript, JavaScript or YAML gives a name\n" +
+			"  --git FILE   the content of FILE, or of FILE:NAME, in each commit; renames are followed\n" +
+			"  --suite FILE the prompts of a suite\n" +
+			"  --hub NAME   the commits of a prompt in the hub of LangSmith\n\n" +
 			"The output of --format json or jsonl is valid input, too.\n\n" +
-			"With --classify, a model assigns each change to a category of the taxonomy. With --against,\n" +
-			"it classifies changes that people have labelled, and its agreement with them is printed.",
+			"With --classify, a model assigns each change to a category of the taxonomy, or rules do with\n" +
+			"--rules. With --against, changes that people have labelled are classified, and the agreement\n" +
+			"with them is printed.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if f.format, err = formatOf(f.format, f.out, deltaFormats, map[string]string{".json": formatJSON, ".jsonl": formatJSONL}); err != nil {
+			if f.format, err = formatOf(f.format, f.out, deltaFormats, map[string]string{".json": formatJSON, ".jsonl": formatJSONL, ".md": formatMarkdown}); err != nil {
 				return err
 			}
 			if err := f.check(cmd, args); err != nil {
@@ -91,8 +97,9 @@ func newSpadeDeltas(a *app) *cobra.Command {
 	f.spadeSource.register(cmd.Flags())
 	f.spadeAsking.register(cmd.Flags(), "classifies")
 	cmd.Flags().BoolVar(&f.classify, "classify", false, "ask a model for the category of every change")
+	cmd.Flags().BoolVar(&f.rules, "rules", false, "with --classify: by rules, without a model")
 	cmd.Flags().StringVar(&f.against, "against", "", "with --classify: compare with the labelled changes of `FILE` (JSON Lines: diff, ground_truth); without --classify, compare the predictions in the file")
-	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or jsonl; default by the suffix of -o, else terminal")
+	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, jsonl or markdown; default by the suffix of -o, else terminal")
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
 	cmd.Flags().BoolVar(&f.all, "all", false, "on the terminal, show every change in full, and unchanged sentences")
 	return cmd
@@ -104,15 +111,19 @@ func (f *spadeDeltas) check(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	switch {
+	case f.rules && !f.classify:
+		return usageError{errors.New("--rules is for --classify"), seeHelp(cmd)}
+	case f.rules && f.model != "":
+		return usageError{errors.New("--rules and --model exclude each other"), seeHelp(cmd)}
 	case f.against == "":
 		if f.model != "" && !f.classify {
 			return usageError{errors.New("--model is for --classify"), seeHelp(cmd)}
 		}
 		return f.spadeSource.check(cmd, args)
-	case len(args) > 0 || f.git != "" || f.spadeSource.suite != "":
+	case len(args) > 0 || f.git != "" || f.spadeSource.suite != "" || f.hub != "":
 		return usageError{errors.New("--against reads labelled changes, and no versions beside them"), seeHelp(cmd)}
-	case f.format == formatJSONL:
-		return usageError{errors.New("a comparison is not written as JSON Lines"), "valid: terminal, json"}
+	case f.format == formatJSONL || f.format == formatMarkdown:
+		return usageError{errors.New("a comparison is not written as JSON Lines or Markdown"), "valid: terminal, json"}
 	}
 	return nil
 }
@@ -135,6 +146,8 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 		data, err = h.ClassifiedJSON(classify.ClassesOf(classes))
 	case formatJSONL:
 		data, err = h.ClassifiedJSONL(classify.ClassesOf(classes))
+	case formatMarkdown:
+		data = show.HistoryMarkdown(h, classify.ClassesOf(classes))
 	default:
 		o := a.terminal(true)
 		if f.out != "" {
@@ -173,6 +186,8 @@ func (a *app) versions(ctx context.Context, s *spadeSource, args []string) ([]de
 		return a.gitVersions(ctx, s.git)
 	case s.suite != "":
 		return a.suiteVersions(ctx, s.suite)
+	case s.hub != "":
+		return a.hubVersions(ctx, s.hub)
 	}
 	name := args[0]
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
@@ -182,12 +197,19 @@ func (a *app) versions(ctx context.Context, s *spadeSource, args []string) ([]de
 }
 
 func (a *app) fileVersions(name string) ([]delta.Version, error) {
+	name, part := delta.SplitPart(name, existing)
 	data, err := a.spadeFile(name, holdsVersions)
 	if err != nil {
 		return nil, err
 	}
-	versions, mistakes := delta.ReadVersions(shownName(name), data)
-	return versions, a.mistakes(mistakes)
+	versions, notes, mistakes := delta.ReadPart(shownName(name), part, data)
+	return a.noted(versions, notes, mistakes.Err())
+}
+
+// existing reports whether there is a file of a name.
+func existing(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil || name == "-"
 }
 
 // folderVersions reads the files of a folder.
@@ -209,7 +231,8 @@ func (a *app) noted(list []delta.Version, notes []string, err error) ([]delta.Ve
 }
 
 func (a *app) gitVersions(ctx context.Context, file string) ([]delta.Version, error) {
-	list, notes, err := delta.ReadGit(ctx, file)
+	file, part := delta.SplitPart(file, existing)
+	list, notes, err := delta.ReadGit(ctx, file, part)
 	var mistakes proviso.Mistakes
 	switch {
 	case err == nil || errors.As(err, &mistakes):

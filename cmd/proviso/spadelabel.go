@@ -114,10 +114,8 @@ func (a *app) spadeLabel(ctx context.Context, f *spadeLabel) error {
 	defer log.Close()
 	s := &labelSession{app: a, f: f, log: log}
 	s.wantBad, s.wantGood = label.Wanted(f.alpha, f.tau, show.Confidence)
-	for _, file := range f.from {
-		if err := s.takeFrom(file, outputs.entries); err != nil {
-			return err
-		}
+	if err := s.takeFrom(f.from, outputs.entries); err != nil {
+		return err
 	}
 	if len(f.sets) > 0 {
 		if err := s.set(outputs.entries); err != nil {
@@ -203,26 +201,32 @@ func (a *app) readGrid(name string) (*matrix.Grid, error) {
 	return g, a.mistakes(mistakes)
 }
 
-// takeFrom takes labels from a file for outputs without one.
-func (s *labelSession) takeFrom(file string, entries []trial.Entry) error {
-	said := slices.Clone(entries)
-	for i := range said {
-		said[i].Label = ""
-	}
-	if err := s.takeLabels(file, said); err != nil {
-		return err
-	}
-	n := 0
-	for i, e := range said {
-		if label, _ := s.log.Label(i); label != "" || e.Label == "" {
-			continue
+// takeFrom takes labels from files for outputs without one. All files are read before the
+// first label is written.
+func (s *labelSession) takeFrom(files []string, entries []trial.Entry) error {
+	read := make([][]trial.Entry, len(files))
+	for k, file := range files {
+		read[k] = slices.Clone(entries)
+		for i := range read[k] {
+			read[k][i].Label = ""
 		}
-		if err := s.log.Set(i, e.Label, ""); err != nil {
+		if err := s.takeLabels(file, read[k]); err != nil {
 			return err
 		}
-		n++
 	}
-	fmt.Fprintf(s.err, "proviso: took %s from %s\n", plural(n, "label"), printable(shownName(file)))
+	for k, said := range read {
+		n := 0
+		for i, e := range said {
+			if label, _ := s.log.Label(i); label != "" || e.Label == "" {
+				continue
+			}
+			if err := s.log.Set(i, e.Label, ""); err != nil {
+				return err
+			}
+			n++
+		}
+		fmt.Fprintf(s.err, "proviso: took %s from %s\n", plural(n, "label"), printable(shownName(files[k])))
+	}
 	return nil
 }
 
@@ -258,7 +262,11 @@ func (s *labelSession) set(entries []trial.Entry) error {
 		if word != "" {
 			good, ok := align.ParseVerdict(word)
 			if !ok {
-				wrong = append(wrong, fmt.Errorf("--set %q: the label is %q; good or bad is expected", text, word))
+				near := ""
+				if n := trial.NearestLabel(word); n != "" {
+					near = fmt.Sprintf(" (did you mean %q?)", n)
+				}
+				wrong = append(wrong, fmt.Errorf("--set %q: the label is %q; good or bad is expected%s", text, word, near))
 			}
 			label = map[bool]string{true: "1", false: "0"}[good]
 		}
@@ -311,6 +319,7 @@ func (s *labelSession) summary() {
 	if text := n.OneSided(); text != "" {
 		s.warn(text)
 	}
+	s.warnContradictions(s.log.Entries())
 }
 
 // enough describes what the labels are enough for.

@@ -28,7 +28,7 @@ type spadeMatrix struct {
 	candidates string
 	out        string
 	format     string
-	sandbox    string
+	code       candidateCode
 }
 
 // matrixFormats are the formats of the report on how candidates were tried.
@@ -62,8 +62,8 @@ func newSpadeMatrix(a *app) *cobra.Command {
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels (id, label) that override those of the outputs")
 	fs.StringVarP(&f.out, "output", "o", "", "write the matrix to `FILE`, and a summary to standard output")
 	fs.StringVar(&f.format, "format", "", "with -o: `FORMAT` of the summary: terminal or json")
-	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "`N` outputs at a time (default one for each processor, and at least 4 if a model is asked)")
-	fs.StringVar(&f.sandbox, "sandbox", sandboxRequire, "`MODE` of the sandbox for the Python of candidates: require (refuse to run it without a sandbox) or off")
+	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "decide `N` cells at a time (default one for each processor, and at least 4 if a model is asked)")
+	f.code.register(fs)
 	f.judge.registerJudge(fs)
 	f.models.register(fs)
 	f.evalFlags.trust.register(fs)
@@ -87,7 +87,7 @@ func (f *spadeMatrix) check(cmd *cobra.Command) error {
 	if err := oneOf("format", f.format, matrixFormats); err != nil {
 		return err
 	}
-	if err := oneOf("sandbox", f.sandbox, []string{sandboxRequire, sandboxOff}); err != nil {
+	if err := f.code.check(); err != nil {
 		return err
 	}
 	return errors.Join(f.judge.check(), f.models.check(), f.evalFlags.trust.check())
@@ -109,7 +109,7 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	if err := a.takeLabels(f.labels, outputs.entries); err != nil {
 		return err
 	}
-	o, end, err := a.spadeEngine(ctx, &f.evalFlags, dirOf(f.candidates), f.sandbox)
+	o, end, err := a.spadeEngine(ctx, &f.evalFlags, dirOf(f.candidates), &f.code)
 	if err != nil {
 		return err
 	}
@@ -156,6 +156,7 @@ func (a *app) sayRates(f *spadeMatrix, g *matrix.Grid) error {
 	if text := n.OneSided(); text != "" {
 		a.warn(text)
 	}
+	a.warnContradictions(g.Entries)
 	if f.out == "" {
 		a.sayTroubles(g)
 		return neverDecided(g)
@@ -209,10 +210,11 @@ func (a *app) ticker(of int, done *int) (tick func(int), end func()) {
 }
 
 // spadeEngine opens the engine for candidates, and returns a function that closes it.
-// Code gets no grants, since a model may have written it; confined is require or off.
-func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir, confined string) (matrix.Options, func(), error) {
+// Code gets no grants but packages, since a model may have written it.
+func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *candidateCode) (matrix.Options, func(), error) {
 	e, err := a.openEngine(ctx, f, dir, func(o *engine.Options) (err error) {
-		o.Policy.Sandbox, err = sandbox.ParsePolicy(confined)
+		o.Policy.Sandbox, err = sandbox.ParsePolicy(code.sandbox)
+		o.Policy.Grants.Packages = code.packages()
 		o.Policy.Synthesised, o.Limits.Workers = true, f.concurrency
 		return err
 	})
@@ -225,7 +227,7 @@ func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir, confined strin
 		Compiler: e.Compiler(func(c *check.Options) { c.Code = granted }),
 	}
 	if !f.models.noCache {
-		o.Keep = &matrix.Keep{Store: blobs.Open(a.cellDir()), Engine: engineName() + " " + confined}
+		o.Keep = &matrix.Keep{Store: blobs.Open(a.cellDir()), Engine: strings.Join(append([]string{engineName(), code.sandbox}, code.grants...), " ")}
 	}
 	return o, func() { closeEngine(e) }, nil
 }

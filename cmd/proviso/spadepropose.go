@@ -1,17 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/propose"
+	"github.com/proviso-eval/proviso/spade/rules"
+	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
@@ -21,7 +27,10 @@ type spadePropose struct {
 	spadeSource
 	spadeAsking
 	rules, dropped, all, fresh bool
-	examples                   string
+	noRules                    bool // --rules=false
+	examples, labels, uncaught string
+	tau                        float64
+	judge                      judgeFlags
 	format, out                string
 }
 
@@ -35,11 +44,13 @@ func newSpadePropose(a *app) *cobra.Command {
 		Use:   "propose [FOLDER|FILE]",
 		Short: "Propose assertions for what each version of a prompt asked for",
 		Long: "propose reads the versions of a prompt as `spade deltas` does and makes assertions of what\n" +
-			"they added. A model is asked twice about each version: what its sentences ask of an answer,\n" +
-			"and which assertions decide that. Its proposals are checked, compiled and tried; a wrong one\n" +
-			"goes back to the model once.\n\n" +
-			"With --rules it asks no model: rules find quantities, formats, quoted phrases that an answer\n" +
-			"must or must not have, how it begins and ends. With --rules and --model both propose.\n\n" +
+			"they added. Rules find quantities, formats, quoted phrases that an answer must or must not\n" +
+			"have, how it begins and ends. A model is asked twice: what the sentences ask of an answer, and\n" +
+			"which assertions decide that. Its proposals are compiled and tried on --examples; what cannot\n" +
+			"be used, fails good outputs or catches nothing goes back to the model once. With --rules it\n" +
+			"asks no model unless --model names one; with --rules=false only the model proposes.\n\n" +
+			"With --uncaught and the matrix of `spade matrix`, the model is also asked what is wrong with\n" +
+			"each bad output that no candidate catches.\n\n" +
 			"The YAML that it writes is an assertion set: a suite can name it under assertions. The same\n" +
 			"command again asks only about what is new.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line or a file, 3 some sentences could not be\n" +
@@ -54,6 +65,10 @@ func newSpadePropose(a *app) *cobra.Command {
 			if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check()); err != nil {
 				return err
 			}
+			f.noRules = !f.rules && cmd.Flags().Changed("rules")
+			if err := f.checkTried(cmd); err != nil {
+				return err
+			}
 			if f.fresh && f.out == "" {
 				return usageError{errors.New("--fresh is for -o: without it nothing is kept"), seeHelp(cmd)}
 			}
@@ -63,9 +78,14 @@ func newSpadePropose(a *app) *cobra.Command {
 	fs := cmd.Flags()
 	f.spadeSource.register(fs)
 	f.spadeAsking.register(fs, "proposes")
-	fs.BoolVar(&f.rules, "rules", false, "propose by rules, without a model unless --model names one")
-	fs.StringVar(&f.examples, "examples", "", "`FILE` of outputs, CSV or JSON Lines: one is shown to the model, and candidates are tried on them")
-	fs.BoolVar(&f.dropped, "dropped", false, "also propose for sentences that the last version no longer has")
+	fs.BoolVar(&f.rules, "rules", false, "propose by rules, without a model unless --model names one; --rules=false: without the rules")
+	fs.StringVar(&f.examples, "examples", "", "`FILE` of outputs, CSV or JSON Lines: two good and two bad ones are shown to the model, and candidates are tried on them")
+	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels (id, label, note) that override those of the outputs")
+	shareVar(fs, &f.tau, "tau", 0.25, "a candidate that fails more than this `SHARE` of the good outputs goes back to the model")
+	fs.StringVar(&f.uncaught, "uncaught", "", "`FILE` of a matrix: also ask what is wrong with the bad outputs that no candidate within --tau catches")
+	f.judge.registerJudge(fs)
+	fs.Lookup("judge").Usage = "provider `ID` of a judge model that tries judged candidates on the outputs that are shown; without it they are not tried"
+	droppedVar(fs, &f.dropped)
 	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already in the file of -o")
 	fs.BoolVar(&f.all, "all", false, "on the terminal, list every sentence without an assertion")
 	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, yaml, jsonl or json; default by the suffix of -o, else terminal")
@@ -73,17 +93,39 @@ func newSpadePropose(a *app) *cobra.Command {
 	return cmd
 }
 
+func droppedVar(fs *pflag.FlagSet, dropped *bool) {
+	fs.BoolVar(dropped, "dropped", true, "also propose for sentences that the last version no longer has, marked as no longer asked; =false leaves them out")
+}
+
+// checkTried refuses flags about outputs where there are none.
+func (f *spadePropose) checkTried(cmd *cobra.Command) error {
+	for _, need := range []struct{ flag, value string }{{"labels", f.labels}, {"uncaught", f.uncaught}, {"judge", f.judge.judge}} {
+		if need.value != "" && f.examples == "" {
+			return usageError{fmt.Errorf("--%s needs outputs: --examples", need.flag), seeHelp(cmd)}
+		}
+	}
+	if f.uncaught != "" && f.rules && f.model == "" {
+		return usageError{errors.New("--uncaught asks a model, and --rules asks none"), seeHelp(cmd)}
+	}
+	return f.judge.check()
+}
+
 func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) error {
-	if err := notOver(f.out, append([]string{f.git, f.suite, f.examples}, args...)...); err != nil {
+	if err := notOver(f.out, append([]string{f.git, f.suite, f.examples, f.labels, f.uncaught}, args...)...); err != nil {
 		return err
 	}
 	h, err := a.history(ctx, &f.spadeSource, args)
 	if err != nil {
 		return err
 	}
-	o := propose.Options{Rules: f.rules, Dropped: f.dropped, Concurrency: f.concurrency}
+	o := propose.Options{Rules: !f.noRules, Dropped: f.dropped, Concurrency: f.concurrency, Tau: f.tau}
 	if f.examples != "" {
-		if o.Trials, err = a.trialsOf(f.examples); err != nil {
+		if o.Trials, err = a.labelledTrials(ctx, &trialFlags{examples: f.examples}, f.labels); err != nil {
+			return err
+		}
+	}
+	if f.uncaught != "" {
+		if o.Uncaught, err = a.uncaughtIn(ctx, f.uncaught, f.tau); err != nil {
 			return err
 		}
 	}
@@ -97,6 +139,16 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 		}
 		defer end()
 		o.Model = m
+	}
+	if o.Model != nil && f.judge.judge != "" {
+		judged := f.evalFlags
+		judged.judge = f.judge
+		m, end, err := a.spadeEngine(ctx, &judged, ".", &candidateCode{sandbox: sandboxRequire})
+		if err != nil {
+			return err
+		}
+		defer end()
+		o.Judged = m.Compiler
 	}
 	e, err := a.textEngine(ctx, nil, f.concurrency)
 	if err != nil {
@@ -126,12 +178,20 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 		return err
 	}
 	if f.out != "" {
-		fmt.Fprintf(a.err, "proviso: %s in %s; no check was made of %s\n", plural(len(p.Candidates), "candidate"), printable(f.out), plural(len(p.Unproposed), "sentence"))
+		rest := ""
+		if n := len(p.Unproposed); n > 0 {
+			rest = "; no check was made of " + plural(n, "sentence")
+		}
+		fmt.Fprintf(a.err, "proviso: %s in %s%s\n", plural(len(p.Candidates), "candidate"), printable(f.out), rest)
 	}
 	if m == nil {
+		a.sayUnread(h)
 		return a.orStopped(ctx, stopped)
 	}
 	a.sayNotes(p)
+	if f.out != "" && f.format != formatTerminal {
+		a.sayDropped(p, f.all)
+	}
 	if len(p.Versions) == 0 && stopped == nil {
 		fmt.Fprintln(a.err, "proviso: nothing is new, and no model was asked; --fresh proposes anew")
 	}
@@ -145,13 +205,36 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 	return nil
 }
 
+// sayUnread says what the rules do not read of a prompt in another language.
+func (a *app) sayUnread(h *delta.History) {
+	if unread := rules.Unread(h.Changes[len(h.Changes)-1].Text); unread != "" {
+		fmt.Fprintf(a.err, "proviso: %s\n", unread)
+	}
+}
+
 // sayNotes prints what a person should know of the questions about each version.
 func (a *app) sayNotes(p *propose.Proposal) {
 	for i := range p.Versions {
 		v := &p.Versions[i]
 		for _, note := range v.Notes {
-			fmt.Fprintf(a.err, "proviso: version %d: %s\n", v.Version, printable(note))
+			fmt.Fprintf(a.err, "proviso: %s: %s\n", v.Name(), printable(note))
 		}
+	}
+}
+
+// shownDropped is how many proposals that were not kept are printed beside a file.
+const shownDropped = 15
+
+// sayDropped prints what a model proposed and was not kept, and why, except what is kept
+// under another name.
+func (a *app) sayDropped(p *propose.Proposal, all bool) {
+	list := slices.DeleteFunc(slices.Clone(p.Dropped), func(d propose.Dropped) bool { return d.Same })
+	for i, d := range list {
+		if i == shownDropped && !all {
+			fmt.Fprintf(a.err, "proviso: %d more were not kept; the file says why\n", len(list)-i)
+			return
+		}
+		fmt.Fprintf(a.err, "proviso: not kept: %s: %s\n", report.Line(cmp.Or(d.Candidate, d.Criterion), 80), report.Line(d.Reason, 300))
 	}
 }
 
@@ -162,13 +245,13 @@ func (a *app) sayFailed(p *propose.Proposal) {
 	}
 	for _, v := range p.Versions {
 		if v.Err != nil {
-			fmt.Fprintf(a.err, "proviso: version %d: not all of its sentences could be asked about: %s\n", v.Version, shownError(v.Err))
+			fmt.Fprintf(a.err, "proviso: %s: not all sentences could be asked about: %s\n", v.Name(), shownError(v.Err))
 		}
 	}
 	fmt.Fprintln(a.err, "proviso: the rest is done; the same command with -o asks again what is missing")
 }
 
-// trialsOf reads the outputs for the proposer.
+// trialsOf reads the outputs of a file.
 func (a *app) trialsOf(name string) ([]trial.Trial, error) {
 	data, err := a.spadeFile(name, holdsOutputs)
 	if err != nil {
@@ -176,6 +259,49 @@ func (a *app) trialsOf(name string) ([]trial.Trial, error) {
 	}
 	trials, mistakes := trial.Read(shownName(name), data)
 	return trials, a.mistakes(mistakes)
+}
+
+// maxProposeTrials is how many outputs of each label the proposer gets.
+const maxProposeTrials = 100
+
+// labelledTrials reads outputs for the proposer, with the labels of a file if one is named.
+func (a *app) labelledTrials(ctx context.Context, f *trialFlags, labels string) ([]trial.Trial, error) {
+	o, err := a.openTrials(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	defer o.close()
+	if err := a.takeLabels(labels, o.entries); err != nil {
+		return nil, err
+	}
+	var list []trial.Trial
+	of := map[string]int{}
+	for t, err := range trial.Labelled(o.all, o.entries) {
+		if err != nil {
+			return nil, err
+		}
+		if of[t.Label]++; of[t.Label] <= maxProposeTrials {
+			list = append(list, t)
+		}
+	}
+	return list, nil
+}
+
+// uncaughtIn returns the ids of the bad outputs that no candidate within tau catches, by
+// a matrix.
+func (a *app) uncaughtIn(ctx context.Context, file string, tau float64) ([]string, error) {
+	m, err := a.readMatrix(file)
+	if err != nil {
+		return nil, err
+	}
+	s, err := selection.Select(ctx, m, nil, selection.Options{Method: "base", Tau: tau, Undecided: selection.Bound})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Uncaught) == 0 {
+		fmt.Fprintf(a.err, "proviso: every bad output of %s is caught\n", printable(file))
+	}
+	return s.Uncaught, nil
 }
 
 // earlier reads the proposal in the output file; nil if there is none.

@@ -81,7 +81,7 @@ func proposeReply(r fakemodel.Request) fakemodel.Reply {
 	case strings.Contains(first, " begin sentences]"):
 		for _, o := range lines("sentences") {
 			if text := value.ToString(o.At("text")); !strings.HasPrefix(text, "You are") && !strings.HasPrefix(text, "{") {
-				list = append(list, value.ObjectOf("n", o.At("n"), "quote", text, "category", categoryFor(text), "criterion", "It keeps: "+text, "vague", false))
+				list = append(list, value.ObjectOf("n", o.At("n"), "quote", text, "category", categoryFor(text), "criterion", "It keeps: "+text, "vague", strings.Contains(text, "friendly")))
 			}
 		}
 	case strings.Contains(first, " begin criteria]"):

@@ -21,11 +21,13 @@ type spadeRun struct {
 	spadeAsking
 	prompts string
 	rules   bool
+	noRules bool // --rules=false
 	fresh   bool
+	dropped bool
 	judge   judgeFlags
 	trials  trialFlags
 	labels  string
-	sandbox string
+	code    candidateCode
 	choice  spadeSelect
 	dir     string
 
@@ -76,24 +78,26 @@ func (f *spadeRun) register(cmd *cobra.Command) {
 	fs.StringVar(&f.prompts, "prompts", "", "`FOLDER` or file of the versions, like the argument")
 	f.spadeSource.register(fs)
 	f.spadeAsking.register(fs, "proposes")
-	fs.Lookup("model").Usage = "provider `ID` of the model that proposes; without it the rules do"
+	fs.Lookup("model").Usage = "provider `ID` of the model that proposes beside the rules; without it only they do"
 	f.judge.registerJudge(fs)
 	fs.Lookup("judge").Usage = "provider `ID` of the judge model for implications and for judged candidates"
-	fs.BoolVar(&f.rules, "rules", false, "with --model: also propose by rules")
+	fs.BoolVar(&f.rules, "rules", true, "propose by rules; --rules=false with --model: without them")
 	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already proposed")
+	droppedVar(fs, &f.dropped)
 	f.trials.register(fs)
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels that override those of the outputs (default labels.jsonl of the folder, if it exists)")
-	fs.StringVar(&f.sandbox, "sandbox", sandboxRequire, "`MODE` of the sandbox for the Python of candidates: require (refuse to run it without a sandbox) or off")
+	f.code.register(fs)
 	fs.StringVarP(&f.dir, "output", "o", "spade", "`FOLDER` for the files of the steps")
 	f.trust.register(fs)
 	f.choice.registerChoice(fs)
-	fs.Lookup("method").Usage = "`METHOD`: all, base, cov, sub or none (default sub with labelled outputs, else none)"
+	fs.Lookup("method").Usage = "`METHOD`: all, base, cov, sub or none (default sub with good and bad outputs, base with good ones, else none)"
 	fs.Lookup("method").DefValue = ""
 	fs.IntVar(&f.choice.judgeCost, "judge-cost", 0, "cost `N` of selecting a candidate that asks a model")
 }
 
 func (f *spadeRun) check(cmd *cobra.Command, args []string) error {
 	f.own = cmd.Flags().Changed("method")
+	f.noRules = !f.rules
 	f.choice.matrix, f.choice.candidates = f.file(spade.MatrixFile), f.file(spade.CandidatesFile)
 	f.choice.implications, f.choice.set = []string{f.file(spade.ImplicationsFile)}, "final"
 	if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check(), f.judge.check(), f.trust.check(), f.choice.check(cmd)); err != nil {
@@ -108,10 +112,18 @@ func (f *spadeRun) check(cmd *cobra.Command, args []string) error {
 	case f.dir == "":
 		return usageError{errors.New("-o needs a folder"), see}
 	}
-	return oneOf("sandbox", f.sandbox, []string{sandboxRequire, sandboxOff})
+	return f.code.check()
 }
 
 func (f *spadeRun) file(name string) string { return filepath.Join(f.dir, name) }
+
+// labelsFile returns the file of labels, "" if there is none.
+func (f *spadeRun) labelsFile() string {
+	if _, err := os.Stat(f.file(runLabels)); err == nil && f.labels == "" {
+		return f.file(runLabels)
+	}
+	return f.labels
+}
 
 // tries reports whether there are outputs to try candidates on.
 func (f *spadeRun) tries() bool { return f.trials.examples != "" || f.trials.run != "" }
@@ -124,18 +136,22 @@ func (f *spadeRun) eval() evalFlags {
 }
 
 func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
-	if err := os.MkdirAll(f.dir, 0o755); err != nil {
-		return usageError{fmt.Errorf("make the folder %s: %w", f.dir, err), ""}
-	}
 	h, err := a.history(ctx, &f.spadeSource, args)
 	if err != nil {
 		return err
+	}
+	p := &pipeline{app: a, f: f, clear: func() {}}
+	if err := p.readOutputs(ctx); err != nil {
+		return err
+	}
+	defer p.closeOutputs()
+	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+		return usageError{fmt.Errorf("make the folder %s: %w", f.dir, err), ""}
 	}
 	s := spade.Steps{History: h, Folder: f.dir, Fresh: f.fresh, Select: f.choice.Options, JudgeCost: f.choice.judgeCost}
 	if !f.own {
 		s.Select.Method = ""
 	}
-	p := &pipeline{app: a, f: f, clear: func() {}}
 	s.Open, s.Done = p.open, p.done
 	r, err := spade.Run(ctx, s)
 	if err != nil {
@@ -156,10 +172,44 @@ type pipeline struct {
 	f     *spadeRun
 	at    spade.Step
 	asked *evalFlags // of the step
+	also  *evalFlags // of the judge that tries what is proposed; nil for none
 	model *ask.Model // that proposes, nil for none
 	clear func()     // removes the progress
 	tried int        // outputs
 	of    int
+
+	outputs *openedTrials // with their labels; nil without outputs
+}
+
+// readOutputs reads the outputs and their labels, so that a mistake in them is found before
+// a model is asked or a file is written.
+func (p *pipeline) readOutputs(ctx context.Context) error {
+	if !p.f.tries() {
+		return nil
+	}
+	labels := p.f.labels
+	if _, err := os.Stat(p.f.file(runLabels)); err == nil && labels == "" {
+		labels = p.f.file(runLabels)
+	}
+	if err := notOver(p.f.file(spade.MatrixFile), p.f.file(spade.CandidatesFile), p.f.trials.examples, labels); err != nil {
+		return err
+	}
+	var err error
+	if p.outputs, err = p.openTrials(ctx, &p.f.trials); err != nil {
+		return err
+	}
+	if err = p.takeLabels(labels, p.outputs.entries); err != nil {
+		p.outputs.close()
+		return err
+	}
+	p.warnContradictions(p.outputs.entries)
+	return nil
+}
+
+func (p *pipeline) closeOutputs() {
+	if p.outputs != nil {
+		p.outputs.close()
+	}
 }
 
 // open opens what a step needs. The budget of a step is what the steps before it left.
@@ -189,9 +239,9 @@ func (p *pipeline) openPropose(ctx context.Context, s *spade.Steps) (end func(),
 		return nil, err
 	}
 	o := &s.Propose
-	o.Rules, o.Concurrency = p.f.rules || p.f.model == "", p.f.concurrency
-	if p.f.trials.examples != "" {
-		if o.Trials, err = p.trialsOf(p.f.trials.examples); err != nil {
+	o.Rules, o.Dropped, o.Concurrency, o.Tau = !p.f.noRules, p.f.dropped, p.f.concurrency, p.f.choice.Tau
+	if p.f.tries() && p.f.model != "" {
+		if o.Trials, err = p.labelledTrials(ctx, &p.f.trials, p.f.labelsFile()); err != nil {
 			return nil, err
 		}
 	}
@@ -202,6 +252,17 @@ func (p *pipeline) openPropose(ctx context.Context, s *spade.Steps) (end func(),
 			return nil, err
 		}
 		p.asked, p.model = &asking.evalFlags, o.Model
+	}
+	if p.model != nil && p.f.judge.judge != "" && p.f.tries() {
+		judged := p.f.eval()
+		judged.judge = p.f.judge
+		m, closeJudge, err := p.spadeEngine(ctx, &judged, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code)
+		if err != nil {
+			closeModel()
+			return nil, err
+		}
+		closeProposer := closeModel
+		o.Judged, p.also, closeModel = m.Compiler, &judged, func() { closeJudge(); closeProposer() }
 	}
 	e, err := p.textEngine(ctx, nil, p.f.concurrency)
 	if err != nil {
@@ -217,31 +278,15 @@ func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result)
 	if len(r.Candidates) == 0 || !p.f.tries() {
 		return nil, nil
 	}
-	labels := p.f.labels
-	if _, err := os.Stat(p.f.file(runLabels)); err == nil && labels == "" {
-		labels = p.f.file(runLabels)
-	}
-	if err := notOver(p.f.file(spade.MatrixFile), p.f.file(spade.CandidatesFile), p.f.trials.examples, labels); err != nil {
-		return nil, err
-	}
-	outputs, err := p.openTrials(ctx, &p.f.trials)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.takeLabels(labels, outputs.entries); err != nil {
-		outputs.close()
-		return nil, err
-	}
 	p.asked.judge = p.f.judge
-	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), p.f.sandbox)
+	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code)
 	if err != nil {
-		outputs.close()
 		return nil, err
 	}
-	o.Tick, p.clear = p.ticker(len(outputs.entries), &p.tried)
-	p.of = len(outputs.entries)
-	s.Trials, s.Try = trial.Labelled(outputs.all, outputs.entries), o
-	return func() { p.clear(); closeEngine(); outputs.close() }, nil
+	o.Tick, p.clear = p.ticker(len(p.outputs.entries), &p.tried)
+	p.of = len(p.outputs.entries)
+	s.Trials, s.Try = trial.Labelled(p.outputs.all, p.outputs.entries), o
+	return func() { p.clear(); closeEngine() }, nil
 }
 
 func (p *pipeline) openImply(ctx context.Context, s *spade.Steps, r *spade.Result) (end func(), err error) {
@@ -258,12 +303,11 @@ func (p *pipeline) openImply(ctx context.Context, s *spade.Steps, r *spade.Resul
 		}
 		p.asked = &asking.evalFlags
 	}
-	compiler, closeEngine, err := p.proofEngine(ctx, p.f.file(spade.CandidatesFile), &p.f.trust)
+	closeEngine, err := p.proofEngine(ctx, p.f.file(spade.CandidatesFile), &p.f.trust, o)
 	if err != nil {
 		closeJudge()
 		return nil, err
 	}
-	o.Compiler = compiler
 	o.Progress, p.clear = p.counter()
 	return func() { p.clear(); closeEngine(); closeJudge() }, nil
 }

@@ -47,8 +47,14 @@ func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) e
 	case spade.Propose:
 		p.sayStep(f, "propose", spade.CandidatesFile, show.ProposalLine(r.Proposal, p.model != nil))
 		f.take(p.app, "to propose", p.asked, r.Proposal.Spent())
-		if p.model != nil {
+		if p.also != nil {
+			f.take(p.app, "", p.also, ask.Spent{}) // the proposal has its tokens
+		}
+		if p.model == nil {
+			p.sayUnread(r.History)
+		} else {
 			p.sayNotes(r.Proposal)
+			p.sayDropped(r.Proposal, false)
 			if ctx.Err() == nil {
 				p.sayFailed(r.Proposal)
 			}
@@ -70,6 +76,9 @@ func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) e
 		if !r.Selection.Found() {
 			p.sayVerdict(shownSelection(r))
 		}
+		if n := len(r.SetAside); n > 0 {
+			fmt.Fprintf(p.err, "proviso: %s of what the prompt no longer asks left out, since no labels show that they still hold: %s\n", plural(n, "candidate"), show.Names(r.SetAside, show.MaxNames))
+		}
 		p.sayStep(f, "select", spade.SuiteFile, show.SelectionLine(shownSelection(r)))
 	case spade.Cover:
 		return p.covered(r)
@@ -84,11 +93,16 @@ func shownSelection(r *spade.Result) show.Selection {
 // covered writes the report, and prints what the selection checks, what changed, and what
 // to do next.
 func (p *pipeline) covered(r *spade.Result) error {
-	report := bytes.Join([][]byte{bytes.TrimRight(show.SelectionMarkdown(shownSelection(r)), "\n"), show.CoverMarkdown(r.Cover)}, []byte("\n\n"))
+	sum := r.Cover.Sum(r.Candidates, r.Proposal.Unproposed)
+	report := bytes.Join([][]byte{bytes.TrimRight(show.SelectionMarkdown(shownSelection(r)), "\n"),
+		bytes.TrimRight(show.CoverMarkdown(r.Cover), "\n"), show.SumMarkdown(sum)}, []byte("\n\n"))
 	if err := p.result(p.f.file(runReport), report); err != nil {
 		return err
 	}
 	p.sayStep(p.f, "coverage", runReport, show.CoverLine(r.Cover))
+	for _, line := range show.SumLines(sum) {
+		fmt.Fprintf(p.out, "          %s\n", line)
+	}
 	if r.Compared {
 		p.showShifts(r.Shifts)
 	} else if r.Selection.Found() {
@@ -96,6 +110,9 @@ func (p *pipeline) covered(r *spade.Result) error {
 	}
 	if r.Unkept != nil {
 		p.warn(fmt.Sprintf("what changes the next time will not be explained: %v", r.Unkept))
+	}
+	for _, line := range show.Unbound(shownSelection(r)) {
+		fmt.Fprintf(p.err, "proviso: %s\n", line)
 	}
 	good, bad := r.Matrix.Count()
 	p.sayNext(p.f, shownSelection(r), good, bad)
@@ -144,8 +161,12 @@ func (a *app) sayUncaught(f *spadeRun, s show.Selection, label string) {
 	name, caught, failed := s.Almost()
 	if name == "" {
 		way := "write an assertion for it into " + f.file(spade.CandidatesFile)
-		if f.model == "" {
+		switch {
+		case f.model == "":
 			way = "propose with --model, or " + way
+		case f.trials.examples != "":
+			way = fmt.Sprintf("ask what is wrong with it (the same versions with proviso spade propose --model %s %s --uncaught %s -o %s), or %s",
+				printable(f.model), printable(f.trials.words()), printable(f.file(spade.MatrixFile)), printable(f.file(spade.CandidatesFile)), way)
 		}
 		fmt.Fprintf(a.err, "proviso: %s\n", way)
 		return

@@ -32,6 +32,7 @@ type spadeSelect struct {
 	frontier     bool
 	alphas, taus []float64
 	format, out  string
+	grants       []string
 }
 
 // The formats of spade select.
@@ -40,12 +41,13 @@ const (
 	formatMarkdown = "markdown"
 	formatSuite    = "suite"
 	formatSVG      = "svg"
+	formatPython   = candidate.PythonType
 )
 
-var selectFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSuite, formatSVG}
+var selectFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSuite, formatSVG, formatPython}
 
 // selectEndings maps extensions of output files to formats, without --format.
-var selectEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".yaml": formatSuite, ".yml": formatSuite, ".svg": formatSVG}
+var selectEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".yaml": formatSuite, ".yml": formatSuite, ".svg": formatSVG, ".py": formatPython}
 
 // The default thresholds of a frontier.
 var (
@@ -89,13 +91,14 @@ func (f *spadeSelect) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.set, "implications-set", "", "use only the rows with `NAME` in the column set")
 	f.registerChoice(fs)
 	fs.IntVar(&f.judgeCost, "judge-cost", 0, "cost `N` of selecting a candidate that asks a model; needs --candidates")
-	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates' assertions: for --format suite and --judge-cost")
+	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates' assertions, with their pins, bans and costs: for --format suite or python, and --judge-cost")
 	fs.BoolVar(&f.each, "default-test", false, "with --format suite: write under defaultTest instead of an assertion set")
 	fs.BoolVar(&f.frontier, "frontier", false, "also select for other thresholds, and show the cost of each")
 	sharesVar(fs, &f.alphas, "frontier-alpha", frontierAlphas, "with --frontier: `SHARES` to try as alpha, besides --alpha")
 	sharesVar(fs, &f.taus, "frontier-tau", frontierTaus, "with --frontier: `SHARES` to try as tau, besides --tau")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown, suite or svg (the frontier); default by the suffix of -o, else terminal")
+	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown, suite, svg (the frontier) or python (functions in the form of the paper); default by the suffix of -o, else terminal")
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	registerPackages(fs, &f.grants, "with --format suite or python: write that the Python needs `ACCESS`, which is packages")
 }
 
 // registerChoice adds the flags that define the best selection.
@@ -106,6 +109,8 @@ func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Undecided, "undecided", selection.Bound, "`HOW` an undecided cell counts: bound (not caught if the output is bad, failed if it is good), fail or ignore (as a pass)")
 	fs.BoolVar(&f.Close, "close", false, "add the implications that follow from others")
 	fs.BoolVar(&f.DropContradicted, "drop-contradicted", false, "leave out implications that an example contradicts")
+	fs.StringArrayVar(&f.Keep, "pin", nil, "always select the candidate `NAME`; may be repeated")
+	fs.StringArrayVar(&f.Ban, "ban", nil, "never select the candidate `NAME`; may be repeated")
 	fs.StringArrayVar(&f.costs, "cost", nil, "cost of selecting a candidate, as `NAME=N` (1 if not given); may be repeated")
 	fs.Float64Var(&f.FFRConfidence, "ffr-confidence", 0, "compare tau with the upper bound of the false failure rate at this `CONFIDENCE`, such as 0.9")
 	fs.Int64Var(&f.Work, "work", 0, fmt.Sprintf("stop the search after `N` steps (default %d, about half a minute)", solve.DefaultWork))
@@ -125,10 +130,12 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 		return missingFlag(cmd, "matrix", "name the CSV file of the matrix")
 	case f.set != "" && len(f.implications) == 0:
 		return usageError{errors.New("--implications-set needs --implications"), see}
-	case f.format == formatSuite && f.candidates == "":
-		return usageError{errors.New("--format suite needs --candidates: the matrix has names, not assertions"), see}
-	case f.format == formatSuite && f.frontier:
-		return usageError{errors.New("--frontier does not go with --format suite"), see}
+	case f.writes() && f.candidates == "":
+		return usageError{errors.New("--format " + f.format + " needs --candidates: the matrix has names, not assertions"), see}
+	case f.writes() && f.frontier:
+		return usageError{errors.New("--frontier does not go with --format " + f.format), see}
+	case len(f.grants) > 0 && !f.writes():
+		return usageError{errors.New("--grant is for --format suite and --format python"), see}
 	case f.each && f.format != formatSuite:
 		return usageError{errors.New("--default-test is for --format suite"), see}
 	case !f.frontier && (changed("frontier-alpha") || changed("frontier-tau")):
@@ -152,8 +159,11 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 		}
 		f.Cost[text[:i]] = n
 	}
-	return f.Valid()
+	return errors.Join(f.Valid(), checkPackages(f.grants))
 }
+
+// writes reports whether the assertions that were selected are written.
+func (f *spadeSelect) writes() bool { return f.format == formatSuite || f.format == formatPython }
 
 func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
 	if err := notOver(f.out, append([]string{f.matrix, f.candidates}, f.implications...)...); err != nil {
@@ -194,6 +204,7 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, 
 		if candidates, err = a.readCandidates(f.candidates); err != nil {
 			return s, nil, err
 		}
+		f.TakePriorities(candidates, m.Names)
 		f.CostOfJudged(candidates, m.Names, f.judgeCost)
 	}
 	began := time.Now()
@@ -201,6 +212,9 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, 
 		return s, nil, a.orStopped(ctx, err)
 	}
 	s.Took = time.Since(began)
+	if err := s.Bind(ctx); err != nil {
+		return s, nil, a.orStopped(ctx, err)
+	}
 	if f.frontier {
 		alphas, taus := with(f.alphas, f.Alpha), with(f.taus, f.Tau)
 		if s.Points, err = selection.Frontier(ctx, m, s.Implications, f.Options, alphas, taus); err != nil {
@@ -242,7 +256,10 @@ func (a *app) rendered(f *spadeSelect, s show.Selection, candidates []proviso.Ca
 		if !s.Found() {
 			a.sayVerdict(s)
 		}
-		return s.Suite(candidates, f.each)
+		data, err := s.Suite(candidates, f.each)
+		return f.granted(data), err
+	case formatPython:
+		return a.selectedPython(f, s, candidates)
 	case formatSVG:
 		return show.FrontierSVG(s), nil
 	}
@@ -251,6 +268,34 @@ func (a *app) rendered(f *spadeSelect, s show.Selection, candidates []proviso.Ca
 		o.Color = false
 	}
 	return show.SelectionText(s, o), nil
+}
+
+// granted adds to a suite or a file of assertions that its Python needs packages.
+func (f *spadeSelect) granted(data []byte) []byte {
+	switch {
+	case len(f.grants) == 0:
+		return data
+	case f.each:
+		return append(data, "sandbox: {packages: true}\n"...)
+	}
+	return append([]byte("# Its Python needs installed packages: --grant packages.\n"), data...)
+}
+
+// selectedPython returns what was selected as functions in the paper's form, and prints
+// what has no such form.
+func (a *app) selectedPython(f *spadeSelect, s show.Selection, candidates []proviso.Candidate) ([]byte, error) {
+	if !s.Found() {
+		a.sayVerdict(s)
+	} else if _, err := s.Fragment(candidates, false); err != nil {
+		return nil, err // it names what has no assertion
+	}
+	selected := s.Selected()
+	list := slices.DeleteFunc(slices.Clone(candidates), func(c proviso.Candidate) bool { return !slices.Contains(selected, c.Name) })
+	data, left := candidate.PythonFile(list, []string{"Selected by proviso spade: " + plural(len(list), "candidate") + "."})
+	for _, line := range left {
+		a.warn("left out of the Python: " + line)
+	}
+	return f.granted(data), nil
 }
 
 func (a *app) sayVerdict(s show.Selection) {

@@ -140,7 +140,7 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 	}
 	defer end()
 	var closeProofs func()
-	if o.Compiler, closeProofs, err = a.proofEngine(ctx, f.candidates, &f.trust); err != nil {
+	if closeProofs, err = a.proofEngine(ctx, f.candidates, &f.trust, &o); err != nil {
 		return err
 	}
 	defer closeProofs()
@@ -168,16 +168,20 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 }
 
 // proofEngine opens an engine that reads files beside the candidates, and asks no model.
-func (a *app) proofEngine(ctx context.Context, candidates string, trust *trustFlags) (*check.Compiler, func(), error) {
+func (a *app) proofEngine(ctx context.Context, candidates string, trust *trustFlags, o *subsume.Options) (func(), error) {
 	e, err := a.textEngine(ctx, suite.NewFiles(dirOf(candidates), trust.files()), 0)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return e.Compiler(func(c *check.Options) {
+	if !trust.untrusted {
+		o.Code = e.Code()
+	}
+	o.Compiler = e.Compiler(func(c *check.Options) {
 		files := c.Files
 		textOnly(c)
 		c.Files = files
-	}), func() { closeEngine(e) }, nil
+	})
+	return func() { closeEngine(e) }, nil
 }
 
 // warnUnlabelled counts the rows of a matrix that are not used.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade/label"
+	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -25,7 +26,7 @@ type trialFlags struct {
 }
 
 func (f *trialFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.examples, "examples", "", "`FILE` of the outputs: CSV or JSON Lines")
+	fs.StringVar(&f.examples, "examples", "", "`FILE` of the outputs: CSV, JSON Lines, or what another tool exports")
 	fs.StringVar(&f.run, "run", "", "use the outputs of a kept `RUN`: its id or the beginning of it, last, its file or folder, or its address on a server")
 	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 }
@@ -51,6 +52,7 @@ type openedTrials struct {
 // openTrials finds outputs, reads them once and prints mistakes.
 func (a *app) openTrials(ctx context.Context, f *trialFlags) (*openedTrials, error) {
 	o := &openedTrials{name: shownName(f.examples), close: func() {}}
+	var first iter.Seq2[trial.Trial, error] // the pass that prints notes
 	if f.run != "" {
 		r, err := a.openRun(ctx, f.dir, f.run)
 		if err != nil {
@@ -63,9 +65,13 @@ func (a *app) openTrials(ctx context.Context, f *trialFlags) (*openedTrials, err
 			return nil, err
 		}
 		o.all = trial.File(shownName(f.examples), open)
+		first = trial.Noted(shownName(f.examples), open, func(note string) { fmt.Fprintf(a.err, "proviso: %s\n", printable(note)) })
+	}
+	if first == nil {
+		first = o.all
 	}
 	var err error
-	o.entries, err = trial.Entries(o.all)
+	o.entries, err = trial.Entries(first)
 	var mistakes proviso.Mistakes
 	switch {
 	case errors.As(err, &mistakes):
@@ -102,15 +108,33 @@ func (a *app) takeLabels(file string, entries []trial.Entry) error {
 	if err != nil {
 		return err
 	}
-	stale, mistakes := label.Read(shownName(file), data, entries)
+	read, mistakes := label.Read(shownName(file), data, entries)
 	if err := a.mistakes(mistakes); err != nil {
 		return err
 	}
-	if stale > 0 {
-		a.warn(fmt.Sprintf("%s of %s left out: of other outputs than these", plural(stale, "label"), shownName(file)))
+	if read.Stale > 0 {
+		a.warn(fmt.Sprintf("%s of %s left out: of other outputs than these", plural(read.Stale, "label"), shownName(file)))
+	}
+	if len(read.Split) > 0 {
+		a.warn("people are split on " + show.Names(read.Split, show.MaxNames) + ", which count as not labelled")
 	}
 	return nil
 }
+
+// warnContradictions names the outputs that are labelled good and bad.
+func (a *app) warnContradictions(entries []trial.Entry) {
+	list := trial.Contradictions(entries)
+	for i, c := range list {
+		if i == maxContradictions {
+			a.warn(fmt.Sprintf("and %d more outputs are labelled good and bad", len(list)-i))
+			return
+		}
+		a.warn(fmt.Sprintf("one output is labelled good (%s) and bad (%s); no assertion can decide both as labelled", show.Names(c.Good, show.MaxNames), show.Names(c.Bad, show.MaxNames)))
+	}
+}
+
+// maxContradictions bounds the contradicting labels that are named.
+const maxContradictions = 5
 
 // cellDir is $XDG_CACHE_HOME/proviso/cells, or its equivalent on other systems.
 func (a *app) cellDir() string {

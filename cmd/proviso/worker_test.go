@@ -53,10 +53,11 @@ func (w *workshop) refuses() bool {
 func newWorkshop(t *testing.T, latency time.Duration) *workshop {
 	t.Helper()
 	postgres := postgrestest.StartFor(t)
-	if err := postgres.Run("CREATE DATABASE p", "postgres"); err != nil {
+	database, err := postgres.Create("p")
+	if err != nil {
 		t.Fatal(err)
 	}
-	w := &workshop{database: postgres.URL("p"), asked: map[string]int{}}
+	w := &workshop{database: database, asked: map[string]int{}}
 	w.model = fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply {
 		if w.refuses() {
 			return fakemodel.RateLimited("")

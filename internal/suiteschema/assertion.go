@@ -10,7 +10,10 @@ import (
 
 // computed is the pattern of a text that stands for another value: a file or a
 // template.
-const computed = `^file://|\{\{|\{%|\{#`
+const computed = `^file://|` + template
+
+// template is the pattern of a text with a template.
+const template = `\{\{|\{%|\{#`
 
 // number is the pattern of a text that is read as a number.
 const number = `^\s*([-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?)?\s*$`
@@ -127,7 +130,10 @@ func objectForm(k *check.Kind) *value.Object {
 	for _, key := range strings.Fields(k.Keys) {
 		member := value.NewObject(0)
 		if strings.Contains(numbers, " "+key+" ") {
-			member.Set("type", types(kind.Number|kind.Null))
+			number := value.ObjectOf("type", types(kind.Number|kind.Null))
+			if member = number; k.Coerced { // it may be a variable of the case
+				member = value.ObjectOf("anyOf", []any{number, value.ObjectOf("type", "string", "pattern", template)})
+			}
 		}
 		properties.Set(key, member)
 	}

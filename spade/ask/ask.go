@@ -76,7 +76,7 @@ func Instructions(name string) string {
 // material.
 var wording = sync.OnceValue(func() string {
 	parts := []string{"spade prompt 1"}
-	for _, name := range []string{"criteria", "candidates", "classify", "again", "repair", "closing"} {
+	for _, name := range []string{"criteria", "uncaught", "candidates", "classify", "again", "repair", "closing"} {
 		parts = append(parts, Instructions(name))
 	}
 	return blobs.Key(parts...)
@@ -167,10 +167,10 @@ func (d *Dialogue) Ask(ctx context.Context, read func(text string) error) error 
 	return nil
 }
 
-// Again sends the model the problems to correct.
-func (d *Dialogue) Again(problems []*value.Object) {
+// Again sends the model what to correct; empty pieces are left out.
+func (d *Dialogue) Again(pieces ...Piece) {
 	d.sample.Repair++
-	d.messages = append(d.messages, message{"user", material([]Piece{{Name: "problems", Text: JSONLines(problems)}}, d.sample, words("repair"))})
+	d.messages = append(d.messages, message{"user", material(pieces, d.sample, words("repair"))})
 }
 
 // say sends the dialogue and returns the reply.

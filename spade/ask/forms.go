@@ -12,14 +12,14 @@ type Form struct {
 // Forms returns the types that a model may use, as its instructions list them.
 func Forms() []Form {
 	return []Form{
-		{"text", []string{"contains", "icontains", "starts-with", "ends-with", "equals"}, "text (icontains in any case)"},
-		{"texts", []string{"contains-all", "contains-any", "icontains-all", "icontains-any", "in-order"}, "texts; in-order wants them one after the other"},
-		{"pattern", []string{"regex"}, "pattern, an ECMAScript regular expression without flags, found anywhere; it is searched for, so anchor what has to be the whole"},
-		{"range", []string{"word-count", "sentence-count", "char-count", "line-count", "item-count", "token-count"}, "min, max or both; items are those of lists"},
-		{"count", []string{"count"}, "how often text or pattern occurs: min, max or both"},
-		{"chars", []string{"chars"}, "class (emoji, digit, upper, lower, letter, punctuation, non-ascii, cjk) with min, max or both"},
+		{"text", []string{"contains", "icontains", "starts-with", "ends-with", "equals"}, "text, ignore_case (icontains ignores it in any case)"},
+		{"texts", []string{"contains-all", "contains-any", "icontains-all", "icontains-any", "in-order"}, "texts, ignore_case; in-order wants them one after the other"},
+		{"pattern", []string{"regex"}, "pattern, ignore_case; an ECMAScript regular expression without flags, found anywhere, so anchor what has to be the whole; ^ and $ are the ends of the whole text, and . matches no line break"},
+		{"range", []string{"word-count", "sentence-count", "char-count", "line-count", "item-count", "token-count"}, "min, max, of which one may be null; items are those of lists"},
+		{"count", []string{"count"}, "text or pattern (the other is \"\"), min, max, ignore_case: how often it occurs"},
+		{"chars", []string{"chars"}, "class (emoji, digit, upper, lower, letter, punctuation, non-ascii, cjk), min, max: how many of them"},
 		{"schema", []string{"is-json", "contains-json"}, "schema, a JSON Schema (draft-07) as text, or \"\"; is-json wants nothing else beside it"},
-		{"none", []string{"is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql", "is-refusal"}, "nothing more"},
+		{"none", []string{"is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql", "is-refusal"}, "schema, which is \"\""},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -12,44 +13,102 @@ import (
 const maxScan = 8 * maxReply
 
 // ListIn finds the list under a key of the one JSON object in a reply that has such a
-// list. It skips text around the object. Two different objects, or an object with a
-// duplicate key, are an error.
+// list. It skips text around the object, such as a fence, and what a model thought
+// before it. It accepts what models write in place of JSON, see [mended]; the list alone;
+// and the object inside another one. Two different objects, or an object with a duplicate
+// key, are an error, and so is an object that is cut off.
 func ListIn(reply, key string) (*value.Object, []any, error) {
-	var found *value.Object
-	for i, work := 0, 0; i < len(reply) && work < maxScan; {
-		next := strings.IndexByte(reply[i:], '{')
-		if next < 0 {
-			break
+	answer, ended := judge.WithoutThoughts(reply)
+	if !ended {
+		return nil, nil, errors.New("it holds thoughts that do not end, and no answer")
+	}
+	var found, alone *value.Object
+	for _, v := range jsonIn(answer) {
+		o := holder(v.value, key)
+		if list, ok := v.value.([]any); ok && objects(list) && alone == nil {
+			alone = value.ObjectOf(key, list)
 		}
-		i += next
-		v, n, err := value.ParseUniqueJSON(reply[i:])
-		var twice *value.DuplicateKeyError
-		if err != nil && !errors.As(err, &twice) {
-			var broken *value.SyntaxError
-			if errors.As(err, &broken) {
-				work += broken.Offset
-			}
-			i, work = i+1, work+1
-			continue
-		}
-		i, work = i+n, work+n
-		o, _ := v.(*value.Object)
-		if _, ok := o.At(key).([]any); !ok {
-			continue
-		}
-		if twice != nil {
-			return nil, nil, twice
-		}
-		if found != nil && value.Stringify(found) != value.Stringify(o) {
+		switch {
+		case o == nil:
+		case v.twice != nil:
+			return nil, nil, v.twice
+		case found != nil && value.Stringify(found) != value.Stringify(o):
 			return nil, nil, fmt.Errorf("it holds several JSON objects with %q that differ", key)
+		default:
+			found = o
 		}
-		found = o
+	}
+	if found == nil {
+		found = alone
 	}
 	if found == nil {
 		return nil, nil, fmt.Errorf("it holds no complete JSON object with a list under %q", key)
 	}
 	list, _ := found.At(key).([]any)
 	return found, list, nil
+}
+
+// holder returns the object with a list under the key: v, or a member of v.
+func holder(v any, key string) *value.Object {
+	o, _ := v.(*value.Object)
+	if _, ok := o.At(key).([]any); ok {
+		return o
+	}
+	for _, inner := range o.All() {
+		in, _ := inner.(*value.Object)
+		if _, ok := in.At(key).([]any); ok {
+			return in
+		}
+	}
+	return nil
+}
+
+// objects reports whether a list has objects and nothing else.
+func objects(list []any) bool {
+	for _, v := range list {
+		if _, ok := v.(*value.Object); !ok {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// found is an object or a list in a reply.
+type found struct {
+	value any
+	twice error // it holds an object that has a key twice; nil if not
+}
+
+// jsonIn returns the objects and lists in a text, without those inside others. Of a
+// broken one it returns the whole ones inside it.
+func jsonIn(text string) []found {
+	var list []found
+	for i, work := 0, 0; i < len(text) && work < maxScan; {
+		next := strings.IndexAny(text[i:], "{[")
+		if next < 0 {
+			break
+		}
+		i += next
+		v, n, err := value.ParseUniqueJSON(text[i:])
+		work += n + 1
+		var broken *value.SyntaxError
+		if errors.As(err, &broken) {
+			work += broken.Offset
+			strict, length := mended(text[i:])
+			work += length + 1
+			if v, _, err = value.ParseUniqueJSON(strict); errors.As(err, &broken) {
+				i++
+				continue
+			}
+			n = length
+		}
+		i += max(n, 1)
+		switch v.(type) {
+		case *value.Object, []any:
+			list = append(list, found{v, err})
+		}
+	}
+	return list
 }
 
 // ObjectSchema is the schema of an object with exactly these members.
@@ -69,6 +128,9 @@ func Schema(types ...any) *value.Object {
 	}
 	return value.ObjectOf("type", types)
 }
+
+// AnySchema is the schema of a value that one of several schemas allows.
+func AnySchema(schemas ...any) *value.Object { return value.ObjectOf("anyOf", schemas) }
 
 // ListSchema is the schema of a list of items.
 func ListSchema(items *value.Object) *value.Object {

@@ -25,7 +25,7 @@ const ProvenanceKey = "spade"
 // Read reads candidates from YAML, JSON or, if the name ends in .jsonl, JSON
 // Lines: the assertions of a suite's assertion set, as a list or as an object with the
 // key assertions. The provenance of a candidate is optional and stands under config,
-// spade. From a Python file (.py) it reads the top-level functions whose parameters are
+// spade, and so do its priorities: pin, ban and cost. From a Python file (.py) it reads the top-level functions whose parameters are
 // example, prompt and response. It reports all mistakes with their places; if there are
 // any, it returns no candidates.
 func Read(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
@@ -100,6 +100,10 @@ func decodeCandidates(entries []any, at string, doc *document.Document) ([]provi
 	list := make([]proviso.Candidate, len(assertions))
 	for i, a := range assertions {
 		list[i] = Of(a)
+		mistakes = append(mistakes, wrongPriorities(a, doc, document.Join(at, i))...)
+	}
+	if mistakes.Err() != nil {
+		return nil, mistakes
 	}
 	return list, mistakes
 }
@@ -120,7 +124,8 @@ func Of(a *proviso.Assertion) proviso.Candidate {
 	}
 	number := func(key string) int { f, _ := from.At(key).(float64); return int(f) }
 	c.Category, c.Model, c.PromptHash = from.Text("category"), from.Text("model"), from.Text("prompt")
-	c.Delta = proviso.Delta{Version: number("version"), Added: from.Text("change") != "removed", Text: from.Text("text"), Line: number("line")}
+	c.Delta = proviso.Delta{Version: number("version"), Added: from.Text("change") != "removed", Text: from.Text("text"), Line: number("line"), Removed: number("removed")}
+	readPriorities(&c, from)
 	return c
 }
 
@@ -140,10 +145,14 @@ func provenance(c *proviso.Candidate) *value.Object {
 		if !d.Added {
 			o.Set("change", "removed")
 		}
+		if d.Removed > 0 {
+			o.Set("removed", float64(d.Removed))
+		}
 	}
 	set("text", d.Text)
 	set("model", c.Model)
 	set("prompt", c.PromptHash)
+	setPriorities(o, c)
 	if o.Len() == 0 {
 		return nil
 	}
@@ -215,6 +224,9 @@ func Origin(c *proviso.Candidate) string {
 			verb = "removed"
 		}
 		parts = append(parts, fmt.Sprintf("version %d, line %d, %s: %s", d.Version, d.Line, verb, report.Line(d.Text, 160)))
+		if d.Removed > 0 {
+			parts = append(parts, fmt.Sprintf("no longer asked since version %d", d.Removed))
+		}
 	}
 	if c.Category != "" {
 		parts = append(parts, report.Line(c.Category, 40))

@@ -99,3 +99,31 @@ func FuzzCandidates(f *testing.F) {
 		}
 	})
 }
+
+func TestPrioritiesInAFile(t *testing.T) {
+	t.Parallel()
+	text := "assertions:\n  - {id: a, type: contains, value: x, config: {spade: {pin: true, cost: 3}}}\n  - {id: b, type: contains, value: y, config: {spade: {ban: true}}}\n"
+	list, mistakes := candidate.Read("c.yaml", []byte(text))
+	if err := mistakes.Err(); err != nil {
+		t.Fatal(err)
+	}
+	again, mistakes := candidate.Read("c.yaml", candidate.YAML(list, nil))
+	if err := mistakes.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range [][]proviso.Candidate{list, again} {
+		if !l[0].Pin || l[0].Ban || l[0].Cost != 3 || l[1].Pin || !l[1].Ban || l[1].Cost != 0 {
+			t.Errorf("%+v", l)
+		}
+	}
+	_, mistakes = candidate.Read("c.yaml", []byte("- id: a\n  type: contains\n  value: x\n  config:\n    spade:\n      pin: true\n      ban: true\n      cost: none\n"))
+	want := []string{`c.yaml:7:12: "a" is pinned and banned; choose one`, `c.yaml:8:13: cost is "none"; a whole number from 1 to 1048576 is expected`}
+	for i, m := range mistakes {
+		if got := m.Place.String() + ": " + m.Message; i >= len(want) || got != want[i] {
+			t.Errorf("mistake %d: %s", i, got)
+		}
+	}
+	if len(mistakes) != len(want) {
+		t.Errorf("%d mistakes, want %d", len(mistakes), len(want))
+	}
+}

@@ -25,19 +25,22 @@ var pythonFunction = sync.OnceValue(func() *regexp.Regexp {
 // askLLM is the function that such a candidate calls to ask a model.
 const askLLM = "ask_llm"
 
-// PythonFunction returns the function of a python candidate whose value defines a
-// function with the parameters example, prompt and response, the first if there are
-// several. Other values of that type are expressions, bodies and files, as in suites.
+// PythonFunction returns the function of a python candidate whose value ends with a call
+// of one that it defines, as [Read] and [PythonOf] write it, or defines a function with
+// the parameters example, prompt and response, the first if there are several. Other values of that type are expressions, bodies and files, as in suites.
 func PythonFunction(a *proviso.Assertion) (Python, bool) {
 	text, ok := a.Value.(string)
 	if !ok || strings.TrimPrefix(a.Type, "not-") != PythonType || strings.HasPrefix(text, "file://") {
 		return Python{}, false
 	}
-	m := pythonFunction().FindStringSubmatch(text)
-	if m == nil {
+	first := ""
+	if m := pythonFunction().FindStringSubmatch(text); m != nil {
+		first = m[1]
+	}
+	text, entry := pythonModule(text, first)
+	if entry == "" {
 		return Python{}, false
 	}
-	text, entry := pythonModule(text, m[1])
 	return Python{Text: text, Entry: entry, AsksModel: strings.Contains(text, askLLM)}, true
 }
 

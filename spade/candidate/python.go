@@ -7,11 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/excerpt"
-	"github.com/proviso-eval/proviso/spade/internal/format"
-	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -36,7 +32,7 @@ var python = sync.OnceValue(func() *pythonPatterns {
 		words:      regexp.MustCompile(`[A-Za-z_]\w*`),
 		docString:  regexp.MustCompile(`^(?s)\s*(?:"""(.*?)"""|'''(.*?)'''|"([^"\n]*)"|'([^'\n]*)')`),
 		literal:    regexp.MustCompile(`"([^"\n]*)"|'([^'\n]*)'`),
-		asksOnly:   regexp.MustCompile(`(?s)^\s*(?:(\w+)\s*=\s*(\(?\s*(?:"[^"\n]*"\s*|'[^'\n]*'\s*)+\)?)\s*)?(?:(\w+)\s*=\s*)?(?:return\s+)?(not\s+)?\(?\s*await\s+ask_llm\(\s*prompt\s*,\s*response\s*,\s*((?:"[^"\n]*"\s*|'[^'\n]*'\s*)+|\w+)\s*,?\s*\)\s*\)?\s*(?:return\s+(\w+))?\s*$`),
+		asksOnly:   regexp.MustCompile(`(?s)^\s*(?:(\w+)\s*=\s*(\(?\s*(?:"[^"\n]*"\s*|'[^'\n]*'\s*)+\)?)\s*)?(?:(\w+)\s*=\s*)?(?:return\s+)?(not\s+)?\(?\s*await\s+ask_llm\(\s*(\w+)\s*,\s*(\w+)\s*,\s*((?:"[^"\n]*"\s*|'[^'\n]*'\s*)+|\w+)\s*,?\s*\)\s*\)?\s*(?:return\s+(\w+))?\s*$`),
 	}
 })
 
@@ -105,22 +101,47 @@ type pythonStatement struct {
 	name string // the function that it defines; "" if none
 }
 
-// candidate returns the name of the function if it can be a candidate.
+// candidate returns the name of the function if it has the parameters of a candidate.
 func (s *pythonStatement) candidate() (string, bool) {
-	if s.name == "" {
-		return "", false
+	return s.name, slices.Equal(s.parameters(), pythonParams)
+}
+
+// parameters returns the names of the function's parameters that a call by position must
+// give; nil if it takes any number.
+func (s *pythonStatement) parameters() []string {
+	code := pythonCode(s.text)
+	at := strings.Index(code, s.name+"(") // nobody writes blanks before (
+	if s.name == "" || at < 0 {
+		return nil
 	}
-	head := s.text[strings.Index(s.text, s.name+"(")+len(s.name)+1:] // nobody writes blanks before (
-	params, _, _ := strings.Cut(head, ")")
 	var names []string
-	for p := range strings.SplitSeq(params, ",") {
-		p, _, _ = strings.Cut(p, ":")
-		p, _, _ = strings.Cut(p, "=")
-		if p = strings.TrimSpace(p); p != "" {
-			names = append(names, p)
+	depth := 0
+	begin := at + len(s.name) + 1
+	for i := begin; i < len(code); i++ {
+		switch c := code[i]; {
+		case strings.IndexByte("([{", c) >= 0:
+			depth++
+		case strings.IndexByte(")]}", c) >= 0 && depth > 0:
+			depth--
+		case depth == 0 && (c == ',' || c == ')'):
+			p := strings.TrimSpace(code[begin:i])
+			begin = i + 1
+			switch {
+			case p == "/" || p == "":
+			case p == "*":
+				return names // the rest is given by name
+			case p[0] == '*':
+				return nil
+			case !strings.Contains(p, "="):
+				name, _, _ := strings.Cut(p, ":")
+				names = append(names, strings.TrimSpace(name))
+			}
+			if c == ')' {
+				return names
+			}
 		}
 	}
-	return s.name, slices.Equal(names, pythonParams)
+	return names
 }
 
 // pythonStatements cuts a module into its top-level statements: at each line without
@@ -156,6 +177,10 @@ type pythonText struct {
 	quote     string // the quotation mark of the open string
 	depth     int    // open brackets
 	continued bool   // the previous line ended with a backslash
+
+	code  *strings.Builder // gets what is no comment and no text in a string; nil is not written
+	value bool             // the open string is an f-string
+	holes int              // open braces in it
 }
 
 func (t *pythonText) between() bool { return t.quote == "" && t.depth == 0 && !t.continued }
@@ -171,20 +196,26 @@ func (t *pythonText) read(line string) {
 			i++
 		case t.quote != "" && strings.HasPrefix(rest, t.quote):
 			i += len(t.quote) - 1
-			t.quote = ""
+			t.quote, t.value, t.holes = "", false, 0
 		case t.quote != "":
+			t.hole(rest[0])
 		case strings.HasPrefix(rest, `"""`), strings.HasPrefix(rest, `'''`):
-			t.quote, i = rest[:3], i+2
+			t.open(rest[:3], line[:i])
+			i += 2
 		case rest[0] == '"' || rest[0] == '\'':
-			t.quote = rest[:1]
+			t.open(rest[:1], line[:i])
 		case rest[0] == '#':
 			i = len(line)
 		case strings.IndexByte("([{", rest[0]) >= 0:
 			t.depth++
+			t.write(rest[0])
 		case strings.IndexByte(")]}", rest[0]) >= 0:
 			t.depth = max(0, t.depth-1)
+			t.write(rest[0])
 		case rest == `\`:
 			t.continued = true
+		default:
+			t.write(rest[0])
 		}
 	}
 	if len(t.quote) == 1 && !strings.HasSuffix(line, `\`) {
@@ -192,88 +223,39 @@ func (t *pythonText) read(line string) {
 	}
 }
 
-// readPython reads candidates from a Python file: each top-level function whose
-// parameters are example, prompt and response, with the imports, constants and other
-// functions of the file before it. A function that only asks a model becomes a judged
-// candidate. If two functions have the same name, the later one counts, as in Python.
-func readPython(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
-	code := format.UnixLines(string(data))
-	wrong := func(line int, warning bool, format string, args ...any) proviso.Mistake {
-		return proviso.Mistake{Place: proviso.Place{File: file, Line: line}, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Warning: warning}
+func (t *pythonText) write(c byte) {
+	if t.code != nil {
+		t.code.WriteByte(c)
 	}
-	if strings.ContainsRune(code, 0) {
-		return nil, proviso.Mistakes{wrong(0, false, "it is no text")}
-	}
-	var mistakes proviso.Mistakes
-	var found []pythonStatement
-	var before []pythonStatement
-	names := map[string]bool{}
-	for _, s := range pythonStatements(code) {
-		name, ok := s.candidate()
-		if !ok {
-			before = append(before, s)
-			continue
-		}
-		if names[name] {
-			mistakes = append(mistakes, wrong(s.line, true, "a function %s stands before; this one counts", name))
-			found = slices.DeleteFunc(found, func(f pythonStatement) bool { return f.name == name })
-		}
-		names[name] = true
-		found = append(found, s)
-	}
-	if len(found) == 0 {
-		return nil, append(mistakes, wrong(0, false, "no candidate is in it: a function name(example, prompt, response) is expected"))
-	}
-	preamble := preambleOf(before, names)
-	if len(preamble)*len(found) > maxPreambles {
-		return nil, append(mistakes, wrong(0, false, "%d candidates with %d bytes of other code before each are too much: at most %d MiB", len(found), len(preamble), maxPreambles>>20))
-	}
-	entries := make([]any, len(found))
-	for i, s := range found {
-		o, note := pythonCandidate(&s, preamble)
-		if note != "" {
-			mistakes = append(mistakes, wrong(s.line, true, "%s %s", s.name, note))
-		}
-		entries[i] = o
-	}
-	assertions, errs := suite.DecodeSet(check.Facts(), entries, "")
-	for _, e := range errs {
-		mistakes = append(mistakes, wrong(0, false, "%s", e.Error()))
-	}
-	if mistakes.Err() != nil {
-		return nil, mistakes
-	}
-	list := make([]proviso.Candidate, len(assertions))
-	for i, a := range assertions {
-		list[i] = Of(a)
-	}
-	return list, mistakes
 }
 
-// maxPreambles bounds how much of the file all candidates together repeat, in bytes.
-const maxPreambles = 64 << 20
-
-// preambleOf returns what the functions of a file may need of the rest of it:
-// everything except ask_llm and statements that name a candidate, such as a list of all
-// of them.
-func preambleOf(list []pythonStatement, candidates map[string]bool) string {
-	var b strings.Builder
-	for _, s := range list {
-		uses := slices.ContainsFunc(python().words.FindAllString(s.text, -1), func(w string) bool { return candidates[w] })
-		isImport := strings.HasPrefix(s.text, "import ") || strings.HasPrefix(s.text, "from ")
-		asks := s.name == askLLM || isImport && strings.Contains(s.text, askLLM)
-		if !uses && !asks && !strings.HasPrefix(s.text, `"""`) {
-			b.WriteString(strings.TrimRight(s.text, "\n") + "\n")
-		}
-	}
-	if b.Len() > 0 {
-		b.WriteString("\n")
-	}
-	return b.String()
+// open begins a string, whose prefix may say that it has values.
+func (t *pythonText) open(quote, before string) {
+	t.quote, t.holes = quote, 0
+	prefix := before[len(strings.TrimRight(before, "rRbBuUfFtT")):]
+	t.value = strings.ContainsAny(prefix, "fFtT")
 }
 
-// pythonCandidate makes an assertion from a function; the note is for the user.
-func pythonCandidate(s *pythonStatement, preamble string) (o *value.Object, note string) {
+// hole reads a character of a string.
+func (t *pythonText) hole(c byte) {
+	if !t.value {
+		return
+	}
+	if c == '{' {
+		t.holes++
+	}
+	if t.holes > 0 {
+		t.write(c)
+	}
+	if c == '}' {
+		t.holes = max(0, t.holes-1)
+		t.write(' ')
+	}
+}
+
+// pythonCandidate makes an assertion from a function. It is not complete unless it is
+// judged.
+func pythonCandidate(s *pythonStatement) (o *value.Object, judged bool) {
 	body := bodyOf(s.text)
 	description := ""
 	if m := python().docString.FindStringSubmatch(body); m != nil {
@@ -284,21 +266,17 @@ func pythonCandidate(s *pythonStatement, preamble string) (o *value.Object, note
 	if description != "" {
 		o.Set("description", excerpt.Head(description, maxDescription))
 	}
-	if question, not, ok := onlyAsks(body); ok {
-		kind := JudgeType
-		if not {
-			kind = "not-" + JudgeType
-		}
-		o.Set("type", kind)
-		o.Set("criteria", []any{"The answer to this question about the output is yes: " + question})
-		return o, ""
+	question, not, ok := onlyAsks(body, s.parameters())
+	if !ok {
+		return o, false
 	}
-	if strings.Contains(body, askLLM) {
-		note = "calls ask_llm, which a suite does not have: make its question a judged candidate if it is selected"
+	kind := JudgeType
+	if not {
+		kind = "not-" + JudgeType
 	}
-	o.Set("type", PythonType)
-	o.Set("value", pythonValue(preamble+s.text, s.name))
-	return o, note
+	o.Set("type", kind)
+	o.Set("criteria", []any{questionStart + question})
+	return o, true
 }
 
 // bodyOf returns the body of a function.
@@ -320,12 +298,12 @@ func bodyOf(text string) string {
 
 // onlyAsks reads a body that only asks a model a question, and whether the expected
 // answer is no.
-func onlyAsks(body string) (question string, not, ok bool) {
+func onlyAsks(body string, params []string) (question string, not, ok bool) {
 	m := python().asksOnly.FindStringSubmatch(body)
-	if m == nil || strings.Contains(body, "#") {
+	if m == nil || strings.Contains(body, "#") || len(params) != 3 || m[5] != params[1] || m[6] != params[2] {
 		return "", false, false
 	}
-	literal := m[5]
+	literal := m[7]
 	if !strings.ContainsAny(literal[:1], `"'`) {
 		if literal != m[1] {
 			return "", false, false
@@ -337,8 +315,11 @@ func onlyAsks(body string) (question string, not, ok bool) {
 		b.WriteString(part[1] + part[2])
 	}
 	question = strings.TrimSpace(b.String())
-	if strings.ContainsAny(question, `\{`) || question == "" || m[3] != m[6] {
+	if strings.ContainsAny(question, `\{`) || question == "" || m[3] != m[8] {
 		return "", false, false
 	}
 	return question, m[4] != "", true
 }
+
+// questionStart begins the criterion of a function that only asks a model.
+const questionStart = "The answer to this question about the output is yes: "

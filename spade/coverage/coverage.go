@@ -21,6 +21,9 @@ type Line struct {
 	Category    string
 	Instruction bool     // asks something of an output
 	Assertions  []string // names
+	// Made are the candidates that the rules make of the unit; none if they do not
+	// understand it.
+	Made []proviso.Candidate
 }
 
 // Cover holds which instructions of a prompt are checked.
@@ -28,7 +31,9 @@ type Cover struct {
 	Lines   []Line
 	Covered int      // instructions with an assertion
 	Total   int      // instructions
+	Former  []string // assertions of what an earlier version asked and the prompt no longer does
 	Orphans []string // assertions that belong to no unit of the prompt
+	Unread  string   // what the rules do not read of the prompt's language; "" if they read it
 }
 
 // Share returns covered / total, 1 for a prompt without instructions.
@@ -51,13 +56,14 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 	if err != nil {
 		return nil, err
 	}
-	made := map[string]string{}  // key of a sentence, by the check that rules make from it
-	checked := map[string]bool{} // keys of these sentences
+	made := map[string]string{} // key of a sentence, by the check that rules make from it
+	byKey := map[string][]proviso.Candidate{}
 	categories := map[string]string{}
 	for i := range p.Candidates {
-		made[candidate.Check(&p.Candidates[i])] = delta.Key(p.Candidates[i].Delta.Text)
-		checked[delta.Key(p.Candidates[i].Delta.Text)] = true
-		categories[delta.Key(p.Candidates[i].Delta.Text)] = p.Candidates[i].Category
+		key := delta.Key(p.Candidates[i].Delta.Text)
+		made[candidate.Check(&p.Candidates[i])] = key
+		byKey[key] = append(byKey[key], p.Candidates[i])
+		categories[key] = p.Candidates[i].Category
 	}
 	for _, u := range p.Unproposed {
 		if key := delta.Key(u.Delta.Text); categories[key] == "" {
@@ -65,7 +71,7 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 		}
 	}
 	names := map[string][]string{}
-	out := &Cover{}
+	out := &Cover{Unread: rules.Unread(prompt)}
 	units := delta.Split(format.UnixLines(prompt))
 	for i := range list {
 		key := delta.Key(list[i].Delta.Text)
@@ -73,14 +79,18 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 			key = made[candidate.Check(&list[i])]
 		}
 		if key == "" || !slices.ContainsFunc(units, func(u delta.Unit) bool { return u.Key == key }) {
-			out.Orphans = append(out.Orphans, list[i].Name)
+			if list[i].Delta.Removed > 0 {
+				out.Former = append(out.Former, list[i].Name)
+			} else {
+				out.Orphans = append(out.Orphans, list[i].Name)
+			}
 			continue
 		}
 		names[key] = append(names[key], list[i].Name)
 	}
 	for _, u := range units {
-		l := Line{Unit: u, Category: categories[u.Key], Assertions: names[u.Key]}
-		l.Instruction = len(l.Assertions) > 0 || checked[u.Key] || isInstruction(l)
+		l := Line{Unit: u, Category: categories[u.Key], Assertions: names[u.Key], Made: byKey[u.Key]}
+		l.Instruction = len(l.Assertions) > 0 || len(l.Made) > 0 || isInstruction(l)
 		if l.Instruction {
 			out.Total++
 			if len(l.Assertions) > 0 {
@@ -95,12 +105,14 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 // isInstruction reports whether a unit asks something of an output, unlike a role,
 // data, an example or a heading.
 func isInstruction(l Line) bool {
+	if l.Part != delta.Sentence {
+		return false
+	}
 	switch l.Category {
 	case delta.PromptClarification, delta.DataIntegration, delta.ExampleDemonstration, delta.OtherCategory, "":
 		return false
 	}
-	text := strings.Trim(l.Text, " *_")
-	return !strings.HasPrefix(l.Text, "#") && !strings.HasSuffix(text, ":")
+	return !strings.HasSuffix(strings.Trim(l.Text, " *_"), ":")
 }
 
 // JSON returns the cover as one indented JSON object.
@@ -117,11 +129,10 @@ func (c *Cover) JSON() ([]byte, error) {
 		Total   int        `json:"total"`
 		Share   float64    `json:"share"`
 		Lines   []lineJSON `json:"lines"`
+		Former  []string   `json:"former"`
 		Orphans []string   `json:"orphans"`
-	}{c.Covered, c.Total, c.Share(), make([]lineJSON, len(c.Lines)), c.Orphans}
-	if out.Orphans == nil {
-		out.Orphans = []string{}
-	}
+		Unread  string     `json:"unread,omitempty"`
+	}{c.Covered, c.Total, c.Share(), make([]lineJSON, len(c.Lines)), append([]string{}, c.Former...), append([]string{}, c.Orphans...), c.Unread}
 	for i, l := range c.Lines {
 		if l.Assertions == nil {
 			l.Assertions = []string{}

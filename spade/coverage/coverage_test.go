@@ -31,3 +31,41 @@ func TestCoverCountsWhatRulesCheck(t *testing.T) {
 		}
 	}
 }
+
+// TestSumAddsUp: every sentence is of one kind, and every sentence without a check, too.
+func TestSumAddsUp(t *testing.T) {
+	t.Parallel()
+	versions := []delta.Version{
+		{Text: "Never shout at people.\nUse at most 3 sentences."},
+		{Text: "# Rules\nYou are a baker.\nUse at most 3 sentences.\nMention {question}.\nBe friendly.\n{question}"},
+	}
+	c := spadetest.Compiler(t)
+	h, err := delta.HistoryOf(versions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proposed, err := rules.Propose(t.Context(), h, rules.Options{Compiler: c})
+	if err != nil || len(proposed.Candidates) != 2 {
+		t.Fatalf("%+v, %v", proposed, err)
+	}
+	cover, err := coverage.Of(t.Context(), versions[1].Text, proposed.Candidates[:1], c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := cover.Sum(proposed.Candidates, proposed.Unproposed)
+	total := 0
+	for _, n := range s.Of {
+		total += n
+	}
+	if total != s.Sentences || total != len(cover.Lines) || s.Of[coverage.Covered] != cover.Covered || s.Of[coverage.Unselected] != 1 ||
+		s.Of[coverage.Covered]+s.Of[coverage.Unselected]+s.Of[coverage.Unproposed] != cover.Total {
+		t.Errorf("%+v of %d sentences, %d of %d covered", s.Of, s.Sentences, cover.Covered, cover.Total)
+	}
+	unchecked := s.Earlier
+	for _, n := range s.Unchecked {
+		unchecked += n
+	}
+	if unchecked != len(proposed.Unproposed) {
+		t.Errorf("%+v and %d earlier, want %d", s.Unchecked, s.Earlier, len(proposed.Unproposed))
+	}
+}

@@ -3,13 +3,14 @@
 package delta
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/literal"
+	"github.com/proviso-eval/proviso/spade/internal/exported"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -81,24 +82,92 @@ func HistoryOf(versions []Version) (*History, error) {
 	return nil, proviso.Errorf(proviso.Invalid, "no version of the prompt has any text")
 }
 
+// Last returns the units of the last version, by their keys. A unit that stands there
+// several times, under conditions, applies under any of them.
+func (h *History) Last() map[string]Unit {
+	units := map[string]Unit{}
+	for _, u := range Split(h.Changes[len(h.Changes)-1].Text) {
+		old, twice := units[u.Key]
+		if twice && old.Condition != u.Condition {
+			u.Condition, u.When = either(old.Condition, u.Condition, " or "), either(old.When, u.When, " || ")
+		}
+		units[u.Key] = u
+	}
+	return units
+}
+
+// either joins two conditions; "" if one of them is missing.
+func either(a, b, or string) string {
+	if a == "" || b == "" {
+		return ""
+	}
+	return "(" + a + ")" + or + "(" + b + ")"
+}
+
+// Asked returns every sentence that a version of the prompt added, once, where it was
+// added first. Text that the last version no longer has is marked with the version that
+// removed it, and text that the last version has is under the condition that it has there.
+func (h *History) Asked() []proviso.Delta {
+	last, removed := h.Last(), map[string]int{}
+	for _, c := range h.Changes {
+		for _, d := range c.Deltas {
+			if !d.Added {
+				removed[Key(d.Text)] = c.Number
+			}
+		}
+	}
+	done := map[string]bool{}
+	var list []proviso.Delta
+	for _, c := range h.Changes {
+		for _, d := range c.Deltas {
+			key := Key(d.Text)
+			if !d.Added || d.Moved || done[key] {
+				continue
+			}
+			done[key] = true
+			if u, ok := last[key]; ok {
+				d.Condition, d.When = u.Condition, u.When
+			} else {
+				d.Removed = removed[key]
+			}
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
 // ReadVersions reads versions of a prompt from JSON Lines (.jsonl) or JSON. A version
 // is an object with the text under template, prompt or text, with chat messages under
 // messages, or with a prompt as LangChain exports it, also under manifest. A file holds
 // a version, a list of versions, or an object with such a list under versions or
 // commits. Versions with a number (version) are sorted by it, others by time
-// (created_at or timestamp); else they keep their order. Any other file is one version.
+// (created_at or timestamp); else they keep their order. Files of other tools
+// ([exported.Kinds]) are recognised by their content. Any other file is one version.
 // A chat becomes one text, with the role of each message on a line before it.
 func ReadVersions(file string, data []byte) ([]Version, proviso.Mistakes) {
-	r := &versionReader{file: file}
+	list, _, mistakes := ReadPart(file, "", data)
+	return list, mistakes
+}
+
+// ReadPart is [ReadVersions] of one part of a file, with notes for the user: of the prompt
+// with a name, where a tool exports several, or of the text that a program or a YAML file
+// gives a name ([literal.Find]). The part "" is the whole file.
+func ReadPart(file, part string, data []byte) (list []Version, notes []string, mistakes proviso.Mistakes) {
+	if part != "" && literal.Reads(file) {
+		found, err := literal.Find(file, string(data), part)
+		if err != nil {
+			return nil, nil, proviso.Mistakes{mistakeOfLiteral(file, err)}
+		}
+		text, ok := exported.PromptText(found)
+		if !ok {
+			return nil, nil, proviso.Mistakes{{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: part + " is no text, and no messages of a chat"}}
+		}
+		return []Version{{Name: file + ":" + part, Text: text}}, nil, nil
+	}
+	r := &versionReader{file: file, part: part}
 	switch ext := strings.ToLower(file[strings.LastIndexByte(file, '.')+1:]); ext {
 	case "jsonl":
-		for line, err := range document.Lines(bytes.NewReader(data)) {
-			if err != nil {
-				r.add(format.MistakeOfLine(file, err))
-				continue
-			}
-			r.entry(line.Value, proviso.Place{File: file, Line: line.Number})
-		}
+		r.lines(data)
 	case "json":
 		r.json(data)
 	default:
@@ -107,10 +176,27 @@ func ReadVersions(file string, data []byte) ([]Version, proviso.Mistakes) {
 		if errors.As(err, &syntax) {
 			r.add(proviso.Mistake{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message})
 		}
+		if part != "" {
+			r.add(proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Unsupported, Message: "a name of a text is for " + literal.Files + ", or for the files of other tools"})
+		}
 		r.list = append(r.list, numbered{Version: Version{Name: file, Text: text}})
 	}
 	if r.mistakes.Err() != nil {
-		return nil, r.mistakes
+		return nil, r.notes, r.mistakes
 	}
-	return r.inOrder(), r.mistakes
+	return r.inOrder(), r.notes, r.mistakes
+}
+
+// mistakeOfLiteral is the mistake of a text that was not found in a file.
+func mistakeOfLiteral(file string, err error) proviso.Mistake {
+	m := proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.NotFound, Message: err.Error()}
+	var wrong *literal.Error
+	var syntax *document.SyntaxError
+	switch {
+	case errors.As(err, &wrong):
+		m.Place.Line, m.Nearest = wrong.Line, wrong.Nearest
+	case errors.As(err, &syntax):
+		m = proviso.Mistake{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message}
+	}
+	return m
 }

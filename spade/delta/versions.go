@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,14 +12,20 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/spade/internal/exported"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/value"
 )
 
+// maxMistakes bounds the mistakes of a file: to find the place of one takes time.
+const maxMistakes = 100
+
 // versionReader collects the versions of a file.
 type versionReader struct {
 	file     string
+	part     string // the name of a prompt, "" for the only one
 	list     []numbered
+	notes    []string
 	mistakes proviso.Mistakes
 }
 
@@ -34,6 +41,19 @@ func (r *versionReader) add(m proviso.Mistake) {
 	r.mistakes = format.OneMoreMistake(r.mistakes, m)
 }
 
+func (r *versionReader) lines(data []byte) {
+	var entries []exported.Entry
+	for line, err := range document.Lines(bytes.NewReader(data)) {
+		if err != nil {
+			r.add(format.MistakeOfLine(r.file, err))
+			continue
+		}
+		place := proviso.Place{File: r.file, Line: line.Number}
+		entries = append(entries, exported.Entry{Value: line.Value, At: func() proviso.Place { return place }})
+	}
+	r.entries(entries)
+}
+
 func (r *versionReader) json(data []byte) {
 	doc, err := document.ParseJSON(r.file, data)
 	var syntax *document.SyntaxError
@@ -41,29 +61,55 @@ func (r *versionReader) json(data []byte) {
 		r.add(proviso.Mistake{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message})
 		return
 	}
-	list, at := doc.Root, ""
-	if o, ok := list.(*value.Object); ok {
-		for _, key := range []string{"versions", "commits"} {
-			if l, ok := o.At(key).([]any); ok {
-				list, at = l, "/"+key
-			}
-		}
+	list, at, isList := exported.Unwrap(doc.Root)
+	if isList && at == "" && exported.IsChat(list) {
+		list, isList = []any{doc.Root}, false
 	}
-	entries, ok := list.([]any)
-	if !ok || isChat(entries) {
-		r.entry(list, doc.Place(at))
+	entries := make([]exported.Entry, len(list))
+	for i, e := range list {
+		entries[i] = exported.Entry{Value: e, At: func() proviso.Place {
+			if !isList {
+				return doc.Place("")
+			}
+			return doc.Place(document.Join(at, i))
+		}}
+	}
+	r.entries(entries)
+}
+
+// entries reads versions: those of a tool, or in the general form.
+func (r *versionReader) entries(entries []exported.Entry) {
+	if len(entries) == 0 || r.mistakes.Err() != nil {
 		return
 	}
-	for i, e := range entries {
-		r.entry(e, doc.Place(document.Join(at, i)))
+	kind := exported.Of(entries[0].Value)
+	if kind == nil {
+		if r.part != "" {
+			r.add(proviso.Mistake{Place: entries[0].At(), Code: proviso.Unsupported, Message: "the name of a prompt is for files of " + exported.Tools})
+		}
+		for _, e := range entries {
+			if len(r.mistakes) > maxMistakes {
+				break
+			}
+			r.entry(e.Value, e.At)
+		}
+		return
+	}
+	list, notes, mistakes := kind.Versions(entries, r.part)
+	r.notes = append(r.notes, notes...)
+	for _, m := range mistakes {
+		r.add(m)
+	}
+	for _, v := range list {
+		r.list = append(r.list, numbered{Version: Version{Name: v.Name, Time: v.Time, Text: v.Text}, number: v.Number, has: v.Numbered, timeless: v.Time.IsZero()})
 	}
 }
 
 // entry reads one version.
-func (r *versionReader) entry(v any, at proviso.Place) {
-	text, ok := promptText(v)
+func (r *versionReader) entry(v any, at func() proviso.Place) {
+	text, ok := exported.PromptText(v)
 	if !ok {
-		r.add(proviso.Mistake{Place: at, Code: proviso.Invalid, Message: "no prompt is here: an object with template, prompt, text, messages or manifest is expected"})
+		r.add(proviso.Mistake{Place: at(), Code: proviso.Invalid, Message: "no prompt is here: an object with template, prompt, text, messages or manifest is expected, or what " + exported.Tools + " exports"})
 		return
 	}
 	n := numbered{Version: Version{Name: fmt.Sprintf("entry %d", len(r.list)+1), Text: text}, timeless: true}
@@ -122,92 +168,4 @@ func (r *versionReader) inOrder() []Version {
 
 func all(list []numbered, is func(numbered) bool) bool {
 	return !slices.ContainsFunc(list, func(n numbered) bool { return !is(n) })
-}
-
-// promptText returns the text of a prompt in any of the forms that
-// [ReadVersions] knows.
-func promptText(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return v, true
-	case []any:
-		return chatText(v)
-	case *value.Object:
-		for _, key := range []string{"template", "prompt", "text", "messages", "manifest", "kwargs"} {
-			if text, ok := promptText(v.At(key)); ok && v.At(key) != nil {
-				return text, true
-			}
-		}
-	}
-	return "", false
-}
-
-// isChat reports whether a list is the messages of one prompt.
-func isChat(list []any) bool {
-	_, ok := chatText(list)
-	return ok && len(list) > 0
-}
-
-// roleOfClass are the roles of LangChain's classes of messages.
-var roleOfClass = map[string]string{
-	"SystemMessagePromptTemplate": "system", "SystemMessage": "system", "HumanMessagePromptTemplate": "user", "HumanMessage": "user",
-	"AIMessagePromptTemplate": "assistant", "AIMessage": "assistant",
-}
-
-// chatText joins the messages of a chat.
-func chatText(list []any) (string, bool) {
-	var b strings.Builder
-	for _, e := range list {
-		o, ok := e.(*value.Object)
-		if !ok {
-			return "", false
-		}
-		role := o.Text("role")
-		text, ok := o.At("content").(string)
-		if parts, isList := o.At("content").([]any); isList {
-			text, ok = partsText(parts)
-		}
-		if id, isList := o.At("id").([]any); isList && len(id) > 0 {
-			class, _ := id[len(id)-1].(string)
-			kwargs, _ := o.At("kwargs").(*value.Object)
-			if kwargs == nil {
-				return "", false
-			}
-			switch role = roleOfClass[class]; {
-			case class == "MessagesPlaceholder":
-				name := kwargs.Text("variable_name")
-				role, text, ok = "messages", "{"+name+"}", true
-			case kwargs.At("content") != nil:
-				text, ok = kwargs.At("content").(string)
-			default:
-				text, ok = promptText(kwargs)
-			}
-		}
-		if !ok {
-			return "", false
-		}
-		if b.Len() > 0 {
-			b.WriteString("\n\n")
-		}
-		if role != "" {
-			b.WriteString(role + ":\n")
-		}
-		b.WriteString(text)
-	}
-	return b.String(), true
-}
-
-// partsText joins the text parts of a message's content.
-func partsText(parts []any) (string, bool) {
-	var list []string
-	for _, p := range parts {
-		o, ok := p.(*value.Object)
-		if !ok {
-			return "", false
-		}
-		if s, ok := o.At("text").(string); ok {
-			list = append(list, s)
-		}
-	}
-	return strings.Join(list, "\n"), true
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,8 +152,8 @@ func TestLabelLogMends(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "labels.jsonl")
 	for text, want := range map[string]string{
-		"{\"id\":\"b\",\"label\":\"so so\"}\n": "labels.jsonl:1: the label is \"so so\"",
-		"{\"id\":\"bb\",\"label\":1}\n":        "labels.jsonl:1: no output has the id \"bb\"",
+		"{\"id\":\"b\",\"label\":\"so so\"}\n": "labels.jsonl:1:19: the label is \"so so\"",
+		"{\"id\":\"bb\",\"label\":1}\n":        "labels.jsonl:1:7: no output has the id \"bb\"",
 		"id,label\na,1":                        "labels.jsonl:1:",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -427,6 +428,50 @@ func TestLabelsOfPeople(t *testing.T) {
 	}
 }
 
+// TestSlips: a slip in a file of labels has its place and the nearest name, and no entry is
+// changed.
+func TestSlips(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct{ file, text, want, nearest string }{
+		{"l.jsonl", "{\"id\":\"a\",\"label\":\"good\"}\n{\"id\":\"b\", \"lable\":\"good\"}\n", `l.jsonl:2:12: no member of a label is called "lable"`, "label"},
+		{"l.jsonl", "{\"id\":\"b\", \"label\": \"goood\"}\n", `l.jsonl:1:21: the label is "goood"; 1 or good, 0 or bad is expected`, "good"},
+		{"l.jsonl", "{\"id\":\"b\"}\n", "l.jsonl:1:1: there is no label here", ""},
+		{"l.jsonl", "{\"id\":\"b\",\"label\":null,\"outptu_id\":\"x\"}\n", `l.jsonl:1:24: no member of a label is called "outptu_id"`, "output_id"},
+		{"l.csv", "id,note,label\na,\"x, y\",good\nb,\"said \"\"no\"\"\",baad\n", `l.csv:3:17: the label is "baad"; 1 or good, 0 or bad is expected`, "bad"},
+		{"l.csv", "id,lable\na,good\n", `l.csv:1:4: no column is called "lable"`, "label"},
+		{"l.csv", "id,label\nab,good\n", `l.csv:2:1: no output has the id "ab"`, "a"},
+	} {
+		entries := []trial.Entry{{ID: "a", OutputID: "x"}, {ID: "b"}}
+		_, mistakes := label.Read(x.file, []byte(x.text), entries)
+		if len(mistakes) != 1 {
+			t.Errorf("%q: %d mistakes: %v", x.text, len(mistakes), mistakes)
+			continue
+		}
+		if got := mistakes[0].Place.String() + ": " + mistakes[0].Message; !strings.HasPrefix(got, x.want) || mistakes[0].Nearest != x.nearest {
+			t.Errorf("%q: %s (nearest %q), want %s (%q)", x.text, got, mistakes[0].Nearest, x.want, x.nearest)
+		}
+		for _, e := range entries {
+			if e.Label != "" {
+				t.Errorf("%q: %s is labelled %s", x.text, e.ID, e.Label)
+			}
+		}
+	}
+}
+
+// TestSplit: people who disagree are named, and what they disagree on has no label.
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	entries := entriesOf(t, outputs("one", "two"))
+	text := ""
+	for i, v := range []people.Verdict{people.Pass, people.Fail} {
+		text += string(people.AppendLine(nil, &people.Label{ID: fmt.Sprint("label_", i), By: fmt.Sprint("p", i), Verdict: v, Case: "a", OutputID: entries[0].OutputID, Subject: people.Subject{Run: "run"}}))
+	}
+	read, mistakes := label.Read("l.jsonl", []byte(text), entries)
+	if err := mistakes.Err(); err != nil || !slices.Equal(read.Split, []string{"a"}) || entries[0].Label != "" {
+		t.Errorf("%+v, %v, %+v", read, err, entries)
+	}
+}
+
 func FuzzReadLabels(f *testing.F) {
 	f.Add("l.csv", "id,label\na,good\n")
 	f.Add("l.jsonl", "{\"id\":\"a\",\"label\":1,\"undone\":true}\n{\"id\":\"b\",\"label\":null,\"output_id\":\"x\"}")
@@ -475,5 +520,20 @@ func BenchmarkNextToLabel(b *testing.B) {
 			b.StartTimer()
 		}
 		l.Skip()
+	}
+}
+
+// TestNotes: the note of a label reaches its output, from both kinds of file.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	for file, text := range map[string]string{
+		"l.csv":   "id,label,note\na,bad,too long\nb,good,\n",
+		"l.jsonl": `{"id":"a","label":0,"note":"too long"}` + "\n" + `{"id":"b","label":1}`,
+	} {
+		entries := []trial.Entry{{ID: "a", Note: "before"}, {ID: "b", Note: "kept"}}
+		_, mistakes := label.Read(file, []byte(text), entries)
+		if mistakes.Err() != nil || entries[0].Note != "too long" || entries[1].Note != "kept" || entries[0].Label != "0" {
+			t.Errorf("%s: %v %+v", file, mistakes.Err(), entries)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package label
 
 import (
 	"bytes"
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,13 +16,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Read reads labels, id and label, from CSV or, if the name ends in .jsonl, JSON
+// Read reads labels, id and label and perhaps a note, from CSV or, if the name ends in .jsonl, JSON
 // Lines, and puts them into entries, replacing what they have. If an id has several
 // labels, the last one counts. Labels of people that the server or `proviso view` wrote count
 // by majority, where no other label stands in the file. An empty label in CSV is ignored; in JSON Lines, a label
 // of null removes earlier ones in the file. A label with the output_id of another
-// output is ignored and counted in stale.
-func Read(file string, data []byte, entries []trial.Entry) (stale int, mistakes proviso.Mistakes) {
+// output is ignored and counted. With a mistake, the entries keep what they have.
+func Read(file string, data []byte, entries []trial.Entry) (Reading, proviso.Mistakes) {
 	r := newReader(file, entries)
 	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
 		r.jsonLines(data)
@@ -29,9 +30,10 @@ func Read(file string, data []byte, entries []trial.Entry) (stale int, mistakes 
 		r.csv(data)
 	}
 	if r.Mistakes.Err() != nil {
-		return 0, r.Mistakes
+		return Reading{}, r.Mistakes
 	}
-	for i, said := range r.agreed() {
+	agreed, split := r.agreed()
+	for i, said := range agreed {
 		if r.said[i].Label == "" {
 			r.said[i] = said
 		}
@@ -39,9 +41,22 @@ func Read(file string, data []byte, entries []trial.Entry) (stale int, mistakes 
 	for i, said := range r.said {
 		if said.Label != "" {
 			entries[i].Label = said.Label
+			entries[i].Note = cmp.Or(said.Note, entries[i].Note)
 		}
 	}
-	return r.stale, r.Mistakes
+	reading := Reading{Stale: r.stale}
+	for _, i := range split {
+		if entries[i].Label == "" {
+			reading.Split = append(reading.Split, entries[i].ID)
+		}
+	}
+	return reading, r.Mistakes
+}
+
+// Reading is what [Read] found beside the labels.
+type Reading struct {
+	Stale int      // labels of other outputs
+	Split []string // ids of outputs on which people are split, in the order of the entries; they have no label
 }
 
 // line is one line of a file of labels.
@@ -74,21 +89,24 @@ func newReader(file string, entries []trial.Entry) *reader {
 	return r
 }
 
+// wrong adds a mistake at a key of the label that is read: id or label.
+type wrong func(key, nearest, format string, args ...any)
+
 // take finds the trial of a label.
-func (r *reader) take(line int, l line, text string) {
+func (r *reader) take(l line, text string, wrong wrong) {
 	i, ok := r.at[l.ID]
 	switch {
 	case !ok && l.OutputID != "", ok && l.OutputID != "" && l.OutputID != r.entries[i].OutputID:
 		r.stale++
 		return
 	case !ok:
-		r.Mistake(line, document.Nearest(l.ID, r.ids), "no output has the id %q", l.ID)
+		wrong("id", document.Nearest(l.ID, r.ids), "no output has the id %q", l.ID)
 		return
 	}
 	if strings.TrimSpace(text) != "" {
 		var err error
 		if l.Label, err = trial.ParseLabel(text); err != nil {
-			r.Mistake(line, "", "%v", err)
+			wrong("label", trial.NearestLabel(text), "%v", err)
 			return
 		}
 	}
@@ -109,22 +127,54 @@ func (r *reader) jsonLines(data []byte) {
 		if ok && o.At("id") == nil && o.Has("assertion") {
 			continue // of `proviso align`: of an assertion, not of an output
 		}
-		if !ok || o.At("id") == nil {
+		if !ok {
 			r.Mistake(at.Number, "", "an object with id and label is expected")
 			continue
 		}
-		l := line{ID: value.ToString(o.At("id"))}
-		l.Note = o.Text("note")
-		l.OutputID = o.Text("output_id")
-		l.Undone, _ = o.At("undone").(bool)
-		text := ""
-		for _, key := range trial.LabelKeys {
-			if v := o.At(key); v != nil && text == "" {
+		r.object(at, o)
+	}
+}
+
+// lineKeys are the members of a line of labels that decide what it says.
+var lineKeys = []string{"id", "output_id", "undone", "label", "human", "verdict"}
+
+// object reads one line of `spade label`, or of a person.
+func (r *reader) object(at document.Line, o *value.Object) {
+	valid := lineKeys
+	if slices.ContainsFunc(trial.LabelKeys, o.Has) {
+		valid = lineKeys[:3]
+	}
+	if slip, meant := format.Slip(o, valid); slip != "" {
+		r.MistakeAt(at, "/"+slip, true, meant, "no member of a label is called %q", slip)
+		return
+	}
+	if o.At("id") == nil {
+		r.Mistake(at.Number, "", "an object with id and label is expected")
+		return
+	}
+	l := line{ID: value.ToString(o.At("id"))}
+	l.Note = o.Text("note")
+	l.OutputID = o.Text("output_id")
+	l.Undone, _ = o.At("undone").(bool)
+	text, has := "", ""
+	for _, key := range trial.LabelKeys {
+		if v, ok := o.Get(key); ok && text == "" {
+			has = key
+			if v != nil {
 				text = value.ToString(v)
 			}
 		}
-		r.take(at.Number, l, text)
 	}
+	if has == "" && !l.Undone {
+		r.MistakeAt(at, "", false, "", "there is no label here; label is expected: good, bad, or null to remove one")
+		return
+	}
+	r.take(l, text, func(key, nearest, format string, args ...any) {
+		if key == "label" {
+			key = has
+		}
+		r.MistakeAt(at, "/"+key, false, nearest, format, args...)
+	})
 }
 
 // people takes a label that the server or `proviso view` wrote. Those of whole outputs are
@@ -143,10 +193,10 @@ func (r *reader) people(number int, o *value.Object) {
 
 // agreed returns what most people say of each output, by entry: an output is known by the id
 // of its case and its content. Outputs on which people are split have no label.
-func (r *reader) agreed() map[int]line {
+func (r *reader) agreed() (said map[int]line, split []int) {
 	list := r.log.InForce()
 	if len(list) == 0 {
-		return nil
+		return nil, nil
 	}
 	same := map[string][]int{} // entries, by output
 	for i, e := range r.entries {
@@ -165,9 +215,13 @@ func (r *reader) agreed() map[int]line {
 			r.stale++
 		}
 	}
-	said := map[int]line{}
+	said = map[int]line{}
 	for i, list := range of {
-		if v, ok, _ := label.Majority(list); ok {
+		v, ok, tie := label.Majority(list)
+		if tie {
+			split = append(split, i)
+		}
+		if ok {
 			l := line{ID: r.entries[i].ID, Label: "0", Note: list[len(list)-1].Note, OutputID: r.entries[i].OutputID}
 			if v == label.Pass {
 				l.Label = "1"
@@ -175,16 +229,18 @@ func (r *reader) agreed() map[int]line {
 			said[i] = l
 		}
 	}
-	return said
+	slices.Sort(split)
+	return said, split
 }
 
 func (r *reader) csv(data []byte) {
-	id, label, output := -1, -1, -1
+	id, label, output, note := -1, -1, -1, -1
 	type row struct {
 		line  int
 		label string
 	}
 	seen := map[string]row{}
+	lines := bytes.Split(data, []byte("\n"))
 	r.Rows(bytes.NewReader(data), func(header []string) bool {
 		for i, name := range header {
 			switch {
@@ -192,33 +248,60 @@ func (r *reader) csv(data []byte) {
 				id = i
 			case strings.EqualFold(name, "output_id"):
 				output = i
+			case strings.EqualFold(name, "note"):
+				note = i
 			case slices.Contains(trial.LabelKeys, strings.ToLower(name)):
 				label = i
 			}
 		}
 		if id < 0 || label < 0 {
-			r.Mistake(1, "", "the header must have the columns id and label")
+			r.slipOfHeader(header, id < 0, lines)
 			return false
 		}
 		return true
 	}, func(rec document.Record) {
+		wrong := func(key, nearest, text string, args ...any) {
+			field := id
+			if key == "label" {
+				field = label
+			}
+			r.MistakeInField(rec, field, lines, nearest, text, args...)
+		}
 		l := line{ID: rec.Fields[id]}
 		if output >= 0 {
 			l.OutputID = rec.Fields[output]
 		}
+		if note >= 0 {
+			l.Note = rec.Fields[note]
+		}
 		if text := rec.Fields[label]; strings.TrimSpace(text) != "" {
 			key, now := l.ID+"\x00"+l.OutputID, row{line: rec.Line}
 			now.label, _ = trial.ParseLabel(text)
-			if before, ok := seen[key]; ok && before.label != now.label {
-				r.Mistake(rec.Line, "", "the id %q has another label in line %d", l.ID, before.line)
+			if before, ok := seen[key]; ok && before.label != now.label && now.label != "" {
+				wrong("label", "", "the id %q has another label in line %d", l.ID, before.line)
 				return
 			}
 			seen[key] = now
-			r.take(rec.Line, l, text)
+			r.take(l, text, wrong)
 		} else if _, known := r.at[l.ID]; !known && l.OutputID == "" {
-			r.take(rec.Line, l, "") // the id is wrong
+			r.take(l, "", wrong) // the id is wrong
 		}
 	})
+}
+
+// slipOfHeader is the mistake of a header without id or without label.
+func (r *reader) slipOfHeader(header []string, noID bool, lines [][]byte) {
+	valid := trial.LabelKeys[:1]
+	if noID {
+		valid = []string{"id"}
+	}
+	for i, name := range header {
+		if near := document.Nearest(name, valid); near != "" && !strings.EqualFold(name, "id") {
+			r.MistakeInField(document.Record{Line: 1, Fields: header}, i, lines, near, "no column is called %q", name)
+			return
+		}
+	}
+	r.Mistake(1, "", "the header must have the columns id and label")
 }
 
 // maxWanted bounds the search for the number of labels that is enough.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -68,7 +69,8 @@ func OpenLog(file string, entries []trial.Entry, author string) (*Log, proviso.M
 	r := newReader(file, entries)
 	r.each = l.replay
 	r.jsonLines(data)
-	for i, said := range r.agreed() {
+	agreed, _ := r.agreed()
+	for i, said := range agreed {
 		if l.beside[i] == "" {
 			l.beside[i] = said.Label
 		}
@@ -126,6 +128,15 @@ func (l *Log) change(entry int, g given) {
 // Label returns the label in force for a trial, 1, 0 or "", and the note.
 func (l *Log) Label(entry int) (label, note string) {
 	return l.now[entry].label, l.now[entry].note
+}
+
+// Entries returns the entries with the labels in force.
+func (l *Log) Entries() []trial.Entry {
+	list := slices.Clone(l.entries)
+	for i, g := range l.now {
+		list[i].Label = g.label
+	}
+	return list
 }
 
 // Labels counts the labels.

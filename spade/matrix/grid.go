@@ -52,7 +52,7 @@ type Rate struct {
 // Options configure how candidates are tried.
 type Options struct {
 	Compiler    *check.Compiler
-	Concurrency int // trials at a time; 0 is one per processor, and at least four if a model is asked
+	Concurrency int // cells at a time; 0 is one per processor, and at least four if a model is asked
 
 	// Code runs Python functions as [candidate.PythonFunction] finds them; nil runs none.
 	Code proviso.Code
@@ -67,7 +67,7 @@ type Options struct {
 // output passes; one that throws fails. A cell is undecided if the assertion could not
 // be decided, and all cells of a candidate are if this version or machine cannot run
 // it. Invalid candidates and candidates that compare several outputs are an error that
-// names them all. Only the trials in progress are in memory. If ctx ends, the remaining
+// names them all. Only a batch of trials is in memory at a time ([maxBatchBytes]). If ctx ends, the remaining
 // cells are undecided and the error is that of ctx. An error from trials also ends it.
 func Try(ctx context.Context, list []proviso.Candidate, trials iter.Seq2[trial.Trial, error], o Options) (*Grid, error) {
 	g := &Grid{Columns: make([]Column, len(list))}
@@ -86,31 +86,7 @@ func Try(ctx context.Context, list []proviso.Candidate, trials iter.Seq2[trial.T
 			workers = max(workers, 4)
 		}
 	}
-	type job struct {
-		trial trial.Trial
-		cells []Cell
-	}
-	jobs := make(chan job)
-	var wait sync.WaitGroup
-	for range workers {
-		wait.Go(func() {
-			for j := range jobs {
-				p.all(ctx, &j.trial, j.cells)
-			}
-		})
-	}
-	for t, problem := range trials {
-		if err = problem; err != nil {
-			break
-		}
-		cells := slices.Repeat([]Cell{Undecided}, len(list))
-		g.Entries, g.Cells = append(g.Entries, t.Entry()), append(g.Cells, cells)
-		if ctx.Err() == nil {
-			jobs <- job{t, cells}
-		}
-	}
-	close(jobs)
-	wait.Wait()
+	err = p.batches(ctx, trials, workers)
 	if p.o.Keep != nil {
 		g.Unkept = p.o.Keep.failure()
 	}
@@ -199,6 +175,12 @@ func (p *trying) compile(ctx context.Context, a *proviso.Assertion) (tryer, bool
 	return setTryer{set}, asksModel(a), mistakes
 }
 
+// AsksModel reports whether a candidate needs a model to be decided.
+func AsksModel(c *proviso.Candidate) bool {
+	f, ok := candidate.PythonFunction(c.Assertion)
+	return ok && f.AsksModel || asksModel(c.Assertion)
+}
+
 // asksModel reports whether an assertion needs a model.
 func asksModel(a *proviso.Assertion) bool {
 	const models = check.NeedsJudge | check.NeedsEmbedder | check.NeedsClassifier | check.NeedsModerator
@@ -247,43 +229,6 @@ func saidBy(v *proviso.Verdict) said {
 // threw reports whether a verdict, or the failing part of it, is an exception.
 func threw(v *proviso.Verdict) bool {
 	return v.Threw || v.Status == proviso.Fail && slices.ContainsFunc(v.Components, func(c proviso.Verdict) bool { return threw(&c) })
-}
-
-// all decides all candidates on one trial: first the kept cells, then the candidates
-// that need no model, then those that ask one.
-func (p *trying) all(ctx context.Context, t *trial.Trial, cells []Cell) {
-	pack := p.keys.load(t)
-	row := &check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: t.Vars}
-	list := make([]said, len(cells))
-	for j, known := range p.alone {
-		if list[j].cell = Undecided; known == nil || ctx.Err() != nil {
-			continue
-		}
-		if kept, ok := pack.get(j); ok {
-			list[j] = kept
-			continue
-		}
-		s := known.try(ctx, t, row)
-		if ctx.Err() != nil {
-			continue // the result may come from the end of ctx
-		}
-		list[j] = s
-		pack.put(j, s)
-	}
-	pack.save()
-	var asked []proviso.Verdict
-	if p.together != nil && ctx.Err() == nil {
-		asked = p.together.Eval(ctx, row)
-		for k, v := range asked {
-			if ctx.Err() == nil || v.Status != proviso.Errored {
-				list[p.asking[k]] = saidBy(&v)
-			}
-		}
-	}
-	for j := range list {
-		cells[j] = list[j].cell
-	}
-	p.note(ctx, list, asked)
 }
 
 // note counts the results of a trial.

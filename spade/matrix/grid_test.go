@@ -262,22 +262,22 @@ func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	keep := &matrix.Keep{Store: blobs.Open(t.TempDir()), Engine: "1"}
 	var trials []trial.Trial
-	for i := range 50 {
-		trials = append(trials, trial.Trial{ID: fmt.Sprint(i), Output: strings.Repeat("x", i)})
+	for i := range 500 {
+		trials = append(trials, trial.Trial{ID: fmt.Sprint(i), Output: strings.Repeat("x", i%50) + fmt.Sprint(i)})
 	}
 	list := pythonCandidates(t, "short")
 	o := matrix.Options{Compiler: spadetest.Compiler(t), Code: code, Keep: keep, Concurrency: 2, Tick: func(done int) {
-		if done == 20 {
+		if done == 200 {
 			cancel()
 		}
 	}}
 	g, err := matrix.Try(ctx, list, trial.List(trials), o)
-	if !errors.Is(err, context.Canceled) || len(g.Cells) != 50 {
+	if !errors.Is(err, context.Canceled) || len(g.Cells) != 500 {
 		t.Fatalf("%d rows, %v", len(g.Cells), err)
 	}
 	before := code.calls.Swap(0)
 	o.Tick = nil
-	if g, err = matrix.Try(context.Background(), list, trial.List(trials), o); err != nil || g.Columns[0].Kept < 20 || code.calls.Load() != 50-int64(g.Columns[0].Kept) || before > 30 {
+	if g, err = matrix.Try(context.Background(), list, trial.List(trials), o); err != nil || g.Columns[0].Kept < 200 || code.calls.Load() != 500-int64(g.Columns[0].Kept) || before == 500 {
 		t.Errorf("%d kept, %d calls before and %d after, %v", g.Columns[0].Kept, before, code.calls.Load(), err)
 	}
 }

@@ -102,14 +102,15 @@ func repeatable(a *proviso.Assertion) bool {
 	return ok && kind.Needs&check.NeedsNetwork == 0 && !slices.ContainsFunc(a.Assert, func(inner *proviso.Assertion) bool { return !repeatable(inner) })
 }
 
-// cellPack holds the kept cells of one output. A nil one keeps nothing.
+// cellPack holds the kept cells of one output. A nil one keeps nothing. It is safe for
+// concurrent use.
 type cellPack struct {
 	*cellKeys
+	mu     sync.Mutex // guards kept and fresh
 	key    string
 	kept   map[int]said
 	others map[string]string // cells of candidates that are not being tried, by key
 	fresh  bool              // there are unsaved cells
-	saved  time.Time
 }
 
 // The states of a cell in an entry; each is followed by the keys of its candidates.
@@ -123,9 +124,9 @@ const (
 // keeps.
 const maxOthers = 4096
 
-// saveEvery is how long decided cells of an output wait before they are saved, while
-// others are being decided.
-const saveEvery = time.Second
+// saveSlow is how long a cell takes that is saved at once. Others wait until their
+// output is decided, since deciding them again takes hardly longer than saving them.
+const saveSlow = 50 * time.Millisecond
 
 // load reads the kept cells of a trial.
 func (c *cellKeys) load(t *trial.Trial) *cellPack {
@@ -136,7 +137,7 @@ func (c *cellKeys) load(t *trial.Trial) *cellPack {
 	if t.HasPrompt {
 		about = append(about, t.Prompt)
 	}
-	p := &cellPack{cellKeys: c, key: blobs.Key(about...), kept: map[int]said{}, others: map[string]string{}, saved: time.Now()}
+	p := &cellPack{cellKeys: c, key: blobs.Key(about...), kept: map[int]said{}, others: map[string]string{}}
 	entry, _, err := c.keep.Store.Get(p.key)
 	if err != nil {
 		return p // as if nothing was kept; a write reports the error
@@ -171,26 +172,40 @@ func (p *cellPack) get(j int) (said, bool) {
 	if p == nil {
 		return said{}, false
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	s, ok := p.kept[j]
 	return s, ok
 }
 
-// put keeps a cell if it is decided.
-func (p *cellPack) put(j int, s said) {
+// put keeps a cell that took so long, if it is decided.
+func (p *cellPack) put(j int, s said, took time.Duration) {
 	if p == nil || p.keys[j] == "" || s.cell == Undecided {
 		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, same := range p.named[p.keys[j]] {
 		p.kept[same] = s
 	}
-	if p.fresh = true; time.Since(p.saved) > saveEvery {
-		p.save()
+	if p.fresh = true; took > saveSlow {
+		p.write()
 	}
 }
 
 // save writes the new cells.
 func (p *cellPack) save() {
-	if p == nil || !p.fresh {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.write()
+}
+
+// write writes the new cells; mu is held.
+func (p *cellPack) write() {
+	if !p.fresh {
 		return
 	}
 	states := map[string][]string{}
@@ -219,5 +234,5 @@ func (p *cellPack) save() {
 	if err := p.keep.Store.Put(p.key, o); err != nil {
 		p.keep.failed(err)
 	}
-	p.fresh, p.saved = false, time.Now()
+	p.fresh = false
 }

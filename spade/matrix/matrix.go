@@ -33,6 +33,7 @@ type Matrix struct {
 	Examples  []Example
 	Cells     [][]Cell // by candidate, then by example
 	Unlabeled int      // rows that were left out because they have no label
+	Rest      [][]Cell // of the rows without a label, by candidate; nil if there are none
 }
 
 // Count returns how many examples are good and how many bad.
@@ -62,6 +63,12 @@ func Read(file string, r io.Reader) (*Matrix, proviso.Mistakes) {
 	names, mistakes := scanMatrix(file, r, func(row matrixRow) {
 		if row.label == "" {
 			m.Unlabeled++
+			if m.Rest == nil {
+				m.Rest = make([][]Cell, len(row.cells))
+			}
+			for j, cell := range row.cells {
+				m.Rest[j] = append(m.Rest[j], cell)
+			}
 			return
 		}
 		if m.Cells == nil {

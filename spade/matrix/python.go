@@ -43,10 +43,35 @@ func (p *trying) compilePython(ctx context.Context, a *proviso.Assertion, f cand
 
 func (t *pythonTryer) close() { _ = t.fn.Close() }
 
-// try calls the function. An exception is a fail, as in the paper and for every script;
-// so is a result other than True or False.
+// seriesTryer decides one candidate on many outputs in less time than one by one. It
+// calls each in order.
+type seriesTryer interface {
+	trySeries(ctx context.Context, rows []*batchRow, each func(i int, s said))
+}
+
+func (t *pythonTryer) trySeries(ctx context.Context, rows []*batchRow, each func(i int, s said)) {
+	series, ok := t.fn.(proviso.Series)
+	if !ok {
+		for i, r := range rows {
+			each(i, t.try(ctx, &r.trial, r.row))
+		}
+		return
+	}
+	args := make([][]any, len(rows))
+	for i, r := range rows {
+		args[i] = []any{r.row.Vars, r.trial.Prompt, r.trial.Text()}
+	}
+	series.CallSeries(ctx, args, func(i int, out any, err error) { each(i, t.said(out, err)) })
+}
+
+// try calls the function.
 func (t *pythonTryer) try(ctx context.Context, trial *trial.Trial, row *check.Row) said {
-	out, err := t.fn.Call(ctx, row.Vars, trial.Prompt, trial.Text())
+	return t.said(t.fn.Call(ctx, row.Vars, trial.Prompt, trial.Text()))
+}
+
+// said is what a call says. An exception is a fail, as in the paper and for every script;
+// so is a result other than True or False.
+func (t *pythonTryer) said(out any, err error) said {
 	var thrown *proviso.ScriptError
 	switch {
 	case errors.As(err, &thrown) && (thrown.Name == "ModuleNotFoundError" || thrown.Name == "ImportError"):

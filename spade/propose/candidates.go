@@ -11,7 +11,6 @@ import (
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
-	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/rules"
 	"github.com/proviso-eval/proviso/spade/trial"
@@ -21,9 +20,9 @@ import (
 
 // Limits of the second question.
 const (
-	maxCovered    = 10 // criteria per question
+	maxCovered    = 16 // criteria per question
 	maxOfOne      = 3  // candidates per criterion
-	maxCandidates = 6 * maxCovered
+	maxCandidates = 4 * maxCovered
 	maxTogetherOf = 2 // criteria that a candidate covers
 )
 
@@ -35,13 +34,16 @@ type entry struct {
 	candidate         proviso.Candidate
 	problem           string
 	note              string // why it could not be tried
+	tried             tried  // on labelled outputs
 }
 
-// askCandidates asks for assertions that decide criteria.
+// askCandidates asks for assertions that decide criteria, tries them, and asks once more
+// about those that cannot be used, or decide labelled outputs wrongly.
 func (j *job) askCandidates(ctx context.Context, r *proposing, list []DeltaCriterion) error {
-	d := ask.Begin(r.Model, "candidates", candidatesReply(), 8192, j.material(r, list))
+	shown := r.shown(j)
+	d := ask.Begin(r.Model, "candidates", candidatesReply(), 8192, j.material(r, list, shown))
 	defer func() { j.report.Spent.Add(d.Spent) }()
-	w := &writing{job: j, proposing: r, criteria: list, hash: d.Hash}
+	w := &writing{job: j, proposing: r, criteria: list, hash: d.Hash, shown: shown}
 	var said []any
 	read := func(text string) (err error) {
 		if _, said, err = ask.ListIn(text, "candidates"); err == nil && len(said) > maxCandidates {
@@ -54,8 +56,8 @@ func (j *job) askCandidates(ctx context.Context, r *proposing, list []DeltaCrite
 	}
 	w.take(ctx, said)
 	j.report.Proposed += len(w.entries)
-	if problems := w.problems(); len(problems) > 0 && ctx.Err() == nil {
-		d.Again(problems)
+	if problems, outputs := w.problems(); len(problems) > 0 && ctx.Err() == nil {
+		d.Again(ask.Piece{Name: "problems", Text: ask.JSONLines(problems)}, ask.Piece{Name: "outputs", Text: ask.JSONLines(r.outputs(outputs))})
 		if err := d.Ask(ctx, read); err != nil {
 			j.report.Notes = append(j.report.Notes, "what was wrong with candidates was not corrected: "+err.Error())
 		} else {
@@ -69,45 +71,13 @@ func (j *job) askCandidates(ctx context.Context, r *proposing, list []DeltaCrite
 	return nil
 }
 
-// material returns the material of the second question.
-func (j *job) material(r *proposing, list []DeltaCriterion) []ask.Piece {
-	criteria := make([]*value.Object, len(list))
-	for i, c := range list {
-		criteria[i] = value.ObjectOf("n", float64(i+1), "criterion", c.Text, "category", c.Category, "sentence", excerpt.Head(c.Delta.Text, delta.MaxSentence), "vague", c.Vague)
-	}
-	example, response := r.example()
-	return []ask.Piece{
-		{Name: "prompt", Text: format.MiddleOut(r.prompt(), ask.MaxPromptShown)}, {Name: "example", Text: format.MiddleOut(example, maxShownExample)},
-		{Name: "response", Text: format.MiddleOut(response, maxShownExample)}, {Name: "criteria", Text: ask.JSONLines(criteria)},
-	}
-}
-
-// example returns the trial that the model sees: the first good one, or the first.
-func (r *proposing) example() (prompt, response string) {
-	if len(r.Trials) == 0 {
-		return "", ""
-	}
-	t := &r.Trials[max(0, slices.IndexFunc(r.Trials, func(t trial.Trial) bool { return t.Label == "1" }))]
-	prompt = t.Prompt
-	if !t.HasPrompt && t.Vars.Len() > 0 {
-		prompt = promptVariable().ReplaceAllStringFunc(r.prompt(), func(match string) string {
-			m := promptVariable().FindStringSubmatch(match)
-			if v := t.Vars.At(m[1] + m[2]); v != nil && strings.HasSuffix(match, "}") {
-				return value.ToString(v)
-			}
-			return match
-		})
-	}
-	out := proviso.Output{Value: t.Output}
-	return prompt, out.Text()
-}
-
 // writing processes the answer to one second question.
 type writing struct {
 	*job
 	*proposing
 	criteria []DeltaCriterion
 	hash     string
+	shown    []*trial.Trial
 	entries  []*entry
 }
 
@@ -119,32 +89,54 @@ func (w *writing) take(ctx context.Context, said []any) {
 			w.entries = append(w.entries, x)
 		}
 	}
+	w.judge(ctx, w.entries)
 }
 
-// repeats reports whether a candidate is equal to another one of the same name.
+// repeats reports whether a candidate is equal to another one of the same name, which
+// then covers what it covers.
 func (w *writing) repeats(x *entry) bool {
-	return x.problem == "" && slices.ContainsFunc(w.entries, func(old *entry) bool {
-		return old.problem == "" && old.candidate.Name == x.candidate.Name && candidate.Check(&old.candidate) == candidate.Check(&x.candidate)
+	i := slices.IndexFunc(w.entries, func(old *entry) bool {
+		return x.problem == "" && old.problem == "" && old.candidate.Name == x.candidate.Name && candidate.Check(&old.candidate) == candidate.Check(&x.candidate)
 	})
+	if i < 0 {
+		return false
+	}
+	old := w.entries[i]
+	for _, n := range x.covers {
+		if !slices.Contains(old.covers, n) {
+			old.covers = append(old.covers, n)
+		}
+	}
+	return true
 }
 
-// correct reads the second answer: a candidate with the name of a wrong one replaces
-// it, the rest is new.
+// correct reads the second answer: a candidate with the name of a wrong one replaces it,
+// one with the name of a candidate that decided outputs wrongly does if it is better, and
+// the rest is new.
 func (w *writing) correct(ctx context.Context, said []any) {
+	var list []*entry
 	for _, e := range said {
 		o, _ := e.(*value.Object)
-		x := w.read(ctx, o)
-		if w.repeats(x) {
-			continue
+		if x := w.read(ctx, o); !w.repeats(x) {
+			list = append(list, x)
 		}
-		i := slices.IndexFunc(w.entries, func(old *entry) bool { return old.problem != "" && old.name == x.name })
-		if i < 0 {
+	}
+	w.judge(ctx, list)
+	for _, x := range list {
+		i := slices.IndexFunc(w.entries, func(old *entry) bool {
+			return old.name == x.name && (old.problem != "" || w.weak(old) != "")
+		})
+		switch {
+		case i < 0:
 			w.report.Proposed++
 			w.entries = append(w.entries, x)
-			continue
-		}
-		if w.entries[i] = x; x.problem == "" {
-			w.report.Repaired++
+		case w.entries[i].problem != "":
+			if w.entries[i] = x; x.problem == "" {
+				w.report.Repaired++
+			}
+		case x.problem == "" && x.tried.better(&w.entries[i].tried, w.Tau):
+			w.entries[i] = x
+			w.report.Improved++
 		}
 	}
 }
@@ -212,28 +204,46 @@ func (w *writing) examine(ctx context.Context, x *entry) (problem, note string) 
 	if problem = lint(c, covered, w.prompt(), w.Trials); problem != "" {
 		return problem, ""
 	}
-	problem, note = tryCandidate(ctx, c, w.Compiler, w.Code, w.Trials)
+	x.tried, problem, note = tryCandidate(ctx, c, w.Compiler, w.Code, w.Trials)
 	return problem, note
 }
 
-// problems returns the feedback for the model: what is wrong, and what is missing.
-func (w *writing) problems() []*value.Object {
-	var list []*value.Object
+// problems returns the feedback for the model: what is wrong, what decides labelled
+// outputs wrongly, with some of these outputs, and what is missing.
+func (w *writing) problems() (list []*value.Object, outputs []*trial.Trial) {
+	show := func(t *trial.Trial) {
+		if !slices.Contains(w.shown, t) && !slices.Contains(outputs, t) {
+			outputs = append(outputs, t)
+		}
+	}
+	open := w.open()
 	for _, x := range w.entries {
-		if x.problem != "" {
-			list = append(list, value.ObjectOf("name", excerpt.Head(x.name, maxCriterion), "problem", x.problem))
+		name := excerpt.Head(x.name, maxCriterion)
+		why := x.problem
+		if why == "" {
+			why = w.weak(x)
+		}
+		switch {
+		case why != "":
+			for _, at := range x.tried.examples() {
+				show(&w.Trials[at])
+			}
+		case x.tried.silent() && len(open) > 0:
+			why = fmt.Sprintf("it fails none of the outputs that it was tried on, of which %d are bad, and %s is caught by nothing: if that one breaks what this is for, let it fail", x.tried.bad, w.Trials[open[0]].ID)
+			show(&w.Trials[open[0]])
+			open = append(open[1:], open[0])
+		}
+		if why != "" {
+			list = append(list, value.ObjectOf("name", name, "problem", why))
 		}
 	}
 	of := w.ofCriteria()
-	for i, c := range w.criteria {
-		switch n := len(of[i+1]); {
-		case n == 0 && !w.awaited(i+1):
+	for i := range w.criteria {
+		if len(of[i+1]) == 0 && !w.awaited(i+1) {
 			list = append(list, value.ObjectOf("criterion", float64(i+1), "problem", "no candidate covers it"))
-		case n == 1 && c.Vague && !w.awaited(i+1):
-			list = append(list, value.ObjectOf("criterion", float64(i+1), "problem", "it is vague and has one candidate: add another of a different kind, such as a count or a question"))
 		}
 	}
-	return list
+	return list, outputs[:min(len(outputs), maxMoreShown)]
 }
 
 // ofCriteria returns the usable candidates by the number of a criterion that they
@@ -269,6 +279,9 @@ func (w *writing) keep() {
 		case full:
 			w.drop(shown, "", "its criterion has %d candidates already", maxOfOne)
 			continue
+		case x.tried.hopeless():
+			w.drop(shown, "", "it fails %s", x.tried.failures(w.Trials))
+			continue
 		}
 		for _, n := range x.covers {
 			of[n]++
@@ -282,7 +295,14 @@ func (w *writing) keep() {
 		if x.note != "" {
 			w.report.Notes = append(w.report.Notes, c.Name+" is not runnable here: "+x.note)
 		}
+		c, note := underCondition(c)
+		if note != "" {
+			w.report.Notes = append(w.report.Notes, note)
+		}
 		w.candidates = append(w.candidates, c)
+		for _, n := range x.covers {
+			w.made[w.criteria[n-1].Delta.Text] = true
+		}
 	}
 	for i, c := range w.criteria {
 		if of[i+1] == 0 {

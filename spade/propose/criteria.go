@@ -32,19 +32,32 @@ const (
 
 // run asks both questions about the sentences of a job.
 func (j *job) run(ctx context.Context, r *proposing) {
+	j.asked, j.made = j.deltas, map[string]bool{}
 	if j.report.Err = j.askCriteria(ctx, r); j.report.Err != nil {
 		j.deltas = nil
 		return
 	}
 	done := 0
-	for list := range slices.Chunk(slices.Clone(j.criteria), maxCovered) {
+	for _, list := range evenly(j.criteria, maxCovered) {
 		if j.report.Err = j.askCandidates(ctx, r, list); j.report.Err != nil {
 			j.keepAnswered(j.criteria[done:])
 			break
 		}
 		done += len(list)
 	}
-	j.unmade()
+	if j.bad == nil {
+		j.unmade()
+	}
+}
+
+// evenly cuts a list into the fewest parts of at most so many, of about equal length.
+func evenly[T any](list []T, most int) [][]T {
+	n := (len(list) + most - 1) / most
+	parts := make([][]T, 0, n)
+	for i := range n {
+		parts = append(parts, list[i*len(list)/n:(i+1)*len(list)/n])
+	}
+	return parts
 }
 
 // keepAnswered keeps only the sentences of a job whose criteria were all answered.
@@ -59,7 +72,7 @@ func (j *job) keepAnswered(open []DeltaCriterion) {
 }
 
 func (j *job) drop(candidate, criterion, format string, args ...any) {
-	j.dropped = append(j.dropped, Dropped{candidate, criterion, j.change.Number, fmt.Sprintf(format, args...)})
+	j.dropped = append(j.dropped, Dropped{Candidate: candidate, Criterion: criterion, Version: j.newest().Number, Reason: fmt.Sprintf(format, args...)})
 }
 
 // askCriteria asks what the sentences require of outputs.
@@ -68,21 +81,25 @@ func (j *job) askCriteria(ctx context.Context, r *proposing) error {
 	for i, d := range j.deltas {
 		sentences[i] = value.ObjectOf("n", float64(i+1), "text", excerpt.Head(d.Text, delta.MaxSentence))
 	}
-	d := ask.Begin(r.Model, "criteria", criteriaReply(), 4096, []ask.Piece{
-		{Name: "prompt", Text: format.MiddleOut(j.change.Text, ask.MaxPromptShown)}, {Name: "removed", Text: j.removed()}, {Name: "sentences", Text: ask.JSONLines(sentences)},
-	})
+	prompt := ask.Piece{Name: "prompt", Text: format.MiddleOut(j.newest().Text, ask.MaxPromptShown)}
+	said := ask.Piece{Name: "sentences", Text: ask.JSONLines(sentences)}
+	question, pieces := "criteria", []ask.Piece{prompt, {Name: "removed", Text: j.removed()}, said}
+	if j.bad != nil {
+		question, pieces = "uncaught", []ask.Piece{prompt, {Name: "outputs", Text: ask.JSONLines(r.outputs(r.shown(j)))}, {Name: "known", Text: ask.JSONLines(shownChecks(r.known))}, said}
+	}
+	d := ask.Begin(r.Model, question, criteriaReply(), 4096, pieces)
 	defer func() { j.report.Spent.Add(d.Spent) }()
-	var said []any
+	var list []any
 	read := func(text string) (err error) {
-		if _, said, err = ask.ListIn(text, "criteria"); err == nil && len(said) > maxCriteria {
-			err = fmt.Errorf("it has %d criteria, more than %d", len(said), maxCriteria)
+		if _, list, err = ask.ListIn(text, "criteria"); err == nil && len(list) > maxCriteria {
+			err = fmt.Errorf("it has %d criteria, more than %d", len(list), maxCriteria)
 		}
 		return err
 	}
 	if err := d.Ask(ctx, read); err != nil {
 		return err
 	}
-	wrong := j.readCriteria(said)
+	wrong := j.readCriteria(list)
 	if len(wrong) == 0 {
 		return nil
 	}
@@ -90,14 +107,14 @@ func (j *job) askCriteria(ctx context.Context, r *proposing) error {
 	for i, w := range wrong {
 		problems[i] = value.ObjectOf("criterion", w.text, "problem", w.problem)
 	}
-	d.Again(problems)
+	d.Again(ask.Piece{Name: "problems", Text: ask.JSONLines(problems)})
 	if err := d.Ask(ctx, read); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
 		j.report.Notes = append(j.report.Notes, "what was wrong with criteria was not corrected: "+err.Error())
 	} else {
-		wrong = j.readCriteria(said)
+		wrong = j.readCriteria(list)
 	}
 	for _, w := range wrong {
 		j.drop("", w.text, "%s", w.problem)
@@ -105,13 +122,15 @@ func (j *job) askCriteria(ctx context.Context, r *proposing) error {
 	return nil
 }
 
-// removed returns the sentences that the version removed, so that the model knows what
+// removed returns the sentences that the versions removed, so that the model knows what
 // was replaced.
 func (j *job) removed() string {
 	var b strings.Builder
-	for _, d := range j.change.Deltas {
-		if !d.Added && b.Len() < maxTogetherSize {
-			b.WriteString(excerpt.Head(d.Text, delta.MaxSentence) + "\n")
+	for _, c := range j.changes {
+		for _, d := range c.Deltas {
+			if !d.Added && !d.Moved && b.Len() < maxTogetherSize {
+				b.WriteString(excerpt.Head(d.Text, delta.MaxSentence) + "\n")
+			}
 		}
 	}
 	return b.String()
@@ -143,7 +162,7 @@ func (j *job) criterion(o *value.Object, text string) (c DeltaCriterion, problem
 	n, _ := o.At("n").(float64)
 	quote := o.Text("quote")
 	named := o.Text("category")
-	vague, _ := o.At("vague").(bool)
+	vague, given := o.At("vague").(bool)
 	switch {
 	case text == "":
 		return c, "criterion is empty"
@@ -177,7 +196,7 @@ func (j *job) criterion(o *value.Object, text string) (c DeltaCriterion, problem
 	if category != delta.Exclusion && hides(from.Text, words) {
 		category = delta.Exclusion
 	}
-	return DeltaCriterion{Criterion: proviso.Criterion{Text: text, Category: category}, Delta: from, Quote: words, Vague: vague || category == delta.QualitativeCriteria}, ""
+	return DeltaCriterion{Criterion: proviso.Criterion{Text: text, Category: category}, Delta: from, Quote: words, Vague: vague || !given && category == delta.QualitativeCriteria}, ""
 }
 
 // occurs finds a quote in a text, ignoring white space, case and the style of quotation
@@ -203,16 +222,13 @@ func straight(text string) string {
 
 // unmade lists the sentences without candidates.
 func (j *job) unmade() {
-	made, asked := map[string]bool{}, map[string]string{}
-	for i := range j.candidates {
-		made[j.candidates[i].Delta.Text] = true
-	}
+	asked := map[string]string{}
 	for _, c := range j.criteria {
 		asked[c.Delta.Text] = c.Category
 	}
 	for _, d := range j.deltas {
 		switch category, ok := asked[d.Text]; {
-		case made[d.Text]:
+		case j.made[d.Text]:
 		case ok:
 			j.left = append(j.left, rules.Unproposed{Delta: d, Category: category, Reason: "nothing that the model proposed for it could be used"})
 		default:

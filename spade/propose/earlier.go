@@ -18,6 +18,7 @@ import (
 type Earlier struct {
 	Candidates []proviso.Candidate
 	Unproposed []rules.Unproposed
+	Dropped    []Dropped
 	Asked      []string // hashes of the sentences that a model was asked about, sorted
 	Ruled      []string // hashes of what rules made, sorted; if it is no longer a candidate, a person removed it
 }
@@ -67,6 +68,15 @@ func (e *Earlier) state(v any) {
 			}
 		}
 	}
+	gone, _ := root.At("dropped").([]any)
+	for _, v := range gone {
+		o, _ := v.(*value.Object)
+		version, _ := o.At("version").(float64)
+		d := Dropped{Candidate: o.Text("candidate"), Criterion: o.Text("criterion"), Version: int(version), Reason: o.Text("reason")}
+		if d.Candidate+d.Criterion != "" {
+			e.Dropped = append(e.Dropped, d)
+		}
+	}
 	left, _ := root.At("unproposed").([]any)
 	for _, v := range left {
 		o, _ := v.(*value.Object)
@@ -95,18 +105,9 @@ type places struct {
 
 func placesOf(h *delta.History) *places {
 	s := &places{first: map[string]proviso.Delta{}, now: map[string]bool{}}
-	for _, u := range delta.Split(h.Changes[len(h.Changes)-1].Text) {
-		s.now[u.Key] = true
-	}
-	for _, c := range h.Changes {
-		for _, d := range c.Deltas {
-			if !d.Added || d.Moved {
-				continue
-			}
-			if key := delta.Key(d.Text); s.first[key].Version == 0 {
-				s.first[key] = d
-			}
-		}
+	for _, d := range h.Asked() {
+		key := delta.Key(d.Text)
+		s.first[key], s.now[key] = d, d.Removed == 0
 	}
 	return s
 }
@@ -143,7 +144,9 @@ func (e *Earlier) kept(s *places, rules []proviso.Candidate, dropped bool) (rule
 		}
 		c.Delta = d
 		if i := madeAgain(&c, rules, of[delta.Key(c.Delta.Text)]); i >= 0 {
-			rules[i], gone[i] = c, false
+			if gone[i] = false; !sameBut(&c, &rules[i]) {
+				rules[i] = c
+			}
 			continue
 		}
 		made = append(made, c)

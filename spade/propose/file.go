@@ -27,6 +27,10 @@ func (p *Proposal) YAML(comments []string) []byte {
 		y.WriteString("\n# What was asked about and no check was made of.\n")
 		y.Member("", "", "unproposed", list)
 	}
+	if list := p.droppedObjects(); len(list) > 0 {
+		y.WriteString("\n# What a model proposed and was not kept, and why.\n")
+		y.Member("", "", "dropped", list)
+	}
 	y.WriteString("\n# What was done, by hashes: no model is asked again about a sentence, and what rules made and\n# you took out does not come back.\n")
 	y.Member("", "", candidate.ProvenanceKey, p.state())
 	return y.Bytes()
@@ -87,11 +91,17 @@ func (p *Proposal) JSON() ([]byte, error) {
 		list[i] = candidate.Object(&p.Candidates[i], true)
 	}
 	o.Set("assertions", list)
-	left := make([]any, len(p.Unproposed))
-	for i := range p.Unproposed {
-		left[i] = unproposedObject(&p.Unproposed[i])
+	objects := func(all []rules.Unproposed) []any {
+		left := make([]any, len(all))
+		for i := range all {
+			left[i] = unproposedObject(&all[i])
+		}
+		return left
 	}
-	o.Set("unproposed", left)
+	o.Set("unproposed", objects(p.Unproposed))
+	if len(p.Gone) > 0 {
+		o.Set("gone", objects(p.Gone))
+	}
 	if len(p.Asked)+len(p.Versions) > 0 {
 		p.report(o)
 	}
@@ -109,18 +119,7 @@ func (p *Proposal) report(o *value.Object) {
 			"category", c.Category, "criterion", c.Text, "vague", c.Vague)
 	}
 	o.Set("criteria", criteria)
-	dropped := make([]any, len(p.Dropped))
-	for i, d := range p.Dropped {
-		one := value.ObjectOf("version", float64(d.Version))
-		if d.Candidate != "" {
-			one.Set("candidate", d.Candidate)
-		} else {
-			one.Set("criterion", d.Criterion)
-		}
-		one.Set("reason", d.Reason)
-		dropped[i] = one
-	}
-	o.Set("dropped", dropped)
+	o.Set("dropped", p.droppedObjects())
 	versions := make([]any, len(p.Versions))
 	for i := range p.Versions {
 		versions[i] = p.Versions[i].object()
@@ -128,10 +127,32 @@ func (p *Proposal) report(o *value.Object) {
 	o.Set("versions", versions)
 }
 
+// droppedObjects are what was not kept, now and before.
+func (p *Proposal) droppedObjects() []any {
+	list := make([]any, 0, len(p.Before)+len(p.Dropped))
+	for _, d := range slices.Concat(p.Before, p.Dropped) {
+		one := value.ObjectOf("version", float64(d.Version))
+		if d.Candidate != "" {
+			one.Set("candidate", d.Candidate)
+		} else {
+			one.Set("criterion", d.Criterion)
+		}
+		one.Set("reason", d.Reason)
+		list = append(list, one)
+	}
+	return list
+}
+
 func (v *VersionReport) object() *value.Object {
 	n := func(i int) float64 { return float64(i) }
-	o := value.ObjectOf("version", n(v.Version), "sentences", n(v.Asked), "criteria", n(v.Criteria),
-		"proposed", n(v.Proposed), "repaired", n(v.Repaired), "kept", n(v.Kept), "spent", spentObject(&v.Spent))
+	o := value.ObjectOf("version", n(v.Version))
+	if v.First < v.Version {
+		o.Set("first", n(v.First))
+	}
+	for key, v := range value.ObjectOf("sentences", n(v.Asked), "criteria", n(v.Criteria), "proposed", n(v.Proposed),
+		"repaired", n(v.Repaired), "improved", n(v.Improved), "kept", n(v.Kept), "spent", spentObject(&v.Spent)).All() {
+		o.Set(key, v)
+	}
 	if len(v.Notes) > 0 {
 		o.Set("notes", textlist.Values(v.Notes))
 	}

@@ -20,20 +20,44 @@ var values = map[string]func(o *value.Object) (any, string){
 	"count": countValue, "chars": charsValue, "schema": schemaValue, "none": noValue,
 }
 
-// candidatesReply is the shape of the answer to the second question.
+// candidatesReply is the shape of the answer to the second question. What a type uses
+// stands in an object of its own, so that an answer has no empty members.
 func candidatesReply() *proviso.Reply {
-	text, texts, limit := ask.Schema("string"), ask.ListSchema(ask.Schema("string")), ask.Schema("number", "null")
+	text, fold := ask.Schema("string"), ask.Schema("boolean")
+	texts, limit := ask.ListSchema(text), ask.AnySchema(ask.Schema("number", "null"), text)
+	scope := ask.ObjectSchema("each", text, "match", text, "from", text, "to", text)
+	scope.Set("type", []any{"object", "null"})
 	return &proviso.Reply{Name: "candidates", Schema: ask.ObjectSchema("candidates", ask.ListSchema(ask.ObjectSchema(
 		"name", text, "description", text, "covers", ask.ListSchema(ask.Schema("integer")), "type", text,
-		"text", text, "texts", texts, "pattern", text, "min", limit, "max", limit, "class", text, "schema", text, "ignore_case", ask.Schema("boolean"),
-		"scope", ask.ObjectSchema("each", text, "match", text, "from", text, "to", text),
-		"questions", texts, "code", text,
+		"value", ask.AnySchema(
+			ask.ObjectSchema("text", text, "ignore_case", fold), ask.ObjectSchema("texts", texts, "ignore_case", fold),
+			ask.ObjectSchema("pattern", text, "ignore_case", fold), ask.ObjectSchema("min", limit, "max", limit),
+			ask.ObjectSchema("text", text, "pattern", text, "min", limit, "max", limit, "ignore_case", fold),
+			ask.ObjectSchema("class", text, "min", limit, "max", limit), ask.ObjectSchema("schema", text),
+			ask.ObjectSchema("questions", texts), ask.ObjectSchema("code", text),
+		),
+		"scope", scope, "when", ask.Schema("string", "null"),
 	)))}
+}
+
+// flat returns a candidate with the members of its value beside the others, where some
+// models write them.
+func flat(o *value.Object) *value.Object {
+	inner := o.Object("value")
+	if inner.Len() == 0 {
+		return o
+	}
+	made := o.Clone()
+	for key, v := range inner.All() {
+		made.Set(key, v)
+	}
+	return made
 }
 
 // assertionOf makes an assertion, without a name, of a model's candidate; otherwise it
 // returns the problem.
 func assertionOf(o *value.Object) (a *value.Object, problem string) {
+	o = flat(o)
 	kind := o.Text("type")
 	kind = strings.TrimSpace(kind)
 	base, not := strings.CutPrefix(kind, "not-")
@@ -49,6 +73,7 @@ func assertionOf(o *value.Object) (a *value.Object, problem string) {
 		if f == nil {
 			return nil, unknownForm(kind, base, not)
 		}
+		o, inline := plainPattern(o)
 		v, wrong := values[f.Name](o)
 		if wrong != "" {
 			return nil, kind + " " + wrong
@@ -57,12 +82,18 @@ func assertionOf(o *value.Object) (a *value.Object, problem string) {
 		if _, none := v.(value.Undefined); !none {
 			a.Set("value", v)
 		}
-		if fold, _ := o.At("ignore_case").(bool); fold && folds(base) {
+		if fold, _ := o.At("ignore_case").(bool); (fold || inline) && folds(base) {
 			a.Set("ignoreCase", true)
 		}
 	}
 	if problem == "" && base != candidate.PythonType {
 		problem = setScope(a, o.At("scope"))
+	}
+	if when := strings.TrimSpace(o.Text("when")); when != "" && problem == "" {
+		if base == candidate.PythonType {
+			return nil, "python has no when: put the condition into the code"
+		}
+		a.Set("when", when)
 	}
 	return a, problem
 }
@@ -131,25 +162,40 @@ func patternValue(o *value.Object) (any, string) {
 	return nil, "needs pattern"
 }
 
-// limits reads min and max into an object.
+// limits reads min and max into an object. A limit is a number, or a variable in braces.
 func limits(o, into *value.Object) (problem string) {
-	lowest, low := o.At("min").(float64)
-	most, high := o.At("max").(float64)
+	numbers := map[string]float64{}
+	for _, key := range []string{"min", "max"} {
+		v := o.At(key)
+		text, isText := v.(string)
+		if text = strings.TrimSpace(text); isText && strings.Contains(text, "{{") {
+			into.Set(key, text)
+			continue
+		}
+		if isText && text != "" {
+			v = value.ToNumber(text)
+		}
+		n, ok := v.(float64)
+		switch {
+		case !ok:
+			continue
+		case n != n:
+			return "has a limit that is neither a number nor a variable in braces"
+		case n < 0:
+			return "has a limit below 0"
+		case n != float64(int64(n)):
+			return "has a limit that is no whole number"
+		}
+		numbers[key] = n
+		into.Set(key, n)
+	}
+	lowest, low := numbers["min"]
+	most, high := numbers["max"]
 	switch {
-	case !low && !high:
+	case !into.Has("min") && !into.Has("max"):
 		return "needs min, max or both"
-	case low && lowest < 0 || high && most < 0:
-		return "has a limit below 0"
 	case low && high && lowest > most:
 		return "has a min above its max"
-	case low && lowest != float64(int64(lowest)) || high && most != float64(int64(most)):
-		return "has a limit that is no whole number"
-	}
-	if low {
-		into.Set("min", lowest)
-	}
-	if high {
-		into.Set("max", most)
 	}
 	return ""
 }
@@ -205,7 +251,7 @@ func pythonForm(o *value.Object) (*value.Object, string) {
 	if problem != "" {
 		return nil, problem
 	}
-	return value.ObjectOf("type", candidate.PythonType, "value", code), ""
+	return value.ObjectOf("type", candidate.PythonType, "value", imports(code)+code), ""
 }
 
 // maxQuestions is how many questions a judged candidate has at most.

@@ -29,7 +29,7 @@ func lint(c *proviso.Candidate, covered []DeltaCriterion, prompt string, trials 
 	for _, rule := range []func() string{
 		func() string { return expression(c) },
 		func() string { return unknownVariable(c, prompt, trials) },
-		func() string { return ownWords(c, base, covered) },
+		func() string { return ownWords(c, base, not, covered) },
 		func() string { return hidden(c, base, not, covered, prompt) },
 		func() string { return foreignLimit(c, covered) },
 		func() string { return limitless(c) },
@@ -79,19 +79,28 @@ func searches(base string) proviso.Match {
 	return proviso.MatchNone
 }
 
+// stopWords carry no meaning of a sentence by themselves.
+const stopWords = " a about all an and any are as at be been but by can do does each for from has have if in into is it its may more must no not of on only or other our should so some such than that the their them then there these they this those to up use was we were what when which who will with would you your "
+
 // ownWords finds a check that looks for the words of a quality: an answer is not polite
-// because it contains "polite".
-func ownWords(c *proviso.Candidate, base string, covered []DeltaCriterion) string {
-	if searches(base) == proviso.MatchNone {
+// because it contains "polite". Only words of the quote count, since the rest of its
+// sentence may name what an answer is about, and of a pattern only words of qualities,
+// since others may find a place, such as the line of the subject. A check that refuses words is another
+// matter: an answer that says "concise" may well be wordy.
+func ownWords(c *proviso.Candidate, base string, not bool, covered []DeltaCriterion) string {
+	if not || searches(base) == proviso.MatchNone {
 		return ""
 	}
 	quality := rules.QualityPattern()
 	for _, text := range searched(c, base) {
 		text = fold(text)
+		if strings.Contains(stopWords, " "+text+" ") {
+			continue
+		}
 		for _, x := range covered {
-			asks := fold(x.Delta.Text + " " + x.Text)
-			own := x.Category == delta.QualitativeCriteria && wordIn(asks, text) || quality.MatchString(text) && wordIn(asks, text)
-			if own && !isQuoted(x.Delta.Text, text) {
+			asks := fold(x.Quote)
+			own := quality.MatchString(text) || x.Category == delta.QualitativeCriteria && searches(base) != proviso.MatchPattern
+			if own && wordIn(asks, text) && !isQuoted(x.Delta.Text, text) {
 				return fmt.Sprintf("it looks for %q, which are words of the criterion itself: an output is not %s because it says so; ask a judge, or count something that goes with it", format.Excerpt(text), format.Excerpt(text))
 			}
 		}
@@ -297,13 +306,21 @@ func stringsIn(v any, list []string) []string {
 // unknownVariable finds a template variable that the prompt does not have.
 func unknownVariable(c *proviso.Candidate, prompt string, trials []trial.Trial) string {
 	known := shownVars(prompt)
-	if len(trials) > 0 {
-		known = append(known, trials[0].Vars.Keys()...)
+	for i := range trials {
+		for _, name := range trials[i].Vars.Keys() {
+			if !slices.Contains(known, name) {
+				known = append(known, name)
+			}
+		}
 	}
 	if c.Assertion.Type == candidate.PythonType {
 		return ""
 	}
-	for _, name := range rules.Variables(value.Stringify(c.Assertion.Raw)) {
+	names := rules.Variables(value.Stringify(c.Assertion.Raw))
+	for _, m := range conditionVariable().FindAllStringSubmatch(c.Assertion.When, -1) {
+		names = append(names, m[1])
+	}
+	for _, name := range names {
 		if slices.Contains(known, name) {
 			continue
 		}
@@ -325,6 +342,9 @@ func shownVars(prompt string) []string {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+// conditionVariable finds the variables of a condition (when).
+var conditionVariable = once(`\bvars\.([A-Za-z_]\w*)`)
 
 var promptVariable = once(`\{\{-?\s*([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}`)
 

@@ -28,9 +28,17 @@ type Options struct {
 	Model *ask.Model
 	// Dropped also proposes for text that is no longer in the last version.
 	Dropped bool
-	// Trials are outputs of the prompt: the model sees one of them, and candidates are
-	// tried on them.
+	// Trials are outputs of the prompt: the model sees two good and two bad ones, and
+	// candidates are tried on them. What fails more than Tau of the good ones, or catches
+	// nothing, goes back to the model once.
 	Trials []trial.Trial
+	Tau    float64
+	// Judged compiles judged candidates with a judge, which decides them on the outputs
+	// that the model sees; nil leaves them untried.
+	Judged *check.Compiler
+	// Uncaught are the ids of bad trials that no candidate catches: the model is also
+	// asked what is wrong with them.
+	Uncaught []string
 	// Concurrency is the number of questions in flight; 0 is 4.
 	Concurrency int
 	// Earlier is the proposal before this one. It is kept where the prompt still has
@@ -47,9 +55,8 @@ type Options struct {
 // Limits of what a model is asked. Anything beyond them is listed as not proposed.
 const (
 	maxAsked        = 240      // sentences of one version
-	maxTogether     = 24       // sentences in one question
+	maxTogether     = 24       // sentences in one question, also of several versions
 	maxTogetherSize = 12 << 10 // bytes of sentences in one question
-	maxShownExample = 16 << 10 // bytes shown of an example and of its response
 )
 
 // Dropped is a proposed criterion or candidate that was not kept.
@@ -58,15 +65,19 @@ type Dropped struct {
 	Criterion string // its words; "" for a candidate
 	Version   int
 	Reason    string
+	Same      bool // a kept one checks the same
 }
 
-// VersionReport reports on the questions about one version.
+// VersionReport reports on the questions about one version, or about several small ones
+// together.
 type VersionReport struct {
-	Version  int
+	Version  int // the newest of them
+	First    int // the oldest of them
 	Asked    int // sentences that the model was asked about
 	Criteria int // criteria found in them
 	Proposed int // candidates proposed
-	Repaired int // of them, candidates repaired after feedback
+	Repaired int // of them, candidates that could not be used and were corrected
+	Improved int // of them, candidates that were changed because of the outputs they were tried on
 	Kept     int
 	Notes    []string // notes for the user
 	Spent    ask.Spent
@@ -96,9 +107,13 @@ func Run(ctx context.Context, h *delta.History, o Options) (*Proposal, error) {
 			return nil, err
 		}
 	}
+	r.Trials = r.Trials[:min(len(r.Trials), maxTried)]
 	jobs := r.plan()
 	if o.Model == nil {
 		return r.assemble(), ctx.Err()
+	}
+	if len(jobs) > 0 {
+		r.known = r.knownBefore(ctx)
 	}
 	err := r.askAll(ctx, jobs)
 	return r.assemble(), err
@@ -110,6 +125,7 @@ type proposing struct {
 	history *delta.History
 	said    *places
 	rules   *rules.Proposed // nil without rules
+	known   []known         // candidates of rules, and earlier ones
 	left    []rules.Unproposed
 
 	mu      sync.Mutex
@@ -120,82 +136,11 @@ type proposing struct {
 	jobs    int
 }
 
-// job is one question about sentences of one version, with its result.
-type job struct {
-	change *delta.Change
-	deltas []proviso.Delta
-
-	criteria   []DeltaCriterion
-	candidates []proviso.Candidate
-	left       []rules.Unproposed
-	dropped    []Dropped
-	report     VersionReport
-}
-
-// plan finds the sentences that need a model, and groups those of a version.
-func (r *proposing) plan() []*job {
-	done := map[string]bool{}
-	var jobs []*job
-	for i := range r.history.Changes {
-		c := &r.history.Changes[i]
-		var pending []proviso.Delta
-		for _, d := range c.Deltas {
-			key := delta.Key(d.Text)
-			switch {
-			case !d.Added || d.Moved || done[key]:
-			case !r.said.now[key] && !r.Dropped:
-				r.left = append(r.left, rules.Unproposed{Delta: d, Category: "", Reason: "a later version does not say it any more"})
-			case r.Earlier.asked(key):
-				done[key] = true
-			default:
-				done[key] = true
-				pending = append(pending, d)
-			}
-		}
-		if r.Model != nil {
-			jobs = append(jobs, r.together(c, pending)...)
-		}
-	}
-	return jobs
-}
-
-// prompt returns the last version.
-func (r *proposing) prompt() string { return r.history.Changes[len(r.history.Changes)-1].Text }
-
-// together makes the questions about one version, within the bounds.
-func (r *proposing) together(c *delta.Change, deltas []proviso.Delta) []*job {
-	var jobs []*job
-	if len(deltas) > maxAsked {
-		for _, d := range deltas[maxAsked:] {
-			r.left = append(r.left, rules.Unproposed{Delta: d, Category: "", Reason: fmt.Sprintf("the version brings more than the %d sentences that a model is asked about", maxAsked)})
-		}
-		r.note(c.Number, "%d sentences of it were not asked about: %d are the most of one version at a time", len(deltas)-maxAsked, maxAsked)
-		deltas = deltas[:maxAsked]
-	}
-	size := 0
-	for _, d := range deltas {
-		if len(d.Text) > delta.MaxSentence {
-			r.note(c.Number, "line %d: the first %d of %d bytes were shown", d.Line, delta.MaxSentence, len(d.Text))
-		}
-		n := min(len(d.Text), delta.MaxSentence)
-		if len(jobs) == 0 || len(jobs[len(jobs)-1].deltas) == maxTogether || size+n > maxTogetherSize {
-			jobs, size = append(jobs, &job{change: c}), 0
-		}
-		size += n
-		j := jobs[len(jobs)-1]
-		j.deltas = append(j.deltas, d)
-	}
-	if len(jobs) > 0 && len(c.Text) > ask.MaxPromptShown {
-		r.note(c.Number, "the prompt has %d bytes, of which the beginning and the end were shown, %d in all", len(c.Text), ask.MaxPromptShown)
-	}
-	return jobs
-}
-
 // version returns the report of a version; the caller holds r.mu, or no other goroutine
 // runs yet.
 func (r *proposing) version(n int) *VersionReport {
 	if r.reports[n] == nil {
-		r.reports[n] = &VersionReport{Version: n}
+		r.reports[n] = &VersionReport{Version: n, First: n}
 	}
 	return r.reports[n]
 }
@@ -215,9 +160,10 @@ func (r *proposing) askAll(ctx context.Context, jobs []*job) error {
 	for range cmp.Or(max(r.Concurrency, 0), ask.DefaultQuestions) {
 		wait.Go(func() {
 			for j := range next {
-				j.run(ctx, r)
-				if err := r.finish(ctx, j); err != nil {
-					stop(err)
+				for _, part := range j.runAll(ctx, r) {
+					if err := r.finish(ctx, part); err != nil {
+						stop(err)
+					}
 				}
 			}
 		})
@@ -240,9 +186,11 @@ func (r *proposing) finish(ctx context.Context, j *job) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended++; r.Progress != nil {
+		r.jobs = max(r.jobs, r.ended)
 		r.Progress(r.ended, r.jobs)
 	}
-	v := r.version(j.change.Number)
+	v := r.version(j.newest().Number)
+	v.First = min(v.First, j.changes[0].Number)
 	v.Notes = append(v.Notes, j.report.Notes...)
 	v.Spent.Add(j.report.Spent)
 	if j.report.Err != nil && ctx.Err() == nil {
@@ -251,10 +199,13 @@ func (r *proposing) finish(ctx context.Context, j *job) error {
 	if len(j.deltas) == 0 {
 		return nil
 	}
-	v.Asked += len(j.deltas)
+	if j.bad == nil {
+		v.Asked += len(j.deltas)
+	}
 	v.Criteria += len(j.criteria)
 	v.Proposed += j.report.Proposed
 	v.Repaired += j.report.Repaired
+	v.Improved += j.report.Improved
 	r.done = append(r.done, j)
 	if r.Save == nil || r.saved != nil {
 		return nil
@@ -268,10 +219,18 @@ func (p *Proposal) Failed() error {
 	var list []error
 	for _, v := range p.Versions {
 		if v.Err != nil {
-			list = append(list, fmt.Errorf("version %d: %w", v.Version, v.Err))
+			list = append(list, fmt.Errorf("%s: %w", v.Name(), v.Err))
 		}
 	}
 	return errors.Join(list...)
+}
+
+// Name names the versions that the report is about.
+func (v *VersionReport) Name() string {
+	if v.First < v.Version {
+		return fmt.Sprintf("versions %d to %d", v.First, v.Version)
+	}
+	return fmt.Sprintf("version %d", v.Version)
 }
 
 // Spent is what the questions of all versions used.
@@ -286,12 +245,14 @@ func (p *Proposal) Spent() ask.Spent {
 // Proposal is the result of proposing for a history.
 type Proposal struct {
 	Candidates []proviso.Candidate
-	Unproposed []rules.Unproposed
-	Ruled      []string // hashes of what rules made, even if a person removed it, sorted
+	Unproposed []rules.Unproposed // of the sentences that the last version has
+	Gone       []rules.Unproposed // of those that it no longer has
+	Ruled      []string           // hashes of what rules made, even if a person removed it, sorted
 
 	// The rest comes from models only.
 	Criteria []DeltaCriterion
 	Dropped  []Dropped
+	Before   []Dropped       // what the proposal before dropped
 	Versions []VersionReport // of the versions that a model was asked about
 	Asked    []string        // hashes of the sentences that a model was asked about, now or earlier, sorted
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/rules"
@@ -18,14 +19,15 @@ import (
 )
 
 // maxTried is how many trials a candidate is tried on before it is kept.
-const maxTried = 20
+const maxTried = 300
 
 // callTimeout is how long a Python candidate may look at one output.
 const callTimeout = 5 * time.Second
 
-// tryCandidate compiles a candidate and decides it on a few outputs. It returns the
-// problem if it cannot be used, and a note if it could not be tried here.
-func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Compiler, code proviso.Code, trials []trial.Trial) (problem, note string) {
+// tryCandidate compiles a candidate and decides it on the trials and a few other outputs.
+// It returns how it decided labelled trials, the problem if it cannot be used, and a note
+// if it could not be tried here.
+func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Compiler, code proviso.Code, trials []trial.Trial) (t tried, problem, note string) {
 	if f, ok := candidate.PythonFunction(c.Assertion); ok {
 		return tryPython(ctx, c.Name, f, code, trials)
 	}
@@ -33,39 +35,44 @@ func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Com
 	if len(wrong) > 0 {
 		e := wrong[0]
 		if e.Code == proviso.Unsupported || e.Code == proviso.Unavailable {
-			return "", e.Message
+			return t, "", e.Message
 		}
-		return e.Error(), ""
+		return t, e.Error(), ""
 	}
 	kind, ok := check.Lookup(strings.TrimPrefix(c.Assertion.Type, "not-"))
 	if !ok || kind.Needs&check.NeedsJudge != 0 {
-		return "", ""
+		return t, undecidable(c, trials), ""
 	}
 	vars := value.NewObject(4)
 	for _, name := range rules.Variables(value.Stringify(c.Assertion.Raw)) {
 		vars.Set(name, "3")
 	}
-	verdict := func(row *check.Row) (passed bool, problem string) {
+	verdict := func(row *check.Row) (passed bool, reason, problem string) {
 		for _, v := range set.Eval(ctx, row) {
 			if v.Status == proviso.Errored {
-				return false, "it cannot be decided: " + v.Reason
+				return false, "", "it cannot be decided: " + v.Reason
 			}
-			passed = v.Status == proviso.Pass || v.Status == proviso.Skip
+			passed, reason = v.Status == proviso.Pass || v.Status == proviso.Skip, v.Reason
 		}
-		return passed, ""
+		return passed, reason, ""
 	}
-	for i := range trials[:min(len(trials), maxTried)] {
-		t := &trials[i]
-		if _, problem := verdict(&check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: over(vars, t.Vars)}); problem != "" {
-			return problem, ""
+	for i := range trials {
+		one := &trials[i]
+		passed, reason, problem := verdict(&check.Row{Output: &proviso.Output{Value: one.Output}, Prompt: one.Prompt, HasPrompt: one.HasPrompt, Vars: one.Vars})
+		if problem != "" {
+			return t, "on output " + format.Excerpt(one.ID) + " " + problem, ""
 		}
+		t.add(i, one.Label, passed, reason)
+	}
+	if c.Assertion.When != "" {
+		return t, "", "" // what it is about is not known for outputs that are made up
 	}
 	passes, fails := 0, 0
 	for _, text := range probes() {
-		passed, problem := verdict(&check.Row{Output: &proviso.Output{Value: text}, Prompt: "a prompt", HasPrompt: true, Vars: vars})
+		passed, _, problem := verdict(&check.Row{Output: &proviso.Output{Value: text}, Prompt: "a prompt", HasPrompt: true, Vars: vars})
 		switch {
 		case problem != "":
-			return problem, ""
+			return t, problem, ""
 		case passed:
 			passes++
 		case text != "":
@@ -73,9 +80,38 @@ func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Com
 		}
 	}
 	if ctx.Err() != nil {
-		return "", ""
+		return t, "", ""
 	}
-	return oneSided(c.Assertion, passes, fails), ""
+	return t, oneSided(c.Assertion, passes, fails), ""
+}
+
+// maxQuestion bounds a question of a judged candidate, in bytes: what is longer holds a
+// copy of the material.
+const maxQuestion = 1000
+
+// undecidable finds what a judge could not decide: a question that is too long, and a
+// variable that an output does not have, or whose value is longer than a judge reads.
+func undecidable(c *proviso.Candidate, trials []trial.Trial) string {
+	names := rules.Variables(value.Stringify(c.Assertion.Raw))
+	for _, x := range c.Assertion.Criteria {
+		if len(x.Text) > maxQuestion {
+			return fmt.Sprintf("a question has %d bytes, and at most %d are allowed: name a variable in braces, {{ name }}, and copy no text of the material", len(x.Text), maxQuestion)
+		}
+	}
+	for i := range trials {
+		size := 0
+		for _, name := range names {
+			v, ok := trials[i].Vars.Get(name)
+			if !ok {
+				return fmt.Sprintf("output %s has no variable %q, so that it cannot be decided there", format.Excerpt(trials[i].ID), format.Excerpt(name))
+			}
+			size += len(value.ToString(v))
+		}
+		if size > judge.MaxText {
+			return fmt.Sprintf("the variables of output %s have %d bytes, more than a judge reads", format.Excerpt(trials[i].ID), size)
+		}
+	}
+	return ""
 }
 
 // probes are outputs that differ in every property that a check could test. None has
@@ -105,43 +141,40 @@ func oneSided(a *proviso.Assertion, passes, fails int) string {
 	return ""
 }
 
-// over merges an object over another.
-func over(base, top *value.Object) *value.Object {
-	o := base.Clone()
-	for k, v := range top.All() {
-		o.Set(k, v)
-	}
-	return o
-}
-
-// tryPython compiles a Python candidate and calls it on a few outputs.
-func tryPython(ctx context.Context, name string, src candidate.Python, code proviso.Code, trials []trial.Trial) (problem, note string) {
+// tryPython compiles a Python candidate and calls it on the trials.
+func tryPython(ctx context.Context, name string, src candidate.Python, code proviso.Code, trials []trial.Trial) (t tried, problem, note string) {
 	if code == nil {
-		return "", "nothing here runs Python"
+		return t, "", "nothing here runs Python"
 	}
 	f, err := code.Compile(ctx, proviso.Source{
 		Language: candidate.PythonType, Name: name, Text: src.Text, Form: proviso.Module, Entry: src.Entry, Timeout: callTimeout, Purpose: proviso.Synthesised,
 	})
 	if err != nil {
-		return runProblem("it cannot be compiled", err)
+		problem, note = runProblem("it cannot be compiled", err)
+		return t, problem, note
 	}
 	defer f.Close()
-	tried := trials[:min(len(trials), maxTried)]
-	if len(tried) == 0 {
-		tried = []trial.Trial{{Output: rules.Probes()[1], Prompt: "a prompt", Vars: value.NewObject(0)}}
+	if len(trials) == 0 {
+		trials = []trial.Trial{{Output: rules.Probes()[1], Prompt: "a prompt", Vars: value.NewObject(0)}}
 	}
-	for i := range tried {
-		t := &tried[i]
-		out := proviso.Output{Value: t.Output}
-		v, err := f.Call(ctx, t.Vars, t.Prompt, out.Text())
+	for i := range trials {
+		one := &trials[i]
+		v, err := f.Call(ctx, one.Vars, one.Prompt, one.Text())
 		if err != nil {
-			return runProblem("it throws on an example", err)
+			where := "an example"
+			if one.ID != "" {
+				where = "output " + format.Excerpt(one.ID)
+			}
+			problem, note = runProblem("it throws on "+where, err)
+			return t, problem, note
 		}
-		if _, ok := v.(bool); !ok {
-			return fmt.Sprintf("it returns %s where True or False is expected", candidate.ResultKind(v)), ""
+		passed, ok := v.(bool)
+		if !ok {
+			return t, fmt.Sprintf("it returns %s where True or False is expected", candidate.ResultKind(v)), ""
 		}
+		t.add(i, one.Label, passed, "")
 	}
-	return "", ""
+	return t, "", ""
 }
 
 // runProblem separates errors in the code from reasons why it cannot run here.

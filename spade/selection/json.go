@@ -8,6 +8,9 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
+// confidence is that of the intervals in JSON.
+const confidence = 0.95
+
 // selectionJSON is the JSON form of a selection. The numbers that need a selection are
 // null without one.
 type selectionJSON struct {
@@ -31,9 +34,19 @@ type selectionJSON struct {
 	Best                *coverageJSON `json:"best_coverage,omitempty"`
 	BestProven          *bool         `json:"best_coverage_proven,omitempty"`
 	Uncaught            []string      `json:"uncaught,omitempty"`
+	Binds               *bindsJSON    `json:"binds,omitempty"`
+	Pinned              []string      `json:"pinned,omitempty"`
+	Banned              []string      `json:"banned,omitempty"`
 	Undecided           *doubtJSON    `json:"undecided,omitempty"`
 	Unlabeled           int           `json:"unlabeled,omitempty"`
 	Dropped             [][2]string   `json:"dropped_implications,omitempty"`
+}
+
+// bindsJSON says which thresholds shape the selection.
+type bindsJSON struct {
+	Alpha bool `json:"alpha"`
+	Tau   bool `json:"tau"`
+	Cov   *int `json:"cov_would_select,omitempty"`
 }
 
 // coverageJSON counts what is certainly caught. AtMost is what is caught if every
@@ -50,6 +63,15 @@ type ffrJSON struct {
 	False  int  `json:"false_failures"`
 	AtMost *int `json:"at_most,omitempty"`
 	Good   int  `json:"good"`
+	// All is the estimate for all outputs, labelled or not.
+	All *widerJSON `json:"all_outputs,omitempty"`
+}
+
+type widerJSON struct {
+	Rate    float64 `json:"rate"`
+	Low     float64 `json:"low"`
+	High    float64 `json:"high"`
+	Outputs int     `json:"outputs"`
 }
 
 // doubtJSON is what undecided cells leave open.
@@ -70,6 +92,16 @@ func (s *Selection) JSON(took time.Duration) ([]byte, error) {
 		Selected: s.names(a.Selected), ExcludedNotSubsumed: s.names(a.LeftOver), Addable: s.names(a.Addable),
 		Coverage: coverageJSON{Covered: a.Covered, Bad: s.Bad}, FFR: ffrJSON{False: a.False - s.Doubt.Good, Good: s.Good},
 		Engine: a.Engine, Nodes: a.Nodes, Millis: float64(took.Microseconds()) / 1000, Unlabeled: s.Matrix.Unlabeled,
+	}
+	j.Pinned, j.Banned = s.names(s.Instance.Keep), s.Banned
+	if b := s.Binding; b != nil {
+		j.Binds = &bindsJSON{Alpha: b.Alpha, Tau: b.Tau}
+		if b.Cov > 0 {
+			j.Binds.Cov = &b.Cov
+		}
+	}
+	if w, ok := s.Wider(confidence); ok {
+		j.FFR.All = &widerJSON{w.FFR.Value, w.FFR.Low, w.FFR.High, w.Outputs}
 	}
 	if j.Violates == nil {
 		j.Violates = []string{}

@@ -33,6 +33,9 @@ type Options struct {
 	Cost map[string]int
 	// Keep names candidates that are selected in any case.
 	Keep []string
+	// Ban names candidates that are never selected. The selection is that of the others:
+	// a banned candidate catches nothing, and need not be implied.
+	Ban []string
 	// FFRConfidence, if not 0, compares tau with the upper bound of the false failure
 	// rate at this confidence instead of the observed rate.
 	FFRConfidence float64
@@ -55,6 +58,12 @@ type Selection struct {
 	Dropped []candidate.Implication
 	// Uncaught are the ids of the bad examples that no candidate within tau catches.
 	Uncaught []string
+	// Binding says which thresholds shape the selection; nil if [Selection.Bind] did not
+	// find it out.
+	Binding *Binding
+	// Banned are the candidates that were left out because the options ban them, in the
+	// order of the matrix. [Selection.Matrix] does not have them.
+	Banned []string
 }
 
 // Valid returns an error if the options are invalid.
@@ -118,23 +127,27 @@ func prepare(m *matrix.Matrix, implications []candidate.Implication, o Options, 
 	if err := s.measurable(method); err != nil {
 		return nil, err
 	}
+	if err := s.ban(&implications); err != nil {
+		return nil, err
+	}
 	return s, s.instance(implications)
 }
 
-// measurable checks that there is enough to select by.
+// measurable checks that there is enough to select by. Good outputs alone are enough for
+// base, which looks at false failures only. Bad ones alone are enough for nothing: a
+// candidate that fails everything would look best.
 func (s *Selection) measurable(method solve.Method) error {
-	fix := "; label more examples, or use the method none, which needs no examples"
 	switch {
 	case len(s.Matrix.Names) == 0:
 		return proviso.Errorf(proviso.Invalid, "the matrix has no candidates")
-	case method == solve.None || method == solve.All:
+	case method == solve.None || method == solve.All || method == solve.Base && s.Good > 0:
 		return nil
 	case len(s.Matrix.Examples) == 0:
-		return proviso.Errorf(proviso.Invalid, "no example is labelled%s", fix)
+		return proviso.Errorf(proviso.Invalid, "no example is labelled; the method none remains, which needs no labels: one candidate of each group that no other implies")
 	case s.Bad == 0:
-		return proviso.Errorf(proviso.Invalid, "all %d labelled examples are good, so it cannot be seen what an assertion catches%s", s.Good, fix)
+		return proviso.Errorf(proviso.Invalid, "all %d labelled examples are good, so it cannot be seen what an assertion catches; the method base remains, which needs good ones alone: every candidate within tau", s.Good)
 	case s.Good == 0:
-		return proviso.Errorf(proviso.Invalid, "all %d labelled examples are bad, so it cannot be seen what an assertion fails wrongly%s", s.Bad, fix)
+		return proviso.Errorf(proviso.Invalid, "all %d labelled examples are bad, so it cannot be seen what an assertion fails wrongly, and one that fails everything would look best; the method none remains, which needs no labels, or label good ones", s.Bad)
 	}
 	return nil
 }
@@ -166,7 +179,7 @@ func (s *Selection) instance(implications []candidate.Implication) error {
 	for _, name := range o.Keep {
 		j, ok := index[name]
 		if !ok {
-			return proviso.Errorf(proviso.Invalid, "%q is kept, which is no candidate%s", name, format.DidYouMean(name, m.Names))
+			return proviso.Errorf(proviso.Invalid, "%q is pinned, which is no candidate%s", name, format.DidYouMean(name, m.Names))
 		}
 		in.Keep = append(in.Keep, j)
 	}

@@ -23,7 +23,7 @@ type Cause uint8
 
 // The causes, in the order in which [Explain] looks at them.
 const (
-	ByOptions      Cause = iota + 1 // method, thresholds, costs
+	ByOptions      Cause = iota + 1 // method, thresholds, costs, pins and bans
 	ByRemoval                       // removed candidates
 	ByLabels                        // examples that are new, gone, or labelled differently
 	ByCandidates                    // candidates that are new, or have other results
@@ -113,6 +113,8 @@ func (x *explainer) upTo(c Cause) Problem {
 	}
 	p.Implications = among(p.Implications, p.Matrix.Names)
 	p.Options.Cost = costsAmong(p.Options.Cost, p.Matrix.Names)
+	p.Options.Keep = namesAmong(p.Options.Keep, p.Matrix.Names)
+	p.Options.Ban = namesAmong(p.Options.Ban, p.Matrix.Names)
 	return p
 }
 
@@ -159,6 +161,10 @@ func among(list []candidate.Implication, names []string) []candidate.Implication
 	return out
 }
 
+func namesAmong(list, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return !slices.Contains(names, name) })
+}
+
 func costsAmong(costs map[string]int, names []string) map[string]int {
 	out := map[string]int{}
 	for name, cost := range costs {
@@ -181,6 +187,8 @@ func (x *explainer) changes(first []string, last *Selection, cause map[string]Ca
 	}
 	for _, name := range first {
 		switch {
+		case slices.Contains(last.Banned, name):
+			list = append(list, Shift{Name: name, Cause: ByOptions, Because: "it is banned"})
 		case !slices.Contains(last.Matrix.Names, name):
 			list = append(list, Shift{Name: name, Cause: ByRemoval, Because: "it is no candidate any more"})
 		case !last.Found():
@@ -195,6 +203,8 @@ func (x *explainer) because(a Account, s *Selection) string {
 	switch a.Fate {
 	case Selected:
 		switch {
+		case slices.Contains(s.Options.Keep, a.Name):
+			return "it is pinned"
 		case len(a.Alone) > 0:
 			return "it alone catches " + x.ids(a.Alone)
 		case len(a.LeftOver) > 0:

@@ -21,7 +21,11 @@ func SelectionMarkdown(s Selection) []byte {
 	if s.Found() {
 		line("")
 		for _, m := range measures(s) {
-			line("- **%s**: %s", m.name, markdownText(m.text))
+			name := m.name
+			if name == "" {
+				name = "FFR"
+			}
+			line("- **%s**: %s", name, markdownText(m.text))
 		}
 		accounts := s.Accounts()
 		if len(s.Answer.Selected) > 0 {
@@ -55,6 +59,12 @@ func markdownExcluded(line func(format string, args ...any), s Selection, accoun
 			}
 			line("- %s: %s", report.MarkdownCode(a.Name, 60), markdownText(whyOut(s, a)))
 		}
+	}
+	for i, name := range s.Banned {
+		if i == 0 {
+			line("\n### Banned\n")
+		}
+		line("- %s", report.MarkdownCode(name, 60))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,10 +53,24 @@ func Verdict(s Selection) []string {
 	} else if d.LowerBound < a.Objective {
 		list = append(list, fmt.Sprintf("In the other candidates, %s undecided. Deciding them could lower the objective to %d.", report.Plural(d.Elsewhere, "cell")+" "+are(d.Elsewhere), d.LowerBound))
 	}
+	list = append(list, Unbound(s)...)
 	if !a.Tied {
 		list = append(list, "Of equally good selections it may not be the first in order.")
 	}
 	return append(list, broken(s)...)
+}
+
+// Unbound names the thresholds without which the same would be selected.
+func Unbound(s Selection) []string {
+	b := s.Binding
+	if b == nil {
+		return nil
+	}
+	var list []string
+	if selected := len(s.Answer.Selected); !b.Alpha && b.Cov > 0 && b.Cov < selected {
+		list = append(list, fmt.Sprintf("alpha does not bind here: sub also selects what catches nothing more. --method cov would keep %d of %d.", b.Cov, selected))
+	}
+	return list
 }
 
 // infeasible explains why no selection is within the thresholds.
@@ -73,6 +88,9 @@ func infeasible(s Selection) []string {
 		fmt.Sprintf("%s within both thresholds: alpha %v requires %d of %s, tau %v allows %d of %s.",
 			no, o.Alpha, s.Instance.Need, report.Plural(s.Bad, "bad output"), o.Tau, s.Instance.Allow, report.Plural(s.Good, "good output")),
 		fmt.Sprintf("The best within tau catches %d%s.", a.Best, proven),
+	}
+	if pinned, within, err := solve.Check(s.Instance, solve.Coverage, s.Instance.Keep); err == nil && !within && pinned.False > s.Instance.Allow {
+		list = append(list, fmt.Sprintf("What is pinned fails %s alone.", report.Plural(pinned.False, "good output")))
 	}
 	switch {
 	case len(s.Uncaught) > 0:
@@ -115,10 +133,20 @@ type number struct{ name, text string }
 func measures(s Selection) []number {
 	a, o := s.Answer, s.Options
 	var list []number
+	coverage := "not known, since no output is labelled bad"
+	if s.Bad > 0 {
+		coverage = fmt.Sprintf("%s of %s caught, %s; at least %d required (alpha %v)", caughtText(s), report.Plural(s.Bad, "bad output"), rangedShare(a.Covered, s.Doubt.Bad, s.Bad), s.Instance.Need, o.Alpha)
+	}
+	ffr := "not known, since no output is labelled good"
+	if s.Good > 0 {
+		ffr = fmt.Sprintf("%s of %s failed, %s; at most %d allowed (%s)", failedText(s), report.Plural(s.Good, "good output"), rangedShare(a.False-s.Doubt.Good, s.Doubt.Good, s.Good), s.Instance.Allow, tauText(o))
+	}
 	if s.Good+s.Bad > 0 {
-		list = append(list,
-			number{"coverage", fmt.Sprintf("%s of %s caught, %s; at least %d required (alpha %v)", caughtText(s), report.Plural(s.Bad, "bad output"), rangedShare(a.Covered, s.Doubt.Bad, s.Bad), s.Instance.Need, o.Alpha)},
-			number{"FFR", fmt.Sprintf("%s of %s failed, %s; at most %d allowed (%s)", failedText(s), report.Plural(s.Good, "good output"), rangedShare(a.False-s.Doubt.Good, s.Doubt.Good, s.Good), s.Instance.Allow, tauText(o))})
+		list = append(list, number{"coverage", coverage}, number{"FFR", ffr})
+	}
+	if w, ok := s.Wider(Confidence); ok {
+		list = append(list, number{"", fmt.Sprintf("on all %s, %d of them without a label: %s, if the labels are random samples of what passes and of what fails",
+			report.Plural(w.Outputs, "output"), w.Unlabeled, report.PercentRange(w.FFR.Value, w.FFR.Low, w.FFR.High))})
 	}
 	if s.Doubt.Cells > 0 && o.Method != "none" {
 		list = append(list, number{"undecided", undecidedText(s)})
@@ -155,6 +183,9 @@ func headline(s Selection) string {
 // without describes the effect of dropping a selected candidate.
 func without(s Selection, a *selection.Account) string {
 	var parts []string
+	if slices.Contains(s.Options.Keep, a.Name) {
+		parts = append(parts, "pinned")
+	}
 	if n := len(a.Alone); n > 0 {
 		text := fmt.Sprintf("%d fewer caught", n)
 		if left := s.Answer.Covered - n; left < s.Instance.Need {
@@ -171,7 +202,7 @@ func without(s Selection, a *selection.Account) string {
 	if a.Unknown > 0 {
 		parts = append(parts, report.Plural(a.Unknown, "cell")+" undecided")
 	}
-	if len(a.Alone)+len(a.LeftOver)+a.OnlyFalse == 0 {
+	if len(a.Alone)+len(a.LeftOver)+a.OnlyFalse == 0 && !slices.Contains(s.Options.Keep, a.Name) {
 		parts = append([]string{"nothing is lost on these examples"}, parts...)
 	}
 	return strings.Join(parts, "; ")
@@ -285,6 +316,10 @@ func (t *page) accounts(s Selection, list []selection.Account) {
 			t.line("  %s  %s", t.paint("2", pad(a.Name, name)), whyOut(s, a))
 		}
 	}
+	if n := len(s.Banned); n > 0 {
+		t.line("")
+		t.line("  %s  %s", t.paint("1", fmt.Sprintf("Banned (%d)", n)), Names(s.Banned, 50))
+	}
 }
 
 // cellsIn is the approximate width of a name on a terminal.
@@ -308,7 +343,10 @@ func SelectionLine(s Selection) string {
 		return fmt.Sprintf("nothing of %s, method %s: the search reached its limit", of, s.Options.Method)
 	}
 	text := fmt.Sprintf("%d of %s, method %s", len(s.Answer.Selected), of, s.Options.Method)
-	if s.Bad == 0 || s.Good == 0 {
+	switch {
+	case s.Good > 0 && s.Bad == 0:
+		return text + fmt.Sprintf(": %s of %d good ones failed; no output is labelled bad", failedText(s), s.Good)
+	case s.Bad == 0 || s.Good == 0:
 		return text
 	}
 	switch {

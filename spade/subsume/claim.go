@@ -49,6 +49,7 @@ type fact struct {
 type claims struct {
 	languages *languages
 	facts     map[string]*fact
+	trees     pythonTrees
 }
 
 // of returns the claims of an assertion, which must all hold. It returns nil if nothing
@@ -169,7 +170,7 @@ func (c *claims) fact(base string, a *proviso.Assertion) *fact {
 	}
 	core.Set("type", base)
 	if f, ok := candidate.PythonFunction(a); ok { // the name of the function does not matter
-		core.Set("value", strings.Replace(f.Text, "def "+f.Entry, "def f", 1))
+		core.Set("value", c.trees.of(f))
 	}
 	return c.share(canonical(core), func(f *fact) { c.fill(f, base, a) })
 }

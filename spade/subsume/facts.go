@@ -81,6 +81,12 @@ func fixed(v any) bool {
 			!strings.Contains(v, "{{") && !strings.Contains(v, "{%") && !strings.Contains(v, "{#")
 	case []any:
 		return !slices.ContainsFunc(v, func(e any) bool { text, ok := e.(string); return ok && !fixed(text) })
+	case *value.Object:
+		for _, key := range []string{"min", "max", "text"} {
+			if text, ok := v.At(key).(string); ok && !fixed(text) {
+				return false
+			}
+		}
 	}
 	return true
 }

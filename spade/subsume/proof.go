@@ -89,6 +89,10 @@ type answer struct {
 // NewProver prepares proofs between candidates. The compiler decides single outputs;
 // nil creates one that reads no files and asks no model, which [Prover.Close] closes.
 func NewProver(list []proviso.Candidate, c *check.Compiler) *Prover {
+	return newProver(list, c, nil)
+}
+
+func newProver(list []proviso.Candidate, c *check.Compiler, trees pythonTrees) *Prover {
 	own := c == nil
 	if own {
 		c = check.New(check.Options{})
@@ -97,7 +101,7 @@ func NewProver(list []proviso.Candidate, c *check.Compiler) *Prover {
 		list: list, c: c, own: own, x: explorer{effort: maxEffort}, left: maxDecided,
 		known: map[comparison]answer{}, decided: map[*fact]*check.Set{},
 	}
-	reader := &claims{languages: newLanguages(), facts: map[string]*fact{}}
+	reader := &claims{languages: newLanguages(), facts: map[string]*fact{}, trees: trees}
 	defer reader.languages.patterns.Close()
 	p.claims = make([][]claim, len(list))
 	for i := range list {

@@ -170,7 +170,8 @@ func (q *questions) find(ctx context.Context, one *question) {
 	}
 }
 
-// readFound reads pairs. A name that is not in the list makes the answer invalid.
+// readFound reads pairs. A pair with a name that is not in the list is left out. If all
+// of them have such names, the answer is about something else, and invalid.
 func readFound(text string, at map[string]int) ([]Pair, error) {
 	_, list, err := ask.ListIn(text, "pairs")
 	if err != nil {
@@ -180,19 +181,16 @@ func readFound(text string, at map[string]int) ([]Pair, error) {
 		return nil, fmt.Errorf("it names %d pairs, more than the %d that are read", len(list), maxNamed)
 	}
 	var pairs []Pair
-	seen := map[[2]int]bool{}
+	var unknown error
+	seen, known := map[[2]int]bool{}, false
 	for _, v := range list {
 		o, _ := v.(*value.Object)
-		var ends [2]int
-		for k, key := range [...]string{"a", "b"} {
-			name, ok := o.At(key).(string)
-			if !ok {
-				return nil, fmt.Errorf("a pair lacks %q", key)
-			}
-			if ends[k], ok = at[name]; !ok {
-				return nil, fmt.Errorf("a pair names a check that is not in the list: %s", value.Stringify(name))
-			}
+		ends, err := endsOf(o, at)
+		if err != nil {
+			unknown = err
+			continue
 		}
+		known = true
 		if ends[0] == ends[1] || seen[ends] {
 			continue
 		}
@@ -200,7 +198,24 @@ func readFound(text string, at map[string]int) ([]Pair, error) {
 		why := o.Text("why")
 		pairs = append(pairs, Pair{A: ends[0], B: ends[1], Source: FromJudge, Said: oneLine(why, "it gave no reason")})
 	}
+	if !known && unknown != nil {
+		return nil, unknown
+	}
 	return pairs, nil
+}
+
+// endsOf returns the two candidates of a pair.
+func endsOf(o *value.Object, at map[string]int) (ends [2]int, err error) {
+	for k, key := range [...]string{"a", "b"} {
+		name, ok := o.At(key).(string)
+		if !ok {
+			return ends, fmt.Errorf("a pair lacks %q", key)
+		}
+		if ends[k], ok = at[name]; !ok {
+			return ends, fmt.Errorf("a pair names a check that is not in the list: %s", value.Stringify(name))
+		}
+	}
+	return ends, nil
 }
 
 // oneLine shortens a model's text to one line.

@@ -63,6 +63,8 @@ const maxCandidates = 5000
 type Options struct {
 	// Compiler decides single outputs for proofs; nil reads no files and asks no model.
 	Compiler *check.Compiler
+	// Code parses Python, to compare functions by their syntax trees; nil compares texts.
+	Code proviso.Code
 	// Matrix holds the examples that can contradict implications; nil for none.
 	Matrix *matrix.Matrix
 	// Tau, if it is not nil, drops implications where either candidate has a false
@@ -131,7 +133,7 @@ func Find(ctx context.Context, list []proviso.Candidate, o Options) (*Subsumptio
 		s.Pairs = append(s.Pairs, p)
 	}
 	if list != nil {
-		if err := s.prove(ctx, list, o.Compiler, f, add); err != nil {
+		if err := s.prove(ctx, list, o.Compiler, readTrees(ctx, list, o.Code), f, add); err != nil {
 			return nil, err
 		}
 	}
@@ -193,7 +195,7 @@ func (s *Subsumption) Close() error {
 }
 
 // prove adds what can be proven.
-func (s *Subsumption) prove(ctx context.Context, list []proviso.Candidate, c *check.Compiler, f *filter, add func(Pair)) error {
+func (s *Subsumption) prove(ctx context.Context, list []proviso.Candidate, c *check.Compiler, trees pythonTrees, f *filter, add func(Pair)) error {
 	own := c == nil
 	if own {
 		c = check.New(check.Options{})
@@ -201,7 +203,7 @@ func (s *Subsumption) prove(ctx context.Context, list []proviso.Candidate, c *ch
 	if err := compiles(list, c); err != nil {
 		return err
 	}
-	s.prover = NewProver(list, c)
+	s.prover = newProver(list, c, trees)
 	s.prover.own = own
 	type proof struct {
 		b    int32

@@ -175,6 +175,7 @@ func TestSubsumeAnswers(t *testing.T) {
 		"prose":           {"I think c implies d.", "", "a>b proof kept", "find"},
 		"no name":         {`{"pairs":[{"a":"c"}]}`, "", "a>b proof kept", "find"},
 		"nobody":          {`{"pairs":[{"a":"c","b":"e"}]}`, "", "a>b proof kept", "find"},
+		"nobody, and one": {`{"pairs":[{"a":"c","b":"e"},{"b":"c"},{"a":"c","b":"d","why":"w",},]}`, `{"claims":[{"n":1,"counterexample":"","reasoning":"r","implied":true}]}`, "a>b proof kept\nc>d judge kept", ""},
 		"another shape":   {`{"result":[]}`, "", "a>b proof kept", "find"},
 		"nothing":         {`{"pairs":[]}`, "", "a>b proof kept", ""},
 		"fenced":          {"```json\n" + named + "\n```", `{"claims":[{"n":1,"counterexample":"","reasoning":"r","implied":true}]}`, "a>b proof kept\nc>d judge kept", ""},

@@ -2,7 +2,10 @@ package trial
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -26,19 +29,27 @@ func CountLabels(entries []Entry) Labels {
 	return n
 }
 
-// OneSided describes what [selection.Select] cannot measure with these labels; "" if nothing is
-// missing.
+// OneSided describes what [selection.Select] cannot measure with these labels, and which
+// method remains; "" if nothing is missing.
 func (n Labels) OneSided() string {
-	rest := "; `spade select` refuses such a matrix, except with --method all or none"
 	switch {
 	case n.Good+n.Bad == 0:
-		return "no output is labelled, so it cannot be seen what a candidate catches or fails wrongly" + rest
+		return "no output is labelled, so it cannot be seen what a candidate catches or fails wrongly; --method none remains: one candidate of each group that no other implies"
 	case n.Bad == 0:
-		return "no bad output is labelled, so it cannot be seen what a candidate catches" + rest
+		return "no bad output is labelled, so it cannot be seen what a candidate catches; --method base remains: every candidate within tau, with the interval of its false failures"
 	case n.Good == 0:
-		return "no good output is labelled, so it cannot be seen what a candidate fails wrongly" + rest
+		return "no good output is labelled, so it cannot be seen what a candidate fails wrongly, and one that fails everything would look best; --method none remains"
 	}
 	return ""
+}
+
+// labelWords are words of labels, for suggestions.
+var labelWords = []string{"good", "bad", "pass", "fail", "true", "false", "yes", "no"}
+
+// NearestLabel returns the word of a label that is nearest to one that is none; "" if none
+// is near.
+func NearestLabel(text string) string {
+	return document.Nearest(strings.TrimSpace(text), labelWords)
 }
 
 // ParseLabel turns a label into 1 or 0.
@@ -51,4 +62,33 @@ func ParseLabel(text string) (string, error) {
 		return "1", nil
 	}
 	return "0", nil
+}
+
+// Contradiction is one output to one input that is labelled good under some ids and bad
+// under others.
+type Contradiction struct{ Good, Bad []string }
+
+// Contradictions finds the outputs that are labelled good and bad, in the order of the
+// entries.
+func Contradictions(entries []Entry) []Contradiction {
+	type same struct{ output, input string }
+	at := map[same]int{}
+	var list []Contradiction
+	for _, e := range entries {
+		if e.Label == "" || e.OutputID == "" {
+			continue
+		}
+		key := same{e.OutputID, e.InputID}
+		i, ok := at[key]
+		if !ok {
+			i = len(list)
+			at[key], list = i, append(list, Contradiction{})
+		}
+		if e.Label == "1" {
+			list[i].Good = append(list[i].Good, e.ID)
+		} else {
+			list[i].Bad = append(list[i].Bad, e.ID)
+		}
+	}
+	return slices.DeleteFunc(list, func(c Contradiction) bool { return len(c.Good) == 0 || len(c.Bad) == 0 })
 }

@@ -62,6 +62,7 @@ func trialOfRow(o *value.Object) (Trial, bool) {
 	}
 	id := o.Text("caseId")
 	t.ID = strings.Clone(id) // the row is not kept
+	t.CaseID, t.PromptLabel = t.ID, strings.Clone(o.Object("prompt").Text("label"))
 	if column := number(o, "promptIdx"); column > 0 {
 		t.ID += fmt.Sprintf("@%d", column+1)
 	}

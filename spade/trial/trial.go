@@ -3,6 +3,7 @@
 package trial
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge/record"
+	"github.com/proviso-eval/proviso/spade/internal/exported"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -26,11 +28,17 @@ type Trial struct {
 	Prompt    string
 	HasPrompt bool
 	Vars      *value.Object
+	Note      string // of the person who labelled it; "" for none
 	// Said summarises the verdicts of the run that the output comes from; "" if it
 	// comes from no run.
 	Said string
 	// Index is the row of the run; 0 if the output comes from no run.
 	Index int
+	// CaseID is the id of its case, and PromptLabel the label of its prompt; of an output
+	// that comes from no run, its ID and "".
+	CaseID, PromptLabel string
+	// Case is the case of a suite that the output answers; nil if it is unknown.
+	Case *proviso.Case
 }
 
 // Text returns the output as assertions see it.
@@ -41,10 +49,14 @@ type Entry struct {
 	ID       string
 	Label    string // 1, 0, or "" without a label
 	OutputID string // of the output ([record.OutputID])
+	Note     string // of the person who labelled it; "" for none
+	InputID  string // of the prompt and the variables, in the same way
 }
 
 // Entry returns the trial without its output.
-func (t *Trial) Entry() Entry { return Entry{t.ID, t.Label, record.OutputID(t.Text())} }
+func (t *Trial) Entry() Entry {
+	return Entry{t.ID, t.Label, record.OutputID(t.Text()), t.Note, record.OutputID(t.Prompt + "\x00" + value.Stringify(t.Vars))}
+}
 
 // Entries reads all trials once and keeps everything except the outputs.
 func Entries(trials iter.Seq2[Trial, error]) ([]Entry, error) {
@@ -71,7 +83,7 @@ func Labelled(trials iter.Seq2[Trial, error], entries []Entry) iter.Seq2[Trial, 
 				err = changed()
 			}
 			if err == nil {
-				t.Label = entries[n].Label
+				t.Label, t.Note = entries[n].Label, entries[n].Note
 			}
 			n++
 			if !yield(t, err) || err != nil {
@@ -91,14 +103,15 @@ var (
 	ownKeys    = []string{"id", "label", "human", "verdict", "output", "response", "answer", "completion", "prompt", "model", "provider", "note"}
 )
 
-// Read reads outputs from JSON Lines, if the name ends in .jsonl, or CSV: an
+// Read reads outputs from JSON, JSON Lines or CSV: an
 // output (output, response, answer or completion), and optionally an id, a label (1,
 // good, pass or true; 0, bad, fail or false), the prompt, and vars; in CSV every other
-// column is a variable. It reports all mistakes with their lines; if there are any, it
+// column is a variable. Files of other tools ([exported.Kinds]) are recognised by their
+// content. It reports all mistakes with their lines; if there are any, it
 // returns no trials.
 func Read(file string, data []byte) ([]Trial, proviso.Mistakes) {
 	var list []Trial
-	mistakes := scanTrials(file, bytes.NewReader(data), func(t Trial) bool {
+	mistakes := scanTrials(file, bytes.NewReader(data), nil, func(t Trial) bool {
 		list = append(list, t)
 		return true
 	})
@@ -112,6 +125,12 @@ func Read(file string, data []byte) ([]Trial, proviso.Mistakes) {
 // a time. It opens the file again for every iteration. Mistakes come last, all at once,
 // as a [proviso.Mistakes].
 func File(file string, open func() (io.ReadCloser, error)) iter.Seq2[Trial, error] {
+	return Noted(file, open, nil)
+}
+
+// Noted is [File], which also calls note for what is left out of the file of another
+// tool; note may be nil.
+func Noted(file string, open func() (io.ReadCloser, error), note func(string)) iter.Seq2[Trial, error] {
 	return func(yield func(Trial, error) bool) {
 		in, err := open()
 		if err != nil {
@@ -120,7 +139,7 @@ func File(file string, open func() (io.ReadCloser, error)) iter.Seq2[Trial, erro
 		}
 		defer in.Close()
 		more := true
-		mistakes := scanTrials(file, in, func(t Trial) bool {
+		mistakes := scanTrials(file, in, note, func(t Trial) bool {
 			more = yield(t, nil)
 			return more
 		})
@@ -132,12 +151,16 @@ func File(file string, open func() (io.ReadCloser, error)) iter.Seq2[Trial, erro
 
 // scanTrials calls each for every output, until it returns false, and returns the
 // mistakes in the file.
-func scanTrials(file string, in io.Reader, each func(Trial) bool) proviso.Mistakes {
-	r := &trialReader{Table: format.Table{File: file}, each: each, lines: map[string]int{}}
-	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
-		r.jsonLines(in)
-	} else {
-		r.csv(in)
+func scanTrials(file string, in io.Reader, note func(string), each func(Trial) bool) proviso.Mistakes {
+	r := &trialReader{Table: format.Table{File: file}, each: each, note: note, lines: map[string]int{}}
+	start := bufio.NewReaderSize(in, 64<<10)
+	switch {
+	case strings.EqualFold(filepath.Ext(file), ".jsonl"):
+		r.jsonLines(start)
+	case strings.EqualFold(filepath.Ext(file), ".json"), strings.EqualFold(filepath.Ext(file), ".ndjson"), !strings.EqualFold(filepath.Ext(file), ".csv") && beginsJSON(start):
+		r.json(start)
+	default:
+		r.csv(start)
 	}
 	if r.Mistakes.Err() == nil && r.n == 0 && !r.ended {
 		r.Mistake(0, "", "there is no output in it")
@@ -149,42 +172,105 @@ func scanTrials(file string, in io.Reader, each func(Trial) bool) proviso.Mistak
 type trialReader struct {
 	format.Table
 	each  func(Trial) bool
+	note  func(string)   // may be nil
 	n     int            // trials so far
 	ended bool           // the caller wants no more
 	lines map[string]int // of ids
+	// lineOf finds the line of an entry of a JSON document, which takes time; nil if
+	// entries are known by their lines.
+	lineOf func(entry int) int
+}
+
+// at is the line of an output.
+func (r *trialReader) at(line int) int {
+	if r.lineOf != nil {
+		return r.lineOf(line)
+	}
+	return line
 }
 
 func (r *trialReader) jsonLines(in io.Reader) {
+	first := true
+	var foreign []exported.Entry // of another tool, which are read together
 	for line, err := range document.Lines(in) {
 		if err != nil {
 			r.Broken(err)
 			continue
 		}
-		o, ok := line.Value.(*value.Object)
-		if !ok {
-			r.Mistake(line.Number, "", "an object is expected")
+		if len(foreign) > 0 || first && exported.Of(line.Value) != nil {
+			place := proviso.Place{File: r.File, Line: line.Number}
+			foreign = append(foreign, exported.Entry{Value: line.Value, At: func() proviso.Place { return place }})
 			continue
 		}
-		vars, ok := o.At("vars").(*value.Object)
-		if v := o.At("vars"); !ok && v != nil {
-			r.Mistake(line.Number, "", "vars must be an object, found %s", value.Stringify(v))
-		}
-		if r.add(line.Number, o, vars); r.ended {
+		first = false
+		place := func(pointer string, key bool) proviso.Place { return format.PlaceIn(r.File, line, pointer, key) }
+		if r.object(line.Number, line.Value, place); r.ended {
 			return
 		}
 	}
+	if len(foreign) > 0 {
+		r.exported(foreign)
+	}
+}
+
+// object reads an output in JSON that is known by its line or entry; place finds its values and keys.
+func (r *trialReader) object(line int, v any, place func(pointer string, key bool) proviso.Place) {
+	o, ok := v.(*value.Object)
+	if !ok {
+		r.Mistake(r.at(line), "", "an object is expected")
+		return
+	}
+	vars, ok := o.At("vars").(*value.Object)
+	if v := o.At("vars"); !ok && v != nil {
+		r.Mistake(r.at(line), "", "vars must be an object, found %s", value.Stringify(v))
+	}
+	if slip, meant := slipOf(o); slip != "" {
+		r.MistakeHere(place("/"+slip, true), meant, "no member of an output is called %q", slip)
+		return
+	}
+	r.add(line, o, vars, func(key, nearest, format string, args ...any) {
+		r.MistakeHere(place("/"+key, false), nearest, format, args...)
+	})
+}
+
+// slipOf returns a member of an output that is probably a slip: of the output where there
+// is none, or of the label, if it holds one.
+func slipOf(o *value.Object) (slip, meant string) {
+	if !slices.ContainsFunc(outputKeys, o.Has) {
+		return format.Slip(o, outputKeys)
+	}
+	if slices.ContainsFunc(LabelKeys, o.Has) {
+		return "", ""
+	}
+	if slip, meant = format.Slip(o, LabelKeys); slip != "" {
+		if _, err := ParseLabel(value.ToString(o.At(slip))); err != nil {
+			return "", ""
+		}
+	}
+	return slip, meant
 }
 
 func (r *trialReader) csv(in io.Reader) {
 	var names []string
+	slip := -1 // a column that is probably meant to hold the labels
 	r.RowsUntil(in, func(header []string) bool {
 		names = slices.Clone(header)
 		if !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(outputKeys, strings.ToLower(n)) }) {
 			r.Mistake(1, document.Nearest("output", names), "no column holds the outputs; one named %s is expected", strings.Join(outputKeys, ", "))
 			return false
 		}
+		if !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(LabelKeys, strings.ToLower(n)) }) {
+			slip = slices.IndexFunc(names, func(n string) bool { return document.Nearest(n, LabelKeys[:1]) != "" })
+		}
 		return true
 	}, func(rec document.Record) bool {
+		if slip >= 0 && rec.Fields[slip] != "" {
+			if _, err := ParseLabel(rec.Fields[slip]); err == nil { // else it is a variable
+				r.Mistake(1, "label", "no column is called %q, and it holds labels", names[slip])
+				return false
+			}
+			slip = -1
+		}
 		o, vars := value.NewObject(len(names)), value.NewObject(len(names))
 		for i, name := range names {
 			if low := strings.ToLower(name); slices.Contains(ownKeys, low) {
@@ -193,13 +279,13 @@ func (r *trialReader) csv(in io.Reader) {
 				vars.Set(name, rec.Fields[i])
 			}
 		}
-		r.add(rec.Line, o, vars)
+		r.add(rec.Line, o, vars, func(_, nearest, format string, args ...any) { r.Mistake(rec.Line, nearest, format, args...) })
 		return !r.ended
 	})
 }
 
-// add reads one trial.
-func (r *trialReader) add(line int, o, vars *value.Object) {
+// add reads one trial; wrongLabel adds a mistake at the label under a key.
+func (r *trialReader) add(line int, o, vars *value.Object, wrongLabel func(key, nearest, format string, args ...any)) {
 	r.n++
 	t := Trial{ID: fmt.Sprint(r.n), Vars: vars}
 	if t.Vars == nil {
@@ -210,10 +296,11 @@ func (r *trialReader) add(line int, o, vars *value.Object) {
 	}
 	wrong := false
 	if first, ok := r.lines[t.ID]; ok {
-		r.Mistake(line, "", "the id %q stands in line %d already", t.ID, first)
+		r.Mistake(r.at(line), "", "the id %q stands in line %d already", t.ID, r.at(first))
 		wrong = true
 	}
 	r.lines[t.ID] = line
+	t.CaseID = t.ID
 	found := false
 	for _, key := range outputKeys {
 		if v, ok := o.Get(key); ok && !found {
@@ -221,15 +308,16 @@ func (r *trialReader) add(line int, o, vars *value.Object) {
 		}
 	}
 	if !found {
-		r.Mistake(line, "", "no output is here; %s is expected", strings.Join(outputKeys, ", "))
+		r.Mistake(r.at(line), "", "no output is here; %s is expected, or what %s exports", strings.Join(outputKeys, ", "), exported.Tools)
 		wrong = true
 	}
 	t.Prompt, t.HasPrompt = o.At("prompt").(string)
+	t.Note = strings.Clone(o.Text("note"))
 	for _, key := range LabelKeys {
 		if v := o.At(key); v != nil && v != "" && t.Label == "" {
 			var err error
 			if t.Label, err = ParseLabel(value.ToString(v)); err != nil {
-				r.Mistake(line, "", "%v", err)
+				wrongLabel(key, NearestLabel(value.ToString(v)), "%v", err)
 				wrong = true
 			}
 		}

@@ -1,10 +1,52 @@
 package trial_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/proviso-eval/proviso/spade/trial"
 )
+
+// TestSlips: labels that would be lost are a mistake with the nearest name.
+func TestSlips(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct{ file, text, want, nearest string }{
+		{"t.jsonl", "{\"output\":\"x\",\"lable\":\"good\"}\n", `t.jsonl:1:15: no member of an output is called "lable"`, "label"},
+		{"t.jsonl", "{\"outptu\":\"x\"}\n", `t.jsonl:1:2: no member of an output is called "outptu"`, "output"},
+		{"t.jsonl", "{\"output\":\"x\",\"label\":\"goood\"}\n", `t.jsonl:1:23: the label is "goood"`, "good"},
+		{"t.json", "[{\"output\":\"x\",\n  \"lable\":\"good\"}]", `t.json:2:3: no member of an output is called "lable"`, "label"},
+		{"t.json", "{\"items\": [{\"output\":\"x\", \"label\":\"goood\"}]}", `t.json:1:35: the label is "goood"`, "good"},
+		{"t.jsonl", "{\"output\":\"x\",\"labels\":[\"red\"]}\n", "", ""},
+		{"t.csv", "output,lable\nx,good\n", `t.csv:1: no column is called "lable", and it holds labels`, "label"},
+		{"t.csv", "output,lable\nx,red\n", "", ""},
+		{"t.csv", "output,label\nx,godo\n", `t.csv:2: the label is "godo"`, "good"},
+	} {
+		_, mistakes := trial.Read(x.file, []byte(x.text))
+		got, nearest := "", ""
+		if len(mistakes) > 0 {
+			got, nearest = mistakes[0].Place.String()+": "+mistakes[0].Message, mistakes[0].Nearest
+		}
+		if !strings.HasPrefix(got, x.want) || (x.want == "") != (got == "") || nearest != x.nearest {
+			t.Errorf("%q: %s (nearest %q), want %s (%q)", x.text, got, nearest, x.want, x.nearest)
+		}
+	}
+}
+
+func TestContradictions(t *testing.T) {
+	t.Parallel()
+	list, mistakes := trial.Read("t.csv", []byte("id,output,label,q\na,yes,good,1\nb,yes,bad,2\nc,yes,bad,1\nd,yes,,1\ne,yes,good,1\nf,no,bad,1\n"))
+	if err := mistakes.Err(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := trial.Entries(trial.List(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := trial.Contradictions(entries)
+	if len(got) != 1 || strings.Join(got[0].Good, " ") != "a e" || strings.Join(got[0].Bad, " ") != "c" {
+		t.Errorf("%+v, want a and e good, c bad; b has another input", got)
+	}
+}
 
 func FuzzReadTrials(f *testing.F) {
 	f.Add("t.csv", "id,output,label,x\n1,a,good,2\n")

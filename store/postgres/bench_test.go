@@ -13,10 +13,11 @@ import (
 // BenchmarkImport stores a run of 100,000 rows with four assertions each, of about 1 KB.
 func BenchmarkImport(b *testing.B) {
 	s := postgrestest.StartFor(b, "-c", "fsync=on")
-	if err := s.Run("CREATE DATABASE p", "postgres"); err != nil {
+	url, err := s.Create("p")
+	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := postgres.Open(b.Context(), s.URL("p"), postgres.Options{})
+	d, err := postgres.Open(b.Context(), url, postgres.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

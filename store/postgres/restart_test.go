@@ -19,10 +19,11 @@ import (
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	s := postgrestest.StartFor(t)
-	if err := s.Run("CREATE DATABASE p", "postgres"); err != nil {
+	url, err := s.Create("p")
+	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := postgres.Open(t.Context(), s.URL("p"), postgres.Options{Options: sqldb.Options{
+	d, err := postgres.Open(t.Context(), url, postgres.Options{Options: sqldb.Options{
 		Workers: 4, Poll: 20 * time.Millisecond, Retry: func(int) time.Duration { return 0 },
 	}})
 	if err != nil {

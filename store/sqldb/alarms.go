@@ -66,7 +66,7 @@ func (d project) ListAlarms(ctx context.Context, f store.AlarmFilter, p store.Pa
 	if ok {
 		c.add("a.seq < ?", n)
 	}
-	return page(ctx, d.DB, "alarms", p, alarmColumns, "a.seq DESC", &c, func(row scanner) (store.Alarm, string, int, error) {
+	return page(ctx, d, "alarms", p, alarmColumns, "a.seq DESC", &c, func(row scanner) (store.Alarm, string, int, error) {
 		a, seq, err := readAlarm(row)
 		return a, strconv.FormatInt(seq, 10), len(a.Body), err
 	})
@@ -137,7 +137,7 @@ func (d project) LeaseNotices(ctx context.Context, lease time.Duration, limit in
 	err = d.change(ctx, "lease notices in", func(t *tx) error {
 		now := d.now()
 		rows, err := t.query(noticeColumns+due+" ORDER BY due, seq LIMIT ?", string(d.name), micros(now), limit)
-		notices, err = collect(d.DB, rows, err, func(row scanner) (store.Notice, error) {
+		notices, err = collect(d, rows, err, func(row scanner) (store.Notice, error) {
 			n, _, err := readNotice(row)
 			n.Token, n.Attempts = rand.Int64N(math.MaxInt64)+1, n.Attempts+1
 			return n, err
@@ -182,7 +182,7 @@ func (d project) ListNotices(ctx context.Context, alarm string, p store.Page) (s
 	if err := before(&c, "notices", p); err != nil {
 		return store.List[store.Notice]{}, err
 	}
-	return page(ctx, d.DB, "notices", p, noticeColumns, "seq DESC", &c, func(row scanner) (store.Notice, string, int, error) {
+	return page(ctx, d, "notices", p, noticeColumns, "seq DESC", &c, func(row scanner) (store.Notice, string, int, error) {
 		n, seq, err := readNotice(row)
 		return n, strconv.FormatInt(seq, 10), len(n.Body), err
 	})

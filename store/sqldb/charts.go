@@ -87,7 +87,7 @@ func (d project) Anchors(ctx context.Context, watch string, limit int) ([]store.
 		return nil, err
 	}
 	rows, err := d.query(ctx, "SELECT at, judge, set_version, cost, results FROM watch_anchor WHERE watch = ? ORDER BY seq DESC LIMIT ?", seq, limit)
-	return collect(d.DB, rows, err, func(row scanner) (r store.AnchorRound, err error) {
+	return collect(d, rows, err, func(row scanner) (r store.AnchorRound, err error) {
 		var at sql.NullInt64
 		err = row.Scan(&at, &r.Judge, &r.Set, &r.Cost, (*[]byte)(&r.Results))
 		r.At = fromMicros(at)

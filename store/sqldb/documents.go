@@ -146,7 +146,7 @@ func (d project) ListDocuments(ctx context.Context, f store.DocumentFilter, p st
 	if err := before(&c, "versions", p); err != nil {
 		return store.List[store.Document]{}, err
 	}
-	return page(ctx, d.DB, "versions", p, "SELECT "+documentColumns+" FROM document", "seq DESC", &c,
+	return page(ctx, d, "versions", p, "SELECT "+documentColumns+" FROM document", "seq DESC", &c,
 		func(row scanner) (store.Document, string, int, error) {
 			doc, seq, err := readDocument(row)
 			return doc, strconv.FormatInt(seq, 10), 0, err
@@ -165,7 +165,7 @@ func (d project) listNames(ctx context.Context, kind store.Kind, p store.Page) (
 		c.add("(current.kind, current.name) > (?, ?)", kind, name)
 	}
 	c.equal("current.kind", string(kind))
-	return page(ctx, d.DB, "documents", p, "SELECT "+documentColumns+" FROM current JOIN document ON document.seq = current.document",
+	return page(ctx, d, "documents", p, "SELECT "+documentColumns+" FROM current JOIN document ON document.seq = current.document",
 		"current.kind, current.name", &c, func(row scanner) (store.Document, string, int, error) {
 			doc, _, err := readDocument(row)
 			return doc, string(doc.Kind) + ":" + doc.Name, 0, err

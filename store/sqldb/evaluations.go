@@ -84,7 +84,7 @@ func (d project) ListEvaluations(ctx context.Context, f store.EvaluationFilter, 
 	if err := before(&c, "evaluations", p); err != nil {
 		return store.List[store.Evaluation]{}, err
 	}
-	return page(ctx, d.DB, "evaluations", p, "SELECT "+evaluationColumns+" FROM evaluation", "seq DESC", &c,
+	return page(ctx, d, "evaluations", p, "SELECT "+evaluationColumns+" FROM evaluation", "seq DESC", &c,
 		func(row scanner) (store.Evaluation, string, int, error) {
 			e, seq, err := readEvaluation(row)
 			return e, strconv.FormatInt(seq, 10), 0, err

@@ -283,7 +283,7 @@ func (d project) Conversation(ctx context.Context, conversation string, p store.
 	if ok {
 		c.add("(e.time, e.seq) > (?, ?)", after.time, after.seq)
 	}
-	l, err := page(ctx, d.DB, "events", p, withContent, "e.time, e.seq", &c, func(row scanner) (e store.Event, position string, size int, err error) {
+	l, err := page(ctx, d, "events", p, withContent, "e.time, e.seq", &c, func(row scanner) (e store.Event, position string, size int, err error) {
 		e, seq, err := d.readEvent(row)
 		return e, fmt.Sprintf("%d %d", e.Time.UnixMicro(), seq), len(e.Input) + len(e.Output) + len(e.Context), err
 	})

@@ -64,7 +64,7 @@ func (d project) ListFeedback(ctx context.Context, f store.FeedbackFilter, p sto
 	}
 	const query = `SELECT f.seq, f.event, f.trace, coalesce(e.id, ''), coalesce(a.name, ''), f.person, f.value, f.time, f.received, f.comment FROM feedback f
 		LEFT JOIN event e ON e.seq = CASE WHEN f.event <> '' THEN (SELECT o.seq FROM event o WHERE o.project = f.project AND o.id = f.event) ELSE ` + ofTrace + ` END LEFT JOIN traffic_agent a ON a.id = e.agent`
-	return page(ctx, d.DB, "feedback", p, query, "f.seq DESC", &c, func(row scanner) (store.Feedback, string, int, error) {
+	return page(ctx, d, "feedback", p, query, "f.seq DESC", &c, func(row scanner) (store.Feedback, string, int, error) {
 		f, seq, err := d.readFeedback(row)
 		return f, strconv.FormatInt(seq, 10), len(f.Comment), err
 	})
@@ -127,7 +127,7 @@ func (t *tx) forget(d project, user string) (n store.Forgotten, err error) {
 		id  string
 	}
 	rows, err := t.query("SELECT seq, id FROM event WHERE project = ? AND person = ? AND person <> '' LIMIT ?", string(d.name), user, forgetStep)
-	events, err := collect(d.DB, rows, err, func(row scanner) (e event, err error) { return e, row.Scan(&e.seq, &e.id) })
+	events, err := collect(d, rows, err, func(row scanner) (e event, err error) { return e, row.Scan(&e.seq, &e.id) })
 	if err != nil {
 		return n, err
 	}

@@ -116,7 +116,8 @@ func (im *importer) reveal(ctx context.Context, n *store.ImportedRun) (store.Run
 	if finished := im.sum.Rows(); finished < n.Rows {
 		status, why = store.Cancelled, store.Interrupted(finished, n.Rows)
 	}
-	err := im.d.change(ctx, "keep a run in", func(t *tx) (err error) {
+	// It is of all projects, which share the names of runs.
+	err := im.d.DB.change(ctx, "keep a run in", func(t *tx) (err error) {
 		created = false
 		if r, err = t.run(im.d.name, n.ID); err == nil {
 			return nil

@@ -17,7 +17,7 @@ func (d project) CountLabels(ctx context.Context, f store.LabelFilter) (label.Co
 	c := d.labelConditions(&f)
 	c.add("verdict IN ('pass', 'fail') AND judged IN ('pass', 'fail')")
 	rows, err := d.find(ctx, "SELECT assertion, judge, verdict, judged, count(*) FROM label"+c.where()+" GROUP BY 1, 2, 3, 4", c.args...)
-	out.Judged, err = collect(d.DB, rows, err, readJudged)
+	out.Judged, err = collect(d, rows, err, readJudged)
 	if err != nil {
 		return out, err
 	}
@@ -35,7 +35,7 @@ func (d project) CountLabels(ctx context.Context, f store.LabelFilter) (label.Co
 	rows, err = d.find(ctx, `SELECT a.person, b.person, a.verdict, b.verdict, count(*) FROM `+side+` a
 		JOIN `+side+` b ON b.run = a.run AND b.evaluation = a.evaluation AND b.row = a.row AND b.assertion = a.assertion AND b.person > a.person`+
 		only+` GROUP BY 1, 2, 3, 4`, args...)
-	out.Pairs, err = collect(d.DB, rows, err, readPair)
+	out.Pairs, err = collect(d, rows, err, readPair)
 	return out, err
 }
 
@@ -50,11 +50,11 @@ func readPair(row scanner) (n label.PairCount, err error) {
 // countRun reads the counts of a run that are kept.
 func (d project) countRun(ctx context.Context, run string) (out label.Counts, err error) {
 	rows, err := d.query(ctx, "SELECT assertion, judge, verdict, judged, n FROM label_judged WHERE project = ? AND run = ? AND n > 0", string(d.name), run)
-	if out.Judged, err = collect(d.DB, rows, err, readJudged); err != nil {
+	if out.Judged, err = collect(d, rows, err, readJudged); err != nil {
 		return out, err
 	}
 	rows, err = d.query(ctx, "SELECT a, b, first, second, n FROM label_pair WHERE project = ? AND run = ? AND n > 0", string(d.name), run)
-	out.Pairs, err = collect(d.DB, rows, err, readPair)
+	out.Pairs, err = collect(d, rows, err, readPair)
 	return out, err
 }
 

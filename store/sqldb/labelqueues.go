@@ -138,7 +138,7 @@ func (d project) ListLabelQueues(ctx context.Context, p store.Page) (store.List[
 	if ok {
 		c.add("name > ?", after)
 	}
-	return page(ctx, d.DB, "label queues", p, "SELECT "+queueColumns+" FROM label_queue", "name", &c,
+	return page(ctx, d, "label queues", p, "SELECT "+queueColumns+" FROM label_queue", "name", &c,
 		func(row scanner) (store.LabelQueue, string, int, error) {
 			q, _, err := readQueue(row)
 			return q, q.Name, 0, err

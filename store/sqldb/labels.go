@@ -170,7 +170,7 @@ func (d project) ListLabels(ctx context.Context, f store.LabelFilter, p store.Pa
 	if err := before(&c, "labels", p); err != nil {
 		return store.List[store.Label]{}, err
 	}
-	return page(ctx, d.DB, "labels", p, "SELECT "+labelColumns+" FROM label", "seq DESC", &c,
+	return page(ctx, d, "labels", p, "SELECT "+labelColumns+" FROM label", "seq DESC", &c,
 		func(row scanner) (store.Label, string, int, error) {
 			l, seq, err := readLabel(row)
 			return l, strconv.FormatInt(seq, 10), len(l.Note) + 500, err

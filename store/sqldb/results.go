@@ -237,9 +237,9 @@ func (d project) ListResults(ctx context.Context, runID string, f store.ResultFi
 		c.add("row IN (SELECT row FROM verdict"+v.where()+")", v.args...)
 	}
 	if f.Bare {
-		return page(ctx, d.DB, "results", p, "SELECT row, json FROM result", "row", &c, bareResult)
+		return page(ctx, d, "results", p, "SELECT row, json FROM result", "row", &c, bareResult)
 	}
-	return page(ctx, d.DB, "results", p, selectResult, "row", &c, func(row scanner) (store.Result, string, int, error) {
+	return page(ctx, d, "results", p, selectResult, "row", &c, func(row scanner) (store.Result, string, int, error) {
 		r, err := readResult(row)
 		return r, strconv.Itoa(r.Index), len(r.JSON), err
 	})
@@ -283,11 +283,11 @@ func (d project) FinishedRows(ctx context.Context, runID string) ([]int, error) 
 		return nil, err
 	}
 	rows, err := d.query(ctx, "SELECT row FROM result WHERE run = ? ORDER BY row", run.seq)
-	return collect(d.DB, rows, err, func(row scanner) (n int, err error) { return n, row.Scan(&n) })
+	return collect(d, rows, err, func(row scanner) (n int, err error) { return n, row.Scan(&n) })
 }
 
 // collect reads all rows of a query.
-func collect[T any](d *DB, rows *sql.Rows, err error, read func(scanner) (T, error)) ([]T, error) {
+func collect[T any](d interface{ failed(string, error) error }, rows rows, err error, read func(scanner) (T, error)) ([]T, error) {
 	if err != nil {
 		return nil, d.failed("read", err)
 	}
@@ -312,7 +312,7 @@ func (d project) CountAssertions(ctx context.Context, runID string) ([]store.Ass
 	rows, err := d.query(ctx, `SELECT assertion, count(*) FILTER (WHERE status = ?), count(*) FILTER (WHERE status = ?), count(*) FILTER (WHERE status = ?), count(*) FILTER (WHERE status = ?)
 		FROM verdict WHERE run = ? GROUP BY assertion ORDER BY assertion`,
 		int(proviso.Pass), int(proviso.Fail), int(proviso.Errored), int(proviso.Skip), run.seq)
-	return collect(d.DB, rows, err, func(row scanner) (c store.AssertionCount, err error) {
+	return collect(d, rows, err, func(row scanner) (c store.AssertionCount, err error) {
 		return c, row.Scan(&c.ID, &c.Passed, &c.Failed, &c.Errors, &c.Skipped)
 	})
 }

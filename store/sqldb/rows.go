@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -44,47 +45,130 @@ func fromList[T ~string](text string) []T {
 	return items
 }
 
+// scanner is a row, or the current one of several.
+type scanner interface{ Scan(into ...any) error }
+
+// rows are the rows of a query. They must be closed.
+type rows interface {
+	scanner
+	Next() bool
+	Err() error
+	Close() error
+}
+
+// reader reads what belongs to one project, or to all of them.
+type reader interface {
+	find(ctx context.Context, query string, args ...any) (rows, error)
+	failed(doing string, err error) error
+}
+
 // query runs one of the fixed queries as a prepared statement on a reading
 // connection.
-func (d *DB) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if d.options.Writers > 1 { // the driver prepares
-		return d.find(ctx, query, args...)
+func (d *DB) query(ctx context.Context, query string, args ...any) (rows, error) {
+	return d.read(ctx, AllProjects, query, args)
+}
+
+// query is [DB.query] for the project.
+func (d project) query(ctx context.Context, query string, args ...any) (rows, error) {
+	return d.read(ctx, string(d.name), query, args)
+}
+
+// queryRow is query for one row.
+func (d *DB) queryRow(ctx context.Context, query string, args ...any) scanner {
+	return firstRow(d.read(ctx, AllProjects, query, args))
+}
+
+// queryRow is [DB.queryRow] for the project.
+func (d project) queryRow(ctx context.Context, query string, args ...any) scanner {
+	return firstRow(d.read(ctx, string(d.name), query, args))
+}
+
+// find runs a query whose text depends on a filter, so that it is not worth preparing.
+func (d *DB) find(ctx context.Context, query string, args ...any) (rows, error) {
+	return d.readUnprepared(ctx, AllProjects, query, args)
+}
+
+// find is [DB.find] for the project.
+func (d project) find(ctx context.Context, query string, args ...any) (rows, error) {
+	return d.readUnprepared(ctx, string(d.name), query, args)
+}
+
+// findRow is find for one row.
+func (d project) findRow(ctx context.Context, query string, args ...any) scanner {
+	return firstRow(d.find(ctx, query, args...))
+}
+
+func (d *DB) read(ctx context.Context, project, query string, args []any) (rows, error) {
+	if d.engine.Scoped() { // its driver prepares
+		return d.readUnprepared(ctx, project, query, args)
 	}
 	s, err := d.prepared(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return s.QueryContext(ctx, d.engine.Args(args)...)
+	return anyRows(s.QueryContext(ctx, d.engine.Args(args)...))
 }
 
-// find runs a query whose text depends on a filter, so that it is not worth preparing.
-func (d *DB) find(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return d.reading.QueryContext(ctx, d.engine.Query(query), d.engine.Args(args)...)
-}
-
-// findRow is find for one row.
-func (d *DB) findRow(ctx context.Context, query string, args ...any) scanner {
-	return d.reading.QueryRowContext(ctx, d.engine.Query(query), d.engine.Args(args)...)
-}
-
-// scanner is a row, or the current one of several.
-type scanner interface{ Scan(into ...any) error }
-
-// failedRow is the row of a query that failed.
-type failedRow struct{ err error }
-
-func (r failedRow) Scan(...any) error { return r.err }
-
-// queryRow is query for one row.
-func (d *DB) queryRow(ctx context.Context, query string, args ...any) scanner {
-	if d.options.Writers > 1 {
-		return d.findRow(ctx, query, args...)
+func (d *DB) readUnprepared(ctx context.Context, project, query string, args []any) (rows, error) {
+	query, args = d.engine.Query(query), d.engine.Args(args)
+	if !d.engine.Scoped() {
+		return anyRows(d.reading.QueryContext(ctx, query, args...))
 	}
-	s, err := d.prepared(ctx, query)
+	c, err := d.reading.Conn(ctx)
 	if err != nil {
-		return failedRow{err}
+		return nil, err
 	}
-	return s.QueryRowContext(ctx, d.engine.Args(args)...)
+	if err := d.engine.Enter(ctx, c, project); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	found, err := c.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return &scopedRows{found, c}, nil
+}
+
+// anyRows are rows, or nil with an error: not an interface with a nil pointer.
+func anyRows(found *sql.Rows, err error) (rows, error) {
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// scopedRows give their connection back when they are closed.
+type scopedRows struct {
+	*sql.Rows
+	conn *sql.Conn
+}
+
+// Close implements rows.
+func (r *scopedRows) Close() error { return errors.Join(r.Rows.Close(), r.conn.Close()) }
+
+// firstRow is the first of rows, which it closes when it is read.
+func firstRow(found rows, err error) scanner { return &oneRow{found, err} }
+
+type oneRow struct {
+	rows rows
+	err  error
+}
+
+// Scan reads the row: sql.ErrNoRows if there is none.
+func (r *oneRow) Scan(into ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer r.rows.Close()
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return err
+		}
+		return sql.ErrNoRows
+	}
+	if err := r.rows.Scan(into...); err != nil {
+		return err
+	}
+	return r.rows.Close()
 }
 
 func (d *DB) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -165,7 +249,7 @@ func (c *conditions) where() string {
 // reads a row, and position is its position for the cursor. It reads one more
 // row than requested, to see whether there is a next page; enough may end a
 // page early.
-func page[T any](ctx context.Context, d *DB, kind string, p store.Page, query, order string, c *conditions,
+func page[T any](ctx context.Context, d reader, kind string, p store.Page, query, order string, c *conditions,
 	read func(scanner) (item T, position string, size int, err error)) (store.List[T], error) {
 	var l store.List[T]
 	args := append(c.args, p.Size()+1)

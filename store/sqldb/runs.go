@@ -103,7 +103,7 @@ func (d project) ListRuns(ctx context.Context, f store.RunFilter, p store.Page) 
 	if err := before(&c, "runs", p); err != nil {
 		return store.List[store.Run]{}, err
 	}
-	return page(ctx, d.DB, "runs", p, selectRun, "seq DESC", &c, func(row scanner) (store.Run, string, int, error) {
+	return page(ctx, d, "runs", p, selectRun, "seq DESC", &c, func(row scanner) (store.Run, string, int, error) {
 		r, err := readRun(row)
 		return r.Run, strconv.FormatInt(r.seq, 10), len(r.Options), err
 	})

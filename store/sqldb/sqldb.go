@@ -36,6 +36,11 @@ type Engine interface {
 	// Lock makes other transactions that change one of the projects wait until t ends.
 	// Changes that are of no project have the name "".
 	Lock(ctx context.Context, t *sql.Tx, projects []string) error
+	// Scoped reports whether the database itself keeps projects apart. Then Enter and
+	// EnterTx say which project the next queries are of, or [AllProjects].
+	Scoped() bool
+	Enter(ctx context.Context, c *sql.Conn, project string) error
+	EnterTx(ctx context.Context, t *sql.Tx, project string) error
 	// Ready is called before each transaction that writes; an error refuses it.
 	Ready() error
 	// Written is called after each transaction, with its number of changes.
@@ -56,9 +61,15 @@ type Engine interface {
 	// Alone makes this process the only one that executes runs, until release is called.
 	// release is nil if several may.
 	Alone() (release func() error, err error)
+	// Several reports whether several servers may use the database at a time.
+	Several() bool
 	// Disconnect ends what the engine does, and closes its connections.
 	Disconnect() error
 }
+
+// AllProjects is the scope of what concerns no project, or all: keys, retention, and the
+// execution of runs.
+const AllProjects = "*"
 
 // Options configure a database; the zero value is right for a server.
 type Options struct {

@@ -103,7 +103,7 @@ func (d project) CountTraffic(ctx context.Context, f store.TrafficFilter) ([]sto
 	rows, err := d.query(ctx, `SELECT (h.hour - ?1) / ?2, a.name, h.value, sum(h.events), sum(h.failed), sum(h.tokens), sum(h.cost), sum(h.latency)
 		FROM traffic_agent a CROSS JOIN traffic_hour h ON h.agent = a.id WHERE a.project = ?3 AND (?4 = '' OR a.name = ?4) AND h.dimension = ?5 AND h.hour >= ?1 AND h.hour < ?6
 		GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, from, step, string(d.name), f.Agent, string(f.By), to)
-	return collect(d.DB, rows, err, func(row scanner) (c store.TrafficCount, err error) {
+	return collect(d, rows, err, func(row scanner) (c store.TrafficCount, err error) {
 		var bucket, latency int64
 		err = row.Scan(&bucket, &c.Agent, &c.Value, &c.Events, &c.Failed, &c.Tokens, &c.Cost, &latency)
 		c.Start, c.Latency = time.Unix((from+bucket*step)*60*60, 0).UTC(), time.Duration(latency)*time.Microsecond
@@ -121,7 +121,7 @@ func (d project) ListAgents(ctx context.Context, p store.Page) (store.List[store
 	if ok {
 		c.add("name > ?", after)
 	}
-	return page(ctx, d.DB, "agents", p, "SELECT name, first, last, events FROM traffic_agent", "name", &c, func(row scanner) (a store.Agent, position string, size int, err error) {
+	return page(ctx, d, "agents", p, "SELECT name, first, last, events FROM traffic_agent", "name", &c, func(row scanner) (a store.Agent, position string, size int, err error) {
 		var first, last sql.NullInt64
 		err = row.Scan(&a.Name, &first, &last, &a.Events)
 		a.First, a.Last = fromMicros(first), fromMicros(last)
@@ -146,7 +146,7 @@ func (d project) ListPrompts(ctx context.Context, agent string, p store.Page) (s
 	if ok {
 		c.add("id < ?", n)
 	}
-	return page(ctx, d.DB, "prompts", p, "SELECT id, hash, first, last, events, body FROM traffic_prompt", "id DESC", &c, func(row scanner) (p store.AgentPrompt, position string, size int, err error) {
+	return page(ctx, d, "prompts", p, "SELECT id, hash, first, last, events, body FROM traffic_prompt", "id DESC", &c, func(row scanner) (p store.AgentPrompt, position string, size int, err error) {
 		var id int64
 		var first, last sql.NullInt64
 		var body []byte

@@ -88,7 +88,7 @@ func (d project) ListWatches(ctx context.Context, p store.Page) (store.List[stor
 	if ok {
 		c.add("w.name > ?", after)
 	}
-	return page(ctx, d.DB, "watches", p, "SELECT "+watchColumns+watchTables+" AND v.number = w.number", "w.name", &c,
+	return page(ctx, d, "watches", p, "SELECT "+watchColumns+watchTables+" AND v.number = w.number", "w.name", &c,
 		func(row scanner) (store.Watch, string, int, error) {
 			w, _, err := readWatch(row)
 			return w, w.Name, len(w.Content), err
@@ -110,7 +110,7 @@ func (d project) WatchVersions(ctx context.Context, name string, p store.Page) (
 	if ok {
 		c.add("v.number < ?", n)
 	}
-	return page(ctx, d.DB, "watch versions", p, "SELECT "+watchColumns+watchTables, "v.number DESC", &c,
+	return page(ctx, d, "watch versions", p, "SELECT "+watchColumns+watchTables, "v.number DESC", &c,
 		func(row scanner) (store.Watch, string, int, error) {
 			w, _, err := readWatch(row)
 			return w, strconv.Itoa(w.Number), len(w.Content), err

@@ -224,7 +224,7 @@ func (d project) ListVerdicts(ctx context.Context, f store.VerdictFilter, p stor
 	if ok {
 		c.add("v.seq < ?", n)
 	}
-	return page(ctx, d.DB, "verdicts", p, verdictColumns, "v.seq DESC", &c, func(row scanner) (store.WatchVerdict, string, int, error) {
+	return page(ctx, d, "verdicts", p, verdictColumns, "v.seq DESC", &c, func(row scanner) (store.WatchVerdict, string, int, error) {
 		v, err := d.readVerdict(row)
 		return v, strconv.FormatInt(v.Sequence, 10), len(v.Reason), err
 	})
@@ -237,5 +237,5 @@ func (d project) Observations(ctx context.Context, watch string, after int64, li
 		return nil, err
 	}
 	rows, err := d.query(ctx, verdictColumns+" WHERE v.watch = ? AND v.seq > ? ORDER BY v.seq LIMIT ?", seq, after, limit)
-	return collect(d.DB, rows, err, d.readVerdict)
+	return collect(d, rows, err, d.readVerdict)
 }

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -169,6 +170,7 @@ type tx struct {
 	*sql.Tx
 	db         *DB
 	writer     *writer
+	scope      string               // of [Engine.EnterTx]
 	bound      map[string]*sql.Stmt // prepared statements, bound to the transaction
 	unprepared []string             // statements to be prepared for the next one
 }
@@ -179,6 +181,9 @@ func (t *tx) apply(batch []*change) error {
 	for _, c := range batch {
 		if c.err = c.ctx.Err(); c.err != nil {
 			continue
+		}
+		if err := t.enter(c.project); err != nil {
+			return err
 		}
 		if !alone {
 			if _, err := t.exec("SAVEPOINT change"); err != nil {
@@ -201,6 +206,17 @@ func (t *tx) apply(batch []*change) error {
 		}
 	}
 	return nil
+}
+
+// enter says whose the next queries are. It stands before the savepoint of a change, whose
+// end would undo it.
+func (t *tx) enter(project string) error {
+	scope := cmp.Or(project, AllProjects)
+	if t.scope == scope || !t.db.engine.Scoped() {
+		return nil
+	}
+	t.scope = scope
+	return t.db.engine.EnterTx(context.Background(), t.Tx, scope)
 }
 
 // statement returns the prepared form of a query, or nil while there is none:
@@ -242,12 +258,12 @@ func (t *tx) queryRow(query string, args ...any) *sql.Row {
 
 // query is exec for a query with several rows, which the caller must read before the next
 // query.
-func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
+func (t *tx) query(query string, args ...any) (rows, error) {
 	args = t.db.engine.Args(args)
 	if s := t.statement(query); s != nil {
-		return s.QueryContext(context.Background(), args...)
+		return anyRows(s.QueryContext(context.Background(), args...))
 	}
-	return t.QueryContext(context.Background(), t.db.engine.Query(query), args...)
+	return anyRows(t.QueryContext(context.Background(), t.db.engine.Query(query), args...))
 }
 
 // changed executes a query and returns how many rows it changed.

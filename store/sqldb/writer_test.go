@@ -17,6 +17,7 @@ func (plainEngine) Args(args []any) []any                         { return args 
 func (plainEngine) Lock(context.Context, *sql.Tx, []string) error { return nil }
 func (plainEngine) Ready() error                                  { return nil }
 func (plainEngine) Written(int)                                   {}
+func (plainEngine) Scoped() bool                                  { return false }
 func (plainEngine) Lost(error) bool                               { return false }
 func (plainEngine) Again(error) bool                              { return false }
 

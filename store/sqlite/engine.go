@@ -63,6 +63,15 @@ func (e *engine) Args(args []any) []any {
 // Lock implements [sqldb.Engine]: there is one writer.
 func (e *engine) Lock(context.Context, *sql.Tx, []string) error { return nil }
 
+// Scoped implements [sqldb.Engine]: the queries alone keep projects apart.
+func (e *engine) Scoped() bool { return false }
+
+// Enter implements [sqldb.Engine].
+func (e *engine) Enter(context.Context, *sql.Conn, string) error { return nil }
+
+// EnterTx implements [sqldb.Engine].
+func (e *engine) EnterTx(context.Context, *sql.Tx, string) error { return nil }
+
 // Ready implements [sqldb.Engine]. The error is [store.ErrNoRoom] if the disk is full.
 func (e *engine) Ready() error {
 	if e.path == Memory {
@@ -131,6 +140,9 @@ func (e *engine) Erased(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Several implements [sqldb.Engine]: a file has one server.
+func (e *engine) Several() bool { return false }
 
 // Disconnect implements [sqldb.Engine].
 func (e *engine) Disconnect() error {

@@ -4,13 +4,16 @@
 package format
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxMistakes bounds how many mistakes of one file are kept.
@@ -27,6 +30,79 @@ func (t *Table) Mistake(line int, nearest, format string, args ...any) {
 	t.Mistakes = OneMoreMistake(t.Mistakes, proviso.Mistake{
 		Place: proviso.Place{File: t.File, Line: line}, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest,
 	})
+}
+
+// MistakeAt adds a mistake at a value of a line of JSON, or at its key, with the column.
+func (t *Table) MistakeAt(line document.Line, pointer string, key bool, nearest, format string, args ...any) {
+	t.MistakeHere(PlaceIn(t.File, line, pointer, key), nearest, format, args...)
+}
+
+// MistakeHere adds a mistake at a place.
+func (t *Table) MistakeHere(place proviso.Place, nearest, format string, args ...any) {
+	t.Mistakes = OneMoreMistake(t.Mistakes, proviso.Mistake{Place: place, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest})
+}
+
+// PlaceIn returns the place of a value in a line of JSON, or of its key.
+func PlaceIn(file string, line document.Line, pointer string, key bool) proviso.Place {
+	place := proviso.Place{File: file, Line: line.Number}
+	if doc, err := document.ParseJSON(file, []byte(line.Text)); err == nil {
+		at := doc.Place(pointer)
+		if key {
+			at = doc.KeyPlace(pointer)
+		}
+		place.Column, place.Excerpt = at.Column, at.Excerpt
+	}
+	return place
+}
+
+// MistakeInField adds a mistake in a field of a record of CSV. Lines are those of the file,
+// from which the column is found; a field behind a line break has none.
+func (t *Table) MistakeInField(rec document.Record, field int, lines [][]byte, nearest, format string, args ...any) {
+	place := proviso.Place{File: t.File, Line: rec.Line}
+	if rec.Line >= 1 && rec.Line <= len(lines) {
+		text := strings.TrimPrefix(string(bytes.TrimRight(lines[rec.Line-1], "\r")), "\ufeff")
+		place.Column, place.Excerpt = columnOf(text, field), document.Excerpt(text)
+	}
+	t.MistakeHere(place, nearest, format, args...)
+}
+
+// columnOf returns the column of a field in a line of CSV, from 1, in characters; 0 if the
+// line does not have it.
+func columnOf(line string, field int) int {
+	quoted, column, fresh := false, 1, true
+	for _, r := range line {
+		if field == 0 {
+			return column
+		}
+		switch {
+		case r == '"' && (quoted || fresh):
+			quoted, fresh = !quoted, false
+		case r == ',' && !quoted:
+			field--
+			fresh = true
+		default:
+			fresh = false
+		}
+		column++
+	}
+	if field == 0 {
+		return column
+	}
+	return 0
+}
+
+// Slip returns the key of an object that is probably a slip of a valid one which the
+// object lacks, and that one; "" if there is none.
+func Slip(o *value.Object, valid []string) (key, meant string) {
+	for name := range o.All() {
+		if slices.Contains(valid, name) || len(name) < 3 {
+			continue
+		}
+		if near := document.Nearest(name, valid); near != "" && !o.Has(near) {
+			return name, near
+		}
+	}
+	return "", ""
 }
 
 // OneMoreMistake adds a mistake to those of a file. Beyond maxMistakes, the last one

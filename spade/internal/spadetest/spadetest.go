@@ -21,6 +21,7 @@ type Question struct {
 	Repair   int    // of the sample
 	Messages []string
 	Parts    map[string]string // of the first message, by their names
+	Again    map[string]string // of the last message, if it has some
 	Last     string
 }
 
@@ -44,23 +45,30 @@ func (s *Model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, er
 	if err != nil {
 		return proviso.Output{}, err
 	}
-	q := Question{Step: ask.Reply.Name, Repair: ask.Sample.Repair, Parts: map[string]string{}}
+	q := Question{Step: ask.Reply.Name, Repair: ask.Sample.Repair}
 	for _, m := range v.([]any) {
 		q.Messages = append(q.Messages, m.(*value.Object).At("content").(string))
 	}
 	q.Last = q.Messages[len(q.Messages)-1]
-	fence := strings.TrimPrefix(strings.SplitN(q.Messages[1], "\n", 2)[0], "Fence: ")
-	for _, name := range []string{"prompt", "removed", "sentences", "example", "response", "criteria", "changes"} {
-		_, rest, ok := strings.Cut(q.Messages[1], "["+fence+" begin "+name+"]\n")
-		if ok {
-			q.Parts[name], _, _ = strings.Cut(rest, "\n["+fence+" end "+name+"]")
-		}
-	}
+	q.Parts, q.Again = partsOf(q.Messages[1]), partsOf(q.Last)
 	s.mu.Lock()
 	s.Asked = append(s.Asked, q)
 	s.mu.Unlock()
 	text, err := s.Reply(q)
 	return proviso.Output{Value: text, Usage: proviso.Usage{Prompt: 10, Completion: 5, Total: 15, Requests: 1}}, err
+}
+
+// partsOf returns the parts of a message by their names.
+func partsOf(message string) map[string]string {
+	parts := map[string]string{}
+	fence, found := strings.CutPrefix(strings.SplitN(message, "\n", 2)[0], "Fence: ")
+	for _, name := range []string{"prompt", "removed", "sentences", "variables", "outputs", "known", "criteria", "changes", "problems"} {
+		_, rest, ok := strings.Cut(message, "["+fence+" begin "+name+"]\n")
+		if ok && found {
+			parts[name], _, _ = strings.Cut(rest, "\n["+fence+" end "+name+"]")
+		}
+	}
+	return parts
 }
 
 // Count returns how many questions were asked.

@@ -529,3 +529,54 @@ CREATE TRIGGER watch_job_ended AFTER DELETE ON watch_job REFERENCING OLD TABLE A
 CREATE FUNCTION has_member(object TEXT, name TEXT, text TEXT) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN object = '' THEN false ELSE coalesce(object::json ->> name = text, false) END
 $$;
+
+-- A session sees the rows of the project that it is of: see tenants.go. '*' is what concerns
+-- all projects; '.arriving' has runs that are being imported, of which nobody knows the id.
+ALTER TABLE run ENABLE ROW LEVEL SECURITY;
+ALTER TABLE run FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON run USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*' OR project = '.arriving');
+ALTER TABLE evaluation ENABLE ROW LEVEL SECURITY;
+ALTER TABLE evaluation FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON evaluation USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE document ENABLE ROW LEVEL SECURITY;
+ALTER TABLE document FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON document USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE current ENABLE ROW LEVEL SECURITY;
+ALTER TABLE current FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON current USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE label ENABLE ROW LEVEL SECURITY;
+ALTER TABLE label FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON label USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE label_judged ENABLE ROW LEVEL SECURITY;
+ALTER TABLE label_judged FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON label_judged USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE label_pair ENABLE ROW LEVEL SECURITY;
+ALTER TABLE label_pair FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON label_pair USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE label_queue ENABLE ROW LEVEL SECURITY;
+ALTER TABLE label_queue FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON label_queue USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE traffic_agent ENABLE ROW LEVEL SECURITY;
+ALTER TABLE traffic_agent FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON traffic_agent USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE event ENABLE ROW LEVEL SECURITY;
+ALTER TABLE event FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON event USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE feedback ENABLE ROW LEVEL SECURITY;
+ALTER TABLE feedback FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON feedback USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE watch ENABLE ROW LEVEL SECURITY;
+ALTER TABLE watch FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON watch USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE watch_spend ENABLE ROW LEVEL SECURITY;
+ALTER TABLE watch_spend FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON watch_spend USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE watch_alarm ENABLE ROW LEVEL SECURITY;
+ALTER TABLE watch_alarm FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON watch_alarm USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE watch_notice ENABLE ROW LEVEL SECURITY;
+ALTER TABLE watch_notice FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON watch_notice USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');
+ALTER TABLE trial_look ENABLE ROW LEVEL SECURITY;
+ALTER TABLE trial_look FORCE ROW LEVEL SECURITY;
+CREATE POLICY project ON trial_look USING (project = current_setting('proviso.project', true) OR current_setting('proviso.project', true) = '*');

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/mutate/score"
+	"github.com/proviso-eval/proviso/mutate/show"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/trial"
+)
+
+// mutateFlags are the flags of mutate.
+type mutateFlags struct {
+	evalFlags  // suite, judge, models, trust and code; the rest has no flag here
+	trials     trialFlags
+	selected   string // assertions of a selection
+	candidates string
+	prompt     string
+	labels     string
+	withJudge  bool
+	model      string
+	score      score.Options
+	minScore   float64
+	gates      bool // --min-score is given
+	format     string
+	out        string
+}
+
+const formatHTML = "html"
+
+var (
+	mutateFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatHTML}
+	mutateEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".html": formatHTML, ".htm": formatHTML}
+)
+
+func newMutate(a *app) *cobra.Command {
+	f := &mutateFlags{}
+	cmd := &cobra.Command{
+		Use:   "mutate",
+		Short: "Break good outputs on purpose, and show what the assertions miss",
+		Long: "mutate breaks outputs, one instruction of the prompt at a time, and runs the assertions on each\n" +
+			"of these mutants. An assertion that fails kills a mutant. What survives is what the assertions\n" +
+			"would miss. No labels are needed, and no model unless --model or a judge is named.\n\n" +
+			"Outputs come from a kept run (--run), a file (--outputs), or the suite itself if it holds\n" +
+			"recorded outputs. One that fails an assertion before it is broken is not used.\n\n" +
+			"Exit codes: 0 done, 1 the mutation score is below --min-score, 2 a mistake in the command line\n" +
+			"or a file, 3 no mutant could be decided, or undecided ones make the difference, 130\n" +
+			"interrupted.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			return a.mutate(cmd.Context(), f)
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *mutateFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringArrayVarP(&f.configs, "config", "c", nil, "suite `FILE`; may be repeated, and the files are merged")
+	f.trials.register(fs)
+	fs.Lookup("examples").Hidden = true
+	fs.StringVar(&f.trials.examples, "outputs", "", "`FILE` of outputs: CSV or JSON Lines; with -c, the id of each is that of a case, or its description")
+	fs.StringVar(&f.selected, "assertions", "", "`FILE` of assertions, in place of a suite: an assertion set, or candidates")
+	fs.StringVar(&f.candidates, "candidates", "", "with --assertions: `FILE` of candidates with the provenance of assertions of the same name")
+	fs.StringVar(&f.prompt, "prompt", "", "with --assertions: `FILE` of the prompt, or folder of its versions, of which the last counts")
+	fs.StringVar(&f.labels, "labels", "", "with --assertions: `FILE` of labels (id, label); outputs labelled bad are left out")
+	countVar(fs, &f.score.Outputs, "outputs-max", "", score.DefaultOutputs, 1, "break `N` outputs at most, drawn by --seed")
+	countVar(fs, &f.score.Mutants, "mutants", "", score.DefaultMutants, 1, "make `N` mutants at most of an output for each instruction")
+	fs.Uint64Var(&f.score.Seed, "seed", 0, "`SEED` of what is drawn; another seed draws other outputs and makes other mutants")
+	fs.StringVar(&f.model, "model", "", "provider `ID` of a model that also makes mutants, of the first --model-outputs outputs")
+	countVar(fs, &f.score.Asked, "model-outputs", "", score.DefaultAsked, 1, "with --model: ask it about `N` outputs, one question for each")
+	f.judge.registerJudge(fs)
+	fs.Lookup("judge").Usage = "also run assertions that ask a model, with the judge model of provider `ID`"
+	fs.BoolVar(&f.withJudge, "with-judge", false, "also run assertions that ask a model, with the judge of the suite, of "+engine.JudgeVariable+", or of the first key that is set")
+	shareVar(fs, &f.minScore, "min-score", 0, "exit with 1 if the mutation score is below this `SHARE`: 0 to 1, or N%")
+	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown or html; default by the suffix of -o, else terminal")
+	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "`N` mutants at a time (default one for each processor, and at least 4 if a model is asked)")
+	f.code.register(fs)
+	f.models.register(fs)
+	f.trust.register(fs)
+}
+
+func (f *mutateFlags) check(cmd *cobra.Command) (err error) {
+	if f.format, err = formatOf(f.format, f.out, mutateFormats, mutateEndings); err != nil {
+		return err
+	}
+	f.selected, f.prompt = strings.TrimPrefix(f.selected, "file://"), strings.TrimPrefix(f.prompt, "file://")
+	f.gates = cmd.Flags().Changed("min-score")
+	see := seeHelp(cmd)
+	if f.selected == "" {
+		for name, text := range map[string]string{"prompt": f.prompt, "labels": f.labels, "candidates": f.candidates} {
+			if text != "" {
+				return usageError{fmt.Errorf("--%s is for --assertions; a suite names its own", name), see}
+			}
+		}
+	}
+	switch {
+	case f.selected != "" && len(f.configs) > 0:
+		return usageError{errors.New("-c and --assertions exclude each other"), see}
+	case f.trials.examples != "" && f.trials.run != "":
+		return usageError{errors.New("--outputs and --run exclude each other"), see}
+	case f.selected != "" && f.prompt == "":
+		return missingFlag(cmd, "prompt", "name the file of the prompt whose instructions are broken")
+	case f.selected != "" && f.trials.examples == "" && f.trials.run == "":
+		return missingFlag(cmd, "outputs", "name the file of outputs, CSV or JSON Lines, or a kept run with --run")
+	case cmd.Flags().Changed("model-outputs") && f.model == "":
+		return usageError{errors.New("--model-outputs goes with --model"), see}
+	}
+	f.score.Judge = f.withJudge || f.judge.judge != ""
+	f.judge.off = !f.score.Judge
+	return errors.Join(f.judge.check(), f.models.check(), f.code.check(), f.trust.check())
+}
+
+func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
+	if err := notOver(f.out, append(f.configs, f.selected, f.prompt, f.trials.examples, f.labels, f.candidates)...); err != nil {
+		return err
+	}
+	outputs, end, err := a.mutated(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer end()
+	o := f.score
+	o.Rules = f.asked.Compiler(textOnly)
+	if f.model != "" {
+		spec := proviso.ProviderSpec{ID: f.model}
+		p, err := f.asked.Provider(spec)
+		if err != nil {
+			return a.noModelAsked(err)
+		}
+		o.Model = &ask.Model{Provider: p, Spec: spec}
+	}
+	clear := func() {}
+	if a.watchedByPerson() {
+		o.Tick = func(n int) { fmt.Fprintf(a.err, "\r%s tried\x1b[K", plural(n, "output")) }
+		clear = func() { fmt.Fprint(a.err, "\r\x1b[K") }
+	}
+	r, err := score.Run(ctx, outputs, o)
+	clear()
+	a.sayModels(f.asked)
+	if ctx.Err() != nil {
+		return a.interrupted(ctx, "no report was written")
+	}
+	var mistakes proviso.Mistakes
+	if errors.As(err, &mistakes) {
+		return a.mistakes(mistakes)
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.showMutants(f, r); err != nil {
+		return err
+	}
+	return a.mutateExit(f, r)
+}
+
+// mutated opens the outputs with what decides them, and the engine that decides.
+func (a *app) mutated(ctx context.Context, f *mutateFlags) (iter.Seq2[score.Output, error], func(), error) {
+	if f.selected == "" {
+		return a.mutatedSuite(ctx, f)
+	}
+	h, err := a.history(ctx, &spadeSource{}, []string{f.prompt})
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := a.readCandidates(f.selected)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.candidates != "" {
+		others, err := a.readCandidates(f.candidates)
+		if err != nil {
+			return nil, nil, err
+		}
+		candidate.TakeProvenance(list, others)
+	}
+	outputs, err := a.openTrials(ctx, &f.trials)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := a.takeLabels(f.labels, outputs.entries); err != nil {
+		outputs.close()
+		return nil, nil, err
+	}
+	code := candidateCode{sandbox: f.code.sandbox}
+	if code.sandbox == sandboxAuto { // a model may have written it
+		code.sandbox = sandboxRequire
+	}
+	try, closeEngine, err := a.spadeEngine(ctx, &f.evalFlags, dirOf(f.selected), &code)
+	if err != nil {
+		outputs.close()
+		return nil, nil, err
+	}
+	f.score.Try = try
+	set := &score.Set{Prompt: h.Changes[len(h.Changes)-1].Text, Assertions: list}
+	all := func(yield func(score.Output, error) bool) {
+		for t, err := range trial.Labelled(outputs.all, outputs.entries) {
+			if !yield(score.Output{Trial: t, Set: set}, err) {
+				return
+			}
+		}
+	}
+	return all, func() { closeEngine(); outputs.close() }, nil
+}
+
+// showMutants writes the report.
+func (a *app) showMutants(f *mutateFlags, r *score.Report) error {
+	var data []byte
+	switch f.format {
+	case formatJSON:
+		var err error
+		if data, err = r.JSON(); err != nil {
+			return err
+		}
+	case formatMarkdown:
+		data = show.Markdown(r)
+	case formatHTML:
+		data = show.HTML(r)
+	default:
+		o := a.terminal(true)
+		if f.out != "" {
+			o.Color = false
+		}
+		data = show.Text(r, o)
+	}
+	if err := a.result(f.out, data); err != nil {
+		return err
+	}
+	if f.out != "" && f.out != "-" {
+		fmt.Fprintf(a.err, "proviso: %s; %s\n", printable(show.Headline(r)), printable(filepath.ToSlash(f.out)))
+	}
+	return nil
+}
+
+// mutateExit returns the exit code as an error.
+func (a *app) mutateExit(f *mutateFlags, r *score.Report) error {
+	if r.Decided() == 0 {
+		return exitError{exitUndecided}
+	}
+	if !f.gates {
+		return nil
+	}
+	switch code := verdictCode(proviso.Totals{Passed: r.Killed, Failed: r.Survived, Errors: r.Undecided}, f.minScore, exitFailed); code {
+	case exitOK:
+		return nil
+	case exitUndecided:
+		fmt.Fprintf(a.err, "proviso: whether the mutation score is at least %s (--min-score) depends on %s\n", report.Percent(f.minScore), plural(r.Undecided, "undecided mutant"))
+		return exitError{code}
+	default:
+		fmt.Fprintf(a.err, "proviso: the mutation score is %s, less than %s (--min-score)\n", report.Percent(r.Share()), report.Percent(f.minScore))
+		return exitError{code}
+	}
+}

@@ -1,0 +1,131 @@
+package literal
+
+import (
+	"strings"
+	"unicode"
+)
+
+// node is a text that is put together from parts.
+type node struct {
+	parts   []part
+	joined  *string // the parts are joined with it; nil is without anything between
+	strip   bool    // white space around it is removed
+	dedent  bool    // the white space that all lines begin with is removed
+	literal bool    // it has a text of its own, and is not only a name
+}
+
+// part is a text, what stands for one in the source, or a node.
+type part struct {
+	text string
+	name string
+	node *node
+}
+
+// evaluation puts a text together.
+type evaluation struct {
+	defined map[string]*definition
+	steps   int
+	size    int
+	tooLong bool
+	open    []string // names that are being looked up
+}
+
+// text returns the text of a node; ok is false if it has no literal in it.
+func (e *evaluation) text(n node, depth int) (text string, ok bool) {
+	ok = n.literal
+	var b strings.Builder
+	for i, p := range n.parts {
+		if e.steps++; e.steps > maxSteps || depth > maxNest || e.size > maxText {
+			e.tooLong = true
+			return "", false
+		}
+		if i > 0 && n.joined != nil {
+			b.WriteString(*n.joined)
+		}
+		piece, has := p.text, false
+		switch {
+		case p.node != nil:
+			piece, has = e.text(*p.node, depth+1)
+		case p.name != "":
+			piece, has = e.named(p.name, depth)
+		}
+		ok = ok || has
+		e.size += len(piece)
+		b.WriteString(piece)
+	}
+	text = b.String()
+	if n.dedent {
+		text = dedented(text)
+	}
+	if n.strip {
+		text = strings.TrimSpace(text)
+	}
+	return text, ok && !e.tooLong
+}
+
+// named returns the text of a name in the same file, or a variable.
+func (e *evaluation) named(name string, depth int) (string, bool) {
+	d := e.defined[name]
+	for _, open := range e.open {
+		if open == name {
+			d = nil // it stands for itself
+		}
+	}
+	if d != nil {
+		e.open = append(e.open, name)
+		text, ok := e.text(d.value, depth+1)
+		e.open = e.open[:len(e.open)-1]
+		if ok {
+			return text, true
+		}
+	}
+	return "{" + variable(name) + "}", false
+}
+
+// variable makes the name of a variable of an expression.
+func variable(expression string) string {
+	var b strings.Builder
+	for _, r := range expression {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+		if b.Len() > 40 {
+			break
+		}
+	}
+	if name := strings.Trim(b.String(), "_."); name != "" {
+		return name
+	}
+	return "value"
+}
+
+// dedented removes the white space that all lines begin with which have more than that.
+func dedented(text string) string {
+	lines := strings.Split(text, "\n")
+	margin, known := "", false
+	for _, l := range lines {
+		body := strings.TrimLeft(l, " \t")
+		if body == "" {
+			continue
+		}
+		indent := l[:len(l)-len(body)]
+		if !known {
+			margin, known = indent, true
+			continue
+		}
+		for !strings.HasPrefix(indent, margin) {
+			margin = margin[:len(margin)-1]
+		}
+	}
+	for i, l := range lines {
+		if strings.TrimLeft(l, " \t") == "" {
+			lines[i] = ""
+		} else {
+			lines[i] = strings.TrimPrefix(l, margin)
+		}
+	}
+	return strings.Join(lines, "\n")
+}

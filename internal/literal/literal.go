@@ -1,0 +1,116 @@
+// Package literal finds the text that a program or a YAML file gives a name: a constant, a
+// member of an object, or a key. It runs no code. Start at [Find].
+//
+// It reads string literals of Python and of JavaScript and TypeScript, also joined, in
+// brackets, or inside a call such as dedent. What is inserted into a text, as by an
+// f-string, becomes a variable in braces, or the text itself where the same file names it.
+package literal
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// Files names the kinds of files that are read, for messages.
+const Files = "Python, JavaScript, TypeScript and YAML"
+
+// Limits of a text.
+const (
+	maxText  = 16 << 20 // bytes
+	maxSteps = 100_000  // pieces that a text is put together from
+	maxNest  = 64       // brackets, and names that stand for others
+)
+
+// Error says that a file has no text of a name.
+type Error struct {
+	Line    int // where the name is, if it is no text; else 0
+	Message string
+	Nearest string // the name that was probably meant; "" if none is near
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// Reads reports whether files of a name are read, by its ending.
+func Reads(file string) bool { return languageOf(file) != "" }
+
+func languageOf(file string) string {
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".py", ".pyi":
+		return "python"
+	case ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts":
+		return "script"
+	case ".yaml", ".yml":
+		return "yaml"
+	}
+	return ""
+}
+
+// Find returns the value of a name in a file: a text or, in YAML, also a list or an object.
+// In a program, the outermost definition counts, and of several the last. In YAML, a name
+// may be a path with dots. An error is an *[Error], or why the file cannot be read.
+func Find(file, text, name string) (any, error) {
+	language := languageOf(file)
+	if language == "yaml" {
+		return inYAML(file, text, name)
+	}
+	tokens := pythonTokens
+	if language == "script" {
+		tokens = scriptTokens
+	}
+	p := &parser{tokens: tokens(text), adjacent: language == "python", defined: map[string]*definition{}, others: map[string]int{}}
+	p.definitions()
+	d := p.defined[name]
+	if line := p.others[name]; d == nil && line > 0 {
+		return nil, &Error{Line: line, Message: name + " is no text"}
+	}
+	if d == nil {
+		return nil, unknown(name, p.names(), file)
+	}
+	e := &evaluation{defined: p.defined, open: []string{name}}
+	out, ok := e.text(d.value, 0)
+	switch {
+	case e.tooLong:
+		return nil, &Error{Line: d.line, Message: fmt.Sprintf("the text %s is longer than the %d MiB that are read", name, maxText>>20)}
+	case !ok:
+		return nil, &Error{Line: d.line, Message: name + " is no text"}
+	}
+	return out, nil
+}
+
+func unknown(name string, names []string, file string) error {
+	e := &Error{Message: fmt.Sprintf("no text is called %s", name), Nearest: document.Nearest(name, names)}
+	switch {
+	case len(names) == 0:
+		e.Message += "; " + filepath.Base(file) + " gives no text a name"
+	case e.Nearest == "":
+		e.Message += "; the texts are " + strings.Join(names[:min(len(names), 20)], ", ")
+	}
+	return e
+}
+
+// definition is the last value of a name at its outermost depth.
+type definition struct {
+	value node
+	depth int
+	line  int
+}
+
+// names returns the names of texts, in alphabetical order.
+func (p *parser) names() []string {
+	var list []string
+	e := &evaluation{defined: p.defined}
+	for name, d := range p.defined {
+		if e.open = []string{name}; d.value.literal {
+			list = append(list, name)
+		} else if _, ok := e.text(d.value, 0); ok { // a name for another text
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}

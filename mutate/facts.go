@@ -1,0 +1,214 @@
+package mutate
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var (
+	citationWords = &lazyPattern{expr: `(?i)\b(cit(?:e|es|ed|ing|ations?)|sources?|references?|footnotes?|quot(?:e|es|ing|ations?)|links?)\b`}
+	truthWords    = &lazyPattern{expr: `(?i)\b(accura\w+|facts?|factual\w*|correct(?:ly)?|invent\w*|ma(?:k|d)e up|making up|hallucinat\w*|fabricat\w*|only (?:use|say|state|what|facts|information)|based (?:only|solely|strictly) on|faithful\w*|true to|verbatim|do not change|unchanged)\b`}
+	figureWords   = &lazyPattern{expr: `(?i)\b(figures?|numbers?|dates?|prices?|amounts?)\b`}
+	nameWords     = &lazyPattern{expr: `(?i)\bnames?\b`}
+	citations     = &lazyPattern{expr: `[ \t]?\[(?:\d{1,3}(?:\s*[,–-]\s*\d{1,3})*|[A-Z][^\[\]\n]{0,60}\d{4}[a-z]?)\]|[ \t]?\([A-Z][^()\n]{0,60},? \d{4}[a-z]?\)|[ \t]?\(?https?://[^\s)]+\)?|[ \t]?<cite[^>]*>|</cite>|[ \t]?\[\^\w{1,20}\]`}
+	sourceLines   = &lazyPattern{expr: `(?im)^[ \t]*(?:[-*][ \t]*)?(?:sources?|references?|source:|see also)\b.*$`}
+	numbers       = &lazyPattern{expr: `\d+(?:[.,]\d+)*`}
+)
+
+// asksFigures and asksNames report whether an instruction asks for facts that are right,
+// or for figures or names. To forbid them is something else.
+func asksFigures(in *Instruction) bool { return asksFor(in, figureWords) }
+func asksNames(in *Instruction) bool   { return asksFor(in, nameWords) }
+
+func asksFor(in *Instruction, things *lazyPattern) bool {
+	return truthWords.matches(in.Text) || things.matches(in.Text) && !forbids(in.Text, things)
+}
+
+func wantsCitations(in *Instruction) bool { return citationWords.matches(in.Text) }
+
+// dropCitation removes all citations, the first one, and lines that name sources.
+func dropCitation(w *work) {
+	found := citations.get().FindAllStringIndex(w.body, -1)
+	if len(found) > 0 {
+		w.put(citations.get().ReplaceAllString(w.body, ""))
+		one := found[w.rng.IntN(len(found))]
+		w.put(replace(w.body, span{one[0], one[1]}, ""))
+	}
+	w.put(sourceLines.get().ReplaceAllString(w.body, ""))
+}
+
+// changeNumber changes one number at a time: one that a variable of the case has, if
+// there is any, and, if all facts have to be right, another one.
+func changeNumber(w *work) {
+	found := numbers.get().FindAllStringIndex(w.body, 1000)
+	if len(found) == 0 {
+		return
+	}
+	given := w.givenBy()
+	order := w.rng.Perm(len(found))
+	for _, fromCase := range []bool{true, false} {
+		if !fromCase && !truthWords.matches(w.in.Text) {
+			return
+		}
+		for _, i := range order {
+			at := span{found[i][0], found[i][1]}
+			if strings.Contains(given, at.of(w.body)) == fromCase && !isMarker(w.body, at) {
+				w.put(replace(w.body, at, otherNumber(at.of(w.body))))
+				break
+			}
+		}
+	}
+}
+
+// isMarker reports whether a number is that of a list item.
+func isMarker(text string, at span) bool {
+	start := strings.LastIndexByte(text[:at.start], '\n') + 1
+	line, _, _ := strings.Cut(text[start:], "\n")
+	return start+marker(line) > at.start
+}
+
+// otherNumber changes the first digit of a number that is not its last, or its only one.
+func otherNumber(text string) string {
+	at := 0
+	if len(text) > 2 {
+		at = 1
+	}
+	for text[at] < '0' || text[at] > '9' {
+		at++
+	}
+	digit := (int(text[at]-'0') + 3) % 10
+	if at == 0 && digit == 0 {
+		digit = 4
+	}
+	return text[:at] + strconv.Itoa(digit) + text[at+1:]
+}
+
+// givenBy returns the texts of the variables.
+func (w *work) givenBy() string {
+	var b strings.Builder
+	for key := range w.out.Vars.All() {
+		if text, ok := w.variable(key); ok && b.Len()+len(text) < MaxText {
+			b.WriteString(text + "\n")
+		}
+	}
+	return b.String()
+}
+
+// changeName puts another name in place of a name: another one of the output, or a name
+// that occurs nowhere. Unless all facts have to be right, it changes names that a variable
+// of the case has.
+func changeName(w *work) {
+	names := namesIn(w.body)
+	given, all, made := w.givenBy(), truthWords.matches(w.in.Text), 0
+	for _, i := range w.rng.Perm(len(names)) {
+		name, other := names[i], "Elsewhere"
+		if !all && !strings.Contains(given, name) {
+			continue
+		}
+		for _, n := range names {
+			if n != name {
+				other = n
+			}
+		}
+		if w.put(replaceWord(w.body, name, other)) {
+			made++
+		}
+		if made == 2 {
+			return
+		}
+	}
+}
+
+// namesIn returns the distinct words with a capital letter that begin no sentence: names,
+// in most languages.
+func namesIn(text string) []string {
+	var list []string
+	seen := map[string]bool{}
+	for _, s := range sentencesOf(text) {
+		s.start = contentStart(text, s)
+		words := wordsAt(s.of(text))
+		if isTitle(s.of(text), words) {
+			continue
+		}
+		for i, at := range words {
+			word := strings.Trim(at.of(s.of(text)), ".,;:!?()[]\"'“”‘’*_")
+			word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
+			first, size := utf8.DecodeRuneInString(word)
+			rest := word[size:]
+			if i == 0 || seen[word] || !unicode.IsUpper(first) || len(rest) < 2 || strings.ToLower(rest) != rest || len(list) == 100 {
+				continue
+			}
+			if strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) < 0 {
+				seen[word], list = true, append(list, word)
+			}
+		}
+	}
+	return list
+}
+
+// isTitle reports whether most words of a sentence begin with a capital letter, as in a
+// title.
+func isTitle(sentence string, words []span) bool {
+	capitals := 0
+	for _, at := range words {
+		if r, _ := utf8.DecodeRuneInString(at.of(sentence)); unicode.IsUpper(r) {
+			capitals++
+		}
+	}
+	return capitals > 2 && 2*capitals > len(words)
+}
+
+// replaceWord puts another word in place of every occurrence of a word.
+func replaceWord(text, word, by string) string {
+	letter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	var b strings.Builder
+	for {
+		at := strings.Index(text, word)
+		if at < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(word):])
+		b.WriteString(text[:at])
+		if letter(before) && at > 0 || letter(after) && at+len(word) < len(text) {
+			b.WriteString(word)
+		} else {
+			b.WriteString(by)
+		}
+		text = text[at+len(word):]
+	}
+}
+
+// variablesOf returns the names of the variables that an instruction names.
+func variablesOf(in *Instruction) []string {
+	var names []string
+	for _, m := range variablePattern.get().FindAllStringSubmatch(in.Text, 20) {
+		if m[1] != "" {
+			names = append(names, m[1])
+		} else {
+			names = append(names, m[2])
+		}
+	}
+	return names
+}
+
+func hasVariable(in *Instruction) bool { return len(variablesOf(in)) > 0 }
+
+// dropVariable removes the value of a variable wherever it occurs, and changes a number in
+// it.
+func dropVariable(w *work) {
+	for _, name := range variablesOf(w.in) {
+		text, ok := w.variable(name)
+		if text = strings.TrimSpace(text); !ok || text == "" || len(text) > maxPhrase {
+			continue
+		}
+		w.put(dropAll(w.body, text))
+		if at := numbers.get().FindStringIndex(text); at != nil {
+			other := text[:at[0]] + otherNumber(text[at[0]:at[1]]) + text[at[1]:]
+			w.put(strings.ReplaceAll(w.body, text, other))
+		}
+	}
+}

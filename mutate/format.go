@@ -1,0 +1,164 @@
+package mutate
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/proviso-eval/proviso/value"
+)
+
+// signs are what addSign tries. Those inside a sentence come first: they change the
+// least.
+var signs = []struct {
+	text string
+	line bool // on a line of its own
+}{
+	{" \U0001F600", false}, {"!", false}, {"?", false}, {";", false}, {" — so to speak", false}, {" #reply", false},
+	{" https://example.com/more", false}, {" **indeed**", false}, {" `indeed`", false}, {" <b>indeed</b>", false}, {" 7", false},
+	{" INDEED", false}, {" indeed", false}, {" [more](https://example.com)", false}, {" (a, b)", false}, {` {"more": 1}`, false}, {" и", false},
+	{"## More", true}, {"- one more", true}, {"1. one more", true}, {"> one more", true}, {"```\none more\n```", true}, {"| a | b |\n|---|---|\n| c | d |", true},
+}
+
+// addSign adds each sign that a check forbids, in a sentence or on a line of its own.
+func addSign(w *work) {
+	list := sentencesOf(w.body)
+	if len(list) == 0 {
+		return
+	}
+	for _, sign := range signs {
+		s := list[w.rng.IntN(len(list))]
+		at := insideOf(w.body, s)
+		if !sign.line {
+			w.put(w.body[:at] + sign.text + w.body[at:])
+			continue
+		}
+		lines := linesOf(w.body)
+		last := lines[len(lines)-1].start
+		w.put(w.body[:last] + sign.text + "\n" + w.body[last:])
+	}
+	end := list[len(list)-1]
+	w.put(strings.TrimRight(end.of(w.body[:end.end]), ".!?") + "?")
+	w.put(w.body[:end.end] + "?" + w.body[end.end:])
+}
+
+// strip is a way to take signs out of a text.
+type strip struct {
+	pattern *lazyPattern
+	by      string
+}
+
+// strips are what stripSign tries, those that change the least first.
+var strips = []strip{
+	{&lazyPattern{expr: `(?m)^([ \t]*)(?:[-*+•–‣◦]|\(?\d{1,3}[.)])[ \t]+`}, "$1"},
+	{&lazyPattern{expr: `(?m)^#{1,6}[ \t]+`}, ""},
+	{&lazyPattern{expr: "\\*\\*|__|`+"}, ""},
+	{&lazyPattern{expr: `\[([^\]\n]+)\]\([^)\n]+\)`}, "$1"},
+	{&lazyPattern{expr: `</?[A-Za-z][^>\n]*>`}, ""},
+	{&lazyPattern{expr: `(?m)^[ \t]*\|?[ \t]*:?-{3,}.*$`}, ""},
+	{&lazyPattern{expr: `\|`}, " "},
+	{&lazyPattern{expr: `https?://\S+`}, ""},
+	{&lazyPattern{expr: `#(\w)`}, "$1"},
+	{&lazyPattern{expr: `!`}, "."},
+	{&lazyPattern{expr: `\?`}, "."},
+	{&lazyPattern{expr: `,`}, ""},
+	{&lazyPattern{expr: `;`}, ","},
+	{&lazyPattern{expr: `—`}, ","},
+	{&lazyPattern{expr: `[.!?]+(\s|$)`}, "$1"},
+	{&lazyPattern{expr: `\d`}, ""},
+	{&lazyPattern{expr: `[^\x00-\x7F]`}, ""},
+	{&lazyPattern{expr: `[A-Za-z]`}, ""},
+}
+
+// lazyPattern is a regular expression that is compiled on first use. Its zero state needs no
+// work at start-up.
+type lazyPattern struct {
+	expr string
+	once sync.Once
+	re   *regexp.Regexp
+}
+
+func (p *lazyPattern) get() *regexp.Regexp {
+	p.once.Do(func() { p.re = regexp.MustCompile(p.expr) })
+	return p.re
+}
+
+func (p *lazyPattern) matches(text string) bool { return p.get().MatchString(text) }
+
+// stripSign takes signs out, of each kind that a check demands.
+func stripSign(w *work) {
+	for _, s := range strips {
+		w.put(s.pattern.get().ReplaceAllString(w.body, s.by))
+	}
+	w.put(strings.ToLower(w.body))
+	w.put(strings.ToUpper(w.body))
+	w.put(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.So, r) {
+			return -1
+		}
+		return r
+	}, w.body))
+	if w.body != w.out.Text {
+		return
+	}
+	w.put("It is so.")
+}
+
+// breakJSON makes text of what was JSON.
+func breakJSON(w *work) {
+	text := strings.TrimRight(w.out.Text, " \t\r\n")
+	w.whole("Sure! Here is the answer:\n" + w.out.Text)
+	if end := strings.LastIndexAny(text, "}]"); end >= 0 {
+		w.whole(text[:end] + text[end+1:])
+	}
+	w.whole(strings.ReplaceAll(w.out.Text, `"`, "'"))
+	if at := strings.IndexByte(text, ':'); at >= 0 {
+		w.whole(text[:at] + text[at+1:])
+	}
+	w.whole(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`{}[]"`, r) }), " "))
+}
+
+// dropKey removes each key of the outermost object, renames it, and puts a value of
+// another kind there.
+func dropKey(w *work) {
+	text := w.out.Text
+	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if start < 0 || end < start || !json.Valid([]byte(text[start:end+1])) {
+		return
+	}
+	v, err := value.ParseJSON(text[start : end+1])
+	o, ok := v.(*value.Object)
+	if err != nil || !ok || o.Len() == 0 {
+		return
+	}
+	keys := o.Keys()
+	again := func(change func(key string, v any, into *value.Object)) {
+		into := value.NewObject(o.Len())
+		for key, v := range o.All() {
+			change(key, v, into)
+		}
+		w.whole(text[:start] + value.Stringify(into) + text[end+1:])
+	}
+	order := w.rng.Perm(len(keys))
+	for _, i := range order[:min(len(order), maxMade)] {
+		again(func(key string, v any, into *value.Object) {
+			if key != keys[i] {
+				into.Set(key, v)
+			}
+		})
+		again(func(key string, v any, into *value.Object) {
+			if key == keys[i] {
+				key += "_1"
+			}
+			into.Set(key, v)
+		})
+		again(func(key string, v any, into *value.Object) {
+			if key == keys[i] {
+				v = []any{v}
+			}
+			into.Set(key, v)
+		})
+	}
+}

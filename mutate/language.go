@@ -1,0 +1,69 @@
+package mutate
+
+import (
+	"strings"
+)
+
+var (
+	languageWords = &lazyPattern{expr: `(?i)\b((?:in|into|use|same|target|your|their|[a-z]+[’']s) (?:\w+ )?language|language of|english|german|french|spanish|italian|portuguese|dutch|polish|turkish|swedish|vietnamese|japanese|chinese|korean|arabic|russian|hindi|greek|hebrew|thai|ukrainian|translat\w+)\b`}
+	brevityWords  = &lazyPattern{expr: `(?i)\b(concise\w*|brief\w*|short\w*|succinct\w*|to the point|terse\w*|no longer|not (?:be )?(?:too )?long|crisp|compact\w*|keep it simple|summari[sz]e\w*|repeat\w*|redundan\w+)\b`}
+)
+
+func namesLanguage(in *Instruction) bool { return languageWords.matches(in.Text) }
+
+func wantsBrevity(in *Instruction) bool { return brevityWords.matches(in.Text) }
+
+// languages are sentences that an output gets in place of its own, with common words
+// and letters that tell whether the output is in that language already.
+var languages = []struct {
+	name      string
+	common    string // words, with blanks around each
+	letters   string // that only this language has, of those here
+	sentences []string
+}{
+	{"german", " der das den dem und ist nicht ein eine einen wir sie uns ihr auf mit für zu von im wird haben sind auch bitte ", "äöüß", []string{"Das lässt sich heute noch nicht sagen.", "Wir melden uns, sobald es etwas Neues gibt.", "Bitte haben Sie noch etwas Geduld."}},
+	{"spanish", " el la los las un una es está para con por que de en su le del al gracias ", "ñ¿¡", []string{"Todavía no se puede decir nada más.", "Le avisaremos en cuanto haya algo nuevo.", "Gracias por su paciencia."}},
+	{"english", " the and is of to it you your we our for that not are with this be can have please ", "", []string{"There is nothing more to say about this yet.", "We will tell you as soon as there is news.", "Thank you for your patience."}},
+	{"japanese", "", "のはをにがです", []string{"まだ何も言えません。", "何かわかり次第お知らせします。", "もうしばらくお待ちください。"}},
+}
+
+// switchLanguage writes the sentences of the output in another language: all of them, and
+// all but the last.
+func switchLanguage(w *work) {
+	list := sentencesOf(w.body)
+	if len(list) == 0 {
+		return
+	}
+	words := map[string]bool{}
+	for _, word := range strings.Fields(strings.ToLower(w.body)) {
+		words[strings.Trim(word, ".,;:!?")] = true
+	}
+	asked := strings.ToLower(w.in.Text)
+	for _, l := range languages {
+		shared := 0
+		for word := range words {
+			if strings.Contains(l.common, " "+word+" ") {
+				shared++
+			}
+		}
+		if shared >= 2 || strings.ContainsAny(w.body, l.letters) || strings.Contains(asked, l.name) {
+			continue
+		}
+		w.put(inLanguage(w.body, list, l.sentences, 0))
+		if len(list) > 1 {
+			w.put(inLanguage(w.body, list, l.sentences, 1))
+		}
+	}
+}
+
+// inLanguage puts sentences in place of those of a text, but for the last ones that are
+// spared. What stands before a colon at the beginning of a sentence is kept.
+func inLanguage(text string, list []span, by []string, spared int) string {
+	var b strings.Builder
+	at := 0
+	for i, s := range list[:len(list)-spared] {
+		b.WriteString(text[at:contentStart(text, s)] + by[i%len(by)])
+		at = s.end
+	}
+	return b.String() + text[at:]
+}

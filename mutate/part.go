@@ -1,0 +1,83 @@
+package mutate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/proviso-eval/proviso/spade/delta"
+)
+
+// emptyWords are words of instructions that say nothing of a part of an output.
+const emptyWords = " about above after again all also always and answer answers any are ask asks before begin below best between both but can could does each end every example following for form format from generate give given good has have her here him his how include includes including into its keep least list make makes must need needs never not note only other our output outputs over part please possible provide response should show some sure text than that the their them then there these they this through use used uses using well what when where which while who will with within without word words would write you your "
+
+// contentWords returns the words of a text that name something, as stems.
+func contentWords(text string) map[string]bool {
+	words := map[string]bool{}
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if runes := []rune(word); len(runes) >= 4 && !strings.Contains(emptyWords, " "+word+" ") {
+			words[string(runes[:min(len(runes), 5)])] = true
+		}
+	}
+	return words
+}
+
+var partVerbs = &lazyPattern{expr: `(?i)^\W*(?:[\w -]{1,30}: ?)?(?:(?:then|also|always|please|and|finally|next|first|be sure to|make sure to|remember to|you (?:must|should)|it (?:must|should)|the \w+ (?:must|should))[ ,]+)*(?:add|include|mention|give|name|state|list|provide|describe|introduce|explain|express|recommend|thank|encourage|offer|suggest|contain|show|cite|specify|present|report|elaborate|elucidate|extract|note|highlight|tell|say|start with|begin with|end with|finish with|close with)\b|\b(?:sections?|headings?|paragraphs?) (?:about|on|for|that|with|called|named|titled)\b`}
+
+// wantsPart reports whether an instruction asks for something that stands somewhere in
+// the output.
+func wantsPart(in *Instruction) bool {
+	switch in.Category {
+	case delta.Inclusion, delta.WorkflowDescription, delta.ResponseFormat:
+		return partVerbs.matches(in.Text) && len(contentWords(in.Text)) > 0
+	}
+	return false
+}
+
+// dropPart removes the section, the list item or line, and the sentence that share most
+// words with the instruction: at least two, or half of them.
+func dropPart(w *work) {
+	words := contentWords(w.in.Text)
+	for _, parts := range [][]span{sectionsOf(w.body), itemsOf(w.body), linesOf(w.body), sentencesOf(w.body)} {
+		if len(parts) < 2 {
+			continue
+		}
+		best, most := span{}, 0
+		for _, p := range parts {
+			shared := 0
+			for word := range contentWords(p.of(w.body)) {
+				if words[word] {
+					shared++
+				}
+			}
+			if shared > most && (shared > 1 || 2*shared >= len(words)) && 2*(p.end-p.start) < len(w.body) {
+				best, most = p, shared
+			}
+		}
+		if most > 0 {
+			w.put(strings.TrimSpace(removeLine(w.body, best)))
+		}
+	}
+}
+
+// sectionsOf returns the sections of a text: a heading, or a line in bold or with a colon
+// at its end, and what stands below it.
+func sectionsOf(text string) []span {
+	var list []span
+	for _, line := range linesOf(text) {
+		if isHeading(line.of(text)) {
+			list = append(list, span{line.start, len(text)})
+		}
+	}
+	for i := 1; i < len(list); i++ {
+		list[i-1].end = list[i].start
+	}
+	slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	return list
+}
+
+func isHeading(line string) bool {
+	return strings.HasPrefix(line, "#") && marker(line) > 0 ||
+		len(line) <= 80 && (strings.HasSuffix(line, ":") || strings.HasPrefix(line, "**") && (strings.HasSuffix(line, "**") || strings.HasSuffix(line, ":**")))
+}

@@ -1,0 +1,289 @@
+package candidate
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// readPython reads candidates from a Python file: each top-level function of three
+// parameters, by position the variables, the prompt and the response, whatever their
+// names. A candidate has what its function uses of the rest of the file: imports,
+// constants and other functions, and what these use. So a module that is not installed
+// matters only to functions that use it. A function that only asks a model becomes a
+// judged candidate. If two functions have the same name, the later one counts, as in
+// Python. A warning names each statement that no candidate uses.
+func readPython(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
+	code := format.UnixLines(string(data))
+	f := &pythonFile{file: file, by: map[string][]int{}, used: map[int]bool{}}
+	if strings.ContainsRune(code, 0) {
+		f.wrong(0, false, "it is no text")
+		return nil, f.mistakes
+	}
+	f.read(code)
+	if len(f.found) == 0 {
+		f.wrong(0, false, "no candidate is in it: a function name(example, prompt, response) is expected")
+		return nil, f.mistakes
+	}
+	entries := make([]any, 0, len(f.found))
+	size := 0
+	for _, i := range f.found {
+		s := &f.all[i].pythonStatement
+		o, judged := pythonCandidate(s)
+		if !judged {
+			text := f.module(i)
+			size += len(text)
+			o.Set("type", PythonType)
+			o.Set("value", pythonValue(text, s.name))
+		}
+		entries = append(entries, o)
+	}
+	f.sayUnused()
+	if size > maxPreambles {
+		f.wrong(0, false, "%d candidates with the other code that they use are too much: at most %d MiB", len(f.found), maxPreambles>>20)
+		return nil, f.mistakes
+	}
+	assertions, errs := suite.DecodeSet(check.Facts(), entries, "")
+	for _, e := range errs {
+		f.wrong(0, e.Warning, "%s", e.Error())
+	}
+	if f.mistakes.Err() != nil {
+		return nil, f.mistakes
+	}
+	list := make([]proviso.Candidate, len(assertions))
+	for i, a := range assertions {
+		list[i] = Of(a)
+	}
+	return list, f.mistakes
+}
+
+// pythonFile is a Python file of candidates.
+type pythonFile struct {
+	file     string
+	all      []pythonPart
+	found    []int            // the candidates in all, in order
+	by       map[string][]int // the parts that bind a name
+	used     map[int]bool     // the parts that a candidate has
+	mistakes proviso.Mistakes
+}
+
+// pythonPart is a statement with the names that it binds and those that it uses.
+type pythonPart struct {
+	pythonStatement
+	binds, uses []string
+}
+
+func (f *pythonFile) wrong(line int, warning bool, format string, args ...any) {
+	f.mistakes = append(f.mistakes, proviso.Mistake{Place: proviso.Place{File: f.file, Line: line}, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Warning: warning})
+}
+
+// read finds the statements and which of them are candidates.
+func (f *pythonFile) read(code string) {
+	for _, s := range pythonStatements(code) {
+		for _, s := range s.imports() {
+			f.all = append(f.all, pythonPart{pythonStatement: s, binds: s.binds(), uses: pythonNames(s.text)})
+		}
+	}
+	called, listed := map[string]bool{}, map[string]bool{} // names that functions use, and other statements
+	for i, s := range f.all {
+		for _, name := range s.binds {
+			f.by[name] = append(f.by[name], i)
+		}
+		for _, name := range s.uses {
+			called[name] = called[name] || s.name != "" && s.name != name
+			listed[name] = listed[name] || s.name == ""
+		}
+	}
+	names := map[string]int{}
+	for i, s := range f.all {
+		params := s.parameters()
+		if len(params) != len(pythonParams) || s.name == askLLM || !slices.Equal(params, pythonParams) && called[s.name] && !listed[s.name] {
+			continue // such as a function that candidates call, and that is not in a list of them
+		}
+		if before, ok := names[s.name]; ok {
+			f.wrong(s.line, true, "a function %s stands before; this one counts", s.name)
+			f.found = slices.DeleteFunc(f.found, func(k int) bool { return k == before })
+			f.used[before] = true
+		}
+		names[s.name] = i
+		f.found = append(f.found, i)
+	}
+}
+
+// module returns a candidate with what it uses, in the order of the file.
+func (f *pythonFile) module(candidate int) string {
+	has := map[int]bool{candidate: true}
+	known := map[string]bool{askLLM: true} // which the judge answers
+	var add func(i int)
+	add = func(i int) {
+		has[i] = true
+		for _, name := range f.all[i].uses {
+			if known[name] {
+				continue
+			}
+			known[name] = true
+			for _, k := range f.by[name] {
+				if !has[k] && f.all[k].name != f.all[candidate].name {
+					add(k)
+				}
+			}
+		}
+	}
+	add(candidate)
+	for i, s := range f.all { // such as LIST.append("x")
+		future := strings.HasPrefix(s.text, "from __future__")
+		if len(s.binds) == 0 && slices.ContainsFunc(s.uses, func(name string) bool { return known[name] && len(f.by[name]) > 0 }) || future {
+			add(i)
+		}
+	}
+	var b strings.Builder
+	for i, s := range f.all {
+		if has[i] {
+			f.used[i] = true
+			b.WriteString(strings.TrimRight(s.text, "\n") + "\n")
+			if s.name != "" || i+1 < len(f.all) && f.all[i+1].name != "" {
+				b.WriteString("\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// sayUnused names the statements that no candidate has: functions, which may have been
+// meant as candidates, each in a line, the rest in one.
+func (f *pythonFile) sayUnused() {
+	for _, i := range f.found {
+		f.used[i] = true // also those that became judged candidates
+	}
+	first := 0
+	var rest []string
+	for i, s := range f.all {
+		what := strings.Join(s.binds, ", ")
+		switch {
+		case f.used[i] || len(s.binds) == 0 && len(s.uses) == 0: // the second is a text
+			continue
+		case s.name == askLLM || slices.Contains(s.binds, askLLM):
+			what = "ask_llm, which the judge answers"
+		case s.name != "" && !strings.HasPrefix(s.text, "class"):
+			f.wrong(s.line, true, "%s is left out: no candidate calls it, and it is none itself, with %d parameters where 3 are expected", s.name, len(s.parameters()))
+			continue
+		case what == "":
+			what, _, _ = strings.Cut(strings.TrimSpace(s.text), "\n")
+			what = excerpt.Head(what, 60)
+		}
+		if first == 0 {
+			first = s.line
+		}
+		rest = append(rest, fmt.Sprintf("%s (line %d)", what, s.line))
+	}
+	if len(rest) > 0 {
+		f.wrong(first, true, "left out, since no candidate uses it: %s", strings.Join(rest, "; "))
+	}
+}
+
+// maxPreambles bounds the code of all candidates of a file together, in bytes.
+const maxPreambles = 64 << 20
+
+// bindPatterns find the names that a statement binds.
+type bindPatterns struct {
+	imports, importOne, importFrom, assigned, defined *regexp.Regexp
+}
+
+var binds = sync.OnceValue(func() *bindPatterns {
+	return &bindPatterns{
+		imports:    regexp.MustCompile(`^import[ \t]+[\w., \t]+$`),
+		importOne:  regexp.MustCompile(`(?m)^[ \t]*import[ \t]+(.+)$`),
+		importFrom: regexp.MustCompile(`(?m)^[ \t]*from[ \t]+\S+[ \t]+import[ \t]+(?:\(([^()]*)\)|(.+)$)`),
+		assigned:   regexp.MustCompile(`(?m)^[ \t]*((?:[A-Za-z_]\w*[ \t]*,?[ \t]*)+)(?::[^=\n]*)?=(?:[^=]|$)`),
+		defined:    regexp.MustCompile(`(?m)^[ \t]*(?:async[ \t]+def|def|class)[ \t]+([A-Za-z_]\w*)`),
+	}
+})
+
+// imports returns the statement, or one for each module if it imports several.
+func (s pythonStatement) imports() []pythonStatement {
+	bare := strings.TrimRight(s.text, "\n")
+	if !strings.Contains(bare, ",") || !binds().imports.MatchString(bare) {
+		return []pythonStatement{s}
+	}
+	var list []pythonStatement
+	for part := range strings.SplitSeq(strings.TrimPrefix(bare, "import"), ",") {
+		list = append(list, pythonStatement{text: "import " + strings.TrimSpace(part) + "\n", line: s.line})
+	}
+	return list
+}
+
+// binds returns the names that the statement gives a value to.
+func (s *pythonStatement) binds() []string {
+	if s.name != "" {
+		return []string{s.name}
+	}
+	code := pythonCode(s.text)
+	p := binds()
+	if m := p.defined.FindStringSubmatch(code); m != nil && strings.HasPrefix(strings.TrimLeft(code, " \t"), "class") {
+		return m[1:2]
+	}
+	var names []string
+	for _, m := range p.importFrom.FindAllStringSubmatch(code, -1) {
+		names = append(names, importedNames(m[1]+m[2])...)
+	}
+	for _, m := range p.importOne.FindAllStringSubmatch(code, -1) {
+		names = append(names, importedNames(m[1])...)
+	}
+	for _, m := range p.assigned.FindAllStringSubmatch(code, -1) {
+		names = append(names, python().words.FindAllString(m[1], -1)...)
+	}
+	for _, m := range p.defined.FindAllStringSubmatch(code, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// importedNames returns the names that the list of an import binds.
+func importedNames(list string) []string {
+	list, _, _ = strings.Cut(list, ";")
+	var names []string
+	for part := range strings.SplitSeq(list, ",") {
+		words := strings.Fields(part)
+		switch {
+		case len(words) == 3 && words[1] == "as":
+			names = append(names, words[2])
+		case len(words) > 0:
+			name, _, _ := strings.Cut(words[0], ".")
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// pythonNames returns the names in code that are not attributes, each once: what it may
+// use of its module.
+func pythonNames(text string) []string {
+	code := pythonCode(text)
+	var names []string
+	for _, at := range python().words.FindAllStringIndex(code, -1) {
+		name := code[at[0]:at[1]]
+		if (at[0] == 0 || code[at[0]-1] != '.') && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// pythonCode returns the text without comments and without the text in strings, except
+// for the values in f-strings. Lines stay.
+func pythonCode(text string) string {
+	t := pythonText{code: &strings.Builder{}}
+	for line := range strings.Lines(text) {
+		t.read(line)
+		t.code.WriteByte('\n')
+	}
+	return t.code.String()
+}

@@ -1,0 +1,284 @@
+// Package exported reads what other tools export: the versions of a prompt, and outputs
+// with what people said of them. Which tool wrote a file is recognised by its content.
+// Start at [Kinds] and [Of].
+package exported
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Kind is a form in which a tool exports. A kind has versions of prompts, or outputs.
+type Kind struct {
+	Name string // what a file holds, in the plural, such as "runs of LangSmith"
+
+	is      func(o *value.Object) bool // recognises one entry
+	version func(o *value.Object) (Version, error)
+	output  func(o *value.Object) (list []Output, skipped string)
+	all     func(entries []*value.Object) (list []Output, skipped string) // in place of output, where entries belong together
+}
+
+// Kinds returns the forms that are read. The first that recognises an entry is its kind.
+func Kinds() []*Kind {
+	return []*Kind{
+		{Name: "traces in the JSON form of OTLP", is: isOTLP, all: outputsOfOTLP},
+		{Name: "events of proviso serve", is: isEvent, output: outputsOfEvent},
+		{Name: "prompts of PromptLayer", is: isPromptLayerPrompt, version: versionOfPromptLayer},
+		{Name: "request logs of PromptLayer", is: isPromptLayerLog, output: outputOfPromptLayer},
+		{Name: "commits of a prompt in LangSmith", is: isLangSmithCommit, version: versionOfLangSmith},
+		{Name: "runs of LangSmith", is: isLangSmithRun, output: outputOfLangSmith},
+		{Name: "prompts of Langfuse", is: isLangfusePrompt, version: versionOfLangfuse},
+		{Name: "traces of Langfuse", is: isLangfuseTrace, output: outputOfLangfuse},
+		{Name: "chat completions of OpenAI", is: isOpenAILog, output: outputOfOpenAI},
+	}
+}
+
+// Tools names the tools whose files are read, for messages.
+const Tools = "Langfuse, LangSmith, PromptLayer, OpenAI or OTLP"
+
+// Of returns the kind of an entry; nil if it is of none.
+func Of(entry any) *Kind {
+	o, ok := entry.(*value.Object)
+	if !ok {
+		return nil
+	}
+	for _, k := range Kinds() {
+		if k.is(o) {
+			return k
+		}
+	}
+	return nil
+}
+
+// HoldsVersions reports whether the files of a kind are the versions of prompts, rather
+// than outputs.
+func (k *Kind) HoldsVersions() bool { return k.version != nil }
+
+// maxMistakes bounds the mistakes of a file: to find the place of one takes time.
+const maxMistakes = 100
+
+// Entry is one entry of a file.
+type Entry struct {
+	Value any
+	At    func() proviso.Place
+}
+
+// Version is one version of a prompt.
+type Version struct {
+	Prompt string // the name of the prompt, "" if the file does not say
+	Name   string // of the version
+	Text   string
+	Number float64
+	// Numbered says whether Number is known. The time is zero if unknown.
+	Numbered bool
+	Time     time.Time
+}
+
+// Output is an output of a model or an agent.
+type Output struct {
+	ID      string
+	Time    time.Time // zero if unknown
+	Label   string    // what people said: 1 for good, 0 for bad, or ""
+	Split   bool      // people say both
+	Value   any       // a text, or a structure
+	Prompt  string    // what the model was sent; "" if unknown
+	System  string    // its system message; "" if none
+	Vars    *value.Object
+	part    bool // of another one, such as a call of a model in an agent
+	isModel bool // a part that is the answer of a model
+}
+
+// The members that hold the list of entries in a file that is one object, in the order in
+// which they are looked for.
+var listKeys = []string{"data", "items", "commits", "versions", "runs", "traces", "observations", "generations", "results"}
+
+// Unwrap returns the entries of a JSON document: those of a list, of a list in an object,
+// or the document itself. At is the pointer to the list, and whether there is one.
+func Unwrap(root any) (entries []any, at string, list bool) {
+	switch v := root.(type) {
+	case []any:
+		return v, "", true
+	case *value.Object:
+		if Of(v) != nil {
+			break
+		}
+		for _, key := range listKeys {
+			if l, ok := v.At(key).([]any); ok {
+				return l, "/" + key, true
+			}
+		}
+	}
+	return []any{root}, "", false
+}
+
+// Versions reads entries of a kind. Of several prompts in a file it reads the one of the
+// name. Outputs are read for their system messages, oldest first. The notes are for the
+// user.
+func (k *Kind) Versions(entries []Entry, name string) (list []Version, notes []string, mistakes proviso.Mistakes) {
+	if k.version == nil {
+		return k.spoken(entries)
+	}
+	var names []string
+	for _, e := range entries {
+		o, _ := e.Value.(*value.Object)
+		if len(mistakes) >= maxMistakes {
+			break
+		}
+		if o == nil || !k.is(o) {
+			mistakes = append(mistakes, k.foreign(e))
+			continue
+		}
+		v, err := k.version(o)
+		if err != nil {
+			mistakes = append(mistakes, proviso.Mistake{Place: e.At(), Code: proviso.Invalid, Message: err.Error()})
+			continue
+		}
+		if v.Prompt != "" && !slices.Contains(names, v.Prompt) {
+			names = append(names, v.Prompt)
+		}
+		if name == "" || v.Prompt == name {
+			list = append(list, v)
+		}
+	}
+	switch {
+	case mistakes.Err() != nil:
+		return nil, nil, mistakes
+	case name != "" && len(list) == 0:
+		return nil, nil, proviso.Mistakes{{Place: entries[0].At(), Code: proviso.NotFound, Message: fmt.Sprintf("no version is of the prompt %s", value.Stringify(name)), Nearest: nearest(name, names)}}
+	case name == "" && len(names) > 1:
+		return nil, nil, proviso.Mistakes{{Place: entries[0].At(), Code: proviso.Invalid,
+			Message: fmt.Sprintf("there are versions of %d prompts: %s; choose one with FILE:NAME", len(names), some(names))}}
+	}
+	return list, nil, nil
+}
+
+// spoken takes the system messages of outputs as versions.
+func (k *Kind) spoken(entries []Entry) (list []Version, notes []string, mistakes proviso.Mistakes) {
+	outputs, _, mistakes := k.Outputs(entries)
+	if mistakes.Err() != nil {
+		return nil, nil, mistakes
+	}
+	slices.SortStableFunc(outputs, func(a, b Output) int { return a.Time.Compare(b.Time) })
+	said, distinct := 0, map[string]bool{}
+	for _, o := range outputs {
+		if o.System == "" {
+			continue
+		}
+		said++
+		distinct[o.System] = true
+		if n := len(list); n == 0 || list[n-1].Text != o.System {
+			list = append(list, Version{Name: o.ID, Text: o.System, Time: o.Time})
+		}
+	}
+	at := func(message string) proviso.Mistakes {
+		return proviso.Mistakes{{Place: entries[0].At(), Code: proviso.Invalid, Message: message}}
+	}
+	switch {
+	case said == 0:
+		return nil, nil, at("these are " + k.Name + " without a system message, so they show no version of a prompt; give the prompt itself, and these as the outputs")
+	case said > 3 && len(distinct)*2 > said:
+		return nil, nil, at(fmt.Sprintf("%d of %d system messages differ: they are filled templates, not versions; give the template itself, and these as the outputs", len(distinct), said))
+	}
+	return list, []string{fmt.Sprintf("the versions are the system messages of %d %s", said, k.Name)}, nil
+}
+
+// Outputs reads entries of a kind. The notes say what was left out.
+func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes proviso.Mistakes) {
+	if k.version != nil {
+		return nil, nil, proviso.Mistakes{{Place: entries[0].At(), Code: proviso.Invalid, Message: "these are " + k.Name + ", which hold no outputs; give them as the versions of the prompt"}}
+	}
+	left := map[string]int{}
+	var gathered []*value.Object
+	for _, e := range entries {
+		o, _ := e.Value.(*value.Object)
+		if len(mistakes) >= maxMistakes {
+			break
+		}
+		if o == nil || !k.is(o) {
+			mistakes = append(mistakes, k.foreign(e))
+			continue
+		}
+		if gathered = append(gathered, o); k.output == nil {
+			continue
+		}
+		more, skipped := k.output(o)
+		if skipped != "" {
+			left[skipped]++
+		}
+		list = append(list, more...)
+	}
+	if mistakes.Err() != nil {
+		return nil, nil, mistakes
+	}
+	if k.all != nil {
+		var skipped string
+		if list, skipped = k.all(gathered); skipped != "" {
+			left[skipped]++
+		}
+	}
+	list = whole(list, left)
+	split := 0
+	seen := map[string]int{}
+	for i := range list {
+		o := &list[i]
+		if o.ID == "" {
+			o.ID = fmt.Sprint(i + 1)
+		}
+		if seen[o.ID]++; seen[o.ID] > 1 {
+			o.ID += fmt.Sprintf("~%d", seen[o.ID])
+		}
+		if o.Vars == nil {
+			o.Vars = value.NewObject(0)
+		}
+		if o.Split {
+			split++
+		}
+	}
+	for _, why := range sorted(left) {
+		notes = append(notes, fmt.Sprintf("%d of the %s left out: %s", left[why], k.Name, why))
+	}
+	if split > 0 {
+		notes = append(notes, fmt.Sprintf("people say good and bad of %d of the %s, which count as not labelled", split, k.Name))
+	}
+	if len(list) == 0 {
+		return nil, notes, proviso.Mistakes{{Place: entries[0].At(), Code: proviso.Invalid, Message: "none of the " + k.Name + " has an output" + because(left)}}
+	}
+	return list, notes, nil
+}
+
+// whole leaves out parts of other outputs. If there are only parts, the answers of models
+// are taken.
+func whole(list []Output, left map[string]int) []Output {
+	roots := slices.ContainsFunc(list, func(o Output) bool { return !o.part })
+	return slices.DeleteFunc(list, func(o Output) bool {
+		switch {
+		case roots && o.part:
+			left["they are parts of others"]++
+			return true
+		case !roots && !o.isModel:
+			left["they are parts of others, and not of a model"]++
+			return true
+		}
+		return false
+	})
+}
+
+func (k *Kind) foreign(e Entry) proviso.Mistake {
+	message := "the file holds " + k.Name + ", and this is none"
+	if other := Of(e.Value); other != nil {
+		message += "; it is one of the " + other.Name
+	}
+	return proviso.Mistake{Place: e.At(), Code: proviso.Invalid, Message: message}
+}
+
+func because(left map[string]int) string {
+	if len(left) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(sorted(left), "; ")
+}

@@ -1,0 +1,58 @@
+package exported
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso/value"
+)
+
+// isLangfuseTrace recognises a trace or an observation of Langfuse: of its API
+// (GET /api/public/traces, GET /api/public/observations), of a file of its user interface,
+// and of its export to blob storage, whose names have underscores.
+func isLangfuseTrace(o *value.Object) bool {
+	if !o.Has("output") || !o.Has("input") || !o.Has("id") {
+		return false
+	}
+	trace := o.Has("timestamp") && (o.Has("projectId") || o.Has("project_id") || o.Has("scores") || o.Has("observations") || o.Has("sessionId") || o.Has("session_id"))
+	observation := (o.Has("traceId") || o.Has("trace_id")) && (o.Has("startTime") || o.Has("start_time"))
+	return trace || observation
+}
+
+func outputOfLangfuse(o *value.Object) (list []Output, skipped string) {
+	kind := strings.ToUpper(o.Text("type"))
+	out := Output{ID: textOf(o, "id"), Time: timeOf(o, "timestamp", "startTime", "start_time")}
+	if kind != "" { // an observation
+		out.part = textOf(o, "parentObservationId", "parent_observation_id") != "" || kind == "EVENT"
+		out.isModel = kind == "GENERATION"
+	}
+	if out.Value = answered(o.At("output")); out.Value == nil || out.Value == "" {
+		return nil, "they have no output"
+	}
+	if o.Text("level") == "ERROR" {
+		return nil, "they ended with an error"
+	}
+	out.asked(o.At("input"))
+	scores, _ := o.At("scores").([]any)
+	var said opinion
+	for _, s := range scores {
+		if score, ok := s.(*value.Object); ok {
+			scoreOfLangfuse(score, &said)
+		}
+	}
+	said.label(&out)
+	return []Output{out}, ""
+}
+
+// scoreOfLangfuse takes the scores of people: annotations, and feedback that a program
+// sent under the name of a person. Those of evaluators are none.
+func scoreOfLangfuse(score *value.Object, said *opinion) {
+	source := strings.ToUpper(score.Text("source"))
+	if source == "EVAL" || source != "ANNOTATION" && !byPeople(score.Text("name")) {
+		return
+	}
+	if text := textOf(score, "stringValue", "string_value"); text != "" {
+		said.of(text)
+		return
+	}
+	said.of(score.At("value"))
+}

@@ -1,0 +1,59 @@
+package exported
+
+import (
+	"github.com/proviso-eval/proviso/value"
+)
+
+// isLangSmithRun recognises a run (a trace or a part of one) as LangSmith's API and its
+// user interface export it: run_type, inputs and outputs.
+func isLangSmithRun(o *value.Object) bool {
+	return o.Text("run_type") != "" && (o.Has("inputs") || o.Has("outputs") || o.Has("trace_id"))
+}
+
+func outputOfLangSmith(o *value.Object) (list []Output, skipped string) {
+	out := Output{ID: textOf(o, "id"), Time: timeOf(o, "start_time", "end_time")}
+	out.part = textOf(o, "parent_run_id") != ""
+	out.isModel = o.Text("run_type") == "llm"
+	if textOf(o, "error") != "" {
+		return nil, "they ended with an error"
+	}
+	if out.Value = answerOfLangSmith(o.At("outputs")); out.Value == nil || out.Value == "" {
+		return nil, "they have no output"
+	}
+	out.asked(o.At("inputs"))
+	var said opinion
+	if feedback := o.Object("feedback_stats"); feedback != nil {
+		for name, v := range feedback.All() {
+			if stats, ok := v.(*value.Object); ok && byPeople(name) {
+				said.of(stats.At("avg")) // of one person, or of people who agree
+			}
+		}
+	}
+	said.label(&out)
+	return []Output{out}, ""
+}
+
+// answerOfLangSmith finds what was answered: a chain's output, or the text of the first
+// generation of a model.
+func answerOfLangSmith(v any) any {
+	o, ok := v.(*value.Object)
+	if !ok {
+		return answered(v)
+	}
+	if list, ok := o.At("generations").([]any); ok {
+		g := first(list)
+		if inner, nested := g.([]any); nested {
+			g = first(inner)
+		}
+		if g, ok := g.(*value.Object); ok {
+			if text := textOf(g, "text"); text != "" {
+				return text
+			}
+			return answered(g.At("message"))
+		}
+	}
+	if inner, ok := o.Get("output"); ok {
+		return answered(inner)
+	}
+	return answered(o)
+}

@@ -1,0 +1,236 @@
+package exported
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// timeOf reads the first of some members that is a time.
+func timeOf(o *value.Object, keys ...string) time.Time {
+	for _, key := range keys {
+		switch v := o.At(key).(type) {
+		case string:
+			for _, layout := range [...]string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05.999999", "2006-01-02"} {
+				if t, err := time.Parse(layout, v); err == nil {
+					return t.UTC()
+				}
+			}
+		case float64:
+			if v > 1e6 && v < 1e11 { // seconds since 1970
+				return time.Unix(int64(v), 0).UTC()
+			}
+		}
+	}
+	return time.Time{}
+}
+
+// textOf returns the first of some members that is a text which is not empty, or a number.
+func textOf(o *value.Object, keys ...string) string {
+	for _, key := range keys {
+		switch v := o.At(key).(type) {
+		case string:
+			if v != "" {
+				return strings.Clone(v)
+			}
+		case float64:
+			return value.FormatNumber(v)
+		}
+	}
+	return ""
+}
+
+// parsed returns a value that may be the text of its JSON.
+func parsed(v any) any {
+	text, ok := v.(string)
+	if !ok {
+		return v
+	}
+	if t := strings.TrimSpace(text); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") || strings.HasPrefix(t, `"`) {
+		if inner, err := value.ParseJSON(t); err == nil {
+			return inner
+		}
+	}
+	return v
+}
+
+// asked fills in what a model was asked: messages, variables, or a text.
+func (out *Output) asked(v any) {
+	switch v := parsed(v).(type) {
+	case nil:
+	case string:
+		out.Prompt, out.Vars = v, value.ObjectOf("input", v)
+	case []any:
+		out.messages(v)
+	case *value.Object:
+		if list, ok := v.At("messages").([]any); ok {
+			if inner, nested := first(list).([]any); nested { // LangChain's chat models take several lists
+				list = inner
+			}
+			out.messages(list)
+			return
+		}
+		out.Vars = v
+	}
+}
+
+// messages fills in what a conversation says before the answer.
+func (out *Output) messages(list []any) {
+	var system []string
+	var users []string
+	for _, m := range list {
+		o, ok := m.(*value.Object)
+		if !ok {
+			continue
+		}
+		role, text, ok := Message(o)
+		switch {
+		case !ok:
+		case role == "system" || role == "developer":
+			system = append(system, text)
+		case role == "user":
+			users = append(users, text)
+		}
+	}
+	out.System = strings.Join(system, "\n\n")
+	out.Prompt, _ = ChatText(list)
+	if len(users) > 0 {
+		out.Vars = value.ObjectOf("input", users[len(users)-1])
+	}
+}
+
+// answered returns what a model answered: a text where there is one.
+func answered(v any) any {
+	v = parsed(v)
+	switch v := v.(type) {
+	case []any:
+		if text := lastAnswer(v); text != "" {
+			return text
+		}
+	case *value.Object:
+		if role, text, ok := Message(v); ok && (role == "assistant" || v.Has("content") && v.Len() <= 3) && text != "" {
+			return text
+		}
+		if list, ok := v.At("messages").([]any); ok {
+			if text := lastAnswer(list); text != "" {
+				return text
+			}
+		}
+		if list, ok := v.At("choices").([]any); ok {
+			if choice, ok := first(list).(*value.Object); ok {
+				if text := textOf(choice, "text"); text != "" {
+					return text
+				}
+				return answered(choice.At("message"))
+			}
+		}
+		if v.Len() == 1 {
+			for _, only := range v.All() {
+				if text, ok := only.(string); ok {
+					return text
+				}
+			}
+		}
+	}
+	return v
+}
+
+// lastAnswer is the text of the last message, if it is the assistant's.
+func lastAnswer(list []any) string {
+	if len(list) == 0 {
+		return ""
+	}
+	o, ok := list[len(list)-1].(*value.Object)
+	if !ok {
+		return ""
+	}
+	if role, text, ok := Message(o); ok && role == "assistant" {
+		return text
+	}
+	return ""
+}
+
+func first(list []any) any {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+// What people say of an output, in the words of the tools.
+var (
+	goodWords = [...]string{"good", "pass", "passed", "true", "yes", "correct", "positive", "thumbs_up", "thumbs up", "up", "1"}
+	badWords  = [...]string{"bad", "fail", "failed", "false", "no", "incorrect", "negative", "thumbs_down", "thumbs down", "down", "0"}
+)
+
+// opinion collects what people say of an output.
+type opinion struct{ good, bad int }
+
+// of adds a number, a truth value or a word.
+func (p *opinion) of(v any) {
+	switch v := v.(type) {
+	case bool:
+		p.add(v)
+	case float64:
+		if v == 0 || v == 1 {
+			p.add(v == 1)
+		}
+	case string:
+		switch word := strings.ToLower(strings.TrimSpace(v)); {
+		case slices.Contains(goodWords[:], word):
+			p.add(true)
+		case slices.Contains(badWords[:], word):
+			p.add(false)
+		}
+	}
+}
+
+func (p *opinion) add(good bool) {
+	if good {
+		p.good++
+	} else {
+		p.bad++
+	}
+}
+
+// label puts what people agree on into an output.
+func (p *opinion) label(out *Output) {
+	switch {
+	case p.good > 0 && p.bad > 0:
+		out.Split = true
+	case p.good > 0:
+		out.Label = "1"
+	case p.bad > 0:
+		out.Label = "0"
+	}
+}
+
+// byPeople reports whether a score of a name is what people say: scores of models are
+// never labels.
+func byPeople(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range [...]string{"user", "human", "thumb", "label", "annotat"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
+}
+
+func nearest(name string, names []string) string { return document.Nearest(name, names) }
+
+func sorted(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
+
+// some lists names, the first few of many.
+func some(names []string) string {
+	const most = 8
+	if n := len(names); n > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", n-most)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,195 @@
+package propose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/rules"
+	"github.com/proviso-eval/proviso/spade/trial"
+)
+
+// job is one question about sentences of one version, or of several small ones, with its
+// result.
+type job struct {
+	changes []*delta.Change // that brought the sentences, the oldest first
+	deltas  []proviso.Delta
+	// bad are outputs that nothing catches; then the question is what is wrong with
+	// them, and the sentences are those of the prompt.
+	bad []*trial.Trial
+
+	asked      []proviso.Delta // deltas, also if there is no answer
+	criteria   []DeltaCriterion
+	candidates []proviso.Candidate
+	made       map[string]bool // sentences that the candidates cover
+	left       []rules.Unproposed
+	dropped    []Dropped
+	report     VersionReport
+}
+
+func (j *job) newest() *delta.Change { return j.changes[len(j.changes)-1] }
+
+// plan finds the sentences that need a model, and groups them.
+func (r *proposing) plan() []*job {
+	done := map[string]bool{}
+	var jobs []*job
+	for i := range r.history.Changes {
+		c := &r.history.Changes[i]
+		var pending []proviso.Delta
+		for _, d := range c.Deltas {
+			key := delta.Key(d.Text)
+			if !d.Added || d.Moved || done[key] {
+				continue
+			}
+			switch d = r.said.first[key]; {
+			case d.Part == string(delta.Heading) || d.Part == string(delta.Markup):
+				// It asks nothing by itself.
+			case d.Removed > 0 && !r.Dropped:
+				r.left = append(r.left, rules.Unproposed{Delta: d, Category: "", Reason: "a later version does not say it any more"})
+			case r.Earlier.asked(key):
+				done[key] = true
+			case r.Model != nil && asksNothing(d.Text):
+				done[key] = true
+				r.left = append(r.left, rules.Unproposed{Delta: d, Category: delta.OtherCategory, Reason: "it is a heading or data, and no model was asked about it"})
+			default:
+				done[key] = true
+				pending = append(pending, d)
+			}
+		}
+		if r.Model != nil {
+			jobs = r.together(jobs, c, pending)
+		}
+	}
+	if r.Model != nil {
+		jobs = append(jobs, r.aboutUncaught()...)
+	}
+	return jobs
+}
+
+// asksNothing reports whether a sentence is certainly no instruction: a heading, a label
+// of one or two words, a rule, or a variable with nothing but its label.
+func asksNothing(text string) bool {
+	text = strings.Trim(strings.TrimSpace(text[delta.MarkerLength(text):]), "*_ ")
+	if strings.HasPrefix(text, "#") && !strings.Contains(text, "\n") {
+		return true
+	}
+	bare := promptVariable().ReplaceAllString(text, "")
+	if bare != text {
+		label, rest, ok := strings.Cut(bare, ":")
+		return !hasLetters(bare) || ok && !hasLetters(rest) && len(strings.Fields(label)) <= 2
+	}
+	label, ok := strings.CutSuffix(text, ":")
+	return !hasLetters(text) || ok && len(strings.Fields(label)) <= 2
+}
+
+func hasLetters(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 || letter(byte(r)) })
+}
+
+// prompt returns the last version.
+func (r *proposing) prompt() string { return r.last().Text }
+
+func (r *proposing) last() *delta.Change { return &r.history.Changes[len(r.history.Changes)-1] }
+
+// together adds the questions about one version, within the bounds. A version that fits
+// into the question about those before it gets none of its own.
+func (r *proposing) together(jobs []*job, c *delta.Change, deltas []proviso.Delta) []*job {
+	if len(deltas) > maxAsked {
+		for _, d := range deltas[maxAsked:] {
+			r.left = append(r.left, rules.Unproposed{Delta: d, Category: "", Reason: fmt.Sprintf("the version brings more than the %d sentences that a model is asked about", maxAsked)})
+		}
+		r.note(c.Number, "%d sentences of it were not asked about: %d are the most of one version at a time", len(deltas)-maxAsked, maxAsked)
+		deltas = deltas[:maxAsked]
+	}
+	if len(deltas) == 0 {
+		return jobs
+	}
+	size := sizeOf(deltas)
+	if n := len(jobs); n > 0 && len(jobs[n-1].deltas)+len(deltas) <= maxTogether && sizeOf(jobs[n-1].deltas)+size <= maxTogetherSize {
+		jobs[n-1].changes = append(jobs[n-1].changes, c)
+		jobs[n-1].deltas = append(jobs[n-1].deltas, deltas...)
+		deltas = nil
+	}
+	fresh := true
+	for _, d := range deltas {
+		if len(d.Text) > delta.MaxSentence {
+			r.note(c.Number, "line %d: the first %d of %d bytes were shown", d.Line, delta.MaxSentence, len(d.Text))
+		}
+		n := len(jobs)
+		if fresh || len(jobs[n-1].deltas) == maxTogether || sizeOf(jobs[n-1].deltas)+sizeOf([]proviso.Delta{d}) > maxTogetherSize {
+			jobs, fresh = append(jobs, &job{changes: []*delta.Change{c}}), false
+		}
+		j := jobs[len(jobs)-1]
+		j.deltas = append(j.deltas, d)
+	}
+	if len(c.Text) > ask.MaxPromptShown {
+		r.note(c.Number, "the prompt has %d bytes, of which the beginning and the end were shown, %d in all", len(c.Text), ask.MaxPromptShown)
+	}
+	return jobs
+}
+
+// sizeOf is how many bytes of sentences a question has.
+func sizeOf(deltas []proviso.Delta) int {
+	size := 0
+	for _, d := range deltas {
+		size += min(len(d.Text), delta.MaxSentence)
+	}
+	return size
+}
+
+// maxUncaught is how many bad outputs one question is about.
+const maxUncaught = 4
+
+// aboutUncaught makes the questions about bad outputs that nothing catches.
+func (r *proposing) aboutUncaught() []*job {
+	var bad []*trial.Trial
+	for _, id := range r.Uncaught {
+		for i := range r.Trials {
+			if r.Trials[i].ID == id && r.Trials[i].Label == labelBad {
+				bad = append(bad, &r.Trials[i])
+			}
+		}
+	}
+	var deltas []proviso.Delta
+	for _, u := range delta.Split(r.prompt()) {
+		if d, ok := r.said.first[u.Key]; ok && !asksNothing(d.Text) && sizeOf(append(deltas, d)) <= maxTogetherSize {
+			deltas = append(deltas, d)
+		}
+	}
+	var jobs []*job
+	for ; len(bad) > 0 && len(deltas) > 0; bad = bad[min(len(bad), maxUncaught):] {
+		jobs = append(jobs, &job{changes: []*delta.Change{r.last()}, deltas: deltas, bad: bad[:min(len(bad), maxUncaught)]})
+	}
+	return jobs
+}
+
+// runAll asks about the sentences of a job. If no answer about several versions together
+// can be used, it asks about each of them, so that one does not hold up the others. It
+// returns the finished parts.
+func (j *job) runAll(ctx context.Context, r *proposing) []*job {
+	j.run(ctx, r)
+	var e *proviso.Error
+	unreachable := errors.As(j.report.Err, &e) && e.Code == proviso.Unavailable
+	if j.report.Err == nil || unreachable || len(j.changes) == 1 || len(j.deltas) > 0 || ctx.Err() != nil {
+		return []*job{j}
+	}
+	var parts []*job
+	for _, c := range j.changes {
+		part := &job{changes: []*delta.Change{c}}
+		for _, d := range j.asked {
+			if d.Version == c.Number {
+				part.deltas = append(part.deltas, d)
+			}
+		}
+		if len(parts) == 0 {
+			part.report.Spent = j.report.Spent
+		}
+		part.run(ctx, r)
+		parts = append(parts, part)
+	}
+	return parts
+}

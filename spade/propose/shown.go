@@ -1,0 +1,273 @@
+package propose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/spade/trial"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// The labels of trials.
+const (
+	labelGood = "1"
+	labelBad  = "0"
+)
+
+// Limits of what a model is shown beside the prompt.
+const (
+	shownEach     = 2       // good outputs, and bad ones
+	maxMoreShown  = 6       // outputs in the feedback
+	maxShownText  = 6 << 10 // bytes of an output
+	maxShownValue = 1 << 10 // bytes of the value of a variable
+	maxShownVars  = 3 << 10 // bytes of the values of an output
+	maxShownPaths = 30      // lines about one variable
+	maxShownKnown = 60      // assertions that there are already
+	maxShownCheck = 200     // bytes of one of them
+)
+
+// material returns the material of the second question.
+func (j *job) material(r *proposing, list []DeltaCriterion, shown []*trial.Trial) []ask.Piece {
+	criteria := make([]*value.Object, len(list))
+	for i, c := range list {
+		criteria[i] = value.ObjectOf("n", float64(i+1), "criterion", c.Text, "category", c.Category, "sentence", excerpt.Head(c.Delta.Text, delta.MaxSentence), "vague", c.Vague)
+	}
+	all := slices.Clone(r.known)
+	for i := range j.candidates {
+		all = append(all, known{Candidate: &j.candidates[i]})
+	}
+	return []ask.Piece{
+		{Name: "prompt", Text: format.MiddleOut(r.prompt(), ask.MaxPromptShown)}, {Name: "variables", Text: ask.JSONLines(r.variables())},
+		{Name: "outputs", Text: ask.JSONLines(r.outputs(shown))}, {Name: "known", Text: ask.JSONLines(shownChecks(all))}, {Name: "criteria", Text: ask.JSONLines(criteria)},
+	}
+}
+
+// shown returns the outputs that the model sees with a question: two good and two bad
+// ones, those with a note first, of different cases if there are some. Without labels
+// that is the first output. For outputs that nothing catches, the bad ones are these.
+func (r *proposing) shown(j *job) []*trial.Trial {
+	var list []*trial.Trial
+	add := func(label string) {
+		var first *trial.Trial
+		for range shownEach {
+			var best *trial.Trial
+			for i := range r.Trials {
+				t := &r.Trials[i]
+				if t.Label == label && t != first && (best == nil || worth(first, t) > worth(first, best)) {
+					best = t
+				}
+			}
+			if best == nil {
+				return
+			}
+			list, first = append(list, best), best
+		}
+	}
+	add(labelGood)
+	if j.bad != nil {
+		return append(list, j.bad...)
+	}
+	add(labelBad)
+	if len(list) == 0 && len(r.Trials) > 0 {
+		list = append(list, &r.Trials[0])
+	}
+	return list
+}
+
+// worth is how much an output shows: a note says why its label is what it is, and another
+// case than that of the first output shows more.
+func worth(first, t *trial.Trial) int {
+	n := 0
+	if t.Note != "" {
+		n += 2
+	}
+	if first != nil && value.Stringify(first.Vars) != value.Stringify(t.Vars) {
+		n++
+	}
+	return n
+}
+
+// outputs are trials as the model sees them.
+func (r *proposing) outputs(list []*trial.Trial) []*value.Object {
+	objects := make([]*value.Object, len(list))
+	for i, t := range list {
+		o := value.ObjectOf("id", t.ID)
+		switch t.Label {
+		case labelGood:
+			o.Set("label", "good")
+		case labelBad:
+			o.Set("label", "bad")
+		}
+		if t.Note != "" {
+			o.Set("note", excerpt.Head(t.Note, maxCriterion))
+		}
+		if t.Vars.Len() > 0 {
+			o.Set("variables", shownValues(t.Vars))
+		}
+		o.Set("output", format.MiddleOut(t.Text(), maxShownText))
+		objects[i] = o
+	}
+	return objects
+}
+
+// shownValues are the values of variables, shortened.
+func shownValues(vars *value.Object) *value.Object {
+	o, size := value.NewObject(vars.Len()), 0
+	for name, v := range vars.All() {
+		text, isText := v.(string)
+		if !isText {
+			text = value.Stringify(v)
+		}
+		short := format.MiddleOut(text, min(maxShownValue, max(maxShownVars-size, 64)))
+		if size += len(short); short == text && !isText {
+			o.Set(name, v)
+		} else {
+			o.Set(name, short)
+		}
+	}
+	return o
+}
+
+// variables describes the variables of the prompt and of the outputs: their types, and
+// what is in objects and lists.
+func (r *proposing) variables() []*value.Object {
+	names := shownVars(r.prompt())
+	for i := range r.Trials {
+		for name := range r.Trials[i].Vars.All() {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	list := make([]*value.Object, len(names))
+	for i, name := range names {
+		list[i] = value.ObjectOf("name", name)
+		kinds, inside := r.kindsOf(name)
+		if len(kinds) > 0 {
+			list[i].Set("type", strings.Join(kinds, " or "))
+		}
+		if inside.Len() > 0 {
+			list[i].Set("inside", inside)
+		}
+	}
+	return list
+}
+
+// kindsOf returns the types of the values of a variable, and of what is in them by its
+// path, such as items[].price.
+func (r *proposing) kindsOf(name string) (kinds []string, inside *value.Object) {
+	inside = value.NewObject(4)
+	missing := false
+	for i := range r.Trials {
+		v, ok := r.Trials[i].Vars.Get(name)
+		if !ok {
+			missing = true
+			continue
+		}
+		if kind := kindOf(v); !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+		addPaths(inside, "", v)
+	}
+	if missing && len(kinds) > 0 {
+		kinds = append(kinds, "missing")
+	}
+	return kinds, inside
+}
+
+func addPaths(inside *value.Object, path string, v any) {
+	add := func(path string, v any) {
+		if inside.Len() < maxShownPaths && !inside.Has(path) {
+			inside.Set(path, kindOf(v))
+		}
+		addPaths(inside, path, v)
+	}
+	switch v := v.(type) {
+	case *value.Object:
+		for key, e := range v.All() {
+			add(strings.TrimPrefix(path+"."+key, "."), e)
+		}
+	case []any:
+		for _, e := range v[:min(len(v), 3)] {
+			add(path+"[]", e)
+		}
+	}
+}
+
+// kindOf names the type of a value.
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil, value.Undefined:
+		return "null"
+	case string:
+		return "text"
+	case float64:
+		return "number"
+	case bool:
+		return "true or false"
+	case []any:
+		return "list"
+	}
+	return "object"
+}
+
+// known is a candidate that there is already.
+type known struct {
+	*proviso.Candidate
+	wrong string // which good outputs it fails, if they are too many
+}
+
+// knownBefore returns the candidates that there are before a model is asked. Those that
+// need no model and no code are tried, so that the model knows which decide wrongly.
+func (r *proposing) knownBefore(ctx context.Context) []known {
+	var list []known
+	same := map[string]bool{}
+	add := func(all []proviso.Candidate) {
+		for i := range all {
+			c := &all[i]
+			key := candidate.Check(c)
+			if same[key] || len(list) == maxShownKnown {
+				continue
+			}
+			same[key] = true
+			k := known{Candidate: c}
+			if _, isCode := candidate.PythonFunction(c.Assertion); !isCode {
+				if t, problem, _ := tryCandidate(ctx, c, r.Compiler, nil, r.Trials); problem == "" && t.strict(r.Tau) {
+					k.wrong = fmt.Sprintf("it fails %d of %d good outputs", len(t.wrong), t.good)
+				}
+			}
+			list = append(list, k)
+		}
+	}
+	if r.rules != nil {
+		add(r.rules.Candidates)
+	}
+	add(r.Earlier.Candidates)
+	return list
+}
+
+// shownChecks are candidates as the model sees those that there are already.
+func shownChecks(all []known) []*value.Object {
+	var list []*value.Object
+	for _, k := range all[:min(len(all), maxShownKnown)] {
+		o := value.ObjectOf("name", k.Name)
+		if base := strings.TrimPrefix(k.Assertion.Type, "not-"); base == candidate.JudgeType || base == candidate.PythonType {
+			o.Set("says", excerpt.Head(k.Description, maxShownCheck))
+		} else {
+			o.Set("check", excerpt.Head(fmt.Sprintf("%s %s", k.Assertion.Type, value.Stringify(k.Assertion.Value)), maxShownCheck))
+		}
+		if k.wrong != "" {
+			o.Set("wrong", k.wrong)
+		}
+		list = append(list, o)
+	}
+	return list
+}

@@ -1,0 +1,154 @@
+package propose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/trial"
+)
+
+// tried is how a candidate decided labelled outputs.
+type tried struct {
+	good, bad int    // outputs that it decided
+	wrong     []miss // good ones that it fails
+	caught    []int  // bad ones that it fails, by their place among the trials
+}
+
+// miss is a good output that a candidate fails.
+type miss struct {
+	at     int // its place among the trials
+	reason string
+}
+
+// add adds a verdict on a trial.
+func (t *tried) add(at int, label string, passed bool, reason string) {
+	switch label {
+	case labelGood:
+		if t.good++; !passed {
+			t.wrong = append(t.wrong, miss{at, reason})
+		}
+	case labelBad:
+		if t.bad++; !passed {
+			t.caught = append(t.caught, at)
+		}
+	}
+}
+
+// strict reports whether it fails more than the share tau of the good outputs.
+func (t *tried) strict(tau float64) bool { return float64(len(t.wrong)) > tau*float64(t.good)+1e-9 }
+
+// silent reports whether it failed nothing, although bad outputs were there.
+func (t *tried) silent() bool { return t.bad > 0 && len(t.wrong)+len(t.caught) == 0 }
+
+// enoughGood is how many good outputs show that a candidate is of no use.
+const enoughGood = 8
+
+// hopeless reports whether it fails more than half of many good outputs.
+func (t *tried) hopeless() bool { return t.good >= enoughGood && 2*len(t.wrong) > t.good }
+
+// better reports whether it decides the labelled outputs better than another candidate:
+// within tau rather than not, then by the bad outputs less the good ones that fail.
+func (t *tried) better(o *tried, tau float64) bool {
+	if t.strict(tau) != o.strict(tau) {
+		return o.strict(tau)
+	}
+	return len(t.caught)-len(t.wrong) > len(o.caught)-len(o.wrong)
+}
+
+// examples returns the places of two good outputs that it fails.
+func (t *tried) examples() []int {
+	var list []int
+	for _, m := range t.wrong[:min(len(t.wrong), shownEach)] {
+		list = append(list, m.at)
+	}
+	return list
+}
+
+// failures describes the good outputs that it fails.
+func (t *tried) failures(trials []trial.Trial) string {
+	var some []string
+	for _, m := range t.wrong[:min(len(t.wrong), shownEach)] {
+		text := trials[m.at].ID
+		if m.reason != "" {
+			text += " (" + excerpt.Line(m.reason, 160) + ")"
+		}
+		some = append(some, text)
+	}
+	return fmt.Sprintf("%d of %d good outputs, such as %s", len(t.wrong), t.good, strings.Join(some, " and "))
+}
+
+// weak explains why a candidate that can be used decides good outputs wrongly; "" if it
+// does not.
+func (w *writing) weak(x *entry) string {
+	if x.problem != "" || !x.tried.strict(w.Tau) {
+		return ""
+	}
+	return "it fails " + x.tried.failures(w.Trials) + ", which people found good: what it decides is not what the criterion asks, or it reads it too strictly"
+}
+
+// open returns the bad trials that no candidate of the question catches, leaving out those
+// that fail too many good ones; nil if a person has labelled none, or all are caught.
+func (w *writing) open() []int {
+	var list []int
+	for i := range w.Trials {
+		t := &w.Trials[i]
+		if t.Label != labelBad || w.bad != nil && !slices.Contains(w.bad, t) {
+			continue
+		}
+		if !slices.ContainsFunc(w.entries, func(x *entry) bool { return !x.tried.strict(w.Tau) && slices.Contains(x.tried.caught, i) }) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// judge decides the judged candidates among entries on the outputs that the model is
+// shown, all of them about one output together. Without a judge, or an answer of it,
+// nothing is known.
+func (w *writing) judge(ctx context.Context, entries []*entry) {
+	if w.Judged == nil {
+		return
+	}
+	var asked []*entry
+	var list []*proviso.Assertion
+	for _, x := range entries {
+		if x.problem == "" && x.object != nil && strings.TrimPrefix(x.candidate.Assertion.Type, "not-") == candidate.JudgeType {
+			asked, list = append(asked, x), append(list, x.candidate.Assertion)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	set, wrong := w.Judged.CompileContext(ctx, list)
+	if len(wrong) > 0 {
+		w.report.Notes = append(w.report.Notes, "judged candidates were not tried: "+wrong[0].Error())
+		return
+	}
+	failed := ""
+	for _, t := range w.shown {
+		if t.Label == "" {
+			continue
+		}
+		verdicts := set.Eval(ctx, &check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: t.Vars})
+		for i := range verdicts {
+			v := &verdicts[i]
+			w.report.Spent.Usage.Add(v.Usage)
+			w.report.Spent.Cost += v.Cost
+			if v.Status == proviso.Errored {
+				failed = v.Reason
+				continue
+			}
+			at := slices.IndexFunc(w.Trials, func(o trial.Trial) bool { return o.ID == t.ID })
+			asked[i].tried.add(at, t.Label, v.Status != proviso.Fail, v.Reason)
+		}
+	}
+	if failed != "" && ctx.Err() == nil {
+		w.report.Notes = append(w.report.Notes, "judged candidates were not tried on all outputs that were shown: "+excerpt.Line(failed, 200))
+	}
+}

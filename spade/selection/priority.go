@@ -1,0 +1,108 @@
+package selection
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/solve"
+)
+
+// TakePriorities adds the pins, bans and costs that stand with the candidates. Those that
+// the options have already come first. Names are those of the matrix; the others are
+// ignored.
+func (o *Options) TakePriorities(list []proviso.Candidate, names []string) {
+	o.Keep, o.Ban = slices.Clone(o.Keep), slices.Clone(o.Ban)
+	own := slices.Concat(o.Keep, o.Ban)
+	costs := maps.Clone(o.Cost)
+	for _, c := range list {
+		if !slices.Contains(names, c.Name) {
+			continue
+		}
+		if !slices.Contains(own, c.Name) {
+			switch {
+			case c.Pin:
+				o.Keep = append(o.Keep, c.Name)
+			case c.Ban:
+				o.Ban = append(o.Ban, c.Name)
+			}
+		}
+		if _, given := costs[c.Name]; c.Cost > 0 && !given {
+			if costs == nil {
+				costs = map[string]int{}
+			}
+			costs[c.Name] = c.Cost
+		}
+	}
+	o.Cost = costs
+}
+
+// ban takes the banned candidates out of the matrix and the implications. What follows
+// from implications through a banned candidate is still true.
+func (s *Selection) ban(implications *[]candidate.Implication) error {
+	o, m := &s.Options, s.Matrix
+	if len(o.Ban) == 0 {
+		return nil
+	}
+	for _, name := range o.Ban {
+		switch {
+		case !slices.Contains(m.Names, name):
+			return proviso.Errorf(proviso.Invalid, "%q is banned, which is no candidate%s", name, format.DidYouMean(name, m.Names))
+		case slices.Contains(o.Keep, name):
+			return proviso.Errorf(proviso.Invalid, "%q is pinned and banned; choose one", name)
+		}
+	}
+	if o.Close {
+		*implications = closed(*implications, m.Names)
+	}
+	left := &matrix.Matrix{Examples: m.Examples, Unlabeled: m.Unlabeled}
+	for j, name := range m.Names {
+		if slices.Contains(o.Ban, name) {
+			s.Banned = append(s.Banned, name)
+			continue
+		}
+		left.Names, left.Cells = append(left.Names, name), append(left.Cells, m.Cells[j])
+		if m.Rest != nil {
+			left.Rest = append(left.Rest, m.Rest[j])
+		}
+	}
+	if len(left.Names) == 0 {
+		return proviso.Errorf(proviso.Invalid, "every candidate is banned, so there is nothing to select from")
+	}
+	s.Matrix = left
+	*implications = slices.DeleteFunc(slices.Clone(*implications), func(p candidate.Implication) bool {
+		return slices.Contains(s.Banned, p.A) || slices.Contains(s.Banned, p.B)
+	})
+	o.Cost = maps.Clone(o.Cost)
+	for _, name := range s.Banned {
+		delete(o.Cost, name)
+	}
+	return nil
+}
+
+// closed adds the implications that follow from others. Those with an unknown name stay,
+// so that their mistake is reported.
+func closed(list []candidate.Implication, names []string) []candidate.Implication {
+	index := map[string]int{}
+	for j, name := range names {
+		index[name] = j
+	}
+	var known [][2]int
+	var out []candidate.Implication
+	for _, p := range list {
+		a, ok := index[p.A]
+		b, also := index[p.B]
+		if ok && also {
+			known = append(known, [2]int{a, b})
+		} else {
+			out = append(out, p)
+		}
+	}
+	for _, p := range solve.Close(len(names), known) {
+		out = append(out, candidate.Implication{A: names[p[0]], B: names[p[1]]})
+	}
+	return out
+}

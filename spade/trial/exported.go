@@ -1,0 +1,122 @@
+package trial
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/spade/internal/exported"
+)
+
+// maxExported bounds a file of JSON, which is read whole, in bytes.
+const maxExported = 256 << 20
+
+// maxPlaces bounds the mistakes in a JSON document that have a place.
+const maxPlaces = 100
+
+// beginsJSON reports whether a file begins as JSON does. No header of a CSV file does.
+func beginsJSON(in *bufio.Reader) bool {
+	head, _ := in.Peek(1 << 10)
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
+	return len(head) > 0 && (head[0] == '{' || head[0] == '[')
+}
+
+// json reads a JSON document, or JSON Lines under another name.
+func (r *trialReader) json(in io.Reader) {
+	data, err := io.ReadAll(io.LimitReader(in, maxExported+1))
+	switch {
+	case err != nil:
+		r.Mistake(0, "", "%v", err)
+		return
+	case len(data) > maxExported:
+		r.Mistake(0, "", "it is longer than the %d MiB that are read of JSON; JSON Lines may be longer", maxExported>>20)
+		return
+	}
+	doc, err := document.ParseJSON(r.File, data)
+	if err != nil {
+		if isLines(data) {
+			r.jsonLines(bytes.NewReader(data))
+			return
+		}
+		var syntax *document.SyntaxError
+		if errors.As(err, &syntax) {
+			r.Mistakes = append(r.Mistakes, proviso.Mistake{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message})
+		} else {
+			r.Mistake(0, "", "%v", err)
+		}
+		return
+	}
+	list, at, isList := exported.Unwrap(doc.Root)
+	if len(list) == 0 {
+		return
+	}
+	entries := make([]exported.Entry, len(list))
+	for i, e := range list {
+		entries[i] = exported.Entry{Value: e, At: func() proviso.Place {
+			if !isList {
+				return doc.Place("")
+			}
+			return doc.Place(document.Join(at, i))
+		}}
+	}
+	if exported.Of(list[0]) != nil {
+		r.exported(entries)
+		return
+	}
+	// A place is found by reading the document from its start, so not for endless mistakes.
+	r.lineOf = func(entry int) int {
+		if len(r.Mistakes) > maxPlaces {
+			return 0
+		}
+		return entries[entry].At().Line
+	}
+	for i, e := range entries {
+		in := at
+		if isList {
+			in = document.Join(at, i)
+		}
+		place := func(pointer string, key bool) proviso.Place {
+			switch {
+			case len(r.Mistakes) > maxPlaces:
+				return proviso.Place{File: r.File}
+			case key:
+				return doc.KeyPlace(in + pointer)
+			}
+			return doc.Place(in + pointer)
+		}
+		if r.object(i, e.Value, place); r.ended {
+			return
+		}
+	}
+}
+
+// isLines reports whether the first line is JSON by itself.
+func isLines(data []byte) bool {
+	line, _, more := bytes.Cut(bytes.TrimSpace(data), []byte("\n"))
+	if !more {
+		return false
+	}
+	_, err := document.ParseJSON("", line)
+	return err == nil
+}
+
+// exported reads the outputs of another tool.
+func (r *trialReader) exported(entries []exported.Entry) {
+	list, notes, mistakes := exported.Of(entries[0].Value).Outputs(entries)
+	if r.note != nil {
+		for _, n := range notes {
+			r.note(n)
+		}
+	}
+	r.n += len(entries)
+	r.Mistakes = append(r.Mistakes, mistakes...)
+	for _, o := range list {
+		t := Trial{ID: o.ID, Label: o.Label, Output: o.Value, Prompt: o.Prompt, HasPrompt: o.Prompt != "", Vars: o.Vars}
+		if r.ended = !r.each(t); r.ended {
+			return
+		}
+	}
+}
