@@ -15,7 +15,7 @@ var _ store.Rates = (*DB)(nil)
 // How rates are learnt. One block of permits is for blockOf at the rate of all processes, so
 // that a refusal slows all of them within about that time.
 const (
-	blockOf    = 250 * time.Millisecond
+	blockOf    = 100 * time.Millisecond
 	mostBlock  = 100
 	counted    = time.Second // the window in which requests are counted
 	slowest    = 0.05        // requests a second
@@ -23,7 +23,7 @@ const (
 	growth     = 0.05        // of the rate at the last refusal, or of a higher rate, each second
 	forgetRate = 4           // times that rate, without a refusal, is no limit
 
-	// An endpoint that nobody asked of late begins slowly: its rate doubles with each block,
+	// An endpoint that nobody asked of late begins slowly: its rate doubles each quarter of a second,
 	// up to one that is no limit. Otherwise the first refusals of all processes came at once.
 	firstRate = 64
 	noLimit   = 4000
@@ -90,7 +90,7 @@ func (e *endpointRate) grow(now time.Time) {
 		return
 	}
 	if e.refusedAt == 0 {
-		if e.rate *= math.Exp2(now.Sub(e.grown).Seconds() / blockOf.Seconds()); e.rate > noLimit {
+		if e.rate *= math.Exp2(4 * now.Sub(e.grown).Seconds()); e.rate > noLimit {
 			e.rate = 0
 		}
 		e.grown = now
@@ -177,7 +177,7 @@ func (d *DB) LowerRate(ctx context.Context, r store.RateRefusal) error {
 // lower lowers the rate. Without one, it is what was sent of late.
 func (e *endpointRate) lower(now time.Time) {
 	// What was sent is known late, and the rate may not have been used up.
-	sent := max(e.before, e.used/max(now.Sub(e.window), blockOf).Seconds(), e.refusedAt, 1)
+	sent := max(e.before, e.used/max(now.Sub(e.window), counted/4).Seconds(), e.refusedAt, 1)
 	if e.rate > 0 {
 		sent = min(sent, e.rate)
 	}

@@ -22,14 +22,14 @@ var rateTests = []test{
 			b.Helper()
 			b.ok(rates.LowerRate(b.Context(), store.RateRefusal{Endpoint: "e", Ago: ago, Wait: wait}))
 		}
-		b.equal("it begins slowly", take(0, 0), store.Permits{Limited: true, N: 16, Every: time.Second / 64, For: 500 * time.Millisecond})
+		b.equal("it begins slowly", take(0, 0), store.Permits{Limited: true, N: 6, Every: time.Second / 64, For: 100*time.Millisecond + 6*(time.Second/64)})
 		b.clock.add(2 * time.Second)
 		b.equal("no limit yet", take(80, 0).Limited, false)
 		b.clock.add(time.Second)
 		refuse(0, 0) // 80 were sent in a second: 56 are allowed
 		first, second := take(0, 0), take(0, 0)
-		b.equal("block", first, store.Permits{Limited: true, N: 14, Every: time.Second / 56, For: 250*time.Millisecond + 14*(time.Second/56)})
-		b.equal("the next block begins where the first ends", second.Wait.Round(time.Millisecond), 250*time.Millisecond)
+		b.equal("block", first, store.Permits{Limited: true, N: 5, Every: time.Second / 56, For: 100*time.Millisecond + 5*(time.Second/56)})
+		b.equal("the next block begins where the first ends", second.Wait.Round(time.Millisecond), 89*time.Millisecond)
 		refuse(0, 0) // permits of before may still be used
 		b.equal("not lowered again", take(0, 0).Every, time.Second/56)
 		b.clock.add(time.Second)
@@ -46,7 +46,7 @@ var rateTests = []test{
 		b.clock.add(2 * time.Minute)
 		b.equal("forgotten", take(0, 0).Every, time.Second/64)
 		b.clock.add(2 * time.Second)
-		b.equal("what is configured", take(0, 600), store.Permits{Limited: true, N: 2, Every: 100 * time.Millisecond, For: 450 * time.Millisecond})
+		b.equal("what is configured", take(0, 600), store.Permits{Limited: true, N: 1, Every: 100 * time.Millisecond, For: 200 * time.Millisecond})
 		b.equal("another endpoint", must(rates.TakePermits(b.Context(), store.PermitRequest{Endpoint: "other"}))(b).Wait, time.Duration(0))
 		_, err := rates.TakePermits(b.Context(), store.PermitRequest{Endpoint: strings.Repeat("x", store.MaxName+1)})
 		b.wants(proviso.Limit, err)
