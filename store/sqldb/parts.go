@@ -13,9 +13,11 @@ import (
 // row of run_part. What a process took is its own until its work ends or its lease does.
 
 // joinRun finds a running run with parts that nobody took, which this process does not
-// execute; ok is false if there is none.
+// execute; ok is false if there is none. A worker of an earlier version executes a run as a
+// whole, and takes no part.
 func (d *DB) joinRun(ctx context.Context) (run runRow, ok bool, err error) {
 	id, found, err := d.notMine(ctx, `SELECT id FROM run WHERE status = 'running' AND parts > 0 AND due <= ?
+		AND EXISTS (SELECT 1 FROM run_part p WHERE p.run = run.seq AND p.owner <> '')
 		AND parts > (SELECT count(*) FROM run_part p WHERE p.run = run.seq AND (p.done = 1 OR p.owner <> '')) ORDER BY seq LIMIT 100`, micros(d.now()))
 	if err != nil || !found {
 		return run, false, err

@@ -1,3 +1,4 @@
+-- old servers: keep running
 -- As step 011 of SQLite.
 ALTER TABLE run ADD COLUMN part_rows BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE run ADD COLUMN parts BIGINT NOT NULL DEFAULT 0;
