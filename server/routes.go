@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -148,7 +149,8 @@ func runRoutes() []*route {
 			Summary: "A run, with its results once it has ended", Params: []param{run, {Name: "results", Kind: "string", Enum: []string{"no"}, Doc: "no leaves out results and judges, for which the server reads every row"}}, Response: typeOf[Run]()},
 		{Method: http.MethodGet, Path: "/v1/runs/{run}/results", ID: "list-results", Scope: store.Read, Status: http.StatusOK,
 			Handle: (*Server).listResults, Summary: "List the finished rows of a run in the order of their index", Response: typeOf[ResultList](),
-			Params: slices.Concat([]param{run, verdict, {Name: "assertion", Kind: "string", Doc: "Only rows with a verdict on this assertion; status is then that of the verdict"}}, paging)},
+			Params: slices.Concat([]param{run, verdict, {Name: "assertion", Kind: "string", Doc: "Only rows with a verdict on this assertion; status is then that of the verdict"},
+				{Name: "rows", Kind: "string", Doc: fmt.Sprintf("Only rows with these indices: numbers and ranges with commas, such as 0-4,7,12-, at most %d", store.MaxRanges)}}, paging)},
 		{Method: http.MethodGet, Path: "/v1/runs/{run}/results/{index}", ID: "get-result", Scope: store.Read, Status: http.StatusOK,
 			Handle: (*Server).getResult, Summary: "One finished row", Params: []param{run, in("index", "Of the row, from 0")}, Response: typeOf[map[string]any]()},
 		{Method: http.MethodGet, Path: "/v1/runs/{run}/file", ID: "get-run-file", Scope: store.Read, Status: http.StatusOK, MediaType: mediaRun, Stream: true,

@@ -20,7 +20,7 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 	defer running.Dec()
 	defer s.hub.changed(job.Run.ID)
 	started := time.Now()
-	err := s.execute(ctx, job.Run)
+	err := s.execute(ctx, job)
 	end := "done"
 	switch {
 	case ctx.Err() != nil:
@@ -52,8 +52,10 @@ func publicError(err error) error {
 	return proviso.Errorf(proviso.Internal, "a defect, or a failure of the system: see the log of the server")
 }
 
-// execute runs the suite of a run on the account of its key.
-func (s *Server) execute(ctx context.Context, r store.Run) error {
+// execute runs the suite of a run, or the parts of it that this process takes, on the
+// account of its key.
+func (s *Server) execute(ctx context.Context, job store.Job) error {
+	r := job.Run
 	if s.o.Runner == nil {
 		return store.Permanent(proviso.Errorf(proviso.Unsupported, "this server runs no suites"))
 	}
@@ -89,6 +91,10 @@ func (s *Server) execute(ctx context.Context, r store.Run) error {
 		return err
 	}
 	e.Earlier = func(take func(int, []byte) error) error { return eachRow(ctx, kept, r.ID, take) }
+	e.Take = job.Take
+	e.Finished = func(p store.Part, take func(int, []byte) error) error {
+		return eachSelected(ctx, kept, r.ID, store.ResultFilter{Bare: true, Rows: []store.RowRange{p.RowRange}}, func(r *store.Result) error { return take(r.Index, r.JSON) })
+	}
 	e.Keep = func(ctx context.Context, row store.Result) error { return s.keepRow(ctx, r, account, row) }
 	ctx, task := s.withTurns(ctx, key.ID)
 	defer task.End()

@@ -245,7 +245,8 @@ type Replies interface {
 
 // Work executes one job until it is done or ctx ends, which happens when the
 // run is cancelled and when Jobs stops. It must store finished rows with
-// AddResults as it goes, and begin with FinishedRows.
+// AddResults as it goes, and begin with FinishedRows. Of a divided run it executes the parts
+// that [Job.Take] gives it, until there are none.
 //
 // The result decides the status of the run: nil makes it done; after an error
 // it is queued and tried again, up to MaxAttempts times, and then failed.
@@ -263,6 +264,10 @@ type Jobs interface {
 	// once. If only one process may work on a store, the error for a second one
 	// is Refused. Start may be called again after Stop; the end of ctx does not
 	// stop the jobs.
+	//
+	// Several processes execute the parts of a divided run at once, with one job each. The
+	// run is done when all of its parts are. What a process has taken when it is killed
+	// or stopped, or when its work fails, is taken by others.
 	Start(ctx context.Context, work Work) error
 	// Stop ends the contexts of all work and waits for it, no longer than ctx.
 	// The runs continue at the next Start.
@@ -273,6 +278,10 @@ type Jobs interface {
 type Job struct {
 	Run     Run
 	Attempt int // from 1; work that was stopped or killed is not counted
+	// Take takes the first part of a divided run, from a row on, that no process has, for this
+	// job; ok is false if there is none. The parts of a job are done when its work returns nil.
+	// It is nil if the run is not divided.
+	Take func(ctx context.Context, from int) (p Part, ok bool, err error)
 }
 
 // Waiting counts the runs of a project that have not ended.
