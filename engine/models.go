@@ -25,7 +25,7 @@ type models struct {
 // newModels prepares what providers share. Recording and replaying bypass the caches,
 // and a replay has no budget because it costs nothing.
 func newModels(o *Options, known *secrets.Set) *models {
-	m := &models{limits: new(provider.Limits)}
+	m := &models{limits: &provider.Limits{Shared: o.Limits.Shared}}
 	recording := o.Engines.Cassette
 	replays := recording != nil && recording.Replays()
 	if o.Policy.Budget != nil && !replays {

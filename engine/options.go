@@ -107,6 +107,9 @@ type Limits struct {
 	run.Limits
 	Calls   int // in flight to one endpoint; Concurrency if 0
 	Workers int // calls of confined code at a time; the number of processors if 0
+	// Shared limits the rates of endpoints together with other processes; nil limits them in
+	// this one.
+	Shared provider.SharedRates
 }
 
 // Observers are callbacks for events of an [Engine]. All of them may be nil.

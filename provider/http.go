@@ -220,6 +220,22 @@ func (e *endpoint) wait(attempt int, after time.Duration) time.Duration {
 	return d + time.Duration(rand.Int64N(int64(d)/4+1))
 }
 
+// await waits until the rates of the endpoint allow a request of that many tokens.
+func (e *endpoint) await(ctx context.Context, tokens float64) error {
+	d := e.gate.delay(e.now(), tokens)
+	if e.gate.shared != nil {
+		shared, err := e.gate.shared.delay(ctx, e.now)
+		if err != nil {
+			return err
+		}
+		d = max(d, shared)
+	}
+	if d <= 0 {
+		return nil
+	}
+	return e.sleep(ctx, d)
+}
+
 // attempt makes one attempt, when the endpoint's limits allow it.
 func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply, error) {
 	if err := e.gate.err(); err != nil {
@@ -230,10 +246,8 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 	}
 	defer e.gate.leave()
 	estimate := float64(len(data)) / 4 // approximate bytes of a token
-	if d := e.gate.delay(e.now(), estimate); d > 0 {
-		if err := e.sleep(ctx, d); err != nil {
-			return reply{}, err
-		}
+	if err := e.await(ctx, estimate); err != nil {
+		return reply{}, err
 	}
 	if err := e.gate.err(); err != nil {
 		return reply{}, err
@@ -252,7 +266,7 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 	if r.latency == unmeasured {
 		r.latency = end.Sub(start)
 	}
-	e.report(err, start, end)
+	e.report(ctx, err, start, end)
 	if err == nil {
 		e.gate.settle(usedTokens(r.Object) - estimate)
 	}
@@ -260,14 +274,18 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 }
 
 // report passes the result of an attempt to the gate.
-func (e *endpoint) report(err error, start, end time.Time) {
+func (e *endpoint) report(ctx context.Context, err error, start, end time.Time) {
 	var f *fault
 	switch {
 	case err == nil:
 		e.gate.succeeded(start, end, end.Sub(start))
 	case !errors.As(err, &f) || f.status == 0:
 	case f.overloaded():
-		e.gate.refused(start, end)
+		if f.status == http.StatusTooManyRequests && e.gate.shared.refused(ctx, end.Sub(start), f.after) {
+			e.gate.heard() // all processes slow down together
+		} else {
+			e.gate.refused(start, end)
+		}
 		if f.after > 0 && f.after <= e.timeout {
 			e.gate.pause(end.Add(f.after))
 		}

@@ -136,10 +136,8 @@ func (p *httpCall) attempt(ctx context.Context, e *endpoint, c *call) (*callAnsw
 		return nil, err
 	}
 	defer e.gate.leave()
-	if d := e.gate.delay(e.now(), float64(len(c.body))/4); d > 0 {
-		if err := e.sleep(ctx, d); err != nil {
-			return nil, err
-		}
+	if err := e.await(ctx, float64(len(c.body))/4); err != nil {
+		return nil, err
 	}
 	if err := e.gate.err(); err != nil {
 		return nil, err
@@ -147,7 +145,7 @@ func (p *httpCall) attempt(ctx context.Context, e *endpoint, c *call) (*callAnsw
 	start := e.now()
 	a, err := p.send(ctx, e, c)
 	end := e.now()
-	e.report(err, start, end)
+	e.report(ctx, err, start, end)
 	if err == nil && a.latency == 0 {
 		a.latency = end.Sub(start)
 	}

@@ -12,6 +12,9 @@ import (
 // opened with the same Limits share it. The zero value is empty. It is safe for
 // concurrent use.
 type Limits struct {
+	// Shared is what other processes know of the endpoints; nil shares nothing.
+	Shared SharedRates
+
 	mu    sync.Mutex
 	gates map[string]*gate
 }
@@ -27,11 +30,17 @@ func (l *Limits) gate(key string, most int, rpm, tpm float64) *gate {
 			l.gates = map[string]*gate{}
 		}
 		g = &gate{most: most, limit: float64(most)}
+		if l.Shared != nil {
+			g.shared = newSharedRate(l.Shared, key)
+		}
 		l.gates[key] = g
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.requests.lower(rpm)
+	if g.shared != nil {
+		g.shared.lower(rpm)
+	}
 	g.tokens.lower(tpm)
 	return g
 }
@@ -56,6 +65,7 @@ type gate struct {
 	window    window
 	answered  bool // the endpoint has responded at least once
 	stopped   error
+	shared    *sharedRate // with other processes; nil if there are none
 }
 
 // enter waits for a place among the requests in flight.

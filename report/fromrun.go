@@ -26,6 +26,9 @@ func (m *Meta) Header() runfile.Header {
 	if m.Folder != "" {
 		o.Set("folder", m.Folder)
 	}
+	if m.On != "" {
+		o.Set("on", m.On)
+	}
 	m.setOrigin(o)
 	return runfile.Header{Version: m.Version, Suite: m.Suite, Started: m.Started, Meta: o}
 }
@@ -60,6 +63,7 @@ func FromRun(r *runfile.Reader) (*Meta, *Summary, error) {
 	m.Config, _ = h.Meta.At("config").(*value.Object)
 	m.Planned, m.Folder = integer(h.Meta, "rows"), h.Meta.Text("folder")
 	m.Revision, m.Hashes = OriginOf(h.Meta)
+	m.On = h.Meta.Text("on")
 	columns, _ := h.Meta.At("columns").([]any)
 	for _, v := range columns {
 		o, _ := v.(*value.Object)

@@ -29,6 +29,8 @@ type Meta struct {
 	// [AssertionJSON]; nil means the case as a whole. It may be nil.
 	Place func(test int, assertion []byte) (file string, line int)
 
+	On string // the address of the run on the server that executes it; "" if it ran here
+
 	Revision Revision // of the repository that the suite is in
 	Hashes   Hashes   // of the input
 

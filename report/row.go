@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -40,6 +41,22 @@ func AppendRow(dst []byte, index int, r *proviso.Result, meta *Meta) []byte {
 	e.measures(r)
 	e.repeat(r.Case)
 	return append(e.b, '}')
+}
+
+// AppendRenamed appends a row that [AppendRow] made for one run as a row of another one;
+// false if it is none of the first run.
+func AppendRenamed(dst, row []byte, from, to string) ([]byte, bool) {
+	const name = `,"id":`
+	at := bytes.IndexByte(row, ',')
+	quoted := value.AppendQuoted(nil, from)
+	head := append([]byte(name), quoted[:len(quoted)-1]...)
+	if head = append(head, '/'); at < 0 || !bytes.HasPrefix(row[at:], head) {
+		return dst, false
+	}
+	dst = append(append(dst, row[:at]...), name...)
+	dst = value.AppendQuoted(dst, to)
+	dst = append(dst[:len(dst)-1], '/')
+	return append(dst, row[at+len(head):]...), true
 }
 
 // encoder appends the parts of a row. Objects that occur twice in a row, such as

@@ -47,9 +47,12 @@ func (o *Outcome) Close() error {
 // finished. When ctx ends, rows in flight are dropped and finished rows stay.
 // The error is why the run could not be stored; the rows finished until then
 // are on disk.
-func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
+func (p *Plan) Run(ctx context.Context) (*Outcome, error) { return p.perform(ctx, nil) }
+
+// perform runs the rows, or fetches them from where they are run.
+func (p *Plan) perform(ctx context.Context, remote *Remote) (*Outcome, error) {
 	begun := time.Now()
-	e, err := p.start(p.started())
+	e, err := p.start(p.started(), remote)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +60,11 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	if p.o.Timeout > 0 {
 		e.deadline = begun.Add(p.o.Timeout)
 	}
-	runErr := e.rows(ctx)
+	do := e.rows
+	if remote != nil {
+		do = e.collect
+	}
+	runErr := do(ctx)
 	e.metrics.finish(context.WithoutCancel(ctx), e.summary)
 	out := &Outcome{
 		Run: proviso.Run{
@@ -91,6 +98,8 @@ type execution struct {
 	kept      []*prepared  // the cases; nil if they are read from the suite
 	deadline  time.Time    // deadline of the run; zero if it has none
 	done      map[int]bool // rows of an earlier run that are taken over
+	shares    shares
+	remote    *Remote // where the rows are run; nil if here
 
 	mu     sync.Mutex // guards the fields below, summary and metrics
 	groups map[int]*group
@@ -103,14 +112,18 @@ func (p *Plan) shownConfig() *value.Object {
 	return o
 }
 
-func (p *Plan) start(started time.Time) (*execution, error) {
-	e := &execution{p: p, groups: map[int]*group{}, summary: report.NewSummary(len(p.columns)), metrics: newMetrics(p)}
+func (p *Plan) start(started time.Time, remote *Remote) (*execution, error) {
+	e := &execution{p: p, remote: remote, groups: map[int]*group{}, summary: report.NewSummary(len(p.columns)), metrics: newMetrics(p), shares: shares{take: p.o.Take}}
 	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.shownConfig(), Planned: p.Rows, Types: check.Facts(), Folder: p.o.Folder, Revision: p.o.Revision, Hashes: p.hashes()}
 	for i := range p.columns {
 		e.meta.Columns = append(e.meta.Columns, report.NewColumn(p.columns[i].prompt, p.columns[i].spec))
 	}
+	hash := p.Hash()
+	if remote != nil {
+		hash, e.meta.On = remote.Hash, remote.On
+	}
 	header := e.meta.Header()
-	header.Hash = p.Hash()
+	header.Hash = hash
 	if p.o.Replay != nil {
 		header.ID = p.o.Replay.id(p)
 	}

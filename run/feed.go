@@ -109,7 +109,15 @@ func (e *execution) feed(ctx context.Context, f *feed, selected func(*proviso.Ca
 			e.fail(err)
 			return
 		}
-		if selected(lazy.c) && !e.feedCase(ctx, f, lazy) {
+		mine, err := e.mine(ctx, lazy.c.Index*len(e.p.columns))
+		if err != nil {
+			e.fail(err)
+			return
+		}
+		if e.shares.none {
+			return
+		}
+		if mine && selected(lazy.c) && !e.feedCase(ctx, f, lazy) {
 			return
 		}
 	}

@@ -133,6 +133,11 @@ type Task struct {
 	// They count as finished, like those of Resume. Nil if there was no attempt.
 	Earlier func(take func(index int, row []byte) error) error
 
+	// Take takes the first part, from a row on, that no other process runs; ok is false
+	// if there is none. With it the run has the rows of these parts only, and Earlier is
+	// not used: see [Plan.Divide]. Nil runs all rows.
+	Take func(ctx context.Context, from int) (p Part, ok bool, err error)
+
 	Dry             bool // nothing will run: generators and hooks are only compiled, and generated cases stay unknown
 	SkipUnsupported bool // rows that use unsupported features are undecided
 	Warn            bool // warn about probable mistakes, such as undefined variables

@@ -20,7 +20,7 @@ func (e *execution) resume(path string) error {
 		return err
 	}
 	defer r.Close()
-	if h := r.Header(); h.Hash != e.p.Hash() {
+	if h := r.Header(); e.remote == nil && h.Hash != e.p.Hash() || e.remote != nil && !e.p.sameInput(h) {
 		return proviso.Errorf(proviso.Invalid, "run %s was made of another suite, or the suite has changed since: run it anew without --resume", h.ID)
 	}
 	e.done = make(map[int]bool, r.Len())
@@ -41,14 +41,23 @@ func (e *execution) resume(path string) error {
 
 // again reports whether a stored row runs again.
 func (e *execution) again(row []byte) bool {
+	if e.remote != nil {
+		return false
+	}
 	if bytes.Contains(row, []byte(`"type":"max-score"`)) {
 		return true
 	}
 	return e.p.o.RetryErrors && bytes.Contains(row, []byte(`"verdict":"error"`))
 }
 
-// take counts a stored row.
+// take counts a stored row that is not run again.
 func (e *execution) take(index int, row []byte) error {
+	e.done[index] = true
+	return e.countStored(index, row)
+}
+
+// countStored counts a stored row.
+func (e *execution) countStored(index int, row []byte) error {
 	if err := e.summary.AddRow(row); err != nil {
 		return err
 	}
@@ -57,7 +66,6 @@ func (e *execution) take(index int, row []byte) error {
 		return err
 	}
 	o, _ := v.(*value.Object)
-	e.done[index] = true
 	e.metrics.addRow(index, o)
 	return nil
 }
@@ -72,10 +80,10 @@ func (e *execution) taken() {
 // takeEarlier copies the rows of an earlier attempt into a run file of their
 // own.
 func (e *execution) takeEarlier() error {
-	if e.p.o.Earlier == nil {
+	e.done = map[int]bool{}
+	if e.p.o.Earlier == nil || e.p.o.Take != nil {
 		return nil
 	}
-	e.done = map[int]bool{}
 	return e.p.o.Earlier(func(index int, row []byte) error {
 		if e.again(row) {
 			return nil

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -77,7 +78,7 @@ func evaluationRoutes() []*route {
 }
 
 const streamedDoc = "It goes on after the answer, and its result is kept like that of /v1/evaluate. The Location of the answer is the evaluation; its events tell the verdicts. " +
-	"Events are in memory: after keep_s, when the server restarts, and when newer evaluations need the room, there are none (410)."
+	"Events are in memory: after keep_s, when the only server restarts, and when newer evaluations need the room, there are none (410)."
 
 const streamDoc = "The first event is start, with the assertions. Each event verdict is a member of results of /v1/evaluate, with its index and, under marks, where its evidence is in agent_output, in UTF-16 code units. " +
 	"They come as they are decided: what needs no model first. The last event is end: the answer of /v1/evaluate without results, and total_ms. A client that sends Last-Event-ID gets only later events."
@@ -148,7 +149,8 @@ func runRoutes() []*route {
 			Summary: "A run, with its results once it has ended", Params: []param{run, {Name: "results", Kind: "string", Enum: []string{"no"}, Doc: "no leaves out results and judges, for which the server reads every row"}}, Response: typeOf[Run]()},
 		{Method: http.MethodGet, Path: "/v1/runs/{run}/results", ID: "list-results", Scope: store.Read, Status: http.StatusOK,
 			Handle: (*Server).listResults, Summary: "List the finished rows of a run in the order of their index", Response: typeOf[ResultList](),
-			Params: slices.Concat([]param{run, verdict, {Name: "assertion", Kind: "string", Doc: "Only rows with a verdict on this assertion; status is then that of the verdict"}}, paging)},
+			Params: slices.Concat([]param{run, verdict, {Name: "assertion", Kind: "string", Doc: "Only rows with a verdict on this assertion; status is then that of the verdict"},
+				{Name: "rows", Kind: "string", Doc: fmt.Sprintf("Only rows with these indices: numbers and ranges with commas, such as 0-4,7,12-, at most %d", store.MaxRanges)}}, paging)},
 		{Method: http.MethodGet, Path: "/v1/runs/{run}/results/{index}", ID: "get-result", Scope: store.Read, Status: http.StatusOK,
 			Handle: (*Server).getResult, Summary: "One finished row", Params: []param{run, in("index", "Of the row, from 0")}, Response: typeOf[map[string]any]()},
 		{Method: http.MethodGet, Path: "/v1/runs/{run}/file", ID: "get-run-file", Scope: store.Read, Status: http.StatusOK, MediaType: mediaRun, Stream: true,
@@ -223,8 +225,8 @@ func operationRoutes() []*route {
 			MediaType: "text/plain", Summary: "Metrics of the key's project for Prometheus; all of them for admin"},
 		{Method: http.MethodGet, Path: "/healthz", ID: "health", Status: http.StatusOK, Response: typeOf[Health](), Handle: (*Server).health,
 			Summary: "Whether the process lives"},
-		{Method: http.MethodGet, Path: "/readyz", ID: "readiness", Status: http.StatusOK, Response: typeOf[Health](), Handle: (*Server).readiness,
-			Summary: "Whether the server takes requests"},
+		{Method: http.MethodGet, Path: "/readyz", ID: "readiness", Status: http.StatusOK, Response: typeOf[Readiness](), Handle: (*Server).readiness,
+			Summary: "Whether the server takes requests, and how many runs wait"},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/turns"
@@ -24,9 +25,13 @@ func eachRow(ctx context.Context, kept store.Runs, run string, do func(index int
 
 // eachResult is eachRow for what the store has of a row. A page of rows is done in one turn.
 func eachResult(ctx context.Context, kept store.Runs, run string, do func(*store.Result) error) error {
+	return eachSelected(ctx, kept, run, store.ResultFilter{Bare: true}, do)
+}
+
+func eachSelected(ctx context.Context, kept store.Runs, run string, f store.ResultFilter, do func(*store.Result) error) error {
 	page := store.Page{Limit: store.MaxPage}
 	for {
-		list, err := kept.ListResults(ctx, run, store.ResultFilter{Bare: true}, page)
+		list, err := kept.ListResults(ctx, run, f, page)
 		if err != nil {
 			return err
 		}
@@ -60,7 +65,7 @@ func (s *Server) listResults(c *call) error {
 	if err != nil {
 		return err
 	}
-	q, err := c.query("status", "assertion", "limit", "after")
+	q, err := c.query("status", "assertion", "rows", "limit", "after")
 	if err != nil {
 		return err
 	}
@@ -72,6 +77,9 @@ func (s *Server) listResults(c *call) error {
 	if f.Status, err = statusOf(q); err != nil {
 		return err
 	}
+	if f.Rows, err = rangesOf(q.Get("rows")); err != nil {
+		return err
+	}
 	list, err := c.kept.ListResults(c.r.Context(), r.ID, f, page)
 	if err != nil {
 		return err
@@ -81,6 +89,34 @@ func (s *Server) listResults(c *call) error {
 		out.Items = append(out.Items, list.Items[i].JSON)
 	}
 	return c.json(http.StatusOK, out)
+}
+
+// rangesOf reads ranges of rows, such as 0-4,7,12-.
+func rangesOf(text string) (list []store.RowRange, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	parts := strings.Split(text, ",")
+	if len(parts) > store.MaxRanges {
+		return nil, proviso.Errorf(proviso.Limit, "rows has %d ranges, more than %d", len(parts), store.MaxRanges)
+	}
+	for _, part := range parts {
+		first, last, ranged := strings.Cut(part, "-")
+		from, err := strconv.ParseUint(first, 10, 31)
+		to := from
+		if err == nil && last != "" {
+			to, err = strconv.ParseUint(last, 10, 31)
+		}
+		if err != nil || to < from {
+			return nil, proviso.Errorf(proviso.Invalid, "rows are numbers and ranges with commas, such as 0-4,7,12-, not %q", shortened(part))
+		}
+		r := store.RowRange{From: int(from), To: int(to) + 1}
+		if ranged && last == "" {
+			r.To = 0
+		}
+		list = append(list, r)
+	}
+	return list, nil
 }
 
 // indexOf reads the index of a row.

@@ -28,6 +28,7 @@ type Plan struct {
 	PromptHash string // of all prompts, in order
 	Hash       string // of what is run
 	Rows       int    // prompts × providers × cases
+	Division   store.Division
 	Providers  []string
 	Prompts    []proviso.Prompt // without those that code writes
 	Datasets   []proviso.Dataset
@@ -48,6 +49,11 @@ type Execution struct {
 	// Earlier passes the rows that an earlier attempt finished to take. They are
 	// not run again.
 	Earlier func(take func(index int, row []byte) error) error
+	// Take takes the next part of the rows for this process, as [store.Job.Take]; nil if
+	// it runs all of them. Of a part that was begun before, Finished passes the finished
+	// rows to take.
+	Take     func(ctx context.Context, from int) (store.Part, bool, error)
+	Finished func(p store.Part, take func(index int, row []byte) error) error
 	// Keep stores a finished row. It is called from several goroutines at once.
 	// The row is valid until it returns.
 	Keep func(ctx context.Context, r store.Result) error

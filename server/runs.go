@@ -153,7 +153,7 @@ func (s *Server) startRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	n := store.NewRun{ID: store.NewID(store.RunID, time.Now()), Suite: doc.Name, Version: doc.Hash, CreatedBy: c.key.ID, Options: options, Rows: plan.Rows}
+	n := store.NewRun{ID: store.NewID(store.RunID, time.Now()), Suite: doc.Name, Version: doc.Hash, CreatedBy: c.key.ID, Options: options, Rows: plan.Rows, Hash: plan.Hash, Division: plan.Division}
 	body, err := encode(StartedRun{ID: n.ID, Suite: n.Suite, Version: n.Version, Status: store.Queued, Rows: n.Rows})
 	if err != nil {
 		return err

@@ -77,7 +77,7 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 	observers := run.Observers{Keep: func(ctx context.Context, index int, row []byte, r *proviso.Result) error {
 		return e.Keep(ctx, resultOf(index, row, r))
 	}}
-	opened, mistakes := s.open(ctx, e.Bundle, e.Options, e.Spans, observers, run.Task{RunID: e.RunID, Earlier: e.Earlier})
+	opened, mistakes := s.open(ctx, e.Bundle, e.Options, e.Spans, observers, run.Task{RunID: e.RunID, Earlier: e.Earlier, Take: e.parts()})
 	defer opened.end()
 	switch {
 	case ctx.Err() != nil:
@@ -97,6 +97,24 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 		err = errors.Join(err, out.Close())
 	}
 	return errors.Join(err, ctx.Err())
+}
+
+// parts is Take as package run expects it.
+func (e *Execution) parts() func(context.Context, int) (run.Part, bool, error) {
+	if e.Take == nil {
+		return nil
+	}
+	return func(ctx context.Context, from int) (run.Part, bool, error) {
+		p, ok, err := e.Take(ctx, from)
+		if err != nil || !ok {
+			return run.Part{}, false, err
+		}
+		out := run.Part{From: p.From, To: p.To}
+		if p.Begun {
+			out.Earlier = func(take func(int, []byte) error) error { return e.Finished(p, take) }
+		}
+		return out, true, nil
+	}
 }
 
 // outOfRoom reports whether the files of a suite could not be written because the disk
@@ -189,6 +207,7 @@ func (s *Suites) limits(read *proviso.Suite, ro RunOptions) run.Limits {
 // describe returns a description of the plan.
 func (o *opened) describe(all proviso.Mistakes) *Plan {
 	p := &Plan{Datasets: o.suite.Datasets, SuiteID: o.suite.ID, AgentID: agentOf(o.suite), Name: o.suite.Description, Rows: o.plan.Rows, Hash: o.plan.Hash(), Providers: o.engine.Asked()}
+	p.Division.Rows, p.Division.Parts = o.plan.Divide()
 	if who := o.engine.JudgedBy(); who != "" {
 		p.Judges = []string{who}
 	}

@@ -20,7 +20,7 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 	defer running.Dec()
 	defer s.hub.changed(job.Run.ID)
 	started := time.Now()
-	err := s.execute(ctx, job.Run)
+	err := s.execute(ctx, job)
 	end := "done"
 	switch {
 	case ctx.Err() != nil:
@@ -52,8 +52,10 @@ func publicError(err error) error {
 	return proviso.Errorf(proviso.Internal, "a defect, or a failure of the system: see the log of the server")
 }
 
-// execute runs the suite of a run on the account of its key.
-func (s *Server) execute(ctx context.Context, r store.Run) error {
+// execute runs the suite of a run, or the parts of it that this process takes, on the
+// account of its key.
+func (s *Server) execute(ctx context.Context, job store.Job) error {
+	r := job.Run
 	if s.o.Runner == nil {
 		return store.Permanent(proviso.Errorf(proviso.Unsupported, "this server runs no suites"))
 	}
@@ -89,6 +91,10 @@ func (s *Server) execute(ctx context.Context, r store.Run) error {
 		return err
 	}
 	e.Earlier = func(take func(int, []byte) error) error { return eachRow(ctx, kept, r.ID, take) }
+	e.Take = job.Take
+	e.Finished = func(p store.Part, take func(int, []byte) error) error {
+		return eachSelected(ctx, kept, r.ID, store.ResultFilter{Bare: true, Rows: []store.RowRange{p.RowRange}}, func(r *store.Result) error { return take(r.Index, r.JSON) })
+	}
 	e.Keep = func(ctx context.Context, row store.Result) error { return s.keepRow(ctx, r, account, row) }
 	ctx, task := s.withTurns(ctx, key.ID)
 	defer task.End()
@@ -115,7 +121,9 @@ func (s *Server) keyOf(ctx context.Context, r store.Run) (store.Key, error) {
 // keepRow stores a finished row, even if the run is being stopped, because it
 // is paid for. The store charges the key for it.
 func (s *Server) keepRow(ctx context.Context, r store.Run, a *account, row store.Result) error {
+	done := a.budget.charging(row.Cost)
 	added, err := s.o.Store.In(r.Project).AddResults(context.WithoutCancel(ctx), r.ID, []store.Result{row})
+	done(added > 0)
 	if err != nil {
 		return err
 	}
@@ -135,6 +143,8 @@ func (s *Server) settle(ctx context.Context, a *account) error {
 	if due <= 0 || a.key.ID == anonymous {
 		return nil
 	}
+	done := a.budget.charging(due)
 	_, err := s.o.Store.Charge(context.WithoutCancel(ctx), a.key.ID, due)
+	done(err == nil)
 	return err
 }

@@ -24,6 +24,8 @@ const (
 	MaxContent   = 64 << 20 // bytes of a document, a row, a request or a response
 	MaxBatch     = 10_000   // results that are added at once
 	MaxAttempts  = 5        // of executing a run
+	MaxRanges    = 200      // of a filter of rows
+	MaxParts     = 10_000   // of a run
 )
 
 // Page asks for a part of a list.

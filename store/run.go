@@ -31,8 +31,41 @@ type NewRun struct {
 	CreatedBy string // id of the API key
 	Options   []byte // JSON that the server needs to execute the run; no secrets
 	Rows      int    // number of rows, 0 if not known yet
+	Hash      string // as of [Run], "" if not known yet
+	Division  Division
 	Reply     *Reply // kept in the same transaction, nil if there is none
 }
+
+// Division says how the rows of a run are divided among processes; the zero value is a run
+// that one process executes as a whole. Part n has the rows from n × Rows by their index, and
+// the last part has all that follow.
+type Division struct {
+	Rows  int // of a part; the rows of one case are in one part
+	Parts int
+}
+
+// Check returns why a run cannot be divided so, or nil.
+func (d Division) Check() error {
+	if d != (Division{}) && (d.Rows < 1 || d.Parts < 1 || d.Parts > MaxParts) {
+		return proviso.Errorf(proviso.Invalid, "a run is divided into 1 to %d parts of some rows, not %d of %d", MaxParts, d.Parts, d.Rows)
+	}
+	return nil
+}
+
+// Part is a part of a run that a process has taken.
+type Part struct {
+	RowRange
+	Begun bool // a process had it before, and may have finished rows of it
+}
+
+// RowRange selects rows by their index.
+type RowRange struct {
+	From int
+	To   int // the first row beyond; 0 is no end
+}
+
+// Has reports whether a row is in the range.
+func (r RowRange) Has(index int) bool { return index >= r.From && (r.To == 0 || index < r.To) }
 
 // ImportedRun is a run that was made elsewhere and has ended.
 type ImportedRun struct {
@@ -85,6 +118,7 @@ type Run struct {
 	Error     string // why it failed, or why it is tried again
 	Attempts  int    // how often its execution was begun and not stopped
 	Rows      int    // number of rows, 0 if not known yet
+	Division  Division
 	Totals    proviso.Totals
 	Judges    []string // identities
 	Created   time.Time
@@ -133,6 +167,8 @@ type ResultFilter struct {
 	Status []proviso.Status // of the row or, with Assertion, of that assertion
 	// Assertion selects rows in which an assertion with this id was evaluated.
 	Assertion string
+	// Rows selects rows in any of these ranges, at most [MaxRanges].
+	Rows []RowRange
 	// Bare leaves out everything of a row but Index and JSON, which is quicker.
 	Bare bool
 }

@@ -1,7 +1,7 @@
 // Package store defines what a server stores, and the interfaces for doing so:
 // API keys and their projects, versions of suites and assertion sets, runs with
-// their results, evaluations, replies to repeated requests, and the jobs that
-// execute runs. It holds types, interfaces and the few rules that every store
+// their results, evaluations, replies to repeated requests, what the servers on
+// one store share for a while, and the jobs that execute runs. It holds types, interfaces and the few rules that every store
 // shares. SQL is in the packages below it, and store/storetest is the contract
 // as tests.
 //
@@ -28,6 +28,7 @@ import (
 type Store interface {
 	Keys
 	Replies
+	Shared
 
 	// In returns the data of one project. It is the only access to them, so that
 	// every caller has to name the project. Items of another project are
@@ -40,6 +41,9 @@ type Store interface {
 	Prune(ctx context.Context, r Retention) (Pruned, error)
 	// Ping reports whether the store can be read and written.
 	Ping(ctx context.Context) error
+	// Waiting returns the runs of each project that have not ended, in the order of the
+	// names of projects; those without such runs are not listed.
+	Waiting(ctx context.Context) ([]Waiting, error)
 	// Close waits for current writes and releases all resources. Jobs must be
 	// stopped first. A second Close does nothing.
 	Close() error
@@ -241,7 +245,8 @@ type Replies interface {
 
 // Work executes one job until it is done or ctx ends, which happens when the
 // run is cancelled and when Jobs stops. It must store finished rows with
-// AddResults as it goes, and begin with FinishedRows.
+// AddResults as it goes, and begin with FinishedRows. Of a divided run it executes the parts
+// that [Job.Take] gives it, until there are none.
 //
 // The result decides the status of the run: nil makes it done; after an error
 // it is queued and tried again, up to MaxAttempts times, and then failed.
@@ -259,6 +264,10 @@ type Jobs interface {
 	// once. If only one process may work on a store, the error for a second one
 	// is Refused. Start may be called again after Stop; the end of ctx does not
 	// stop the jobs.
+	//
+	// Several processes execute the parts of a divided run at once, with one job each. The
+	// run is done when all of its parts are. What a process has taken when it is killed
+	// or stopped, or when its work fails, is taken by others.
 	Start(ctx context.Context, work Work) error
 	// Stop ends the contexts of all work and waits for it, no longer than ctx.
 	// The runs continue at the next Start.
@@ -269,6 +278,18 @@ type Jobs interface {
 type Job struct {
 	Run     Run
 	Attempt int // from 1; work that was stopped or killed is not counted
+	// Take takes the first part of a divided run, from a row on, that no process has, for this
+	// job; ok is false if there is none. The parts of a job are done when its work returns nil.
+	// It is nil if the run is not divided.
+	Take func(ctx context.Context, from int) (p Part, ok bool, err error)
+}
+
+// Waiting counts the runs of a project that have not ended.
+type Waiting struct {
+	Project Project
+	Queued  int
+	Oldest  time.Time // when the first of the queued runs was created, zero if there is none
+	Running int
 }
 
 // Retention is how long data are kept. The zero duration keeps them for ever.

@@ -37,6 +37,7 @@ func newEval(a *app) *cobra.Command {
 		},
 	}
 	f.register(cmd.Flags())
+	f.registerRemote(cmd.Flags())
 	registerChanged(cmd.Flags(), &since)
 	groupFlags(cmd, evalGroups, "  proviso eval                                    the suite of this folder\n"+
 		"  proviso eval -c suite.yaml -o report.html       a suite by name, and a report\n"+
@@ -68,12 +69,19 @@ func noArgs(cmd *cobra.Command, args []string) error {
 
 // evalOrWatch runs a suite once, or whenever a file changes.
 func (a *app) evalOrWatch(ctx context.Context, f *evalFlags) error {
+	f.trust.untrusted = f.trust.untrusted || f.on != ""
 	if err := f.check(); err != nil {
 		return err
 	}
 	outputs, err := a.outputsOf(f.outputs, nil)
 	if err != nil {
 		return err
+	}
+	if f.remote, err = a.remoteOf(f); err != nil {
+		return err
+	}
+	if f.remote != nil {
+		return a.eval(ctx, f, outputs)
 	}
 	for {
 		once, seen := *f, watch.New()
@@ -204,7 +212,7 @@ func (a *app) run(ctx context.Context, f *evalFlags, outputs []output, first fun
 			return s, nil, err
 		}
 	}
-	if line := f.models.estimate(f.asked, plan.Demands()); line != "" && f.resume == "" && !f.retryErrors {
+	if line := f.models.estimate(f.asked, plan.Demands()); line != "" && f.resume == "" && !f.retryErrors && f.remote == nil {
 		fmt.Fprintln(a.err, "proviso: "+printable(line))
 	}
 	if err := f.traced.start(ctx, a, plan); err != nil {
@@ -212,7 +220,11 @@ func (a *app) run(ctx context.Context, f *evalFlags, outputs []output, first fun
 		return s, nil, err
 	}
 	f.progress = a.newProgress(plan.Rows, f.noProgress)
-	out, err := plan.Run(ctx)
+	execute := plan.Run
+	if f.remote != nil {
+		execute = func(ctx context.Context) (*run.Outcome, error) { return f.remote.collect(ctx, f, s, plan) }
+	}
+	out, err := execute(ctx)
 	f.progress.end()
 	f.traced.close(a)
 	a.sayModels(f.asked)
@@ -286,9 +298,12 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 
 // interruptedRun says what is kept of a run that a person ended.
 func (a *app) interruptedRun(out *run.Outcome) error {
-	if out.Meta.RunFile == "" {
+	switch {
+	case out.Meta.RunFile == "":
 		fmt.Fprintln(a.err, "proviso: interrupted; nothing is kept")
-	} else {
+	case out.Meta.On != "":
+		fmt.Fprintln(a.err, printable(fmt.Sprintf("proviso: interrupted; the run goes on at %s; the rows that arrived are kept in %s; fetch the others with the same command and --resume=%s", out.Meta.On, out.Meta.RunFile, out.ID)))
+	default:
 		fmt.Fprintf(a.err, "proviso: interrupted; the finished rows are kept in %s; go on with the same command and --resume=%s\n", out.Meta.RunFile, out.ID)
 	}
 	return exitError{exitInterrupted}

@@ -74,6 +74,7 @@ func (f *suiteFlags) register(fs *pflag.FlagSet) {
 // evalFlags are the flags of eval.
 type evalFlags struct {
 	suiteFlags
+	remoteFlags
 	outputs     []string
 	runDir      string
 	concurrency int
@@ -90,6 +91,7 @@ type evalFlags struct {
 	written     []output // the report files of this run
 	progress    *progress
 	models      modelFlags
+	remote      *remote        // the run on a server; nil if it runs here
 	asked       *engine.Engine // the engine that asks models
 	traced      *tracing
 	warn        bool   // report probable mistakes

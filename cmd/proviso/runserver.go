@@ -117,6 +117,18 @@ func copyTo(path string, from io.Reader) error {
 // askServer sends one request to a server of proviso, with the key of the environment. The
 // name of each header is followed by its value.
 func (a *app) askServer(ctx context.Context, method string, u *url.URL, body io.Reader, headers ...string) (*http.Response, error) {
+	return a.askWith(ctx, a.serverClient(), method, u, body, headers...)
+}
+
+// serverClient is for requests to one server of proviso.
+func (a *app) serverClient() *http.Client {
+	client := transport.New(transport.Options{Env: a.env, MaxBody: maxRunFile}).Client()
+	client.CheckRedirect = sameServer
+	return client
+}
+
+// askWith is askServer with a client that several requests share.
+func (a *app) askWith(ctx context.Context, client *http.Client, method string, u *url.URL, body io.Reader, headers ...string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Invalid, "this is not an address: expected %s", exampleServer)
@@ -134,8 +146,6 @@ func (a *app) askServer(ctx context.Context, method string, u *url.URL, body io.
 		}
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	client := transport.New(transport.Options{Env: a.env, MaxBody: maxRunFile}).Client()
-	client.CheckRedirect = sameServer
 	resp, err := client.Do(req)
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -165,7 +175,12 @@ func thisMachine(host string) bool {
 // said is what a server says of a request that it does not accept.
 type said struct {
 	Detail, Title string
-	Errors        []struct{ Pointer, Message, Nearest string }
+	Errors        []saidError
+}
+
+type saidError struct {
+	Pointer, Code, Message, Nearest, File, Excerpt string
+	Line, Column                                   int
 }
 
 // saidBy reads the body of a refusal; another server answers otherwise.

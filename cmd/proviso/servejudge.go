@@ -7,6 +7,8 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -29,6 +31,9 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	own.Policy.Trusted, own.Policy.Sandbox = true, sandbox.Auto
 	own.Engines.Files, own.Engines.Transport, own.Engines.Wrap = suite.NewFiles("", suite.FilesOptions{}), server.Waiting, server.Metered
 	own.Limits.Calls = f.calls
+	if rates, is := f.server.Store.(store.Rates); is && postgres.IsURL(f.place.of(a)) {
+		own.Limits.Shared = server.SharedRates(rates)
+	}
 	operator, err := engine.Open(ctx, nil, own)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -15,97 +16,234 @@ import (
 	"github.com/proviso-eval/proviso/store/postgres/postgrestest"
 )
 
-// TestWorkers: a server without workers takes a suite, and two workers execute its run. The
-// one that began is killed with rows under way; the other continues at its first missing
-// row. Each row is there once, and no more is asked twice than was under way.
-func TestWorkers(t *testing.T) {
-	t.Parallel()
+// workshop is a server without workers, with workers beside it, and a model that counts what
+// it is asked.
+type workshop struct {
+	*serveProcess
+	model    *fakemodel.Server
+	database string
+
+	mu      sync.Mutex
+	asked   map[string]int
+	limit   float64 // requests a second; 0 is any number
+	room    float64 // for requests now
+	last    time.Time
+	refused int
+}
+
+// refuses reports whether a request is beyond the limit of the model.
+func (w *workshop) refuses() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.limit == 0 {
+		return false
+	}
+	now := time.Now()
+	w.room = min(w.limit/4, w.room+w.limit*now.Sub(w.last).Seconds()) // bursts of a quarter of a second
+	w.last = now
+	if w.room < 1 {
+		w.refused++
+		return true
+	}
+	w.room--
+	return false
+}
+
+// newWorkshop starts a server whose model answers with its prompt after some time.
+func newWorkshop(t *testing.T, latency time.Duration) *workshop {
+	t.Helper()
 	postgres := postgrestest.StartFor(t)
-	url, err := postgres.Create("p")
+	database, err := postgres.Create("p")
 	if err != nil {
 		t.Fatal(err)
 	}
-	database := url
-	const rows, parallel = 60, 4
-	var mu sync.Mutex
-	asked := map[string]int{}
-	model := fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply {
-		text := r.Prompt
-		mu.Lock()
-		asked[text]++
-		mu.Unlock()
-		time.Sleep(20 * time.Millisecond)
-		return fakemodel.Reply{Text: text}
-	}})
-	defer model.Close()
-	dir := t.TempDir()
-	p := startServe(t, dir, model.URL, "--store", database, "--workers", "0", "--allow-host", "127.0.0.1")
-	worker := func() (*exec.Cmd, *bytes.Buffer) {
-		c := provisoCommand(t, dir, model.URL, "worker", "--store", database, "--jobs", "1", "--lease", "1s", "--allow-host", "127.0.0.1", "--judge", "openai:chat:fake", "--no-cache")
-		var out bytes.Buffer
-		c.Stdout, c.Stderr = &out, &out
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
+	w := &workshop{database: database, asked: map[string]int{}}
+	w.model = fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply {
+		if w.refuses() {
+			return fakemodel.RateLimited("")
 		}
-		t.Cleanup(func() {
-			_ = c.Process.Kill()
-			_ = c.Wait()
-		})
-		return c, &out
+		w.mu.Lock()
+		w.asked[r.Prompt]++
+		w.mu.Unlock()
+		time.Sleep(latency)
+		return fakemodel.Reply{Text: r.Prompt}
+	}})
+	t.Cleanup(w.model.Close)
+	w.serveProcess = startServe(t, t.TempDir(), w.model.URL, "--store", w.database, "--workers", "0", "--allow-host", "127.0.0.1")
+	return w
+}
+
+// worker starts a worker.
+func (w *workshop) worker(args ...string) (*exec.Cmd, *bytes.Buffer) {
+	c := provisoCommand(w.t, w.dir, w.model.URL, append([]string{"worker", "--store", w.database, "--jobs", "1", "--lease", "1s", "--allow-host", "127.0.0.1",
+		"--judge", "openai:chat:fake", "--no-cache"}, args...)...)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Start(); err != nil {
+		w.t.Fatal(err)
 	}
+	w.t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	return c, &out
+}
+
+// suite puts a suite with some rows.
+func (w *workshop) suite(name string, rows, parallel int) {
+	w.t.Helper()
 	var tests []string
 	for i := range rows {
 		tests = append(tests, fmt.Sprintf(`{"vars": {"n": %d}}`, i))
 	}
-	suite := fmt.Sprintf(`{"name": "s", "suite": {"prompts": ["row {{n}}"], "providers": ["openai:chat:fake"], "evaluateOptions": {"maxConcurrency": %d},
-		"defaultTest": {"assert": [{"type": "contains", "value": "row"}]}, "tests": [%s]}}`, parallel, strings.Join(tests, ", "))
-	if status, body := p.ask("POST", "/v1/suites", suite); status != http.StatusCreated {
-		t.Fatalf("%d %s", status, body)
+	suite := fmt.Sprintf(`{"name": %q, "suite": {"prompts": ["%s row {{n}}"], "providers": ["openai:chat:fake"], "evaluateOptions": {"maxConcurrency": %d},
+		"defaultTest": {"assert": [{"type": "contains", "value": "row"}]}, "tests": [%s]}}`, name, name, parallel, strings.Join(tests, ", "))
+	if status, body := w.ask("POST", "/v1/suites", suite); status != http.StatusCreated {
+		w.t.Fatalf("%d %s", status, body)
 	}
-	status, body := p.ask("POST", "/v1/suites/s/runs", "")
-	var run struct {
-		ID       string `json:"id"`
-		Status   string `json:"status"`
-		Progress struct {
-			Passed int `json:"passed"`
-		} `json:"progress"`
-	}
+}
+
+// workshopRun is a run as the server shows it.
+type workshopRun struct {
+	ID, Status, Error string
+	Progress          struct{ Passed, Finished int }
+}
+
+// start starts a run of a suite.
+func (w *workshop) start(suite string) (run workshopRun) {
+	w.t.Helper()
+	status, body := w.ask("POST", "/v1/suites/"+suite+"/runs", "")
 	if err := json.Unmarshal([]byte(body), &run); err != nil || status != http.StatusAccepted {
-		t.Fatalf("%d %s", status, body)
+		w.t.Fatalf("%d %s", status, body)
 	}
-	count := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		return len(asked)
-	}
-	first, out := worker()
-	for limit := time.Now().Add(20 * time.Second); count() < rows/3; time.Sleep(5 * time.Millisecond) {
+	return run
+}
+
+// until waits until a run is as expected, and returns it.
+func (w *workshop) until(id, what string, is func(workshopRun) bool) (run workshopRun) {
+	w.t.Helper()
+	var body string
+	for limit := time.Now().Add(60 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		_, body = w.ask("GET", "/v1/runs/"+id+"?results=no", "")
+		if err := json.Unmarshal([]byte(body), &run); err != nil {
+			w.t.Fatal(err)
+		}
+		if is(run) {
+			return run
+		}
 		if time.Now().After(limit) {
-			t.Fatalf("the worker does not begin: %s", out)
+			w.t.Fatalf("waited in vain until the run %s: %s", what, body)
+		}
+	}
+}
+
+func (w *workshop) done(id string) workshopRun {
+	w.t.Helper()
+	return w.until(id, "is done", func(r workshopRun) bool { return r.Status == "done" || r.Status == "failed" })
+}
+
+// askedTwice counts the questions that were repeated.
+func (w *workshop) askedTwice() (twice int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, n := range w.asked {
+		twice += n - 1
+	}
+	return twice
+}
+
+func (w *workshop) countAsked() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.asked)
+}
+
+// TestWorkers: a server without workers takes a suite, and two workers execute its run at
+// once. One is killed with rows under way; the other executes what it had. Each row is there
+// once, and no more is asked twice than was under way.
+func TestWorkers(t *testing.T) {
+	t.Parallel()
+	const rows, parallel = 120, 4
+	w := newWorkshop(t, 20*time.Millisecond)
+	w.suite("s", rows, parallel)
+	first, out := w.worker()
+	w.worker()
+	run := w.start("s")
+	for limit := time.Now().Add(20 * time.Second); w.countAsked() < rows/2; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("the workers do not begin: %s", out)
 		}
 	}
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_, out = worker()
-	for limit := time.Now().Add(30 * time.Second); run.Status != "done"; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("the second worker does not continue: %s %s", body, out)
-		}
-		_, body = p.ask("GET", "/v1/runs/"+run.ID, "")
-		if err := json.Unmarshal([]byte(body), &run); err != nil {
-			t.Fatal(err)
-		}
+	if run = w.done(run.ID); run.Progress.Passed != rows {
+		t.Errorf("the run: %+v", run)
 	}
-	if run.Progress.Passed != rows {
-		t.Errorf("the run: %s", body)
-	}
-	twice := 0
-	for _, n := range asked {
-		twice += n - 1
-	}
+	twice := w.askedTwice()
 	if twice > parallel {
 		t.Errorf("%d rows were asked twice, %d were under way", twice, parallel)
 	}
 	t.Logf("%d of %d rows were asked twice", twice, rows)
+}
+
+// TestManyWorkers measures what more workers give on a model that waits.
+func TestManyWorkers(t *testing.T) {
+	if os.Getenv("PROVISO_NIGHTLY") == "" {
+		t.Skip("it takes a minute; make nightly runs it")
+	}
+	const rows = 1280
+	w := newWorkshop(t, 200*time.Millisecond)
+	took := map[int]time.Duration{}
+	started := 0
+	for _, workers := range []int{1, 4} {
+		for ; started < workers; started++ {
+			w.worker()
+		}
+		time.Sleep(2 * time.Second) // until they look for runs
+		name := fmt.Sprintf("of%d", workers)
+		w.suite(name, rows, 8)
+		begun := time.Now()
+		if run := w.done(w.start(name).ID); run.Progress.Passed != rows {
+			t.Errorf("the run: %+v", run)
+		}
+		took[workers] = time.Since(begun)
+	}
+	times := took[1].Seconds() / took[4].Seconds()
+	t.Logf("%d rows: one worker %v, four %v: %.2f times as fast", rows, took[1], took[4], times)
+	if times < 3.5 {
+		t.Errorf("four workers are %.2f times as fast as one, want 3.5", times)
+	}
+}
+
+// TestSharedLimit: a model that limits the rate of requests refuses few of those of four
+// workers.
+func TestSharedLimit(t *testing.T) {
+	if os.Getenv("PROVISO_NIGHTLY") == "" {
+		t.Skip("it takes a minute; make nightly runs it")
+	}
+	const rows, limit = 1000, 40
+	refused := map[int]int{}
+	for _, workers := range []int{1, 4} {
+		w := newWorkshop(t, 50*time.Millisecond)
+		w.limit, w.last = limit, time.Now()
+		for range workers {
+			w.worker("--model-concurrency", "16")
+		}
+		time.Sleep(2 * time.Second) // until they look for runs
+		w.suite("s", rows, 16)
+		begun := time.Now()
+		run := w.done(w.start("s").ID)
+		took := time.Since(begun)
+		if run.Progress.Passed != rows {
+			t.Errorf("%d workers: %+v", workers, run)
+		}
+		w.mu.Lock()
+		refused[workers] = w.refused
+		w.mu.Unlock()
+		t.Logf("%d workers: %d of %d requests refused, %.1f requests a second of %d", workers, refused[workers], rows+refused[workers], rows/took.Seconds(), limit)
+	}
+	if refused[4] > rows*15/100 {
+		t.Errorf("four workers were refused %d of %d times, one %d times", refused[4], rows, refused[1])
+	}
 }

@@ -54,7 +54,7 @@ func (p project) ListResults(ctx context.Context, id string, f store.ResultFilte
 	}
 	err = p.use(ctx, id, func(rec *record) error {
 		out = store.List[store.Result]{}
-		if f.Assertion == "" && len(f.Status) == 0 {
+		if f.Assertion == "" && len(f.Status) == 0 && len(f.Rows) == 0 {
 			return rec.page(ctx, int(after), page.Size(), &out)
 		}
 		return rec.selected(ctx, &f, int(after), page.Size(), &out)
@@ -101,7 +101,7 @@ func (rec *record) selected(ctx context.Context, f *store.ResultFilter, after, s
 	}
 	var rows []int
 	for index, row := range all.rows {
-		if index > after && selects(f, row) {
+		if index > after && inRanges(f.Rows, index) && selects(f, row) {
 			rows = append(rows, index)
 		}
 	}
@@ -121,6 +121,10 @@ func (rec *record) selected(ctx context.Context, f *store.ResultFilter, after, s
 		}
 	}
 	return nil
+}
+
+func inRanges(list []store.RowRange, index int) bool {
+	return len(list) == 0 || slices.ContainsFunc(list, func(r store.RowRange) bool { return r.Has(index) })
 }
 
 func selects(f *store.ResultFilter, row fact) bool {

@@ -13,62 +13,89 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// claimRun sets the first run that is due to running; ok is false if there is none.
-func (d *DB) claimRun(ctx context.Context) (run store.Run, ok bool, err error) {
-	const due = "SELECT id FROM run WHERE status = 'queued' AND due <= ? ORDER BY seq LIMIT 1"
-	var id string
-	// Most of the time there is nothing to do, and so nothing is written.
-	if err := d.queryRow(ctx, due, micros(d.now())).Scan(&id); errors.Is(err, sql.ErrNoRows) {
-		return run, false, nil
-	} else if err != nil {
-		return run, false, d.failed("read", err)
+// job is the work of this process on a run: all of it, or the parts that it takes.
+type job struct {
+	run    runRow
+	joined bool // others executed the run when this one began
+	cancel context.CancelFunc
+	taken  int  // parts; guarded by runner.mu, as is lost
+	lost   bool // others have, or may have, what this one took
+}
+
+// divided reports whether several processes may execute the run.
+func (j *job) divided() bool { return j.run.Division.Parts > 0 }
+
+// claim finds work: the first run that is due, or else one that is being executed and has
+// parts that nobody took. ok is false if there is none.
+func (d *DB) claim(ctx context.Context) (j *job, ok bool, err error) {
+	run, ok, err := d.claimRun(ctx)
+	if ok || err != nil {
+		return &job{run: run}, ok, err
 	}
+	run, ok, err = d.joinRun(ctx)
+	return &job{run: run, joined: true}, ok, err
+}
+
+// claimRun sets the first run that is due to running; ok is false if there is none.
+func (d *DB) claimRun(ctx context.Context) (run runRow, ok bool, err error) {
 	for {
-		more := false
-		err := d.change(ctx, "begin a run in", func(t *tx) error {
-			ok, more = false, false
+		// Most of the time there is nothing to do, and so nothing is written.
+		id, found, err := d.notMine(ctx, "SELECT id FROM run WHERE status = 'queued' AND due <= ? ORDER BY seq LIMIT 100", micros(d.now()))
+		if err != nil || !found {
+			return run, false, err
+		}
+		err = d.change(ctx, "begin a run in", func(t *tx) error {
 			now := d.now()
-			err := t.queryRow(due, micros(now)).Scan(&id)
-			if errors.Is(err, sql.ErrNoRows) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			more = true
 			n, err := t.changed(`UPDATE run SET status = 'running', started = ?, attempts = attempts + 1, begun_with = passed + failed + errors + skipped, owner = ?, lease = ?
 				WHERE id = ? AND status = 'queued' AND attempts < ?`, micros(now), d.runner.owner, micros(now.Add(d.options.Lease)), id, store.MaxAttempts)
-			if err != nil {
+			if ok = n > 0; err != nil {
 				return err
 			}
-			if n == 0 {
-				return t.endRun(id, store.Failed, fmt.Sprintf("the process ended %d times while executing the run", store.MaxAttempts))
+			if run, err = t.anyRun(id); err == nil && !ok && run.Attempts >= store.MaxAttempts && run.Status == store.Queued {
+				return t.endRun(id, store.Failed, tooOften())
 			}
-			ok = true
-			r, err := t.anyRun(id)
-			run = r.Run
-			return err
+			return ignoreNone(err)
 		})
-		if err != nil || ok || !more {
+		if err != nil || ok {
 			return run, ok && err == nil, err
 		}
 	}
 }
 
+// notMine returns the first of the runs that a query lists which this process does not
+// execute: of one that it has lost, it may still end the work.
+func (d *DB) notMine(ctx context.Context, query string, args ...any) (id string, found bool, err error) {
+	rows, err := d.query(ctx, query, args...)
+	ids, err := collect(d, rows, err, func(row scanner) (id string, err error) { return id, row.Scan(&id) })
+	d.runner.mu.Lock()
+	defer d.runner.mu.Unlock()
+	for _, id := range ids {
+		if d.runner.jobs[id] == nil {
+			return id, true, nil
+		}
+	}
+	return "", false, err
+}
+
+func tooOften() string {
+	return fmt.Sprintf("the process ended %d times while executing the run", store.MaxAttempts)
+}
+
 // attempt executes one attempt of a run, and records how it ended.
-func (d *DB) attempt(stopping context.Context, run store.Run) {
-	ctx, cancel := context.WithCancel(stopping)
-	defer cancel()
-	d.runner.begin(run.ID, cancel)
-	defer d.runner.end(run.ID)
-	failure := d.untilRoom(ctx, func() error { return d.callWork(ctx, store.Job{Run: run, Attempt: run.Attempts}) })
+func (d *DB) attempt(stopping, ctx context.Context, j *job) {
+	defer d.runner.end(j)
+	run := store.Job{Run: j.run.Run, Attempt: j.run.Attempts}
+	if j.divided() {
+		run.Take = func(ctx context.Context, from int) (store.Part, bool, error) { return d.takePart(ctx, j, from) }
+	}
+	failure := d.untilRoom(ctx, func() error { return d.callWork(ctx, run) })
 	keep := store.Patient(context.WithoutCancel(ctx)) // the result is recorded, even if the context ends
 	for pause := d.options.Retry(1); ; pause = max(pause, time.Millisecond) {
-		err := d.endAttempt(keep, run, failure, stopping.Err() != nil)
+		err := d.endAttempt(keep, j, failure, stopping.Err() != nil)
 		if err == nil {
 			return
 		}
-		d.options.Logger.WarnContext(ctx, "record how a run ended", "run", run.ID, "error", err)
+		d.options.Logger.WarnContext(ctx, "record how a run ended", "run", j.run.ID, "error", err)
 		select {
 		case <-stopping.Done():
 			return // whoever starts next takes the run up
@@ -93,16 +120,28 @@ func (d *DB) untilRoom(ctx context.Context, do func() error) error {
 	}
 }
 
-func (r *runner) begin(run string, cancel context.CancelFunc) {
+// begin notes a job, and returns its context.
+func (r *runner) begin(ctx context.Context, j *job) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.cancels[run] = cancel
+	r.jobs[j.run.ID] = j
+	ctx, j.cancel = context.WithCancel(ctx)
+	return ctx
 }
 
-func (r *runner) end(run string) {
+func (r *runner) end(j *job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.cancels, run)
+	delete(r.jobs, j.run.ID)
+	j.cancel()
+}
+
+// lose ends the work of a job, because what it took is no longer its own.
+func (r *runner) lose(j *job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	j.lost = true
+	j.cancel()
 }
 
 // callWork calls the work and turns a panic into an error.
@@ -118,8 +157,12 @@ func (d *DB) callWork(ctx context.Context, job store.Job) (err error) {
 
 // endAttempt records how an attempt ended, unless the run has ended meanwhile, or is of
 // another process.
-func (d *DB) endAttempt(ctx context.Context, run store.Run, failure error, stopping bool) error {
+func (d *DB) endAttempt(ctx context.Context, j *job, failure error, stopping bool) error {
+	run := &j.run
 	return d.change(ctx, "end a run in", func(t *tx) error {
+		if j.divided() {
+			return t.endShare(j, failure, stopping)
+		}
 		var owner string
 		if err := t.queryRow("SELECT owner FROM run WHERE id = ?", run.ID).Scan(&owner); err != nil || owner != d.runner.owner {
 			return ignoreNone(err)

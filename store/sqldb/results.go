@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
@@ -223,6 +225,9 @@ func (d project) ListResults(ctx context.Context, runID string, f store.ResultFi
 	if ok {
 		c.add("row > ?", after)
 	}
+	if err := rowRanges(&c, f.Rows); err != nil {
+		return store.List[store.Result]{}, err
+	}
 	if f.Assertion == "" {
 		in(&c, "status", numbers(f.Status))
 	} else {
@@ -238,6 +243,28 @@ func (d project) ListResults(ctx context.Context, runID string, f store.ResultFi
 		r, err := readResult(row)
 		return r, strconv.Itoa(r.Index), len(r.JSON), err
 	})
+}
+
+// rowRanges requires a row to be in one of the ranges, unless there are none.
+func rowRanges(c *conditions, list []store.RowRange) error {
+	if len(list) > store.MaxRanges {
+		return proviso.Errorf(proviso.Limit, "%d ranges of rows, more than %d", len(list), store.MaxRanges)
+	}
+	var any conditions
+	first := math.MaxInt
+	for _, r := range list {
+		first = min(first, r.From)
+		if r.To == 0 {
+			any.add("row >= ?", r.From)
+		} else {
+			any.add("row >= ? AND row < ?", r.From, r.To)
+		}
+	}
+	if len(list) > 0 {
+		c.add("row >= ?", first) // where the index is entered
+		c.add("("+strings.Join(any.text, " OR ")+")", any.args...)
+	}
+	return nil
 }
 
 // numbers are statuses in their stored form.

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"sync"
 	"time"
@@ -20,8 +21,8 @@ type runner struct {
 	work    store.Work
 	stop    context.CancelFunc // nil if nothing is executed
 	stopped chan struct{}
-	release func() error // the lock of the only process
-	cancels map[string]context.CancelFunc
+	release func() error    // the lock of the only process
+	jobs    map[string]*job // by the id of the run
 
 	wake chan struct{} // there may be a run to execute
 }
@@ -43,8 +44,8 @@ func (r *runner) wakeUp() {
 func (r *runner) interrupt(run string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if cancel := r.cancels[run]; cancel != nil {
-		cancel()
+	if j := r.jobs[run]; j != nil {
+		j.cancel()
 	}
 }
 
@@ -70,7 +71,7 @@ func (d *DB) Start(ctx context.Context, work store.Work) error {
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r.owner, r.work, r.stop, r.release = rand.Text(), work, stop, release
-	r.stopped, r.wake, r.cancels = make(chan struct{}), make(chan struct{}, 1), map[string]context.CancelFunc{}
+	r.stopped, r.wake, r.jobs = make(chan struct{}), make(chan struct{}, 1), map[string]*job{}
 	go d.execute(running, r.stopped)
 	return nil
 }
@@ -116,7 +117,7 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 			d.options.Logger.WarnContext(ctx, "renew the leases of runs", "error", err)
 		}
 		for ctx.Err() == nil && len(places) < cap(places) {
-			run, ok, err := d.claimRun(ctx)
+			j, ok, err := d.claim(ctx)
 			if err != nil && ctx.Err() == nil {
 				d.options.Logger.WarnContext(ctx, "look for runs to execute", "error", err)
 			}
@@ -124,8 +125,9 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 				break
 			}
 			places <- struct{}{}
+			own := d.runner.begin(ctx, j)
 			running.Go(func() {
-				d.attempt(ctx, run)
+				d.attempt(ctx, own, j)
 				<-places
 				select {
 				case ended <- struct{}{}:
@@ -143,12 +145,24 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 	}
 }
 
+// Waiting implements [store.Store].
+func (d *DB) Waiting(ctx context.Context) ([]store.Waiting, error) {
+	rows, err := d.query(ctx, `SELECT project, count(*) FILTER (WHERE status = ?1), min(created) FILTER (WHERE status = ?1), count(*) FILTER (WHERE status = ?2)
+		FROM run WHERE status IN (?1, ?2) GROUP BY project ORDER BY project`, string(store.Queued), string(store.Running))
+	return collect(d, rows, err, func(row scanner) (w store.Waiting, err error) {
+		var oldest sql.NullInt64
+		err = row.Scan(&w.Project, &w.Queued, &oldest, &w.Running)
+		w.Oldest = fromMicros(oldest)
+		return w, err
+	})
+}
+
 // takeUpAll puts the work that another process left behind back into the queue,
 // and releases its claims. This process is the only one, so no run is actually
 // running.
 func (d *DB) takeUpAll(ctx context.Context) error {
 	return d.change(ctx, "take up the runs of", func(t *tx) error {
-		if err := t.takeUp("", nil); err != nil {
+		if err := errors.Join(t.takeUp("", nil), t.freeParts("", nil)); err != nil {
 			return err
 		}
 		if _, err := t.exec("DELETE FROM reply WHERE status IS NULL"); err != nil {
@@ -178,34 +192,46 @@ func (d *DB) renew(ctx context.Context) error {
 	r := &d.runner
 	r.mu.Lock()
 	alone, owner := r.release != nil, r.owner
-	mine := make(map[string]context.CancelFunc, len(r.cancels))
-	for id, cancel := range r.cancels {
-		mine[id] = cancel
+	mine := make(map[string]*job, len(r.jobs))
+	taken := make(map[string]int, len(r.jobs))
+	for id, j := range r.jobs {
+		mine[id], taken[id] = j, j.taken
 	}
 	r.mu.Unlock()
 	if alone {
 		return nil
 	}
 	now := d.now()
-	var held []string
+	held := map[string]int{}
 	err := d.change(ctx, "renew the leases in", func(t *tx) error {
-		if _, err := t.exec("UPDATE run SET lease = ? WHERE owner = ? AND status = 'running'", micros(now.Add(d.options.Lease)), owner); err != nil {
+		until := micros(now.Add(d.options.Lease))
+		if _, err := t.exec("UPDATE run_part SET lease = ? WHERE owner = ? AND done = 0", until, owner); err != nil {
 			return err
 		}
-		rows, err := t.query("SELECT id FROM run WHERE owner = ? AND status = 'running'", owner)
-		if held, err = collect(d, rows, err, func(row scanner) (id string, err error) { return id, row.Scan(&id) }); err != nil {
+		if _, err := t.exec("UPDATE run SET lease = ? WHERE status = 'running' AND (owner = ? OR parts > 0 AND seq IN (SELECT run FROM run_part WHERE owner = ? AND done = 0))",
+			until, owner, owner); err != nil {
 			return err
 		}
-		return t.takeUp(" AND lease < ?", []any{micros(now)})
+		clear(held)
+		rows, err := t.query(`SELECT r.id, (SELECT count(*) FROM run_part p WHERE p.run = r.seq AND p.owner = ? AND p.done = 0) FROM run r
+			WHERE r.status = 'running' AND (r.owner = ? OR r.parts > 0)`, owner, owner)
+		if _, err = collect(d, rows, err, func(row scanner) (n int, err error) {
+			var id string
+			err = row.Scan(&id, &n)
+			held[id] = n
+			return n, err
+		}); err != nil {
+			return err
+		}
+		return errors.Join(t.freeParts(" AND lease < ?", []any{micros(now)}), t.takeUp(" AND lease < ?", []any{micros(now)}))
 	})
 	if err != nil {
 		return err
 	}
-	for _, id := range held {
-		delete(mine, id)
-	}
-	for _, cancel := range mine {
-		cancel()
+	for id, j := range mine {
+		if parts, ok := held[id]; !ok || parts < taken[id] {
+			r.lose(j)
+		}
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const selectRun = `SELECT seq, id, suite, version, hash, created_by, status, error, attempts, rows,
-	passed, failed, errors, skipped, prompt, completion, cached, total, requests, cost, judges, created, started, ended, project, tally IS NULL, options FROM run`
+	passed, failed, errors, skipped, prompt, completion, cached, total, requests, cost, judges, created, started, ended, project, part_rows, parts, tally IS NULL, options FROM run`
 
 // runRow is a run with the columns that only this package uses.
 type runRow struct {
@@ -26,7 +26,7 @@ func readRun(row scanner) (r runRow, err error) {
 	err = row.Scan(&r.seq, &r.ID, &r.Suite, &r.Version, &r.Hash, &r.CreatedBy, &r.Status, &r.Error, &r.Attempts, &r.Rows,
 		&t.Passed, &t.Failed, &t.Errors, &t.Skipped,
 		&t.Usage.Prompt, &t.Usage.Completion, &t.Usage.Cached, &t.Usage.Total, &t.Usage.Requests, &t.Cost,
-		&judges, &created, &started, &ended, &r.Project, &r.Uncounted, &r.Options)
+		&judges, &created, &started, &ended, &r.Project, &r.Division.Rows, &r.Division.Parts, &r.Uncounted, &r.Options)
 	r.Judges = fromList[string](judges)
 	r.Created, r.Started, r.Ended = fromMicros(created), fromMicros(started), fromMicros(ended)
 	return r, err
@@ -48,7 +48,7 @@ func (t *tx) anyRun(id string) (runRow, error) {
 
 // CreateRun implements [store.Runs].
 func (d project) CreateRun(ctx context.Context, n store.NewRun) (store.Run, error) {
-	if err := errors.Join(d.name.Check(), checkContent("options of a run", n.Options), checkReply(n.Reply)); err != nil {
+	if err := errors.Join(d.name.Check(), checkContent("options of a run", n.Options), checkReply(n.Reply), n.Division.Check()); err != nil {
 		return store.Run{}, err
 	}
 	now := d.now()
@@ -57,9 +57,9 @@ func (d project) CreateRun(ctx context.Context, n store.NewRun) (store.Run, erro
 	}
 	var r runRow
 	err := d.change(ctx, "keep a run in", func(t *tx) error {
-		added, err := t.changed(`INSERT INTO run (project, id, suite, version, created_by, status, rows, created, options, tally) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')
+		added, err := t.changed(`INSERT INTO run (project, id, suite, version, created_by, status, rows, hash, part_rows, parts, created, options, tally) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')
 			ON CONFLICT (id) DO NOTHING`,
-			string(d.name), n.ID, n.Suite, n.Version, n.CreatedBy, string(store.Queued), n.Rows, micros(now), n.Options)
+			string(d.name), n.ID, n.Suite, n.Version, n.CreatedBy, string(store.Queued), n.Rows, n.Hash, n.Division.Rows, n.Division.Parts, micros(now), n.Options)
 		if err != nil {
 			return err
 		}
@@ -158,6 +158,9 @@ func (d project) CancelRun(ctx context.Context, id string) (store.Run, error) {
 func (t *tx) endRun(id string, status store.RunStatus, why string) error {
 	_, err := t.exec("UPDATE run SET status = ?, error = ?, ended = ? WHERE id = ? AND status IN ('queued', 'running')",
 		string(status), why, micros(t.db.now()), id)
+	if err == nil {
+		_, err = t.exec("DELETE FROM run_part WHERE run IN (SELECT seq FROM run WHERE id = ? AND parts > 0)", id)
+	}
 	return err
 }
 

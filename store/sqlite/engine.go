@@ -153,6 +153,9 @@ func (e *engine) foldAll() error {
 	return proviso.Errorf(proviso.Unavailable, "what was removed is still in the write-ahead log of the database %s, because a reader or writer needs it; try again", e.path)
 }
 
+// Several implements [sqldb.Engine]: a file has one server.
+func (e *engine) Several() bool { return false }
+
 // Disconnect implements [sqldb.Engine].
 func (e *engine) Disconnect() error {
 	close(e.closing)

@@ -97,6 +97,9 @@ var resultTests = []test{
 			{store.ResultFilter{Assertion: "a", Status: status(F, E)}, []int{1, 3}},
 			{store.ResultFilter{Assertion: "A"}, []int{}},
 			{store.ResultFilter{Assertion: "' OR ''='"}, []int{}},
+			{store.ResultFilter{Rows: []store.RowRange{{From: 3}}}, []int{3, 4}},
+			{store.ResultFilter{Rows: []store.RowRange{{From: 0, To: 1}, {From: 2, To: 4}}, Status: status(F, E)}, []int{2, 3}},
+			{store.ResultFilter{Rows: []store.RowRange{{From: 2, To: 2}}}, []int{}},
 		} {
 			b.equal(fmt.Sprintf("%+v", tt.filter), b.listed(run.ID, tt.filter), tt.want)
 		}

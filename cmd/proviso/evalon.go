@@ -1,0 +1,328 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/run"
+)
+
+// remoteFlags select the server that executes a run.
+type remoteFlags struct {
+	on      string
+	project string
+	given   *pflag.FlagSet // all flags of the command; nil if it always runs here
+}
+
+func (f *remoteFlags) registerRemote(fs *pflag.FlagSet) {
+	f.given = fs
+	fs.StringVar(&f.on, "on", "", "run on the workers of the server at this `URL`, and keep the rows here")
+	fs.StringVar(&f.project, "project", "", "with --on: run in this `PROJECT`; needs a key with the scope admin (default that of the key)")
+}
+
+// remoteKnows are the flags that a run on a server obeys. The others change what is run, or
+// how models are asked, which the suite and the server decide.
+var remoteKnows = map[string]bool{"on": true, "project": true, "config": true, "output": true, "fail-under": true, "no-table": true, "no-progress-bar": true, "verbose": true,
+	"run-dir": true, "no-write": true, "max-concurrency": true, "repeat": true, "resume": true, "allow-host": true, "allow-env": true, "untrusted": true}
+
+// remote is a run on a server.
+type remote struct {
+	a      *app
+	client *http.Client
+	runs   *url.URL // of the API
+	run    *url.URL // nil before it is started
+	files  *sentFiles
+	began  bool // by this command
+}
+
+// remoteOf returns the run on a server that the flags ask for, or that --resume continues;
+// nil if the suite runs here.
+func (a *app) remoteOf(f *evalFlags) (*remote, error) {
+	if f.given == nil {
+		return nil, nil
+	}
+	r := &remote{a: a}
+	if f.on != "" {
+		var err error
+		if r.runs, err = pushAddress(f.on, f.project); err != nil {
+			return nil, err
+		}
+	}
+	path, err := a.resumed(f)
+	if err != nil {
+		return nil, err
+	}
+	if path != "" {
+		if err := r.resume(path); err != nil {
+			return nil, err
+		}
+	}
+	if r.runs == nil {
+		if f.project != "" {
+			return nil, usageError{errors.New("--project needs --on"), "name the server with --on https://…"}
+		}
+		return nil, nil
+	}
+	var wrong []string
+	f.given.Visit(func(flag *pflag.Flag) {
+		if !remoteKnows[flag.Name] {
+			wrong = append(wrong, "--"+flag.Name)
+		}
+	})
+	if len(wrong) > 0 {
+		return nil, usageError{fmt.Errorf("a run on a server does not obey %s", strings.Join(wrong, ", ")), "the whole suite is run as its file says it; the server has the keys, the judge and the cache"}
+	}
+	if len(f.configs) > 1 {
+		return nil, usageError{errors.New("one suite is run on a server at a time"), "name it with one -c"}
+	}
+	f.trust.untrusted, f.noKeys = true, true // as the server reads it, which has the keys
+	r.client = a.serverClient()
+	r.files = &sentFiles{}
+	f.seen = r.files.add
+	return r, nil
+}
+
+// resume finds the run of a server that a kept run is the copy of.
+func (r *remote) resume(path string) error {
+	h, _, err := runfile.Ends(path)
+	if err != nil {
+		return err
+	}
+	on := h.Meta.Text("on")
+	if on == "" {
+		if r.runs != nil {
+			return proviso.Errorf(proviso.Invalid, "the run %s was not run on a server; go on with it without --on", h.ID)
+		}
+		return nil
+	}
+	u, err := runAddress(on)
+	if err != nil {
+		return err
+	}
+	if r.runs != nil && u.Host != r.runs.Host {
+		return proviso.Errorf(proviso.Invalid, "the run %s is on %s, not on %s", h.ID, u.Host, r.runs.Host)
+	}
+	r.run, r.runs = u, u.JoinPath("..")
+	return nil
+}
+
+// collect runs the suite on the server, or continues to fetch its run, and keeps the rows.
+func (r *remote) collect(ctx context.Context, f *evalFlags, s *loaded, plan *run.Plan) (*run.Outcome, error) {
+	if r.run == nil {
+		if err := r.start(ctx, f, s); ctx.Err() != nil {
+			return nil, r.a.stopped()
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	state, err := r.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if state.Progress.Rows != plan.Rows {
+		return nil, proviso.Errorf(proviso.Invalid, "%s has %d rows, and the suite here has %d: it has changed, or the server has another version of proviso", r.page(), state.Progress.Rows, plan.Rows)
+	}
+	if r.began {
+		fmt.Fprintln(r.a.err, "proviso: "+printable("running "+plural(plan.Rows, "row")+" at "+r.page()))
+	}
+	return plan.Collect(ctx, run.Remote{ID: state.ID, Hash: state.Hash, On: r.page(), Fetch: r.fetch})
+}
+
+// page is the page of the run.
+func (r *remote) page() string { return transport.URL(runPage(r.run)) }
+
+// remoteState is a run as the server shows it.
+type remoteState struct {
+	ID, Status, Hash, Error string
+	Progress                struct{ Rows, Finished int }
+}
+
+func (s *remoteState) ended() bool {
+	return s.Status == "done" || s.Status == "failed" || s.Status == "cancelled"
+}
+
+// Pauses of following a run.
+const (
+	followEvery  = 300 * time.Millisecond
+	reachableFor = 2 * time.Minute // a server that starts again is waited for
+	fetchedRows  = 1000            // at once
+	fetchedParts = 200             // ranges of rows in a request
+)
+
+// state asks for the state of the run.
+func (r *remote) state(ctx context.Context) (state remoteState, err error) {
+	u := *r.run
+	query := u.Query()
+	query.Set("results", "no")
+	u.RawQuery = query.Encode()
+	err = r.patiently(ctx, func() error { return r.ask(ctx, http.MethodGet, &u, nil, &state) })
+	if err == nil && state.ID == "" {
+		err = proviso.Errorf(proviso.Unavailable, "%s: the answer is no run", transport.URL(r.run))
+	}
+	return state, err
+}
+
+// fetch is [run.Remote.Fetch].
+func (r *remote) fetch(ctx context.Context, missing *run.Missing, add func(int, []byte) error) error {
+	again := ""
+	for {
+		state, err := r.state(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.rows(ctx, missing, add); err != nil {
+			return err
+		}
+		if state.ended() {
+			return r.finished(&state, missing)
+		}
+		if state.Error != again && state.Error != "" {
+			r.a.warn("the server tries again: " + report.Line(state.Error, 400))
+		}
+		again = state.Error
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(followEvery):
+		}
+	}
+}
+
+// finished returns an error unless the run is done and all rows are here.
+func (r *remote) finished(state *remoteState, missing *run.Missing) error {
+	switch {
+	case state.Status == "cancelled":
+		return proviso.Errorf(proviso.Unavailable, "%s was cancelled: %d rows are missing", r.page(), missing.Len())
+	case state.Status == "failed":
+		return proviso.Errorf(proviso.Unavailable, "%s failed: %s", r.page(), report.Line(state.Error, 400))
+	case missing.Len() > 0:
+		return proviso.Errorf(proviso.Unavailable, "%s is done, but the server lacks %d of its rows", r.page(), missing.Len())
+	}
+	return nil
+}
+
+// rows fetches the missing rows that are finished.
+func (r *remote) rows(ctx context.Context, missing *run.Missing, add func(int, []byte) error) error {
+	for before := -1; missing.Len() != before && missing.Len() > 0; {
+		before = missing.Len()
+		var parts []string
+		for _, p := range missing.First(fetchedParts) {
+			parts = append(parts, fmt.Sprintf("%d-%d", p.From, p.To-1))
+		}
+		u := *r.run.JoinPath("results")
+		query := r.run.Query()
+		query.Set("rows", strings.Join(parts, ","))
+		query.Set("limit", fmt.Sprint(fetchedRows))
+		u.RawQuery = query.Encode()
+		if err := r.patiently(ctx, func() error { return r.ask(ctx, http.MethodGet, &u, nil, rowList(add)) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowList takes the rows of an answer one by one.
+type rowList func(index int, row []byte) error
+
+func (add rowList) read(body io.Reader) error {
+	d := json.NewDecoder(body)
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if t == json.Delim('[') {
+			break
+		}
+	}
+	for d.More() {
+		var row json.RawMessage
+		if err := d.Decode(&row); err != nil {
+			return err
+		}
+		index, ok := runfile.RowIndex(row)
+		if !ok {
+			return errors.New("an item is no row")
+		}
+		if err := add(index, row); err != nil {
+			return kept{err}
+		}
+	}
+	return nil
+}
+
+// kept marks an error of this machine, which another request would not change.
+type kept struct{ error }
+
+func (k kept) Unwrap() error { return k.error }
+
+// patiently repeats a request while the server cannot be reached or is starting.
+func (r *remote) patiently(ctx context.Context, do func() error) error {
+	limit := time.Now().Add(reachableFor)
+	for pause := time.Second; ; pause = min(2*pause, 16*time.Second) {
+		err := do()
+		var e *proviso.Error
+		if err == nil || ctx.Err() != nil || errors.As(err, &kept{}) || errors.As(err, &e) && e.Code != proviso.Unavailable || time.Now().Add(pause).After(limit) {
+			return err
+		}
+		r.a.warn(err.Error() + "; trying again")
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// ask sends a request with a value as JSON, unless it is nil, and reads the answer into
+// another.
+func (r *remote) ask(ctx context.Context, method string, u *url.URL, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		data, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(data)
+	}
+	resp, err := r.a.askWith(ctx, r.client, method, u, body, "Content-Type", "application/json")
+	if err != nil {
+		return coded(fmt.Errorf("%s: %w", transport.URL(u), err))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		p := saidBy(resp)
+		return refused{p.refusal(u, resp), p}
+	}
+	if list, is := out.(rowList); is {
+		err = list.read(resp.Body)
+	} else {
+		err = json.NewDecoder(io.LimitReader(resp.Body, maxRunFile)).Decode(out)
+	}
+	if err != nil && !errors.As(err, &kept{}) {
+		return proviso.Errorf(proviso.Unavailable, "%s: the answer cannot be read: %w", transport.URL(u), err)
+	}
+	return err
+}
+
+// refused is a refusal with what the server said.
+type refused struct {
+	error
+	said said
+}
+
+func (r refused) Unwrap() error { return r.error }

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/report"
+)
+
+// sentFiles are the files that reading a suite looked for.
+type sentFiles struct {
+	mu    sync.Mutex
+	paths []string
+}
+
+func (s *sentFiles) add(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paths = append(s.paths, path)
+}
+
+// sentSuite is a suite with its files, as the server takes it.
+type sentSuite struct {
+	Name  string            `json:"name"`
+	Suite string            `json:"suite"`
+	Files map[string]string `json:"files,omitempty"`
+}
+
+// bundle reads the suite and the files beside it that were looked for. Files whose name
+// begins with a dot, such as .env, stay here.
+func (s *sentFiles) bundle(of *loaded) (*sentSuite, error) {
+	out := &sentSuite{Name: remoteName(of), Files: map[string]string{}}
+	dir, err := filepath.Abs(of.Dir)
+	if err != nil {
+		return nil, err
+	}
+	own := filepath.Join(dir, filepath.Base(of.File))
+	if out.Suite, err = sentText(own); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.Sort(s.paths)
+	for _, path := range slices.Compact(s.paths) {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		rel, err := filepath.Rel(dir, abs)
+		if err != nil || !filepath.IsLocal(rel) || abs == own || hiddenFile(rel) {
+			continue
+		}
+		if info, err := os.Stat(abs); err != nil || !info.Mode().IsRegular() {
+			continue // it was looked for, and is not there
+		}
+		if out.Files[filepath.ToSlash(rel)], err = sentText(abs); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func hiddenFile(rel string) bool {
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), func(part string) bool { return strings.HasPrefix(part, ".") })
+}
+
+func sentText(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if !utf8.Valid(data) {
+		return "", proviso.Errorf(proviso.Unsupported, "%s is not UTF-8 text, and only text is sent to a server", path)
+	}
+	return string(data), nil
+}
+
+// remoteName is what a suite is called on the server: its id, or else its description or the
+// name of its folder, in the letters of addresses.
+func remoteName(s *loaded) string {
+	abs, _ := filepath.Abs(s.Dir)
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.':
+			return r
+		}
+		return '-'
+	}, cmp.Or(s.ID, s.Description, filepath.Base(abs)))
+	return cmp.Or(strings.Trim(name[:min(len(name), 100)], "-."), "suite")
+}
+
+// start sends the suite and starts its run.
+func (r *remote) start(ctx context.Context, f *evalFlags, s *loaded) error {
+	sent, err := r.files.bundle(s)
+	if err != nil {
+		return err
+	}
+	suites := *r.runs.JoinPath("..", "suites")
+	var stored struct{ Name, Version string }
+	if err := r.ask(ctx, http.MethodPost, &suites, sent, &stored); err != nil {
+		return r.explained(ctx, err, s, sent)
+	}
+	started := struct{ ID string }{}
+	options := struct {
+		Version     string `json:"version"`
+		Concurrency int    `json:"concurrency,omitempty"`
+		Repeat      int    `json:"repeat,omitempty"`
+	}{stored.Version, f.given0("max-concurrency", f.concurrency), f.repeat}
+	if err := r.ask(ctx, http.MethodPost, suites.JoinPath(stored.Name, "runs"), options, &started); err != nil {
+		return r.explained(ctx, err, s, sent)
+	}
+	if started.ID == "" || strings.Contains(started.ID, "/") {
+		return proviso.Errorf(proviso.Unavailable, "%s: the answer has no id of a run", r.runs.Host)
+	}
+	r.run, r.began = r.runs.JoinPath(started.ID), true
+	return nil
+}
+
+// given0 is the value of a flag that was given, or else 0.
+func (f *remoteFlags) given0(name string, n int) int {
+	if f.given.Changed(name) {
+		return n
+	}
+	return 0
+}
+
+// explained prints the mistakes that a server found in a suite at their places here.
+func (r *remote) explained(ctx context.Context, err error, s *loaded, sent *sentSuite) error {
+	var no refused
+	if !errors.As(err, &no) || !slices.ContainsFunc(no.said.Errors, func(e saidError) bool { return e.File != "" || e.Code != "" && e.Pointer == "" }) {
+		return err
+	}
+	var list proviso.Mistakes
+	for _, e := range no.said.Errors {
+		m := proviso.Mistake{Code: e.Code, Message: report.Line(e.Message, 400), Nearest: report.Line(e.Nearest, 80)}
+		if e.File != "" {
+			m.Place = proviso.Place{File: report.Line(e.File, 200), Line: e.Line, Column: e.Column, Excerpt: report.Line(e.Excerpt, 200)}
+			if _, is := sent.Files[e.File]; !is {
+				m.Place.File = s.File // the server calls it otherwise
+			}
+		}
+		list = append(list, m)
+	}
+	there := r.version(ctx)
+	fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: the server %s refuses the suite", r.runs.Host)))
+	if here := versionName(); there != "" && there != here {
+		fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: it has the version %s of proviso, and this is %s, so it may know other keys and types", there, here)))
+	}
+	return r.a.mistakes(list)
+}
+
+// version asks for the version of the server; "" if it does not say.
+func (r *remote) version(ctx context.Context) string {
+	var doc struct{ Info struct{ Version string } }
+	if r.ask(ctx, http.MethodGet, r.runs.JoinPath("..", "..", "openapi.json"), nil, &doc) != nil {
+		return ""
+	}
+	return report.Line(doc.Info.Version, 80)
+}

@@ -1,0 +1,149 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// A divided run is executed by several processes. Each takes one part after the other, the
+// first that nobody has, so that the parts that were never taken are those behind the last
+// row of run_part. What a process took is its own until its work ends or its lease does.
+
+// joinRun finds a running run with parts that nobody took, which this process does not
+// execute; ok is false if there is none. A worker of an earlier version executes a run as a
+// whole, and takes no part.
+func (d *DB) joinRun(ctx context.Context) (run runRow, ok bool, err error) {
+	id, found, err := d.notMine(ctx, `SELECT id FROM run WHERE status = 'running' AND parts > 0 AND due <= ?
+		AND EXISTS (SELECT 1 FROM run_part p WHERE p.run = run.seq AND p.owner <> '')
+		AND parts > (SELECT count(*) FROM run_part p WHERE p.run = run.seq AND (p.done = 1 OR p.owner <> '')) ORDER BY seq LIMIT 100`, micros(d.now()))
+	if err != nil || !found {
+		return run, false, err
+	}
+	run, err = readRun(d.queryRow(ctx, selectRun+" WHERE id = ?", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return run, false, nil
+	}
+	return run, err == nil && run.Status == store.Running, d.failed("read", err)
+}
+
+// takePart is [store.Job.Take] of a job.
+func (d *DB) takePart(ctx context.Context, j *job, from int) (p store.Part, ok bool, err error) {
+	err = d.change(ctx, "take a part of a run in", func(t *tx) (err error) {
+		p, ok, err = t.takePart(j, from)
+		return err
+	})
+	if err != nil || !ok {
+		return store.Part{}, false, err
+	}
+	d.runner.mu.Lock()
+	defer d.runner.mu.Unlock()
+	j.taken++
+	return p, true, nil
+}
+
+func (t *tx) takePart(j *job, from int) (p store.Part, ok bool, err error) {
+	d, of := t.db, j.run.Division
+	var status store.RunStatus
+	var finished int
+	err = t.queryRow("SELECT status, passed + failed + errors + skipped FROM run WHERE seq = ?", j.run.seq).Scan(&status, &finished)
+	if err != nil || status != store.Running {
+		return p, false, ignoreNone(err)
+	}
+	first, attempts := from/of.Rows, 0
+	number := first
+	err = t.queryRow("SELECT number, attempts FROM run_part WHERE run = ? AND number >= ? AND owner = '' AND done = 0 ORDER BY number LIMIT 1", j.run.seq, first).Scan(&number, &attempts)
+	p.Begun = err == nil
+	if errors.Is(err, sql.ErrNoRows) {
+		err = t.queryRow("SELECT coalesce(max(number), -1) + 1 FROM run_part WHERE run = ?", j.run.seq).Scan(&number)
+		number = max(number, first)
+	}
+	if err != nil || number >= of.Parts {
+		return p, false, err
+	}
+	if attempts >= store.MaxAttempts {
+		return p, false, t.endRun(j.run.ID, store.Failed, tooOften())
+	}
+	_, err = t.exec(`INSERT INTO run_part (run, number, owner, lease, attempts, begun_with) VALUES (?, ?, ?, ?, 1, ?)
+		ON CONFLICT (run, number) DO UPDATE SET owner = excluded.owner, lease = excluded.lease, attempts = run_part.attempts + 1, begun_with = excluded.begun_with`,
+		j.run.seq, number, d.runner.owner, micros(d.now().Add(d.options.Lease)), finished)
+	p.From = number * of.Rows
+	if number < of.Parts-1 {
+		p.To = p.From + of.Rows
+	}
+	return p, true, err
+}
+
+// freeParts frees parts that were taken and fulfil a condition. As with takeUp, an attempt
+// does not count if rows were finished since.
+func (t *tx) freeParts(condition string, args []any) error {
+	_, err := t.exec(`UPDATE run_part SET owner = '',
+		attempts = attempts - CASE WHEN (SELECT r.passed + r.failed + r.errors + r.skipped FROM run r WHERE r.seq = run_part.run) > begun_with THEN 1 ELSE 0 END
+		WHERE done = 0 AND owner <> ''`+condition, args...)
+	return err
+}
+
+// endShare records how the work of this process on a divided run ended, unless the run has
+// ended.
+func (t *tx) endShare(j *job, failure error, stopping bool) error {
+	d, run := t.db, &j.run
+	now, err := t.anyRun(run.ID)
+	if err != nil || now.Status != store.Running {
+		return ignoreNone(err)
+	}
+	if failure == nil {
+		return t.shareDone(j)
+	}
+	if _, err := t.exec("UPDATE run_part SET owner = '', attempts = attempts - 1 WHERE run = ? AND owner = ? AND done = 0", run.seq, d.runner.owner); err != nil {
+		return err
+	}
+	var others int
+	if err := t.queryRow("SELECT count(*) FROM run_part WHERE run = ? AND owner <> '' AND done = 0", run.seq).Scan(&others); err != nil {
+		return err
+	}
+	attempts := now.Attempts // this one is counted if it began the run
+	if j.joined {
+		attempts++
+	}
+	due, why := d.now(), ""
+	switch {
+	case stopping || j.isLost(&d.runner):
+		attempts--
+	case store.IsPermanent(failure) || attempts >= store.MaxAttempts:
+		return t.endRun(run.ID, store.Failed, reason(failure))
+	default:
+		due, why = due.Add(d.options.Retry(attempts)), reason(failure)
+	}
+	if others == 0 {
+		return t.requeue(run.ID, max(attempts, 0), due, why)
+	}
+	if why == "" {
+		return nil
+	}
+	_, err = t.exec("UPDATE run SET attempts = ?, due = ?, error = ? WHERE id = ?", attempts, micros(due), why, run.ID)
+	return err
+}
+
+// shareDone records that the parts of a job are done, and the run if it was the last.
+func (t *tx) shareDone(j *job) error {
+	if _, err := t.exec("UPDATE run_part SET done = 1 WHERE run = ? AND owner = ? AND done = 0", j.run.seq, t.db.runner.owner); err != nil {
+		return err
+	}
+	var done int
+	if err := t.queryRow("SELECT count(*) FROM run_part WHERE run = ? AND done = 1", j.run.seq).Scan(&done); err != nil {
+		return err
+	}
+	if done < j.run.Division.Parts {
+		return nil
+	}
+	return t.endRun(j.run.ID, store.Done, "")
+}
+
+// isLost reports whether others may have what the job took.
+func (j *job) isLost(r *runner) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return j.lost
+}
