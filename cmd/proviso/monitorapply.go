@@ -110,7 +110,7 @@ func (a *app) applyWatches(ctx context.Context, f *applyFlags, file string) erro
 	if err != nil {
 		return err
 	}
-	wrong := a.mistakes(r.mistakes) // it says that nothing was run, and so nothing was sent
+	wrong := a.mistakesSo(r.mistakes, "nothing was stored")
 	base, err := a.watchAddress(&f.datasetFlags, watchesPath)
 	if err != nil && wrong != nil {
 		a.explain(err)

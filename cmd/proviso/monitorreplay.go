@@ -32,7 +32,7 @@ func newMonitorReplay(a *app) *cobra.Command {
 			"in which they came, and runs the watches of a file over them with the clock of the events.\n" +
 			"It needs no server.\n\n" +
 			"Exit codes: 0 done, whatever the alarms; 2 a mistake in a file or on the command line, and\n" +
-			"nothing was evaluated; 3 nothing could be decided; 130 interrupted.",
+			"nothing was evaluated; 3 nothing was decided, also if no event matched; 130 interrupted.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.monitorReplay(cmd.Context(), f, args)

@@ -33,7 +33,7 @@ func (a *app) storeWatches(ctx context.Context, f *applyFlags, base *url.URL, do
 		}
 		wrong = append(wrong, mistakes...)
 	}
-	if err := a.mistakes(onlyOnce(wrong)); err != nil {
+	if err := a.mistakesSo(onlyOnce(wrong), "nothing was stored"); err != nil {
 		return err
 	}
 	var others []string // that --prune removes

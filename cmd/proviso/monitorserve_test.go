@@ -194,7 +194,7 @@ func TestMonitorApply(t *testing.T) {
 		"  objectives: {ton: {max_fail: 0.05}}\n  notify: [slack:oncall]\n")
 	write("first.yaml", "- {id: tone, criteria: [The output is polite]}\n")
 	got = run(exitUsage, "apply", "two.yaml")
-	for _, want := range []string{`two.yaml:7:21: error: set:watch-first has no assertion "ton"; did you mean "tone"?`, "two.yaml:8:12: error: ", "2 mistakes; nothing was run"} {
+	for _, want := range []string{`two.yaml:7:21: error: set:watch-first has no assertion "ton"; did you mean "tone"?`, "two.yaml:8:12: error: ", "2 mistakes; nothing was stored"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}

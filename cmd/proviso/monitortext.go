@@ -43,13 +43,14 @@ func (o *replayOutput) add(w *monitor.Watch, r *monitor.ReplayResult) {
 	o.perDays[w.Name] = w.FalseAlarms.PerDays
 }
 
-// undecided reports whether there were evaluations, and none was decided.
+// undecided reports whether no evaluation gave a verdict, because none was decided or none was
+// made. An assertion that does not apply is decided.
 func (o *replayOutput) undecided() bool {
-	decided, undecided := 0, 0
-	for _, w := range o.Watches {
-		decided, undecided = decided+w.Decided, undecided+w.Undecided
+	skipped := 0
+	for _, c := range o.Charts {
+		skipped += c.Skipped
 	}
-	return decided == 0 && undecided > 0
+	return skipped == 0 && !slices.ContainsFunc(o.Watches, func(w replayedWatch) bool { return w.Decided > 0 })
 }
 
 // text shows everything for a person.

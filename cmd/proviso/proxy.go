@@ -106,7 +106,7 @@ func (a *app) proxyConfig(file string) (*proxy.Config, error) {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
 	config, wrong := proxy.ReadConfig(file, data, a.env)
-	if err := a.mistakes(wrong); err != nil {
+	if err := a.mistakesSo(wrong, "nothing was started"); err != nil {
 		return nil, err
 	}
 	return config, nil

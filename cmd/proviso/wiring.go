@@ -283,6 +283,12 @@ func inOrder(list proviso.Mistakes) proviso.Mistakes {
 
 // mistakes prints warnings and mistakes, and ends the command if there are mistakes.
 func (a *app) mistakes(list proviso.Mistakes) error {
+	return a.mistakesSo(list, "nothing was run")
+}
+
+// mistakesSo is mistakes for a command that does something else than to run: so says what was
+// not done.
+func (a *app) mistakesSo(list proviso.Mistakes, so string) error {
 	wrong := 0
 	for _, m := range list {
 		kind := "error"
@@ -296,7 +302,7 @@ func (a *app) mistakes(list proviso.Mistakes) error {
 	if wrong == 0 {
 		return nil
 	}
-	fmt.Fprintf(a.err, "proviso: %s; nothing was run\n", plural(wrong, "mistake"))
+	fmt.Fprintf(a.err, "proviso: %s; %s\n", plural(wrong, "mistake"), so)
 	return exitError{exitUsage}
 }
 
