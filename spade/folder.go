@@ -22,6 +22,7 @@ const (
 	MatrixFile       = "matrix.csv"
 	ImplicationsFile = "implications.csv"
 	SelectionFile    = "selection.json"
+	CostsFile        = "costs.json"
 	SuiteFile        = "selected.yaml"
 )
 
@@ -101,6 +102,20 @@ func (f folder) earlier() (*propose.Earlier, error) {
 		return nil, &EarlierError{File: name, Mistakes: mistakes}
 	}
 	return e, nil
+}
+
+// costs reads what candidates cost in the runs before; nil if that is missing or
+// unreadable, since it is measured again.
+func (f folder) costs() matrix.Costs {
+	if f == "" {
+		return nil
+	}
+	data, err := os.ReadFile(f.name(CostsFile))
+	if err != nil {
+		return nil
+	}
+	costs, _ := matrix.ReadCosts(CostsFile, data)
+	return costs
 }
 
 // lastProblem reads the input of the selection before; ok is false if it is missing or

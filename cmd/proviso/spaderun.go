@@ -146,7 +146,8 @@ func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return usageError{fmt.Errorf("make the folder %s: %w", f.dir, err), ""}
 	}
-	s := spade.Steps{History: h, Folder: f.dir, Fresh: f.fresh, Select: f.choice.Options, JudgeCost: f.choice.judgeCost}
+	s := spade.Steps{History: h, Folder: f.dir, Fresh: f.fresh, Select: f.choice.Options, JudgeCost: f.choice.judgeCost,
+		Price: f.choice.price.each, JudgePrice: f.choice.price.judge}
 	if !f.own {
 		s.Select.Method = ""
 	}

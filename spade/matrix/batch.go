@@ -237,6 +237,7 @@ func (r *batchRow) take(ctx context.Context, j int, s said, took time.Duration) 
 	if ctx.Err() != nil {
 		return // the result may come from the end of ctx
 	}
+	s.took = max(took, 1)
 	r.said[j] = s
 	r.pack.put(j, s, took)
 }
@@ -253,10 +254,16 @@ func (p *trying) finish(ctx context.Context, r *batchRow) {
 	r.pack.save()
 	var asked []proviso.Verdict
 	if p.together != nil && ctx.Err() == nil {
+		began := time.Now()
 		asked = p.together.Eval(ctx, r.row)
+		took := time.Since(began) // of all questions, which are asked together
 		for k, v := range asked {
 			if ctx.Err() == nil || v.Status != proviso.Errored {
-				r.said[p.asking[k]] = saidBy(&v)
+				s := saidBy(&v)
+				if !v.Cached {
+					s.took = max(took, 1)
+				}
+				r.said[p.asking[k]] = s
 			}
 		}
 	}
