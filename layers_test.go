@@ -123,6 +123,7 @@ var ranks = map[string]int{
 	"doctor":       9,
 	"mutate/score": 9,
 	"spade":        9,
+	"spade/update": 9,
 
 	"mutate/show": 10,
 	"server":      10,

@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/propose"
 	"github.com/proviso-eval/proviso/spade/selection"
+	"github.com/proviso-eval/proviso/spade/trial"
 )
 
 // The files in the folder of [Steps].
@@ -147,7 +148,7 @@ func (f folder) lastProblem() (p selection.Problem, ok bool) {
 
 // keepProblem keeps the input of the selection. The options are written last: without
 // them a partially written problem does not count.
-func (f folder) keepProblem(o selection.Options) error {
+func (f folder) keepProblem(o selection.Options, entries []trial.Entry) error {
 	last := folder(f.name(lastFolder))
 	if err := os.MkdirAll(string(last), 0o755); err != nil {
 		return err
@@ -163,6 +164,9 @@ func (f folder) keepProblem(o selection.Options) error {
 		if err := blobs.Replace(last.name(name), data, 0o644); err != nil {
 			return err
 		}
+	}
+	if err := blobs.Replace(last.name(contentsFile), contents(entries), 0o644); err != nil {
+		return err
 	}
 	data, err := json.Marshal(o)
 	if err != nil {

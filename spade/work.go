@@ -255,6 +255,6 @@ func (w *work) cover(ctx context.Context) error {
 		}
 		r.Compared = true
 	}
-	r.Unkept = w.folder.keepProblem(r.Selection.Options)
+	r.Unkept = w.folder.keepProblem(r.Selection.Options, r.Grid.Entries)
 	return nil
 }

@@ -213,4 +213,3 @@ func (a *app) tradesIn(f *spadeFrontier, t show.Trades) ([]byte, error) {
 	}
 	return t.Text(o), nil
 }
-
