@@ -56,11 +56,12 @@ demos: demo demo-support demo-models demo-judge demo-spade demo-mutate demo-gate
 test: ## run every test
 	go test ./...
 
-test-postgres: ## run the tests of the server on PostgreSQL, too (needs its programs)
+test-postgres: ## run the tests with PostgreSQL, and those of the server on it (needs its programs; .ci/postgres installs them)
+	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers'
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -short ./server
 
 race: ## run the tests of what is concurrent under the race detector
-	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./judge/attack ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./internal/watch ./otlp ./spade ./spade/classify ./spade/label ./spade/matrix ./spade/propose ./spade/subsume ./store/files ./engine
+	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./judge/attack ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./internal/watch ./otlp ./spade ./spade/classify ./spade/label ./spade/matrix ./spade/propose ./spade/subsume ./store/files ./store/sqldb ./store/sqlite ./engine
 	CGO_ENABLED=1 go test -race -run 'Concurrent|Cancel' ./internal/script
 	CGO_ENABLED=1 go test -race -short -run 'Ask|Cancel|Close|Many|Globals|Values|Frame' ./sandbox
 
@@ -121,6 +122,8 @@ fuzz: ## run every fuzz target for FUZZTIME seconds each (1)
 nightly: build ## what takes too long for every change: time per byte of all readers, coverage of intervals, minutes of fuzzing, all tests under the race detector, benchmarks, all browser tests
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestReadersAreLinear ./attacks
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestCoverageOfKappa ./stats
+	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -timeout 20m -run TestCrashes ./store/postgres
+	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -count=1 ./server
 	CGO_ENABLED=1 go test -race -timeout 60m ./...
 	.ci/fuzz $(NIGHTLY_FUZZTIME) guided
 	go run ./bench

@@ -46,6 +46,7 @@ var ranks = map[string]int{
 	"internal/githistory": 2,
 	"internal/htmltext":   2,
 	"internal/jsonpath":   2,
+	"internal/language":   2,
 	"internal/meteor":     2,
 	"internal/ngram":      2,
 	"internal/rowscan":    2,

@@ -8,8 +8,16 @@ type Delta struct {
 	Added   bool   // false for text that was removed
 	Moved   bool   // the text was elsewhere in the version before
 	Text    string // a sentence, line or list item
+	Part    string // heading, code, example or markup; "" for what may ask something by itself
 	Line    int    // in the version that has it, from 1
-	From    int    // of moved text: its line in the version before; else 0
+	From    int    // of moved or reworded text: its line in the version before; else 0
+	Former  string // of reworded text, which counts as added: what the version before said instead; else ""
+	Removed int    // of added text that the last version no longer has: the version that removed it; 0 if it is there or unknown
+
+	// Condition is the condition of the prompt's template around the text, such as vip for
+	// {% if vip %}; "" if it always applies. When is the same in CEL, as a suite has it; ""
+	// if it cannot be translated.
+	Condition, When string
 }
 
 // Criterion is a question whose answer decides a judged assertion, or a requirement

@@ -21,7 +21,7 @@ type shared struct {
 
 func share(t *testing.T) *shared {
 	t.Helper()
-	x := serve(t, server.Options{})
+	x := serve(t, server.Options{TrafficShare: 1})
 	t.Cleanup(func() {
 		if err := x.stop(); err != nil {
 			t.Error(err)

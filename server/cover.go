@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
@@ -100,26 +101,25 @@ func (m *matcher) compiler(ctx context.Context) (_ *check.Compiler, err error) {
 	}), nil
 }
 
-// eachPlaced calls do for the units of a text, with their places in UTF-16 units.
+// eachPlaced calls do for the units of a text, with their places in UTF-16 units, as
+// JavaScript has them. The units have theirs in bytes, and a line break is one.
 func eachPlaced(text string, lines []coverage.Line, do func(l *coverage.Line, start, end int)) {
-	at, units := 0, 0 // in bytes, and in UTF-16
-	for i := range lines {
-		skip := strings.Index(text[at:], lines[i].Text)
-		if skip < 0 {
-			continue
+	at, bytes, units := 0, 0, 0 // in the text, in the text with line feeds alone, and in UTF-16
+	if strings.HasPrefix(text, "\ufeff") {
+		bytes = -len("\ufeff") // a byte order mark is no text
+	}
+	to := func(want int) int {
+		for at < len(text) && bytes < want {
+			r, n := utf8.DecodeRuneInString(text[at:])
+			if r == '\r' && strings.HasPrefix(text[at+1:], "\n") {
+				bytes-- // the two are one line break
+			}
+			at, bytes, units = at+n, bytes+n, units+utf16.RuneLen(r)
 		}
-		start := units + unitsOf(text[at:at+skip])
-		at += skip + len(lines[i].Text)
-		units = start + unitsOf(lines[i].Text)
-		do(&lines[i], start, units)
+		return units
 	}
-}
-
-// unitsOf is the length of a text in JavaScript.
-func unitsOf(text string) int {
-	n := 0
-	for _, r := range text {
-		n += utf16.RuneLen(r)
+	for i := range lines {
+		start := to(lines[i].Start)
+		do(&lines[i], start, to(lines[i].End))
 	}
-	return n
 }

@@ -82,6 +82,7 @@ type Result struct {
 	History    *delta.History
 	Proposal   *propose.Proposal
 	Candidates []proviso.Candidate
+	SetAside   []string       // candidates of text that the prompt no longer has, which a selection without labels leaves out
 	Grid       *matrix.Grid   // of all outputs
 	Costs      matrix.Costs   // of the candidates, measured now or before
 	Matrix     *matrix.Matrix // of the labelled outputs, and the candidates that are not rejected

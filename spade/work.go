@@ -124,11 +124,31 @@ func (w *work) try(ctx context.Context) error {
 	if err := mistakes.Err(); err != nil {
 		return err
 	}
+	rejected := len(w.Reject) > 0
+	w.setAside(m)
 	w.result.Matrix = w.selectable(m)
-	if len(w.result.Matrix.Names) == 0 {
+	switch {
+	case len(w.result.Matrix.Names) > 0:
+		return nil
+	case rejected:
 		return ErrAllRejected
 	}
-	return nil
+	return ErrNoCandidates
+}
+
+// setAside keeps the candidates of text that the prompt no longer has out of a selection
+// that does not look at labels: nothing shows that they still hold.
+func (w *work) setAside(m *matrix.Matrix) {
+	if good, bad := m.Count(); good > 0 && bad > 0 && w.Select.Method != "none" {
+		return
+	}
+	w.Reject = slices.Clone(w.Reject)
+	for i := range w.result.Candidates {
+		if c := &w.result.Candidates[i]; c.Delta.Removed > 0 {
+			w.Reject = append(w.Reject, c.Name)
+			w.result.SetAside = append(w.result.SetAside, c.Name)
+		}
+	}
 }
 
 // cost keeps what the candidates took.

@@ -1,7 +1,7 @@
 // Package store defines what a server stores, and the interfaces for doing so:
 // API keys and their projects, versions of suites and assertion sets, runs with
-// their results, evaluations, replies to repeated requests, and the jobs that
-// execute runs. It holds types, interfaces and the few rules that every store
+// their results, evaluations, replies to repeated requests, what the servers on
+// one store share for a while, and the jobs that execute runs. It holds types, interfaces and the few rules that every store
 // shares. SQL is in the packages below it, and store/storetest is the contract
 // as tests.
 //
@@ -28,6 +28,7 @@ import (
 type Store interface {
 	Keys
 	Replies
+	Shared
 
 	// In returns the data of one project. It is the only access to them, so that
 	// every caller has to name the project. Items of another project are

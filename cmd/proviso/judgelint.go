@@ -18,7 +18,7 @@ func (a *app) judgeLintRun(ctx context.Context, name, format string) error {
 		return err
 	}
 	defer r.Close()
-	found, err := lint.Run(r.Reader)
+	found, unread, err := lint.Run(r.Reader)
 	if err != nil {
 		return err
 	}
@@ -31,8 +31,11 @@ func (a *app) judgeLintRun(ctx context.Context, name, format string) error {
 		if err := a.printJSON(found); err != nil {
 			return proviso.Errorf(proviso.Unavailable, "%w", err)
 		}
-	} else if len(found) == 0 {
+	} else if len(found) == 0 && unread == "" {
 		fmt.Fprintln(a.out, "nothing to say about the judged assertions of the run")
+	}
+	if unread != "" {
+		fmt.Fprintln(a.err, "proviso: "+unread)
 	}
 	if len(found) > 0 {
 		return exitError{exitFailed}
@@ -64,14 +67,15 @@ func (a *app) judgeLint(req *judge.Request, doc *document.Document, format strin
 			}
 		}
 	}
-	if unread := lint.Unread(list); unread != "" {
+	unread := lint.Unread(list)
+	if unread != "" {
 		fmt.Fprintln(a.err, "proviso: "+unread)
 	}
 	if format == formatJSON {
 		if err := a.printJSON(found); err != nil {
 			return proviso.Errorf(proviso.Unavailable, "%w", err)
 		}
-	} else if len(found) == 0 {
+	} else if len(found) == 0 && unread == "" {
 		fmt.Fprintf(a.out, "nothing to say about %s\n", plural(len(req.Assertions), "assertion"))
 	}
 	if len(found) > 0 {

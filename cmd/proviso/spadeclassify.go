@@ -10,11 +10,18 @@ import (
 	"github.com/proviso-eval/proviso/spade/show"
 )
 
-// classes asks a model for the categories of changes. If some have no answer, it names
+// classes asks a model, or the rules, for the categories of changes. If some have no answer, it names
 // them and returns exit code 3 with the classes. Without classes the error explains why
 // no model was asked.
 func (a *app) classes(ctx context.Context, f *spadeDeltas, changes []delta.Change) ([]classify.Classified, error) {
-	m, end, err := a.spadeModel(ctx, &f.spadeAsking, "")
+	if f.rules {
+		list := classify.ByRules(changes)
+		if n := len(list); n > 0 && len(list[n-1].Notes) > 0 {
+			fmt.Fprintf(a.err, "proviso: %s\n", list[n-1].Notes[0])
+		}
+		return list, nil
+	}
+	m, end, err := a.spadeModel(ctx, &f.spadeAsking, "; or classify without a model: --rules")
 	if err != nil {
 		return nil, err
 	}

@@ -52,12 +52,13 @@ type spadeDeltas struct {
 	format, out string
 	all         bool
 	classify    bool
+	rules       bool
 	against     string
 }
 
 const formatJSONL = "jsonl"
 
-var deltaFormats = []string{formatTerminal, formatJSON, formatJSONL}
+var deltaFormats = []string{formatTerminal, formatJSON, formatJSONL, formatMarkdown}
 
 func newSpadeDeltas(a *app) *cobra.Command {
 	f := &spadeDeltas{}
@@ -75,12 +76,13 @@ func newSpadeDeltas(a *app) *cobra.Command {
 			"  --suite FILE the prompts of a suite\n" +
 			"  --hub NAME   the commits of a prompt in the hub of LangSmith\n\n" +
 			"The output of --format json or jsonl is valid input, too.\n\n" +
-			"With --classify, a model assigns each change to a category of the taxonomy. With --against,\n" +
-			"it classifies changes that people have labelled, and its agreement with them is printed.",
+			"With --classify, a model assigns each change to a category of the taxonomy, or rules do with\n" +
+			"--rules. With --against, changes that people have labelled are classified, and the agreement\n" +
+			"with them is printed.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if f.format, err = formatOf(f.format, f.out, deltaFormats, map[string]string{".json": formatJSON, ".jsonl": formatJSONL}); err != nil {
+			if f.format, err = formatOf(f.format, f.out, deltaFormats, map[string]string{".json": formatJSON, ".jsonl": formatJSONL, ".md": formatMarkdown}); err != nil {
 				return err
 			}
 			if err := f.check(cmd, args); err != nil {
@@ -95,8 +97,9 @@ func newSpadeDeltas(a *app) *cobra.Command {
 	f.spadeSource.register(cmd.Flags())
 	f.spadeAsking.register(cmd.Flags(), "classifies")
 	cmd.Flags().BoolVar(&f.classify, "classify", false, "ask a model for the category of every change")
+	cmd.Flags().BoolVar(&f.rules, "rules", false, "with --classify: by rules, without a model")
 	cmd.Flags().StringVar(&f.against, "against", "", "with --classify: compare with the labelled changes of `FILE` (JSON Lines: diff, ground_truth); without --classify, compare the predictions in the file")
-	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or jsonl; default by the suffix of -o, else terminal")
+	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, jsonl or markdown; default by the suffix of -o, else terminal")
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
 	cmd.Flags().BoolVar(&f.all, "all", false, "on the terminal, show every change in full, and unchanged sentences")
 	return cmd
@@ -108,6 +111,10 @@ func (f *spadeDeltas) check(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	switch {
+	case f.rules && !f.classify:
+		return usageError{errors.New("--rules is for --classify"), seeHelp(cmd)}
+	case f.rules && f.model != "":
+		return usageError{errors.New("--rules and --model exclude each other"), seeHelp(cmd)}
 	case f.against == "":
 		if f.model != "" && !f.classify {
 			return usageError{errors.New("--model is for --classify"), seeHelp(cmd)}
@@ -115,8 +122,8 @@ func (f *spadeDeltas) check(cmd *cobra.Command, args []string) error {
 		return f.spadeSource.check(cmd, args)
 	case len(args) > 0 || f.git != "" || f.spadeSource.suite != "" || f.hub != "":
 		return usageError{errors.New("--against reads labelled changes, and no versions beside them"), seeHelp(cmd)}
-	case f.format == formatJSONL:
-		return usageError{errors.New("a comparison is not written as JSON Lines"), "valid: terminal, json"}
+	case f.format == formatJSONL || f.format == formatMarkdown:
+		return usageError{errors.New("a comparison is not written as JSON Lines or Markdown"), "valid: terminal, json"}
 	}
 	return nil
 }
@@ -139,6 +146,8 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 		data, err = h.ClassifiedJSON(classify.ClassesOf(classes))
 	case formatJSONL:
 		data, err = h.ClassifiedJSONL(classify.ClassesOf(classes))
+	case formatMarkdown:
+		data = show.HistoryMarkdown(h, classify.ClassesOf(classes))
 	default:
 		o := a.terminal(true)
 		if f.out != "" {

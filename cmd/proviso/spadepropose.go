@@ -9,12 +9,14 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/propose"
+	"github.com/proviso-eval/proviso/spade/rules"
 	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
@@ -83,12 +85,16 @@ func newSpadePropose(a *app) *cobra.Command {
 	fs.StringVar(&f.uncaught, "uncaught", "", "`FILE` of a matrix: also ask what is wrong with the bad outputs that no candidate within --tau catches")
 	f.judge.registerJudge(fs)
 	fs.Lookup("judge").Usage = "provider `ID` of a judge model that tries judged candidates on the outputs that are shown; without it they are not tried"
-	fs.BoolVar(&f.dropped, "dropped", false, "also propose for sentences that the last version no longer has")
+	droppedVar(fs, &f.dropped)
 	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already in the file of -o")
 	fs.BoolVar(&f.all, "all", false, "on the terminal, list every sentence without an assertion")
 	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, yaml, jsonl or json; default by the suffix of -o, else terminal")
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output; keeps what is in it")
 	return cmd
+}
+
+func droppedVar(fs *pflag.FlagSet, dropped *bool) {
+	fs.BoolVar(dropped, "dropped", true, "also propose for sentences that the last version no longer has, marked as no longer asked; =false leaves them out")
 }
 
 // checkTried refuses flags about outputs where there are none.
@@ -179,6 +185,7 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 		fmt.Fprintf(a.err, "proviso: %s in %s%s\n", plural(len(p.Candidates), "candidate"), printable(f.out), rest)
 	}
 	if m == nil {
+		a.sayUnread(h)
 		return a.orStopped(ctx, stopped)
 	}
 	a.sayNotes(p)
@@ -196,6 +203,13 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 		return exitError{exitUndecided}
 	}
 	return nil
+}
+
+// sayUnread says what the rules do not read of a prompt in another language.
+func (a *app) sayUnread(h *delta.History) {
+	if unread := rules.Unread(h.Changes[len(h.Changes)-1].Text); unread != "" {
+		fmt.Fprintf(a.err, "proviso: %s\n", unread)
+	}
 }
 
 // sayNotes prints what a person should know of the questions about each version.

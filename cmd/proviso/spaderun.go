@@ -23,6 +23,7 @@ type spadeRun struct {
 	rules   bool
 	noRules bool // --rules=false
 	fresh   bool
+	dropped bool
 	judge   judgeFlags
 	trials  trialFlags
 	labels  string
@@ -82,6 +83,7 @@ func (f *spadeRun) register(cmd *cobra.Command) {
 	fs.Lookup("judge").Usage = "provider `ID` of the judge model for implications and for judged candidates"
 	fs.BoolVar(&f.rules, "rules", true, "propose by rules; --rules=false with --model: without them")
 	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already proposed")
+	droppedVar(fs, &f.dropped)
 	f.trials.register(fs)
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels that override those of the outputs (default labels.jsonl of the folder, if it exists)")
 	f.code.register(fs)
@@ -258,7 +260,7 @@ func (p *pipeline) openPropose(ctx context.Context, s *spade.Steps) (end func(),
 		return nil, err
 	}
 	o := &s.Propose
-	o.Rules, o.Concurrency, o.Tau = !p.f.noRules, p.f.concurrency, p.f.choice.Tau
+	o.Rules, o.Dropped, o.Concurrency, o.Tau = !p.f.noRules, p.f.dropped, p.f.concurrency, p.f.choice.Tau
 	if p.f.tries() && p.f.model != "" {
 		if o.Trials, err = p.labelledTrials(ctx, &p.f.trials, p.f.labelsFile()); err != nil {
 			return nil, err

@@ -50,7 +50,9 @@ func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) e
 		if p.also != nil {
 			f.take(p.app, "", p.also, ask.Spent{}) // the proposal has its tokens
 		}
-		if p.model != nil {
+		if p.model == nil {
+			p.sayUnread(r.History)
+		} else {
 			p.sayNotes(r.Proposal)
 			p.sayDropped(r.Proposal, false)
 			if ctx.Err() == nil {
@@ -73,6 +75,9 @@ func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) e
 	case spade.Select:
 		if !r.Selection.Found() {
 			p.sayVerdict(shownSelection(r))
+		}
+		if n := len(r.SetAside); n > 0 {
+			fmt.Fprintf(p.err, "proviso: %s of what the prompt no longer asks left out, since no labels show that they still hold: %s\n", plural(n, "candidate"), show.Names(r.SetAside, show.MaxNames))
 		}
 		p.sayStep(f, "select", spade.SuiteFile, show.SelectionLine(shownSelection(r)))
 	case spade.Cover:

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/language"
 )
 
 // languages describes the languages that the lint reads.
@@ -140,21 +142,39 @@ func Reads(text string) bool {
 }
 
 // Unread returns a message with the number of criteria whose language the lint does not
-// read, or "" if it reads all.
+// read, and the names of these languages where they are known, or "" if it reads all.
 func Unread(list []*proviso.Assertion) string {
-	n := 0
+	var texts []string
 	for _, a := range list {
 		for _, c := range a.Criteria {
-			if c.Template == "" && !Reads(c.Text) {
-				n++
+			if c.Template == "" {
+				texts = append(texts, c.Text)
 			}
 		}
+	}
+	return unreadOf(texts)
+}
+
+func unreadOf(texts []string) string {
+	n, names := 0, map[string]bool{}
+	for _, text := range texts {
+		if Reads(text) {
+			continue
+		}
+		n++
+		if name := language.Of(text); name != "" {
+			names[name] = true
+		}
+	}
+	in := "in languages that the lint does not read"
+	if len(names) > 0 {
+		in = "in " + strings.Join(slices.Sorted(maps.Keys(names)), ", ") + ", which the lint does not read"
 	}
 	switch n {
 	case 0:
 		return ""
 	case 1:
-		return "1 criterion is in a language that the lint does not read; it reads " + languages
+		return "1 criterion is " + strings.Replace(in, "languages that", "a language that", 1) + "; it reads " + languages
 	}
-	return fmt.Sprintf("%d criteria are in languages that the lint does not read; it reads %s", n, languages)
+	return fmt.Sprintf("%d criteria are %s; it reads %s", n, in, languages)
 }

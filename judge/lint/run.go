@@ -26,13 +26,14 @@ type RunFinding struct {
 }
 
 // Run checks the judged assertions of a run: their wording, and how often the judge
-// could not tell. Findings are in the order of the assertions.
-func Run(run record.Run) ([]RunFinding, error) {
+// could not tell. Findings are in the order of the assertions. Unread says which criteria the
+// lint does not read, as [Unread] does.
+func Run(run record.Run) (found []RunFinding, unread string, err error) {
 	known := map[string]*judgedAssertion{}
 	var order []*judgedAssertion
 	for row, err := range record.Rows(run) {
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		for _, v := range row.Verdicts() {
 			criteria := v.Criteria()
@@ -51,13 +52,17 @@ func Run(run record.Run) ([]RunFinding, error) {
 			l.add(criteria)
 		}
 	}
-	found := []RunFinding{}
+	found = []RunFinding{}
+	var texts []string
 	for _, l := range order {
+		for i := range l.counts {
+			texts = append(texts, l.counts[i].text)
+		}
 		for _, f := range l.findings() {
 			found = append(found, RunFinding{l.name, f})
 		}
 	}
-	return found, nil
+	return found, unreadOf(texts), nil
 }
 
 // judgedAssertion is an assertion of a run.

@@ -124,7 +124,7 @@ func Of(a *proviso.Assertion) proviso.Candidate {
 	}
 	number := func(key string) int { f, _ := from.At(key).(float64); return int(f) }
 	c.Category, c.Model, c.PromptHash = from.Text("category"), from.Text("model"), from.Text("prompt")
-	c.Delta = proviso.Delta{Version: number("version"), Added: from.Text("change") != "removed", Text: from.Text("text"), Line: number("line")}
+	c.Delta = proviso.Delta{Version: number("version"), Added: from.Text("change") != "removed", Text: from.Text("text"), Line: number("line"), Removed: number("removed")}
 	readPriorities(&c, from)
 	return c
 }
@@ -144,6 +144,9 @@ func provenance(c *proviso.Candidate) *value.Object {
 		o.Set("line", float64(d.Line))
 		if !d.Added {
 			o.Set("change", "removed")
+		}
+		if d.Removed > 0 {
+			o.Set("removed", float64(d.Removed))
 		}
 	}
 	set("text", d.Text)
@@ -221,6 +224,9 @@ func Origin(c *proviso.Candidate) string {
 			verb = "removed"
 		}
 		parts = append(parts, fmt.Sprintf("version %d, line %d, %s: %s", d.Version, d.Line, verb, report.Line(d.Text, 160)))
+		if d.Removed > 0 {
+			parts = append(parts, fmt.Sprintf("no longer asked since version %d", d.Removed))
+		}
 	}
 	if c.Category != "" {
 		parts = append(parts, report.Line(c.Category, 40))

@@ -1,4 +1,4 @@
-// Package classify asks a model for the category of each change of a prompt, and
+// Package classify assigns each change of a prompt to a category, by a model or by rules, and
 // measures its agreement with people. Start at [All].
 package classify
 

@@ -161,6 +161,7 @@ func (s CategoryScore) F1() (float64, bool) {
 type Score struct {
 	Micro      CategoryScore
 	Categories []CategoryScore // in the order of [delta.Categories], those that were chosen at all
+	Groups     []CategoryScore // of all categories of a group, in the order of [delta.Groups]
 	Rows       int             // rows with an answer
 	Exact      int             // rows with the same categories
 	Undecided  []string        // names of the rows without an answer, which are not counted
@@ -215,6 +216,15 @@ func ScoreOf(list []LabelledChange, said [][]string) Score {
 		out.Micro.People += s.People
 		out.Categories = append(out.Categories, *s)
 	}
+	for _, g := range delta.Groups {
+		sum := CategoryScore{Category: g}
+		for _, c := range out.Categories {
+			if delta.GroupOf(c.Category) == g {
+				sum.Both, sum.Model, sum.People = sum.Both+c.Both, sum.Model+c.Model, sum.People+c.People
+			}
+		}
+		out.Groups = append(out.Groups, sum)
+	}
 	return out
 }
 
@@ -224,9 +234,18 @@ func (s *Score) JSON() ([]byte, error) {
 	for i, c := range s.Categories {
 		each[i] = c.object()
 	}
+	groups := make([]any, len(s.Groups))
+	for i, g := range s.Groups {
+		o := g.object()
+		o.Delete("category")
+		groups[i] = value.ObjectOf("group", g.Category)
+		for k, v := range o.All() {
+			groups[i].(*value.Object).Set(k, v)
+		}
+	}
 	micro := s.Micro.object()
 	micro.Delete("category")
-	return format.JSON(value.ObjectOf("rows", float64(s.Rows), "exact", float64(s.Exact), "micro", micro, "categories", each, "undecided", textlist.Values(s.Undecided)), "  ")
+	return format.JSON(value.ObjectOf("rows", float64(s.Rows), "exact", float64(s.Exact), "micro", micro, "categories", each, "groups", groups, "undecided", textlist.Values(s.Undecided)), "  ")
 }
 
 func (s CategoryScore) object() *value.Object {

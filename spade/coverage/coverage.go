@@ -31,7 +31,9 @@ type Cover struct {
 	Lines   []Line
 	Covered int      // instructions with an assertion
 	Total   int      // instructions
+	Former  []string // assertions of what an earlier version asked and the prompt no longer does
 	Orphans []string // assertions that belong to no unit of the prompt
+	Unread  string   // what the rules do not read of the prompt's language; "" if they read it
 }
 
 // Share returns covered / total, 1 for a prompt without instructions.
@@ -69,7 +71,7 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 		}
 	}
 	names := map[string][]string{}
-	out := &Cover{}
+	out := &Cover{Unread: rules.Unread(prompt)}
 	units := delta.Split(format.UnixLines(prompt))
 	for i := range list {
 		key := delta.Key(list[i].Delta.Text)
@@ -77,7 +79,11 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 			key = made[candidate.Check(&list[i])]
 		}
 		if key == "" || !slices.ContainsFunc(units, func(u delta.Unit) bool { return u.Key == key }) {
-			out.Orphans = append(out.Orphans, list[i].Name)
+			if list[i].Delta.Removed > 0 {
+				out.Former = append(out.Former, list[i].Name)
+			} else {
+				out.Orphans = append(out.Orphans, list[i].Name)
+			}
 			continue
 		}
 		names[key] = append(names[key], list[i].Name)
@@ -99,12 +105,14 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 // isInstruction reports whether a unit asks something of an output, unlike a role,
 // data, an example or a heading.
 func isInstruction(l Line) bool {
+	if l.Part != delta.Sentence {
+		return false
+	}
 	switch l.Category {
 	case delta.PromptClarification, delta.DataIntegration, delta.ExampleDemonstration, delta.OtherCategory, "":
 		return false
 	}
-	text := strings.Trim(l.Text, " *_")
-	return !strings.HasPrefix(l.Text, "#") && !strings.HasSuffix(text, ":")
+	return !strings.HasSuffix(strings.Trim(l.Text, " *_"), ":")
 }
 
 // JSON returns the cover as one indented JSON object.
@@ -121,11 +129,10 @@ func (c *Cover) JSON() ([]byte, error) {
 		Total   int        `json:"total"`
 		Share   float64    `json:"share"`
 		Lines   []lineJSON `json:"lines"`
+		Former  []string   `json:"former"`
 		Orphans []string   `json:"orphans"`
-	}{c.Covered, c.Total, c.Share(), make([]lineJSON, len(c.Lines)), c.Orphans}
-	if out.Orphans == nil {
-		out.Orphans = []string{}
-	}
+		Unread  string     `json:"unread,omitempty"`
+	}{c.Covered, c.Total, c.Share(), make([]lineJSON, len(c.Lines)), append([]string{}, c.Former...), append([]string{}, c.Orphans...), c.Unread}
 	for i, l := range c.Lines {
 		if l.Assertions == nil {
 			l.Assertions = []string{}

@@ -164,7 +164,7 @@ func (d *differ) deltas() []proviso.Delta {
 	removed := func(end int) {
 		for ; i < end; i++ {
 			if !d.kept[i] {
-				list = append(list, proviso.Delta{Text: d.a[i].Text, Line: d.a[i].Line})
+				list = append(list, deltaOf(&d.a[i], false))
 			}
 		}
 	}
@@ -172,13 +172,20 @@ func (d *differ) deltas() []proviso.Delta {
 		removed(until[j])
 		switch {
 		case moved[j] >= 0:
-			list = append(list, proviso.Delta{Added: true, Moved: true, Text: u.Text, Line: u.Line, From: d.a[moved[j]].Line})
+			one := deltaOf(&u, true)
+			one.Moved, one.From = true, d.a[moved[j]].Line
+			list = append(list, one)
 		case d.partner[j] < 0:
-			list = append(list, proviso.Delta{Added: true, Text: u.Text, Line: u.Line})
+			list = append(list, deltaOf(&u, true))
 		}
 	}
 	removed(len(d.a))
+	linkReworded(list)
 	return list
+}
+
+func deltaOf(u *Unit, added bool) proviso.Delta {
+	return proviso.Delta{Added: added, Text: u.Text, Part: string(u.Part), Line: u.Line, Condition: u.Condition, When: u.When}
 }
 
 // moves pairs removed and added units that have the same text. It returns the old place

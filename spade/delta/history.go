@@ -82,6 +82,60 @@ func HistoryOf(versions []Version) (*History, error) {
 	return nil, proviso.Errorf(proviso.Invalid, "no version of the prompt has any text")
 }
 
+// Last returns the units of the last version, by their keys. A unit that stands there
+// several times, under conditions, applies under any of them.
+func (h *History) Last() map[string]Unit {
+	units := map[string]Unit{}
+	for _, u := range Split(h.Changes[len(h.Changes)-1].Text) {
+		old, twice := units[u.Key]
+		if twice && old.Condition != u.Condition {
+			u.Condition, u.When = either(old.Condition, u.Condition, " or "), either(old.When, u.When, " || ")
+		}
+		units[u.Key] = u
+	}
+	return units
+}
+
+// either joins two conditions; "" if one of them is missing.
+func either(a, b, or string) string {
+	if a == "" || b == "" {
+		return ""
+	}
+	return "(" + a + ")" + or + "(" + b + ")"
+}
+
+// Asked returns every sentence that a version of the prompt added, once, where it was
+// added first. Text that the last version no longer has is marked with the version that
+// removed it, and text that the last version has is under the condition that it has there.
+func (h *History) Asked() []proviso.Delta {
+	last, removed := h.Last(), map[string]int{}
+	for _, c := range h.Changes {
+		for _, d := range c.Deltas {
+			if !d.Added {
+				removed[Key(d.Text)] = c.Number
+			}
+		}
+	}
+	done := map[string]bool{}
+	var list []proviso.Delta
+	for _, c := range h.Changes {
+		for _, d := range c.Deltas {
+			key := Key(d.Text)
+			if !d.Added || d.Moved || done[key] {
+				continue
+			}
+			done[key] = true
+			if u, ok := last[key]; ok {
+				d.Condition, d.When = u.Condition, u.When
+			} else {
+				d.Removed = removed[key]
+			}
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
 // ReadVersions reads versions of a prompt from JSON Lines (.jsonl) or JSON. A version
 // is an object with the text under template, prompt or text, with chat messages under
 // messages, or with a prompt as LangChain exports it, also under manifest. A file holds

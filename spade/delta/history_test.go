@@ -23,7 +23,7 @@ func TestSplit(t *testing.T) {
 		{"list items", "Rules:\n1. First one. And more.\n2) Second\n  - third", []string{"1 Rules:", "2 1. First one.", "2 And more.", "3 2) Second", "4 - third"}},
 		{"no sentence ends", "Use e.g. Paris, i.e. A city. Pay $3.50 to Mr. x", []string{"1 Use e.g. Paris, i.e. A city.", "1 Pay $3.50 to Mr. x"}},
 		{"variables", "Say {{ a. B }} now. Here {x. Y} stays. And {% if a. B %} too. ${HOME. A} ends.", []string{"1 Say {{ a. B }} now.", "1 Here {x. Y} stays.", "1 And {% if a. B %} too.", "1 ${HOME. A} ends."}},
-		{"a variable over lines", "A {{ a\n | b }} c\nd", []string{"1 A {{ a\n | b }} c", "3 d"}},
+		{"a variable over lines", "A {{ a\n | b }} c\nd", []string{"1 A {{ a | b }} c", "3 d"}},
 		{"code", "Write `a. B` and ``x. ` Y`` here. Stop.", []string{"1 Write `a. B` and ``x. ` Y`` here.", "1 Stop."}},
 		{"fence", "Like\n```json\n{\"a\": 1}\n\nOne. Two.\n```\nthen.", []string{"1 Like", "2 ```json\n{\"a\": 1}\n\nOne. Two.\n```", "7 then."}},
 		{"fence that is not closed", "Like ```\n```\nOne. Two.", []string{"1 Like ```", "2 ```", "3 One.", "3 Two."}},

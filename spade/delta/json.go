@@ -16,16 +16,28 @@ type changeJSON struct {
 	Time       *time.Time  `json:"time,omitempty"`
 	Template   string      `json:"template"`
 	Categories []string    `json:"categories,omitempty"`
+	Groups     *groupsJSON `json:"groups,omitempty"`
 	Error      string      `json:"error,omitempty"` // why there are no categories
 	Changes    []deltaJSON `json:"changes"`
 }
 
+// groupsJSON are the categories of a version by the groups of the taxonomy.
+type groupsJSON struct {
+	Structural []string `json:"structural"`
+	Content    []string `json:"content"`
+}
+
 type deltaJSON struct {
-	Change   string `json:"change"` // added, removed or moved
-	Text     string `json:"text"`
-	Line     int    `json:"line"`
-	From     int    `json:"from,omitempty"`
-	Category string `json:"category,omitempty"`
+	Change    string `json:"change"` // added, removed or moved
+	Text      string `json:"text"`
+	Line      int    `json:"line"`
+	Part      string `json:"part,omitempty"` // heading, code, example or markup
+	From      int    `json:"from,omitempty"`
+	Former    string `json:"former,omitempty"`
+	Condition string `json:"condition,omitempty"`
+	When      string `json:"when,omitempty"`
+	Category  string `json:"category,omitempty"`
+	Group     string `json:"group,omitempty"`
 }
 
 type skipJSON struct {
@@ -50,7 +62,7 @@ func (c *Change) plain() changeJSON {
 		j.Time = &c.Time
 	}
 	for i, d := range c.Deltas {
-		j.Changes[i] = deltaJSON{Change: Kind(d), Text: d.Text, Line: d.Line, From: d.From}
+		j.Changes[i] = deltaJSON{Change: Kind(d), Text: d.Text, Line: d.Line, Part: d.Part, From: d.From, Former: d.Former, Condition: d.Condition, When: d.When}
 	}
 	return j
 }
@@ -68,12 +80,14 @@ func (c *Change) classified(list []Classes, i int) changeJSON {
 	if i >= len(list) {
 		return j
 	}
-	j.Categories = list[i].Whole
+	if j.Categories = list[i].Whole; len(j.Categories) > 0 {
+		j.Groups = &groupsJSON{append([]string{}, InGroup(j.Categories, Structural)...), append([]string{}, InGroup(j.Categories, Content)...)}
+	}
 	if list[i].Err != nil {
 		j.Error = list[i].Err.Error()
 	}
 	for k, category := range list[i].Deltas {
-		j.Changes[k].Category = category
+		j.Changes[k].Category, j.Changes[k].Group = category, GroupOf(category)
 	}
 	return j
 }

@@ -1,8 +1,10 @@
 package delta
 
 import (
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/sentences"
 
@@ -10,29 +12,50 @@ import (
 )
 
 // Unit is a part of a prompt that changes as a whole: a sentence, a line, a list
-// item or a fenced block.
+// item, a fenced block or an example.
 type Unit struct {
-	Text string // without blanks around it
+	Text string // without blanks around it; a sentence over several lines is written in one
 	Line int    // that it begins in, from 1
 	Key  string // equal for units with the same text, ignoring list markers and runs of blanks
+	Part Part
+
+	// Start and End are its place in the prompt, in bytes.
+	Start, End int
+
+	// Condition is the condition of the template around the unit, such as vip for
+	// {% if vip %}; "" if it always applies. When is the same in CEL, as a suite has it;
+	// "" if it cannot be translated.
+	Condition, When string
 }
+
+// Part says what a unit is.
+type Part string
+
+// The parts of a prompt. Only a sentence asks something by itself.
+const (
+	Sentence Part = ""        // also a line without a full stop, a list item and a row of a table
+	Heading  Part = "heading" // of a section, or of a table
+	Code     Part = "code"    // a closed fenced block
+	Example  Part = "example" // an input with its output, an example in tags, a turn of a chat
+	Markup   Part = "markup"  // a tag, a statement of the template, the name of a role, a ruler
+)
 
 // MaxSentence is how many bytes of a unit are read to find what it asks for.
 const MaxSentence = 8 << 10
 
-// Split cuts a prompt into units: at line breaks, and lines at the ends of sentences
-// (Unicode Standard Annex #29). A template variable ({x}, {{x}}, {% x %}, ${x}), a code
-// span and a fenced block are never cut. Blank lines are not units.
+// Split cuts a prompt into units. Lines that wrap one sentence are read as one line, and
+// are cut at the ends of sentences (Unicode Standard Annex #29), but not after an
+// abbreviation. Headings, tables, list items, fenced blocks, tags and examples are units
+// of their own. A template variable ({x}, {{x}}, {% x %}, ${x}) and a code span are never
+// cut. Blank lines are not units.
 func Split(text string) []Unit {
-	s := splitter{text: text, kept: unbroken(text)}
-	for start := 0; start < len(text); {
-		first := s.next
-		end := s.lineEnd(start)
-		last := s.next
-		s.next = first
-		s.sentences(start, end)
-		s.next = last
-		start = end
+	s := &splitter{text: text, kept: unbroken(text)}
+	s.statements()
+	s.lines()
+	s.examples()
+	s.wrapped()
+	for i := 0; i < len(s.list); {
+		i = s.unitsFrom(i)
 	}
 	return s.units
 }
@@ -42,30 +65,88 @@ type splitter struct {
 	text  string
 	kept  []span // uncuttable spans, ascending and disjoint
 	next  int    // the first of kept that may end after the next cut
+	list  []line
+	flat  []byte // the text, with blanks for the breaks of wrapped lines
+	tags  []statement
+	edges map[int]bool // where statements that stand alone begin and end
 	units []Unit
-	line  int // of offset at
+	row   int // line number of offset at, from 0
 	at    int
+	tag   int // the first of tags that begins after the last unit
+	open  []condition
+	names []string          // that the template gives a value itself
+	cel   map[string]string // translated conditions
 }
 
-// span is a part of a text, by bytes.
-type span struct{ start, end int }
+// unitsFrom adds the units that begin with line i, and returns the next line.
+func (s *splitter) unitsFrom(i int) int {
+	l := &s.list[i]
+	switch l.kind {
+	case blankLine:
+		return i + 1
+	case plainLine, itemLine:
+		last := i
+		for last+1 < len(s.list) && s.list[last+1].goesOn {
+			last++
+		}
+		s.pieces(l.start, s.list[last].end)
+		return last + 1
+	case exampleLine:
+		last := i
+		for last+1 < len(s.list) && s.list[last+1].kind == exampleLine && s.list[last+1].shot == l.shot {
+			last++
+		}
+		s.add(l.start, s.list[last].end, Example)
+		return last + 1
+	}
+	s.add(l.start, l.end, partOf[l.kind])
+	return i + 1
+}
 
-// lineEnd returns where the line that begins at start ends, including its break and any
-// uncuttable span.
-func (s *splitter) lineEnd(start int) int {
-	for from := start; ; {
-		i := strings.IndexByte(s.text[from:], '\n')
-		if i < 0 {
-			return len(s.text)
+// pieces cuts a block at the statements of the template in it, and what is between them
+// into sentences.
+func (s *splitter) pieces(start, end int) {
+	first, _ := slices.BinarySearchFunc(s.tags, start, func(t statement, at int) int { return t.start - at })
+	for _, t := range s.tags[first:] {
+		if t.start >= end {
+			break
 		}
-		end := from + i + 1
-		if from = s.through(end); from == 0 {
-			return end
+		if !t.alone || t.end > end {
+			continue
 		}
-		if s.text[from-1] == '\n' { // a fenced block ends with its line
-			return from
+		s.sentences(start, t.start)
+		s.add(t.start, t.end, Markup)
+		start = t.end
+	}
+	s.sentences(start, end)
+}
+
+// sentences cuts one piece; a piece with breaks inside contains an uncuttable span and
+// stays whole.
+func (s *splitter) sentences(start, end int) {
+	text := string(s.flat[start:end])
+	if strings.Contains(strings.TrimRight(text, "\r\n"), "\n") {
+		s.add(start, end, Sentence)
+		return
+	}
+	seg := sentences.FromString(text)
+	from, marker := 0, MarkerLength(text)
+	cut := func(to int) {
+		if to > marker && s.through(start+to) == 0 && endsSentence(text[from:to], text[to:]) {
+			s.add(start+from, start+to, Sentence)
+			from = to
 		}
 	}
+	for seg.Next() {
+		value, at := seg.Value(), seg.End()-len(seg.Value())
+		for i := 0; i+2 < len(value); i++ { // a full stop before a small letter ends no sentence in the annex
+			if value[i] == '.' && value[i+1] == ' ' && lowerStop(value[:i], value[i+1:]) {
+				cut(at + i + 2)
+			}
+		}
+		cut(seg.End())
+	}
+	s.add(start+from, end, Sentence)
 }
 
 // through returns the end of the uncuttable span around an offset, or 0. Offsets ascend
@@ -80,53 +161,52 @@ func (s *splitter) through(at int) int {
 	return 0
 }
 
-// sentences cuts one line; a line with breaks inside contains an uncuttable span and
-// stays whole.
-func (s *splitter) sentences(start, end int) {
-	line := s.text[start:end]
-	if strings.Contains(strings.TrimRight(line, "\r\n"), "\n") {
-		s.add(start, end)
+func (s *splitter) add(start, end int, part Part) {
+	raw := s.text[start:end]
+	if strings.TrimSpace(raw) == "" {
 		return
 	}
-	seg := sentences.FromString(line)
-	from, marker := 0, MarkerLength(line)
-	for seg.Next() {
-		to := seg.End()
-		if to <= marker || s.through(start+to) > 0 || abbreviated(line[from:to]) {
+	end = start + len(strings.TrimRightFunc(raw, unicode.IsSpace))
+	start += len(raw) - len(strings.TrimLeftFunc(raw, unicode.IsSpace))
+	s.row += strings.Count(s.text[s.at:start], "\n")
+	s.at = start
+	text := s.text[start:end]
+	if part == Sentence {
+		text = s.oneLine(start, end)
+	}
+	condition, when := s.conditionAt(start)
+	if part == Markup {
+		condition, when = "", ""
+	}
+	s.units = append(s.units, Unit{Text: text, Line: s.row + 1, Key: Key(text), Part: part, Start: start, End: end, Condition: condition, When: when})
+}
+
+// oneLine returns a part of the text, with a blank for each break of a wrapped line and
+// for the indentation around it.
+func (s *splitter) oneLine(start, end int) string {
+	text := s.text[start:end]
+	if !strings.Contains(text, "\n") {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		i := strings.IndexByte(text, '\n')
+		if i < 0 || s.flat[start+i] == '\n' { // a break in what is never cut stays
+			n := i + 1
+			if i < 0 {
+				n = len(text)
+			}
+			b.WriteString(text[:n])
+			text, start = text[n:], start+n
 			continue
 		}
-		s.add(start+from, start+to)
-		from = to
+		b.WriteString(strings.TrimRight(text[:i], " \t\r"))
+		b.WriteByte(' ')
+		rest := strings.TrimLeft(text[i+1:], " \t")
+		start += len(text) - len(rest)
+		text = rest
 	}
-	s.add(start+from, end)
-}
-
-// abbreviations look like the end of a sentence but are not.
-var abbreviations = []string{"e.g.", "i.e.", "vs.", "approx.", "incl.", "resp.", "max.", "min.", "no."}
-
-func abbreviated(part string) bool {
-	part = strings.TrimRightFunc(part, unicode.IsSpace)
-	for _, a := range abbreviations {
-		n := len(part) - len(a)
-		if n >= 0 && strings.EqualFold(part[n:], a) && (n == 0 || !isLetter(part[n-1])) {
-			return true
-		}
-	}
-	return false
-}
-
-func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
-
-func (s *splitter) add(start, end int) {
-	part := s.text[start:end]
-	text := strings.TrimSpace(part)
-	if text == "" {
-		return
-	}
-	start += len(part) - len(strings.TrimLeftFunc(part, unicode.IsSpace))
-	s.line += strings.Count(s.text[s.at:start], "\n")
-	s.at = start
-	s.units = append(s.units, Unit{Text: text, Line: s.line + 1, Key: Key(text)})
+	return b.String()
 }
 
 // Key returns the text that identifies a unit: a new number in a list does not change
@@ -147,117 +227,7 @@ func MarkerLength(text string) int {
 	return len(line) - len(items[0])
 }
 
-// unbroken finds the parts of a prompt that are never cut: closed fenced blocks, code
-// spans, and the variables and tags of Jinja, Mustache, f-strings and shells.
-func unbroken(text string) []span {
-	if !strings.ContainsAny(text, "`~{") {
-		return nil
-	}
-	blocks := fences(text)
-	var list []span
-	for i := 0; i < len(text); {
-		if len(blocks) > 0 && i >= blocks[0].start {
-			list = append(list, blocks[0])
-			i = blocks[0].end
-			blocks = blocks[1:]
-			continue
-		}
-		end := 0
-		switch text[i] {
-		case '`':
-			end = codeSpan(text, i)
-		case '{':
-			end = variable(text, i)
-		}
-		if end == 0 {
-			i++
-			continue
-		}
-		if end < 0 { // an unmatched run of backticks
-			i -= end
-			continue
-		}
-		list = append(list, span{i, end})
-		i = end
-	}
-	return list
-}
-
-// maxUnbroken bounds a code span or a variable, in bytes, so that an unclosed one is
-// not searched to the end of the prompt.
-const maxUnbroken = 1000
-
-// codeSpan returns the end of the code span that begins at i, or, if there is none, the
-// negated length of the run of backticks.
-func codeSpan(text string, i int) int {
-	window := text[i:min(len(text), i+maxUnbroken)]
-	run := len(window) - len(strings.TrimLeft(window, "`"))
-	rest := text[i+run : min(len(text), i+run+maxUnbroken)]
-	if n := strings.IndexByte(rest, '\n'); n >= 0 {
-		rest = rest[:n]
-	}
-	for at := 0; ; {
-		n := strings.IndexByte(rest[at:], '`')
-		if n < 0 {
-			return -run
-		}
-		at += n
-		closing := len(rest[at:]) - len(strings.TrimLeft(rest[at:], "`"))
-		if closing == run {
-			return i + run + at + closing
-		}
-		at += closing
-	}
-}
-
-// variable returns the end of the variable or tag that begins at i, or 0. Those with
-// double marks may span lines.
-func variable(text string, i int) int {
-	window := text[i:min(len(text), i+maxUnbroken)]
-	for _, pair := range [...][2]string{{"{%", "%}"}, {"{#", "#}"}, {"{{{", "}}}"}, {"{{", "}}"}} {
-		if !strings.HasPrefix(window, pair[0]) {
-			continue
-		}
-		if n := strings.Index(window[2:], pair[1]); n >= 0 {
-			return i + 2 + n + len(pair[1])
-		}
-	}
-	if n := strings.IndexAny(window[1:], "{}\n"); n >= 0 && window[1+n] == '}' {
-		return i + n + 2
-	}
-	return 0
-}
-
-// fences finds blocks between lines of three or more backticks or tildes (CommonMark
-// 0.31, section 4.5). An unclosed one does not count: prompts mention backticks more
-// often than they forget to close a block.
-func fences(text string) []span {
-	var list []span
-	open, mark, at := -1, "", 0
-	for line := range strings.Lines(text) {
-		m, alone := FenceMark(line)
-		switch {
-		case m == "":
-		case open < 0:
-			open, mark = at, m
-		case alone && m[0] == mark[0] && len(m) >= len(mark):
-			list = append(list, span{open, at + len(line)})
-			open = -1
-		}
-		at += len(line)
-	}
-	return list
-}
-
-// FenceMark returns the run of backticks or tildes at the start of a line, "" if it is
-// not a fence, and whether nothing else follows.
-func FenceMark(line string) (mark string, alone bool) {
-	line = strings.TrimSpace(line)
-	for _, c := range []string{"`", "~"} {
-		n := len(line) - len(strings.TrimLeft(line, c))
-		if n >= 3 && !strings.Contains(line[n:], c) {
-			return line[:n], n == len(line)
-		}
-	}
-	return "", false
+func firstRune(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
 }

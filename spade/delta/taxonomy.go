@@ -56,3 +56,34 @@ const (
 	QualitativeCriteria  = "QualitativeCriteria"
 	OtherCategory        = "Other"
 )
+
+// The groups of the categories.
+const (
+	Structural = "Structural" // how the prompt is written
+	Content    = "Content"    // what it asks
+)
+
+// Groups are the groups of the taxonomy.
+var Groups = []string{Structural, Content}
+
+// GroupOf returns the group of a category; "" for Other and for what is no category.
+func GroupOf(category string) string {
+	switch category {
+	case ResponseFormat, ExampleDemonstration, PromptClarification:
+		return Structural
+	case WorkflowDescription, DataIntegration, Quantity, Inclusion, Exclusion, QualitativeCriteria:
+		return Content
+	}
+	return ""
+}
+
+// InGroup returns those of some categories that are of a group.
+func InGroup(categories []string, group string) []string {
+	var list []string
+	for _, c := range categories {
+		if GroupOf(c) == group {
+			list = append(list, c)
+		}
+	}
+	return list
+}

@@ -32,18 +32,24 @@ func (r *proposing) assemble() *Proposal {
 	}
 	rules, byModel, byHand := r.Earlier.kept(r.said, rules, r.Dropped)
 	a.reserve(byModel, byHand)
-	a.add(rules, false)
+	now, formerRules := former(rules)
+	a.add(now, false)
 	byRules := len(out.Candidates)
+	byModel, formerModel := former(byModel)
+	a.takeOver(formerModel)
 	a.add(byModel, true)
 	reports := map[int]VersionReport{}
 	for n, v := range r.reports {
 		reports[n] = *v
 	}
+	var late []proviso.Candidate // of what the prompt no longer asks: what checks the same for it comes first
 	for _, j := range jobs {
 		out.Criteria = append(out.Criteria, j.criteria...)
 		out.Dropped = append(out.Dropped, j.dropped...)
 		v := reports[j.newest().Number]
-		v.Kept += a.add(j.candidates, false)
+		now, gone := former(j.candidates)
+		v.Kept += a.add(now, false)
+		late = append(late, gone...)
 		reports[j.newest().Number] = v
 		for _, d := range j.deltas {
 			if j.bad != nil {
@@ -51,6 +57,13 @@ func (r *proposing) assemble() *Proposal {
 			}
 			out.Asked = append(out.Asked, sentenceHash(delta.Key(d.Text)))
 		}
+	}
+	a.add(formerRules, false)
+	a.add(formerModel, true)
+	for i := range late {
+		v := reports[late[i].Delta.Version]
+		v.Kept += a.add(late[i:i+1], false)
+		reports[late[i].Delta.Version] = v
 	}
 	slices.SortStableFunc(out.Candidates[byRules:], func(a, b proviso.Candidate) int {
 		return cmp.Or(cmp.Compare(a.Delta.Version, b.Delta.Version), cmp.Compare(a.Delta.Line, b.Delta.Line))
@@ -64,6 +77,19 @@ func (r *proposing) assemble() *Proposal {
 	out.Asked = slices.Compact(out.Asked)
 	r.unproposed(out, jobs)
 	return out
+}
+
+// former splits candidates into those of what the prompt asks, and of what it no longer
+// asks.
+func former(list []proviso.Candidate) (now, gone []proviso.Candidate) {
+	for i := range list {
+		if list[i].Delta.Removed > 0 {
+			gone = append(gone, list[i])
+		} else {
+			now = append(now, list[i])
+		}
+	}
+	return now, gone
 }
 
 // unproposed lists each sentence without candidates once, with the model's reason
@@ -109,6 +135,16 @@ type assembler struct {
 	out   *Proposal
 	names map[string]bool
 	same  map[string]string // names, by what is checked
+	heirs map[string]string // names of candidates of what is no longer asked, by what is checked
+}
+
+// takeOver gives the names of candidates of what is no longer asked to those that check the
+// same for what is.
+func (a *assembler) takeOver(list []proviso.Candidate) {
+	a.heirs = map[string]string{}
+	for i := range list {
+		a.heirs[candidate.Check(&list[i])] = list[i].Name
+	}
 }
 
 // reserve keeps names that candidates already have.
@@ -133,7 +169,9 @@ func (a *assembler) add(list []proviso.Candidate, named bool) int {
 			}
 			continue
 		}
-		if !named {
+		if name := a.heirs[key]; name != "" && !named {
+			c.Name = name
+		} else if !named {
 			c.Name = freeName(c.Name, a.names)
 			a.names[c.Name] = true
 		}

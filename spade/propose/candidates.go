@@ -295,6 +295,10 @@ func (w *writing) keep() {
 		if x.note != "" {
 			w.report.Notes = append(w.report.Notes, c.Name+" is not runnable here: "+x.note)
 		}
+		c, note := underCondition(c)
+		if note != "" {
+			w.report.Notes = append(w.report.Notes, note)
+		}
 		w.candidates = append(w.candidates, c)
 		for _, n := range x.covers {
 			w.made[w.criteria[n-1].Delta.Text] = true

@@ -105,18 +105,9 @@ type places struct {
 
 func placesOf(h *delta.History) *places {
 	s := &places{first: map[string]proviso.Delta{}, now: map[string]bool{}}
-	for _, u := range delta.Split(h.Changes[len(h.Changes)-1].Text) {
-		s.now[u.Key] = true
-	}
-	for _, c := range h.Changes {
-		for _, d := range c.Deltas {
-			if !d.Added || d.Moved {
-				continue
-			}
-			if key := delta.Key(d.Text); s.first[key].Version == 0 {
-				s.first[key] = d
-			}
-		}
+	for _, d := range h.Asked() {
+		key := delta.Key(d.Text)
+		s.first[key], s.now[key] = d, d.Removed == 0
 	}
 	return s
 }
@@ -153,7 +144,9 @@ func (e *Earlier) kept(s *places, rules []proviso.Candidate, dropped bool) (rule
 		}
 		c.Delta = d
 		if i := madeAgain(&c, rules, of[delta.Key(c.Delta.Text)]); i >= 0 {
-			rules[i], gone[i] = c, false
+			if gone[i] = false; !sameBut(&c, &rules[i]) {
+				rules[i] = c
+			}
 			continue
 		}
 		made = append(made, c)

@@ -42,9 +42,13 @@ func (r *proposing) plan() []*job {
 		var pending []proviso.Delta
 		for _, d := range c.Deltas {
 			key := delta.Key(d.Text)
-			switch {
-			case !d.Added || d.Moved || done[key]:
-			case !r.said.now[key] && !r.Dropped:
+			if !d.Added || d.Moved || done[key] {
+				continue
+			}
+			switch d = r.said.first[key]; {
+			case d.Part == string(delta.Heading) || d.Part == string(delta.Markup):
+				// It asks nothing by itself.
+			case d.Removed > 0 && !r.Dropped:
 				r.left = append(r.left, rules.Unproposed{Delta: d, Category: "", Reason: "a later version does not say it any more"})
 			case r.Earlier.asked(key):
 				done[key] = true

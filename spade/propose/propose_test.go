@@ -101,7 +101,7 @@ func TestProposeByModel(t *testing.T) {
 	if s := p.Spent(); s.Calls != 2 || s.Usage.Total != 30 {
 		t.Errorf("%+v", s)
 	}
-	if len(p.Unproposed) != 2 || p.Unproposed[0].Delta.Text != "{name}" || len(p.Asked) != 2 {
+	if len(p.Unproposed) != 1 || p.Unproposed[0].Delta.Text != "{name}" || len(p.Asked) != 2 {
 		t.Errorf("%+v", p.Unproposed)
 	}
 }

@@ -1,8 +1,11 @@
 package rules
 
 import (
-	"github.com/proviso-eval/proviso/spade/delta"
+	"cmp"
 	"regexp"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/delta"
 )
 
 // categories recognise the topic of a sentence without a check. The first match counts.
@@ -27,6 +30,17 @@ func categoryOf(s *sentence) string {
 	}
 	return delta.OtherCategory
 }
+
+// category returns the topic of the sentence. Of other languages the topic is not known.
+func (s *sentence) category() string {
+	if s.unread != "" {
+		return delta.OtherCategory
+	}
+	return categoryOf(s)
+}
+
+// reason explains why rules make no check for the sentence.
+func (s *sentence) reason() string { return cmp.Or(s.unread, reasonOf(categoryOf(s))) }
 
 // reasonOf explains why rules make no check for a sentence of a category.
 func reasonOf(category string) string {
@@ -57,4 +71,48 @@ func QualityPattern() *regexp.Regexp {
 		}
 	}
 	return regexp.MustCompile(`$^`)
+}
+
+// topics are the categories of the words of a sentence; it may have several.
+var topics = []struct {
+	category string
+	is       *lazyPattern
+}{
+	{delta.Quantity, pattern(`(?i)\b(at least|at most|no more than|up to|exactly|maximum|minimum|fewer than|less than|more than|between|within|limit(ed)? to|about|around)\s+(\d|one|two|three|four|five|ten|\{|\[)|\b(\d+|one|two|three|four|five|six|seven|ten|a couple of)[ -]+(\w+[ -]+){0,2}(words?|sentences?|paragraphs?|characters?|tokens?|bullets?|points?|items?|questions?|lines?|examples?|steps?|options?|tweets?|titles?|ideas?|topics?)\b|\{num_\w*\}|\bword_count\b|\bnumber of\b|\bmaximum\b`)},
+	{delta.Exclusion, pattern(`(?i)\b(do not|don['’]t|never|avoid|must not|mustn['’]t|should not|shouldn['’]t|refrain|omit|exclude|no need|no other|no additional|no more additional|nothing else)\b`)},
+	{delta.ResponseFormat, pattern(`(?i)\b(json|markdown|html|xml|csv|yaml|latex|bullet(ed)?|numbered|list of|table|format(ted)?|headings?|headers?|sections?|bold|code block|output (should|must|format)|response (should|must) be|structure|template|separated by|newline|title|tags?)\b`)},
+	{delta.Inclusion, pattern(`(?i)\b(includes?|mention|contains?|add|cite|must have|state|insert)\b`)},
+	{delta.WorkflowDescription, pattern(`(?i)\b(first|then|next|finally|step|steps|process|before|after|begin|start with|follow(ing)? (these|the) (steps|instructions)|if you|your task|task is|goal|given)\b|^(-\s*)?(write|create|generate|summari[sz]e|analy[sz]e|review|translate|extract|answer|explain|describe|identify|rewrite|classify|craft|use|return|respond|compare|split|choose|select|think|verify|convert|improve|pay attention|try)\b`)},
+	{delta.DataIntegration, pattern(`\{\{?\s*[A-Za-z_][\w.]*|\{%|\[[a-z_]+\]`)},
+}
+
+// Categories returns the categories of a change by its words, the most telling first; none
+// if no rule knows one. It reads English.
+func Categories(d proviso.Delta) []string {
+	var list []string
+	switch delta.Part(d.Part) {
+	case delta.Example:
+		return []string{delta.ExampleDemonstration}
+	case delta.Code:
+		if topics[len(topics)-1].is.get().MatchString(d.Text) {
+			return []string{delta.DataIntegration}
+		}
+		return []string{delta.ExampleDemonstration}
+	case delta.Markup:
+		return nil
+	}
+	for _, t := range topics {
+		if t.is.get().MatchString(d.Text) {
+			list = append(list, t.category)
+		}
+	}
+	for _, c := range categories {
+		switch c.category {
+		case delta.PromptClarification, delta.ExampleDemonstration, delta.QualitativeCriteria:
+			if c.is.get().MatchString(d.Text) {
+				list = append(list, c.category)
+			}
+		}
+	}
+	return list
 }

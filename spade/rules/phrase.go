@@ -10,9 +10,9 @@ import (
 
 var (
 	quotedPattern = pattern("\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|„([^“”\n]{1,120})[“”]|«([^»\n]{1,120})»|`([^`\n]{1,120})`|(?:^|[\\s(\\[:,])'([^'\n]{1,120})'(?:$|[\\s.,;:!?)\\]])")
-	betweenQuotes = pattern(`(?i)^[\s,;/&()]*((?:and|or|nor|as well as)\b)?[\s,()]*(?:the\s+)?(?:(?:words?|phrases?|terms?)\s+)?$`)
+	betweenQuotes = pattern(`(?i)^[\s,;/&()]*((?:and|or|nor|as well as|und|oder|et|ou|y|o|en|of)\b)?[\s,()]*(?:the\s+)?(?:(?:words?|phrases?|terms?)\s+)?$`)
 
-	negative     = pattern(`(?i)\b(do not|don['’]t|does not|never|avoid\w*|without|must not|mustn['’]t|should not|shouldn['’]t|cannot|can['’]t|may not|refrain|exclud\w+|omit\w*|instead of|rather than|forbidden|prohibited|banned|remove|no)\b`)
+	negative     = pattern(`(?i)\b(do not|don['’]t|does not|never|neither|nor|avoid\w*|without|must not|mustn['’]t|should not|shouldn['’]t|cannot|can['’]t|may not|refrain|exclud\w+|omit\w*|instead of|rather than|forbidden|prohibited|banned|remove|no)\b`)
 	negatedAfter = pattern(`(?i)^[\s,]*(?:(?:must|should|may|can) ?not|is (?:forbidden|banned|prohibited|not allowed)|are (?:forbidden|banned|prohibited|not allowed)|shouldn['’]t|mustn['’]t)`)
 	neededAfter  = pattern(`(?i)^[\s,]*(?:must|should|has to|have to|needs? to) (?:be (?:included|mentioned|present|used|contained)|appear|occur)`)
 
@@ -45,6 +45,9 @@ func (s *sentence) phrases() {
 	}
 }
 
+// guillemets is where quotedPattern has the phrase between « and ».
+const guillemets = 2 * 4
+
 func quotedGroups(text string) []quoted {
 	var list []quoted
 	for _, m := range quotedPattern.get().FindAllStringSubmatchIndex(text, -1) {
@@ -53,6 +56,9 @@ func quotedGroups(text string) []quoted {
 			if m[i] >= 0 {
 				phrase, start, end = text[m[i]:m[i+1]], m[i], m[i+1]
 			}
+		}
+		if m[guillemets] >= 0 {
+			phrase = strings.Trim(phrase, " \u00a0\u202f") // as French has them
 		}
 		// The quotation marks, which may have several bytes.
 		start, end = max(m[0], start-3), min(m[1], end+3)
@@ -63,13 +69,22 @@ func quotedGroups(text string) []quoted {
 			if j := betweenQuotes.get().FindStringSubmatch(trimMarks(text[list[n-1].end:max(list[n-1].end, start)])); j != nil {
 				g := &list[n-1]
 				g.phrases, g.end = append(g.phrases, phrase), end
-				g.any = g.any || strings.EqualFold(j[1], "or")
+				g.any = g.any || isOr(j[1])
 				continue
 			}
 		}
 		list = append(list, quoted{phrases: []string{phrase}, start: start, end: end})
 	}
 	return list
+}
+
+// isOr reports whether a word says that one of several is enough.
+func isOr(word string) bool {
+	switch strings.ToLower(word) {
+	case "or", "oder", "ou", "o", "of":
+		return true
+	}
+	return false
 }
 
 func trimMarks(s string) string { return strings.Trim(s, "\"“”„«»`'") }

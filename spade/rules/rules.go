@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/language"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -40,28 +41,33 @@ type Options struct {
 // Propose proposes assertions for what each version added, without a model:
 // for quantities, formats, phrases that an output must or must not have, and how
 // it begins and ends. Each candidate is compiled and tried. What the rules cannot
-// turn into a check is listed with the reason.
+// turn into a check is listed with the reason; headings and tags are not sentences and
+// are not listed. Candidates of text that the last version no longer has come last, and
+// are marked with the version that removed it.
 func Propose(ctx context.Context, h *delta.History, o Options) (*Proposed, error) {
-	p := &proposer{options: o, history: h, out: &Proposed{}, names: map[string]bool{}, same: map[string]bool{}, done: map[string]bool{}}
-	now := map[string]bool{}
+	p := &proposer{options: o, out: &Proposed{}, names: map[string]bool{}, same: map[string]bool{}}
 	p.prompt = h.Changes[len(h.Changes)-1].Text
-	for _, u := range delta.Split(p.prompt) {
-		now[u.Key] = true
+	p.language = language.Of(p.prompt)
+	all := h.Asked()
+	for _, d := range all {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		switch {
+		case d.Removed == 0:
+			p.delta(ctx, d)
+		case !o.Dropped:
+			p.refuse(d, "", "a later version does not say it any more")
+		}
 	}
-	for _, c := range h.Changes {
-		for _, d := range c.Deltas {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			key := delta.Key(d.Text)
-			switch {
-			case !d.Added || d.Moved || p.done[key]:
-			case !now[key] && !o.Dropped:
-				p.refuse(d, "", "a later version does not say it any more")
-			default:
-				p.done[key] = true
-				p.delta(ctx, d)
-			}
+	for _, d := range all {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if d.Removed > 0 && o.Dropped {
+			left := len(p.out.Unproposed)
+			p.delta(ctx, d)
+			p.out.Unproposed = p.out.Unproposed[:left] // nobody asks for it any more
 		}
 	}
 	return p.out, nil
@@ -69,13 +75,12 @@ func Propose(ctx context.Context, h *delta.History, o Options) (*Proposed, error
 
 // proposer proposes for one history.
 type proposer struct {
-	options Options
-	history *delta.History
-	prompt  string // the last version
-	out     *Proposed
-	names   map[string]bool
-	same    map[string]bool // proposed assertions, as JSON
-	done    map[string]bool // units, by key
+	options  Options
+	prompt   string // the last version
+	language string // of it; "" if it cannot be told
+	out      *Proposed
+	names    map[string]bool
+	same     map[string]bool // proposed assertions, as JSON
 }
 
 func (p *proposer) refuse(d proviso.Delta, category, reason string) {
@@ -93,6 +98,8 @@ type sentence struct {
 	text    string
 	lower   string
 	prompt  string
+	tongue  *tongue // nil for English, and for what the rules do not read
+	unread  string  // what the rules do not read of its language
 	drafts  []draft
 	refused []string // reasons
 	hint    string   // category of what was refused
@@ -111,24 +118,29 @@ var conditional = pattern(`(?i)\b(if|when|whenever|unless|in case|in cases where
 
 // delta proposes for one unit.
 func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
-	text := strings.TrimSpace(d.Text[delta.MarkerLength(d.Text):])
-	if mark, _ := delta.FenceMark(strings.SplitN(d.Text, "\n", 2)[0]); mark != "" && strings.Contains(d.Text, "\n") {
+	switch delta.Part(d.Part) {
+	case delta.Heading, delta.Markup:
+		return
+	case delta.Code:
 		p.refuse(d, delta.ExampleDemonstration, "a block of code or text shows something and asks for nothing")
 		return
+	case delta.Example:
+		p.refuse(d, delta.ExampleDemonstration, "an example shows something; whether an output follows it, a judge has to decide")
+		return
 	}
+	text := strings.TrimSpace(commentPattern.get().ReplaceAllString(d.Text[delta.MarkerLength(d.Text):], ""))
 	if len(text) > delta.MaxSentence {
 		p.refuse(d, delta.OtherCategory, fmt.Sprintf("it has %d bytes; the rules read sentences of at most %d", len(text), delta.MaxSentence))
 		return
 	}
 	s := &sentence{text: text, lower: strings.ToLower(text), prompt: p.prompt}
-	if m := conditional.get().FindString(text); m != "" && asks(s) {
-		p.refuse(d, categoryOf(s), fmt.Sprintf("it applies only sometimes (%q)", m))
+	name := languageOf(text, p.language)
+	s.tongue, s.unread = tongueOf(name), unread(name)
+	if reason := s.sometimes(d); reason != "" {
+		p.refuse(d, s.category(), reason)
 		return
 	}
-	s.quantities()
-	s.formats()
-	s.phrases()
-	s.unquoted()
+	s.read()
 	for _, r := range s.refused {
 		p.refuse(d, s.hint, r)
 	}
@@ -137,23 +149,56 @@ func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
 		made += p.candidate(ctx, d, dr)
 	}
 	if made == 0 && len(s.refused) == 0 && len(s.drafts) == 0 {
-		category := categoryOf(s)
-		p.refuse(d, category, reasonOf(category))
+		p.refuse(d, s.category(), s.reason())
 	}
+}
+
+var (
+	commentPattern = pattern(`(?s)\{#.*?#\}`)
+	inlineIf       = pattern(`\{%-?\s*(?:if|elif|else)\b[^%]*%\}|\{\{#(?:if|unless)\b[^}]*\}\}`)
+)
+
+// sometimes says why a sentence holds only sometimes in a way that no check can tell; ""
+// if it always holds, or under a condition that a suite can have.
+func (s *sentence) sometimes(d proviso.Delta) string {
+	if d.Condition != "" && d.When == "" {
+		return fmt.Sprintf("it applies only if %q holds, which is not translated into a when", format.Excerpt(d.Condition))
+	}
+	if m := inlineIf.get().FindString(s.text); m != "" {
+		return fmt.Sprintf("a part of it applies only sometimes (%s)", format.Excerpt(m))
+	}
+	only := conditional.get().FindString(s.text)
+	if s.tongue != nil {
+		only = s.tongue.sometimes.get().FindString(s.text)
+	}
+	if only = strings.TrimSpace(only); only != "" && asks(s) {
+		return fmt.Sprintf("it applies only sometimes (%q)", only)
+	}
+	return ""
+}
+
+// read makes the drafts of a sentence.
+func (s *sentence) read() {
+	if s.tongue != nil {
+		s.foreign()
+		return
+	}
+	s.quantities()
+	s.formats()
+	s.phrases()
+	s.unquoted()
 }
 
 // asks reports whether the rules would make a candidate of a sentence.
 func asks(s *sentence) bool {
-	t := sentence{text: s.text, lower: s.lower, prompt: s.prompt}
-	t.quantities()
-	t.formats()
-	t.phrases()
+	t := sentence{text: s.text, lower: s.lower, prompt: s.prompt, tongue: s.tongue}
+	t.read()
 	return len(t.drafts)+len(t.refused) > 0
 }
 
 // candidate compiles and tries a draft, and returns 1 if it became a candidate.
 func (p *proposer) candidate(ctx context.Context, d proviso.Delta, dr draft) int {
-	key := value.Stringify(dr.assertion)
+	key := value.Stringify(dr.assertion) + d.When
 	if p.same[key] {
 		p.refuse(d, dr.category, "it asks for the same as a sentence before")
 		return 0
@@ -163,20 +208,32 @@ func (p *proposer) candidate(ctx context.Context, d proviso.Delta, dr draft) int
 	for k, v := range dr.assertion.All() {
 		o.Set(k, v)
 	}
-	list, wrong := suite.DecodeSet(check.Facts(), []any{o}, "")
-	if len(wrong) > 0 || len(list) != 1 {
-		p.refuse(d, dr.category, "the check could not be written: "+format.FirstOf(wrong))
+	a, wrong := decoded(o)
+	if wrong == "" {
+		wrong = try(ctx, p.options.Compiler, a)
+	}
+	if wrong == "" && d.When != "" {
+		o.Set("when", d.When)
+		a, wrong = decoded(o)
+	}
+	if wrong != "" {
+		p.refuse(d, dr.category, "the check does not work: "+wrong)
 		return 0
 	}
-	if reason := try(ctx, p.options.Compiler, list[0]); reason != "" {
-		p.refuse(d, dr.category, "the check does not work: "+reason)
-		return 0
-	}
-	c := candidate.Of(list[0])
+	c := candidate.Of(a)
 	c.Category, c.Delta = dr.category, d
 	p.names[c.Name] = true
 	p.out.Candidates = append(p.out.Candidates, c)
 	return 1
+}
+
+// decoded reads an assertion, or says what is wrong with it.
+func decoded(o *value.Object) (a *proviso.Assertion, wrong string) {
+	list, mistakes := suite.DecodeSet(check.Facts(), []any{o}, "")
+	if len(mistakes) > 0 || len(list) != 1 {
+		return nil, format.FirstOf(mistakes)
+	}
+	return list[0], ""
 }
 
 // unique returns an unused name.

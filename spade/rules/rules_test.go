@@ -71,6 +71,8 @@ func TestRules(t *testing.T) {
 		{"Use bullet points.", `regex`},
 		{"Do not use bullet points.", `not-regex`},
 		{"Do not use Markdown.", `not-regex`},
+		{"Use neither emojis nor exclamation marks.", `not-chars {"class":"emoji","min":1}; not-contains "!"`},
+		{"Do not\nuse any bullet points.", `not-regex`},
 		{"Answer as a numbered list.", `regex`},
 		{"Respond with HTML.", `contains-html undefined`},
 		{"Don't use any emojis.", `not-chars {"class":"emoji","min":1}`},
@@ -118,6 +120,52 @@ func TestRules(t *testing.T) {
 		}
 		text := strings.Join(got, "; ")
 		if !strings.HasPrefix(text, x.want) || strings.Count(text, ";") != strings.Count(x.want, ";") {
+			t.Errorf("%s\ngot  %s\nwant %s", x.text, text, x.want)
+		}
+	}
+}
+
+// TestForeignRules gives each sentence of a prompt in another language its assertions.
+func TestForeignRules(t *testing.T) {
+	t.Parallel()
+	c := spadetest.Compiler(t)
+	for _, x := range []struct{ text, want string }{
+		{"Antworte in höchstens drei Sätzen und sei freundlich.", `sentence-count {"max":3}`},
+		{"Schreibe mindestens 100, aber weniger als 1.000 Wörter und nicht mehr.", `word-count {"max":999}`},
+		{"Verwende genau 5 Stichpunkte für die Antwort.", `item-count 5`},
+		{"Verwende kein Markdown und keine Emojis.", `not-regex; not-chars {"class":"emoji","min":1}`},
+		{"Verwende weder Markdown noch Emojis, die nicht jeder in höchstens 3 Sekunden und 2 Sätzen liest.", `not-regex; not-chars {"class":"emoji","min":1}`},
+		{"Antworte in höchstens vier Sätzen, die jeder sofort und ohne Mühe versteht.", `sentence-count {"max":4}`},
+		{"Antworte als JSON mit den Feldern, die der Kunde nennt.", `contains-json undefined`},
+		{"Sage nie „leider“ und nicht „unmöglich“ zu dem Kunden.", `not-icontains-any ["leider"]; not-icontains-any ["unmöglich"]`},
+		{"Beende die Antwort mit „Ihre Bäckerei“.", `ends-with "Ihre Bäckerei"`},
+		{"Der Titel hat höchstens 5 Wörter und ist kurz.", "-Quantity it is about a part of the output that the rules cannot find (Titel)"},
+		{"Wenn der Kunde fragt, antworte in 2 Sätzen.", `-Other it applies only sometimes ("Wenn")`},
+		{"Sei freundlich zu den Kunden und nicht zu kurz.", "-Other the rules read English, and of German only counts"},
+		{"Réponds en trois phrases au maximum et avec le sourire.", `sentence-count {"max":3}`},
+		{"N'utilise jamais le mot « gratuit » pour les clients.", `not-icontains-any ["gratuit"]`},
+		{"Écris entre 50 et 80 mots pour le client.", `word-count {"min":50,"max":80}`},
+		{"Termine par « À bientôt » pour les clients.", `ends-with "À bientôt"`},
+		{"Responde en un máximo de 3 frases para el cliente.", `sentence-count {"max":3}`},
+		{"No uses nunca la palabra «barato» con los clientes.", `not-icontains-any ["barato"]`},
+		{"Menciona siempre «garantía» y «envío» en la respuesta para el cliente.", `icontains-all ["garantía","envío"]`},
+		{"Rispondi in italiano con al massimo tre frasi per il cliente.", `sentence-count {"max":3}`},
+		{"Responda em no máximo 3 frases e seja gentil com o cliente.", `sentence-count {"max":3}`},
+		{"Antwoord in maximaal drie zinnen en wees vriendelijk voor de klant.", `sentence-count {"max":3}`},
+		{"Trả lời ngắn gọn, không quá 3 câu.", "-Other the rules read English; pass --model for Vietnamese"},
+	} {
+		p := propose(t, rules.Options{Compiler: c}, x.text)
+		var got []string
+		for _, cand := range p.Candidates {
+			got = append(got, shownAssertion(cand.Assertion))
+		}
+		for _, u := range p.Unproposed {
+			if len(got) == 0 {
+				got = append(got, "-"+u.Category+" "+u.Reason)
+			}
+		}
+		text := strings.Join(got, "; ")
+		if parts := strings.Split(x.want, "; "); !strings.HasPrefix(text, parts[0]) || !strings.Contains(text, parts[len(parts)-1]) {
 			t.Errorf("%s\ngot  %s\nwant %s", x.text, text, x.want)
 		}
 	}

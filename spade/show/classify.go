@@ -21,6 +21,9 @@ func Score(s *classify.Score, o report.TerminalOptions) []byte {
 	for _, c := range s.Categories {
 		classRow(&b, c.Category, c, o)
 	}
+	for _, g := range s.Groups {
+		classRow(&b, g.Category+" (micro)", g, o)
+	}
 	classRow(&b, "all (micro)", s.Micro, o)
 	b.WriteString("\nRanges in brackets are 95 % intervals (Wilson).\n")
 	if len(s.Undecided) > 0 {

@@ -3,6 +3,7 @@ package show
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/coverage"
@@ -29,6 +30,12 @@ func Cover(c *coverage.Cover, o report.TerminalOptions) []byte {
 			t.unit(" ", "2", l.Line, l.Text, "")
 		}
 	}
+	if len(c.Former) > 0 {
+		fmt.Fprintf(t, "\n%s: %s\n", t.paint("33", "Assertions of what the prompt no longer asks"), Names(c.Former, 50))
+	}
+	if c.Unread != "" {
+		fmt.Fprintf(t, "\n%s\n", t.paint("33", sentenceOf(c.Unread)))
+	}
 	if len(c.Orphans) > 0 {
 		fmt.Fprintf(t, "\n%s: %s\n", t.paint("33", "Assertions of nothing that the prompt says"), Names(c.Orphans, 50))
 	}
@@ -54,6 +61,15 @@ func CoverMarkdown(c *coverage.Cover) []byte {
 		}
 		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", l.Line, report.MarkdownCode(l.Text, 160), markdownText(l.Category), names)
 	}
+	if c.Unread != "" {
+		fmt.Fprintf(&b, "\n%s\n", sentenceOf(c.Unread))
+	}
+	if len(c.Former) > 0 {
+		b.WriteString("\nAssertions of what the prompt no longer asks:\n\n")
+		for _, n := range c.Former {
+			fmt.Fprintf(&b, "- %s\n", report.MarkdownCode(n, 60))
+		}
+	}
 	if len(c.Orphans) > 0 {
 		b.WriteString("\nAssertions of nothing that the prompt says:\n\n")
 		for _, n := range c.Orphans {
@@ -62,3 +78,6 @@ func CoverMarkdown(c *coverage.Cover) []byte {
 	}
 	return b.Bytes()
 }
+
+// sentenceOf writes a clause as a sentence.
+func sentenceOf(clause string) string { return strings.ToUpper(clause[:1]) + clause[1:] + "." }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -76,7 +77,7 @@ func (t *history) version(c *delta.Change, class *delta.Classes) {
 	}
 	fmt.Fprintf(t, "%s%s  %s\n", t.paint("1", title), about, strings.Join(parts, ", "))
 	if len(class.Whole) > 0 {
-		fmt.Fprintf(t, "         %s\n", t.paint("35", strings.Join(class.Whole, ", ")))
+		fmt.Fprintf(t, "         %s\n", t.paint("35", grouped(class.Whole)))
 	}
 	shown := 0
 	stayed := t.stayed(c)
@@ -97,6 +98,21 @@ func (t *history) version(c *delta.Change, class *delta.Classes) {
 	for _, u := range stayed {
 		t.unit(" ", "2", u.Line, u.Text, "")
 	}
+}
+
+// grouped lists categories by the groups of the taxonomy.
+func grouped(categories []string) string {
+	var parts []string
+	for _, g := range slices.Concat(delta.Groups, []string{""}) {
+		if list := delta.InGroup(categories, g); len(list) > 0 {
+			text := strings.Join(list, ", ")
+			if g != "" {
+				text = g + ": " + text
+			}
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // stayed prints the unchanged units of a version, with --all.
@@ -133,8 +149,14 @@ var changeSigns = map[string]struct{ sign, color string }{
 func (t *history) delta(d proviso.Delta, category string) {
 	look := changeSigns[delta.Kind(d)]
 	note := ""
-	if d.Moved {
+	switch {
+	case d.Moved:
 		note = fmt.Sprintf(" (was line %d)", d.From)
+	case d.Former != "":
+		note = fmt.Sprintf(" (rewords line %d)", d.From)
+	}
+	if d.Condition != "" {
+		note += " (if " + report.Line(d.Condition, 60) + ")"
 	}
 	if category != "" {
 		note += "  [" + category + "]"

@@ -69,7 +69,14 @@ func (t *proposal) candidate(c *proviso.Candidate) {
 		fmt.Fprintf(t, "    %s\n", report.Line(c.Description, t.width-4))
 	}
 	if c.Delta.Version > 0 {
-		fmt.Fprintf(t, "    %s\n", t.paint("2", fmt.Sprintf("version %d, line %d: %s", c.Delta.Version, c.Delta.Line, report.Line(c.Delta.Text, t.width-30))))
+		note := ""
+		if c.Delta.Removed > 0 {
+			note = fmt.Sprintf(", no longer asked since version %d", c.Delta.Removed)
+		}
+		fmt.Fprintf(t, "    %s\n", t.paint("2", fmt.Sprintf("version %d, line %d%s: %s", c.Delta.Version, c.Delta.Line, note, report.Line(c.Delta.Text, t.width-30-len(note)))))
+		if c.Delta.When != "" {
+			fmt.Fprintf(t, "    %s\n", t.paint("2", "when "+report.Line(c.Delta.When, t.width-9)))
+		}
 	}
 }
 
@@ -116,6 +123,15 @@ func (t *proposal) unproposed(list []rules.Unproposed) {
 // ProposalLine summarises a proposal in a line.
 func ProposalLine(p *propose.Proposal, asked bool) string {
 	text := report.Plural(len(p.Candidates), "candidate")
+	former := 0
+	for i := range p.Candidates {
+		if p.Candidates[i].Delta.Removed > 0 {
+			former++
+		}
+	}
+	if former > 0 {
+		text += fmt.Sprintf(", %d of them no longer asked", former)
+	}
 	if asked && len(p.Versions) == 0 {
 		text += ", nothing new to ask about"
 	}

@@ -10,7 +10,15 @@ const timeEvery = 30 * time.Second
 
 // now is the time of the database: leases are compared by machines whose clocks may differ.
 func (e *engine) now() time.Time {
-	return time.Now().Add(time.Duration(e.offset.Load()))
+	return e.ours().Add(time.Duration(e.offset.Load()))
+}
+
+// ours is the clock of this machine, which a test sets.
+func (e *engine) ours() time.Time {
+	if e.clock != nil {
+		return e.clock()
+	}
+	return time.Now()
 }
 
 // keepTime measures by how much the clock of the database differs from ours, now and until
@@ -37,12 +45,12 @@ func (e *engine) keepTime(ctx context.Context) error {
 }
 
 func (e *engine) measureTime(ctx context.Context) error {
-	before := time.Now()
+	before := e.ours()
 	var theirs time.Time
 	if err := e.db.QueryRowContext(ctx, "SELECT clock_timestamp()").Scan(&theirs); err != nil {
 		return err
 	}
-	took := time.Since(before)
+	took := e.ours().Sub(before)
 	e.offset.Store(int64(theirs.Sub(before.Add(took / 2))))
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -23,8 +24,9 @@ var _ sqldb.Engine = (*engine)(nil)
 // engine is PostgreSQL.
 type engine struct {
 	db     *sql.DB
-	place  string       // the database, for messages
-	offset atomic.Int64 // of the clock of the database, in nanoseconds
+	place  string           // the database, for messages
+	offset atomic.Int64     // of the clock of the database, in nanoseconds
+	clock  func() time.Time // nil for that of the machine
 	stop   chan struct{}
 }
 
@@ -98,7 +100,7 @@ const lockKind = 0x70727673
 // Lock implements [sqldb.Engine] with advisory locks. Those of two projects may be the same
 // by chance, which costs time only.
 func (e *engine) Lock(ctx context.Context, t *sql.Tx, projects []string) error {
-	_, err := t.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1::int, h) FROM (SELECT DISTINCT hashtext(p) AS h FROM unnest($2::text[]) p ORDER BY 1) projects", lockKind, projects)
+	_, err := t.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1::int, h) FROM (SELECT DISTINCT hashtext(current_schema() || ':' || p) AS h FROM unnest($2::text[]) p ORDER BY 1) projects", lockKind, projects)
 	return err
 }
 
@@ -212,6 +214,9 @@ func (e *engine) Erased(context.Context) error { return nil }
 
 // Alone implements [sqldb.Engine]: several processes may execute runs.
 func (e *engine) Alone() (release func() error, err error) { return nil, nil }
+
+// Several implements [sqldb.Engine].
+func (e *engine) Several() bool { return true }
 
 // Disconnect implements [sqldb.Engine].
 func (e *engine) Disconnect() error {

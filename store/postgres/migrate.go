@@ -14,7 +14,7 @@ var schema embed.FS
 
 // migrations are the steps that bring a database up to date, in order. A released step never
 // changes.
-var migrations = [...]string{"schema/001.sql"}
+var migrations = [...]string{"schema/001.sql", "schema/002.sql"}
 
 // migrate applies the missing steps in one transaction. Of several processes one applies
 // them, and the others wait.

@@ -1,0 +1,282 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso/internal/language"
+	"github.com/proviso-eval/proviso/spade/delta"
+)
+
+// tongue is a language other than English of which the rules read counts, quoted phrases
+// and the formats whose names are the same everywhere.
+type tongue struct {
+	name                                 string
+	most, least, exact, below, above, by string            // alternatives of the words before a number; by is about
+	mostAfter, leastAfter                string            // behind the unit
+	numbers                              map[string]int    // as words
+	units                                map[string]string // singular and plural, to the English plural of unitKinds
+	joins                                string            // between the two numbers of a range
+	bare                                 string            // words before a number without a bound
+	never                                string            // alternatives of what forbids
+	begin, end, include                  string            // alternatives of verbs
+	part                                 string            // names of parts of an output
+	only                                 string            // words of a condition
+	each                                 string
+
+	once                                 sync.Once
+	sometimes                            *lazyPattern
+	bound, rng, after, plain             *lazyPattern
+	negative, begins, ends, says, ofPart *lazyPattern
+}
+
+// Patterns of words in any language: Go's \b knows only ASCII.
+const (
+	wordStart = `(?:^|[\s(„“"«:;,])`
+	wordEnd   = `(?:$|[\s.,;:!?)“”"»])`
+)
+
+// compiled makes the patterns of a language.
+func (t *tongue) compiled() *tongue {
+	t.once.Do(func() {
+		number := `(\d{1,3}(?:[., ]\d{3})+|\d+|` + strings.Join(longestFirst(t.numbers), "|") + `)`
+		unit := `(` + strings.Join(longestFirst(t.units), "|") + `)`
+		words := strings.Join([]string{t.most, t.least, t.exact, t.below, t.above, t.by}, "|")
+		t.bound = pattern(`(?i)` + wordStart + `(` + words + `)\s+` + number + `\s+(?:\pL+\s+)?` + unit + wordEnd)
+		t.rng = pattern(`(?i)` + wordStart + number + `\s*(?:-|–|` + t.joins + `)\s*` + number + `\s+(?:\pL+\s+)?` + unit + wordEnd)
+		t.after = pattern(`(?i)` + wordStart + number + `\s+` + unit + `\s*,?\s+(` + t.mostAfter + `|` + t.leastAfter + `)` + wordEnd)
+		t.plain = pattern(`(?i)` + wordStart + `(?:` + t.bare + `)\s+` + number + `\s+(?:\pL+\s+)?` + unit + wordEnd)
+		t.sometimes = pattern(`(?i)` + wordStart + `(?:` + t.only + `)` + wordEnd)
+		t.negative = pattern(`(?i)` + wordStart + `(?:` + t.never + `)` + wordEnd)
+		t.begins, t.ends, t.says = pattern(`(?i)`+wordStart+`(?:`+t.begin+`)`), pattern(`(?i)`+wordStart+`(?:`+t.end+`)`), pattern(`(?i)`+wordStart+`(?:`+t.include+`)`)
+		t.ofPart = pattern(`(?i)` + wordStart + `(?:` + t.part + `|` + t.each + `)` + wordEnd)
+	})
+	return t
+}
+
+func longestFirst[V any](words map[string]V) []string {
+	list := make([]string, 0, len(words))
+	for w := range words {
+		list = append(list, w)
+	}
+	slices.SortFunc(list, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	return list
+}
+
+// languageOf names the language of a sentence, by its words or else by those of its
+// prompt.
+func languageOf(text, prompt string) string {
+	if name := language.Of(text); name != "" {
+		return name
+	}
+	return prompt
+}
+
+// tongueOf returns how a language is read; nil for English and for all that the rules do
+// not read.
+func tongueOf(name string) *tongue {
+	for _, t := range tongues() {
+		if t.name == name {
+			return t.compiled()
+		}
+	}
+	return nil
+}
+
+// Unread says what the rules do not read of a prompt in another language than English; ""
+// if they read it.
+func Unread(prompt string) string { return unread(language.Of(prompt)) }
+
+func unread(name string) string {
+	switch {
+	case name == "" || name == "English":
+		return ""
+	case tongueOf(name) != nil:
+		return "the rules read English, and of " + name + " only counts, quoted texts and a few formats; pass --model for the rest"
+	}
+	return "the rules read English; pass --model for " + name
+}
+
+// foreign makes the drafts of a sentence in another language.
+func (s *sentence) foreign() {
+	s.foreignCounts()
+	s.foreignFormats()
+	from := 0
+	for _, g := range quotedGroups(s.text) {
+		before, after := s.text[from:g.start], s.text[g.end:]
+		from = g.end
+		s.foreignPhrase(g, before, after)
+	}
+}
+
+// foreignCounts finds the required counts. Text that matches one pattern is hidden from
+// the next ones.
+func (s *sentence) foreignCounts() {
+	t, rest := s.tongue, s.text
+	for _, p := range []struct {
+		re   *lazyPattern
+		read func(m []string) (bound, string, bool)
+	}{{t.after, t.readAfter}, {t.rng, t.readRange}, {t.bound, t.readBound}, {t.plain, t.readPlain}} {
+		for {
+			at := p.re.get().FindStringSubmatchIndex(rest)
+			if at == nil {
+				break
+			}
+			var m []string
+			for i := 0; i < len(at); i += 2 {
+				m = append(m, rest[at[i]:at[i+1]])
+			}
+			if b, unit, ok := p.read(m); ok {
+				if part := strings.Trim(t.ofPart.get().FindString(before(rest, at)), " .,;:"); part != "" {
+					s.refuse(delta.Quantity, "it is about a part of the output that the rules cannot find (%s)", part)
+				} else {
+					s.quantity(b, unit, "", m[0])
+				}
+			}
+			rest = rest[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + rest[at[1]:]
+		}
+	}
+}
+
+// before is what stands before a count, with the word right behind it: the part of an
+// output that it is about.
+func before(text string, at []int) string {
+	out := text[max(0, at[0]-50):at[0]] + " \x00 "
+	if next := strings.Fields(text[at[1]:min(len(text), at[1]+40)]); len(next) > 0 && !strings.ContainsAny(text[at[1]-1:at[1]], ".,;:!?)") {
+		out += next[0]
+	}
+	return out
+}
+
+// near is what stands around a part of a text.
+func near(text string, start, end int) string {
+	return text[max(0, start-50):start] + " \x00 " + text[end:min(len(text), end+25)]
+}
+
+// number reads a number in digits or words, and adds a step.
+func (t *tongue) number(text string, step int) (string, bool) {
+	text = strings.ToLower(text)
+	if n, ok := t.numbers[text]; ok {
+		return fmt.Sprint(max(0, n+step)), true
+	}
+	return number(strings.NewReplacer(".", "", ",", "", " ", "").Replace(text), step)
+}
+
+func (t *tongue) unit(word string) string { return t.units[strings.ToLower(word)] }
+
+func (t *tongue) readRange(m []string) (bound, string, bool) {
+	low, ok1 := t.number(m[1], 0)
+	high, ok2 := t.number(m[2], 0)
+	return bound{low: low, high: high}, t.unit(m[3]), ok1 && ok2
+}
+
+func (t *tongue) readAfter(m []string) (bound, string, bool) {
+	n, ok := t.number(m[1], 0)
+	if among(m[3], t.leastAfter) {
+		return bound{low: n}, t.unit(m[2]), ok
+	}
+	return bound{high: n}, t.unit(m[2]), ok
+}
+
+func (t *tongue) readBound(m []string) (bound, string, bool) {
+	step := 0
+	switch {
+	case among(m[1], t.below):
+		step = -1
+	case among(m[1], t.above):
+		step = 1
+	}
+	n, ok := t.number(m[2], step)
+	switch word, unit := m[1], t.unit(m[3]); {
+	case among(word, t.most), among(word, t.below):
+		return bound{high: n}, unit, ok
+	case among(word, t.least), among(word, t.above):
+		return bound{low: n}, unit, ok
+	case among(word, t.exact):
+		return bound{low: n, high: n}, unit, ok
+	default:
+		b, fits := about(n)
+		return b, unit, ok && fits
+	}
+}
+
+func (t *tongue) readPlain(m []string) (bound, string, bool) {
+	n, ok := t.number(m[1], 0)
+	unit := t.unit(m[2])
+	if unit == "words" || unit == "characters" {
+		b, fits := about(n)
+		return b, unit, ok && fits
+	}
+	return bound{low: n, high: n}, unit, ok
+}
+
+// among reports whether words are one of some alternatives.
+func among(words, alternatives string) bool {
+	return slices.Contains(strings.Split(alternatives, "|"), strings.ToLower(strings.Join(strings.Fields(words), " ")))
+}
+
+// foreignFormats finds the formats whose names are the same everywhere.
+func (s *sentence) foreignFormats() {
+	plain := quotedPattern.get().ReplaceAllStringFunc(s.text, func(q string) string { return strings.Repeat("\x00", len(q)) })
+	for _, f := range formats {
+		switch f.is {
+		case "markdown", "html", "xml", "csv", "emoji", "hashtags":
+		default:
+			continue
+		}
+		if at := compiled(f.words).FindStringIndex(plain); at != nil && !s.counted(f.is) {
+			s.foreignFormat(f, plain, at)
+		}
+	}
+	if at := jsonWord.get().FindStringIndex(plain); at != nil {
+		s.foreignFormat(shape{is: "json", text: "The output has JSON.", not: "The output has no JSON.", make: []any{"type", "contains-json"}}, plain, at)
+	}
+}
+
+func (s *sentence) foreignFormat(f shape, plain string, at []int) {
+	switch not := s.tongue.negative.get().MatchString(near(plain, at[0], at[1])); {
+	case not && f.not != "":
+		s.draft(delta.Exclusion, "no_"+f.is, f.not, negate(f.make)...)
+	case !not:
+		s.draft(delta.ResponseFormat, "has_"+f.is, f.text, f.make...)
+	}
+}
+
+// foreignPhrase makes a check of a run of quoted phrases, by the words around it.
+func (s *sentence) foreignPhrase(g quoted, before, after string) {
+	t, shown := s.tongue, quotedList(g.phrases)
+	values := make([]any, len(g.phrases))
+	for i, p := range g.phrases {
+		v, ok := s.template(p)
+		if !ok {
+			s.refuse(delta.Inclusion, "%s holds a placeholder that is no variable of the prompt", shown)
+			return
+		}
+		values[i] = v
+	}
+	not := t.negative.get().MatchString(before) || t.negative.get().MatchString(after)
+	around := before + " \x00 " + after
+	switch begins, ends := t.begins.get().MatchString(around), t.ends.get().MatchString(around); {
+	case t.ofPart.get().MatchString(before):
+		s.refuse(delta.Inclusion, "it is about a part of the output that the rules cannot find")
+	case begins && !ends:
+		s.affix("starts", "begin", 0, "", values, shown, not)
+	case ends && !begins:
+		s.affix("ends", "end", 0, "", values, shown, not)
+	case begins || ends:
+		s.refuse(delta.ResponseFormat, "it says how the output begins and how it ends; the rules read one of them in a sentence")
+	case not:
+		s.draft(delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", "type", "not-icontains-any", "value", values)
+	case t.says.get().MatchString(around):
+		s.include(g, values, shown)
+	default:
+		s.refuse(delta.OtherCategory, "it quotes %s, and does not say what to do with it", shown)
+	}
+}

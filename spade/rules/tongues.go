@@ -1,0 +1,123 @@
+package rules
+
+import "sync"
+
+// tongues are the languages besides English, of which the rules read a part.
+var tongues = sync.OnceValue(func() []*tongue {
+	return []*tongue{german(), french(), spanish(), italian(), portuguese(), dutch()}
+})
+
+func numbered(words ...string) map[string]int {
+	m := map[string]int{}
+	for i, w := range words {
+		if w != "" {
+			m[w] = i + 1
+		}
+	}
+	return m
+}
+
+// named gives units their names: pairs of the English plural and its names.
+func named(pairs ...[]string) map[string]string {
+	m := map[string]string{}
+	for _, p := range pairs {
+		for _, name := range p[1:] {
+			m[name] = p[0]
+		}
+	}
+	return m
+}
+
+func german() *tongue {
+	return &tongue{
+		name: "German",
+		most: "höchstens|maximal|nicht mehr als|bis zu|nicht länger als|in höchstens|in maximal|auf höchstens|auf maximal", least: "mindestens|wenigstens|minimal", exact: "genau|exakt",
+		below: "weniger als|unter", above: "mehr als|über", by: "etwa|ungefähr|circa|ca.|rund",
+		mostAfter: "oder weniger|maximal|höchstens", leastAfter: "oder mehr|mindestens",
+		numbers: map[string]int{"einen": 1, "einem": 1, "ein": 1, "eine": 1, "einer": 1, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10, "zwölf": 12, "zwanzig": 20, "hundert": 100},
+		units: named([]string{"words", "wörter", "wörtern", "worte", "worten", "wort"}, []string{"sentences", "sätze", "sätzen", "satz"}, []string{"characters", "zeichen"},
+			[]string{"items", "stichpunkte", "stichpunkten", "stichpunkt", "aufzählungspunkte", "aufzählungspunkten", "punkte", "punkten"}, []string{"lines", "zeilen", "zeile"},
+			[]string{"paragraphs", "absätze", "absätzen", "absatz"}, []string{"questions", "fragen", "frage"}, []string{"emojis", "emojis", "emoji"}, []string{"hashtags", "hashtags", "hashtag"}),
+		joins: "bis|bis zu|oder", bare: "in|mit|aus|auf|genau",
+		never: "weder|noch|kein|keine|keinen|keinem|keiner|nicht|nie|niemals|ohne|vermeide|vermeiden|verzichte auf|unterlasse", begin: "beginn|fang|starte|anfang", end: "ende mit|ende deine|endet mit|enden mit|beende|schließe|schließ|am ende",
+		include: "erwähne|nenne|verwende|benutze|sage|sag|schreibe|schreib|füge|enthält|enthalten|enthalte|muss", part: "titel|überschrift|betreff|betreffzeile|einleitung|zusammenfassung|frage|beschreibung",
+		only: "wenn|falls|sofern|gegebenenfalls|bei bedarf", each: "jede|jeder|jedes|jeden|jedem|pro|je",
+	}
+}
+
+func french() *tongue {
+	return &tongue{
+		name: "French",
+		most: "au maximum|au plus|maximum|pas plus de|jusqu'à|en au plus", least: "au moins|au minimum|minimum|pas moins de", exact: "exactement|précisément",
+		below: "moins de|en moins de", above: "plus de", by: "environ|à peu près|autour de",
+		mostAfter: "au maximum|maximum|au plus|max|ou moins", leastAfter: "au minimum|minimum|au moins|ou plus",
+		numbers: map[string]int{"un": 1, "une": 1, "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "six": 6, "sept": 7, "huit": 8, "neuf": 9, "dix": 10, "vingt": 20, "cent": 100},
+		units: named([]string{"words", "mots", "mot"}, []string{"sentences", "phrases", "phrase"}, []string{"characters", "caractères", "caractère"}, []string{"items", "puces", "puce", "points", "éléments"},
+			[]string{"lines", "lignes", "ligne"}, []string{"paragraphs", "paragraphes", "paragraphe"}, []string{"questions", "questions", "question"}, []string{"emojis", "emojis", "emoji", "émojis"}, []string{"hashtags", "hashtags", "hashtag"}),
+		joins: "à|et|ou", bare: "en|de|avec|dans",
+		never: "ni|ne|n'utilise|n'utilisez|n'écris|n'écrivez|n'emploie|n'employez|n'inclus|n'incluez|jamais|pas de|pas d'|aucun|aucune|sans|évite|évitez|interdit", begin: "commence|débute", end: "termine|finis|conclus|achève",
+		include: "inclus|mentionne|cite|utilise|emploie|dis|dites|écris|écrivez|ajoute|contien|doit|nomme", part: "titre|objet|introduction|résumé|sous-titre|en-tête|description",
+		only: "si|lorsque|quand|le cas échéant|s'il|s'ils", each: "chaque|chacun|chacune",
+	}
+}
+
+func spanish() *tongue {
+	return &tongue{
+		name: "Spanish",
+		most: "como máximo|a lo sumo|máximo|un máximo de|no más de|hasta|en un máximo de|máximo de", least: "al menos|como mínimo|por lo menos|un mínimo de|mínimo", exact: "exactamente",
+		below: "menos de", above: "más de", by: "aproximadamente|alrededor de|unas|unos|cerca de",
+		mostAfter: "como máximo|máximo|o menos", leastAfter: "como mínimo|mínimo|o más",
+		numbers: map[string]int{"un": 1, "una": 1, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "seis": 6, "siete": 7, "ocho": 8, "nueve": 9, "diez": 10, "veinte": 20, "cien": 100},
+		units: named([]string{"words", "palabras", "palabra"}, []string{"sentences", "frases", "frase", "oraciones", "oración"}, []string{"characters", "caracteres"}, []string{"items", "viñetas", "viñeta", "puntos"},
+			[]string{"lines", "líneas", "línea"}, []string{"paragraphs", "párrafos", "párrafo"}, []string{"questions", "preguntas", "pregunta"}, []string{"emojis", "emojis", "emoji"}, []string{"hashtags", "hashtags", "hashtag"}),
+		joins: "a|y|o", bare: "en|con|de",
+		never: "ni|tampoco|no|nunca|jamás|sin|evita|evite|ningún|ninguna|prohibido", begin: "empieza|empiece|comienza|comience|inicia|inicie", end: "termina|termine|finaliza|finalice|acaba|acabe|concluye|concluya",
+		include: "incluy|menciona|mencione|usa|use|utiliza|utilice|di|diga|escrib|añad|agreg|contien|contener|debe|cita", part: "título|asunto|introducción|resumen|encabezado|descripción",
+		only: "si|cuando|en caso de|si es necesario", each: "cada",
+	}
+}
+
+func italian() *tongue {
+	return &tongue{
+		name: "Italian",
+		most: "al massimo|massimo|non più di|fino a|un massimo di", least: "almeno|come minimo|un minimo di", exact: "esattamente",
+		below: "meno di", above: "più di", by: "circa|all'incirca",
+		mostAfter: "al massimo|massimo|o meno", leastAfter: "almeno|minimo|o più",
+		numbers: numbered("una", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove", "dieci"),
+		units: named([]string{"words", "parole", "parola"}, []string{"sentences", "frasi", "frase"}, []string{"characters", "caratteri"}, []string{"items", "punti", "punto"},
+			[]string{"lines", "righe", "riga"}, []string{"paragraphs", "paragrafi", "paragrafo"}, []string{"questions", "domande", "domanda"}, []string{"emojis", "emoji"}, []string{"hashtags", "hashtag"}),
+		joins: "a|e|o", bare: "in|con|di",
+		never: "né|non|mai|senza|evita|evitare|nessun|nessuna", begin: "inizia|comincia", end: "termina|finisci|concludi|chiudi",
+		include: "includi|menziona|usa|utilizza|scrivi|aggiungi|contien|deve|cita", part: "titolo|oggetto|introduzione|riassunto", only: "se|quando|qualora", each: "ogni|ciascun|ciascuna",
+	}
+}
+
+func portuguese() *tongue {
+	return &tongue{
+		name: "Portuguese",
+		most: "no máximo|máximo|até|não mais de|um máximo de|em no máximo", least: "pelo menos|no mínimo|ao menos", exact: "exatamente",
+		below: "menos de", above: "mais de", by: "cerca de|aproximadamente",
+		mostAfter: "no máximo|máximo|ou menos", leastAfter: "no mínimo|ou mais",
+		numbers: map[string]int{"um": 1, "uma": 1, "dois": 2, "duas": 2, "três": 3, "quatro": 4, "cinco": 5, "seis": 6, "sete": 7, "oito": 8, "nove": 9, "dez": 10},
+		units: named([]string{"words", "palavras", "palavra"}, []string{"sentences", "frases", "frase"}, []string{"characters", "caracteres"}, []string{"items", "tópicos", "pontos"},
+			[]string{"lines", "linhas", "linha"}, []string{"paragraphs", "parágrafos", "parágrafo"}, []string{"questions", "perguntas", "pergunta"}, []string{"emojis", "emojis", "emoji"}, []string{"hashtags", "hashtags", "hashtag"}),
+		joins: "a|e|ou", bare: "em|com|de",
+		never: "nem|não|nunca|jamais|sem|evite|evita|nenhum|nenhuma", begin: "comece|comeca|começa|inicie|inicia", end: "termine|termina|finalize|conclua|acabe",
+		include: "inclua|mencione|use|utilize|diga|escreva|adicione|conter|contém|deve|cite", part: "título|assunto|introdução|resumo", only: "se|quando|caso", each: "cada",
+	}
+}
+
+func dutch() *tongue {
+	return &tongue{
+		name: "Dutch",
+		most: "maximaal|hoogstens|ten hoogste|niet meer dan|tot|in maximaal", least: "minimaal|minstens|ten minste", exact: "precies|exact",
+		below: "minder dan", above: "meer dan", by: "ongeveer|circa|zo'n",
+		mostAfter: "of minder|maximaal", leastAfter: "of meer|minimaal",
+		numbers: numbered("één", "twee", "drie", "vier", "vijf", "zes", "zeven", "acht", "negen", "tien"),
+		units: named([]string{"words", "woorden", "woord"}, []string{"sentences", "zinnen", "zin"}, []string{"characters", "tekens"}, []string{"items", "opsommingspunten", "punten"},
+			[]string{"lines", "regels", "regel"}, []string{"paragraphs", "alinea's", "alinea"}, []string{"questions", "vragen", "vraag"}, []string{"emojis", "emoji's", "emoji"}, []string{"hashtags", "hashtags", "hashtag"}),
+		joins: "tot|en|of", bare: "in|met|van",
+		never: "noch|geen|niet|nooit|zonder|vermijd", begin: "begin|start", end: "eindig|sluit af|besluit",
+		include: "noem|vermeld|gebruik|zeg|schrijf|voeg|bevat|moet", part: "titel|onderwerp|inleiding|samenvatting", only: "als|wanneer|indien", each: "elke|elk|ieder|iedere|per",
+	}
+}
