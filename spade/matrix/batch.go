@@ -81,6 +81,7 @@ type batch struct {
 type batchRow struct {
 	trial trial.Trial
 	row   *check.Row
+	mu    sync.Mutex // held while an assertion looks at row, which keeps what assertions share
 	cells []Cell
 	pack  *cellPack
 	said  []said
@@ -217,6 +218,10 @@ func (p *trying) part(ctx context.Context, rows []batchRow, j int) {
 func (p *trying) cell(ctx context.Context, r *batchRow, j int) {
 	if r.takeKept(j) || ctx.Err() != nil {
 		return
+	}
+	if _, ok := p.alone[j].(setTryer); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 	}
 	began := time.Now()
 	s := p.alone[j].try(ctx, &r.trial, r.row)
