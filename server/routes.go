@@ -223,8 +223,8 @@ func operationRoutes() []*route {
 			MediaType: "text/plain", Summary: "Metrics of the key's project for Prometheus; all of them for admin"},
 		{Method: http.MethodGet, Path: "/healthz", ID: "health", Status: http.StatusOK, Response: typeOf[Health](), Handle: (*Server).health,
 			Summary: "Whether the process lives"},
-		{Method: http.MethodGet, Path: "/readyz", ID: "readiness", Status: http.StatusOK, Response: typeOf[Health](), Handle: (*Server).readiness,
-			Summary: "Whether the server takes requests"},
+		{Method: http.MethodGet, Path: "/readyz", ID: "readiness", Status: http.StatusOK, Response: typeOf[Readiness](), Handle: (*Server).readiness,
+			Summary: "Whether the server takes requests, and how many runs wait"},
 	}
 }
 

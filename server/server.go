@@ -219,6 +219,7 @@ func New(o Options) (*Server, error) {
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
+	s.metrics.registry.MustRegister(newRunQueue(o.Store.Waiting, o.Now))
 	s.answers = newAnswers(s)
 	s.monitor = newMonitoring(s)
 	s.sampleEvent = s.monitor.sampled

@@ -25,6 +25,7 @@ var _ sqldb.Engine = (*engine)(nil)
 type engine struct {
 	db     *sql.DB
 	place  string           // the database, for messages
+	steps  []step           // of the schema
 	offset atomic.Int64     // of the clock of the database, in nanoseconds
 	clock  func() time.Time // nil for that of the machine
 	stop   chan struct{}
@@ -167,7 +168,7 @@ func (e *engine) Failed(doing string, err error) error {
 	case readOnlyTransaction:
 		return proviso.Because(err, proviso.Refused, "%s the database %s: it is read-only, perhaps a replica; use the URL of the primary", doing, e.place)
 	case insufficientPrivilege:
-		return proviso.Because(err, proviso.Refused, "%s the database %s: its user lacks a right (%s)", doing, e.place, messageOf(err))
+		return proviso.Because(err, proviso.Refused, "%s the database %s: its user lacks a right (%s); make the user its owner, or GRANT it, such as CREATE ON SCHEMA public for the tables", doing, e.place, messageOf(err))
 	case invalidPassword, invalidAuthorization:
 		return proviso.Because(err, proviso.Refused, "%s the database %s: it refuses the user or the password", doing, e.place)
 	case invalidCatalog:

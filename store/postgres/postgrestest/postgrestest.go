@@ -22,6 +22,9 @@ import (
 // Variable is the variable of the environment that turns the tests with PostgreSQL on.
 const Variable = "PROVISO_TEST_POSTGRES"
 
+// Stranger is a user who would need a password. Tests make it.
+const Stranger = "stranger"
+
 // Server is a running server, which ends with the process.
 type Server struct {
 	folder   string // of the socket and the data
@@ -180,8 +183,12 @@ func (s *Server) initialize() error {
 			return nil
 		}
 	}
-	if err := s.do("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
+	if err := s.Command("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
 		return fmt.Errorf("initdb: %w", err)
+	}
+	access := "local all " + Stranger + " scram-sha-256\nlocal all all trust\nlocal replication all trust\n"
+	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte(access), 0o600); err != nil { // it is there, with its owner
+		return err
 	}
 	copied := s.folder + "first"
 	copying := exec.Command("cp", "-a", s.data(), copied)
@@ -193,8 +200,9 @@ func (s *Server) initialize() error {
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
 
-// do is a command as the user of the server.
-func (s *Server) do(program string, args ...string) *exec.Cmd {
+// Command is a program of PostgreSQL, such as pg_dump, as the user of the server and in its
+// folder.
+func (s *Server) Command(program string, args ...string) *exec.Cmd {
 	c := exec.Command(filepath.Join(s.bin, program), args...)
 	c.Dir = s.folder
 	c.SysProcAttr = attributes(s.user)
@@ -223,7 +231,7 @@ func (s *Server) Restart() error {
 }
 
 func (s *Server) start() error {
-	c := s.do("postgres", append([]string{"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "fsync=off",
+	c := s.Command("postgres", append([]string{"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "fsync=off",
 		"-c", "max_connections=300", "-c", "shared_buffers=128MB", "-c", "log_min_messages=panic"}, s.settings...)...)
 	if err := c.Start(); err != nil {
 		return err
@@ -256,6 +264,12 @@ func (s *Server) end(signal os.Signal) error {
 		_ = os.Remove(filepath.Join(s.data(), "postmaster.pid"))
 	}
 	return nil
+}
+
+// Standby makes the stopped server a replica: it can be read, and waits for ever for what a
+// primary does.
+func (s *Server) Standby() error {
+	return os.WriteFile(filepath.Join(s.data(), "standby.signal"), nil, 0o644)
 }
 
 // Remove stops the server and removes its data.

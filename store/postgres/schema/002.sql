@@ -1,3 +1,4 @@
+-- old servers: keep running
 -- What servers on one database tell each other, for a while.
 CREATE TABLE shared (
     kind       TEXT COLLATE "C" NOT NULL,
