@@ -110,6 +110,9 @@ func (w *work) try(ctx context.Context) error {
 		}
 	}
 	w.result.Grid = g
+	if err := w.cost(list, g); err != nil {
+		return err
+	}
 	if err := w.folder.writeBy(MatrixFile, g.CSV); err != nil {
 		return err
 	}
@@ -146,6 +149,19 @@ func (w *work) setAside(m *matrix.Matrix) {
 			w.result.SetAside = append(w.result.SetAside, c.Name)
 		}
 	}
+}
+
+// cost keeps what the candidates took.
+func (w *work) cost(list []proviso.Candidate, g *matrix.Grid) error {
+	w.result.Costs = g.Costs(list, w.folder.costs())
+	if len(w.result.Costs) == 0 {
+		return nil
+	}
+	data, err := w.result.Costs.JSON()
+	if err != nil {
+		return err
+	}
+	return w.folder.write(CostsFile, data)
 }
 
 // selectable is a matrix without the rejected candidates.
@@ -197,6 +213,12 @@ func (w *work) pick(ctx context.Context) error {
 	}
 	o.TakePriorities(r.Candidates, r.Matrix.Names)
 	o.CostOfJudged(r.Candidates, r.Matrix.Names, w.JudgeCost)
+	if err := selection.KnownNames("price", w.Price, r.Matrix.Names); err != nil {
+		return err
+	}
+	if err := o.TakePrices(selection.PricesOf(r.Candidates, r.Matrix.Names, w.Price, r.Costs, w.JudgePrice)); err != nil {
+		return err
+	}
 	began := time.Now()
 	var err error
 	if r.Selection, err = selection.Select(ctx, r.Matrix, r.Implied.Set("final"), o); err != nil {
@@ -253,6 +275,6 @@ func (w *work) cover(ctx context.Context) error {
 		}
 		r.Compared = true
 	}
-	r.Unkept = w.folder.keepProblem(r.Selection.Options)
+	r.Unkept = w.folder.keepProblem(r.Selection.Options, r.Grid.Entries)
 	return nil
 }

@@ -148,7 +148,8 @@ func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return usageError{fmt.Errorf("make the folder %s: %w", f.dir, err), ""}
 	}
-	s := spade.Steps{History: h, Folder: f.dir, Fresh: f.fresh, Select: f.choice.Options, JudgeCost: f.choice.judgeCost}
+	s := spade.Steps{History: h, Folder: f.dir, Fresh: f.fresh, Select: f.choice.Options, JudgeCost: f.choice.judgeCost,
+		Price: f.choice.price.each, JudgePrice: f.choice.price.judge}
 	if !f.own {
 		s.Select.Method = ""
 	}
@@ -198,11 +199,31 @@ func (p *pipeline) readOutputs(ctx context.Context) error {
 	if p.outputs, err = p.openTrials(ctx, &p.f.trials); err != nil {
 		return err
 	}
-	if err = p.takeLabels(labels, p.outputs.entries); err != nil {
+	if err = p.addUpdated(ctx); err == nil {
+		err = p.takeLabels(labels, p.outputs.entries)
+	}
+	if err != nil {
 		p.outputs.close()
 		return err
 	}
 	p.warnContradictions(p.outputs.entries)
+	return nil
+}
+
+// addUpdated adds the outputs that `spade update` kept in the folder.
+func (p *pipeline) addUpdated(ctx context.Context) error {
+	file := p.f.file(spade.OutputsFile)
+	kept, err := os.Stat(file)
+	if given, e := os.Stat(p.f.trials.examples); err != nil || e == nil && os.SameFile(kept, given) {
+		return nil
+	}
+	more, err := p.openTrials(ctx, &trialFlags{examples: file})
+	if err != nil {
+		return err
+	}
+	n := len(p.outputs.entries)
+	p.outputs.add(more)
+	fmt.Fprintf(p.err, "proviso: %s of %s are tried as well, which spade update added\n", plural(len(p.outputs.entries)-n, "output"), printable(file))
 	return nil
 }
 

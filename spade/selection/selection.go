@@ -31,6 +31,11 @@ type Options struct {
 	DropContradicted bool
 	// Cost is the cost of selecting a candidate, by name; 1 if absent.
 	Cost map[string]int
+	// Budget, if not nil, is what the selected may cost together for each output, in US
+	// dollars, and Price what each costs; 0 if absent. Names that the matrix does not have
+	// are ignored.
+	Budget *float64           `json:",omitempty"`
+	Price  map[string]float64 `json:",omitempty"`
 	// Keep names candidates that are selected in any case.
 	Keep []string
 	// Ban names candidates that are never selected. The selection is that of the others:
@@ -82,6 +87,9 @@ func (o Options) Valid() error {
 	}
 	if c := o.FFRConfidence; c != 0 && !(c > 0.5 && c < 1) {
 		return proviso.Errorf(proviso.Invalid, "the confidence is %v; a number above 0.5 and below 1 is expected", c)
+	}
+	if b := o.Budget; b != nil && !(*b >= 0) {
+		return proviso.Errorf(proviso.Invalid, "the budget is %v; US dollars per output, from 0, are expected", *b)
 	}
 	if ways := []string{Bound, CountFail, Ignore}; !slices.Contains(ways, o.undecided()) {
 		return &proviso.Error{Code: proviso.Invalid, Message: "undecided cells cannot count as " + value.Stringify(o.Undecided), Valid: ways}
@@ -184,6 +192,9 @@ func (s *Selection) instance(implications []candidate.Implication) error {
 		in.Keep = append(in.Keep, j)
 	}
 	s.relations()
+	if err := s.limits(); err != nil {
+		return err
+	}
 	return s.costs(index)
 }
 

@@ -2,6 +2,7 @@ package format
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -50,4 +51,10 @@ func FirstOf(list []*proviso.Error) string {
 		return "nothing was left of it"
 	}
 	return list[0].Error()
+}
+
+// Dollars is an amount of US dollars with three significant digits and without an exponent.
+func Dollars(usd float64) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(usd, 'e', 2, 64), 64)
+	return "$" + strconv.FormatFloat(rounded, 'f', -1, 64)
 }
