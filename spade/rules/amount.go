@@ -38,9 +38,10 @@ var (
 	existing     = pattern(`(?i)\b(?:the|these|those|this|that|your|my|our|his|her|their|its|all|any|each|every|first|last|previous|following|other|another|next|of all)(?:\s+(?:first|last|next|top|other|following))?\s*$`)
 	inInput      = pattern(`(?i)^\s*(?:\w+\s+)?(?:below|above|provided|given|that follow|following|attached|(?:from|of|in) (?:the|this|that|my|each) (?:text|input|document|article|transcript|file|source|context|original|paper|e-?mail thread|conversation|table|list))\b`)
 	inPart       = pattern(`(?i)^\s*(?:in|for|of|inside|within|on|under|as) (?:the|your|its|a|an|any|this|those|these|all)\s+(?:\w+\s+)?(` + otherNouns + `|introduction|conclusion|header|footer|caption|abstract|greeting|intro|first|last)\b`)
+	eachOne      = pattern(`(?i)\beach(?:\s+(?:one|of (?:them|which|these)))?(?:\s+(?:with|of|has|have|having|must|should|be|is|at|in|not|no))*\s*$`)
 	orNumber     = pattern(`(?i)^\s*(?:,|;)?\s*(?:or|and/or)\s+(?:else\s+)?(?:with\s+|in\s+)?(?:exactly|precisely|at (?:least|most)|about|around|up to|no more than|maybe|even)?\s*(?:` + digitsPart + `|` + wordsPart + `)\b`)
 	numberOr     = pattern(`(?i)(?:` + digitsPart + `|` + wordsPart + `)\s*,?\s+or(?:\s+(?:with|in))?\s*$|\x00\s*,?\s*\bor(?:\s+(?:with|in))?\s*$`)
-	reversible   = pattern(`(?i)^\W*(?:(?:ever|please|` + produceVerbs + `|go|run|be|get|let|make|produce|answer|grow|become|exceed|it|answers?|response|responses|reply|replies|outputs?|results?|messages?|texts?|e-?mails?|letters?|story|stories|poems?|posts?|tweets?|reports?|essays?|summary|summaries|explanations?|a|an|any|the|your|with|that|which|is|are|has|have|to|in|up|out|on|for|from|using|writing|giving|us|as|of)\b\W*)*$`)
+	reversible   = pattern(`(?i)^\W*(?:(?:ever|please|` + produceVerbs + `|go|run|be|ask|asking|circumstances|case|account|get|let|make|produce|answer|grow|become|exceed|it|answers?|response|responses|reply|replies|outputs?|results?|messages?|texts?|e-?mails?|letters?|story|stories|poems?|posts?|tweets?|reports?|essays?|summary|summaries|explanations?|a|an|any|the|your|with|that|which|is|are|has|have|to|in|up|out|on|for|from|using|writing|giving|us|as|of)\b\W*)*$`)
 )
 
 // reads reports whether a quantity is demanded of the output, and turns one that is
@@ -76,6 +77,9 @@ func (s *sentence) reads(a *amount) bool {
 // than 12 characters.
 func (s *sentence) ofOther(before string, a *amount) bool {
 	if m := inPart.get().FindStringSubmatch(s.plain[a.end:]); m != nil {
+		return true
+	}
+	if eachOne.get().MatchString(before) {
 		return true
 	}
 	if eachPattern.get().MatchString(strings.Replace(s.plain, a.words, "\x00", 1)) {

@@ -136,6 +136,7 @@ func (s *sentence) phrase(g quoted, before, after string) {
 var (
 	subjectOnly = pattern(`(?i)^\W*(?:(?:always|the|a|any|in (?:the|your) [a-z]+|words?|phrases?|terms?|expressions?|sentences?|texts?|names?|and|or|but|also)\b\W*)*$`)
 	beOmitted   = pattern(`(?i)^[\s,]*(?:(?:must|should|has to|have to|needs? to|is to|are to) be (?:avoided|omitted|excluded|left out|removed)|(?:must|should|is|are) (?:never|forbidden|banned|prohibited))`)
+	onlyFor     = pattern(`(?i)^\W*(?:for|to (?:indicate|mark|denote|show|signal)|as (?:a |the )?(?:placeholder|default|value|separator|marker)|in (?:place|case)|where|wherever|between)\b`)
 	nowhere     = pattern(`(?i)^\W*(?:nowhere|never|(?:in|under|at|to|on|by) no)\b`)
 	outputDoes  = pattern(`(?i)^\W*(?:the|your|every|each|all|any)\s+(?:answers?|response|responses|reply|replies|outputs?|messages?|e-?mails?|letters?|story|report)\s+(?:always\s+)?[a-z]+s?\b`)
 )
@@ -173,6 +174,8 @@ func (s *sentence) vague(st *stance, after, shown string) string {
 		return needsModel(strings.TrimSpace(clause))
 	case st.not:
 		return ""
+	case onlyFor.get().MatchString(st.after):
+		return "it asks for " + shown + " only sometimes: a model is needed (--model)"
 	case describing.get().MatchString(st.before) && !modalWords.get().MatchString(st.before), !wanted && includeVerbs.get().MatchString(st.before):
 		return "it describes " + shown + ", and does not plainly demand it: a model is needed (--model)"
 	}

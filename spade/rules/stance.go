@@ -39,7 +39,7 @@ var (
 )
 
 // produceVerbs are the verbs of what an output has or does.
-const produceVerbs = `use|using|say|saying|write|writing|includ(?:e|ing)|mention(?:ing)?|contain(?:ing)?|state|stating|add(?:ing)?|put(?:ting)?|print(?:ing)?|output(?:ting)?|cit(?:e|ing)|giv(?:e|ing)|return(?:ing)?|answer(?:ing)?|respond(?:ing)?|reply(?:ing)?|start(?:ing)?|begin(?:ning)?|open(?:ing)?|end(?:ing)?|finish(?:ing)?|clos(?:e|ing)|conclud(?:e|ing)|call|quote|insert(?:ing)?|generate|generating|creat(?:e|ing)|produc(?:e|ing)|provid(?:e|ing)|offer|employ(?:ing)?|utter|have|having|tell(?:ing)?|describe|nam(?:e|ing)|prefac(?:e|ing)|prefix|repeat|sign|present|format(?:ting)?|return|show(?:ing)?|display|greet|apologi[sz]e|speak|label|head|title|list|render|wrap|structure|make use of`
+const produceVerbs = `use|using|say|saying|write|writing|includ(?:e|ing)|mention(?:ing)?|contain(?:ing)?|state|stating|add(?:ing)?|put(?:ting)?|print(?:ing)?|output(?:ting)?|cit(?:e|ing)|giv(?:e|ing)|return(?:ing)?|answer(?:ing)?|respond(?:ing)?|reply(?:ing)?|start(?:ing)?|begin(?:ning)?|open(?:ing)?|end(?:ing)?|finish(?:ing)?|clos(?:e|ing)|conclud(?:e|ing)|call|quote|insert(?:ing)?|generate|generating|creat(?:e|ing)|produc(?:e|ing)|provid(?:e|ing)|offer|employ(?:ing)?|utter|have|having|tell(?:ing)?|describe|nam(?:e|ing)|prefac(?:e|ing)|prefix|sign|present|format(?:ting)?|return|show(?:ing)?|display|greet|apologi[sz]e|speak|label|head|title|list|render|wrap|structure|make use of`
 
 // adverbs may stand between a conjunction and its verb.
 const adverbs = `(?:(?:please|always|instead|then|just|only|rather|also|simply|finally|first|next|you|but|and)\s+)*`
