@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-mutate demo-gate demo-monitor demo-embed demo-panel demo-playground demos test test-postgres race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench dist fuzz nightly clean pictures
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-mutate demo-gate demo-monitor demo-embed demo-panel demo-playground demos test test-postgres race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench image dist fuzz nightly clean pictures
 
 export CGO_ENABLED := 0
 # One form of every package for builds, tests and releases, wherever the checkout is:
@@ -56,11 +56,12 @@ demos: demo demo-support demo-models demo-judge demo-spade demo-mutate demo-gate
 test: ## run every test
 	go test ./...
 
-test-postgres: ## run the tests of the server on PostgreSQL, too (needs its programs)
+test-postgres: ## run the tests with PostgreSQL, and those of the server on it (needs its programs; .ci/postgres installs them)
+	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers|TestUnfit|TestPooler|TestVersionsSideBySide|TestBackup'
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -short ./server
 
 race: ## run the tests of what is concurrent under the race detector
-	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./judge/attack ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./internal/watch ./otlp ./spade ./spade/classify ./spade/label ./spade/matrix ./spade/propose ./spade/subsume ./store/files ./engine
+	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./judge/attack ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./internal/watch ./otlp ./spade ./spade/classify ./spade/label ./spade/matrix ./spade/propose ./spade/subsume ./store/files ./store/sqldb ./store/sqlite ./engine
 	CGO_ENABLED=1 go test -race -run 'Concurrent|Cancel' ./internal/script
 	CGO_ENABLED=1 go test -race -short -run 'Ask|Cancel|Close|Many|Globals|Values|Frame' ./sandbox
 
@@ -111,6 +112,9 @@ simulate: ## how often the gate and the monitor are right, by simulation: writes
 
 bench: ## benchmarks, and the workloads beside promptfoo's figures
 	go run ./bench
+
+image: ## make the container image proviso: from scratch, static, not root (needs Docker or podman)
+	$$(command -v docker || command -v podman) build --build-arg VERSION='$(VERSION)' -t proviso .
 
 dist: ## make a release: binaries of every platform, their parts, formula, npm packages, checksums, signature
 	go run ./internal/release -version '$(VERSION)' -time "$$(git log -1 --format=%cI 2>/dev/null || echo 1970-01-01T00:00:00Z)"

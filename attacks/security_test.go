@@ -90,7 +90,7 @@ var promises = []struct {
 	{"A token counts only in requests", "server.TestPanelTokens"},
 	{"An API key, a cookie or a server without keys", "server.TestPanelTokens server.TestOpenServerAndPanels"},
 	{"Only the key that made an evaluation", "server.TestMakingPanelTokens"},
-	{"Tokens are in memory only", "server.TestMakingPanelTokens server.TestPanelStreamEnds"},
+	{"Tokens are stored like sessions", "server.TestMakingPanelTokens server.TestPanelStreamEnds"},
 	{"A page with a token has at most ten", "server.TestTokenStreams"},
 	{"Evaluations that are streamed take bounded memory", "server.TestHeldBytes server.TestHeldResults server.TestHeldMemory"},
 

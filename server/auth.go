@@ -196,7 +196,7 @@ func (s *Server) stillOpen(c *call) bool {
 		open, err := s.open(ctx)
 		return open && err == nil
 	}
-	if c.r.Header.Get("Authorization") == "" && !s.sessions.lives(cookieOf(c.r), time.Now()) {
+	if c.r.Header.Get("Authorization") == "" && !s.sessions.lives(ctx, cookieOf(c.r), time.Now()) {
 		return false
 	}
 	if c.key.ID == viewSession {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
@@ -14,11 +15,24 @@ import (
 
 // budgets holds the budget of each key. It is safe for concurrent use.
 type budgets struct {
+	// store is what other servers charge, too; nil if there are none. age is for how long its
+	// amounts are relied on.
+	store store.Store
+	age   time.Duration
+
 	mu    sync.Mutex
 	byKey map[string]*budget
 }
 
-func newBudgets() *budgets { return &budgets{byKey: map[string]*budget{}} }
+// newBudgets returns the budgets of the keys of a store, whose amounts are relied on for a
+// while.
+func newBudgets(s store.Store, age time.Duration) *budgets {
+	b := &budgets{age: age, byKey: map[string]*budget{}}
+	if s.Several() {
+		b.store = s
+	}
+	return b
+}
 
 // open returns an account for one request or run of a key. Requests of one key
 // share its budget.
@@ -27,28 +41,55 @@ func (b *budgets) open(key store.Key) *account {
 	defer b.mu.Unlock()
 	own := b.byKey[key.ID]
 	if own == nil {
-		own = &budget{changed: make(chan struct{})}
+		own = &budget{age: b.age, changed: make(chan struct{})}
+		if b.store != nil {
+			own.read = func(ctx context.Context) (store.Key, error) { return b.store.Key(ctx, key.ID) }
+		}
 		b.byKey[key.ID] = own
 	}
 	own.update(key)
 	return &account{key: key, budget: own}
 }
 
+// charging says that the store is about to charge a key. The caller reports afterwards
+// whether it did.
+func (b *budgets) charging(key string, cost float64) (done func(charged bool)) {
+	b.mu.Lock()
+	own := b.byKey[key]
+	b.mu.Unlock()
+	if own == nil {
+		return func(bool) {}
+	}
+	return own.charging(cost)
+}
+
 // budget is the budget of one key. A call is admitted if three amounts fit
 // together: the money spent, the estimated cost of the calls in flight, and the
 // estimated cost of the call itself. The estimate is the highest cost of an
 // answer so far. Before it is known, one call is made while the others wait.
+//
+// What is spent is the amount in the store, which other servers charge, too, and what was
+// spent here and is not charged yet.
 type budget struct {
+	read func(context.Context) (store.Key, error) // nil if nobody else charges
+	age  time.Duration                            // for how long what was read is relied on
+
 	mu       sync.Mutex
 	limited  bool
 	limit    float64
-	spent    float64
+	stored   float64   // in the store, as far as it is known
+	pending  float64   // spent here, and not charged yet
+	charges  float64   // of pending: what is being charged, so that stored may have it already
+	updated  time.Time // when the key was read
 	reserved float64
 	inFlight int
 	known    bool
 	largest  float64
 	changed  chan struct{} // closed when a call in flight ends
 }
+
+// spent is what the key has spent; b.mu is held.
+func (b *budget) spent() float64 { return b.stored + b.pending }
 
 // update takes over the state of the key in the store. Amounts that were spent
 // here and are not in the store yet still count.
@@ -59,18 +100,64 @@ func (b *budget) update(key store.Key) {
 	if b.limited {
 		b.limit = *key.Budget
 	}
-	b.spent = max(b.spent, key.Spent)
+	b.stored = max(b.stored, key.Spent-b.charges)
+	b.updated = time.Now()
+}
+
+// refresh reads the key again if others may have charged it since, and it is long ago; b.mu is
+// held, but not while it reads. A store that does not answer leaves what is known.
+func (b *budget) refresh(ctx context.Context) {
+	if b.read == nil || !b.limited || time.Since(b.updated) < b.age {
+		return
+	}
+	b.updated = time.Now() // by one of the callers
+	b.mu.Unlock()
+	key, err := b.read(ctx)
+	if err == nil {
+		b.update(key)
+	}
+	b.mu.Lock()
+}
+
+// charging is [budgets.charging].
+func (b *budget) charging(cost float64) (done func(charged bool)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.charges += cost
+	return func(charged bool) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.charges = withoutRounding(b.charges - cost)
+		if charged {
+			b.stored += cost
+			b.pending = withoutRounding(b.pending - cost)
+		}
+	}
+}
+
+// withoutRounding is an amount from which others were subtracted: it is not negative, and
+// what is left of rounding is nothing.
+func withoutRounding(amount float64) float64 {
+	if amount < 1e-12 {
+		return 0
+	}
+	return amount
 }
 
 // enter reserves the estimated cost of the next answer.
 func (b *budget) enter(ctx context.Context) (float64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for b.limited {
-		if b.spent >= b.limit || b.spent+b.largest > b.limit {
-			return 0, spentError(b.spent, b.limit)
+	for {
+		b.refresh(ctx)
+		if !b.limited {
+			break
 		}
-		if b.known && b.spent+b.reserved+b.largest <= b.limit || !b.known && b.inFlight == 0 {
+		spent := b.spent()
+		if spent >= b.limit || spent+b.largest > b.limit {
+			return 0, spentError(spent, b.limit)
+		}
+		if b.known && spent+b.reserved+b.largest <= b.limit || !b.known && b.inFlight == 0 {
 			break
 		}
 		changed := b.changed
@@ -98,7 +185,7 @@ func (b *budget) leave(likely, cost float64, cached bool) {
 	if b.inFlight--; b.inFlight == 0 {
 		b.reserved = 0 // rounding errors
 	}
-	b.spent += cost
+	b.pending += cost
 	b.largest = max(b.largest, cost)
 	b.known = b.known || !cached
 	close(b.changed)
@@ -143,8 +230,8 @@ func withAccount(ctx context.Context, a *account) context.Context {
 func (a *account) check() error {
 	a.budget.mu.Lock()
 	defer a.budget.mu.Unlock()
-	if b := a.budget; b.limited && (b.spent >= b.limit || b.spent+b.largest > b.limit) {
-		return problem(codeBudget, spentError(b.spent, b.limit).Error())
+	if b := a.budget; b.limited && (b.spent() >= b.limit || b.spent()+b.largest > b.limit) {
+		return problem(codeBudget, spentError(b.spent(), b.limit).Error())
 	}
 	return nil
 }

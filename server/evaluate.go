@@ -143,7 +143,10 @@ func (s *Server) storeEvaluation(ctx context.Context, c *call, body, data []byte
 	if s.o.KeepContents {
 		n.Request, n.Response = body, data
 	}
-	if _, err := c.kept.AddEvaluation(context.WithoutCancel(ctx), n); err != nil {
+	done := s.budgets.charging(n.CreatedBy, n.Cost)
+	_, err := c.kept.AddEvaluation(context.WithoutCancel(ctx), n)
+	done(err == nil)
+	if err != nil {
 		return err
 	}
 	byStatus := map[string]int{"pass": resp.Passed, "fail": resp.Failed, "error": len(resp.Errors), "skip": resp.Skipped}
@@ -251,11 +254,20 @@ func (s *Server) getEvaluation(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err
 	}
-	held := s.heldEvaluation(c)
-	if held != nil && s.evaluations.goesOn(held) {
-		return c.json(http.StatusOK, Evaluation{ID: held.id, CreatedAt: held.created.UTC(), CreatedBy: held.key.ID, Status: "running", AgentOutput: &held.output})
+	held, err := s.heldEvaluation(c)
+	if err == nil && held != nil {
+		err = s.readOutput(c.r.Context(), held)
+	}
+	if err != nil {
+		return err
+	}
+	if held != nil && s.evaluations.goesOn(held) && !held.lost {
+		return c.json(http.StatusOK, held.unfinished("running"))
 	}
 	e, err := s.seenEvaluation(c)
+	if held != nil && held.lost && isNotFound(err) {
+		return c.json(http.StatusOK, held.unfinished(proviso.Errored.String()))
+	}
 	if err != nil {
 		return err
 	}
@@ -264,6 +276,11 @@ func (s *Server) getEvaluation(c *call) error {
 		out.AgentOutput = &held.output
 	}
 	return c.json(http.StatusOK, out)
+}
+
+// unfinished describes an evaluation without a result.
+func (e *heldEvaluation) unfinished(status string) Evaluation {
+	return Evaluation{ID: e.id, CreatedAt: e.created.UTC(), CreatedBy: e.key.ID, Status: status, AgentOutput: &e.output}
 }
 
 // seenEvaluation returns the stored evaluation that the address names, if the key may see

@@ -15,6 +15,20 @@ type Health struct {
 	Status string `json:"status" doc:"ok"`
 }
 
+// Readiness is the response of /readyz. It names no project.
+type Readiness struct {
+	Status   string     `json:"status" doc:"ok"`
+	Database string     `json:"database" doc:"ok: it was read and written"`
+	Runs     WaitingNow `json:"runs" doc:"Runs of all projects that have not ended"`
+}
+
+// WaitingNow is the queue of runs.
+type WaitingNow struct {
+	Queued  int     `json:"queued" doc:"Runs that wait for a worker"`
+	Age     float64 `json:"oldest_s" doc:"Seconds since the first of them was created; 0 if there is none"`
+	Running int     `json:"running" doc:"Runs that are executed, by any process"`
+}
+
 // health succeeds as long as the process can respond.
 func (s *Server) health(c *call) error { return c.json(http.StatusOK, Health{"ok"}) }
 
@@ -29,7 +43,12 @@ func (s *Server) readiness(c *call) error {
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), pingTimeout)
 	defer cancel()
-	if err := s.o.Store.Ping(ctx); err != nil {
+	err := s.o.Store.Ping(ctx)
+	var list []store.Waiting
+	if err == nil {
+		list, err = s.o.Store.Waiting(ctx)
+	}
+	if err != nil {
 		why := "the store cannot be reached"
 		if errors.Is(err, store.ErrNoRoom) {
 			why = "the disk of the store is full"
@@ -38,7 +57,24 @@ func (s *Server) readiness(c *call) error {
 		p.cause = err
 		return p
 	}
-	return c.json(http.StatusOK, Health{"ok"})
+	return c.json(http.StatusOK, Readiness{"ok", "ok", waitingNow(list, s.o.Now())})
+}
+
+// waitingNow adds up the queues of all projects.
+func waitingNow(list []store.Waiting, now time.Time) (w WaitingNow) {
+	for _, of := range list {
+		w.Queued, w.Running = w.Queued+of.Queued, w.Running+of.Running
+		w.Age = max(w.Age, ageOf(of, now))
+	}
+	return w
+}
+
+// ageOf is how long the run of a project waits that has waited longest, in seconds.
+func ageOf(w store.Waiting, now time.Time) float64 {
+	if w.Oldest.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(w.Oldest).Seconds())
 }
 
 // document sends the OpenAPI document.

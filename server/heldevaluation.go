@@ -31,6 +31,16 @@ type heldEvaluation struct {
 	events  [][]byte // as they are sent; the id of an event is its index
 	closed  bool     // there is no further event
 	changed chan struct{}
+
+	server string // that evaluates it; "" is this one
+	lost   bool   // that server was killed
+
+	// What other servers know of it.
+	sharing   sync.Mutex // held while something is written for them
+	announced bool       // they may know of it
+	shared    int        // events that are written
+	trying    int        // events that are written or will be next
+	sharedEnd bool       // that it has ended is written
 }
 
 // add adds an event.
@@ -47,6 +57,7 @@ func (e *heldEvaluation) add(name string, data any) {
 	}
 	e.mu.Unlock()
 	e.held.grow(e, int64(len(event)))
+	e.held.unshared.add(e)
 }
 
 // news wakes the streams; e.mu is held.
@@ -65,6 +76,13 @@ func (e *heldEvaluation) finish() {
 	}
 }
 
+// isClosed reports whether there is no further event.
+func (e *heldEvaluation) isClosed() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.closed
+}
+
 // after returns the events after the one with the id last, whether those are all, and a
 // channel that is closed when there is more.
 func (e *heldEvaluation) after(last int) (events [][]byte, closed bool, changed <-chan struct{}) {
@@ -76,7 +94,8 @@ func (e *heldEvaluation) after(last int) (events [][]byte, closed bool, changed 
 // heldEvaluations are the streamed evaluations that go on, or have ended lately. It is
 // safe for concurrent use.
 type heldEvaluations struct {
-	most, ofKey int64 // bytes, of all and of those of one key
+	most, ofKey int64     // bytes, of all and of those of one key
+	unshared    *unshared // nil if there are no other servers
 
 	running sync.WaitGroup
 
@@ -173,6 +192,7 @@ func (h *heldEvaluations) end(e *heldEvaluation) {
 	if h.byID[e.id] != e {
 		return
 	}
+	defer h.unshared.add(e)
 	now := int64(len(e.output)) + 1024
 	e.mu.Lock()
 	for _, event := range e.events {
@@ -194,6 +214,23 @@ func (h *heldEvaluations) drop(e *heldEvaluation) {
 		delete(h.perKey, e.key.ID)
 	}
 	e.finish()
+	if e.ended.IsZero() || time.Since(e.ended) < e.keep { // otherwise it has expired everywhere
+		h.unshared.drop(e)
+	}
+}
+
+// stateOf returns when an evaluation ended, and whether it is not held any more.
+func (h *heldEvaluations) stateOf(e *heldEvaluation) (ended time.Time, dropped bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return e.ended, h.byID[e.id] != e
+}
+
+// busy reports whether evaluations are under way.
+func (h *heldEvaluations) busy() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.byID) > len(h.ended)
 }
 
 // abandon forgets an evaluation that was never told of.

@@ -2,8 +2,8 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/judge/record"
@@ -12,12 +12,25 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// heldFor returns an evaluation of a project that is held, nil if there is none.
-func (s *Server) heldFor(project store.Project, id string) *heldEvaluation {
-	if e := s.evaluations.get(id, time.Now()); e != nil && e.project == project {
-		return e
+// heldForLabel returns a streamed evaluation of a project with its output and its events so
+// far, nil if no server holds it.
+func (s *Server) heldForLabel(ctx context.Context, project store.Project, id string) (*heldEvaluation, error) {
+	e, err := s.heldFor(ctx, project, id)
+	if e == nil || err != nil || e.server == "" {
+		return e, err
 	}
-	return nil
+	if err := s.readOutput(ctx, e); err != nil {
+		return nil, err
+	}
+	followed, leave, err := s.mirror(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	leave()
+	followed.mu.Lock()
+	defer followed.mu.Unlock()
+	e.events = followed.events
+	return e, nil
 }
 
 // ofLabel adds to a label what its evaluation said so far. The evaluation may go on: people

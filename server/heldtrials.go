@@ -36,6 +36,11 @@ type heldTrial struct {
 
 	mu    sync.Mutex
 	state Trial
+
+	changes  int        // of the state, guarded by mu
+	sharing  sync.Mutex // held while the state is written for other servers
+	shared   int        // changes that are written, guarded by sharing
+	sharedAt time.Time  // guarded by sharing
 }
 
 // now returns the trial as it is.
@@ -50,6 +55,7 @@ func (t *heldTrial) change(f func(*Trial)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f(&t.state)
+	t.changes++
 }
 
 // heldTrials are the trials that go on, or have ended lately. It is safe for concurrent
@@ -116,6 +122,28 @@ func (h *heldTrials) get(id string) *heldTrial {
 		return nil
 	}
 	return t
+}
+
+// busy reports whether trials are under way.
+func (h *heldTrials) busy() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range h.byID {
+		if t.ended.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// all returns the trials.
+func (h *heldTrials) all() (list []*heldTrial) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range h.byID {
+		list = append(list, t)
+	}
+	return list
 }
 
 // end says that a trial is over.

@@ -126,7 +126,10 @@ func eventOfLabel(c *call, l *label.Label) (labelled, error) {
 // what is held. Without its contents, nothing is known of the output and its assertions.
 func (s *Server) evaluationOfLabel(c *call, l *label.Label) (labelled, error) {
 	e, err := c.kept.Evaluation(c.r.Context(), l.Evaluation)
-	held := s.heldFor(c.project, l.Evaluation)
+	held, lost := s.heldForLabel(c.r.Context(), c.project, l.Evaluation)
+	if lost != nil {
+		return labelled{}, lost
+	}
 	if held != nil && (err != nil && isNotFound(err) || err == nil && e.Response == nil) {
 		out, failed := held.ofLabel(l)
 		if err == nil && l.Assertion == "" {

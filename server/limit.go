@@ -7,12 +7,14 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// rates limits the request rate of each client. It is safe for concurrent use.
+// rates limits the request rate of each client. Of several servers, each gives its share:
+// a balancer spreads the requests of a client evenly. It is safe for concurrent use.
 type rates struct {
-	perSecond rate.Limit
-	burst     int
+	perSecond rate.Limit // of all servers
+	burst     int        // of all servers
 
 	mu      sync.Mutex
+	servers int // 0 and 1 are this one alone
 	buckets map[string]*rate.Limiter
 }
 
@@ -24,6 +26,20 @@ func newRates(perSecond float64) *rates {
 	return &rates{perSecond: rate.Limit(perSecond), burst: max(1, int(2*perSecond)), buckets: map[string]*rate.Limiter{}}
 }
 
+// share makes each of so many servers give its share.
+func (l *rates) share(servers int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.servers = servers
+}
+
+// ownShare is what this server gives; l.mu is held. The burst is at least one request, and the
+// rate stays what it is a share of.
+func (l *rates) ownShare() (rate.Limit, int) {
+	n := max(1, l.servers)
+	return l.perSecond / rate.Limit(n), max(1, l.burst/n)
+}
+
 // take takes one request of a client, or returns how long it has to wait.
 func (l *rates) take(client string, now time.Time) (wait time.Duration, ok bool) {
 	if l.perSecond <= 0 {
@@ -33,8 +49,12 @@ func (l *rates) take(client string, now time.Time) (wait time.Duration, ok bool)
 	b := l.buckets[client]
 	if b == nil {
 		l.forget(now)
-		b = rate.NewLimiter(l.perSecond, l.burst)
+		b = rate.NewLimiter(l.ownShare())
 		l.buckets[client] = b
+	}
+	if limit, burst := l.ownShare(); b.Limit() != limit || b.Burst() != burst {
+		b.SetLimitAt(now, limit)
+		b.SetBurstAt(now, burst)
 	}
 	l.mu.Unlock()
 	r := b.ReserveN(now, 1)
@@ -50,12 +70,13 @@ func (l *rates) take(client string, now time.Time) (wait time.Duration, ok bool)
 func (l *rates) full(client string, now time.Time) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	b := l.buckets[client]
+	limit, _ := l.ownShare()
 	l.mu.Unlock()
 	if b == nil {
 		return 0, true
 	}
 	left := b.TokensAt(now)
-	return time.Duration((1 - left) / float64(l.perSecond) * float64(time.Second)), left >= 1
+	return time.Duration((1 - left) / float64(limit) * float64(time.Second)), left >= 1
 }
 
 // forget drops full buckets when there are too many; l.mu is held.
@@ -64,7 +85,7 @@ func (l *rates) forget(now time.Time) {
 		return
 	}
 	for client, b := range l.buckets {
-		if b.TokensAt(now) >= float64(l.burst) {
+		if b.TokensAt(now) >= float64(b.Burst()) {
 			delete(l.buckets, client)
 		}
 	}

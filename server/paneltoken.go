@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"slices"
 	"strconv"
@@ -46,7 +47,7 @@ func panelRoutes() []*route {
 		{Method: http.MethodPost, Path: "/v1/panel-tokens", ID: "add-panel-token", Scope: store.Evaluate, Status: http.StatusCreated, Secret: true,
 			Handle: (*Server).postPanelToken, Summary: "Make a token with which a page shows one evaluation",
 			Detail: "The evaluation has to be one of this key, except for admin. A page of the origin, and no other, may read the evaluation with it, and with label also label it. " +
-				"Tokens are in memory only, and end with their key.",
+				"Tokens end with their key.",
 			Request: typeOf[NewPanelToken](), Response: typeOf[PanelToken]()},
 	}
 }
@@ -77,18 +78,45 @@ func (t *panelToken) timer() *time.Timer {
 	return time.NewTimer(time.Until(t.expires))
 }
 
-// panelTokens are the tokens in force, by the hash of their text. The zero value is ready
-// to use, and it is safe for concurrent use.
+// panelTokens are the tokens in force that this server knows, by the hash of their text.
+// Servers on one store share them. The zero value is ready to use by the only server, and it
+// is safe for concurrent use.
 type panelTokens struct {
+	peers *peers // nil if the memory is all there is
+
 	mu sync.Mutex
 	of map[[sha256.Size]byte]*panelToken
 }
 
-// add makes the text of a token; false if there are too many.
-func (p *panelTokens) add(t *panelToken, now time.Time) (text string, ok bool) {
+// sharedPanelToken is a token in the store.
+type sharedPanelToken struct {
+	ID         string        `json:"id"`
+	Evaluation string        `json:"evaluation"`
+	Origin     string        `json:"origin"`
+	By         string        `json:"by"`
+	Allow      []store.Scope `json:"allow"`
+	Key        string        `json:"key"`
+	Project    store.Project `json:"project"`
+	Expires    time.Time     `json:"expires"`
+}
+
+// add makes the text of a token, which other servers know, too; false if there are too many.
+func (p *panelTokens) add(ctx context.Context, t *panelToken, now time.Time) (text string, ok bool, err error) {
 	text = tokenPrefix + rand.Text() + rand.Text()
 	hash := sha256.Sum256([]byte(text))
 	t.id = "token " + text[len(tokenPrefix):][:8]
+	if !p.remember(hash, t, now) {
+		return "", false, nil
+	}
+	if p.peers != nil {
+		err = p.peers.put(ctx, sharedToken, hex.EncodeToString(hash[:]), t.key, t.expires.Sub(now),
+			sharedPanelToken{t.id, t.evaluation, t.origin, t.by, t.allow, t.key, t.project, t.expires})
+	}
+	return text, true, err
+}
+
+// remember holds a token; false if there are too many.
+func (p *panelTokens) remember(hash [sha256.Size]byte, t *panelToken, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.of == nil {
@@ -106,15 +134,35 @@ func (p *panelTokens) add(t *panelToken, now time.Time) (text string, ok bool) {
 		}
 	}
 	if own >= keyTokens || len(p.of) >= allTokens {
-		return "", false
+		return false
 	}
-	p.of[hash] = t
-	return text, true
+	if p.of[hash] == nil {
+		p.of[hash] = t
+	}
+	return true
 }
 
 // get returns a token in force, or nil.
-func (p *panelTokens) get(text string, now time.Time) *panelToken {
+func (p *panelTokens) get(ctx context.Context, text string, now time.Time) (*panelToken, error) {
 	hash := sha256.Sum256([]byte(text))
+	t := p.held(hash, now)
+	if t != nil || p.peers == nil || !strings.HasPrefix(text, tokenPrefix) {
+		return t, nil
+	}
+	var in sharedPanelToken
+	found, err := p.peers.get(ctx, sharedToken, hex.EncodeToString(hash[:]), &in)
+	if !found || err != nil || !now.Before(in.Expires) {
+		return nil, err
+	}
+	t = &panelToken{id: in.ID, evaluation: in.Evaluation, origin: in.Origin, by: in.By, allow: in.Allow, key: in.Key, project: in.Project, expires: in.Expires}
+	if p.remember(hash, t, now) {
+		t = p.held(hash, now) // another request may have been faster
+	}
+	return t, nil
+}
+
+// held returns a token in force that is in memory, or nil.
+func (p *panelTokens) held(hash [sha256.Size]byte, now time.Time) *panelToken {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.of[hash]
@@ -170,7 +218,10 @@ func (s *Server) postPanelToken(c *call) error {
 	}
 	now := time.Now()
 	t.expires = now.Add(ttl).Truncate(time.Millisecond)
-	text, ok := s.tokens.add(t, now)
+	text, ok, err := s.tokens.add(c.r.Context(), t, now)
+	if err != nil {
+		return err
+	}
 	if !ok {
 		p := problem(codeBusy, "too many tokens are in force")
 		p.retryAfter = time.Minute
@@ -218,8 +269,12 @@ func (in *NewPanelToken) read(t *panelToken) (ttl time.Duration, wrong []Mistake
 
 // ownerOf returns the id of the key that made an evaluation which the client may see.
 func (s *Server) ownerOf(c *call, evaluation string) (string, error) {
-	if e := s.evaluations.get(evaluation, time.Now()); e != nil && e.project == c.project && (e.key.ID == c.key.ID || seesAll(c.key)) {
-		return e.key.ID, nil
+	held, err := s.heldFor(c.r.Context(), c.project, evaluation)
+	if err != nil {
+		return "", err
+	}
+	if held != nil && (held.key.ID == c.key.ID || seesAll(c.key)) {
+		return held.key.ID, nil
 	}
 	e, err := s.visibleEvaluation(c, evaluation)
 	return e.CreatedBy, err
@@ -228,7 +283,10 @@ func (s *Server) ownerOf(c *call, evaluation string) (string, error) {
 // authenticatePanel admits a request with a panel token: to its evaluation, for what it
 // allows, and from a page of its origin.
 func (s *Server) authenticatePanel(c *call) error {
-	t := s.tokens.get(bearerOf(c.r), time.Now())
+	t, err := s.tokens.get(c.r.Context(), bearerOf(c.r), time.Now())
+	if err != nil {
+		return err
+	}
 	if t == nil || !s.inForce(c.r.Context(), t.key) {
 		if c.foreign && !strings.HasPrefix(bearerOf(c.r), tokenPrefix) {
 			return unauthorized("a page of another origin needs a panel token, which POST /v1/panel-tokens makes")

@@ -242,36 +242,58 @@ func (s *Server) runFile(c *call) error {
 		return proviso.Errorf(proviso.Conflict, "the run %s has not ended: it is %s", r.ID, r.Status)
 	}
 	ctx := c.r.Context()
-	ends, err := c.kept.RunFile(ctx, r.ID)
-	var e *proviso.Error
-	if errors.As(err, &e) && e.Code == proviso.NotFound {
-		ends, err = s.endsOf(ctx, c.kept, r)
-	}
+	ends, err := endsOf(ctx, c.kept, r, s.o.Version)
 	if err != nil {
 		return err
 	}
 	c.w.Header().Set("Content-Type", mediaRun)
 	c.w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(c.w)
-	write := func(line []byte) error {
+	return writeRun(ctx, c.kept, r.ID, ends, func(line []byte) error { // after an error, a client misses the trailer
 		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
 		_, err := c.w.Write(append(line, '\n'))
 		return err
+	})
+}
+
+// WriteRunFile writes the file of a run that has ended, as GET /v1/runs/{run}/file sends it.
+// version is that of proviso, for runs that were not pushed. It holds a page of rows at a time.
+func WriteRunFile(ctx context.Context, w io.Writer, kept store.Runs, r store.Run, version string) error {
+	ends, err := endsOf(ctx, kept, r, version)
+	if err != nil {
+		return err
 	}
-	err = write(ends.Header)
+	return writeRun(ctx, kept, r.ID, ends, func(line []byte) error {
+		_, err := w.Write(append(line, '\n'))
+		return err
+	})
+}
+
+func writeRun(ctx context.Context, kept store.Runs, id string, ends store.RunFile, write func(line []byte) error) error {
+	err := write(ends.Header)
 	if err == nil {
-		err = eachRow(ctx, c.kept, r.ID, func(_ int, row []byte) error { return write(row) })
+		err = eachRow(ctx, kept, id, func(_ int, row []byte) error { return write(row) })
 	}
 	if err == nil && ends.Trailer != nil { // a run that was interrupted has none
 		err = write(ends.Trailer)
 	}
-	return err // a client misses the trailer then
+	return err
 }
 
-// endsOf makes header and trailer of a run of this server.
-func (s *Server) endsOf(ctx context.Context, kept store.Runs, r store.Run) (store.RunFile, error) {
+// endsOf returns header and trailer of a run: those that it was pushed with, or else its own.
+func endsOf(ctx context.Context, kept store.Runs, r store.Run, version string) (store.RunFile, error) {
+	ends, err := kept.RunFile(ctx, r.ID)
+	var e *proviso.Error
+	if errors.As(err, &e) && e.Code == proviso.NotFound {
+		return madeEnds(ctx, kept, r, version)
+	}
+	return ends, err
+}
+
+// madeEnds makes header and trailer of a run of a server.
+func madeEnds(ctx context.Context, kept store.Runs, r store.Run, version string) (store.RunFile, error) {
 	shown := runOf(r)
-	meta := &report.Meta{Version: s.o.Version, Suite: shown.TestSuite, Started: r.Started, Planned: r.Rows}
+	meta := &report.Meta{Version: version, Suite: shown.TestSuite, Started: r.Started, Planned: r.Rows}
 	if !r.Started.IsZero() {
 		meta.Elapsed = r.Ended.Sub(r.Started)
 	}

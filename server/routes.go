@@ -77,7 +77,7 @@ func evaluationRoutes() []*route {
 }
 
 const streamedDoc = "It goes on after the answer, and its result is kept like that of /v1/evaluate. The Location of the answer is the evaluation; its events tell the verdicts. " +
-	"Events are in memory: after keep_s, when the server restarts, and when newer evaluations need the room, there are none (410)."
+	"Events are in memory: after keep_s, when the only server restarts, and when newer evaluations need the room, there are none (410)."
 
 const streamDoc = "The first event is start, with the assertions. Each event verdict is a member of results of /v1/evaluate, with its index and, under marks, where its evidence is in agent_output, in UTF-16 code units. " +
 	"They come as they are decided: what needs no model first. The last event is end: the answer of /v1/evaluate without results, and total_ms. A client that sends Last-Event-ID gets only later events."
@@ -223,8 +223,8 @@ func operationRoutes() []*route {
 			MediaType: "text/plain", Summary: "Metrics of the key's project for Prometheus; all of them for admin"},
 		{Method: http.MethodGet, Path: "/healthz", ID: "health", Status: http.StatusOK, Response: typeOf[Health](), Handle: (*Server).health,
 			Summary: "Whether the process lives"},
-		{Method: http.MethodGet, Path: "/readyz", ID: "readiness", Status: http.StatusOK, Response: typeOf[Health](), Handle: (*Server).readiness,
-			Summary: "Whether the server takes requests"},
+		{Method: http.MethodGet, Path: "/readyz", ID: "readiness", Status: http.StatusOK, Response: typeOf[Readiness](), Handle: (*Server).readiness,
+			Summary: "Whether the server takes requests, and how many runs wait"},
 	}
 }
 

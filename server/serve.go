@@ -41,6 +41,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	go s.spans.expire(background)
 	go s.answers.settle(background)
 	go s.expireEvaluations(background)
+	go s.shareAll(background)
+	go s.peers.stay(background, s)
 	s.stopWatching = s.monitor.start(background)
 	failed := make(chan error, 1)
 	s.ready.Store(true)
@@ -100,6 +102,9 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 	s.answers.flush(ctx)
 	if failed := <-jobs; failed != nil {
 		err = errors.Join(err, fmt.Errorf("stop the runs: %w", failed))
+	}
+	if failed := s.leave(context.WithoutCancel(ctx)); failed != nil {
+		s.o.Log.Warn("tell other servers how evaluations ended", "error", failed)
 	}
 	return err
 }

@@ -108,6 +108,7 @@ type Options struct {
 	MaxStreams      int           // event streams at a time; 1000 if 0
 	HeldBytes       int64         // memory of all streamed evaluations, a quarter of it for one key; 256 MiB if 0
 	Heartbeat       time.Duration // of event streams; 15 seconds if 0
+	AliveEvery      time.Duration // how often a server tells those on the same store that it goes on; 10 seconds if 0
 	Poll            time.Duration // how often a stream checks for changes of another process; 1 second if 0
 	HousekeepEvery  time.Duration // 1 hour if 0
 
@@ -150,11 +151,13 @@ type Server struct {
 	// eventsAdded is called after events were stored; it may be nil.
 	eventsAdded func(store.Project)
 
+	peers  *peers // nil if this is the only server on its store
 	hub    *hub
 	trials *heldTrials
 	spans  *spans
 
 	evaluations *heldEvaluations
+	mirrors     *mirrors
 	latencies   latencies
 	tokens      panelTokens
 
@@ -195,19 +198,28 @@ func New(o Options) (*Server, error) {
 	o.defaults()
 	s := &Server{
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
-		budgets: newBudgets(), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
+		budgets: newBudgets(o.Store, o.Poll), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.assets = sync.OnceValue(assets)
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
 	s.logins = newRates(loginRate)
 	s.wrong = newRates(loginRate)
 	s.logins.burst, s.wrong.burst = loginBurst, loginBurst
+	if s.peers = newPeers(o.Store, o.AliveEvery); s.peers != nil {
+		s.peers.rates = []*rates{s.rates, s.logins, s.wrong}
+		s.sessions.peers, s.sessions.age, s.tokens.peers = s.peers, 2*o.Poll, s.peers
+	}
 	s.history = newHistory()
 	s.evaluations = newHeldEvaluations(s.o.HeldBytes)
+	s.mirrors = &mirrors{most: s.o.HeldBytes, of: map[string]*mirror{}}
+	if s.peers != nil {
+		s.evaluations.unshared = &unshared{list: map[*heldEvaluation]bool{}}
+	}
 	s.panel = sync.OnceValue(panelAsset)
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
+	s.metrics.registry.MustRegister(newRunQueue(o.Store.Waiting, o.Now))
 	s.answers = newAnswers(s)
 	s.monitor = newMonitoring(s)
 	s.sampleEvent = s.monitor.sampled
@@ -239,6 +251,7 @@ func (o *Options) defaults() {
 	set(&o.StopTimeout, 30*time.Second)
 	set(&o.Heartbeat, 15*time.Second)
 	set(&o.Poll, time.Second)
+	set(&o.AliveEvery, 10*time.Second)
 	set(&o.KeepReplies, 24*time.Hour)
 	set(&o.HousekeepEvery, time.Hour)
 	set(&o.ChartEvery, 30*time.Second)

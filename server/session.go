@@ -1,20 +1,14 @@
 package server
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"html"
-	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
-
-	"crypto/rand"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
@@ -42,117 +36,6 @@ const (
 	loginRate   = 0.2
 	viewSession = "view" // stands for the key of a session that a token opened
 )
-
-// sessions are the sessions of browsers, by the hash of their cookie. It is safe for
-// concurrent use.
-type sessions struct {
-	life, most time.Duration // since its last use, and since the login
-
-	mu    sync.Mutex
-	of    map[[sha256.Size]byte]*session
-	token [sha256.Size]byte // of [Options.OpenToken]
-	spent bool              // the token was used
-}
-
-type session struct {
-	key    string // id
-	opened time.Time
-	used   time.Time
-}
-
-// ended reports whether the time of a session is over.
-func (s *sessions) ended(x *session, now time.Time) bool {
-	return now.Sub(x.used) >= s.life || now.Sub(x.opened) >= s.most
-}
-
-// open begins a session and returns the value of its cookie. If its key has maxSessions
-// already, or all keys have allSessions, the least recently used session ends.
-func (s *sessions) open(key string, now time.Time) string {
-	value := rand.Text() + rand.Text()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.shrink(func(x *session) bool { return x.key == key }, maxSessions)
-	s.shrink(func(*session) bool { return true }, allSessions)
-	if s.of == nil {
-		s.of = map[[sha256.Size]byte]*session{}
-	}
-	s.of[sha256.Sum256([]byte(value))] = &session{key, now, now}
-	return value
-}
-
-// shrink ends the least recently used session of those that count, if there are at least
-// most of them; s.mu is held.
-func (s *sessions) shrink(counts func(*session) bool, most int) {
-	var oldest [sha256.Size]byte
-	var at time.Time
-	n := 0
-	for hash, x := range s.of {
-		if !counts(x) {
-			continue
-		}
-		n++
-		if at.IsZero() || x.used.Before(at) {
-			oldest, at = hash, x.used
-		}
-	}
-	if n >= most {
-		delete(s.of, oldest)
-	}
-}
-
-// use returns the key of a session and extends its life from now; "" if it has ended.
-func (s *sessions) use(value string, now time.Time) string {
-	hash := sha256.Sum256([]byte(value))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x := s.of[hash]
-	switch {
-	case x == nil:
-		return ""
-	case s.ended(x, now):
-		delete(s.of, hash)
-		return ""
-	}
-	x.used = now
-	return x.key
-}
-
-// lives reports whether a session goes on. That is no use of it.
-func (s *sessions) lives(value string, now time.Time) bool {
-	hash := sha256.Sum256([]byte(value))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x := s.of[hash]
-	return x != nil && !s.ended(x, now)
-}
-
-// end ends a session.
-func (s *sessions) end(value string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.of, sha256.Sum256([]byte(value)))
-}
-
-// endAll ends all sessions of the key that a session has.
-func (s *sessions) endAll(value string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if x := s.of[sha256.Sum256([]byte(value))]; x != nil {
-		maps.DeleteFunc(s.of, func(_ [sha256.Size]byte, other *session) bool { return other.key == x.key })
-	}
-}
-
-// redeem spends the token; false if it is wrong or was spent before.
-func (s *sessions) redeem(token string) bool {
-	hash := sha256.Sum256([]byte(token))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.spent || subtle.ConstantTimeCompare(hash[:], s.token[:]) != 1 {
-		return false
-	}
-	s.spent = true
-	return true
-}
 
 // cookieName is the name of the cookie. Browsers send a cookie to all ports of a machine,
 // so the name contains the port.
@@ -189,15 +72,17 @@ func (s *Server) sessionKey(r *http.Request) (store.Key, error) {
 	if value == "" {
 		return store.Key{}, nil
 	}
-	id := s.sessions.use(value, time.Now())
+	id, err := s.sessions.use(r.Context(), value, time.Now())
+	if err != nil {
+		return store.Key{}, err
+	}
 	if id == "" || id == viewSession {
 		return viewKey(id), nil
 	}
 	key, err := s.o.Store.Key(r.Context(), id)
 	var e *proviso.Error
 	if errors.As(err, &e) && e.Code == proviso.NotFound || err == nil && !key.Revoked.IsZero() {
-		s.sessions.end(value)
-		return store.Key{}, nil
+		return store.Key{}, s.sessions.end(r.Context(), value)
 	}
 	return key, err
 }
@@ -238,7 +123,12 @@ func (s *Server) admit(c *call) bool {
 			c.html(http.StatusForbidden, docsPolicy, refusedHTML)
 			return false
 		}
-		s.setCookie(c, s.sessions.open(viewSession, time.Now()))
+		value, err := s.sessions.open(c.r.Context(), viewSession, time.Now())
+		if err != nil {
+			s.fail(c, err)
+			return false
+		}
+		s.setCookie(c, value)
 	}
 	query.Del("token")
 	to := c.r.URL.EscapedPath()
@@ -285,8 +175,14 @@ func (s *Server) postSession(c *call) error {
 		return err
 	}
 	s.touch(c.r.Context(), key.ID)
-	s.sessions.end(cookieOf(c.r))
-	s.setCookie(c, s.sessions.open(key.ID, time.Now()))
+	if err := s.sessions.end(c.r.Context(), cookieOf(c.r)); err != nil {
+		return err
+	}
+	value, err := s.sessions.open(c.r.Context(), key.ID, time.Now())
+	if err != nil {
+		return err
+	}
+	s.setCookie(c, value)
 	c.key, c.project = key, key.Project
 	return c.json(http.StatusOK, s.sessionOf(key))
 }
@@ -335,9 +231,13 @@ func (s *Server) deleteSession(c *call) error {
 		return err
 	}
 	if all == "yes" {
-		s.sessions.endAll(cookieOf(c.r))
+		if err := s.sessions.endAll(c.r.Context(), cookieOf(c.r), time.Now()); err != nil {
+			return err
+		}
 	}
-	s.sessions.end(cookieOf(c.r))
+	if err := s.sessions.end(c.r.Context(), cookieOf(c.r)); err != nil {
+		return err
+	}
 	s.setCookie(c, "")
 	return c.sendResponse(store.Response{Status: http.StatusNoContent})
 }

@@ -22,9 +22,10 @@ type testStore interface {
 	store.Jobs
 }
 
-// onPostgres makes all tests of the server use a PostgreSQL database:
+// onPostgres reports whether all tests of the server use a PostgreSQL database:
 // PROVISO_TEST_STORE=postgres go test ./server.
-var onPostgres = os.Getenv("PROVISO_TEST_STORE") == "postgres"
+// It is read while a test runs, so that the results of `go test` are cached by its value.
+func onPostgres() bool { return os.Getenv("PROVISO_TEST_STORE") == "postgres" }
 
 // emptyStore is the file of an empty database, so that not every test has to
 // create one.
@@ -51,19 +52,6 @@ func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
 // databases are the URLs of databases by the path that a test gave them.
 var databases sync.Map
 
-// emptyDatabase is the URL of a database with empty tables.
-var emptyDatabase = sync.OnceValues(func() (string, error) {
-	url, err := postgrestest.New()
-	if err != nil {
-		return "", err
-	}
-	db, err := postgres.Open(context.Background(), url, postgres.Options{})
-	if err != nil {
-		return "", err
-	}
-	return url, db.Close()
-})
-
 // openStore opens a database, a new one if there is none. It is closed at the end
 // of the test, if it is not before.
 func openStore(t *testing.T, path string) testStore {
@@ -71,7 +59,7 @@ func openStore(t *testing.T, path string) testStore {
 	o := sqldb.Options{Poll: 20 * time.Millisecond, Retry: func(int) time.Duration { return time.Millisecond }}
 	var db testStore
 	var err error
-	if onPostgres {
+	if onPostgres() {
 		db, err = openPostgres(t, path, o)
 	} else {
 		db, err = openSQLite(t, path, o)
@@ -103,11 +91,7 @@ func openSQLite(t *testing.T, path string, o sqldb.Options) (testStore, error) {
 func openPostgres(t *testing.T, path string, o sqldb.Options) (testStore, error) {
 	url, known := databases.Load(path)
 	if !known {
-		empty, err := emptyDatabase()
-		if err != nil {
-			return nil, err
-		}
-		url = postgrestest.Copy(t, empty)
+		url = postgrestest.Database(t)
 		databases.Store(path, url)
 	}
 	return postgres.Open(t.Context(), url.(string), postgres.Options{Options: o, Connections: 4})

@@ -128,6 +128,7 @@ func (s *Server) startEvaluation(c *call) error {
 		s.evaluations.abandon(e)
 		return requestProblem(c.r.Context(), c.body, x.err)
 	}
+	s.announce(c.r.Context(), e)
 	data, err := encode(StartedEvaluation{ID: e.id})
 	if err != nil {
 		return err

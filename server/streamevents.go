@@ -11,14 +11,30 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// heldEvaluation returns the streamed evaluation that the address names, nil if it is not
-// held, or the key may not see it.
-func (s *Server) heldEvaluation(c *call) *heldEvaluation {
-	e := s.evaluations.get(c.r.PathValue("evaluation"), time.Now())
-	if e == nil || e.project != c.project || !seesAll(c.key) && e.key.ID != c.key.ID {
-		return nil
+// heldEvaluation returns the streamed evaluation that the address names, nil if no server
+// holds it, or the key may not see it.
+func (s *Server) heldEvaluation(c *call) (*heldEvaluation, error) {
+	e, err := s.heldFor(c.r.Context(), c.project, c.r.PathValue("evaluation"))
+	if e == nil || err != nil || !seesAll(c.key) && e.key.ID != c.key.ID {
+		return nil, err
 	}
-	return e
+	return e, nil
+}
+
+// heldFor returns a streamed evaluation of a project, nil if no server holds it. One of
+// another server has neither output nor events.
+func (s *Server) heldFor(ctx context.Context, project store.Project, id string) (*heldEvaluation, error) {
+	e := s.evaluations.get(id, time.Now())
+	if e == nil {
+		var err error
+		if e, err = s.elsewhere(ctx, id); e == nil || err != nil {
+			return nil, err
+		}
+	}
+	if e.project != project {
+		return nil, nil
+	}
+	return e, nil
 }
 
 // evaluationEvents streams the events of an evaluation.
@@ -34,12 +50,23 @@ func (s *Server) evaluationEvents(c *call) error {
 		}
 		last = n
 	}
-	e := s.heldEvaluation(c)
+	e, err := s.heldEvaluation(c)
+	if err != nil {
+		return err
+	}
 	if e == nil {
 		if _, err := s.seenEvaluation(c); err != nil {
 			return err
 		}
 		return problem(codeGone, "the events of this evaluation are not held any more; its result is at /v1/evaluations/"+c.r.PathValue("evaluation"))
+	}
+	if e.server != "" {
+		followed, leave, err := s.mirror(c.r.Context(), e)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		e = followed
 	}
 	if events, closed, _ := e.after(last); closed && len(events) == 0 {
 		return c.sendResponse(store.Response{Status: http.StatusNoContent}) // tells browsers not to come back
@@ -108,8 +135,16 @@ func (s *Server) cancelEvaluation(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err
 	}
-	if e := s.heldEvaluation(c); e != nil && (e.key.ID == c.key.ID || c.key.Can(store.Admin)) {
-		e.cancel(errCancelled)
+	e, err := s.heldEvaluation(c)
+	if err != nil {
+		return err
+	}
+	if e != nil && (e.key.ID == c.key.ID || c.key.Can(store.Admin)) {
+		if e.server == "" {
+			e.cancel(errCancelled)
+		} else if err := s.peers.cancel(c.r.Context(), e.server, e.id); err != nil {
+			return err
+		}
 	} else if _, err := s.seenEvaluation(c); err != nil {
 		return err
 	}
@@ -125,6 +160,9 @@ func (s *Server) expireEvaluations(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		if err := s.follow(ctx); err != nil && ctx.Err() == nil {
+			s.o.Log.Warn("read what other servers ask for", "error", err)
 		}
 		revoked := map[string]bool{}
 		for _, e := range s.evaluations.expire(time.Now()) {

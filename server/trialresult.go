@@ -34,17 +34,17 @@ func estimateOf(e *stats.Estimate) EstimateJSON {
 	return EstimateJSON{&e.Value, &e.Low, &e.High}
 }
 
-// seenTrial returns the trial that the address names.
-func (s *Server) seenTrial(c *call) (*heldTrial, error) {
+// seenTrial returns the trial that the address names, as it is now.
+func (s *Server) seenTrial(c *call) (*seenTrialState, error) {
 	if _, err := c.query(); err != nil {
 		return nil, err
 	}
 	id := c.r.PathValue("trial")
-	t := s.trials.get(id)
-	if t == nil || t.project != c.project || !seesAll(c.key) && t.key.ID != c.key.ID {
-		return nil, proviso.Errorf(proviso.NotFound, "there is no trial %s; trials are held for an hour after their end, and until the server stops", quotedShort(id))
+	t, err := s.trialState(c.r.Context(), c, id)
+	if err == nil && t == nil {
+		err = proviso.Errorf(proviso.NotFound, "there is no trial %s; trials are held for an hour after their end, and until the only server stops", quotedShort(id))
 	}
-	return t, nil
+	return t, err
 }
 
 // getTrial sends a trial.
@@ -53,7 +53,7 @@ func (s *Server) getTrial(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, t.now())
+	return c.json(http.StatusOK, t.trial)
 }
 
 // cancelTrial ends a trial. One that has ended stays as it is.
@@ -62,10 +62,16 @@ func (s *Server) cancelTrial(c *call) error {
 	if err != nil {
 		return err
 	}
-	if t.key.ID != c.key.ID && !c.key.Can(store.Admin) {
+	if t.key != c.key.ID && !c.key.Can(store.Admin) {
 		return problem(codeForbidden, "only the key that started a trial, and admin, cancel it")
 	}
-	t.cancel()
+	if held := s.trials.get(t.id); held != nil {
+		held.cancel()
+	} else if t.server != "" && t.status == trialRunning {
+		if err := s.peers.cancel(c.r.Context(), t.server, t.id); err != nil {
+			return err
+		}
+	}
 	return c.sendResponse(store.Response{Status: http.StatusNoContent})
 }
 
@@ -76,7 +82,7 @@ func (s *Server) trialEvents(c *call) error {
 		return err
 	}
 	last := c.r.Header.Get("Last-Event-ID")
-	if now := t.now(); now.Status != trialRunning && last == trialEventID(&now) {
+	if t.status != trialRunning && last == t.event() {
 		return c.sendResponse(store.Response{Status: http.StatusNoContent}) // tells browsers not to come back
 	}
 	if s.streams.Add(1) > int64(s.o.MaxStreams) {
@@ -91,15 +97,15 @@ func (s *Server) trialEvents(c *call) error {
 	h.Set("X-Accel-Buffering", "no") // nginx holds answers back otherwise
 	c.w.WriteHeader(http.StatusOK)
 	if c.r.Method != http.MethodHead {
-		s.streamTrial(c.r.Context(), c, t, last)
+		s.streamTrial(c.r.Context(), c, t.id, last)
 	}
 	return nil
 }
 
 // streamTrial sends events until the trial has ended, the client has disconnected, or the
 // server stops.
-func (s *Server) streamTrial(ctx context.Context, c *call, t *heldTrial, last string) {
-	next, end := s.hub.watch(t.id)
+func (s *Server) streamTrial(ctx context.Context, c *call, trial, last string) {
+	next, end := s.hub.watch(trial)
 	defer end()
 	w := &eventWriter{w: c.w, control: http.NewResponseController(c.w)}
 	beat := time.NewTicker(s.o.Heartbeat)
@@ -109,20 +115,18 @@ func (s *Server) streamTrial(ctx context.Context, c *call, t *heldTrial, last st
 	}
 	for {
 		changed := next()
-		now := t.now()
-		if !s.stillOpen(c) {
-			return
+		now, err := s.trialState(ctx, c, trial)
+		if now == nil || err != nil || !s.stillOpen(c) {
+			return // the client comes back
 		}
-		id, name := trialEventID(&now), "progress"
-		if now.Status != trialRunning {
+		id, name := now.event(), "progress"
+		if now.status != trialRunning {
 			name = "end"
 		}
-		data, err := json.Marshal(now)
+		data, err := json.Marshal(now.trial)
 		if err != nil || id != last && !w.write(fmt.Sprintf("event: %s\nid: %s\ndata: %s\n\n", name, id, data)) || name == "end" || !s.await(ctx, w, changed, beat.C) {
 			return
 		}
 		last = id
 	}
 }
-
-func trialEventID(t *Trial) string { return fmt.Sprintf("%s-%d", t.Status, t.Done) }

@@ -120,6 +120,11 @@ func (s *Server) beginTrial(ctx context.Context, t *judgeTrial, in *NewTrial) er
 		_ = t.decider.Close()
 		return err
 	}
+	if s.peers != nil {
+		if err := s.shareTrial(ctx, t.held, time.Now()); err != nil {
+			s.o.Log.Warn("share a trial with other servers", "trial", id, "error", err)
+		}
+	}
 	s.underWay.Add(1) // the server waits for it when it stops
 	go func() {
 		defer s.underWay.Done()

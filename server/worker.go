@@ -115,7 +115,9 @@ func (s *Server) keyOf(ctx context.Context, r store.Run) (store.Key, error) {
 // keepRow stores a finished row, even if the run is being stopped, because it
 // is paid for. The store charges the key for it.
 func (s *Server) keepRow(ctx context.Context, r store.Run, a *account, row store.Result) error {
+	done := a.budget.charging(row.Cost)
 	added, err := s.o.Store.In(r.Project).AddResults(context.WithoutCancel(ctx), r.ID, []store.Result{row})
+	done(added > 0)
 	if err != nil {
 		return err
 	}
@@ -135,6 +137,8 @@ func (s *Server) settle(ctx context.Context, a *account) error {
 	if due <= 0 || a.key.ID == anonymous {
 		return nil
 	}
+	done := a.budget.charging(due)
 	_, err := s.o.Store.Charge(context.WithoutCancel(ctx), a.key.ID, due)
+	done(err == nil)
 	return err
 }

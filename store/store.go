@@ -1,7 +1,7 @@
 // Package store defines what a server stores, and the interfaces for doing so:
 // API keys and their projects, versions of suites and assertion sets, runs with
-// their results, evaluations, replies to repeated requests, and the jobs that
-// execute runs. It holds types, interfaces and the few rules that every store
+// their results, evaluations, replies to repeated requests, what the servers on
+// one store share for a while, and the jobs that execute runs. It holds types, interfaces and the few rules that every store
 // shares. SQL is in the packages below it, and store/storetest is the contract
 // as tests.
 //
@@ -28,6 +28,7 @@ import (
 type Store interface {
 	Keys
 	Replies
+	Shared
 
 	// In returns the data of one project. It is the only access to them, so that
 	// every caller has to name the project. Items of another project are
@@ -40,6 +41,9 @@ type Store interface {
 	Prune(ctx context.Context, r Retention) (Pruned, error)
 	// Ping reports whether the store can be read and written.
 	Ping(ctx context.Context) error
+	// Waiting returns the runs of each project that have not ended, in the order of the
+	// names of projects; those without such runs are not listed.
+	Waiting(ctx context.Context) ([]Waiting, error)
 	// Close waits for current writes and releases all resources. Jobs must be
 	// stopped first. A second Close does nothing.
 	Close() error
@@ -269,6 +273,14 @@ type Jobs interface {
 type Job struct {
 	Run     Run
 	Attempt int // from 1; work that was stopped or killed is not counted
+}
+
+// Waiting counts the runs of a project that have not ended.
+type Waiting struct {
+	Project Project
+	Queued  int
+	Oldest  time.Time // when the first of the queued runs was created, zero if there is none
+	Running int
 }
 
 // Retention is how long data are kept. The zero duration keeps them for ever.

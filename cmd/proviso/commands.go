@@ -50,6 +50,7 @@ var commands = []struct {
 	{"serve", newServe},
 	{"show", newShow},
 	{"spade", newSpade},
+	{"store", newStore},
 	{"validate", newValidate},
 	{"version", newVersion},
 	{"view", newView},

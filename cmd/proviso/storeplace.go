@@ -45,8 +45,17 @@ func (p *storePlace) check() error {
 // given reports whether a flag says where.
 func (p *storePlace) given() bool { return p.store != "" || p.db != "" }
 
-// of returns the place: a URL, or the path of a file.
+// of returns the place: a URL, or the path of a file. Nothing shows the password of a URL
+// from then on.
 func (p *storePlace) of(a *app) string {
+	place := p.find(a)
+	if postgres.IsURL(place) {
+		a.secrets.Add(postgres.Password(place))
+	}
+	return place
+}
+
+func (p *storePlace) find(a *app) string {
 	switch variable, _ := a.env.Lookup(storeVariable); {
 	case p.store != "":
 		return p.store
@@ -63,6 +72,7 @@ type openedStore interface {
 	store.Store
 	store.Jobs
 	CheckContentKey() error
+	Check(ctx context.Context) ([]string, error)
 }
 
 // openStore opens the store at a place. A file must exist, unless it may be made.

@@ -58,6 +58,33 @@ func (refusing) Charge(context.Context, string, float64) (store.Key, error) {
 // TouchKey implements [store.Keys].
 func (refusing) TouchKey(context.Context, string, time.Time) error { return refused() }
 
+// Several implements [store.Shared]: `proviso view` is the only server on its folder.
+func (refusing) Several() bool { return false }
+
+// PutShared implements [store.Shared].
+func (refusing) PutShared(context.Context, ...store.SharedItem) error { return refused() }
+
+// ReplaceShared implements [store.Shared].
+func (refusing) ReplaceShared(context.Context, store.SharedItem) (bool, error) {
+	return false, refused()
+}
+
+// GetShared implements [store.Shared].
+func (refusing) GetShared(ctx context.Context, _, _ string) (*store.SharedItem, error) {
+	return nil, ctx.Err()
+}
+
+// ListShared implements [store.Shared].
+func (refusing) ListShared(ctx context.Context, _, _, _ string, _ int) ([]store.SharedItem, error) {
+	return nil, ctx.Err()
+}
+
+// DeleteShared implements [store.Shared].
+func (refusing) DeleteShared(context.Context, string, ...string) error { return refused() }
+
+// DeleteSharedGroup implements [store.Shared].
+func (refusing) DeleteSharedGroup(context.Context, string, string) error { return refused() }
+
 // Prune implements [store.Store]: nothing here expires.
 func (refusing) Prune(ctx context.Context, _ store.Retention) (store.Pruned, error) {
 	return store.Pruned{}, ctx.Err()

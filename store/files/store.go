@@ -135,6 +135,9 @@ func (s *Store) In(p store.Project) store.ProjectStore {
 	return project{refusing: refusing{}, s: s, here: p == store.DefaultProject}
 }
 
+// Waiting implements [store.Store]: runs in a folder are executed by nobody here.
+func (s *Store) Waiting(context.Context) ([]store.Waiting, error) { return nil, nil }
+
 // Ping implements [store.Store].
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.usable(ctx); err != nil {

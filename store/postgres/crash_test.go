@@ -161,9 +161,9 @@ func (f *fleet) check(faults int64) {
 // is stored twice, and no more is paid for again than was under way.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
-	jobs, outage, lease := 600, 300*time.Millisecond, time.Second
+	jobs, outage, lease := 600, 300*time.Millisecond, 5*time.Second
 	if nightly {
-		jobs, outage, lease = 10_000, 30*time.Second, 5*time.Second
+		jobs, outage = 10_000, 30*time.Second
 	}
 	for name, fault := range map[string]func(*testing.T, *fleet){
 		"killed database": func(t *testing.T, f *fleet) {

@@ -25,6 +25,7 @@ var _ sqldb.Engine = (*engine)(nil)
 type engine struct {
 	db     *sql.DB
 	place  string           // the database, for messages
+	steps  []step           // of the schema
 	offset atomic.Int64     // of the clock of the database, in nanoseconds
 	clock  func() time.Time // nil for that of the machine
 	stop   chan struct{}
@@ -100,7 +101,7 @@ const lockKind = 0x70727673
 // Lock implements [sqldb.Engine] with advisory locks. Those of two projects may be the same
 // by chance, which costs time only.
 func (e *engine) Lock(ctx context.Context, t *sql.Tx, projects []string) error {
-	_, err := t.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1::int, h) FROM (SELECT DISTINCT hashtext(p) AS h FROM unnest($2::text[]) p ORDER BY 1) projects", lockKind, projects)
+	_, err := t.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1::int, h) FROM (SELECT DISTINCT hashtext(current_schema() || ':' || p) AS h FROM unnest($2::text[]) p ORDER BY 1) projects", lockKind, projects)
 	return err
 }
 
@@ -167,7 +168,7 @@ func (e *engine) Failed(doing string, err error) error {
 	case readOnlyTransaction:
 		return proviso.Because(err, proviso.Refused, "%s the database %s: it is read-only, perhaps a replica; use the URL of the primary", doing, e.place)
 	case insufficientPrivilege:
-		return proviso.Because(err, proviso.Refused, "%s the database %s: its user lacks a right (%s)", doing, e.place, messageOf(err))
+		return proviso.Because(err, proviso.Refused, "%s the database %s: its user lacks a right (%s); make the user its owner, or GRANT it, such as CREATE ON SCHEMA public for the tables", doing, e.place, messageOf(err))
 	case invalidPassword, invalidAuthorization:
 		return proviso.Because(err, proviso.Refused, "%s the database %s: it refuses the user or the password", doing, e.place)
 	case invalidCatalog:
@@ -214,6 +215,9 @@ func (e *engine) Erased(context.Context) error { return nil }
 
 // Alone implements [sqldb.Engine]: several processes may execute runs.
 func (e *engine) Alone() (release func() error, err error) { return nil, nil }
+
+// Several implements [sqldb.Engine].
+func (e *engine) Several() bool { return true }
 
 // Disconnect implements [sqldb.Engine].
 func (e *engine) Disconnect() error {

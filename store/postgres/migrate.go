@@ -4,22 +4,66 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
+	"path"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
 //go:embed schema/*.sql
 var schema embed.FS
 
-// migrations are the steps that bring a database up to date, in order. A released step never
-// changes.
-var migrations = [...]string{"schema/001.sql"}
+// A step of the schema says in its first line what servers and workers that do not know it
+// do while and after it is applied. docs/scale.md says how tables change in two releases.
+const (
+	oldRun  = "-- old servers: keep running"
+	oldStop = "-- old servers: must stop"
+)
+
+// step is a file of the schema.
+type step struct{ name, text string }
+
+// oldRun reports whether processes that do not know the step may keep running.
+func (s step) oldRun() bool {
+	first, _, _ := strings.Cut(s.text, "\n")
+	return first == oldRun
+}
+
+// steps are those that bring a database up to date, in order. A released step never changes.
+func steps() ([]step, error) {
+	files, err := schema.ReadDir("schema") // in the order of their names
+	var list []step
+	for _, f := range files {
+		text, failed := schema.ReadFile(path.Join("schema", f.Name()))
+		list, err = append(list, step{f.Name(), string(text)}), errors.Join(err, failed)
+	}
+	return list, err
+}
+
+// Schema returns how far the tables of a database are, and changes nothing.
+func Schema(ctx context.Context, url string) (s sqldb.Schema, err error) {
+	e := &engine{stop: make(chan struct{})}
+	defer func() { err = errors.Join(e.failed("open", err), e.Disconnect()) }()
+	if err := e.connect(ctx, url, Options{Connections: 2}); err != nil {
+		return s, err
+	}
+	if s.Version, err = e.version(ctx, e.db); err != nil {
+		return s, err
+	}
+	s.Known = len(e.steps)
+	for _, step := range e.steps[min(s.Version, s.Known):] {
+		s.Missing = append(s.Missing, sqldb.Step{Name: step.name, OldRun: step.oldRun()})
+	}
+	return s, nil
+}
 
 // migrate applies the missing steps in one transaction. Of several processes one applies
 // them, and the others wait.
 func (e *engine) migrate(ctx context.Context) error {
-	if version, err := e.version(ctx, e.db); err != nil || version == len(migrations) {
+	if version, err := e.version(ctx, e.db); err != nil || version >= len(e.steps) {
 		return err
 	}
 	t, err := e.db.BeginTx(ctx, nil)
@@ -30,29 +74,34 @@ func (e *engine) migrate(ctx context.Context) error {
 	if _, err := t.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1, 0)", lockKind+1); err != nil {
 		return err
 	}
-	if _, err := t.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS proviso_schema (version BIGINT PRIMARY KEY, applied TIMESTAMPTZ NOT NULL DEFAULT now())"); err != nil {
+	if _, err := t.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS proviso_schema (version BIGINT PRIMARY KEY, applied TIMESTAMPTZ NOT NULL DEFAULT now());
+		ALTER TABLE proviso_schema ADD COLUMN IF NOT EXISTS old_run BOOLEAN NOT NULL DEFAULT false`); err != nil {
 		return err
 	}
 	version, err := e.version(ctx, t)
 	if err != nil {
 		return err
 	}
-	for i, file := range migrations[version:] {
-		text, err := schema.ReadFile(file)
-		if err == nil {
-			_, err = t.ExecContext(ctx, string(text))
+	for i := version; i < len(e.steps); i++ {
+		s := e.steps[i]
+		if !s.oldRun() && i > 0 {
+			if err := e.aloneWith(ctx, t, i+1); err != nil {
+				return err
+			}
 		}
+		_, err := t.ExecContext(ctx, s.text)
 		if err == nil {
-			_, err = t.ExecContext(ctx, "INSERT INTO proviso_schema (version) VALUES ($1)", version+i+1)
+			_, err = t.ExecContext(ctx, "INSERT INTO proviso_schema (version, old_run) VALUES ($1, $2)", i+1, s.oldRun())
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
 	return t.Commit()
 }
 
-// version returns the number of applied steps.
+// version returns the number of applied steps. More than we know is an error, unless we may
+// keep running beside those who know them.
 func (e *engine) version(ctx context.Context, q interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }) (version int, err error) {
@@ -60,11 +109,30 @@ func (e *engine) version(ctx context.Context, q interface {
 	if err := q.QueryRowContext(ctx, "SELECT to_regclass('proviso_schema') IS NOT NULL").Scan(&is); err != nil || !is {
 		return 0, err
 	}
-	if err := q.QueryRowContext(ctx, "SELECT coalesce(max(version), 0) FROM proviso_schema").Scan(&version); err != nil {
+	var fits bool // a table without the column is of a version that knew no such steps
+	if err := q.QueryRowContext(ctx, `SELECT coalesce(max(version), 0), coalesce(bool_and(coalesce((to_jsonb(s) ->> 'old_run')::boolean, false)) FILTER (WHERE version > $1), true)
+		FROM proviso_schema s`, len(e.steps)).Scan(&version, &fits); err != nil {
 		return 0, err
 	}
-	if version > len(migrations) {
-		return 0, proviso.Errorf(proviso.Refused, "the database %s was written by a later version of proviso (schema %d, this one knows up to %d); use that version, or another database", e.place, version, len(migrations))
+	if !fits {
+		return 0, proviso.Errorf(proviso.Refused, "the database %s was written by a later version of proviso (schema %d, this one knows up to %d); use that version, or another database", e.place, version, len(e.steps))
 	}
 	return version, nil
+}
+
+// processName is the name of our connections in pg_stat_activity, with the steps we know.
+const processName = "proviso, schema "
+
+// aloneWith refuses a step while processes are connected that do not know it, and would fail.
+func (e *engine) aloneWith(ctx context.Context, t *sql.Tx, number int) error {
+	var n int
+	if err := t.QueryRowContext(ctx, `SELECT count(DISTINCT coalesce(client_addr::text, '') || application_name) FROM pg_stat_activity
+		WHERE datname = current_database() AND application_name LIKE $1 || '%' AND substr(application_name, length($1) + 1) ~ '^[0-9]+$'
+			AND substr(application_name, length($1) + 1)::bigint < $2`, processName, number).Scan(&n); err != nil {
+		return err
+	}
+	if n > 0 {
+		return proviso.Errorf(proviso.Refused, "the database %s needs a step of the schema (%d) with which servers and workers of an earlier version cannot run, and some are connected; stop them, and start this version", e.place, number)
+	}
+	return nil
 }

@@ -47,7 +47,10 @@ type DB struct {
 // Open opens the database at a URL, such as postgres://user@host/name, and creates or
 // migrates its tables. Parameters of the URL and the PG… variables of the environment are
 // those of libpq. Errors never show the password.
-func Open(ctx context.Context, url string, o Options) (*DB, error) {
+func Open(ctx context.Context, url string, o Options) (*DB, error) { return open(ctx, url, o, nil) }
+
+// open is Open with other steps of the schema, for tests; nil are those of this version.
+func open(ctx context.Context, url string, o Options, of []step) (*DB, error) {
 	if o.Connections <= 0 {
 		o.Connections = defaultConnections
 	}
@@ -55,8 +58,12 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		o.Writers = defaultWriters
 	}
 	o.Writers = max(2, min(o.Writers, o.Connections-1)) // of one writer, statements would be prepared
-	e := &engine{stop: make(chan struct{})}
-	if err := e.connect(ctx, url, o); err != nil {
+	e := &engine{stop: make(chan struct{}), steps: of}
+	err := e.connect(ctx, url, o)
+	if err == nil {
+		err = e.migrate(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(e.failed("open", err), e.Disconnect())
 	}
 	if o.Now == nil {
@@ -72,14 +79,20 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	return &DB{DB: db, engine: e}, nil
 }
 
-// connect opens the connections, and migrates.
+// connect opens the connections, if the database can hold a store.
 func (e *engine) connect(ctx context.Context, url string, o Options) error {
-	config, err := pgx.ParseConfig(url)
+	config, err := parse(url)
 	if err != nil {
-		return proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: %s", parseReason(err))
+		return err
 	}
 	e.place = placeOf(config)
-	config.RuntimeParams["application_name"] = "proviso"
+	if e.steps == nil {
+		if e.steps, err = steps(); err != nil {
+			return err
+		}
+	}
+	config.RuntimeParams["application_name"] = processName + strconv.Itoa(len(e.steps))
+	config.RuntimeParams["client_encoding"] = "UTF8" // whatever the database has: it is asked
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectWait
 	}
@@ -87,16 +100,36 @@ func (e *engine) connect(ctx context.Context, url string, o Options) error {
 	e.db.SetMaxOpenConns(o.Connections)
 	e.db.SetMaxIdleConns(o.Connections)
 	e.db.SetConnMaxIdleTime(5 * time.Minute)
-	return e.migrate(ctx)
+	return e.fits(ctx, o.Connections)
 }
 
-// parseReason says what is wrong with a URL without the URL, which has the password.
-func parseReason(err error) string {
-	var parse *pgconn.ParseConfigError
-	if errors.As(err, &parse) && parse.Unwrap() != nil {
-		return parse.Unwrap().Error()
+// parse reads a URL. Errors show nothing of what may be the password: a part of one that is
+// not escaped is read as the port, or as the database.
+func parse(text string) (*pgx.ConnConfig, error) {
+	const form = "it is like postgres://user:password@host:5432/database, with each character of the password that is no letter or digit written as %XX"
+	config, err := pgx.ParseConfig(text)
+	if err == nil && !strings.Contains(config.Host+config.Database, "@") {
+		return config, nil
 	}
-	return "it is like postgres://user@host:5432/database"
+	reason := form
+	if scheme, rest, _ := strings.Cut(text, "://"); !strings.Contains(rest, "password") {
+		_, err := pgx.ParseConfig(scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:])
+		var wrong *pgconn.ParseConfigError
+		if errors.As(err, &wrong) && wrong.Unwrap() != nil { // without user and password, it is not valid either
+			reason = wrong.Unwrap().Error()
+		}
+	}
+	return nil, proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: %s", reason)
+}
+
+// Password returns the password in a URL or in the variables of libpq, "" if there is none,
+// for whoever has to keep it out of what is shown.
+func Password(text string) string {
+	config, err := pgx.ParseConfig(text)
+	if err != nil {
+		return ""
+	}
+	return config.Password
 }
 
 // placeOf names a database without its password.

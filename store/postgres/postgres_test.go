@@ -27,13 +27,11 @@ func open(t testing.TB, url string, o storetest.Options) *postgres.DB {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	template := postgrestest.Database(t)
-	open(t, template, storetest.Options{}).Close()
 	var urls sync.Map
 	storetest.Run(t, storetest.Target{Shared: true, Open: func(t testing.TB, path string, o storetest.Options) storetest.Backend {
 		url, known := urls.Load(path)
 		if !known {
-			url = postgrestest.Copy(t, template)
+			url = postgrestest.Database(t)
 			urls.Store(path, url)
 		}
 		return open(t, url.(string), o)

@@ -101,16 +101,15 @@ func (d *DB) pruneOrdinary(ctx context.Context, before time.Time) (removed int, 
 			old, err := collect(d, rows, err, func(row scanner) (c content, err error) { return c, row.Scan(&c.event, &c.fails) })
 			n = len(old)
 			for _, c := range old {
-				if err != nil {
-					return err
-				}
-				if c.fails {
+				if err == nil && c.fails {
 					_, err = t.exec("UPDATE event_content SET failure = 1 WHERE event = ?", c.event)
-				} else {
-					_, err = t.exec("DELETE FROM event_content WHERE event = ?", c.event)
-					removed++
 				}
 			}
+			if err != nil || n == 0 {
+				return err
+			}
+			gone, err := t.changed("DELETE FROM event_content WHERE failure = 0 AND event >= ? AND event <= ?", old[0].event, old[n-1].event) // all of them are in old
+			removed += gone
 			return err
 		})
 		if err != nil || n < pruneStep {

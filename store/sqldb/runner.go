@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"sync"
 	"time"
@@ -141,6 +142,18 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 		case <-d.runner.wake:
 		}
 	}
+}
+
+// Waiting implements [store.Store].
+func (d *DB) Waiting(ctx context.Context) ([]store.Waiting, error) {
+	rows, err := d.query(ctx, `SELECT project, count(*) FILTER (WHERE status = ?1), min(created) FILTER (WHERE status = ?1), count(*) FILTER (WHERE status = ?2)
+		FROM run WHERE status IN (?1, ?2) GROUP BY project ORDER BY project`, string(store.Queued), string(store.Running))
+	return collect(d, rows, err, func(row scanner) (w store.Waiting, err error) {
+		var oldest sql.NullInt64
+		err = row.Scan(&w.Project, &w.Queued, &oldest, &w.Running)
+		w.Oldest = fromMicros(oldest)
+		return w, err
+	})
 }
 
 // takeUpAll puts the work that another process left behind back into the queue,

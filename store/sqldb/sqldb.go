@@ -61,6 +61,8 @@ type Engine interface {
 	// Alone makes this process the only one that executes runs, until release is called.
 	// release is nil if several may.
 	Alone() (release func() error, err error)
+	// Several reports whether several servers may use the database at a time.
+	Several() bool
 	// Disconnect ends what the engine does, and closes its connections.
 	Disconnect() error
 }

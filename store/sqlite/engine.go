@@ -141,6 +141,9 @@ func (e *engine) Erased(ctx context.Context) error {
 	return nil
 }
 
+// Several implements [sqldb.Engine]: a file has one server.
+func (e *engine) Several() bool { return false }
+
 // Disconnect implements [sqldb.Engine].
 func (e *engine) Disconnect() error {
 	close(e.closing)

@@ -6,12 +6,15 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	sqlite3 "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
 //go:embed schema/*.sql
@@ -24,7 +27,7 @@ const applicationID = 0x70727673 // "prvs"
 // user_version is the number of applied steps. A released step never changes.
 var migrations = [...]string{
 	"schema/001.sql", "schema/002.sql", "schema/003.sql", "schema/004.sql", "schema/005.sql",
-	"schema/006.sql", "schema/007.sql", "schema/008.sql", "schema/009.sql",
+	"schema/006.sql", "schema/007.sql", "schema/008.sql", "schema/009.sql", "schema/010.sql",
 }
 
 func take(ctx context.Context, t *sql.Tx, file string) error {
@@ -33,6 +36,28 @@ func take(ctx context.Context, t *sql.Tx, file string) error {
 		_, err = t.ExecContext(ctx, string(text))
 	}
 	return err
+}
+
+// Schema returns how far the tables of a database are, and changes nothing. A missing file
+// is NotFound.
+func Schema(ctx context.Context, path string) (s sqldb.Schema, err error) {
+	e := &engine{path: path}
+	if _, err := os.Stat(path); err != nil {
+		return s, proviso.Because(err, proviso.NotFound, "there is no database %s", path)
+	}
+	db, err := sql.Open("sqlite", e.source("_pragma=query_only(1)"))
+	if err != nil {
+		return s, e.named("open", err)
+	}
+	defer func() { err = errors.Join(e.named("open", err), db.Close()) }()
+	s.Known = len(migrations)
+	if s.Version, err = e.version(ctx, db); err != nil {
+		return s, err
+	}
+	for _, file := range migrations[s.Version:] {
+		s.Missing = append(s.Missing, sqldb.Step{Name: filepath.Base(file)})
+	}
+	return s, nil
 }
 
 // migrate checks the file and applies the missing steps in one transaction. Of

@@ -42,6 +42,23 @@ func hang(ctx context.Context) error {
 }
 
 var jobTests = []test{
+	{name: "waiting", run: func(b *bench) {
+		b.equal("nothing", must(b.Waiting(b.Context()))(b), []store.Waiting{})
+		first := b.newRun()
+		b.clock.add(time.Minute)
+		b.newRun()
+		must(b.In("team").CreateRun(b.Context(), store.NewRun{Suite: "s"}))(b)
+		later := start.Add(time.Minute)
+		b.equal("queued", must(b.Waiting(b.Context()))(b), []store.Waiting{{Project: "default", Queued: 2, Oldest: start}, {Project: "team", Queued: 1, Oldest: later}})
+		calls := make(chan store.Job, 3)
+		b.ok(b.Start(b.Context(), func(ctx context.Context, job store.Job) error {
+			calls <- job
+			return hang(ctx)
+		}))
+		b.equal("executed", next(b, calls).Run.ID, first.ID)
+		b.equal("one is running", must(b.Waiting(b.Context()))(b), []store.Waiting{{Project: "default", Queued: 1, Oldest: later, Running: 1}, {Project: "team", Queued: 1, Oldest: later}})
+		b.ok(b.Stop(b.Context()))
+	}},
 	{name: "execute", run: func(b *bench) {
 		first, second := b.newRun(), b.newRun()
 		calls := make(chan store.Job, 10)

@@ -50,7 +50,7 @@ func Run(t *testing.T, target Target) {
 		tests []test
 	}{
 		{"keys", keyTests}, {"projects", projectTests}, {"documents", documentTests}, {"runs", runTests}, {"imports", importTests}, {"results", resultTests}, {"tally", tallyTests},
-		{"evaluations", evaluationTests}, {"labels", labelTests}, {"label queues", labelQueueTests}, {"looks", lookTests}, {"replies", replyTests}, {"jobs", jobTests}, {"pages", pageTests}, {"store", storeTests}, {"watches", watchTests}, {"event jobs", eventJobTests}, {"charts", chartTests}, {"traffic", trafficTests}, {"feedback", feedbackTests}, {"old traffic", oldTrafficTests}, {"event queues", eventQueueTests},
+		{"evaluations", evaluationTests}, {"labels", labelTests}, {"label queues", labelQueueTests}, {"looks", lookTests}, {"replies", replyTests}, {"shared", sharedTests}, {"jobs", jobTests}, {"pages", pageTests}, {"store", storeTests}, {"watches", watchTests}, {"event jobs", eventJobTests}, {"charts", chartTests}, {"traffic", trafficTests}, {"feedback", feedbackTests}, {"old traffic", oldTrafficTests}, {"event queues", eventQueueTests},
 	} {
 		if len(target.Groups) > 0 && !slices.Contains(target.Groups, group.name) {
 			continue
@@ -115,10 +115,24 @@ func (b *bench) open(workers int) {
 	s := b.target.Open(b, b.path, Options{Now: b.clock.Now, Workers: workers})
 	b.Backend, b.ProjectStore = s, s.In(store.DefaultProject)
 	b.Cleanup(func() {
+		b.sound(s)
 		if err := s.Close(); err != nil {
 			b.Errorf("close: %v", err)
 		}
 	})
+}
+
+// sound wants the data of a store to agree with each other, whatever a test did.
+func (b *bench) sound(s Backend) {
+	c, ok := s.(interface {
+		Check(ctx context.Context) ([]string, error)
+	})
+	if !ok || b.Failed() || s.Ping(context.Background()) != nil { // it has been closed
+		return
+	}
+	if problems, err := c.Check(context.Background()); err != nil || len(problems) > 0 {
+		b.Errorf("check: %q, %v", problems, err)
+	}
 }
 
 // reopen closes the store and opens it again.

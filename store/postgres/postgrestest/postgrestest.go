@@ -11,7 +11,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,9 +19,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Require is the variable of the environment that makes a missing PostgreSQL a failure, and
-// no reason to skip.
-const Require = "PROVISO_TEST_POSTGRES"
+// Variable is the variable of the environment that turns the tests with PostgreSQL on.
+const Variable = "PROVISO_TEST_POSTGRES"
+
+// Stranger is a user who would need a password. Tests make it.
+const Stranger = "stranger"
 
 // Server is a running server, which ends with the process.
 type Server struct {
@@ -39,45 +40,35 @@ var (
 	started atomic.Bool
 	shared  = sync.OnceValues(func() (*Server, error) {
 		started.Store(true)
-		return Start()
+		s, err := Start()
+		if err == nil {
+			_, err = s.Create(sharedName)
+		}
+		return s, err
 	})
 )
 
-// Database makes an empty database on a server that all tests of the process share, and
-// returns its URL. It skips the test if there is no PostgreSQL on the machine.
+// Database makes an empty schema on a server that all tests of the process share, and returns
+// the URL of a database that has no other one for its role: that takes a quarter of the time
+// of a database. It skips the test if there is no PostgreSQL on the machine.
 func Database(t testing.TB) string {
 	t.Helper()
-	return database(t, "template1")
-}
-
-// Copy is Database with what another one has, to which nobody may be connected.
-func Copy(t testing.TB, of string) string {
-	t.Helper()
-	u, err := url.Parse(of)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return database(t, strings.TrimPrefix(u.Path, "/"))
-}
-
-func database(t testing.TB, template string) string {
-	t.Helper()
 	need(t)
-	url, err := newDatabase(template)
+	url, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return url
 }
 
-// need skips a test if there is no PostgreSQL.
+// need skips a test unless the tests with PostgreSQL are wanted: they take minutes.
 func need(t testing.TB) {
 	t.Helper()
+	if os.Getenv(Variable) == "" {
+		t.Skip("a test with PostgreSQL: make test-postgres runs it")
+	}
 	if _, err := programs(); err != nil {
-		if os.Getenv(Require) != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		t.Fatal(err)
 	}
 }
 
@@ -110,16 +101,17 @@ func Main(m *testing.M) int {
 }
 
 // New is [Database] outside of a test.
-func New() (string, error) { return newDatabase("template1") }
-
-func newDatabase(template string) (string, error) {
+func New() (string, error) {
 	s, err := shared()
 	if err != nil {
 		return "", err
 	}
 	name := fmt.Sprintf("test%d", s.made.Add(1))
-	return s.URL(name), s.Run("CREATE DATABASE "+name+" OWNER app TEMPLATE "+template, "postgres")
+	return s.URL(sharedName) + "&search_path=" + name, s.Run("CREATE SCHEMA "+name+" AUTHORIZATION app", sharedName)
 }
+
+// sharedName is the database of [Database].
+const sharedName = "shared"
 
 // programs returns the folder of the programs of PostgreSQL.
 func programs() (string, error) {
@@ -191,8 +183,12 @@ func (s *Server) initialize() error {
 			return nil
 		}
 	}
-	if err := s.do("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
+	if err := s.Command("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
 		return fmt.Errorf("initdb: %w", err)
+	}
+	access := "local all " + Stranger + " scram-sha-256\nlocal all all trust\nlocal replication all trust\n"
+	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte(access), 0o600); err != nil { // it is there, with its owner
+		return err
 	}
 	copied := s.folder + "first"
 	copying := exec.Command("cp", "-a", s.data(), copied)
@@ -204,8 +200,9 @@ func (s *Server) initialize() error {
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
 
-// do is a command as the user of the server.
-func (s *Server) do(program string, args ...string) *exec.Cmd {
+// Command is a program of PostgreSQL, such as pg_dump, as the user of the server and in its
+// folder.
+func (s *Server) Command(program string, args ...string) *exec.Cmd {
 	c := exec.Command(filepath.Join(s.bin, program), args...)
 	c.Dir = s.folder
 	c.SysProcAttr = attributes(s.user)
@@ -234,7 +231,7 @@ func (s *Server) Restart() error {
 }
 
 func (s *Server) start() error {
-	c := s.do("postgres", append([]string{"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "fsync=off",
+	c := s.Command("postgres", append([]string{"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "fsync=off",
 		"-c", "max_connections=300", "-c", "shared_buffers=128MB", "-c", "log_min_messages=panic"}, s.settings...)...)
 	if err := c.Start(); err != nil {
 		return err
@@ -267,6 +264,12 @@ func (s *Server) end(signal os.Signal) error {
 		_ = os.Remove(filepath.Join(s.data(), "postmaster.pid"))
 	}
 	return nil
+}
+
+// Standby makes the stopped server a replica: it can be read, and waits for ever for what a
+// primary does.
+func (s *Server) Standby() error {
+	return os.WriteFile(filepath.Join(s.data(), "standby.signal"), nil, 0o644)
 }
 
 // Remove stops the server and removes its data.

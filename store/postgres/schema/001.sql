@@ -1,3 +1,4 @@
+-- old servers: must stop
 -- As the tables of store/sqlite, which say what the columns mean.
 
 CREATE TABLE api_key (

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso/store/postgres"
+	"github.com/proviso-eval/proviso/store/sqldb"
+	"github.com/proviso-eval/proviso/store/sqlite"
+)
+
+func newStore(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "store",
+		Short: "Migrate, check, export and copy the data of a server",
+		Long: "store works on the database of a server: a SQLite file, or a PostgreSQL database. Servers and\n" +
+			"workers migrate it themselves when they start; migrate does so before them.\n\n" +
+			"Exit codes: 0 done, and check found nothing; 1 check found something; 2 a mistake in the\n" +
+			"command line, or a database that cannot be used; 3 the database cannot be read or written.",
+		Args: noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newStoreMigrate(a), newStoreCheck(a), newStoreExport(a), newStoreCopy(a))
+	return cmd
+}
+
+func newStoreMigrate(a *app) *cobra.Command {
+	var place storePlace
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring the tables up to date with this version of proviso",
+		Args:  atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := place.check(); err != nil {
+				return err
+			}
+			return a.migrateStore(cmd.Context(), place.of(a), dry)
+		},
+	}
+	place.register(cmd.Flags(), "the data of the server")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be done")
+	return cmd
+}
+
+func newStoreCheck(a *app) *cobra.Command {
+	var place storePlace
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Find data that are damaged, or that do not agree with each other",
+		Args:  atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := place.check(); err != nil {
+				return err
+			}
+			return a.checkStore(cmd.Context(), place.of(a))
+		},
+	}
+	place.register(cmd.Flags(), "the data of the server")
+	return cmd
+}
+
+func newStoreCopy(a *app) *cobra.Command {
+	var from, to string
+	cmd := &cobra.Command{
+		Use:   "copy",
+		Short: "Copy everything from a SQLite file to an empty PostgreSQL database",
+		Args:  atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			source, target := storePlace{db: from}, storePlace{store: to}
+			if err := source.check(); err != nil {
+				return usageError{errors.New("--from takes a SQLite file"), "copies go from SQLite to PostgreSQL; pg_dump copies PostgreSQL"}
+			}
+			place := target.of(a)
+			if !postgres.IsURL(place) {
+				return usageError{errors.New("--to takes the URL of a PostgreSQL database, such as postgres://user@host/proviso"), storeVariable + " is the same"}
+			}
+			return a.copyStore(cmd.Context(), source.of(a), place)
+		},
+	}
+	cmd.Flags().StringVar(&from, "from", "", "SQLite `FILE` (default $XDG_STATE_HOME/proviso/proviso.db)")
+	cmd.Flags().StringVar(&to, "to", "", "`URL` of the PostgreSQL database; "+storeVariable+" is the same")
+	return cmd
+}
+
+// schemaOf returns how far the tables of a database are.
+func schemaOf(ctx context.Context, place string) (sqldb.Schema, error) {
+	if postgres.IsURL(place) {
+		return postgres.Schema(ctx, place)
+	}
+	return sqlite.Schema(ctx, place)
+}
+
+func (a *app) migrateStore(ctx context.Context, place string, dry bool) error {
+	s, err := schemaOf(ctx, place)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.Version > s.Known:
+		_, err = fmt.Fprintf(a.out, "Nothing to do: the database has schema %d, of a later version; this one knows %d and may keep running\n", s.Version, s.Known)
+		return err
+	case len(s.Missing) == 0:
+		_, err = fmt.Fprintf(a.out, "Nothing to do: the database has schema %d\n", s.Version)
+		return err
+	}
+	verb := "Would apply"
+	if !dry {
+		db, err := openStore(ctx, place, false, sqldb.Options{})
+		if err != nil {
+			return err
+		}
+		if err := db.Close(); err != nil {
+			return err
+		}
+		verb = "Applied"
+	}
+	for _, step := range s.Missing {
+		note := ""
+		switch {
+		case dry && s.Version > 0 && step.OldRun:
+			note = ": servers and workers of the earlier version keep running"
+		case dry && s.Version > 0:
+			note = ": stop servers and workers of the earlier version before"
+		}
+		if _, err := fmt.Fprintf(a.out, "%s %s%s\n", verb, step.Name, note); err != nil {
+			return err
+		}
+	}
+	if !dry {
+		_, err = fmt.Fprintf(a.out, "The database has schema %d\n", s.Known)
+	}
+	return err
+}
+
+func (a *app) checkStore(ctx context.Context, place string) error {
+	s, err := schemaOf(ctx, place)
+	if err != nil {
+		return err
+	}
+	var problems []string
+	if len(s.Missing) > 0 {
+		problems = []string{fmt.Sprintf("the schema is %d, and this version has %d: `proviso store migrate` applies what is missing", s.Version, s.Known)}
+	} else {
+		db, err := openStore(ctx, place, false, sqldb.Options{})
+		if err != nil {
+			return err
+		}
+		problems, err = db.Check(ctx)
+		if err = errors.Join(err, db.Close()); err != nil {
+			return err
+		}
+	}
+	return a.showProblems(problems, s.Version)
+}
+
+// showProblems prints what a check found.
+func (a *app) showProblems(problems []string, schema int) error {
+	for _, p := range problems {
+		if _, err := fmt.Fprintln(a.out, printable(p)); err != nil {
+			return err
+		}
+	}
+	if len(problems) == 0 {
+		_, err := fmt.Fprintf(a.out, "Nothing is wrong; the database has schema %d\n", schema)
+		return err
+	}
+	return exitError{exitFailed}
+}
+
+func (a *app) copyStore(ctx context.Context, from, to string) error {
+	if _, err := sqlite.Schema(ctx, from); err != nil {
+		return err
+	}
+	source, err := sqlite.Open(ctx, from, sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.copyFrom(ctx, source, to), source.Close())
+}
+
+func (a *app) copyFrom(ctx context.Context, source *sqlite.DB, to string) error {
+	snapshot, err := source.Snapshot(ctx)
+	if err != nil {
+		return fmt.Errorf("stop the server first: %w", err)
+	}
+	target, err := postgres.Open(ctx, to, postgres.Options{})
+	if err != nil {
+		return errors.Join(err, snapshot.Close())
+	}
+	var tables int
+	var rows int64
+	err = target.Fill(ctx, snapshot, func(table string, n int64) {
+		fmt.Fprintf(a.err, "%s: %s\n", table, plural(int(n), "row"))
+		tables, rows = tables+1, rows+n
+	})
+	var problems []string
+	if err == nil {
+		problems, err = target.Check(ctx)
+	}
+	if err = errors.Join(err, target.Close(), snapshot.Close()); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(a.out, "Copied %d rows of %d tables; every count is that of the source\n", rows, tables); err != nil || len(problems) == 0 {
+		return err
+	}
+	return a.showProblems(problems, 0)
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/postgres/postgrestest"
+	"github.com/proviso-eval/proviso/store/sqldb"
+	"github.com/proviso-eval/proviso/store/storetest"
+)
+
+// restored wants a restored database to be sound, to show what the original showed, and to
+// take more.
+func restored(t *testing.T, place, flag, want string, seen func(storetest.Backend) string) {
+	t.Helper()
+	if code, out := printed(t, "store", "check", flag, place); code != exitOK {
+		t.Errorf("store check: %d: %s", code, out)
+	}
+	d := mustOpen(t, place, sqldb.Options{Now: func() time.Time { return filledAt }})
+	if got := seen(d); got != want {
+		t.Errorf("the restored database shows\n%s\nand the original\n%s", got, want)
+	}
+	if _, err := d.In(store.DefaultProject).CreateRun(t.Context(), store.NewRun{Suite: "s"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBackupPostgres restores what pg_dump wrote while the database was open, as
+// docs/scale.md says.
+func TestBackupPostgres(t *testing.T) {
+	t.Parallel()
+	s := postgrestest.StartFor(t)
+	for _, name := range []string{"p", "q"} {
+		if _, err := s.Create(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := mustOpen(t, s.URL("p"), sqldb.Options{Now: func() time.Time { return filledAt }})
+	seen := storetest.Fill(t, d)
+	for _, c := range []*exec.Cmd{
+		s.Command("pg_dump", "--format=custom", "--enable-row-security", "--file=proviso.dump", s.URL("p")),
+		s.Command("pg_restore", "--exit-on-error", "--no-owner", "--dbname="+s.URL("q"), "proviso.dump"),
+	} {
+		c.Env = append(os.Environ(), "PGOPTIONS=-c proviso.project=*") // policies show the owner no rows without
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", c.Args, err, out)
+		}
+	}
+	restored(t, s.URL("q"), "--store", seen(d), seen)
+}
+
+// TestBackupSQLite restores copies that were made while the database was open.
+func TestBackupSQLite(t *testing.T) {
+	t.Parallel()
+	file, seen := filledFile(t)
+	d := mustOpen(t, file, sqldb.Options{Now: func() time.Time { return filledAt }})
+	want := seen(d)
+	if _, err := d.In(store.DefaultProject).AddLook(t.Context(), "run_of_nobody", "a"); err != nil { // the log has more than the file
+		t.Fatal(err)
+	}
+	copies := map[string]func(to string) error{
+		"VACUUM INTO": func(to string) error {
+			db, err := sql.Open("sqlite", file)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			_, err = db.Exec("VACUUM INTO '" + to + "'")
+			return err
+		},
+		"sqlite3 .backup": func(to string) error { return exec.Command("sqlite3", file, ".backup "+to).Run() },
+	}
+	if _, err := exec.LookPath("sqlite3"); err != nil {
+		delete(copies, "sqlite3 .backup")
+	}
+	for name, make := range copies {
+		to := filepath.Join(t.TempDir(), strings.Fields(name)[0]+".db")
+		if err := make(to); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		restored(t, to, "--db", want, seen)
+	}
+}

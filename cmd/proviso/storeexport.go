@@ -1,0 +1,410 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/sqldb"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// storeExport writes the data of projects as files.
+type storeExport struct {
+	place    storePlace
+	projects []string
+	events   bool
+	keyEnv   string
+}
+
+func newStoreExport(a *app) *cobra.Command {
+	var f storeExport
+	cmd := &cobra.Command{
+		Use:   "export FOLDER",
+		Short: "Write the data of projects as JSON Lines, and runs as run files",
+		Long: "export writes a folder for each project: documents.jsonl (suites, assertion sets and datasets\n" +
+			"with all versions), runs.jsonl and a run file for each run that has ended, evaluations.jsonl,\n" +
+			"labels.jsonl, watches.jsonl and alarms.jsonl; with --events also events.jsonl, feedback.jsonl\n" +
+			"and verdicts.jsonl. Others may write meanwhile; each file is of the time when it is written.",
+		Args: exactly(1, "the folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.place.check(); err != nil {
+				return err
+			}
+			return a.exportStore(cmd.Context(), &f, args[0])
+		},
+	}
+	f.place.register(cmd.Flags(), "the data of the server")
+	cmd.Flags().StringArrayVar(&f.projects, "project", nil, "only this `PROJECT`; may be repeated (default all)")
+	cmd.Flags().BoolVar(&f.events, "events", false, "write events of production, thumbs and verdicts, too")
+	cmd.Flags().StringVar(&f.keyEnv, "content-key-env", "", "open the texts of events with the key in the variable `NAME`, as for `proviso serve`")
+	return cmd
+}
+
+func (a *app) exportStore(ctx context.Context, f *storeExport, folder string) error {
+	if list, err := os.ReadDir(folder); err == nil && len(list) > 0 {
+		return proviso.Errorf(proviso.Invalid, "the folder %s is not empty", folder)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return proviso.Errorf(proviso.Invalid, "the folder: %w", err)
+	}
+	key, err := (&serveCommand{traffic: serveTraffic{keyEnv: f.keyEnv}}).contentKey(a.env)
+	if err != nil {
+		return err
+	}
+	db, err := openStore(ctx, f.place.of(a), false, sqldb.Options{ContentKey: key})
+	if err != nil {
+		return err
+	}
+	if f.events {
+		if err := db.CheckContentKey(); err != nil {
+			return errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
+		}
+	}
+	return errors.Join(a.exportProjects(ctx, f, db, folder), db.Close())
+}
+
+func (a *app) exportProjects(ctx context.Context, f *storeExport, db store.Store, folder string) error {
+	projects, err := db.Projects(ctx)
+	if err != nil {
+		return err
+	}
+	if len(f.projects) > 0 {
+		projects = nil
+		for _, p := range f.projects {
+			if err := store.Project(p).Check(); err != nil {
+				return err
+			}
+			projects = append(projects, store.Project(p))
+		}
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return coded(err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return coded(err)
+	}
+	defer root.Close()
+	for _, p := range projects {
+		x := exporting{ctx: ctx, root: root, project: string(p), in: db.In(p)}
+		for _, dir := range []string{x.project, path.Join(x.project, "runs")} {
+			if err := root.Mkdir(dir, 0o700); err != nil {
+				return coded(err)
+			}
+		}
+		counts, err := x.all(f.events)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(a.out, "%s: %s\n", p, strings.Join(counts, ", ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exporting writes one project. It holds a page of a list at a time.
+type exporting struct {
+	ctx     context.Context
+	root    *os.Root
+	project string
+	in      store.ProjectStore
+}
+
+// all writes every file, and returns how many lines each has.
+func (x *exporting) all(events bool) (counts []string, err error) {
+	files := []struct {
+		name  string
+		write func(w *lines) error
+	}{
+		{"documents", x.documents}, {"runs", x.runs}, {"evaluations", x.evaluations}, {"labels", x.labels}, {"watches", x.watches}, {"alarms", x.alarms},
+		{"events", x.events}, {"feedback", x.feedback}, {"verdicts", x.verdicts},
+	}
+	if !events {
+		files = files[:6]
+	}
+	for _, f := range files {
+		w := &lines{}
+		err := x.file(f.name+".jsonl", func(to io.Writer) error {
+			w.to = to
+			return f.write(w)
+		})
+		if err != nil {
+			return counts, err
+		}
+		counts = append(counts, fmt.Sprintf("%d %s", w.n, f.name))
+	}
+	return counts, nil
+}
+
+// file makes a file of the project.
+func (x *exporting) file(name string, write func(io.Writer) error) error {
+	f, err := x.root.OpenFile(path.Join(x.project, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return coded(err)
+	}
+	b := bufio.NewWriterSize(f, 1<<16)
+	err = write(b)
+	return errors.Join(err, stored(b.Flush()), stored(f.Close()))
+}
+
+// lines writes values as lines of JSON.
+type lines struct {
+	to io.Writer
+	n  int
+}
+
+func (l *lines) add(v any) error {
+	e := json.NewEncoder(l.to)
+	e.SetEscapeHTML(false)
+	l.n++
+	return stored(e.Encode(v))
+}
+
+func (l *lines) raw(line []byte) error {
+	l.n++
+	_, err := l.to.Write(line)
+	return stored(err)
+}
+
+// stored adds a code to an error of writing a file.
+func stored(err error) error {
+	if err == nil {
+		return nil
+	}
+	return coded(err)
+}
+
+// eachPage reads a list to its end.
+func eachPage[T any](ctx context.Context, read func(context.Context, store.Page) (store.List[T], error), do func(*T) error) error {
+	page := store.Page{Limit: store.MaxPage}
+	for {
+		list, err := read(ctx, page)
+		if err != nil {
+			return err
+		}
+		for i := range list.Items {
+			if err := do(&list.Items[i]); err != nil {
+				return err
+			}
+		}
+		if list.Next == "" {
+			return nil
+		}
+		page.After = list.Next
+	}
+}
+
+// pagesBy is a list with its filter.
+func pagesBy[T, F any](list func(context.Context, F, store.Page) (store.List[T], error), f F) func(context.Context, store.Page) (store.List[T], error) {
+	return func(ctx context.Context, p store.Page) (store.List[T], error) { return list(ctx, f, p) }
+}
+
+// exportedText is a content as it is, or in base 64 if it is no text.
+type exportedText struct {
+	Text   string `json:"content,omitempty"`
+	Base64 []byte `json:"content_base64,omitempty"`
+}
+
+func exportedOf(content []byte) exportedText {
+	if utf8.Valid(content) {
+		return exportedText{Text: string(content)}
+	}
+	return exportedText{Base64: content}
+}
+
+func (x *exporting) documents(w *lines) error {
+	return eachPage(x.ctx, pagesBy(x.in.ListDocuments, store.DocumentFilter{}), func(name *store.Document) error {
+		return eachPage(x.ctx, pagesBy(x.in.ListDocuments, store.DocumentFilter{Kind: name.Kind, Name: name.Name}), func(v *store.Document) error {
+			d, err := x.in.Document(x.ctx, v.Kind, v.Name, v.Hash)
+			if err != nil {
+				return err
+			}
+			return w.add(struct {
+				Kind       store.Kind `json:"kind"`
+				Name       string     `json:"name"`
+				Number     int        `json:"number"`
+				Hash       string     `json:"hash"`
+				Current    bool       `json:"current"`
+				PromptHash string     `json:"prompt_hash,omitempty"`
+				MediaType  string     `json:"media_type"`
+				CreatedBy  string     `json:"created_by,omitempty"`
+				Created    time.Time  `json:"created"`
+				exportedText
+			}{d.Kind, d.Name, d.Number, d.Hash, d.Current, d.PromptHash, d.MediaType, d.CreatedBy, d.Created, exportedOf(d.Content)})
+		})
+	})
+}
+
+func (x *exporting) runs(w *lines) error {
+	return eachPage(x.ctx, pagesBy(x.in.ListRuns, store.RunFilter{}), func(r *store.Run) error {
+		file := ""
+		if r.Status.Ended() {
+			file = path.Join("runs", fileName(r.ID)+".jsonl")
+			if err := x.file(file, func(to io.Writer) error { return server.WriteRunFile(x.ctx, to, x.in, *r, versionName()) }); err != nil {
+				return err
+			}
+		}
+		return w.add(struct {
+			ID        string     `json:"id"`
+			Suite     string     `json:"suite"`
+			Version   string     `json:"version,omitempty"`
+			Status    string     `json:"status"`
+			Error     string     `json:"error,omitempty"`
+			Rows      int        `json:"rows"`
+			CreatedBy string     `json:"created_by,omitempty"`
+			Created   time.Time  `json:"created"`
+			Started   *time.Time `json:"started"`
+			Ended     *time.Time `json:"ended"`
+			File      string     `json:"file,omitempty"`
+		}{r.ID, r.Suite, r.Version, string(r.Status), r.Error, r.Rows, r.CreatedBy, r.Created, timeOrNil(r.Started), timeOrNil(r.Ended), file})
+	})
+}
+
+// fileName is an id of a client as the name of a file: other bytes than letters, digits, _
+// and - are written as % and their hexadecimal digits.
+func fileName(id string) string {
+	var b strings.Builder
+	for i := range len(id) {
+		if c := id[i]; c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02x", c)
+		}
+	}
+	return b.String()
+}
+
+func (x *exporting) evaluations(w *lines) error {
+	return eachPage(x.ctx, pagesBy(x.in.ListEvaluations, store.EvaluationFilter{}), func(listed *store.Evaluation) error {
+		e, err := x.in.Evaluation(x.ctx, listed.ID)
+		if err != nil {
+			return err
+		}
+		return w.add(struct {
+			ID        string          `json:"id"`
+			Agent     string          `json:"agent,omitempty"`
+			Set       string          `json:"assertion_set,omitempty"`
+			Judge     string          `json:"judge,omitempty"`
+			Status    string          `json:"status"`
+			Score     *float64        `json:"score"`
+			Passed    int             `json:"passed"`
+			Failed    int             `json:"failed"`
+			Errors    int             `json:"errors"`
+			Skipped   int             `json:"skipped"`
+			Cost      float64         `json:"cost"`
+			CreatedBy string          `json:"created_by,omitempty"`
+			Created   time.Time       `json:"created"`
+			Request   json.RawMessage `json:"request,omitempty"`
+			Response  json.RawMessage `json:"response,omitempty"`
+		}{e.ID, e.Agent, e.Set, e.Judge, e.Status.String(), e.Score, e.Passed, e.Failed, e.Errors, e.Skipped, e.Cost, e.CreatedBy, e.Created, jsonOrText(e.Request), jsonOrText(e.Response)})
+	})
+}
+
+// jsonOrText is stored JSON as it is, and anything else as a text.
+func jsonOrText(data []byte) json.RawMessage {
+	if len(data) == 0 || json.Valid(data) {
+		return data
+	}
+	text, _ := json.Marshal(string(data)) // strings cannot fail
+	return text
+}
+
+func (x *exporting) labels(w *lines) error {
+	return eachPage(x.ctx, pagesBy(x.in.ListLabels, store.LabelFilter{}), func(l *store.Label) error {
+		return w.raw(label.AppendLine(nil, &l.Label))
+	})
+}
+
+func (x *exporting) watches(w *lines) error {
+	return eachPage(x.ctx, x.in.ListWatches, func(name *store.Watch) error {
+		versions := func(ctx context.Context, p store.Page) (store.List[store.Watch], error) {
+			return x.in.WatchVersions(ctx, name.Name, p)
+		}
+		return eachPage(x.ctx, versions, func(v *store.Watch) error {
+			return w.add(struct {
+				Name      string          `json:"name"`
+				Number    int             `json:"number"`
+				Hash      string          `json:"hash"`
+				CreatedBy string          `json:"created_by,omitempty"`
+				Created   time.Time       `json:"created"`
+				Updated   time.Time       `json:"updated"`
+				Content   json.RawMessage `json:"content"`
+			}{v.Name, v.Number, v.Hash, v.CreatedBy, v.Created, v.Updated, jsonOrText(v.Content)})
+		})
+	})
+}
+
+func (x *exporting) alarms(w *lines) error {
+	return eachPage(x.ctx, pagesBy(x.in.ListAlarms, store.AlarmFilter{}), func(m *store.Alarm) error {
+		return w.add(struct {
+			ID      string          `json:"id"`
+			Watch   string          `json:"watch"`
+			State   string          `json:"state"`
+			Opened  time.Time       `json:"opened"`
+			Closed  *time.Time      `json:"closed"`
+			AckedBy string          `json:"acked_by,omitempty"`
+			Alarm   json.RawMessage `json:"alarm"`
+		}{m.ID, m.Watch, string(m.State), m.Opened, timeOrNil(m.Closed), m.AckedBy, jsonOrText(m.Body)})
+	})
+}
+
+func (x *exporting) events(w *lines) error {
+	return eachPage(x.ctx, pagesBy(x.in.ListEvents, store.EventFilter{Contents: true}), func(e *store.Event) error {
+		o := e.Object()
+		if !e.Kept {
+			o.Delete("output") // it is not known
+		}
+		return w.raw(append(value.AppendJSON(nil, o), '\n'))
+	})
+}
+
+func (x *exporting) feedback(w *lines) error {
+	return eachPage(x.ctx, pagesBy(x.in.ListFeedback, store.FeedbackFilter{}), func(f *store.Feedback) error {
+		return w.add(struct {
+			Event   string    `json:"event,omitempty"`
+			TraceID string    `json:"trace_id,omitempty"`
+			User    string    `json:"user,omitempty"`
+			Value   int       `json:"value"`
+			Comment string    `json:"comment,omitempty"`
+			Time    time.Time `json:"time"`
+		}{f.Event, f.TraceID, f.User, f.Value, f.Comment, f.Time})
+	})
+}
+
+func (x *exporting) verdicts(w *lines) error {
+	return eachPage(x.ctx, x.in.ListWatches, func(watch *store.Watch) error {
+		return eachPage(x.ctx, pagesBy(x.in.ListVerdicts, store.VerdictFilter{Watch: watch.Name}), func(v *store.WatchVerdict) error {
+			return w.add(struct {
+				Watch       string    `json:"watch"`
+				Event       string    `json:"event"`
+				Assertion   string    `json:"assertion"`
+				Set         string    `json:"assertion_set"`
+				Version     string    `json:"version,omitempty"`
+				Judge       string    `json:"judge,omitempty"`
+				Segment     string    `json:"segment,omitempty"`
+				Time        time.Time `json:"time"`
+				Probability float64   `json:"probability"`
+				Status      string    `json:"status"`
+				Score       *float64  `json:"score"`
+				Reason      string    `json:"reason,omitempty"`
+				Cost        float64   `json:"cost"`
+			}{watch.Name, v.Event, v.Assertion, v.Set, v.Version, v.Judge, v.Segment, v.Time, v.Probability, v.Status.String(), v.Score, v.Reason, v.Cost})
+		})
+	})
+}

@@ -1,0 +1,184 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Kinds of items that servers on one store share.
+const (
+	sharedServer     = "server"            // by its id; it is there as long as the server is
+	sharedSession    = "session"           // by the hash of its cookie, in groups by key
+	sharedToken      = "panel token"       // by the hash of its text, in groups by key
+	sharedEvaluation = "evaluation"        // that is streamed, by its id
+	sharedOutput     = "evaluation output" // by the id of the evaluation
+	sharedEvents     = "evaluation events" // in groups by evaluation
+	sharedTrial      = "trial"             // by its id
+	sharedCancel     = "cancel"            // by the id of what to cancel, in groups by the server that does it
+)
+
+const (
+	serverID = "server_"
+	// aliveLife is how many times [Options.AliveEvery] a server is taken for alive after it
+	// said so.
+	aliveLife = 3
+	// maxPeers bounds how many servers are counted.
+	maxPeers = 1000
+)
+
+// peers are the servers on one store, and what this one shares with them. It is safe for
+// concurrent use.
+type peers struct {
+	id    string
+	store store.Store
+	every time.Duration
+	rates []*rates // of which each server gives its share
+
+	mu     sync.Mutex
+	steady time.Time // since when this server reaches the store; zero if it does not
+}
+
+// newPeers returns the servers on a store; nil if this is the only one, whose memory is
+// enough.
+func newPeers(s store.Store, every time.Duration) *peers {
+	if !s.Several() {
+		return nil
+	}
+	return &peers{id: store.NewID(serverID, time.Now()), store: s, every: every}
+}
+
+// put shares a value as JSON.
+func (p *peers) put(ctx context.Context, kind, name, group string, life time.Duration, v any) error {
+	item, err := sharedItem(kind, name, group, life, v)
+	if err != nil {
+		return err
+	}
+	return p.store.PutShared(ctx, item)
+}
+
+// sharedItem makes an item of a value as JSON.
+func sharedItem(kind, name, group string, life time.Duration, v any) (store.SharedItem, error) {
+	content, err := json.Marshal(v)
+	return store.SharedItem{Kind: kind, Name: name, Group: group, Life: max(life, time.Microsecond), Content: content}, err
+}
+
+// get reads a value into v; false if there is none.
+func (p *peers) get(ctx context.Context, kind, name string, v any) (bool, error) {
+	item, err := p.store.GetShared(ctx, kind, name)
+	if item == nil || err != nil {
+		return false, err
+	}
+	return true, json.Unmarshal(item.Content, v)
+}
+
+// stay tells the other servers that this one goes on, and counts them, until ctx ends.
+func (p *peers) stay(ctx context.Context, s *Server) {
+	if p == nil {
+		return
+	}
+	for {
+		pause := p.every
+		err := p.beat(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.o.Log.Warn("tell the other servers that this one goes on", "error", err)
+			pause = p.every / 10
+		}
+		p.reached(err == nil, time.Now())
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// reached notes whether the store can be reached.
+func (p *peers) reached(is bool, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case !is:
+		p.steady = time.Time{}
+	case p.steady.IsZero():
+		p.steady = now
+	}
+}
+
+// beat says once that this server goes on. Until it has counted the others, each has the
+// share that it had before.
+func (p *peers) beat(ctx context.Context) error {
+	if err := p.put(ctx, sharedServer, p.id, "", aliveLife*p.every, struct{}{}); err != nil {
+		return err
+	}
+	servers, err := p.store.ListShared(ctx, sharedServer, "", "", maxPeers)
+	if err != nil {
+		return err
+	}
+	for _, r := range p.rates {
+		r.share(len(servers))
+	}
+	return nil
+}
+
+// leave tells other servers how the work of this one ended.
+func (s *Server) leave(ctx context.Context) error {
+	if s.peers == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, cutOffTimeout)
+	defer cancel()
+	return errors.Join(s.shareEvaluations(ctx), s.shareTrials(ctx), s.peers.store.DeleteShared(ctx, sharedServer, s.peers.id))
+}
+
+// alive reports whether a server goes on. One is taken for ended only if this one has reached
+// the store for a while: after a failure of the store nobody has said that it goes on.
+func (p *peers) alive(ctx context.Context, server string) bool {
+	p.mu.Lock()
+	since := p.steady
+	p.mu.Unlock()
+	if since.IsZero() || time.Since(since) < 2*p.every {
+		return true
+	}
+	item, err := p.store.GetShared(ctx, sharedServer, server)
+	return item != nil || err != nil
+}
+
+// cancel asks a server to cancel something that it does.
+func (p *peers) cancel(ctx context.Context, server, id string) error {
+	return p.put(ctx, sharedCancel, id, server, time.Hour, struct{}{})
+}
+
+// cancelled returns what others ask this server to cancel. The caller does, and then
+// forgets it.
+func (p *peers) cancelled(ctx context.Context) (ids []string, err error) {
+	items, err := p.store.ListShared(ctx, sharedCancel, p.id, "", store.MaxPage)
+	for _, item := range items {
+		ids = append(ids, item.Name)
+	}
+	return ids, err
+}
+
+// follow does what other servers ask for: it cancels what is under way here.
+func (s *Server) follow(ctx context.Context) error {
+	if s.peers == nil || !s.evaluations.busy() && !s.trials.busy() {
+		return nil
+	}
+	ids, err := s.peers.cancelled(ctx)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	for _, id := range ids {
+		if e := s.evaluations.get(id, time.Now()); e != nil {
+			e.cancel(errCancelled)
+		}
+		if t := s.trials.get(id); t != nil {
+			t.cancel()
+		}
+	}
+	return errors.Join(err, s.peers.store.DeleteShared(ctx, sharedCancel, ids...))
+}

@@ -1,0 +1,61 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// runQueue is the queue of runs as metrics. All processes on one store show the same.
+type runQueue struct {
+	read             func(context.Context) ([]store.Waiting, error)
+	now              func() time.Time
+	queued, age, run *prometheus.Desc
+
+	mu   sync.Mutex
+	seen map[store.Project]bool // a queue that became empty is 0
+}
+
+func newRunQueue(read func(context.Context) ([]store.Waiting, error), now func() time.Time) *runQueue {
+	desc := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, []string{projectLabel}, nil)
+	}
+	return &runQueue{read: read, now: now, seen: map[store.Project]bool{},
+		queued: desc("proviso_run_queue", "Runs that wait for a worker."),
+		age:    desc("proviso_run_queue_age_seconds", "How long the run waits that has waited longest."),
+		run:    desc("proviso_runs_running", "Runs that are executed by any process.")}
+}
+
+// Describe implements prometheus.Collector.
+func (q *runQueue) Describe(to chan<- *prometheus.Desc) {
+	to <- q.queued
+	to <- q.age
+	to <- q.run
+}
+
+// Collect implements prometheus.Collector. While the store cannot be reached, there are no
+// such metrics.
+func (q *runQueue) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
+	defer cancel()
+	list, err := q.read(ctx)
+	if err != nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := map[store.Project]store.Waiting{}
+	for _, w := range list {
+		now[w.Project], q.seen[w.Project] = w, true
+	}
+	for p := range q.seen {
+		w := now[p]
+		to <- prometheus.MustNewConstMetric(q.queued, prometheus.GaugeValue, float64(w.Queued), string(p))
+		to <- prometheus.MustNewConstMetric(q.age, prometheus.GaugeValue, ageOf(w, q.now()), string(p))
+		to <- prometheus.MustNewConstMetric(q.run, prometheus.GaugeValue, float64(w.Running), string(p))
+	}
+}

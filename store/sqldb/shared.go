@@ -1,0 +1,130 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Several implements [store.Shared].
+func (d *DB) Several() bool { return d.engine.Several() }
+
+// sharedLock is what changes of shared items lock in place of a project: they never change
+// anything else, so that other changes need not wait. No project has such a name.
+const sharedLock = "\x01shared"
+
+// ofShared names the content of a shared item.
+func ofShared(kind, name string) string { return "shared\x00" + kind + "\x00" + name }
+
+// packShared makes the stored form of the content of an item.
+func (d *DB) packShared(i *store.SharedItem) ([]byte, error) {
+	if err := i.Check(); err != nil {
+		return nil, err
+	}
+	if !i.Seal {
+		return d.contents.encoder().EncodeAll(i.Content, []byte{packed}), nil
+	}
+	return d.contents.pack(ofShared(i.Kind, i.Name), i.Content, dayOf(d.now()))
+}
+
+// PutShared implements [store.Shared].
+func (d *DB) PutShared(ctx context.Context, items ...store.SharedItem) error {
+	contents := make([][]byte, len(items))
+	for i := range items {
+		var err error
+		if contents[i], err = d.packShared(&items[i]); err != nil {
+			return err
+		}
+	}
+	return d.changeIn(ctx, sharedLock, "share an item in", func(t *tx) error {
+		for n, i := range items {
+			if _, err := t.exec(`INSERT INTO shared (kind, name, item_group, content, expires) VALUES (?, ?, ?, ?, ?)
+				ON CONFLICT (kind, name) DO UPDATE SET item_group = excluded.item_group, content = excluded.content, expires = excluded.expires`,
+				i.Kind, i.Name, i.Group, contents[n], micros(d.now().Add(i.Life))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ReplaceShared implements [store.Shared].
+func (d *DB) ReplaceShared(ctx context.Context, i store.SharedItem) (found bool, err error) {
+	content, err := d.packShared(&i)
+	if err != nil {
+		return false, err
+	}
+	err = d.changeIn(ctx, sharedLock, "share an item in", func(t *tx) error {
+		n, err := t.changed("UPDATE shared SET item_group = ?, content = ?, expires = ? WHERE kind = ? AND name = ? AND expires > ?",
+			i.Group, content, micros(d.now().Add(i.Life)), i.Kind, i.Name, micros(d.now()))
+		found = n > 0
+		return err
+	})
+	return found, err
+}
+
+const selectShared = "SELECT kind, name, item_group, content, expires FROM shared"
+
+// readShared reads a row of selectShared.
+func (d *DB) readShared(row scanner) (i store.SharedItem, err error) {
+	var content []byte
+	var expires sql.NullInt64
+	if err = row.Scan(&i.Kind, &i.Name, &i.Group, &content, &expires); err == nil {
+		i.Life = fromMicros(expires).Sub(d.now())
+		i.Content, err = d.contents.unpack(ofShared(i.Kind, i.Name), content)
+	}
+	return i, err
+}
+
+// GetShared implements [store.Shared].
+func (d *DB) GetShared(ctx context.Context, kind, name string) (*store.SharedItem, error) {
+	i, err := d.readShared(d.queryRow(ctx, selectShared+" WHERE kind = ? AND name = ? AND expires > ?", kind, name, micros(d.now())))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, d.failed("read", err)
+	}
+	return &i, nil
+}
+
+// ListShared implements [store.Shared].
+func (d *DB) ListShared(ctx context.Context, kind, group, after string, limit int) ([]store.SharedItem, error) {
+	rows, err := d.query(ctx, selectShared+" WHERE kind = ? AND item_group = ? AND name > ? AND expires > ? ORDER BY name LIMIT ?", kind, group, after, micros(d.now()), limit)
+	if err != nil {
+		return nil, d.failed("read", err)
+	}
+	defer rows.Close()
+	var items []store.SharedItem
+	for size := 0; size < store.MaxPageBytes && rows.Next(); {
+		i, err := d.readShared(rows)
+		if err != nil {
+			return nil, d.failed("read", err)
+		}
+		size += len(i.Content)
+		items = append(items, i)
+	}
+	return items, d.failed("read", rows.Err())
+}
+
+// DeleteShared implements [store.Shared].
+func (d *DB) DeleteShared(ctx context.Context, kind string, names ...string) error {
+	return d.changeIn(ctx, sharedLock, "remove an item from", func(t *tx) error {
+		for _, name := range names {
+			if _, err := t.exec("DELETE FROM shared WHERE kind = ? AND name = ?", kind, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// DeleteSharedGroup implements [store.Shared].
+func (d *DB) DeleteSharedGroup(ctx context.Context, kind, group string) error {
+	return d.changeIn(ctx, sharedLock, "remove items from", func(t *tx) error {
+		_, err := t.exec("DELETE FROM shared WHERE kind = ? AND item_group = ?", kind, group)
+		return err
+	})
+}

@@ -1,0 +1,55 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	codes "modernc.org/sqlite/lib"
+)
+
+// Check is that of package sqldb, after the file itself: a line for each page, index or
+// reference that is damaged.
+func (d *DB) Check(ctx context.Context) (problems []string, err error) {
+	e := d.engine
+	ask := func(query string, read func(*sql.Rows) (string, error)) error {
+		rows, err := e.reading.QueryContext(ctx, query)
+		if err != nil {
+			return e.named("read", err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			problem, err := read(rows)
+			if err != nil {
+				return e.named("read", err)
+			}
+			if problem != "" {
+				problems = append(problems, problem)
+			}
+		}
+		return e.named("read", rows.Err())
+	}
+	err = ask("PRAGMA integrity_check(10)", func(rows *sql.Rows) (text string, err error) {
+		if err := rows.Scan(&text); err != nil || text == "ok" {
+			return "", err
+		}
+		return "the file is damaged: " + text, nil
+	})
+	if codeOf(err) == codes.SQLITE_CORRUPT { // so badly that the check ended
+		return append(problems, "the file is damaged: "+err.Error()), nil
+	}
+	if err != nil || len(problems) > 0 { // what the tables say means nothing then
+		return problems, err
+	}
+	err = ask("SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2", func(rows *sql.Rows) (string, error) {
+		var table, parent sql.NullString
+		var n int
+		err := rows.Scan(&table, &parent, &n)
+		return fmt.Sprintf("table %s: %d rows are of rows of %s that are not there", table.String, n, parent.String), err
+	})
+	if err != nil {
+		return problems, err
+	}
+	more, err := d.DB.Check(ctx)
+	return append(problems, more...), err
+}
