@@ -89,7 +89,7 @@ type Result struct {
 	Implied    *subsume.Subsumption
 	Selection  *selection.Selection
 	Took       time.Duration // to select
-	Suite      []byte        // the selected candidates as part of a suite
+	Suite      []byte        // the selected candidates as part of a suite; without any, the file keeps those of the run before
 	Cover      *coverage.Cover
 
 	// Shifts are the differences from the selection before, which Compared says is in the

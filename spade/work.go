@@ -95,6 +95,9 @@ func (w *work) try(ctx context.Context) error {
 	if len(list) == 0 {
 		return ErrNoCandidates
 	}
+	if err := w.pinned(); err != nil {
+		return err
+	}
 	g := &matrix.Grid{Columns: make([]matrix.Column, len(list))}
 	for i := range list {
 		g.Names = append(g.Names, list[i].Name)
@@ -134,6 +137,15 @@ func (w *work) try(ctx context.Context) error {
 		return ErrAllRejected
 	}
 	return ErrNoCandidates
+}
+
+// pinned refuses names of no candidate before anything is tried.
+func (w *work) pinned() error {
+	names := make([]string, len(w.result.Candidates))
+	for i := range w.result.Candidates {
+		names[i] = w.result.Candidates[i].Name
+	}
+	return w.Select.Known(names)
 }
 
 // setAside keeps the candidates of text that the prompt no longer has out of a selection
@@ -238,6 +250,11 @@ func (w *work) pick(ctx context.Context) error {
 	if r.Suite, err = r.Selection.Suite(r.Candidates, false); err != nil {
 		return err
 	}
+	if !r.Selection.Found() {
+		// A suite that takes the file would pass with nothing in it: what was selected
+		// before stays.
+		return nil
+	}
 	return w.folder.write(SuiteFile, r.Suite)
 }
 
@@ -264,7 +281,7 @@ func (w *work) cover(ctx context.Context) error {
 	candidate.TakeProvenance(list, r.Candidates)
 	var err error
 	last := w.History.Changes[len(w.History.Changes)-1].Text
-	if r.Cover, err = coverage.Of(ctx, last, list, w.Compiler); err != nil || w.Folder == "" {
+	if r.Cover, err = coverage.Of(ctx, last, list, w.Compiler); err != nil || w.Folder == "" || !r.Selection.Found() {
 		return err
 	}
 	before, ok := w.folder.lastProblem()

@@ -48,7 +48,7 @@ func newSpadeRun(a *app) *cobra.Command {
 		Use:   "run [FOLDER|FILE]",
 		Short: "Run every step, and show what changed since the last time",
 		Long: "run reads the versions of a prompt as `spade deltas` does, proposes candidates, tries them on\n" +
-			"outputs, finds which implies which, selects, and says what of the prompt is checked. What each\n" +
+			"outputs, finds implications, selects, and reports which parts of the prompt are checked. What each\n" +
 			"step makes is a file in the folder of -o, as the commands of the steps write it. The same\n" +
 			"command again does only what a new version, label, output or candidate affects, and shows which\n" +
 			"of them changed the selection.\n\n" +
@@ -191,6 +191,11 @@ func (p *pipeline) readOutputs(ctx context.Context) error {
 	labels := p.f.labels
 	if _, err := os.Stat(p.f.file(runLabels)); err == nil && labels == "" {
 		labels = p.f.file(runLabels)
+	}
+	if read, err := os.Stat(p.f.trials.examples); err == nil {
+		if matrix, err := os.Stat(p.f.file(spade.MatrixFile)); err == nil && os.SameFile(read, matrix) {
+			return usageError{fmt.Errorf("%s is the matrix that run writes: it holds verdicts, and no outputs", p.f.trials.examples), "name the file of the outputs"}
+		}
 	}
 	if err := notOver(p.f.file(spade.MatrixFile), p.f.file(spade.CandidatesFile), p.f.trials.examples, labels); err != nil {
 		return err

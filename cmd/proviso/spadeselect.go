@@ -188,7 +188,9 @@ func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
 	if err != nil {
 		return err
 	}
-	if err := a.result(f.out, data); err != nil {
+	if f.writes() && f.out != "" && !s.Found() {
+		a.sayUnwritten(f.out)
+	} else if err := a.result(f.out, data); err != nil {
 		return err
 	}
 	return a.exitOf(ctx, s)

@@ -15,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -147,7 +148,7 @@ func prepareTries(ctx context.Context, list []proviso.Candidate, g *Grid, o Opti
 				g.Columns[i].NotRunnable = e.Message
 				continue
 			}
-			wrong = append(wrong, fmt.Sprintf("%s: %v", list[i].Name, e))
+			wrong = append(wrong, fmt.Sprintf("%s: %v%s", list[i].Name, e, format.DidYouMean(a.Type, e.Valid)))
 		}
 		switch _, python := t.(*pythonTryer); {
 		case g.Columns[i].NotRunnable != "":

@@ -146,8 +146,8 @@ func TestPrioritiesThatAreWrong(t *testing.T) {
 		pin, ban []string
 		want     string
 	}{
-		{pin: []string{"polit"}, want: `"polit" is pinned, which is no candidate (did you mean "polite"?)`},
-		{ban: []string{"sort"}, want: `"sort" is banned, which is no candidate (did you mean "short"?)`},
+		{pin: []string{"polit"}, want: `"polit" is pinned, and no candidate has that name (did you mean "polite"?)`},
+		{ban: []string{"sort"}, want: `"sort" is banned, and no candidate has that name (did you mean "short"?)`},
 		{pin: []string{"short"}, ban: []string{"short"}, want: `"short" is pinned and banned; choose one`},
 		{ban: []string{"short", "polite", "cites", "never", "always"}, want: "every candidate is banned"},
 	} {

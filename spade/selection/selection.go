@@ -187,7 +187,7 @@ func (s *Selection) instance(implications []candidate.Implication) error {
 	for _, name := range o.Keep {
 		j, ok := index[name]
 		if !ok {
-			return proviso.Errorf(proviso.Invalid, "%q is pinned, which is no candidate%s", name, format.DidYouMean(name, m.Names))
+			return proviso.Errorf(proviso.Invalid, "%q is pinned, and no candidate has that name%s", name, format.DidYouMean(name, m.Names))
 		}
 		in.Keep = append(in.Keep, j)
 	}
@@ -231,7 +231,7 @@ func (s *Selection) costs(index map[string]int) error {
 	for name, cost := range s.Options.Cost {
 		j, ok := index[name]
 		if !ok {
-			return proviso.Errorf(proviso.Invalid, "a cost is given for %q, which is no candidate%s", name, format.DidYouMean(name, s.Matrix.Names))
+			return proviso.Errorf(proviso.Invalid, "a cost is given for %q, and no candidate has that name%s", name, format.DidYouMean(name, s.Matrix.Names))
 		}
 		if cost < 1 || cost > solve.MaxCost {
 			return proviso.Errorf(proviso.Invalid, "the cost of %q is %d; a whole number from 1 to %d is expected", name, cost, solve.MaxCost)

@@ -286,9 +286,22 @@ func (r *trialReader) csv(in io.Reader) {
 				vars.Set(name, rec.Fields[i])
 			}
 		}
-		r.add(rec.Line, o, vars, func(_, nearest, format string, args ...any) { r.Mistake(rec.Line, nearest, format, args...) })
+		r.add(rec.Line, o, vars, func(key, nearest, format string, args ...any) {
+			r.Mistake(rec.Line, nearest, "column "+key+": "+format, args...)
+		})
 		return !r.ended
 	})
+}
+
+// HoldsOutputs reports whether the header of a CSV file names a column of outputs beside
+// others.
+func HoldsOutputs(data []byte) bool {
+	for rec, err := range document.ReadCSV(bytes.NewReader(data), document.CSVOptions{NoHeader: true}) {
+		return err == nil && len(rec.Fields) > 1 && slices.ContainsFunc(rec.Fields, func(n string) bool {
+			return slices.Contains(outputKeys, strings.ToLower(strings.TrimSpace(n)))
+		})
+	}
+	return false
 }
 
 // add reads one trial; wrongLabel adds a mistake at the label under a key.

@@ -22,7 +22,7 @@ func TestSlips(t *testing.T) {
 		{"t.jsonl", "{\"output\":\"x\",\"labels\":[\"red\"]}\n", "", ""},
 		{"t.csv", "output,lable\nx,good\n", `t.csv:1: no column is called "lable", and it holds labels`, "label"},
 		{"t.csv", "output,lable\nx,red\n", "", ""},
-		{"t.csv", "output,label\nx,godo\n", `t.csv:2: the label is "godo"`, "good"},
+		{"t.csv", "output,label\nx,godo\n", `t.csv:2: column label: the label is "godo"`, "good"},
 	} {
 		_, mistakes := trial.Read(x.file, []byte(x.text))
 		got, nearest := "", ""

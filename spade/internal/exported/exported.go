@@ -87,6 +87,8 @@ type Output struct {
 	Split   bool      // people say both
 	Thumb   bool      // the label is the thumb of a user
 	Version string    // of what answered; "" if unknown
+	slip    string    // what is probably meant as a label, and is none; "" if nothing is
+	slipOf  string    // what was probably meant instead
 	Value   any       // a text, or a structure
 	Prompt  string    // what the model was sent; "" if unknown
 	System  string    // its system message; "" if none
@@ -211,6 +213,11 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 		more, skipped := k.output(o)
 		if skipped != "" {
 			left[skipped]++
+		}
+		for _, out := range more {
+			if out.slip != "" {
+				mistakes = append(mistakes, proviso.Mistake{Place: e.At(), Code: proviso.Invalid, Message: out.slip, Nearest: out.slipOf})
+			}
 		}
 		list = append(list, more...)
 	}

@@ -24,6 +24,11 @@ func DidYouMean(name string, valid []string) string {
 	if near := document.Nearest(name, valid); near != "" {
 		return " (did you mean " + value.Stringify(near) + "?)"
 	}
+	for _, v := range valid { // a name of which only the beginning was given
+		if len(name) > 3 && strings.HasPrefix(v, name) {
+			return " (did you mean " + value.Stringify(v) + "?)"
+		}
+	}
 	return ""
 }
 
