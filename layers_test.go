@@ -124,10 +124,11 @@ var ranks = map[string]int{
 	"doctor":       9,
 	"mutate/score": 9,
 	"spade":        9,
-	"spade/show":   9,
+	"spade/update": 9,
 
 	"mutate/show": 10,
 	"server":      10,
+	"spade/show":  10,
 
 	"attacks":     11,
 	"bench":       11,

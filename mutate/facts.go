@@ -3,6 +3,7 @@ package mutate
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -137,7 +138,7 @@ func namesIn(text string) []string {
 			word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
 			first, size := utf8.DecodeRuneInString(word)
 			rest := word[size:]
-			if i == 0 || seen[word] || !unicode.IsUpper(first) || len(rest) < 2 || strings.ToLower(rest) != rest || len(list) == 100 {
+			if i == 0 || seen[word] || datePart(word) || !unicode.IsUpper(first) || len(rest) < 2 || strings.ToLower(rest) != rest || len(list) == 100 {
 				continue
 			}
 			if strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) < 0 {
@@ -146,6 +147,22 @@ func namesIn(text string) []string {
 		}
 	}
 	return list
+}
+
+// datePart reports whether a word is a month or a day of the week, which is part of a date
+// and no name.
+func datePart(word string) bool {
+	for m := time.January; m <= time.December; m++ {
+		if name := m.String(); word == name || word == name[:3] {
+			return true
+		}
+	}
+	for d := time.Sunday; d <= time.Saturday; d++ {
+		if name := d.String(); word == name || word == name[:3] {
+			return true
+		}
+	}
+	return word == "Sept"
 }
 
 // isTitle reports whether most words of a sentence begin with a capital letter, as in a

@@ -4,7 +4,8 @@
 // spade/propose makes candidates of the changes, spade/label asks people which outputs
 // are good, spade/matrix tries the candidates on the outputs, spade/subsume finds which
 // candidate implies which, spade/selection picks from them, and spade/coverage reports
-// which parts of the prompt are checked.
+// which parts of the prompt are checked. With new outputs, spade/update goes on from what
+// a run left.
 //
 // The method is that of Shankar et al., "SPADE: Synthesizing Data Quality Assertions
 // for Large Language Model Pipelines", VLDB 2024.

@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/propose"
 	"github.com/proviso-eval/proviso/spade/selection"
+	"github.com/proviso-eval/proviso/spade/trial"
 )
 
 // The files in the folder of [Steps].
@@ -22,6 +23,7 @@ const (
 	MatrixFile       = "matrix.csv"
 	ImplicationsFile = "implications.csv"
 	SelectionFile    = "selection.json"
+	CostsFile        = "costs.json"
 	SuiteFile        = "selected.yaml"
 )
 
@@ -103,6 +105,20 @@ func (f folder) earlier() (*propose.Earlier, error) {
 	return e, nil
 }
 
+// costs reads what candidates cost in the runs before; nil if that is missing or
+// unreadable, since it is measured again.
+func (f folder) costs() matrix.Costs {
+	if f == "" {
+		return nil
+	}
+	data, err := os.ReadFile(f.name(CostsFile))
+	if err != nil {
+		return nil
+	}
+	costs, _ := matrix.ReadCosts(CostsFile, data)
+	return costs
+}
+
 // lastProblem reads the input of the selection before; ok is false if it is missing or
 // unreadable.
 func (f folder) lastProblem() (p selection.Problem, ok bool) {
@@ -132,7 +148,7 @@ func (f folder) lastProblem() (p selection.Problem, ok bool) {
 
 // keepProblem keeps the input of the selection. The options are written last: without
 // them a partially written problem does not count.
-func (f folder) keepProblem(o selection.Options) error {
+func (f folder) keepProblem(o selection.Options, entries []trial.Entry) error {
 	last := folder(f.name(lastFolder))
 	if err := os.MkdirAll(string(last), 0o755); err != nil {
 		return err
@@ -148,6 +164,9 @@ func (f folder) keepProblem(o selection.Options) error {
 		if err := blobs.Replace(last.name(name), data, 0o644); err != nil {
 			return err
 		}
+	}
+	if err := blobs.Replace(last.name(contentsFile), contents(entries), 0o644); err != nil {
+		return err
 	}
 	data, err := json.Marshal(o)
 	if err != nil {

@@ -62,6 +62,11 @@ type Steps struct {
 	// JudgeCost is what selecting a candidate that asks a model costs; 0 is 1, as for
 	// others.
 	JudgeCost int
+	// Price is what candidates cost per output in US dollars, by name, in place of what
+	// was measured; JudgePrice, if not nil, is that of others that ask a model. They
+	// matter for a budget.
+	Price      map[string]float64
+	JudgePrice *float64
 
 	// Open is called before each step. It may change the steps, for instance to open a
 	// model that only this step needs; what it returns is called when the step has
@@ -79,11 +84,12 @@ type Result struct {
 	Candidates []proviso.Candidate
 	SetAside   []string       // candidates of text that the prompt no longer has, which a selection without labels leaves out
 	Grid       *matrix.Grid   // of all outputs
+	Costs      matrix.Costs   // of the candidates, measured now or before
 	Matrix     *matrix.Matrix // of the labelled outputs, and the candidates that are not rejected
 	Implied    *subsume.Subsumption
 	Selection  *selection.Selection
 	Took       time.Duration // to select
-	Suite      []byte        // the selected candidates as part of a suite
+	Suite      []byte        // the selected candidates as part of a suite; without any, the file keeps those of the run before
 	Cover      *coverage.Cover
 
 	// Shifts are the differences from the selection before, which Compared says is in the

@@ -95,6 +95,9 @@ func (w *work) try(ctx context.Context) error {
 	if len(list) == 0 {
 		return ErrNoCandidates
 	}
+	if err := w.pinned(); err != nil {
+		return err
+	}
 	g := &matrix.Grid{Columns: make([]matrix.Column, len(list))}
 	for i := range list {
 		g.Names = append(g.Names, list[i].Name)
@@ -110,6 +113,9 @@ func (w *work) try(ctx context.Context) error {
 		}
 	}
 	w.result.Grid = g
+	if err := w.cost(list, g); err != nil {
+		return err
+	}
 	if err := w.folder.writeBy(MatrixFile, g.CSV); err != nil {
 		return err
 	}
@@ -133,6 +139,15 @@ func (w *work) try(ctx context.Context) error {
 	return ErrNoCandidates
 }
 
+// pinned refuses names of no candidate before anything is tried.
+func (w *work) pinned() error {
+	names := make([]string, len(w.result.Candidates))
+	for i := range w.result.Candidates {
+		names[i] = w.result.Candidates[i].Name
+	}
+	return w.Select.Known(names)
+}
+
 // setAside keeps the candidates of text that the prompt no longer has out of a selection
 // that does not look at labels: nothing shows that they still hold.
 func (w *work) setAside(m *matrix.Matrix) {
@@ -146,6 +161,19 @@ func (w *work) setAside(m *matrix.Matrix) {
 			w.result.SetAside = append(w.result.SetAside, c.Name)
 		}
 	}
+}
+
+// cost keeps what the candidates took.
+func (w *work) cost(list []proviso.Candidate, g *matrix.Grid) error {
+	w.result.Costs = g.Costs(list, w.folder.costs())
+	if len(w.result.Costs) == 0 {
+		return nil
+	}
+	data, err := w.result.Costs.JSON()
+	if err != nil {
+		return err
+	}
+	return w.folder.write(CostsFile, data)
 }
 
 // selectable is a matrix without the rejected candidates.
@@ -197,6 +225,12 @@ func (w *work) pick(ctx context.Context) error {
 	}
 	o.TakePriorities(r.Candidates, r.Matrix.Names)
 	o.CostOfJudged(r.Candidates, r.Matrix.Names, w.JudgeCost)
+	if err := selection.KnownNames("price", w.Price, r.Matrix.Names); err != nil {
+		return err
+	}
+	if err := o.TakePrices(selection.PricesOf(r.Candidates, r.Matrix.Names, w.Price, r.Costs, w.JudgePrice)); err != nil {
+		return err
+	}
 	began := time.Now()
 	var err error
 	if r.Selection, err = selection.Select(ctx, r.Matrix, r.Implied.Set("final"), o); err != nil {
@@ -215,6 +249,11 @@ func (w *work) pick(ctx context.Context) error {
 	}
 	if r.Suite, err = r.Selection.Suite(r.Candidates, false); err != nil {
 		return err
+	}
+	if !r.Selection.Found() {
+		// A suite that takes the file would pass with nothing in it: what was selected
+		// before stays.
+		return nil
 	}
 	return w.folder.write(SuiteFile, r.Suite)
 }
@@ -242,7 +281,7 @@ func (w *work) cover(ctx context.Context) error {
 	candidate.TakeProvenance(list, r.Candidates)
 	var err error
 	last := w.History.Changes[len(w.History.Changes)-1].Text
-	if r.Cover, err = coverage.Of(ctx, last, list, w.Compiler); err != nil || w.Folder == "" {
+	if r.Cover, err = coverage.Of(ctx, last, list, w.Compiler); err != nil || w.Folder == "" || !r.Selection.Found() {
 		return err
 	}
 	before, ok := w.folder.lastProblem()
@@ -253,6 +292,6 @@ func (w *work) cover(ctx context.Context) error {
 		}
 		r.Compared = true
 	}
-	r.Unkept = w.folder.keepProblem(r.Selection.Options)
+	r.Unkept = w.folder.keepProblem(r.Selection.Options, r.Grid.Entries)
 	return nil
 }

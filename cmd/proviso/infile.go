@@ -16,6 +16,7 @@ const (
 	holdsMatrix       = "a matrix: CSV with id, label and a column for each candidate"
 	holdsImplications = "implications: CSV with the columns a and b"
 	holdsCandidates   = "candidates: a list of assertions in YAML, JSON or JSON Lines, or functions in Python"
+	holdsCosts        = "costs: JSON that spade matrix or spade run writes"
 	holdsOutputs      = "outputs: CSV or JSON Lines with output and, if they are known, id, label and variables"
 	holdsLabels       = "labels: CSV or JSON Lines with id and label"
 	holdsVersions     = "the versions of a prompt: a folder with a file for each, or JSON or JSON Lines"

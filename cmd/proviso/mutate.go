@@ -50,8 +50,8 @@ func newMutate(a *app) *cobra.Command {
 		Use:   "mutate",
 		Short: "Break good outputs on purpose, and show what the assertions miss",
 		Long: "mutate breaks outputs, one instruction of the prompt at a time, and runs the assertions on each\n" +
-			"of these mutants. An assertion that fails kills a mutant. What survives is what the assertions\n" +
-			"would miss. No labels are needed, and no model unless --model or a judge is named.\n\n" +
+			"of these mutants. An assertion that fails kills a mutant, and what survives is a hole in the\n" +
+			"assertions. No labels are needed, and no model unless --model or a judge is named.\n\n" +
 			"Outputs come from a kept run (--run), a file (--outputs), or the suite itself if it holds\n" +
 			"recorded outputs. One that fails an assertion before it is broken is not used.\n\n" +
 			"Exit codes: 0 done, 1 the mutation score is below --min-score, 2 a mistake in the command line\n" +
@@ -73,7 +73,7 @@ func (f *mutateFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringArrayVarP(&f.configs, "config", "c", nil, "suite `FILE`; may be repeated, and the files are merged")
 	f.trials.register(fs)
-	fs.Lookup("examples").Hidden = true
+	fs.Lookup("examples").Usage = "the same as --outputs `FILE`"
 	fs.StringVar(&f.trials.examples, "outputs", "", "`FILE` of outputs: CSV or JSON Lines; with -c, the id of each is that of a case, or its description")
 	fs.StringVar(&f.selected, "assertions", "", "`FILE` of assertions, in place of a suite: an assertion set, or candidates")
 	fs.StringVar(&f.candidates, "candidates", "", "with --assertions: `FILE` of candidates with the provenance of assertions of the same name")
@@ -111,6 +111,8 @@ func (f *mutateFlags) check(cmd *cobra.Command) (err error) {
 		}
 	}
 	switch {
+	case cmd.Flags().Changed("examples") && cmd.Flags().Changed("outputs"):
+		return usageError{errors.New("--outputs and --examples are the same; give one of them"), see}
 	case f.selected != "" && len(f.configs) > 0:
 		return usageError{errors.New("-c and --assertions exclude each other"), see}
 	case f.trials.examples != "" && f.trials.run != "":

@@ -25,7 +25,7 @@ func newSpade(a *app) *cobra.Command {
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSpadeCoverage(a), newSpadeDeltas(a), newSpadeLabel(a), newSpadeMatrix(a), newSpadePropose(a), newSpadeRun(a), newSpadeSelect(a), newSpadeSubsume(a))
+	cmd.AddCommand(newSpadeCoverage(a), newSpadeDeltas(a), newSpadeFrontier(a), newSpadeLabel(a), newSpadeMatrix(a), newSpadePropose(a), newSpadeRun(a), newSpadeSelect(a), newSpadeSubsume(a), newSpadeUpdate(a))
 	return cmd
 }
 

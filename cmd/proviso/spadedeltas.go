@@ -5,15 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/literal"
 	"github.com/proviso-eval/proviso/spade/classify"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/show"
+	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -202,8 +206,36 @@ func (a *app) fileVersions(name string) ([]delta.Version, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := wrongPlace(name, part, data); err != nil {
+		return nil, err
+	}
 	versions, notes, mistakes := delta.ReadPart(shownName(name), part, data)
 	return a.noted(versions, notes, mistakes.Err())
+}
+
+// wrongPlace refuses a file that is no version of a prompt: a table of outputs, and a
+// program without the name of the text in it.
+func wrongPlace(name, part string, data []byte) error {
+	if part != "" {
+		return nil
+	}
+	if names := literal.Names(name, string(data)); len(names) > 0 {
+		return usageError{fmt.Errorf("%s is a program; name the text in it that is the prompt", name), fmt.Sprintf("for instance %s:%s", name, promptName(names))}
+	}
+	if strings.EqualFold(filepath.Ext(name), ".csv") && trial.HoldsOutputs(data) {
+		return usageError{fmt.Errorf("%s holds outputs, and no versions of a prompt", name), "give it with --examples, and the prompt here"}
+	}
+	return nil
+}
+
+// promptName is the name that most probably names a prompt.
+func promptName(names []string) string {
+	for _, n := range names {
+		if strings.Contains(strings.ToLower(n), "prompt") {
+			return n
+		}
+	}
+	return names[0]
 }
 
 // existing reports whether there is a file of a name.
@@ -232,6 +264,11 @@ func (a *app) noted(list []delta.Version, notes []string, err error) ([]delta.Ve
 
 func (a *app) gitVersions(ctx context.Context, file string) ([]delta.Version, error) {
 	file, part := delta.SplitPart(file, existing)
+	if data, err := os.ReadFile(file); err == nil {
+		if err := wrongPlace(file, part, data); err != nil {
+			return nil, err
+		}
+	}
 	list, notes, err := delta.ReadGit(ctx, file, part)
 	var mistakes proviso.Mistakes
 	switch {

@@ -130,7 +130,7 @@ func TestSpadeDemoReplays(t *testing.T) {
 
 // TestSpadeDemoPrints compares the output of examples/spade/demo.sh with
 // testdata/spadedemo/printed.txt, and what the manual shows with that and with
-// testdata/spadegit.txtar.
+// scripts in testdata.
 func TestSpadeDemoPrints(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil || runtime.GOOS == "windows" {
@@ -151,7 +151,10 @@ func TestSpadeDemoPrints(t *testing.T) {
 	if want := textOf(t, golden); text != want {
 		t.Errorf("the demo prints something else than %s (-update-demo):\n%s", golden, text)
 	}
-	real := text + textOf(t, filepath.Join("testdata", "spadegit.txtar"))
+	real := text
+	for _, script := range []string{"spadegit.txtar", "spadeupdate.txtar", "spadefrontier.txtar"} {
+		real += textOf(t, filepath.Join("testdata", script))
+	}
 	for _, block := range shownOfDemo(textOf(t, filepath.Join(repository, "docs", "spade.md"))) {
 		for _, part := range block {
 			if !strings.Contains(real, part) {

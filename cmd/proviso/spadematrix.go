@@ -27,6 +27,7 @@ type spadeMatrix struct {
 	labels     string
 	candidates string
 	out        string
+	costs      string
 	format     string
 	code       candidateCode
 }
@@ -61,6 +62,7 @@ func newSpadeMatrix(a *app) *cobra.Command {
 	f.trials.register(fs)
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels (id, label) that override those of the outputs")
 	fs.StringVarP(&f.out, "output", "o", "", "write the matrix to `FILE`, and a summary to standard output")
+	fs.StringVar(&f.costs, "costs", "", "write to `FILE` what each candidate took; what was not measured this time stays")
 	fs.StringVar(&f.format, "format", "", "with -o: `FORMAT` of the summary: terminal or json")
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "decide `N` cells at a time (default one for each processor, and at least 4 if a model is asked)")
 	f.code.register(fs)
@@ -94,10 +96,16 @@ func (f *spadeMatrix) check(cmd *cobra.Command) error {
 }
 
 func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
-	if err := notOver(f.out, f.candidates, f.trials.examples, f.labels); err != nil {
-		return err
+	for _, out := range []string{f.out, f.costs} {
+		if err := notOver(out, f.candidates, f.trials.examples, f.labels); err != nil {
+			return err
+		}
 	}
 	list, err := a.readCandidates(f.candidates)
+	if err != nil {
+		return err
+	}
+	earlier, err := a.earlierCosts(f.costs)
 	if err != nil {
 		return err
 	}
@@ -128,8 +136,37 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	if err := a.resultBy(f.out, g.CSV); err != nil {
 		return err
 	}
+	if err := a.writeCosts(f, list, g, earlier); err != nil {
+		return err
+	}
 	a.sayModels(f.asked)
 	return a.sayRates(f, g)
+}
+
+// earlierCosts reads what candidates took before; nil if there is no such file yet.
+func (a *app) earlierCosts(file string) (matrix.Costs, error) {
+	info, err := os.Stat(file)
+	if file == "" || err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil, nil
+	}
+	data, err := a.spadeFile(file, holdsCosts)
+	if err != nil {
+		return nil, err
+	}
+	costs, mistakes := matrix.ReadCosts(file, data)
+	return costs, a.mistakes(mistakes)
+}
+
+// writeCosts writes what the candidates took.
+func (a *app) writeCosts(f *spadeMatrix, list []proviso.Candidate, g *matrix.Grid, earlier matrix.Costs) error {
+	if f.costs == "" {
+		return nil
+	}
+	data, err := g.Costs(list, earlier).JSON()
+	if err != nil {
+		return err
+	}
+	return a.result(f.costs, data)
 }
 
 // matrixStopped explains how to continue an interrupted matrix.
@@ -223,7 +260,7 @@ func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *c
 	}
 	granted := matrix.Synthesised(e.Code())
 	o := matrix.Options{
-		Concurrency: f.concurrency, Code: granted,
+		Concurrency: f.concurrency, Code: granted, Untimed: f.models.replay != "",
 		Compiler: e.Compiler(func(c *check.Options) { c.Code = granted }),
 	}
 	if !f.models.noCache {

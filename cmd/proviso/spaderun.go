@@ -48,7 +48,7 @@ func newSpadeRun(a *app) *cobra.Command {
 		Use:   "run [FOLDER|FILE]",
 		Short: "Run every step, and show what changed since the last time",
 		Long: "run reads the versions of a prompt as `spade deltas` does, proposes candidates, tries them on\n" +
-			"outputs, finds which implies which, selects, and says what of the prompt is checked. What each\n" +
+			"outputs, finds implications, selects, and reports which parts of the prompt are checked. What each\n" +
 			"step makes is a file in the folder of -o, as the commands of the steps write it. The same\n" +
 			"command again does only what a new version, label, output or candidate affects, and shows which\n" +
 			"of them changed the selection.\n\n" +
@@ -148,7 +148,8 @@ func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return usageError{fmt.Errorf("make the folder %s: %w", f.dir, err), ""}
 	}
-	s := spade.Steps{History: h, Folder: f.dir, Fresh: f.fresh, Select: f.choice.Options, JudgeCost: f.choice.judgeCost}
+	s := spade.Steps{History: h, Folder: f.dir, Fresh: f.fresh, Select: f.choice.Options, JudgeCost: f.choice.judgeCost,
+		Price: f.choice.price.each, JudgePrice: f.choice.price.judge}
 	if !f.own {
 		s.Select.Method = ""
 	}
@@ -191,6 +192,11 @@ func (p *pipeline) readOutputs(ctx context.Context) error {
 	if _, err := os.Stat(p.f.file(runLabels)); err == nil && labels == "" {
 		labels = p.f.file(runLabels)
 	}
+	if read, err := os.Stat(p.f.trials.examples); err == nil {
+		if matrix, err := os.Stat(p.f.file(spade.MatrixFile)); err == nil && os.SameFile(read, matrix) {
+			return usageError{fmt.Errorf("%s is the matrix that run writes: it holds verdicts, and no outputs", p.f.trials.examples), "name the file of the outputs"}
+		}
+	}
 	if err := notOver(p.f.file(spade.MatrixFile), p.f.file(spade.CandidatesFile), p.f.trials.examples, labels); err != nil {
 		return err
 	}
@@ -198,11 +204,31 @@ func (p *pipeline) readOutputs(ctx context.Context) error {
 	if p.outputs, err = p.openTrials(ctx, &p.f.trials); err != nil {
 		return err
 	}
-	if err = p.takeLabels(labels, p.outputs.entries); err != nil {
+	if err = p.addUpdated(ctx); err == nil {
+		err = p.takeLabels(labels, p.outputs.entries)
+	}
+	if err != nil {
 		p.outputs.close()
 		return err
 	}
 	p.warnContradictions(p.outputs.entries)
+	return nil
+}
+
+// addUpdated adds the outputs that `spade update` kept in the folder.
+func (p *pipeline) addUpdated(ctx context.Context) error {
+	file := p.f.file(spade.OutputsFile)
+	kept, err := os.Stat(file)
+	if given, e := os.Stat(p.f.trials.examples); err != nil || e == nil && os.SameFile(kept, given) {
+		return nil
+	}
+	more, err := p.openTrials(ctx, &trialFlags{examples: file})
+	if err != nil {
+		return err
+	}
+	n := len(p.outputs.entries)
+	p.outputs.add(more)
+	fmt.Fprintf(p.err, "proviso: %s of %s are tried as well, which spade update added\n", plural(len(p.outputs.entries)-n, "output"), printable(file))
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -79,11 +80,26 @@ func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) e
 		if n := len(r.SetAside); n > 0 {
 			fmt.Fprintf(p.err, "proviso: %s of what the prompt no longer asks left out, since no labels show that they still hold: %s\n", plural(n, "candidate"), show.Names(r.SetAside, show.MaxNames))
 		}
-		p.sayStep(f, "select", spade.SuiteFile, show.SelectionLine(shownSelection(r)))
+		file := spade.SuiteFile
+		if !r.Selection.Found() {
+			file = spade.SelectionFile
+			p.sayUnwritten(f.file(spade.SuiteFile))
+		}
+		p.sayStep(f, "select", file, show.SelectionLine(shownSelection(r)))
 	case spade.Cover:
 		return p.covered(r)
 	}
 	return nil
+}
+
+// sayUnwritten says that a file of assertions is not written if nothing could be selected:
+// a suite that takes it would pass with nothing in it.
+func (a *app) sayUnwritten(file string) {
+	state := "is not written"
+	if _, err := os.Stat(file); err == nil {
+		state = "is left as it was"
+	}
+	fmt.Fprintf(a.err, "proviso: %s %s, since nothing could be selected\n", printable(filepath.ToSlash(file)), state)
 }
 
 func shownSelection(r *spade.Result) show.Selection {
@@ -148,7 +164,7 @@ func (a *app) sayNext(f *spadeRun, s show.Selection, good, bad int) {
 	case !f.tries():
 		fmt.Fprintln(a.err, "proviso: nothing was tried; give outputs with --examples FILE or --run last to select by what candidates catch")
 	case good == 0 || bad == 0:
-		fmt.Fprintf(a.err, "proviso: select by what candidates catch takes good and bad outputs; label some: %s --matrix %s\n", label, f.file(spade.MatrixFile))
+		fmt.Fprintf(a.err, "proviso: selecting by catches needs both good and bad outputs; label some: %s --matrix %s\n", label, f.file(spade.MatrixFile))
 	case len(s.Uncaught) > 0 && s.Found():
 		a.sayUncaught(f, s, label)
 	}
@@ -157,16 +173,23 @@ func (a *app) sayNext(f *spadeRun, s show.Selection, good, bad int) {
 // sayUncaught names the bad outputs that nothing within tau catches. If a candidate
 // catches one but fails a few good outputs, a label may be wrong.
 func (a *app) sayUncaught(f *spadeRun, s show.Selection, label string) {
-	fmt.Fprintf(a.err, "proviso: nothing within tau catches %s, labelled bad\n", show.Names(s.Uncaught, show.MaxNames))
+	what, them := "outputs", "them"
+	if len(s.Uncaught) == 1 {
+		what, them = "output", "it"
+	}
+	fmt.Fprintf(a.err, "proviso: nothing within tau catches %s %s, labelled bad\n", what, show.Names(s.Uncaught, show.MaxNames))
 	name, caught, failed := s.Almost()
 	if name == "" {
 		way := "write an assertion for it into " + f.file(spade.CandidatesFile)
+		if len(s.Uncaught) > 1 {
+			way = "write assertions for them into " + f.file(spade.CandidatesFile)
+		}
 		switch {
 		case f.model == "":
 			way = "propose with --model, or " + way
 		case f.trials.examples != "":
-			way = fmt.Sprintf("ask what is wrong with it (the same versions with proviso spade propose --model %s %s --uncaught %s -o %s), or %s",
-				printable(f.model), printable(f.trials.words()), printable(f.file(spade.MatrixFile)), printable(f.file(spade.CandidatesFile)), way)
+			way = fmt.Sprintf("ask what is wrong with %s (the same versions with proviso spade propose --model %s %s --uncaught %s -o %s), or %s",
+				them, printable(f.model), printable(f.trials.words()), printable(f.file(spade.MatrixFile)), printable(f.file(spade.CandidatesFile)), way)
 		}
 		fmt.Fprintf(a.err, "proviso: %s\n", way)
 		return

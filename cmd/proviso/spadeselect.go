@@ -33,6 +33,7 @@ type spadeSelect struct {
 	alphas, taus []float64
 	format, out  string
 	grants       []string
+	price        priceFlags
 }
 
 // The formats of spade select.
@@ -91,6 +92,7 @@ func (f *spadeSelect) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.set, "implications-set", "", "use only the rows with `NAME` in the column set")
 	f.registerChoice(fs)
 	fs.IntVar(&f.judgeCost, "judge-cost", 0, "cost `N` of selecting a candidate that asks a model; needs --candidates")
+	f.price.registerFile(fs)
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates' assertions, with their pins, bans and costs: for --format suite or python, and --judge-cost")
 	fs.BoolVar(&f.each, "default-test", false, "with --format suite: write under defaultTest instead of an assertion set")
 	fs.BoolVar(&f.frontier, "frontier", false, "also select for other thresholds, and show the cost of each")
@@ -112,6 +114,8 @@ func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.Keep, "pin", nil, "always select the candidate `NAME`; may be repeated")
 	fs.StringArrayVar(&f.Ban, "ban", nil, "never select the candidate `NAME`; may be repeated")
 	fs.StringArrayVar(&f.costs, "cost", nil, "cost of selecting a candidate, as `NAME=N` (1 if not given); may be repeated")
+	budgetVar(fs, &f.Budget, "what the selected may cost together for one output in production, in `USD`, such as 0.002; asking a model costs, the rest does not")
+	f.price.register(fs)
 	fs.Float64Var(&f.FFRConfidence, "ffr-confidence", 0, "compare tau with the upper bound of the false failure rate at this `CONFIDENCE`, such as 0.9")
 	fs.Int64Var(&f.Work, "work", 0, fmt.Sprintf("stop the search after `N` steps (default %d, about half a minute)", solve.DefaultWork))
 }
@@ -142,6 +146,10 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 		return usageError{errors.New("--frontier-alpha and --frontier-tau are for --frontier"), see}
 	case changed("judge-cost") && (f.candidates == "" || f.judgeCost < 1):
 		return usageError{errors.New("--judge-cost needs --candidates and a cost of at least 1"), see}
+	case f.Budget != nil && f.candidates == "":
+		return usageError{errors.New("--budget needs --candidates: the matrix does not say what asks a model"), see}
+	case f.candidates == "" && (changed("price") || changed("judge-price") || changed("costs")):
+		return usageError{errors.New("--price, --judge-price and --costs need --candidates"), see}
 	case f.Work < 0:
 		return badValue("--work", "a whole number of at least 0", strconv.FormatInt(f.Work, 10), see)
 	}
@@ -180,7 +188,9 @@ func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
 	if err != nil {
 		return err
 	}
-	if err := a.result(f.out, data); err != nil {
+	if f.writes() && f.out != "" && !s.Found() {
+		a.sayUnwritten(f.out)
+	} else if err := a.result(f.out, data); err != nil {
 		return err
 	}
 	return a.exitOf(ctx, s)
@@ -206,6 +216,13 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, 
 		}
 		f.TakePriorities(candidates, m.Names)
 		f.CostOfJudged(candidates, m.Names, f.judgeCost)
+		prices, err := a.prices(&f.price, candidates, f.matrix, m.Names)
+		if err == nil {
+			err = f.TakePrices(prices)
+		}
+		if err != nil {
+			return s, nil, err
+		}
 	}
 	began := time.Now()
 	if s.Selection, err = selection.Select(ctx, m, s.Implications, f.Options); err != nil {

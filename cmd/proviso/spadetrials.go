@@ -86,6 +86,35 @@ func (a *app) openTrials(ctx context.Context, f *trialFlags) (*openedTrials, err
 	return o, nil
 }
 
+// add adds outputs of ids that are not there yet, which need not be closed.
+func (o *openedTrials) add(more *openedTrials) {
+	here := map[string]bool{}
+	for _, e := range o.entries {
+		here[e.ID] = true
+	}
+	own := o.all
+	o.all = func(yield func(trial.Trial, error) bool) {
+		for t, err := range own {
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+		for t, err := range more.all {
+			if err == nil && here[t.ID] {
+				continue
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+	for _, e := range more.entries {
+		if !here[e.ID] {
+			o.entries = append(o.entries, e)
+		}
+	}
+}
+
 // reopener returns a function that opens a file repeatedly. Input that can be read only
 // once is read into memory.
 func (a *app) reopener(name string) (func() (io.ReadCloser, error), error) {

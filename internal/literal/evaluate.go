@@ -24,6 +24,7 @@ type part struct {
 // evaluation puts a text together.
 type evaluation struct {
 	defined map[string]*definition
+	numbers map[string]string
 	steps   int
 	size    int
 	tooLong bool
@@ -78,6 +79,9 @@ func (e *evaluation) named(name string, depth int) (string, bool) {
 		if ok {
 			return text, true
 		}
+	}
+	if n := e.numbers[name]; n != "" {
+		return n, false
 	}
 	return "{" + variable(name) + "}", false
 }

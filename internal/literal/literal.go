@@ -58,28 +58,45 @@ func Find(file, text, name string) (any, error) {
 	if language == "yaml" {
 		return inYAML(file, text, name)
 	}
-	tokens := pythonTokens
-	if language == "script" {
-		tokens = scriptTokens
-	}
-	p := &parser{tokens: tokens(text), adjacent: language == "python", defined: map[string]*definition{}, others: map[string]int{}}
-	p.definitions()
+	p := parsed(language, text)
 	d := p.defined[name]
 	if line := p.others[name]; d == nil && line > 0 {
-		return nil, &Error{Line: line, Message: name + " is no text"}
+		return nil, &Error{Line: line, Message: name + " is not a text"}
 	}
 	if d == nil {
 		return nil, unknown(name, p.names(), file)
 	}
-	e := &evaluation{defined: p.defined, open: []string{name}}
+	e := &evaluation{defined: p.defined, numbers: p.numbers, open: []string{name}}
 	out, ok := e.text(d.value, 0)
 	switch {
 	case e.tooLong:
 		return nil, &Error{Line: d.line, Message: fmt.Sprintf("the text %s is longer than the %d MiB that are read", name, maxText>>20)}
 	case !ok:
-		return nil, &Error{Line: d.line, Message: name + " is no text"}
+		return nil, &Error{Line: d.line, Message: name + " is not a text"}
 	}
 	return out, nil
+}
+
+// Names returns the names of the texts in a program, in alphabetical order; none for YAML
+// and other files.
+func Names(file, text string) []string {
+	language := languageOf(file)
+	if language == "" || language == "yaml" {
+		return nil
+	}
+	p := parsed(language, text)
+	return p.names()
+}
+
+// parsed finds the definitions of a program.
+func parsed(language, text string) *parser {
+	tokens := pythonTokens
+	if language == "script" {
+		tokens = scriptTokens
+	}
+	p := &parser{tokens: tokens(text), adjacent: language == "python", defined: map[string]*definition{}, others: map[string]int{}, numbers: map[string]string{}}
+	p.definitions()
+	return p
 }
 
 func unknown(name string, names []string, file string) error {

@@ -130,13 +130,13 @@ func TestFindNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ file, name, want, nearest string }{
 		{"p.py", "SYTEM", "no text is called SYTEM", "SYSTEM"},
-		{"p.py", "count", "count is no text", ""},
-		{"p.py", "equal", "equal is no text", ""},
+		{"p.py", "count", "count is not a text", ""},
+		{"p.py", "equal", "equal is not a text", ""},
 		{"p.ts", "replay", "no text is called replay", "reply"},
-		{"p.ts", "same", "same is no text", ""},
+		{"p.ts", "same", "same is not a text", ""},
 		{"p.yaml", "systm", "no text is called systm", "system"},
 		{"p.yaml", "text", "2 texts are called text: prompts.reply.text, other.text", ""},
-		{"p.yaml", "n", "n is no text", ""},
+		{"p.yaml", "n", "n is not a text", ""},
 		{"p.yaml", "a.b", "no text is called a.b; the texts are prompts.system", ""},
 	} {
 		_, err := literal.Find(c.file, sourceOf(c.file), c.name)

@@ -1,6 +1,9 @@
 package literal
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // kind is the kind of a token.
 type kind uint8
@@ -26,7 +29,8 @@ type parser struct {
 	adjacent bool // strings that stand side by side are one
 	nest     int
 	defined  map[string]*definition
-	others   map[string]int // lines of names whose value is no text
+	others   map[string]int    // lines of names whose value is no text
+	numbers  map[string]string // whole numbers of names that have no other value
 }
 
 // at returns a token; one that is nothing beyond the end.
@@ -58,6 +62,7 @@ func (p *parser) definitions() {
 		}
 		n, end, ok := p.expression(start)
 		if !ok || p.goesOn(end) {
+			p.number(key, t.depth, start, more)
 			if p.others[key] == 0 {
 				p.others[key] = t.line
 			}
@@ -73,6 +78,22 @@ func (p *parser) definitions() {
 		}
 	}
 }
+
+// number keeps a whole number that a name stands for, unless the name stands for several.
+func (p *parser) number(key string, depth, start int, more bool) {
+	t := p.at(start)
+	end := p.at(start + 1)
+	alone := depth == 0 && t.kind != str && len(t.text) <= maxDigits && strings.Trim(t.text, "0123456789") == "" && t.text != "" &&
+		(start+1 >= len(p.tokens) || end.line > t.line && !p.is(start+1, ".") && !p.goesOn(start+1) && !p.is(start+1, "+") || p.is(start+1, ";"))
+	if old, has := p.numbers[key]; !alone || more || has && old != t.text {
+		p.numbers[key] = ""
+		return
+	}
+	p.numbers[key] = t.text
+}
+
+// maxDigits bounds a number that is put into a text.
+const maxDigits = 9
 
 // goesOn reports whether an operator behind a text makes something else of it.
 func (p *parser) goesOn(i int) bool {

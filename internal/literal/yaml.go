@@ -41,7 +41,7 @@ func usable(v any, name string, line int) (any, error) {
 	case string, []any, *value.Object:
 		return v, nil
 	}
-	return nil, &Error{Line: line, Message: name + " is no text"}
+	return nil, &Error{Line: line, Message: name + " is not a text"}
 }
 
 func byPath(v any, path []string) (any, bool) {

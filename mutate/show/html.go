@@ -42,7 +42,11 @@ func HTML(r *score.Report) []byte {
 		}
 	}
 	p.assertions(r)
-	p.raw("</main>\n<footer>The range is a 95 %% interval (Wilson), which takes the mutants as independent. Made by proviso.</footer>\n</body>\n</html>\n")
+	p.raw("</main>\n<footer>")
+	if r.Decided() > 0 {
+		p.raw("The range is a 95 %% interval (Wilson), which takes the mutants as independent. ")
+	}
+	p.raw("Made by proviso.</footer>\n</body>\n</html>\n")
 	return p.Bytes()
 }
 

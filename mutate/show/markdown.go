@@ -50,6 +50,8 @@ func Markdown(r *score.Report) []byte {
 			line("| %s | %d | %d | %d | %s |", report.MarkdownCode(a.Name, 60), a.Killed, a.Survived, a.Counts.Undecided, text)
 		}
 	}
-	line("\nThe range is a 95 %% interval (Wilson), which takes the mutants as independent.")
+	if r.Decided() > 0 {
+		line("\nThe range is a 95 %% interval (Wilson), which takes the mutants as independent.")
+	}
 	return b.Bytes()
 }

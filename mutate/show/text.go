@@ -115,7 +115,7 @@ func result(in *score.Instruction) string {
 		if in.Killed > 0 {
 			text += "; killed by " + names(in.Killers)
 		} else {
-			text += "; nothing kills any"
+			text += "; no assertion kills them"
 		}
 	}
 	if in.Undecided > 0 && in.Decided() > 0 {
@@ -284,7 +284,7 @@ func note(a *score.Assertion) string {
 	case a.Made() == 0 && a.Why != "":
 		return strings.Join(append(parts, "undecided on every output: "+a.Why), "; ")
 	case a.Made() == 0:
-		parts = append(parts, "not tried: no output that it decides was broken")
+		parts = append(parts, "not tried: none of its outputs was mutated")
 	default:
 		parts = append(parts, "kills nothing")
 	}
@@ -311,5 +311,7 @@ func (t *terminal) assertions(r *score.Report) {
 		}
 		t.line("%s", text)
 	}
-	t.line("\nThe range is a 95 %% interval (Wilson), which takes the mutants as independent.")
+	if r.Decided() > 0 {
+		t.line("\nThe range is a 95 %% interval (Wilson), which takes the mutants as independent.")
+	}
 }

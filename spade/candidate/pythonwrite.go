@@ -69,7 +69,7 @@ func (w *pythonWriter) add(c *proviso.Candidate) (problem string) {
 		return "its name is no name in Python"
 	}
 	for key := range a.Raw.All() {
-		if !slices.Contains([]string{"id", "description", "type", "value", "criteria", "config", "metric", "weight", "severity"}, key) {
+		if !slices.Contains([]string{"id", "description", "type", "value", "criteria", "config", "metric", "weight", "severity", "ignoreCase"}, key) {
 			return "a function has no " + key
 		}
 	}
@@ -179,7 +179,11 @@ func pythonBody(a *proviso.Assertion) (expression, problem string) {
 	}
 	row, _ := check.Lookup(kind)
 	text, fold := "response", ""
-	if row.FoldsCase {
+	ignore := a.Raw.At("ignoreCase")
+	if _, isBool := ignore.(bool); ignore != nil && !isBool {
+		return "", "ignoreCase is not true or false"
+	}
+	if row.FoldsCase || ignore == true {
 		text, fold = "response.lower()", ".lower()"
 	}
 	one, isText := a.Value.(string)
@@ -187,16 +191,16 @@ func pythonBody(a *proviso.Assertion) (expression, problem string) {
 	switch {
 	case isText && row.Match == proviso.MatchPart:
 		return negated(pythonString(one) + fold + " in " + text), ""
-	case isText && row.Match == proviso.MatchStart && !row.FoldsCase:
-		return negated("response.startswith(" + pythonString(one) + ")"), ""
-	case isText && row.Match == proviso.MatchEnd && !row.FoldsCase:
-		return negated("response.endswith(" + pythonString(one) + ")"), ""
+	case isText && row.Match == proviso.MatchStart:
+		return negated(text + ".startswith(" + pythonString(one) + fold + ")"), ""
+	case isText && row.Match == proviso.MatchEnd:
+		return negated(text + ".endswith(" + pythonString(one) + fold + ")"), ""
 	case isList && len(list) > 0 && (row.Match == proviso.MatchEvery || row.Match == proviso.MatchAnyOne):
 		var parts []string
 		for _, v := range list {
 			s, ok := v.(string)
 			if !ok {
-				return "", "it looks for what is no text"
+				return "", "it looks for what is not a text"
 			}
 			parts = append(parts, pythonString(s)+fold+" in "+text)
 		}

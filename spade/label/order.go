@@ -263,6 +263,40 @@ func (o *order) farthest(wanted func(i int) bool) (int, string) {
 	return at, "the one least like those that you have seen"
 }
 
+// Queued is an output that is worth labelling, and why.
+type Queued struct {
+	ID  string
+	Why string
+}
+
+// Queue returns the outputs that are most worth labelling, at most so many, as [Start] asks
+// for them: each as if those before it had a label. The grid holds the results of candidates
+// by id; nil if there are none.
+func Queue(trials []trial.Trial, g *matrix.Grid, most int) []Queued {
+	o := newOrder(trials, g)
+	var have trial.Labels
+	for i := range trials {
+		if trials[i].Label == "" {
+			continue
+		}
+		if o.see(i, true); trials[i].Label == "1" {
+			have.Good++
+		} else {
+			have.Bad++
+		}
+	}
+	var list []Queued
+	for len(list) < most {
+		i, why := o.next(func(i int) bool { return !o.seen[i] }, have)
+		if i < 0 {
+			break
+		}
+		o.see(i, true)
+		list = append(list, Queued{trials[i].ID, why})
+	}
+	return list
+}
+
 // tallyCells counts passed and failed cells.
 func tallyCells(row []matrix.Cell) (passed, failed int) {
 	for _, cell := range row {

@@ -81,6 +81,7 @@ type batch struct {
 type batchRow struct {
 	trial trial.Trial
 	row   *check.Row
+	mu    sync.Mutex // held while an assertion looks at row, which keeps what assertions share
 	cells []Cell
 	pack  *cellPack
 	said  []said
@@ -218,6 +219,10 @@ func (p *trying) cell(ctx context.Context, r *batchRow, j int) {
 	if r.takeKept(j) || ctx.Err() != nil {
 		return
 	}
+	if _, ok := p.alone[j].(setTryer); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+	}
 	began := time.Now()
 	s := p.alone[j].try(ctx, &r.trial, r.row)
 	r.take(ctx, j, s, time.Since(began))
@@ -237,6 +242,7 @@ func (r *batchRow) take(ctx context.Context, j int, s said, took time.Duration) 
 	if ctx.Err() != nil {
 		return // the result may come from the end of ctx
 	}
+	s.took = max(took, 1)
 	r.said[j] = s
 	r.pack.put(j, s, took)
 }
@@ -253,10 +259,16 @@ func (p *trying) finish(ctx context.Context, r *batchRow) {
 	r.pack.save()
 	var asked []proviso.Verdict
 	if p.together != nil && ctx.Err() == nil {
+		began := time.Now()
 		asked = p.together.Eval(ctx, r.row)
+		took := time.Since(began) // of all questions, which are asked together
 		for k, v := range asked {
 			if ctx.Err() == nil || v.Status != proviso.Errored {
-				r.said[p.asking[k]] = saidBy(&v)
+				s := saidBy(&v)
+				if !v.Cached {
+					s.took = max(took, 1)
+				}
+				r.said[p.asking[k]] = s
 			}
 		}
 	}

@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -42,6 +44,7 @@ type Column struct {
 	// NotRunnable is the reason why the candidate cannot run here at all; "" if it can.
 	NotRunnable string
 	AsksModel   bool
+	Cost        Cost // of the cells that were decided now; its definition is not set
 }
 
 // Rate counts the results of a candidate. Threw is included in the failed.
@@ -56,6 +59,9 @@ type Options struct {
 
 	// Code runs Python functions as [candidate.PythonFunction] finds them; nil runs none.
 	Code proviso.Code
+	// Untimed says that the times of models would be wrong, such as those of recorded
+	// answers.
+	Untimed bool
 	// Keep keeps decided cells for the next time; nil keeps none.
 	Keep *Keep
 	// Tick is called after every trial, from one goroutine at a time; nil is not
@@ -119,8 +125,9 @@ type tryer interface {
 type said struct {
 	cell   Cell
 	threw  bool
-	kept   bool   // from an earlier run
-	reason string // why it is undecided or threw
+	kept   bool          // from an earlier run
+	reason string        // why it is undecided or threw
+	took   time.Duration // to decide; 0 if that was not measured
 }
 
 // prepareTries compiles the candidates.
@@ -141,7 +148,7 @@ func prepareTries(ctx context.Context, list []proviso.Candidate, g *Grid, o Opti
 				g.Columns[i].NotRunnable = e.Message
 				continue
 			}
-			wrong = append(wrong, fmt.Sprintf("%s: %v", list[i].Name, e))
+			wrong = append(wrong, fmt.Sprintf("%s: %v%s", list[i].Name, e, format.DidYouMean(a.Type, e.Valid)))
 		}
 		switch _, python := t.(*pythonTryer); {
 		case g.Columns[i].NotRunnable != "":
@@ -238,9 +245,16 @@ func (p *trying) note(ctx context.Context, list []said, asked []proviso.Verdict)
 	for i := range asked {
 		p.g.Usage.Add(asked[i].Usage)
 		p.g.Cost += asked[i].Cost
+		p.measure(p.asking[i], &asked[i])
 	}
 	for j := range list {
 		c, s := &p.g.Columns[j], &list[j]
+		if s.took > 0 {
+			c.Cost.Outputs++
+			if !p.o.Untimed || !c.AsksModel {
+				c.Cost.Took += s.took
+			}
+		}
 		if s.kept {
 			c.Kept++
 		}
@@ -259,6 +273,18 @@ func (p *trying) note(ctx context.Context, list []said, asked []proviso.Verdict)
 	if p.o.Tick != nil {
 		p.o.Tick(p.done)
 	}
+}
+
+// measure counts what a question to a model took. An answer that was kept took nothing.
+func (p *trying) measure(j int, v *proviso.Verdict) {
+	if v.Usage.Prompt+v.Usage.Completion == 0 || v.Cached && v.Cost == 0 {
+		return
+	}
+	c := &p.g.Columns[j].Cost
+	c.Asked++
+	c.Prompt += v.Usage.Prompt
+	c.Completion += v.Usage.Completion
+	c.USD += v.Cost
 }
 
 // maxReasons bounds how many reasons are kept per column, and maxReason the size of

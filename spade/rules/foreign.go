@@ -25,11 +25,22 @@ type tongue struct {
 	part                                 string            // names of parts of an output
 	only                                 string            // words of a condition
 	each                                 string
+	double                               twists // words that turn or weaken what is forbidden or demanded
 
 	once                                 sync.Once
 	sometimes                            *lazyPattern
 	bound, rng, after, plain             *lazyPattern
 	negative, begins, ends, says, ofPart *lazyPattern
+	omits, weakens, allows, writes       *lazyPattern
+}
+
+// twists are alternatives of the words that make the meaning of a sentence in a language
+// too hard for rules.
+type twists struct {
+	omit   string // verbs and prepositions of leaving out: with another negation they demand
+	weaken string // exceptions, degrees, examples, and words of what happens often
+	allow  string // permissions
+	write  string // verbs of what an output says
 }
 
 // Patterns of words in any language: Go's \b knows only ASCII.
@@ -51,9 +62,21 @@ func (t *tongue) compiled() *tongue {
 		t.sometimes = pattern(`(?i)` + wordStart + `(?:` + t.only + `)` + wordEnd)
 		t.negative = pattern(`(?i)` + wordStart + `(?:` + t.never + `)` + wordEnd)
 		t.begins, t.ends, t.says = pattern(`(?i)`+wordStart+`(?:`+t.begin+`)`), pattern(`(?i)`+wordStart+`(?:`+t.end+`)`), pattern(`(?i)`+wordStart+`(?:`+t.include+`)`)
+		t.omits, t.weakens = pattern(`(?i)`+wordStart+`(?:`+t.double.omit+`)`+wordEnd), pattern(`(?i)`+wordStart+`(?:`+t.double.weaken+`)`+wordEnd)
+		t.allows, t.writes = pattern(`(?i)`+wordStart+`(?:`+allowed()+`)`+wordEnd), pattern(`(?i)(?:^|[\s(„“"«:;,'’])(?:`+t.double.write+`|`+t.begin+`|`+t.end+`|`+t.include+`)`)
 		t.ofPart = pattern(`(?i)` + wordStart + `(?:` + t.part + `|` + t.each + `)` + wordEnd)
 	})
 	return t
+}
+
+// allowed are the permissions of all languages: a short sentence may be taken for one of a
+// related language.
+func allowed() string {
+	var list []string
+	for _, t := range tongues() {
+		list = append(list, t.double.allow)
+	}
+	return strings.Join(list, "|")
 }
 
 func longestFirst[V any](words map[string]V) []string {
@@ -119,30 +142,31 @@ func (s *sentence) foreign() {
 // foreignCounts finds the required counts. Text that matches one pattern is hidden from
 // the next ones.
 func (s *sentence) foreignCounts() {
-	t, rest := s.tongue, s.text
+	t := s.tongue
 	for _, p := range []struct {
 		re   *lazyPattern
 		read func(m []string) (bound, string, bool)
 	}{{t.after, t.readAfter}, {t.rng, t.readRange}, {t.bound, t.readBound}, {t.plain, t.readPlain}} {
 		for {
-			at := p.re.get().FindStringSubmatchIndex(rest)
+			at := p.re.get().FindStringSubmatchIndex(s.plain)
 			if at == nil {
 				break
 			}
 			var m []string
 			for i := 0; i < len(at); i += 2 {
-				m = append(m, rest[at[i]:at[i+1]])
+				m = append(m, s.plain[at[i]:at[i+1]])
 			}
 			if b, unit, ok := p.read(m); ok {
-				if part := strings.Trim(t.ofPart.get().FindString(before(rest, at)), " .,;:"); part != "" {
+				if part := strings.Trim(t.ofPart.get().FindString(before(s.plain, at)), " .,;:"); part != "" {
 					s.refuse(delta.Quantity, "it is about a part of the output that the rules cannot find (%s)", part)
-				} else {
+				} else if s.foreignReads(&b, p.re == t.bound, m, at) {
 					s.quantity(b, unit, "", m[0])
 				}
 			}
-			rest = rest[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + rest[at[1]:]
+			s.plain = s.plain[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + s.plain[at[1]:]
 		}
 	}
+	s.alternatives()
 }
 
 // before is what stands before a count, with the word right behind it: the part of an
@@ -153,11 +177,6 @@ func before(text string, at []int) string {
 		out += next[0]
 	}
 	return out
-}
-
-// near is what stands around a part of a text.
-func near(text string, start, end int) string {
-	return text[max(0, start-50):start] + " \x00 " + text[end:min(len(text), end+25)]
 }
 
 // number reads a number in digits or words, and adds a step.
@@ -224,7 +243,7 @@ func among(words, alternatives string) bool {
 
 // foreignFormats finds the formats whose names are the same everywhere.
 func (s *sentence) foreignFormats() {
-	plain := quotedPattern.get().ReplaceAllStringFunc(s.text, func(q string) string { return strings.Repeat("\x00", len(q)) })
+	plain := s.plain
 	for _, f := range formats {
 		switch f.is {
 		case "markdown", "html", "xml", "csv", "emoji", "hashtags":
@@ -241,10 +260,14 @@ func (s *sentence) foreignFormats() {
 }
 
 func (s *sentence) foreignFormat(f shape, plain string, at []int) {
-	switch not := s.tongue.negative.get().MatchString(near(plain, at[0], at[1])); {
-	case not && f.not != "":
+	switch st := s.foreignStance(plain, at[0], at[1]); {
+	case st.unread != "":
+		s.refuse(delta.ResponseFormat, "%s", needsModel(st.unread))
+	case !st.not && st.choice():
+		s.refuse(delta.ResponseFormat, "it names several things to choose from: a model is needed (--model)")
+	case st.not && f.not != "":
 		s.draft(delta.Exclusion, "no_"+f.is, f.not, negate(f.make)...)
-	case !not:
+	case !st.not:
 		s.draft(delta.ResponseFormat, "has_"+f.is, f.text, f.make...)
 	}
 }
@@ -261,7 +284,12 @@ func (s *sentence) foreignPhrase(g quoted, before, after string) {
 		}
 		values[i] = v
 	}
-	not := t.negative.get().MatchString(before) || t.negative.get().MatchString(after)
+	st := s.foreignStance(masked(s.text), g.start, g.end)
+	if st.unread != "" {
+		s.refuse(delta.Inclusion, "%s", needsModel(st.unread))
+		return
+	}
+	not := st.not
 	around := before + " \x00 " + after
 	switch begins, ends := t.begins.get().MatchString(around), t.ends.get().MatchString(around); {
 	case t.ofPart.get().MatchString(before):

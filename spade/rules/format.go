@@ -75,9 +75,12 @@ func (s *sentence) formats() {
 func negativeOnly(not bool) bool { return not }
 
 func (s *sentence) formatsOf(keep func(not bool) bool) {
-	plain := quotedPattern.get().ReplaceAllStringFunc(s.text, func(q string) string { return strings.Repeat("\x00", len(q)) })
-	add := func(at int, f shape) {
-		not := s.negated(plain, at)
+	plain := s.plain
+	add := func(at []int, f shape) {
+		not, ok := s.polarity(plain, at)
+		if !ok {
+			return
+		}
 		if keep != nil && !keep(not) {
 			return
 		}
@@ -93,10 +96,10 @@ func (s *sentence) formatsOf(keep func(not bool) bool) {
 	}
 	for _, f := range formats {
 		if at := compiled(f.words).FindStringIndex(plain); at != nil && !s.counted(f.is) {
-			add(at[0], f)
+			add(at, f)
 		}
 	}
-	if at := plainText.get().FindStringIndex(plain); at != nil {
+	if at := plainText.get().FindStringIndex(plain); at != nil && s.demands(plain, at) {
 		s.draft(delta.ResponseFormat, "plain_text", "The output does not use Markdown.", "type", "not-regex", "value", markdownSign)
 	}
 	s.json(plain, add)
@@ -118,15 +121,40 @@ func (s *sentence) counted(what string) bool {
 	return false
 }
 
-// negated reports whether a word shortly before an offset forbids what follows.
-func (s *sentence) negated(text string, at int) bool {
-	from := max(0, at-60)
-	for _, stop := range []string{";", ". ", ", but ", " but ", ", and ", ", use ", " instead "} {
-		if i := strings.LastIndex(text[from:at], stop); i >= 0 {
-			from += i + len(stop)
+// polarity reports whether a sentence forbids the format that stands at some offsets. If
+// the rules cannot tell, ok is false and the reason is added.
+func (s *sentence) polarity(plain string, at []int) (not, ok bool) {
+	st := stanceOn(plain, at[0], at[1])
+	clause := strings.TrimSpace(st.before + plain[at[0]:at[1]] + st.after)
+	switch {
+	case st.unread != "":
+		s.refuse(delta.ResponseFormat, "%s", needsModel(st.unread))
+	case st.not && !st.forbiddenPlainly(), nowhere.get().MatchString(st.after):
+		s.refuse(delta.ResponseFormat, "%s", needsModel(clause))
+	case !st.not && (giveExample.get().MatchString(st.before) || endExample.get().MatchString(st.after)):
+		s.refuse(delta.ResponseFormat, "“%s” is an example, not a demand", short(plain[at[0]:at[1]]))
+	case !st.not && st.choice():
+		s.refuse(delta.ResponseFormat, "“%s” is one of several things to choose from: a model is needed (--model)", short(plain[at[0]:at[1]]))
+	case !st.not && describing.get().MatchString(st.before) && !modalWords.get().MatchString(st.before):
+		s.refuse(delta.ResponseFormat, "%s", needsModel(clause))
+	case !st.not && negatedAfter.get().MatchString(st.after), !st.not && beOmitted.get().MatchString(st.after):
+		nots, omits := negations(st.after)
+		if nots+len(omits) == 1 && subjectOnly.get().MatchString(st.before) {
+			return true, true
 		}
+		s.refuse(delta.ResponseFormat, "%s", needsModel(clause))
+	case !st.not && permission(st.after) != "" && subjectOnly.get().MatchString(st.before):
+		s.refuse(delta.ResponseFormat, "%s", needsModel(clause))
+	default:
+		return st.not, true
 	}
-	return negative.get().MatchString(text[from:at])
+	return false, false
+}
+
+// demands reports whether a sentence plainly asks for what stands at some offsets.
+func (s *sentence) demands(plain string, at []int) bool {
+	not, ok := s.polarity(plain, at)
+	return ok && !not
 }
 
 func negate(pairs []any) []any {
@@ -138,7 +166,7 @@ func negate(pairs []any) []any {
 }
 
 // json makes a check of JSON, with its required keys if they are named.
-func (s *sentence) json(plain string, add func(int, shape)) {
+func (s *sentence) json(plain string, add func([]int, shape)) {
 	at := jsonWord.get().FindStringIndex(plain)
 	if at == nil {
 		return
@@ -156,7 +184,7 @@ func (s *sentence) json(plain string, add func(int, shape)) {
 		pairs = append(pairs, "value", value.ObjectOf("type", "object", "required", required))
 		text = strings.TrimSuffix(text, ".") + ", with " + quotedList(keys) + "."
 	}
-	add(at[0], shape{is: "json", text: text, not: "The output has no JSON.", make: pairs})
+	add(at, shape{is: "json", text: text, not: "The output has no JSON.", make: pairs})
 }
 
 // keys returns the names of a JSON object's keys, if the sentence quotes them.
@@ -166,7 +194,7 @@ func (s *sentence) keys() []string {
 		return nil
 	}
 	for _, g := range quotedGroups(s.text) {
-		if g.start >= at[0] && !g.any {
+		if st := stanceOn(masked(s.text), g.start, g.end); g.start >= at[0] && !g.any && !st.not && st.unread == "" {
 			return g.phrases
 		}
 	}
@@ -176,7 +204,7 @@ func (s *sentence) keys() []string {
 // language makes a check of a language that is recognised by its letters.
 func (s *sentence) language(plain string) {
 	m := languageWord.get().FindStringSubmatchIndex(plain)
-	if m == nil || !askWords.get().MatchString(plain) || s.negated(plain, m[0]) {
+	if m == nil || !askWords.get().MatchString(plain) || !s.demands(plain, m) {
 		return
 	}
 	name := strings.ToLower(plain[m[2]:m[3]])

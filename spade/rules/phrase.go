@@ -80,7 +80,7 @@ func quotedGroups(text string) []quoted {
 
 // isOr reports whether a word says that one of several is enough.
 func isOr(word string) bool {
-	switch strings.ToLower(word) {
+	switch strings.ToLower(strings.Trim(word, " ,;.\n\t")) {
 	case "or", "oder", "ou", "o", "of":
 		return true
 	}
@@ -89,10 +89,10 @@ func isOr(word string) bool {
 
 func trimMarks(s string) string { return strings.Trim(s, "\"“”„«»`'") }
 
-// phrase makes a check of one run, by the words around it.
+// phrase makes a check of one run, by the words around it. Before are the words since
+// the run before.
 func (s *sentence) phrase(g quoted, before, after string) {
 	shown := quotedList(g.phrases)
-	not := negative.get().MatchString(before) || negatedAfter.get().MatchString(after)
 	values := make([]any, len(g.phrases))
 	for i, p := range g.phrases {
 		v, ok := s.template(p)
@@ -102,25 +102,89 @@ func (s *sentence) phrase(g quoted, before, after string) {
 		}
 		values[i] = v
 	}
-	switch {
-	case inputWords.get().MatchString(before):
+	if inputWords.get().MatchString(before) {
 		s.refuse(delta.DataIntegration, "%s marks the input", shown)
+		return
+	}
+	st := stanceOn(masked(s.text), g.start, g.end)
+	if len(st.before) < len(before) {
+		before = st.before
+	}
+	if reason := s.vague(&st, after, shown); reason != "" {
+		s.refuse(delta.Inclusion, "%s", reason)
+		return
+	}
+	switch {
 	case startVerbs.get().MatchString(before):
-		s.affix("starts", "begin", startVerbs.get().FindStringIndex(before)[0], before, values, shown, not)
+		s.affix("starts", "begin", startVerbs.get().FindStringIndex(before)[0], before, values, shown, st.not)
 	case endVerbs.get().MatchString(before):
-		s.affix("ends", "end", endVerbs.get().FindStringIndex(before)[0], before, values, shown, not)
-	case not:
+		s.affix("ends", "end", endVerbs.get().FindStringIndex(before)[0], before, values, shown, st.not)
+	case st.not && jsonKeys.get().MatchString(before) && jsonWord.get().MatchString(s.text):
+		s.refuse(delta.Exclusion, "the rules have no check for a key that must not be there (%s)", shown)
+	case st.not:
 		s.draft(delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", "type", "not-icontains-any", "value", values)
 	case orderWords.get().MatchString(s.text) && len(values) > 1:
 		s.draft(delta.WorkflowDescription, "order_of_"+Slug(g.phrases[0]), "The output has, in this order, "+shown+".", "type", "in-order", "value", values, "ignoreCase", true)
-	case exampleWords.get().MatchString(before):
-		s.refuse(delta.Inclusion, "%s is an example or a choice, not a demand", shown)
 	case includeVerbs.get().MatchString(before) || neededAfter.get().MatchString(after):
 		s.include(g, values, shown)
 	default:
 		s.refuse(delta.OtherCategory, "it quotes %s, and does not say what to do with it", shown)
 	}
 }
+
+// subjectOnly is what stands before a phrase that is the subject of its clause.
+var (
+	subjectOnly = pattern(`(?i)^\W*(?:(?:always|the|a|any|in (?:the|your) [a-z]+|words?|phrases?|terms?|expressions?|sentences?|texts?|names?|and|or|but|also)\b\W*)*$`)
+	beOmitted   = pattern(`(?i)^[\s,]*(?:(?:must|should|has to|have to|needs? to|is to|are to) be (?:avoided|omitted|excluded|left out|removed)|(?:must|should|is|are) (?:never|forbidden|banned|prohibited))`)
+	onlyFor     = pattern(`(?i)^\W*(?:for|to (?:indicate|mark|denote|show|signal)|as (?:a |the )?(?:placeholder|default|value|separator|marker)|in (?:place|case)|where|wherever|between)\b`)
+	nowhere     = pattern(`(?i)^\W*(?:nowhere|never|(?:in|under|at|to|on|by) no)\b`)
+	outputDoes  = pattern(`(?i)^\W*(?:the|your|every|each|all|any)\s+(?:answers?|response|responses|reply|replies|outputs?|messages?|e-?mails?|letters?|story|report)\s+(?:always\s+)?[a-z]+s?\b`)
+)
+
+// vague says why the words around a phrase do not tell plainly whether the output has it;
+// "" if they do. A phrase that is the subject has its verb behind it, and the stance is set
+// by it.
+func (s *sentence) vague(st *stance, after, shown string) string {
+	if subjectOnly.get().MatchString(st.before) && st.unread == "" && hasVerb(st.after) {
+		nots, omits := negations(st.after)
+		forbidden := negatedAfter.get().MatchString(st.after) || beOmitted.get().MatchString(st.after)
+		switch n := nots + len(omits); {
+		case n == 1 && forbidden && !oftenWords.get().MatchString(st.after):
+			st.not = true
+			return ""
+		case n > 0, permission(st.after) != "", oftenWords.get().MatchString(st.after) && !onceAtLeast.get().MatchString(st.after), degreeWords.get().MatchString(onceAtLeast.get().ReplaceAllString(st.after, "")) && !neededAfter.get().MatchString(st.after):
+			return needsModel(st.after)
+		case neededAfter.get().MatchString(st.after):
+			return ""
+		}
+	}
+	clause := st.before + " " + st.after
+	wanted := demand.get().MatchString(st.before) || modalWords.get().MatchString(st.before) || outputDoes.get().MatchString(st.before)
+	example := giveExample.get().MatchString(st.before) || endExample.get().MatchString(after)
+	switch {
+	case !st.not && st.unread == "" && st.choice():
+		return shown + " is one of several things to choose from: a model is needed (--model)"
+	case !st.not && (example || st.allows && exampleWords.get().MatchString(st.before)):
+		return shown + " is an example or a choice, not a demand"
+	case st.unread != "":
+		return needsModel(st.unread)
+	case oftenWords.get().MatchString(clause) && !onceAtLeast.get().MatchString(clause), nowhere.get().MatchString(st.after):
+		return needsModel(strings.TrimSpace(clause))
+	case st.not && !st.forbiddenPlainly():
+		return needsModel(strings.TrimSpace(clause))
+	case st.not:
+		return ""
+	case onlyFor.get().MatchString(st.after):
+		return "it asks for " + shown + " only sometimes: a model is needed (--model)"
+	case describing.get().MatchString(st.before) && !modalWords.get().MatchString(st.before), !wanted && includeVerbs.get().MatchString(st.before):
+		return "it describes " + shown + ", and does not plainly demand it: a model is needed (--model)"
+	}
+	return ""
+}
+
+func hasVerb(after string) bool { return subjectVerb.get().MatchString(after) }
+
+var subjectVerb = pattern(`(?i)^\W*(?:must|should|has|have|needs?|may|can|could|might|is|are|shall|will|cannot|never|does|do|appears?|occurs?|ought)\b`)
 
 func (s *sentence) include(g quoted, values []any, shown string) {
 	kind, verb := "icontains-all", "says "
@@ -177,15 +241,22 @@ func quotedList(phrases []string) string {
 // unquoted makes checks that need no quotation marks: a variable that must occur,
 // characters with names, and the ends of outputs.
 func (s *sentence) unquoted() {
-	if m := includeVariable.get().FindStringSubmatch(s.text); m != nil && !negative.get().MatchString(s.text[:strings.Index(s.text, m[0])]) {
-		if v, ok := s.template(m[1]); ok {
-			s.draft(delta.DataIntegration, "includes_"+Slug(m[1]), "The output says what "+m[1]+" is.", "type", "icontains", "value", v)
+	if at := includeVariable.get().FindStringSubmatchIndex(s.text); at != nil {
+		m := s.text[at[2]:at[3]]
+		st := stanceOn(s.text, at[2], at[3])
+		if v, ok := s.template(m); ok && !st.not && st.unread == "" && !oftenWords.get().MatchString(st.before+st.after) {
+			s.draft(delta.DataIntegration, "includes_"+Slug(m), "The output says what "+m+" is.", "type", "icontains", "value", v)
 		}
 	}
-	if m := endsInQuestion.get().FindString(s.text); m != "" && len(s.drafts) == 0 {
-		if negative.get().MatchString(s.text) {
+	if at := endsInQuestion.get().FindStringIndex(s.text); at != nil && len(s.drafts) == 0 {
+		switch st := stanceOn(s.text, at[0], at[1]); {
+		case st.unread != "":
+			s.refuse(delta.ResponseFormat, "%s", needsModel(st.unread))
+		case st.not && !st.forbiddenPlainly():
+			s.refuse(delta.ResponseFormat, "%s", needsModel(strings.TrimSpace(s.text)))
+		case st.not:
 			s.draft(delta.Exclusion, "not_ends_with_question", "The output does not end with a question.", "type", "not-regex", "value", `\?["'”’)*_\s]*$`)
-		} else {
+		default:
 			s.draft(delta.ResponseFormat, "ends_with_question", "The output ends with a question.", "type", "regex", "value", `\?["'”’)*_\s]*$`)
 		}
 	}

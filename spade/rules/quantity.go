@@ -102,17 +102,17 @@ var (
 )
 
 // quantities finds the required counts. Text that matches one pattern is hidden from
-// the next ones.
+// the next ones, and from the rules of formats.
 func (s *sentence) quantities() {
-	rest := s.text
 	for _, p := range []struct {
 		re   *lazyPattern
 		read func(m []string) (bound, string, bool)
+		bare bool // the number has no words that say how it bounds
 	}{
-		{rangePattern, readRange}, {orMorePattern, readOrMore}, {afterPattern, readAfter}, {boundPattern, readBound}, {hyphenPattern, readHyphen}, {barePattern, readBare},
+		{rangePattern, readRange, false}, {orMorePattern, readOrMore, false}, {afterPattern, readAfter, false}, {boundPattern, readBound, false}, {hyphenPattern, readHyphen, true}, {barePattern, readBare, true},
 	} {
 		for {
-			at := p.re.get().FindStringSubmatchIndex(rest)
+			at := p.re.get().FindStringSubmatchIndex(s.plain)
 			if at == nil {
 				break
 			}
@@ -121,17 +121,25 @@ func (s *sentence) quantities() {
 				if at[i] < 0 {
 					m = append(m, "")
 				} else {
-					m = append(m, rest[at[i]:at[i+1]])
+					m = append(m, s.plain[at[i]:at[i+1]])
 				}
 			}
 			if b, unit, ok := p.read(m); ok {
-				s.quantity(b, unit, rest[:at[0]], m[0])
+				a := &amount{bound: b, unit: unit, words: m[0], start: at[0], end: at[1], compared: p.re == boundPattern, bare: p.bare}
+				if p.bare {
+					a.start = at[2]
+				}
+				if s.reads(a) {
+					s.quantity(a.bound, unit, s.plain[:at[0]], m[0])
+				}
 			}
-			rest = rest[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + rest[at[1]:]
+			s.plain = s.plain[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + s.plain[at[1]:]
 		}
 	}
-	if m := unknownPattern.get().FindStringSubmatch(rest); m != nil {
-		s.refuse(delta.Quantity, "the rules cannot count %s", m[3])
+	s.alternatives()
+	if m := unknownPattern.get().FindStringSubmatchIndex(s.plain); m != nil {
+		s.refuse(delta.Quantity, "the rules cannot count %s", s.plain[m[6]:m[7]])
+		s.plain = s.plain[:m[0]] + strings.Repeat("\x00", m[1]-m[0]) + s.plain[m[1]:]
 	}
 }
 
@@ -277,6 +285,7 @@ func (s *sentence) quantity(b bound, unit, before, words string) {
 		name += "_" + scopeName(scope)
 		text += " in " + scopeText(scope)
 	}
+	s.counts = append(s.counts, count{b, kind.name, scope, len(s.drafts)})
 	s.draft(delta.Quantity, name, "The output has "+text+".", pairs...)
 }
 

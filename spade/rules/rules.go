@@ -97,10 +97,12 @@ type draft struct {
 type sentence struct {
 	text    string
 	lower   string
+	plain   string // text, with NUL in place of what a rule has read
 	prompt  string
 	tongue  *tongue // nil for English, and for what the rules do not read
 	unread  string  // what the rules do not read of its language
 	drafts  []draft
+	counts  []count  // the quantities among the drafts
 	refused []string // reasons
 	hint    string   // category of what was refused
 }
@@ -179,6 +181,7 @@ func (s *sentence) sometimes(d proviso.Delta) string {
 
 // read makes the drafts of a sentence.
 func (s *sentence) read() {
+	s.plain = masked(s.text)
 	if s.tongue != nil {
 		s.foreign()
 		return

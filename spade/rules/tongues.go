@@ -42,6 +42,12 @@ func german() *tongue {
 		never: "weder|noch|kein|keine|keinen|keinem|keiner|nicht|nie|niemals|ohne|vermeide|vermeiden|verzichte auf|unterlasse", begin: "beginn|fang|starte|anfang", end: "ende mit|ende deine|endet mit|enden mit|beende|schließe|schließ|am ende",
 		include: "erwähne|nenne|verwende|benutze|sage|sag|schreibe|schreib|füge|enthält|enthalten|enthalte|muss", part: "titel|überschrift|betreff|betreffzeile|einleitung|zusammenfassung|frage|beschreibung",
 		only: "wenn|falls|sofern|gegebenenfalls|bei bedarf", each: "jede|jeder|jedes|jeden|jedem|pro|je",
+		double: twists{
+			omit:   `ohne|vergiss|vergessen|vergesst|versäume|versäumen|weglassen|lass|lasse|auslassen|unterlassen|verzichte|verzichten|verzichte auf|vermeide|vermeiden|streiche|entferne|entfernen|fehlen|fehlt|scheue|unterlasse|überspringe|überspringen`,
+			weaken: `außer|ausser|abgesehen von|mit Ausnahme|bis auf|anderes als|anderes|statt|anstatt|anstelle|z\. ?B\.|zum Beispiel|beispielsweise|etwa so|einmal|zweimal|dreimal|\d+ ?mal|mal|oft|häufig|manchmal|meist|meistens|üblicherweise|heißt|heisst|genannt|brauchst|brauchen|brauchst du|musst du nicht|muss nicht|unten|obigen|folgenden|lieber|länger als|sondern`,
+			allow:  `darf|darfst|dürfen|kann|kannst|können|könnte|erlaubt|möglich|in Ordnung|optional|gern|gerne`,
+			write:  `verwend|benutz|sag|schreib|erwähn|nenn|antwort|füg|enthalt|enthält|gib|nutz|setz|kein|vermeid`,
+		},
 	}
 }
 
@@ -58,6 +64,12 @@ func french() *tongue {
 		never: "ni|ne|n'utilise|n'utilisez|n'écris|n'écrivez|n'emploie|n'employez|n'inclus|n'incluez|jamais|pas de|pas d'|aucun|aucune|sans|évite|évitez|interdit", begin: "commence|débute", end: "termine|finis|conclus|achève",
 		include: "inclus|mentionne|cite|utilise|emploie|dis|dites|écris|écrivez|ajoute|contien|doit|nomme", part: "titre|objet|introduction|résumé|sous-titre|en-tête|description",
 		only: "si|lorsque|quand|le cas échéant|s'il|s'ils", each: "chaque|chacun|chacune",
+		double: twists{
+			omit:   `sans|oublie|oubliez|oublier|omets|omettez|omettre|évite|évitez|éviter|supprime|supprimez|supprimer|saute|sautez|manque|manquez|manquer|hésite|hésitez|hésiter|exclus|excluez|enlève|retire`,
+			weaken: `sauf|excepté|à part|hormis|autre que|autre chose|autre chose que|que|au lieu de|plutôt que|par exemple|p\. ex\.|tel que|tels que|telles que|comme|une fois|une seule fois|deux fois|trois fois|\d+ fois|fois|souvent|parfois|généralement|s'appelle|appelé|obligé|nécessaire|obligatoire|besoin|as besoin|ci-dessous|suivants|mais`,
+			allow:  `peux|peut|pouvez|peuvent|pourrait|permis|possible|autorisé|facultatif|n'hésite|n'hésitez|libre`,
+			write:  `utilis|emploi|employ|écri|di[st]|mentionn|cit|répond|ajout|inclu|contien|aucun|mett|mets`,
+		},
 	}
 }
 
@@ -74,6 +86,12 @@ func spanish() *tongue {
 		never: "ni|tampoco|no|nunca|jamás|sin|evita|evite|ningún|ninguna|prohibido", begin: "empieza|empiece|comienza|comience|inicia|inicie", end: "termina|termine|finaliza|finalice|acaba|acabe|concluye|concluya",
 		include: "incluy|menciona|mencione|usa|use|utiliza|utilice|di|diga|escrib|añad|agreg|contien|contener|debe|cita", part: "título|asunto|introducción|resumen|encabezado|descripción",
 		only: "si|cuando|en caso de|si es necesario", each: "cada",
+		double: twists{
+			omit:   `sin|olvides|olvide|olvidar|omitas|omita|omitir|omite|evita|evite|evitar|elimina|elimine|saltes|salte|dejes|deje|deja|falte|faltes|dudes|dude|quita|quite|excluye|excluya`,
+			weaken: `excepto|salvo|aparte de|que no sea|otra cosa|otra cosa que|nada más|nada que|en lugar de|en vez de|por ejemplo|p\. ej\.|como|una vez|una sola vez|dos veces|tres veces|\d+ veces|veces|vez|a menudo|suele|suelen|frecuentemente|se llama|llamado|llamada|hace falta|es necesario|necesario|obligatorio|tienes que|abajo|siguientes|sino|más que`,
+			allow:  `puede|puedes|pueden|podría|permite|permitido|permitida|está bien|posible|opcional`,
+			write:  `us|utili|di|escrib|mencion|cit|respond|añad|agreg|inclu|conten|pon`,
+		},
 	}
 }
 
@@ -89,6 +107,12 @@ func italian() *tongue {
 		joins: "a|e|o", bare: "in|con|di",
 		never: "né|non|mai|senza|evita|evitare|nessun|nessuna", begin: "inizia|comincia", end: "termina|finisci|concludi|chiudi",
 		include: "includi|menziona|usa|utilizza|scrivi|aggiungi|contien|deve|cita", part: "titolo|oggetto|introduzione|riassunto", only: "se|quando|qualora", each: "ogni|ciascun|ciascuna",
+		double: twists{
+			omit:   `senza|dimenticare|dimenticarti|dimentica|omettere|ometti|ometta|evita|evitare|saltare|salta|tralasciare|tralascia|eliminare|elimina|esitare|esita|mancare|togli|togliere|escludi|escludere`,
+			weaken: `eccetto|tranne|salvo|a parte|altro che|altro|invece di|anziché|per esempio|ad esempio|come|una volta|una sola volta|due volte|tre volte|\d+ volte|volte|volta|spesso|di solito|talvolta|si chiama|chiamato|chiamata|necessario|obbligatorio|bisogno|serve|devi per forza|qui sotto|seguenti|bensì|che`,
+			allow:  `può|puoi|possono|potrebbe|permesso|consentito|va bene|possibile|facoltativo`,
+			write:  `us|utilizz|scriv|di|dire|menzion|cit|rispond|aggiung|includ|conten|nessun|mett`,
+		},
 	}
 }
 
@@ -104,6 +128,12 @@ func portuguese() *tongue {
 		joins: "a|e|ou", bare: "em|com|de",
 		never: "nem|não|nunca|jamais|sem|evite|evita|nenhum|nenhuma", begin: "comece|comeca|começa|inicie|inicia", end: "termine|termina|finalize|conclua|acabe",
 		include: "inclua|mencione|use|utilize|diga|escreva|adicione|conter|contém|deve|cite", part: "título|assunto|introdução|resumo", only: "se|quando|caso", each: "cada",
+		double: twists{
+			omit:   `sem|esqueça|esquecer|esqueças|omita|omitir|omitas|evite|evita|evitar|pule|pular|deixe|deixes|elimine|eliminar|hesite|hesitar|falte|faltar|remova|remover|exclua|excluir`,
+			weaken: `exceto|salvo|a não ser|além de|outra coisa|nada além|em vez de|ao invés de|por exemplo|p\. ex\.|como|uma vez|uma única vez|duas vezes|três vezes|\d+ vezes|vezes|vez|frequentemente|muitas vezes|costuma|costumam|chama-se|se chama|chamado|chamada|necessário|obrigatório|precisa|precisas|abaixo|seguintes|senão|que`,
+			allow:  `pode|podes|podem|poderia|permitido|permitida|tudo bem|possível|opcional`,
+			write:  `us|utiliz|escrev|dig|diz|mencion|cit|respond|adicion|inclu|cont|nenhum|coloq`,
+		},
 	}
 }
 
@@ -119,5 +149,11 @@ func dutch() *tongue {
 		joins: "tot|en|of", bare: "in|met|van",
 		never: "noch|geen|niet|nooit|zonder|vermijd", begin: "begin|start", end: "eindig|sluit af|besluit",
 		include: "noem|vermeld|gebruik|zeg|schrijf|voeg|bevat|moet", part: "titel|onderwerp|inleiding|samenvatting", only: "als|wanneer|indien", each: "elke|elk|ieder|iedere|per",
+		double: twists{
+			omit:   `zonder|vergeet|vergeten|weglaten|laat|vermijd|vermijden|verwijder|verwijderen|sla|overslaan|aarzel|mis|ontbreken|ontbreekt|sluit uit`,
+			weaken: `behalve|uitgezonderd|anders dan|iets anders|anders|in plaats van|bijvoorbeeld|bv\.|zoals|een keer|één keer|eenmaal|tweemaal|twee keer|drie keer|\d+ keer|keer|vaak|meestal|soms|heet|genoemd|hoeft|hoef|nodig|verplicht|hieronder|volgende|maar`,
+			allow:  `mag|mogen|kan|kun|kunt|kunnen|toegestaan|mogelijk|optioneel|gerust`,
+			write:  `gebruik|zeg|schrijf|noem|vermeld|antwoord|voeg|bevat|geef|zet|geen`,
+		},
 	}
 }

@@ -17,9 +17,10 @@ const (
 	Implied       // a selected candidate implies it
 	Spare         // not needed, and could be selected as well
 	Crowded       // fails, together with those selected, more good examples than tau allows
+	Dear          // costs, together with those selected, more per output than the budget allows
 )
 
-var fateNames = [...]string{"selected", "unfair", "implied", "spare", "crowded"}
+var fateNames = [...]string{"selected", "unfair", "implied", "spare", "crowded", "dear"}
 
 // String returns the fate as one word.
 func (f Fate) String() string { return fateNames[f] }
@@ -142,6 +143,8 @@ func (s *Selection) accountExcluded(a *Account, j int, hits []int) {
 		a.Fate = Unfair
 	case len(a.By) > 0:
 		a.Fate = Implied
+	case a.Together <= s.Instance.Allow && s.dear(j):
+		a.Fate = Dear
 	case a.Together <= s.Instance.Allow:
 		a.Fate = Spare
 	default:

@@ -37,9 +37,16 @@ type selectionJSON struct {
 	Binds               *bindsJSON    `json:"binds,omitempty"`
 	Pinned              []string      `json:"pinned,omitempty"`
 	Banned              []string      `json:"banned,omitempty"`
+	Cost                *priceJSON    `json:"cost,omitempty"`
 	Undecided           *doubtJSON    `json:"undecided,omitempty"`
 	Unlabeled           int           `json:"unlabeled,omitempty"`
 	Dropped             [][2]string   `json:"dropped_implications,omitempty"`
+}
+
+// priceJSON is what the selection costs per output, in US dollars, where there is a budget.
+type priceJSON struct {
+	USD    *float64 `json:"usd_per_output"`
+	Budget float64  `json:"budget"`
 }
 
 // bindsJSON says which thresholds shape the selection.
@@ -98,6 +105,13 @@ func (s *Selection) JSON(took time.Duration) ([]byte, error) {
 		j.Binds = &bindsJSON{Alpha: b.Alpha, Tau: b.Tau}
 		if b.Cov > 0 {
 			j.Binds.Cov = &b.Cov
+		}
+	}
+	if b := s.Options.Budget; b != nil {
+		j.Cost = &priceJSON{Budget: *b}
+		if s.Found() {
+			usd := s.Spends()
+			j.Cost.USD = &usd
 		}
 	}
 	if w, ok := s.Wider(confidence); ok {

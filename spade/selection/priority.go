@@ -40,6 +40,22 @@ func (o *Options) TakePriorities(list []proviso.Candidate, names []string) {
 	o.Cost = costs
 }
 
+// Known refuses pins, bans and costs for names that no candidate has, so that they can be
+// refused before anything is tried.
+func (o *Options) Known(names []string) error {
+	for _, given := range []struct {
+		list []string
+		text string
+	}{{o.Keep, "%q is pinned, and no candidate has that name%s"}, {o.Ban, "%q is banned, and no candidate has that name%s"}, {slices.Sorted(maps.Keys(o.Cost)), "a cost is given for %q, and no candidate has that name%s"}} {
+		for _, name := range given.list {
+			if !slices.Contains(names, name) {
+				return proviso.Errorf(proviso.Invalid, given.text, name, format.DidYouMean(name, names))
+			}
+		}
+	}
+	return nil
+}
+
 // ban takes the banned candidates out of the matrix and the implications. What follows
 // from implications through a banned candidate is still true.
 func (s *Selection) ban(implications *[]candidate.Implication) error {
@@ -50,7 +66,7 @@ func (s *Selection) ban(implications *[]candidate.Implication) error {
 	for _, name := range o.Ban {
 		switch {
 		case !slices.Contains(m.Names, name):
-			return proviso.Errorf(proviso.Invalid, "%q is banned, which is no candidate%s", name, format.DidYouMean(name, m.Names))
+			return proviso.Errorf(proviso.Invalid, "%q is banned, and no candidate has that name%s", name, format.DidYouMean(name, m.Names))
 		case slices.Contains(o.Keep, name):
 			return proviso.Errorf(proviso.Invalid, "%q is pinned and banned; choose one", name)
 		}

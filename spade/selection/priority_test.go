@@ -14,7 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/spade/selection"
 )
 
-// randomProblem is a small random matrix with implications and priorities.
+// randomProblem is a small random matrix with implications and priorities, and perhaps a
+// budget.
 func randomProblem(r *rand.Rand) (m *matrix.Matrix, implies []candidate.Implication, o selection.Options) {
 	m = &matrix.Matrix{}
 	n := 2 + r.IntN(8)
@@ -42,6 +43,13 @@ func randomProblem(r *rand.Rand) (m *matrix.Matrix, implies []candidate.Implicat
 			o.Cost[name] = 1 + r.IntN(4)
 		}
 	}
+	if r.IntN(3) == 0 {
+		budget := float64(r.IntN(9)) / 1000
+		o.Budget, o.Price = &budget, map[string]float64{}
+		for _, name := range m.Names {
+			o.Price[name] = float64(r.IntN(4)) / 1000
+		}
+	}
 	for range r.IntN(6) {
 		implies = append(implies, candidate.Implication{A: m.Names[r.IntN(len(m.Names))], B: m.Names[r.IntN(len(m.Names))]})
 	}
@@ -55,7 +63,7 @@ func leastObjective(m *matrix.Matrix, implies []candidate.Implication, o selecti
 	good, bad := m.Count()
 	for mask := range 1 << len(m.Names) {
 		has := func(j int) bool { return mask&(1<<j) != 0 }
-		objective, right := 0, true
+		objective, right, mills := 0, true, 0
 		caught, failed := 0, 0
 		for i, e := range m.Examples {
 			fails := false
@@ -77,11 +85,13 @@ func leastObjective(m *matrix.Matrix, implies []candidate.Implication, o selecti
 			})
 			switch {
 			case has(j):
+				mills += int(1000*o.Price[name] + 0.5)
 				objective += max(1, o.Cost[name])
 			case !banned && !implied && o.Method == "sub":
 				objective++
 			}
 		}
+		right = right && (o.Budget == nil || mills <= int(1000**o.Budget+0.5))
 		if right && float64(caught) >= o.Alpha*float64(bad)-1e-9 && float64(failed) <= o.Tau*float64(good)+1e-9 && (!ok || objective < best) {
 			best, ok = objective, true
 		}
@@ -136,8 +146,8 @@ func TestPrioritiesThatAreWrong(t *testing.T) {
 		pin, ban []string
 		want     string
 	}{
-		{pin: []string{"polit"}, want: `"polit" is pinned, which is no candidate (did you mean "polite"?)`},
-		{ban: []string{"sort"}, want: `"sort" is banned, which is no candidate (did you mean "short"?)`},
+		{pin: []string{"polit"}, want: `"polit" is pinned, and no candidate has that name (did you mean "polite"?)`},
+		{ban: []string{"sort"}, want: `"sort" is banned, and no candidate has that name (did you mean "short"?)`},
 		{pin: []string{"short"}, ban: []string{"short"}, want: `"short" is pinned and banned; choose one`},
 		{ban: []string{"short", "polite", "cites", "never", "always"}, want: "every candidate is banned"},
 	} {

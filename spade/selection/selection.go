@@ -31,6 +31,11 @@ type Options struct {
 	DropContradicted bool
 	// Cost is the cost of selecting a candidate, by name; 1 if absent.
 	Cost map[string]int
+	// Budget, if not nil, is what the selected may cost together for each output, in US
+	// dollars, and Price what each costs; 0 if absent. Names that the matrix does not have
+	// are ignored.
+	Budget *float64           `json:",omitempty"`
+	Price  map[string]float64 `json:",omitempty"`
 	// Keep names candidates that are selected in any case.
 	Keep []string
 	// Ban names candidates that are never selected. The selection is that of the others:
@@ -82,6 +87,9 @@ func (o Options) Valid() error {
 	}
 	if c := o.FFRConfidence; c != 0 && !(c > 0.5 && c < 1) {
 		return proviso.Errorf(proviso.Invalid, "the confidence is %v; a number above 0.5 and below 1 is expected", c)
+	}
+	if b := o.Budget; b != nil && !(*b >= 0) {
+		return proviso.Errorf(proviso.Invalid, "the budget is %v; US dollars per output, from 0, are expected", *b)
 	}
 	if ways := []string{Bound, CountFail, Ignore}; !slices.Contains(ways, o.undecided()) {
 		return &proviso.Error{Code: proviso.Invalid, Message: "undecided cells cannot count as " + value.Stringify(o.Undecided), Valid: ways}
@@ -179,11 +187,14 @@ func (s *Selection) instance(implications []candidate.Implication) error {
 	for _, name := range o.Keep {
 		j, ok := index[name]
 		if !ok {
-			return proviso.Errorf(proviso.Invalid, "%q is pinned, which is no candidate%s", name, format.DidYouMean(name, m.Names))
+			return proviso.Errorf(proviso.Invalid, "%q is pinned, and no candidate has that name%s", name, format.DidYouMean(name, m.Names))
 		}
 		in.Keep = append(in.Keep, j)
 	}
 	s.relations()
+	if err := s.limits(); err != nil {
+		return err
+	}
 	return s.costs(index)
 }
 
@@ -220,7 +231,7 @@ func (s *Selection) costs(index map[string]int) error {
 	for name, cost := range s.Options.Cost {
 		j, ok := index[name]
 		if !ok {
-			return proviso.Errorf(proviso.Invalid, "a cost is given for %q, which is no candidate%s", name, format.DidYouMean(name, s.Matrix.Names))
+			return proviso.Errorf(proviso.Invalid, "a cost is given for %q, and no candidate has that name%s", name, format.DidYouMean(name, s.Matrix.Names))
 		}
 		if cost < 1 || cost > solve.MaxCost {
 			return proviso.Errorf(proviso.Invalid, "the cost of %q is %d; a whole number from 1 to %d is expected", name, cost, solve.MaxCost)

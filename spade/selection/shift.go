@@ -219,6 +219,8 @@ func (x *explainer) because(a Account, s *Selection) string {
 		return fmt.Sprintf("it fails %s, %d at most", fails, s.Instance.Allow)
 	case Implied:
 		return "it is implied by " + some(a.By)
+	case Dear:
+		return fmt.Sprintf("with it the selection would cost more than %s per output", format.Dollars(*s.Options.Budget))
 	case Crowded:
 		return fmt.Sprintf("with it the selection would fail %s, %d at most", format.Counted(a.Together, "good output", "good outputs"), s.Instance.Allow)
 	}

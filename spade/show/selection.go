@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/solve"
 	"github.com/proviso-eval/proviso/stats"
@@ -84,10 +85,15 @@ func infeasible(s Selection) []string {
 	if s.Open() {
 		no = fmt.Sprintf("Not known, since %s undecided: no selection is certain to be", report.Plural(s.Doubt.Elsewhere, "cell")+" "+are(s.Doubt.Elsewhere))
 	}
+	also, within, together := "", "tau", "by few enough false failures together"
+	if o.Budget != nil {
+		also, within = fmt.Sprintf(" and %s per output", format.Dollars(*o.Budget)), "tau and the budget"
+		together = "within tau and the budget together"
+	}
 	list := []string{
-		fmt.Sprintf("%s within both thresholds: alpha %v requires %d of %s, tau %v allows %d of %s.",
-			no, o.Alpha, s.Instance.Need, report.Plural(s.Bad, "bad output"), o.Tau, s.Instance.Allow, report.Plural(s.Good, "good output")),
-		fmt.Sprintf("The best within tau catches %d%s.", a.Best, proven),
+		fmt.Sprintf("%s within both thresholds%s: alpha %v requires %d of %s, tau %v allows %d of %s.",
+			no, also, o.Alpha, s.Instance.Need, report.Plural(s.Bad, "bad output"), o.Tau, s.Instance.Allow, report.Plural(s.Good, "good output")),
+		fmt.Sprintf("The best within %s catches %d%s.", within, a.Best, proven),
 	}
 	if pinned, within, err := solve.Check(s.Instance, solve.Coverage, s.Instance.Keep); err == nil && !within && pinned.False > s.Instance.Allow {
 		list = append(list, fmt.Sprintf("What is pinned fails %s alone.", report.Plural(pinned.False, "good output")))
@@ -96,10 +102,13 @@ func infeasible(s Selection) []string {
 	case len(s.Uncaught) > 0:
 		list = append(list, fmt.Sprintf("No candidate that is within tau by itself catches %s: %s.", report.Plural(len(s.Uncaught), "bad output"), Names(s.Uncaught, MaxNames)))
 	default:
-		list = append(list, "Every bad output is caught by some candidate, but not by few enough false failures together.")
+		list = append(list, "Every bad output is caught by some candidate, but not "+together+".")
 	}
 	if s.Open() {
 		return append(list, "Decide more cells with spade matrix, or set how undecided cells count with --undecided.")
+	}
+	if o.Budget != nil {
+		return append(list, "Raise the budget, lower alpha, raise tau, or propose candidates for what is not caught.")
 	}
 	return append(list, "Lower alpha, raise tau, or propose candidates for what is not caught.")
 }
@@ -150,6 +159,9 @@ func measures(s Selection) []number {
 	}
 	if s.Doubt.Cells > 0 && o.Method != "none" {
 		list = append(list, number{"undecided", undecidedText(s)})
+	}
+	if o.Budget != nil {
+		list = append(list, number{"cost", fmt.Sprintf("%s per output; at most %s allowed (budget)", format.Dollars(s.Spends()), format.Dollars(*o.Budget))})
 	}
 	objective := fmt.Sprintf("%d: %d selected", a.Objective, len(a.Selected))
 	if len(o.Cost) > 0 {
@@ -216,6 +228,7 @@ var fates = []struct {
 	{selection.Implied, "Implied by what is selected"},
 	{selection.Spare, "Not needed: could be added within tau"},
 	{selection.Crowded, "Would break tau together with what is selected"},
+	{selection.Dear, "Would break the budget together with what is selected"},
 	{selection.Unfair, "Own false failures are above tau"},
 }
 
@@ -235,6 +248,8 @@ func whyOut(s Selection, a *selection.Account) string {
 		if a.Together > s.Answer.False {
 			text += fmt.Sprintf("; together %d", a.Together)
 		}
+	case selection.Dear:
+		text += fmt.Sprintf("; %s per output, together %s", format.Dollars(s.Options.Price[a.Name]), format.Dollars(s.Spends()+s.Options.Price[a.Name]))
 	case selection.Crowded:
 		text += fmt.Sprintf("; together %d, %d allowed", a.Together, s.Instance.Allow)
 	}

@@ -99,10 +99,11 @@ func (c *combiner) visit(k, cost int, caught, failed, scratch []uint64, covered,
 			c.exceeded = true
 			return
 		}
-		if nf > c.allow {
+		c.chosen = append(c.chosen, c.ids[k])
+		if nf > c.allow || !c.in.affordable(c.chosen) {
+			c.chosen = c.chosen[:len(c.chosen)-1]
 			continue
 		}
-		c.chosen = append(c.chosen, c.ids[k])
 		c.visit(k+1, cost-own, nb, ng, scratch[2*words:], nc, nf)
 		c.chosen = c.chosen[:len(c.chosen)-1]
 	}

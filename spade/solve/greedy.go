@@ -23,7 +23,7 @@ func (s *set) cover(free []int, price float64) bool {
 				continue
 			}
 			more := s.more(k)
-			if s.failed+more > s.m.allow {
+			if s.failed+more > s.m.allow || !s.affords(k) {
 				continue
 			}
 			burden := 1 + float64(price*float64(more))
@@ -168,7 +168,7 @@ func (s *set) dearest(free []int) {
 				continue
 			}
 			if p := s.price(k); p < 0 && len(s.m.succ[k]) > 0 {
-				if more := s.more(k); s.failed+more <= s.m.allow {
+				if more := s.more(k); s.failed+more <= s.m.allow && s.affords(k) {
 					offers = append(offers, offer{k, float64(-p) / float64(1+more)})
 				}
 			}

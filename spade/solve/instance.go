@@ -16,6 +16,7 @@ type Instance struct {
 	Need    int      // how many bad examples a selection must catch
 	Allow   int      // how many good examples it may fail
 	Keep    []int    // candidates that every selection has
+	Limits  []Limit  // bounds on sums over a selection; nil for none
 }
 
 // Limits of an instance.
@@ -79,7 +80,7 @@ func (in *Instance) check() error {
 			return fmt.Errorf("implication %d → %d, of %d candidates", p[0], p[1], m)
 		}
 	}
-	return nil
+	return in.checkLimits()
 }
 
 func (in *Instance) cost(j int) int {
@@ -89,8 +90,8 @@ func (in *Instance) cost(j int) int {
 	return in.Cost[j]
 }
 
-// eligible reports which candidates do not exceed the limit of false failures by
-// themselves.
+// eligible reports which candidates do not exceed the limit of false failures, or another
+// limit, by themselves.
 func (in *Instance) eligible() func(int) bool {
 	return func(j int) bool {
 		failed := 0
@@ -99,7 +100,7 @@ func (in *Instance) eligible() func(int) bool {
 				failed++
 			}
 		}
-		return failed <= in.Allow
+		return failed <= in.Allow && in.affordable([]int{j})
 	}
 }
 
@@ -124,11 +125,12 @@ type Worth struct {
 	// selected one.
 	LeftOver []int
 	// Addable are those of LeftOver that could be selected as well within the
-	// limit of false failures.
+	// limit of false failures and the other limits.
 	Addable []int
 }
 
-// Check measures a selection and reports whether it is within both thresholds.
+// Check measures a selection and reports whether it is within both thresholds and all
+// limits.
 func Check(in *Instance, method Method, selected []int) (w Worth, within bool, err error) {
 	if err := in.check(); err != nil {
 		return Worth{}, false, err
@@ -141,7 +143,7 @@ func Check(in *Instance, method Method, selected []int) (w Worth, within bool, e
 		}
 	}
 	w = in.worth(method, selected)
-	return w, w.Covered >= in.Need && w.False <= in.Allow, nil
+	return w, w.Covered >= in.Need && w.False <= in.Allow && in.affordable(selected), nil
 }
 
 func (in *Instance) worth(method Method, selected []int) Worth {
@@ -179,7 +181,7 @@ func (in *Instance) worth(method Method, selected []int) Worth {
 				more++
 			}
 		}
-		if w.False+more <= in.Allow {
+		if w.False+more <= in.Allow && in.affordable(append(slices.Clone(selected), j)) {
 			w.Addable = append(w.Addable, j)
 		}
 	}

@@ -49,6 +49,7 @@ func (r *relaxation) open(fix []int8, at *set) {
 		l.price[k] = float64(r.w.cost * int64(m.in.cost(m.ids[k])))
 		l.node[k] = -1
 	}
+	r.limits.open(at)
 	r.openRows(fix, at)
 	if m.method == Subsumption {
 		r.openImplied(fix, at)

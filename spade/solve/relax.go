@@ -2,10 +2,10 @@ package solve
 
 import "math"
 
-// relaxation is the Lagrangian dual of a model. Three kinds of constraints are priced:
+// relaxation is the Lagrangian dual of a model. These constraints are priced:
 // a selected candidate fails its good rows (lam, one price per cell), a caught bad row
 // has a selected candidate (mu, one per row), and an implied candidate has a selected
-// one that implies it (nu). For any prices of 0 or more the minimum of the rest is a
+// one that implies it (nu), and the limits are kept (limits). For any prices of 0 or more the minimum of the rest is a
 // lower bound. It decomposes into fractional knapsacks over rows and single choices
 // over candidates.
 //
@@ -19,6 +19,7 @@ type relaxation struct {
 	mu  []float64 // by row of m.bad
 	nu  []float64 // by candidate of the instance
 
+	limits         rates
 	live           // what the fixed candidates leave open
 	x, z, u, s     []float64
 	red            []float64 // by position: what selecting it adds to the bound
@@ -41,6 +42,7 @@ func newRelaxation(m *model, w weights) *relaxation {
 	for j := range r.nu {
 		r.nu[j] = float64(w.left) / 2
 	}
+	r.limits = newRates(m)
 	r.price, r.node = make([]float64, n), make([]int32, n)
 	return r
 }
@@ -51,7 +53,7 @@ func (r *relaxation) bound() float64 {
 	for _, k := range l.free {
 		r.red[k] = l.price[k]
 	}
-	v := l.base + r.goodRows() + r.badRows()
+	v := l.base + r.goodRows() + r.badRows() + r.limits.charge(l.free, r.red)
 	for i := range l.implied {
 		nu := r.nu[l.implied[i]]
 		for _, k := range l.impCand[l.impStart[i]:l.impStart[i+1]] {
@@ -178,6 +180,7 @@ func (r *relaxation) step(target, v, theta float64) {
 		norm += float64(d * d)
 	}
 	r.work += int64(len(l.cell) + len(l.badCand) + len(l.impCand))
+	norm += r.limits.directions(l.free, r.x)
 	if norm < 1e-12 {
 		return
 	}
@@ -221,6 +224,7 @@ func (r *relaxation) move(t float64) {
 			*p = math.Min(most, positive(*p+float64(t*d)))
 		}
 	}
+	r.limits.move(t)
 	r.work += int64(len(r.dlam))
 }
 
@@ -248,6 +252,7 @@ func (r *relaxation) ascend(steps int, theta, aim, enough float64) float64 {
 			clear(r.dlam)
 			clear(r.dmu)
 			clear(r.dnu)
+			clear(r.limits.d)
 		}
 		for _, k := range r.free {
 			r.mean[k] = float64(0.93*r.mean[k]) + float64(0.07*r.x[k])
@@ -269,6 +274,7 @@ func (r *relaxation) keep() {
 	for i, j := range l.implied {
 		r.keepN[i] = r.nu[j]
 	}
+	copy(r.limits.keep, r.limits.rho)
 	copy(r.keepRed, r.red)
 }
 
@@ -283,5 +289,6 @@ func (r *relaxation) restore() {
 	for i, j := range l.implied {
 		r.nu[j] = r.keepN[i]
 	}
+	copy(r.limits.rho, r.limits.keep)
 	copy(r.red, r.keepRed)
 }

@@ -11,13 +11,14 @@ type set struct {
 	failed  int     // good examples
 	caught  int     // bad examples
 	value   int64   // by w
+	spent   []int64 // by limit of the instance
 	work    int64
 }
 
 func newSet(m *model, w weights) *set {
 	s := &set{
 		m: m, w: w, in: make([]bool, len(m.ids)), good: make([]int32, m.good.len()), bad: make([]int32, m.bad.len()),
-		implied: make([]int32, len(m.in.Fails)),
+		implied: make([]int32, len(m.in.Fails)), spent: make([]int64, len(m.in.Limits)),
 	}
 	_, bad := m.in.Count()
 	s.value = w.bad * int64(bad)
@@ -87,11 +88,12 @@ func (s *set) delta(k int) int64 {
 	return d
 }
 
-func (s *set) fits(k int) bool { return s.failed+s.more(k) <= s.m.allow }
+func (s *set) fits(k int) bool { return s.affords(k) && s.failed+s.more(k) <= s.m.allow }
 
 func (s *set) add(k int) {
 	s.value += s.delta(k)
 	s.in[k] = true
+	s.spend(k, 1)
 	for _, r := range s.m.good.of[k] {
 		if s.good[r] == 0 {
 			s.failed += int(s.m.good.weight[r])
@@ -112,6 +114,7 @@ func (s *set) add(k int) {
 
 func (s *set) drop(k int) {
 	s.in[k] = false
+	s.spend(k, -1)
 	for _, b := range s.m.succ[k] {
 		s.implied[b]--
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // random is a small instance with all special cases: useless and broken candidates,
-// equal ones, cycles of implications, costs, unreachable thresholds, kept candidates.
+// equal ones, cycles of implications, costs, unreachable thresholds, kept candidates,
+// and limits.
 func random(seed uint64) *solve.Instance {
 	r := rand.New(rand.NewPCG(seed, 1))
 	m, n := 1+r.IntN(9), 1+r.IntN(14)
@@ -49,6 +50,16 @@ func random(seed uint64) *solve.Instance {
 			in.Keep = append(in.Keep, r.IntN(m))
 		}
 	}
+	if r.IntN(3) == 0 {
+		for range 1 + r.IntN(2) {
+			l := solve.Limit{Price: make([]int64, m)}
+			for j := range l.Price {
+				l.Price[j] = []int64{0, 1, 5, 1_000_003, 7_777_777}[r.IntN(5)]
+			}
+			l.Most = r.Int64N(1 + []int64{6, 20_000_000}[r.IntN(2)])
+			in.Limits = append(in.Limits, l)
+		}
+	}
 	return in
 }
 
@@ -78,6 +89,20 @@ func lower(a, b []int) bool {
 	return len(a) > len(b)
 }
 
+// affordable reports whether a selection is within all limits.
+func affordable(in *solve.Instance, sel []int) bool {
+	for _, l := range in.Limits {
+		sum := int64(0)
+		for _, j := range sel {
+			sum += l.Price[j]
+		}
+		if sum > l.Most {
+			return false
+		}
+	}
+	return true
+}
+
 func brute(t *testing.T, in *solve.Instance, method solve.Method) (best solve.Worth, found bool, most int) {
 	t.Helper()
 	for mask := range 1 << len(in.Fails) {
@@ -89,10 +114,13 @@ func brute(t *testing.T, in *solve.Instance, method solve.Method) (best solve.Wo
 		if err != nil {
 			t.Fatal(err)
 		}
+		if want := w.Covered >= in.Need && w.False <= in.Allow && affordable(in, sel); within != want {
+			t.Fatalf("Check says of %v that within is %v", sel, within)
+		}
 		if slices.ContainsFunc(in.Keep, func(j int) bool { return mask&(1<<j) == 0 }) {
 			continue
 		}
-		if w.False <= in.Allow {
+		if w.False <= in.Allow && affordable(in, sel) {
 			most = max(most, w.Covered)
 		}
 		if within && (!found || better(method, w, best)) {
@@ -171,5 +199,43 @@ func TestWorkIsLimited(t *testing.T) {
 				t.Errorf("%v after %d steps: %d ≥ %d, but the best is %d", method, limit, a.Objective, a.LowerBound, full.Objective)
 			}
 		}
+	}
+}
+
+// TestALimitIsProvenOnALargerMatrix checks that the relaxation prices the limits: without
+// that, the proof takes fifty times as many steps.
+func TestALimitIsProvenOnALargerMatrix(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(9, 1))
+	const m, n = 60, 120
+	in := &solve.Instance{Good: make([]bool, n), Fails: make([][]int, m)}
+	for i := range in.Good {
+		in.Good[i] = i%2 == 0
+	}
+	l := solve.Limit{Price: make([]int64, m)}
+	for j := range in.Fails {
+		p := 0.05
+		if j%2 == 0 {
+			l.Price[j], p = 100_000+r.Int64N(900_000), 0.25
+		}
+		for i := range n {
+			if !in.Good[i] && r.Float64() < p || r.Float64() < p/10 {
+				in.Fails[j] = append(in.Fails[j], i)
+			}
+		}
+	}
+	in.Need, in.Allow = solve.Thresholds(n/2, n/2, 0.8, 0.2)
+	free, err := solve.Solve(context.Background(), in, solve.Coverage, solve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Most = l.Taken(free.Selected) / 4
+	in.Limits = []solve.Limit{l}
+	a, err := solve.Solve(context.Background(), in, solve.Coverage, solve.Options{Work: 200_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Status != solve.Optimal || a.LowerBound != a.Objective || l.Taken(a.Selected) > l.Most || a.Objective <= free.Objective {
+		t.Errorf("%v after %d steps: %v for %d of %d, and %v without the limit", a.Status, a.Work, a.Selected, l.Taken(a.Selected), l.Most, free.Selected)
 	}
 }

@@ -114,7 +114,7 @@ func (r *trialReader) exported(entries []exported.Entry) {
 	r.n += len(entries)
 	r.Mistakes = append(r.Mistakes, mistakes...)
 	for _, o := range list {
-		t := Trial{ID: o.ID, Label: o.Label, Output: o.Value, Prompt: o.Prompt, HasPrompt: o.Prompt != "", Vars: o.Vars}
+		t := Trial{ID: o.ID, Label: o.Label, Output: o.Value, Prompt: o.Prompt, HasPrompt: o.Prompt != "", Vars: o.Vars, CaseID: o.ID, Thumb: o.Thumb, Version: o.Version}
 		if r.ended = !r.each(t); r.ended {
 			return
 		}

@@ -64,6 +64,24 @@ func ParseLabel(text string) (string, error) {
 	return "0", nil
 }
 
+// thumbWords are what stands for a thumb, beside the words of a label.
+var thumbWords = []string{"up", "down"}
+
+// parseThumb turns the thumb of a user into a label.
+func parseThumb(text string) (string, error) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "up", "👍":
+		return "1", nil
+	case "down", "-1", "👎":
+		return "0", nil
+	}
+	label, err := ParseLabel(text)
+	if err != nil {
+		return "", errors.New("the thumb is " + value.Stringify(text) + "; up or down is expected")
+	}
+	return label, nil
+}
+
 // Contradiction is one output to one input that is labelled good under some ids and bad
 // under others.
 type Contradiction struct{ Good, Bad []string }

@@ -24,6 +24,8 @@ import (
 type Trial struct {
 	ID        string
 	Label     string // 1, 0, or "" without a label
+	Thumb     bool   // the label is the thumb of a user, which is weaker than that of a person who labels
+	Version   string // of the agent or the prompt that answered; "" if unknown
 	Output    any    // a text, or a structure
 	Prompt    string
 	HasPrompt bool
@@ -100,12 +102,13 @@ func Labelled(trials iter.Seq2[Trial, error], entries []Entry) iter.Seq2[Trial, 
 var (
 	outputKeys = []string{"output", "response", "answer", "completion"}
 	LabelKeys  = []string{"label", "human", "verdict"}
-	ownKeys    = []string{"id", "label", "human", "verdict", "output", "response", "answer", "completion", "prompt", "model", "provider", "note"}
+	ownKeys    = []string{"id", "label", "human", "verdict", "output", "response", "answer", "completion", "prompt", "model", "provider", "note", "thumb"}
 )
 
 // Read reads outputs from JSON, JSON Lines or CSV: an
 // output (output, response, answer or completion), and optionally an id, a label (1,
-// good, pass or true; 0, bad, fail or false), the prompt, and vars; in CSV every other
+// good, pass or true; 0, bad, fail or false) or the thumb of a user (up or down), the
+// prompt, and vars; in CSV every other
 // column is a variable. Files of other tools ([exported.Kinds]) are recognised by their
 // content. It reports all mistakes with their lines; if there are any, it
 // returns no trials.
@@ -165,6 +168,9 @@ func scanTrials(file string, in io.Reader, note func(string), each func(Trial) b
 	if r.Mistakes.Err() == nil && r.n == 0 && !r.ended {
 		r.Mistake(0, "", "there is no output in it")
 	}
+	if r.thumb > 0 && note != nil {
+		note(fmt.Sprintf("the labels of %s are thumbs of users, who do not say what they judge", format.Counted(r.thumb, "output", "outputs")))
+	}
 	return r.Mistakes
 }
 
@@ -174,6 +180,7 @@ type trialReader struct {
 	each  func(Trial) bool
 	note  func(string)   // may be nil
 	n     int            // trials so far
+	thumb int            // of them, those whose label is a thumb
 	ended bool           // the caller wants no more
 	lines map[string]int // of ids
 	// lineOf finds the line of an entry of a JSON document, which takes time; nil if
@@ -279,9 +286,22 @@ func (r *trialReader) csv(in io.Reader) {
 				vars.Set(name, rec.Fields[i])
 			}
 		}
-		r.add(rec.Line, o, vars, func(_, nearest, format string, args ...any) { r.Mistake(rec.Line, nearest, format, args...) })
+		r.add(rec.Line, o, vars, func(key, nearest, format string, args ...any) {
+			r.Mistake(rec.Line, nearest, "column "+key+": "+format, args...)
+		})
 		return !r.ended
 	})
+}
+
+// HoldsOutputs reports whether the header of a CSV file names a column of outputs beside
+// others.
+func HoldsOutputs(data []byte) bool {
+	for rec, err := range document.ReadCSV(bytes.NewReader(data), document.CSVOptions{NoHeader: true}) {
+		return err == nil && len(rec.Fields) > 1 && slices.ContainsFunc(rec.Fields, func(n string) bool {
+			return slices.Contains(outputKeys, strings.ToLower(strings.TrimSpace(n)))
+		})
+	}
+	return false
 }
 
 // add reads one trial; wrongLabel adds a mistake at the label under a key.
@@ -322,6 +342,16 @@ func (r *trialReader) add(line int, o, vars *value.Object, wrongLabel func(key, 
 			}
 		}
 	}
+	if v := o.At("thumb"); v != nil && v != "" && t.Label == "" {
+		var err error
+		if t.Label, err = parseThumb(value.ToString(v)); err != nil {
+			wrongLabel("thumb", document.Nearest(value.ToString(v), thumbWords), "%v", err)
+			wrong = true
+		}
+		t.Thumb = true
+		r.thumb++
+	}
+	t.Version = strings.Clone(o.Text("version"))
 	if !wrong {
 		r.ended = !r.each(t)
 	}

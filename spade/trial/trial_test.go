@@ -1,6 +1,9 @@
 package trial_test
 
 import (
+	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +22,7 @@ func TestSlips(t *testing.T) {
 		{"t.jsonl", "{\"output\":\"x\",\"labels\":[\"red\"]}\n", "", ""},
 		{"t.csv", "output,lable\nx,good\n", `t.csv:1: no column is called "lable", and it holds labels`, "label"},
 		{"t.csv", "output,lable\nx,red\n", "", ""},
-		{"t.csv", "output,label\nx,godo\n", `t.csv:2: the label is "godo"`, "good"},
+		{"t.csv", "output,label\nx,godo\n", `t.csv:2: column label: the label is "godo"`, "good"},
 	} {
 		_, mistakes := trial.Read(x.file, []byte(x.text))
 		got, nearest := "", ""
@@ -62,4 +65,24 @@ func FuzzReadTrials(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestThumbs(t *testing.T) {
+	t.Parallel()
+	text := "id,label,thumb,output\na,good,down,A\nb,,up,B\nc,,-1,C\nd,,,D\n"
+	var notes []string
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
+	var got []string
+	for one, err := range trial.Noted("outputs.csv", open, func(note string) { notes = append(notes, note) }) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %q %v", one.ID, one.Label, one.Thumb))
+	}
+	if want := []string{`a "1" false`, `b "1" true`, `c "0" true`, `d "" false`}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v: the label of a person comes first", got, want)
+	}
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], "the labels of 2 outputs are thumbs of users") {
+		t.Errorf("%v", notes)
+	}
 }

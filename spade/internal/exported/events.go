@@ -29,5 +29,6 @@ func outputsOfEvent(e *value.Object) (list []Output, skipped string) {
 	down, _ := e.At("down").(float64)
 	said := opinion{good: int(up), bad: int(down)}
 	said.label(&out)
+	out.Thumb, out.Version = out.Label != "", strings.Clone(e.Text("version"))
 	return []Output{out}, ""
 }

@@ -85,6 +85,10 @@ type Output struct {
 	Time    time.Time // zero if unknown
 	Label   string    // what people said: 1 for good, 0 for bad, or ""
 	Split   bool      // people say both
+	Thumb   bool      // the label is the thumb of a user
+	Version string    // of what answered; "" if unknown
+	slip    string    // what is probably meant as a label, and is none; "" if nothing is
+	slipOf  string    // what was probably meant instead
 	Value   any       // a text, or a structure
 	Prompt  string    // what the model was sent; "" if unknown
 	System  string    // its system message; "" if none
@@ -210,6 +214,11 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 		if skipped != "" {
 			left[skipped]++
 		}
+		for _, out := range more {
+			if out.slip != "" {
+				mistakes = append(mistakes, proviso.Mistake{Place: e.At(), Code: proviso.Invalid, Message: out.slip, Nearest: out.slipOf})
+			}
+		}
 		list = append(list, more...)
 	}
 	if mistakes.Err() != nil {
@@ -222,7 +231,7 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 		}
 	}
 	list = whole(list, left)
-	split := 0
+	split, thumbs := 0, 0
 	seen := map[string]int{}
 	for i := range list {
 		o := &list[i]
@@ -238,12 +247,18 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 		if o.Split {
 			split++
 		}
+		if o.Thumb {
+			thumbs++
+		}
 	}
 	for _, why := range sorted(left) {
 		notes = append(notes, fmt.Sprintf("%d of the %s left out: %s", left[why], k.Name, why))
 	}
 	if split > 0 {
 		notes = append(notes, fmt.Sprintf("people say good and bad of %d of the %s, which count as not labelled", split, k.Name))
+	}
+	if thumbs > 0 {
+		notes = append(notes, fmt.Sprintf("the labels of %d of the %s are thumbs of users, who do not say what they judge", thumbs, k.Name))
 	}
 	if len(list) == 0 {
 		return nil, notes, proviso.Mistakes{{Place: entries[0].At(), Code: proviso.Invalid, Message: "none of the " + k.Name + " has an output" + because(left)}}

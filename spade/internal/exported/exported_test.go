@@ -81,7 +81,7 @@ func TestOutputs(t *testing.T) {
 		{"events.json", "events of proviso serve", []string{
 			`e1 1 "Within 30 days of delivery." {"input":"How long can I return the lamp?","context":"Returns: 30 days."} You answer questions about returns.`,
 			`e2 0 "No." {"input":"Do you deliver?"} `,
-		}, ""},
+		}, "the labels of 2 of the events of proviso serve are thumbs of users, who do not say what they judge"},
 	} {
 		kind, entries := fixture(t, c.file)
 		if kind.Name != c.kind {

@@ -64,6 +64,9 @@ func outputOfOpenAI(o *value.Object) (list []Output, skipped string) {
 				said.of(v)
 			}
 		}
+		if out.slip == "" {
+			out.slip, out.slipOf = slipOfLabel(from)
+		}
 	}
 	said.label(&out)
 	return []Output{out}, ""

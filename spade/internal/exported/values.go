@@ -210,6 +210,24 @@ func (p *opinion) label(out *Output) {
 	}
 }
 
+// slipOfLabel finds a label that is no word of one, and a key that is nearly label and
+// holds one: who wrote it believes that the output is labelled.
+func slipOfLabel(o *value.Object) (message, nearestWord string) {
+	words := slices.Concat(goodWords[:], badWords[:])
+	for key, v := range o.All() {
+		text, isText := v.(string)
+		var said opinion
+		said.of(v)
+		switch known := said != (opinion{}); {
+		case key == "label" && isText && strings.TrimSpace(text) != "" && !known:
+			return "the label is " + value.Stringify(text) + "; 1 or good, 0 or bad is expected", nearest(text, words)
+		case key != "label" && known && isText && len(key) > 3 && nearest(key, []string{"label"}) != "":
+			return "the key " + value.Stringify(key) + " holds a label", "label"
+		}
+	}
+	return "", ""
+}
+
 // byPeople reports whether a score of a name is what people say: scores of models are
 // never labels.
 func byPeople(name string) bool {

@@ -2,6 +2,7 @@ package format
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -22,6 +23,11 @@ func Counted(n int, one, many string) string {
 func DidYouMean(name string, valid []string) string {
 	if near := document.Nearest(name, valid); near != "" {
 		return " (did you mean " + value.Stringify(near) + "?)"
+	}
+	for _, v := range valid { // a name of which only the beginning was given
+		if len(name) > 3 && strings.HasPrefix(v, name) {
+			return " (did you mean " + value.Stringify(v) + "?)"
+		}
 	}
 	return ""
 }
@@ -50,4 +56,10 @@ func FirstOf(list []*proviso.Error) string {
 		return "nothing was left of it"
 	}
 	return list[0].Error()
+}
+
+// Dollars is an amount of US dollars with three significant digits and without an exponent.
+func Dollars(usd float64) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(usd, 'e', 2, 64), 64)
+	return "$" + strconv.FormatFloat(rounded, 'f', -1, 64)
 }

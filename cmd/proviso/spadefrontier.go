@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/selection"
+	"github.com/proviso-eval/proviso/spade/show"
+)
+
+// spadeFrontier holds the flags of spade frontier. It is the choice of spade select, at
+// many points.
+type spadeFrontier struct {
+	choice       spadeSelect
+	sizes        []string
+	budgets      []string
+	alphas, taus []float64
+	format, out  string
+
+	axes selection.Axes
+}
+
+// frontierFormats are the formats of spade frontier.
+var frontierFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSVG}
+
+// frontierEndings maps extensions of output files to formats, without --format.
+var frontierEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".svg": formatSVG}
+
+// frontierSizes is how many candidates a frontier goes to without --sizes.
+const frontierSizes = 20
+
+func newSpadeFrontier(a *app) *cobra.Command {
+	f := &spadeFrontier{}
+	cmd := &cobra.Command{
+		Use:   "frontier [FOLDER]",
+		Short: "Show what smaller and cheaper sets of assertions would catch",
+		Long: "frontier reads the files of `spade run` in FOLDER (spade if it is not given) and finds, for each\n" +
+			"number of candidates, those that together catch the most bad outputs within tau. For each it\n" +
+			"shows the bad outputs caught with the lower limit of their share, the good outputs failed with\n" +
+			"the upper limit, and what the set costs and takes for one output in production. --budgets does\n" +
+			"so for amounts of money, and --alphas for shares of bad outputs to catch.\n\n" +
+			"Asking a model costs what it cost when the candidates were tried, or --judge-price; what asks no\n" +
+			"model costs nothing. `spade select --budget` and `spade run --budget` select under a budget.\n\n" +
+			"Exit codes: 0 shown, 2 a mistake in the command line or a file, 130 interrupted.",
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
+			return a.spadeFrontier(cmd.Context(), f)
+		},
+	}
+	fs := cmd.Flags()
+	c := &f.choice
+	fs.StringVar(&c.matrix, "matrix", "", "`FILE` of the matrix (default matrix.csv of FOLDER)")
+	fs.StringArrayVar(&c.implications, "implications", nil, "`FILE` of implications, for --method sub (default implications.csv of FOLDER); may be repeated")
+	fs.StringVar(&c.set, "implications-set", "", "use only the rows with `NAME` in the column set")
+	fs.StringVar(&c.candidates, "candidates", "", "`FILE` of the candidates' assertions (default candidates.yaml of FOLDER)")
+	c.price.registerFile(fs)
+	c.registerChoice(fs)
+	fs.Lookup("method").Usage = "`METHOD` for --alphas: cov or sub"
+	fs.Lookup("alpha").Hidden = true
+	fs.StringSliceVar(&f.sizes, "sizes", nil, "`NUMBERS` of candidates, with commas between them (default 1 to 20, as long as more catch more)")
+	fs.StringSliceVar(&f.budgets, "budgets", nil, "amounts in `USD` per output, with commas between them")
+	sharesVar(fs, &f.alphas, "alphas", nil, "`SHARES` of bad outputs that must be caught, with commas between them")
+	sharesVar(fs, &f.taus, "taus", nil, "`SHARES` of good outputs that may be failed, with commas between them, in place of --tau")
+	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown or svg; default by the suffix of -o, else terminal")
+	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	return cmd
+}
+
+// check finds the files of the folder, and reads the axes.
+func (f *spadeFrontier) check(cmd *cobra.Command, args []string) error {
+	var err error
+	if f.format, err = formatOf(f.format, f.out, frontierFormats, frontierEndings); err != nil {
+		return err
+	}
+	if err := f.files(cmd, args); err != nil {
+		return err
+	}
+	if err := f.choice.check(cmd); err != nil {
+		return err
+	}
+	x := &f.axes
+	for _, text := range f.sizes {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return badValue("--sizes", "whole numbers of at least 1, with commas between them", text, seeHelp(cmd))
+		}
+		x.Sizes = append(x.Sizes, n)
+	}
+	for _, text := range f.budgets {
+		usd, err := parseUSD(text)
+		if err != nil {
+			return badValue("--budgets", "US dollars per output, such as 0.001,0.002", text, seeHelp(cmd))
+		}
+		x.Budgets = append(x.Budgets, usd)
+	}
+	x.Alphas, x.Taus = f.alphas, f.taus
+	if len(x.Taus) == 0 {
+		x.Taus = []float64{f.choice.Tau}
+	}
+	if len(x.Sizes)+len(x.Budgets)+len(x.Alphas) == 0 {
+		x.UntilAllCaught = true
+		for n := 1; n <= frontierSizes; n++ {
+			x.Sizes = append(x.Sizes, n)
+		}
+	}
+	return nil
+}
+
+// files finds the files of the folder that no flag names.
+func (f *spadeFrontier) files(cmd *cobra.Command, args []string) error {
+	c, dir := &f.choice, "spade"
+	if len(args) == 1 {
+		dir = args[0]
+	}
+	info, err := os.Stat(dir)
+	there := err == nil && info.IsDir()
+	if !there && (c.matrix == "" || len(args) == 1) {
+		return usageError{fmt.Errorf("there is no folder %s", dir), "name the folder that spade run wrote, or the files with --matrix and --candidates; " + seeHelp(cmd)}
+	}
+	if c.matrix != "" && len(args) == 0 {
+		return nil
+	}
+	if c.matrix == "" {
+		c.matrix = filepath.Join(dir, spade.MatrixFile)
+	}
+	if c.candidates == "" {
+		c.candidates = filepath.Join(dir, spade.CandidatesFile)
+	}
+	if file := filepath.Join(dir, spade.ImplicationsFile); len(c.implications) == 0 {
+		if _, err := os.Stat(file); err == nil {
+			c.implications, c.set = []string{file}, "final"
+		}
+	}
+	return nil
+}
+
+func (a *app) spadeFrontier(ctx context.Context, f *spadeFrontier) error {
+	c := &f.choice
+	if err := notOver(f.out, append([]string{c.matrix, c.candidates, c.price.costs}, c.implications...)...); err != nil {
+		return err
+	}
+	if len(f.axes.Budgets) > 0 && c.candidates == "" {
+		return usageError{errors.New("--budgets needs --candidates: the matrix does not say what asks a model"), ""}
+	}
+	m, err := a.readMatrix(c.matrix)
+	if err != nil {
+		return err
+	}
+	var implications []candidate.Implication
+	for _, name := range c.implications {
+		more, err := a.readImplications(name, c.set, m.Names)
+		if err != nil {
+			return err
+		}
+		implications = append(implications, more...)
+	}
+	prices := selection.PricesOf(nil, m.Names, nil, nil, nil)
+	if c.candidates != "" {
+		candidates, err := a.readCandidates(c.candidates)
+		if err != nil {
+			return err
+		}
+		c.TakePriorities(candidates, m.Names)
+		if prices, err = a.prices(&c.price, candidates, c.matrix, m.Names); err != nil {
+			return err
+		}
+		o := c.Options
+		if len(f.axes.Budgets) > 0 {
+			o.Budget = &f.axes.Budgets[0]
+		}
+		if err := o.TakePrices(prices); err != nil {
+			return err
+		}
+		c.Price = o.Price
+	}
+	t := show.Trades{Options: c.Options, Priced: c.candidates != "", Candidates: len(m.Names)}
+	if t.List, t.Good, t.Bad, err = selection.Trades(ctx, m, implications, c.Options, f.axes, prices); err != nil {
+		return a.orStopped(ctx, err)
+	}
+	data, err := a.tradesIn(f, t)
+	if err != nil {
+		return err
+	}
+	if err := a.result(f.out, data); err != nil || ctx.Err() == nil {
+		return err
+	}
+	return a.interrupted(ctx, "")
+}
+
+func (a *app) tradesIn(f *spadeFrontier, t show.Trades) ([]byte, error) {
+	switch f.format {
+	case formatJSON:
+		return t.JSON()
+	case formatMarkdown:
+		return t.Markdown(), nil
+	case formatSVG:
+		return t.SVG(), nil
+	}
+	o := a.terminal(true)
+	if f.out != "" {
+		o.Color = false
+	}
+	return t.Text(o), nil
+}

@@ -1,0 +1,270 @@
+package show
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/spade/selection"
+	"github.com/proviso-eval/proviso/spade/solve"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// Trades are the data for the reports of spade frontier.
+type Trades struct {
+	List       []selection.Trade
+	Options    selection.Options
+	Good, Bad  int
+	Candidates int
+	Priced     bool // the assertions are known, and so whether they ask a model
+}
+
+// oneSided is the confidence of a range whose ends are limits of 95 % each.
+const oneSided = 0.9
+
+// atMost and atLeast are the limits of a share that was seen.
+func atMost(k, n int) float64  { return stats.Wilson(k, n, oneSided).High }
+func atLeast(k, n int) float64 { return stats.Wilson(k, n, oneSided).Low }
+
+// tradesLegend explains the columns.
+const tradesLegend = "caught: bad outputs, with the lower limit of their share; failed: good outputs, with the upper limit (one-sided, 95 %, Wilson). The limits do not know that the sets were chosen on the same outputs. * is worse than another line, and better in nothing; ~ is not proven to be the best."
+
+// columns are the texts of one line.
+var tradeColumns = []string{"", "size", "caught", "failed", "per output", "time", "candidates"}
+
+func (t Trades) cells(x selection.Trade) []string {
+	at := pointText(x)
+	if len(t.taus()) > 1 {
+		at += fmt.Sprintf(", tau %v", x.Tau)
+	}
+	if !x.Found() {
+		why := "no selection"
+		if x.Status == solve.Unknown {
+			why = "not known"
+		}
+		return []string{at, "–", why, "", "", "", ""}
+	}
+	size := fmt.Sprint(len(x.Selected))
+	if x.Status == solve.Feasible {
+		size = "~" + size
+	}
+	if x.Dominated {
+		size = "*" + size
+	}
+	return []string{
+		at, size, t.caught(x), t.failed(x), t.costText(x), timeText(x.Running), Names(x.Selected, 4),
+	}
+}
+
+func (t Trades) caught(x selection.Trade) string {
+	return fmt.Sprintf("%d of %d (≥ %.0f %%)", x.Covered, t.Bad, 100*atLeast(x.Covered, t.Bad))
+}
+
+func (t Trades) failed(x selection.Trade) string {
+	return fmt.Sprintf("%d of %d (≤ %.0f %%)", x.False, t.Good, 100*atMost(x.False, t.Good))
+}
+
+// pointText names a point of an axis.
+func pointText(x selection.Trade) string {
+	switch x.Axis {
+	case selection.BySize:
+		return "at most " + format.Counted(int(x.At), "candidate", "candidates")
+	case selection.ByBudget:
+		return "at most " + format.Dollars(x.At)
+	}
+	return fmt.Sprintf("alpha %v", x.At)
+}
+
+// costText is what a set costs, "" if it is not known what asks a model.
+func (t Trades) costText(x selection.Trade) string {
+	switch r := x.Running; {
+	case !t.Priced:
+		return "–"
+	case len(r.Unknown) > 0:
+		return "not known"
+	default:
+		return format.Dollars(r.USD)
+	}
+}
+
+// timeText is how long a set takes, as far as it was measured.
+func timeText(r selection.Running) string {
+	if r.Local+r.Model == 0 {
+		return "–"
+	}
+	text := shortTime(r.Local + r.Model)
+	if len(r.Untimed) > 0 {
+		text = "> " + text
+	}
+	return text
+}
+
+// shortTime is a duration with two digits.
+func shortTime(d time.Duration) string {
+	for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
+		if d >= 10*unit {
+			return d.Round(unit).String()
+		}
+		if d >= unit {
+			return d.Round(unit / 10).String()
+		}
+	}
+	return d.String()
+}
+
+func (t Trades) taus() []float64 {
+	var list []float64
+	for _, x := range t.List {
+		if len(list) == 0 || list[len(list)-1] != x.Tau {
+			list = append(list, x.Tau)
+		}
+	}
+	return list
+}
+
+func (t Trades) title() string {
+	tau := ""
+	if taus := t.taus(); len(taus) == 1 {
+		tau = fmt.Sprintf(" within tau %v", taus[0])
+	}
+	text := fmt.Sprintf("The best sets of %s%s, on %s and %s", report.Plural(t.Candidates, "candidate"), tau, report.Plural(t.Bad, "bad output"), report.Plural(t.Good, "good one"))
+	if b := t.Options.Budget; b != nil {
+		text += ", for at most " + format.Dollars(*b) + " per output"
+	}
+	return text
+}
+
+// notes say what the figures leave out.
+func (t Trades) notes() []string {
+	var unknown, untimed []string
+	asking := false
+	seen := map[string]bool{}
+	for _, x := range t.List {
+		asking = asking || x.Running.Asking > 0
+		for _, name := range x.Running.Unknown {
+			if !seen["$"+name] {
+				unknown, seen["$"+name] = append(unknown, name), true
+			}
+		}
+		for _, name := range x.Running.Untimed {
+			if !seen[name] {
+				untimed, seen[name] = append(untimed, name), true
+			}
+		}
+	}
+	var list []string
+	if asking {
+		list = append(list, "Questions to a model are asked at the same time: of their times, the longest counts.")
+	}
+	if len(unknown) > 0 {
+		list = append(list, "What asking a model costs was not measured for "+Names(unknown, MaxNames)+"; give it with --judge-price.")
+	}
+	if len(untimed) > 0 && t.Priced {
+		list = append(list, "No time was measured for "+Names(untimed, MaxNames)+".")
+	}
+	return list
+}
+
+// Text shows the trade-offs to a person.
+func (t Trades) Text(o report.TerminalOptions) []byte {
+	p := &page{o: o}
+	p.line("%s", p.paint("1", t.title()))
+	p.line("")
+	rows := [][]string{tradeColumns}
+	for _, x := range t.List {
+		rows = append(rows, t.cells(x))
+	}
+	wide := make([]int, len(tradeColumns))
+	for _, row := range rows {
+		for i, text := range row {
+			wide[i] = max(wide[i], len([]rune(text)))
+		}
+	}
+	for i, row := range rows {
+		var b strings.Builder
+		for k, text := range row {
+			space := strings.Repeat(" ", wide[k]-len([]rune(text)))
+			if k == 1 {
+				text = space + text
+			} else {
+				text += space
+			}
+			b.WriteString("  " + text)
+		}
+		line := strings.TrimRight(b.String(), " ")
+		if i == 0 {
+			line = p.paint("1", line)
+		}
+		p.line("%s", line)
+	}
+	p.line("")
+	for _, note := range append(t.notes(), tradesLegend) {
+		p.line("%s", p.paint("2", note))
+	}
+	return p.Bytes()
+}
+
+// Markdown shows the trade-offs in a comment or a page.
+func (t Trades) Markdown() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "## %s\n\n|", t.title())
+	for _, c := range tradeColumns {
+		fmt.Fprintf(&b, " %s |", c)
+	}
+	b.WriteString("\n|---|--:|---|---|--:|--:|---|\n")
+	for _, x := range t.List {
+		b.WriteByte('|')
+		for _, text := range t.cells(x) {
+			fmt.Fprintf(&b, " %s |", markdownText(text))
+		}
+		b.WriteByte('\n')
+	}
+	for _, note := range append(t.notes(), tradesLegend) {
+		fmt.Fprintf(&b, "\n%s\n", markdownText(note))
+	}
+	return b.Bytes()
+}
+
+// tradeJSON is one trade-off in JSON. What is not known is null.
+type tradeJSON struct {
+	By        selection.Axis `json:"by"`
+	At        float64        `json:"at"`
+	Tau       float64        `json:"tau"`
+	Status    string         `json:"status"`
+	Selected  []string       `json:"selected"`
+	Covered   int            `json:"covered"`
+	Bad       int            `json:"bad"`
+	Low       float64        `json:"coverage_lower_limit"`
+	False     int            `json:"false_failures"`
+	Good      int            `json:"good"`
+	High      float64        `json:"ffr_upper_limit"`
+	USD       *float64       `json:"usd_per_output"`
+	Seconds   *float64       `json:"seconds_per_output"`
+	Asking    int            `json:"ask_a_model"`
+	Unknown   []string       `json:"price_unknown,omitempty"`
+	Untimed   []string       `json:"time_unknown,omitempty"`
+	Dominated bool           `json:"dominated"`
+}
+
+// JSON returns the trade-offs as one indented JSON object.
+func (t Trades) JSON() ([]byte, error) {
+	list := []tradeJSON{}
+	for _, x := range t.List {
+		j := tradeJSON{By: x.Axis, At: x.At, Tau: x.Tau, Status: x.Status.String(), Selected: append([]string{}, x.Selected...), Bad: t.Bad, Good: t.Good, High: 1, Dominated: x.Dominated}
+		if r := x.Running; x.Found() {
+			j.Covered, j.Low, j.False, j.High = x.Covered, atLeast(x.Covered, t.Bad), x.False, atMost(x.False, t.Good)
+			j.Asking, j.Unknown, j.Untimed = r.Asking, r.Unknown, r.Untimed
+			if t.Priced && len(r.Unknown) == 0 {
+				j.USD = &r.USD
+			}
+			if seconds := (r.Local + r.Model).Seconds(); len(r.Untimed) == 0 {
+				j.Seconds = &seconds
+			}
+		}
+		list = append(list, j)
+	}
+	return format.JSON(map[string]any{"frontier": list}, "  ")
+}

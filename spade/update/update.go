@@ -1,0 +1,310 @@
+// Package update brings a selection up to date with what agents answered since: it finds
+// which selected assertions fail more or less often than before, which bad outputs nothing
+// catches and what these share, which outputs are worth labelling, and what is selected
+// now. Start at [Run].
+package update
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/spade/label"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/selection"
+	"github.com/proviso-eval/proviso/spade/trial"
+)
+
+// Source is who says that an output is good or bad.
+type Source string
+
+// The sources. All but people are hints: they are no labels unless [Input] says so.
+const (
+	Nobody  Source = ""
+	People  Source = "people" // a label
+	Thumb   Source = "thumb"  // of a user
+	Failure Source = "run"    // the output failed assertions in the run that it comes from
+)
+
+// Output is one of the new outputs.
+type Output struct {
+	trial.Trial        // without what is said of it
+	Good        bool   // what By says of it
+	By          Source // [Nobody] if nothing is said
+	Known       bool   // it was tried before
+	row         int    // in the grid of the report
+}
+
+// Bad reports whether anybody says that the output is bad.
+func (o *Output) Bad() bool { return o.By != Nobody && !o.Good }
+
+// Input is what is brought up to date.
+type Input struct {
+	Before     selection.Problem   // the selection so far
+	Grid       *matrix.Grid        // of all outputs so far, as the run kept it
+	Known      map[string]string   // by id of an output so far, where it is known: the id of its content ([record.OutputID])
+	Candidates []proviso.Candidate // those of the grid
+	Trials     []trial.Trial       // the new outputs
+	// Thumbs takes thumbs of users as labels, where people gave none.
+	Thumbs bool
+	// Labels puts the labels of a file into entries; it may be nil.
+	Labels func(entries []trial.Entry) error
+	// Queue is how many outputs to label are named.
+	Queue int
+}
+
+// Report is what [Run] found.
+type Report struct {
+	Outputs []Output
+	Renamed []string     // ids that another output has already, so that "~2" was added
+	Grid    *matrix.Grid // of all outputs, with the new ones at the end
+	Tried   *matrix.Grid // of the outputs that were tried now
+
+	Drift    []Drift // of the set, and then of each assertion that was selected before
+	Uncaught []Group // bad outputs that the selection does not catch: that of before, if there is none now
+	Queue    []label.Queued
+
+	Before, After *selection.Selection // Before is nil if it cannot be selected again
+	Problem       selection.Problem    // that After solves
+	Shifts        []selection.Shift
+	Contradicted  []candidate.Implication // implications that a new output contradicts, which were left out
+	Thumbs        int                     // thumbs that count as labels in After
+}
+
+// Run tries the candidates on the new outputs, compares, and selects again. Outputs that
+// were tried before are not tried again.
+func Run(ctx context.Context, in Input, o matrix.Options) (*Report, error) {
+	r := &Report{}
+	list, err := columns(in)
+	if err != nil {
+		return nil, err
+	}
+	r.take(in)
+	var fresh []trial.Trial
+	for _, out := range r.Outputs {
+		if !out.Known {
+			fresh = append(fresh, out.Trial)
+		}
+	}
+	if r.Tried, err = matrix.Try(ctx, list, trial.List(fresh), o); err != nil {
+		return nil, err
+	}
+	r.merge(in)
+	if err := r.label(in); err != nil {
+		return nil, err
+	}
+	if err := r.selectAgain(ctx, in); err != nil {
+		return nil, err
+	}
+	selected := r.After.Selected()
+	if r.Before != nil && r.Before.Found() {
+		r.drift(r.Before.Selected())
+		if !r.After.Found() {
+			selected = r.Before.Selected() // they stay until something else is selected
+		}
+	}
+	r.uncaught(selected)
+	r.queue(selected, in.Queue)
+	return r, ctx.Err()
+}
+
+// columns returns the candidates of the grid, in its order.
+func columns(in Input) ([]proviso.Candidate, error) {
+	var list []proviso.Candidate
+	var gone []string
+	for _, name := range in.Grid.Names {
+		i := slices.IndexFunc(in.Candidates, func(c proviso.Candidate) bool { return c.Name == name })
+		if i < 0 {
+			gone = append(gone, name)
+			continue
+		}
+		list = append(list, in.Candidates[i])
+	}
+	if len(gone) > 0 {
+		return nil, proviso.Errorf(proviso.Conflict, "the matrix has %s that the candidates no longer have: %s; spade run brings them together",
+			format.Counted(len(gone), "column", "columns"), strings.Join(gone[:min(len(gone), 5)], ", "))
+	}
+	return list, nil
+}
+
+// take finds out which of the new outputs are new, and what is said of them.
+func (r *Report) take(in Input) {
+	at := in.Grid.ByID()
+	taken := map[string]bool{}
+	for id := range at {
+		taken[id] = true
+	}
+	for _, t := range in.Trials {
+		out := Output{Trial: t}
+		switch {
+		case t.Label != "" && t.Thumb:
+			out.By, out.Good = Thumb, t.Label == "1"
+		case t.Label != "":
+			out.By, out.Good = People, t.Label == "1"
+		case strings.HasPrefix(t.Said, proviso.Fail.String()):
+			out.By = Failure
+		}
+		out.Label = ""
+		entry := t.Entry()
+		if row, ok := at[t.ID]; ok {
+			content, known := in.Known[t.ID]
+			if out.Known = !known || content == entry.OutputID; out.Known {
+				out.row = row
+			}
+		}
+		if !out.Known && taken[t.ID] {
+			r.Renamed = append(r.Renamed, t.ID)
+			for n := 2; taken[out.ID] && !out.Known; n++ {
+				out.ID = fmt.Sprintf("%s~%d", t.ID, n)
+				if row, ok := at[out.ID]; ok && in.Known[out.ID] == entry.OutputID {
+					out.Known, out.row = true, row
+				}
+			}
+		}
+		taken[out.ID] = true
+		r.Outputs = append(r.Outputs, out)
+	}
+}
+
+// merge puts the new rows below those so far.
+func (r *Report) merge(in Input) {
+	g := &matrix.Grid{Names: in.Grid.Names, Columns: in.Grid.Columns, Entries: slices.Clone(in.Grid.Entries), Cells: slices.Clone(in.Grid.Cells)}
+	for i := range g.Entries {
+		if g.Entries[i].OutputID == "" {
+			g.Entries[i].OutputID = in.Known[g.Entries[i].ID]
+		}
+	}
+	next := 0
+	for i := range r.Outputs {
+		out := &r.Outputs[i]
+		if out.Known {
+			continue
+		}
+		out.row = len(g.Entries)
+		g.Entries = append(g.Entries, r.Tried.Entries[next])
+		g.Cells = append(g.Cells, r.Tried.Cells[next])
+		next++
+	}
+	r.Grid = g
+}
+
+// label puts into the grid what counts as a label. People come before thumbs.
+func (r *Report) label(in Input) error {
+	for i := range r.Outputs {
+		out := &r.Outputs[i]
+		if e := &r.Grid.Entries[out.row]; out.By == People {
+			e.Label = word(out.Good)
+		}
+	}
+	if in.Labels != nil {
+		if err := in.Labels(r.Grid.Entries); err != nil {
+			return err
+		}
+	}
+	for i := range r.Outputs {
+		out := &r.Outputs[i]
+		e := &r.Grid.Entries[out.row]
+		switch {
+		case e.Label != "":
+			out.By, out.Good = People, e.Label == "1"
+		case out.By == Thumb && in.Thumbs:
+			e.Label, e.Note = word(out.Good), "thumb of a user"
+			r.Thumbs++
+		}
+	}
+	return nil
+}
+
+func word(good bool) string {
+	if good {
+		return "1"
+	}
+	return "0"
+}
+
+// selectAgain selects by all outputs, and explains what changed.
+func (r *Report) selectAgain(ctx context.Context, in Input) error {
+	var b bytes.Buffer
+	if err := r.Grid.CSV(&b); err != nil {
+		return err
+	}
+	m, mistakes := matrix.Read("the matrix", &b)
+	if err := mistakes.Err(); err != nil {
+		return err
+	}
+	r.Problem = selection.Problem{Matrix: only(m, in.Before.Matrix.Names), Options: in.Before.Options}
+	for _, p := range in.Before.Implications {
+		if r.contradicts(p) {
+			r.Contradicted = append(r.Contradicted, p)
+			continue
+		}
+		r.Problem.Implications = append(r.Problem.Implications, p)
+	}
+	var err error
+	if r.Before, err = selection.Select(ctx, in.Before.Matrix, in.Before.Implications, in.Before.Options); err != nil {
+		r.Before = nil
+	}
+	if r.After, err = selection.Select(ctx, r.Problem.Matrix, r.Problem.Implications, r.Problem.Options); err != nil {
+		return err
+	}
+	if r.Before == nil {
+		return nil
+	}
+	r.Shifts, err = selection.Explain(ctx, in.Before, r.Problem)
+	return err
+}
+
+// only keeps the candidates that the selection so far chose from: without those that
+// people rejected.
+func only(m *matrix.Matrix, names []string) *matrix.Matrix {
+	out := &matrix.Matrix{Examples: m.Examples, Unlabeled: m.Unlabeled}
+	for j, name := range m.Names {
+		if !slices.Contains(names, name) {
+			continue
+		}
+		out.Names, out.Cells = append(out.Names, name), append(out.Cells, m.Cells[j])
+		if m.Rest != nil {
+			out.Rest = append(out.Rest, m.Rest[j])
+		}
+	}
+	return out
+}
+
+// contradicts reports whether an output passes a and fails b.
+func (r *Report) contradicts(p candidate.Implication) bool {
+	a, b := slices.Index(r.Grid.Names, p.A), slices.Index(r.Grid.Names, p.B)
+	return a >= 0 && b >= 0 && slices.ContainsFunc(r.Grid.Cells, func(row []matrix.Cell) bool { return row[a] == matrix.Passed && row[b] == matrix.Failed })
+}
+
+// verdict is what a set of candidates says of an output, and which of them fail it.
+func (r *Report) verdict(row int, set []int) (cell matrix.Cell, failing []string) {
+	cell = matrix.Passed
+	for _, j := range set {
+		switch r.Grid.Cells[row][j] {
+		case matrix.Failed:
+			failing = append(failing, r.Grid.Names[j])
+		case matrix.Undecided:
+			cell = matrix.Undecided
+		}
+	}
+	if len(failing) > 0 {
+		cell = matrix.Failed
+	}
+	return cell, failing
+}
+
+// places returns the columns of names.
+func (r *Report) places(names []string) []int {
+	var list []int
+	for _, name := range names {
+		if j := slices.Index(r.Grid.Names, name); j >= 0 {
+			list = append(list, j)
+		}
+	}
+	return list
+}
