@@ -71,6 +71,7 @@ var elsewhere = []place{
 	{in: "store/sqlite/sqlite.go", names: "file", why: "a scheme of URLs"},
 	{in: "ingest/", names: "cost", why: "a member of events"},
 	{in: "spade/candidate/", names: "cost", why: "a setting of a candidate"},
+	{in: "spade/show/", names: "cost", why: "a line of a selection"},
 	{in: "monitor/", names: "cost file judge", why: "members of events and watches, and a kind of alarm"},
 	{in: "notify/", names: "github http https judge webhook", why: "kinds of targets, schemes of URLs, and a kind of alarm"},
 	{in: "proxy/", names: "http https", why: "schemes of URLs"},

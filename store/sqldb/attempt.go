@@ -88,7 +88,16 @@ func (d *DB) attempt(stopping, ctx context.Context, j *job) {
 	if j.divided() {
 		run.Take = func(ctx context.Context, from int) (store.Part, bool, error) { return d.takePart(ctx, j, from) }
 	}
-	failure := d.untilRoom(ctx, func() error { return d.callWork(ctx, run) })
+	again := false
+	failure := d.untilRoom(ctx, func() error {
+		if again && j.divided() { // the part that was under way is not done
+			if err := d.returnParts(ctx, j); err != nil {
+				return err
+			}
+		}
+		again = true
+		return d.callWork(ctx, run)
+	})
 	keep := store.Patient(context.WithoutCancel(ctx)) // the result is recorded, even if the context ends
 	for pause := d.options.Retry(1); ; pause = max(pause, time.Millisecond) {
 		err := d.endAttempt(keep, j, failure, stopping.Err() != nil)

@@ -76,6 +76,22 @@ func (t *tx) takePart(j *job, from int) (p store.Part, ok bool, err error) {
 	return p, true, err
 }
 
+// returnParts gives the parts of a job back that it has not finished.
+func (d *DB) returnParts(ctx context.Context, j *job) error {
+	err := d.change(ctx, "return the parts of a run in", func(t *tx) error { return t.returnParts(j) })
+	if err == nil {
+		d.runner.mu.Lock()
+		defer d.runner.mu.Unlock()
+		j.taken = 0
+	}
+	return err
+}
+
+func (t *tx) returnParts(j *job) error {
+	_, err := t.exec("UPDATE run_part SET owner = '', attempts = attempts - 1 WHERE run = ? AND owner = ? AND done = 0", j.run.seq, t.db.runner.owner)
+	return err
+}
+
 // freeParts frees parts that were taken and fulfil a condition. As with takeUp, an attempt
 // does not count if rows were finished since.
 func (t *tx) freeParts(condition string, args []any) error {
@@ -96,7 +112,7 @@ func (t *tx) endShare(j *job, failure error, stopping bool) error {
 	if failure == nil {
 		return t.shareDone(j)
 	}
-	if _, err := t.exec("UPDATE run_part SET owner = '', attempts = attempts - 1 WHERE run = ? AND owner = ? AND done = 0", run.seq, d.runner.owner); err != nil {
+	if err := t.returnParts(j); err != nil {
 		return err
 	}
 	var others int

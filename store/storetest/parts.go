@@ -55,6 +55,22 @@ var partTests = []test{
 		b.equal("done", []any{r.Totals.Passed, r.Attempts}, []any{3, 1})
 		b.status(whole.ID, store.Done)
 	}},
+	{name: "no room in a part", run: func(b *bench) {
+		run := b.dividedRun(3)
+		full := true
+		b.ok(b.Start(b.Context(), func(ctx context.Context, job store.Job) error {
+			if full { // the first part is taken, and its rows cannot be stored
+				full = false
+				if _, _, err := job.Take(ctx, 0); err != nil {
+					return err
+				}
+				return proviso.Because(store.ErrNoRoom, proviso.Unavailable, "write: %v", store.ErrNoRoom)
+			}
+			_, err := takeAll(ctx, b, job)
+			return err
+		}))
+		b.equal("rows of all parts", b.status(run.ID, store.Done).Totals.Passed, 3)
+	}},
 	{name: "stopped in a part", run: func(b *bench) {
 		run := b.dividedRun(3)
 		begun, took := make(chan store.Part, 9), make(chan []store.Part, 9)
