@@ -14,6 +14,10 @@ import { usePlace } from '../url';
 import { Heading } from './heading';
 import '../frame';
 
+// What opens the playground with texts of its own loads this page, and nothing beside it: one
+// more entry would split what all pages share, and each page would load one file more.
+export { play };
+
 // can says whether a session may evaluate here.
 const can = (s: Session): boolean => s.mode === 'serve' && (s.scopes.includes('evaluate') || s.scopes.includes('admin'));
 

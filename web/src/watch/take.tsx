@@ -70,7 +70,7 @@ export function ToPlayground({ e }: { e: TrafficEvent }) {
   const run = async () => {
     setBusy(true);
     try {
-      const { play } = await import('../playground/play'), state = play(), d = state.draft;
+      const { play } = await import('../pages/playground'), state = play(), d = state.draft;
       const to = { prompt: '', promptOf: '', vars: {}, input: e.input ?? '', output: e.output ?? '' };
       if (d.prompt || d.input || d.output) state.replace(`The texts here were replaced by those of the event ${shorten(e.id, 60)}.`, to);
       else state.set(to);
