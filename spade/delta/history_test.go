@@ -140,6 +140,7 @@ func TestHistoryOf(t *testing.T) {
 // FuzzHistory checks that the deltas turn one version into the next.
 func FuzzHistory(f *testing.F) {
 	f.Add("a.\nb.\na.\nc.", "c.\na.\nb.\nd.\na.")
+	f.Add("0", "\xff. a")
 	f.Fuzz(func(t *testing.T, one, two string) {
 		h, err := delta.HistoryOf([]delta.Version{{Text: one}, {Text: two}})
 		if err != nil || len(h.Changes) < 2 {

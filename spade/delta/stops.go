@@ -53,7 +53,8 @@ func lowerStop(before, after string) bool {
 	before = before[max(0, len(before)-longestStop):]
 	i := strings.LastIndexFunc(before, func(r rune) bool { return !unicode.IsLetter(r) })
 	if i >= 0 {
-		i += utf8.RuneLen(firstRune(before[i:])) - 1
+		_, size := utf8.DecodeRuneInString(before[i:]) // 1 for a byte that is no UTF-8
+		i += size - 1
 	}
 	word, next := before[i+1:], firstRune(strings.TrimLeft(after, " "))
 	number := word == "" && i >= 0 && before[i] >= '0' && before[i] <= '9'
