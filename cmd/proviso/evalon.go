@@ -301,7 +301,7 @@ func (r *remote) ask(ctx context.Context, method string, u *url.URL, in, out any
 	}
 	resp, err := r.a.askWith(ctx, r.client, method, u, body, "Content-Type", "application/json")
 	if err != nil {
-		return coded(fmt.Errorf("%s: %w", transport.URL(u), err))
+		return coded(err) // it names the address
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {

@@ -136,7 +136,7 @@ func TestOnRefused(t *testing.T) {
 		want        string
 	}{
 		{"code", "prompts: [a]\nproviders: [\"exec:cat\"]\ntests:\n  - assert: [{type: javascript, value: \"file://x.js\"}]\n", nil, nil, 2, "proviso.yaml:2"},
-		{"no server", echo, nil, []string{"--on", "http://127.0.0.1:9"}, 3, "http://127.0.0.1:9/v1/suites: "},
+		{"no server", echo, nil, []string{"--on", "http://127.0.0.1:9"}, 3, "proviso: http://127.0.0.1:9/v1/suites: nothing listens there"},
 		{"no address", echo, nil, []string{"--on", "server"}, 2, `"server" is not the URL of a server`},
 		{"a wrong key", echo, []string{keyVariable + "=pvk_wrong"}, nil, 2, keyVariable + " holds the key"},
 		{"a filter", echo, nil, []string{"--filter-pattern", "x"}, 2, "does not obey --filter-pattern"},

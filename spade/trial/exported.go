@@ -66,6 +66,16 @@ func (r *trialReader) json(in io.Reader) {
 		r.exported(entries)
 		return
 	}
+	if !isList {
+		r.objects(doc, entries, func(int) string { return at })
+		return
+	}
+	r.objects(doc, entries, func(entry int) string { return document.Join(at, entry) })
+}
+
+// objects reads the outputs of a document that is of no other tool. pointer is that of an
+// entry.
+func (r *trialReader) objects(doc *document.Document, entries []exported.Entry, pointer func(entry int) string) {
 	// A place is found by reading the document from its start, so not for endless mistakes.
 	r.lineOf = func(entry int) int {
 		if len(r.Mistakes) > maxPlaces {
@@ -74,10 +84,7 @@ func (r *trialReader) json(in io.Reader) {
 		return entries[entry].At().Line
 	}
 	for i, e := range entries {
-		in := at
-		if isList {
-			in = document.Join(at, i)
-		}
+		in := pointer(i)
 		place := func(pointer string, key bool) proviso.Place {
 			switch {
 			case len(r.Mistakes) > maxPlaces:

@@ -105,6 +105,10 @@ test('traffic: an alarm opens in spade, with the prompts of the agent', {}, () =
 test('traffic: events open in spade', { smoke: true }, () => withPage({}, async (page) => {
   const sv = await watched(3, prompt);
   await enter(page, sv.server, '/traffic?agent=support');
+  const command = page.getByText(/^proviso spade update FOLDER --server http:\S+ --agent 'support'$/);
+  await command.waitFor();
+  await page.getByRole('button', { name: 'Copy command' }).click();
+  await says(page, /Copied|Select the command instead/);
   await page.getByRole('button', { name: 'Open in spade' }).click();
   await page.waitForURL(/\/spade\?of=texts/);
   await says(page, /Always say thank you/);
@@ -114,6 +118,10 @@ test('traffic: events open in spade', { smoke: true }, () => withPage({}, async 
 test('traffic: without a known prompt, spade is not opened', {}, () => withPage({}, async (page) => {
   const sv = await watched(3);
   await enter(page, sv.server, '/traffic?agent=support');
+  const command = page.getByText(/^proviso spade update FOLDER --server http:\S+ --agent 'support'$/);
+  await command.waitFor();
+  await page.getByRole('button', { name: 'Copy command' }).click();
+  await says(page, /Copied|Select the command instead/);
   await page.getByRole('button', { name: 'Open in spade' }).click();
   await says(page, /No text of a prompt of support is known/);
 }));

@@ -231,7 +231,25 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 		}
 	}
 	list = whole(list, left)
-	split, thumbs := 0, 0
+	split, thumbs := identify(list)
+	for _, why := range sorted(left) {
+		notes = append(notes, fmt.Sprintf("%d of the %s left out: %s", left[why], k.Name, why))
+	}
+	if split > 0 {
+		notes = append(notes, fmt.Sprintf("people say good and bad of %d of the %s, which count as not labelled", split, k.Name))
+	}
+	if thumbs > 0 {
+		notes = append(notes, fmt.Sprintf("the labels of %d of the %s are thumbs of users, who do not say what they judge", thumbs, k.Name))
+	}
+	if len(list) == 0 {
+		return nil, notes, proviso.Mistakes{{Place: entries[0].At(), Code: proviso.Invalid, Message: "none of the " + k.Name + " has an output" + because(left)}}
+	}
+	return list, notes, nil
+}
+
+// identify gives outputs ids that differ, and variables, and counts those whose label is
+// split or a thumb.
+func identify(list []Output) (split, thumbs int) {
 	seen := map[string]int{}
 	for i := range list {
 		o := &list[i]
@@ -251,19 +269,7 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 			thumbs++
 		}
 	}
-	for _, why := range sorted(left) {
-		notes = append(notes, fmt.Sprintf("%d of the %s left out: %s", left[why], k.Name, why))
-	}
-	if split > 0 {
-		notes = append(notes, fmt.Sprintf("people say good and bad of %d of the %s, which count as not labelled", split, k.Name))
-	}
-	if thumbs > 0 {
-		notes = append(notes, fmt.Sprintf("the labels of %d of the %s are thumbs of users, who do not say what they judge", thumbs, k.Name))
-	}
-	if len(list) == 0 {
-		return nil, notes, proviso.Mistakes{{Place: entries[0].At(), Code: proviso.Invalid, Message: "none of the " + k.Name + " has an output" + because(left)}}
-	}
-	return list, notes, nil
+	return split, thumbs
 }
 
 // whole leaves out parts of other outputs. If there are only parts, the answers of models

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { AgentPrompt, ChangedDataset, Page, Problem, TrafficEvent } from '../api';
 import { Failure, ask, get } from '../load';
 import { plural } from '../number';
+import { CopyCommand, quoted } from '../parts/actions';
 import { Failed } from '../parts/states';
 import { plain, shorten } from '../text';
 import { Field } from '../pages/filters';
@@ -83,7 +84,8 @@ export function ToPlayground({ e }: { e: TrafficEvent }) {
 
 const versionsMost = 20, outputsMost = 1_000_000;
 
-// ToSpade opens spade with the prompts of the agent and the outputs of the events. What was
+// ToSpade opens spade with the prompts of the agent and the outputs of the events, and has the
+// command that brings a selection up to date with what the agent answers. What was
 // pasted there before is not lost without a second click.
 export function ToSpade({ filter }: { filter: Filter }) {
   const [busy, setBusy] = useState(false), [problem, say] = useState<Problem>(), [why, tell] = useState(''), [sure, confirm] = useState(false);
@@ -98,6 +100,7 @@ export function ToSpade({ filter }: { filter: Filter }) {
     <div class="take">
       <button type="button" disabled={busy} onClick={run}>{sure ? 'Replace what is pasted in spade' : 'Open in spade'}</button>
       {problem && <Failed problem={problem} />}
+      {filter.agent && <CopyCommand command={'proviso spade update FOLDER --server ' + location.origin + ' --agent ' + quoted(filter.agent)} />}
       <div role="status">{sure && !busy && !why && <p class="remark">Spade has pasted texts in this browser tab. They are replaced.</p>}{why && <p class="remark">{why}</p>}</div>
     </div>
   );
