@@ -47,7 +47,7 @@ func requestID(r *http.Request) string {
 func (s *Server) checkOrigin(c *call) error {
 	r := c.r
 	if !s.knownHost(r.Host) {
-		return problem(codeMisdirected, "the host "+shortened(r.Host)+" is none of this server's names; --host adds one")
+		return problem(codeMisdirected, "the host "+shortened(r.Host)+" is not one of this server's names; --host adds one")
 	}
 	if s.panelOrigin(c) || r.URL.Path == panelPath {
 		return nil
