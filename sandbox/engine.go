@@ -140,7 +140,7 @@ func (w *engineWorker) call(args []any) (byte, []byte, error) {
 		err = errLarge
 	}
 	if kind == kindResult && float64(resident()) > w.resident {
-		kind = kindLast
+		kind |= wornBit
 	}
 	return kind, payload, err
 }

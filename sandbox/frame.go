@@ -36,13 +36,13 @@ const (
 	kindAnswer = 'A' // {"n": number of the question, "value": bool} or {"n": …, "error": text}
 
 	// From a worker to the parent.
-	kindHello    = 'H' // the version of the protocol, once, from a host or a direct worker
-	kindResult   = 'R' // the result
-	kindLast     = 'r' // the result, from a worker that asks to be replaced
-	kindSpecial  = 'V' // the result, marked
-	kindOpaque   = 'O' // the type of a result that is not data
-	kindError    = 'E' // see [errorFrame]
-	kindQuestion = 'Q' // {"n": number from 1, "args": [prompt, response, question]}
+	kindHello    = 'H'       // the version of the protocol, once, from a host or a direct worker
+	kindResult   = 'R'       // the result
+	kindSpecial  = 'V'       // the result, marked
+	kindOpaque   = 'O'       // the type of a result that is not data
+	kindError    = 'E'       // see [errorFrame]
+	wornBit      = 'r' - 'R' // in the kind of a reply: the worker asks to be replaced
+	kindQuestion = 'Q'       // {"n": number from 1, "args": [prompt, response, question]}
 
 	// Between the parent and a host, which forks workers. The id is the worker's.
 	kindFork = 'F' // with two descriptors: the worker's channel, and its standard error. The payload names modules to import first, separated by spaces
@@ -62,6 +62,10 @@ type frame struct {
 	id      uint64
 	payload []byte
 }
+
+// worn reports whether the worker that replied asks to be replaced, since the code left
+// threads behind, or much memory.
+func (f frame) worn() bool { return f.kind&wornBit != 0 }
 
 // appendFrame appends a frame in its wire form.
 func appendFrame(dst []byte, f frame) []byte {

@@ -67,7 +67,7 @@ func (f *function) Call(ctx context.Context, args ...any) (any, error) {
 	if errors.As(err, &e) && e.Code != proviso.Refused && e.Code != proviso.Unavailable {
 		o.pool.discard(c.worker) // late, out of memory, or no longer trusted
 	} else {
-		c.worker.exhausted = c.worker.exhausted || reply.kind == kindLast
+		c.worker.exhausted = c.worker.exhausted || reply.worn()
 		o.pool.put(c.worker)
 	}
 	return v, o.named(err)
@@ -291,9 +291,9 @@ func (o *source) outcome(f frame, c *call) (any, error) {
 	if failed != nil {
 		return nil, proviso.Because(failed, proviso.Undecided, "ask_llm: %v", failed)
 	}
-	switch f.kind {
-	case kindResult, kindLast, kindSpecial, kindOpaque:
-		return decodeResult(f.kind, f.payload)
+	switch kind := f.kind &^ wornBit; kind {
+	case kindResult, kindSpecial, kindOpaque:
+		return decodeResult(kind, f.payload)
 	case kindError:
 		return nil, o.explain(f.payload, c)
 	}

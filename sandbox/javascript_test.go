@@ -582,3 +582,40 @@ func TestEngineTimeouts(t *testing.T) {
 		t.Errorf("a canceled call: %v", err)
 	}
 }
+
+// TestLeftByAnException: what a call that throws leaves behind, globals and threads,
+// does not reach the next call.
+func TestLeftByAnException(t *testing.T) {
+	t.Parallel()
+	javascript := "const {Worker} = require('worker_threads');\nmodule.exports = (o) => {\n  const left = typeof leak;\n" +
+		"  globalThis.leak = 1;\n  if (o === 'thread') new Worker('setTimeout(() => {}, 60000)', {eval: true});\n  if (o !== 'look') throw new Error('x');\n  return left;\n};\n"
+	python := "import threading, time\ndef get_assert(output, context):\n    left = threading.active_count()\n    if output == 'thread': threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n" +
+		"    if output != 'look': raise ValueError('x')\n    return left\n"
+	for _, test := range []struct {
+		src  proviso.Source
+		want string // of each call
+	}{
+		{nodeSource("a.js", javascript, ""), `"undefined"`},
+		{proviso.Source{Language: "python", Name: "a.py", File: "a.py", Text: python, Entry: "get_assert", Form: proviso.Module}, "1"},
+	} {
+		t.Run(test.src.Language, func(t *testing.T) {
+			if test.src.Language == "javascript" {
+				needNode(t)
+			}
+			s := openFor(t, sandbox.Options{Dir: t.TempDir(), Workers: 1})
+			f, err := s.Compile(t.Context(), test.src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			for _, leaves := range []string{"nothing", "thread", "thread"} {
+				if _, err := f.Call(t.Context(), leaves, nil); err == nil {
+					t.Fatal("it does not throw")
+				}
+				if left, err := f.Call(t.Context(), "look", nil); value.Stringify(left) != test.want || err != nil {
+					t.Fatalf("after %s, the next call finds %v %v", leaves, value.Stringify(left), err)
+				}
+			}
+		})
+	}
+}

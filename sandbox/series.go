@@ -76,7 +76,7 @@ func (o *source) series(ctx context.Context, args [][]any, each func(k int, v an
 			o.pool.discard(w) // as in Call
 			return k + 1, false
 		}
-		if reply.kind == kindLast {
+		if reply.worn() {
 			w.exhausted = true
 			ids = ids[:k+1]
 			break

@@ -45,7 +45,7 @@ func encode(e *marked.Encoder, v any) error {
 // decodeResult returns the value of a result frame.
 func decodeResult(kind byte, payload []byte) (any, error) {
 	switch {
-	case kind != kindResult && kind != kindLast:
+	case kind != kindResult:
 	case string(payload) == "true":
 		return true, nil
 	case string(payload) == "false":

@@ -555,6 +555,14 @@ let served = 0;
 
 // worn reports whether the worker should be replaced after this call.
 function worn() {
+  try {
+    return wornNow();
+  } catch {
+    return true; // the code has changed what it takes to tell
+  }
+}
+
+function wornNow() {
   if (spun || !source.keep && (threads > 0 || !tidy() || apply(getActiveResourcesInfo, process, []).length > 0)) return true;
   return ++served % 16 === 1 && apply(resourceUsage, process, []).maxRSS * 1024 > source.rss;
 }
@@ -564,12 +572,14 @@ function worn() {
 let turn = 0;        // which request it is
 let pending = false; // it waits for a promise
 
+const asking = { R: 'r', V: 'v', O: 'o', E: 'e' }; // the kinds of a worker that asks to be replaced
+
 // answer ends a request, unless it has ended.
-function answer(mine, kind, text) {
+function answer(mine, kind, text, last = false) {
   if (mine !== turn || !pending) return;
   pending = false;
   if (threads > 0) rest();
-  send(kind, text);
+  send(last ? asking[kind] : kind, text);
   setImmediate(serve);
 }
 
@@ -579,14 +589,13 @@ function result(mine, v) {
   try {
     encoded = encode(v);
     if (byteLength(encoded[1]) > source.reply) encoded = ['E', '{"kind":"large"}'];
-    else if (encoded[0] === 'R' && worn()) encoded[0] = 'r';
   } catch (e) {
     encoded = ['E', explain(e)];
   }
-  answer(mine, encoded[0], encoded[1]);
+  answer(mine, encoded[0], encoded[1], worn());
 }
 
-const failed = (mine, e) => answer(mine, 'E', e instanceof Mistake ? e.payload : explain(e));
+const failed = (mine, e, last) => answer(mine, 'E', e instanceof Mistake ? e.payload : explain(e), last);
 
 // settle answers with what work returns, now or when it is settled.
 function settle(work, done) {
@@ -595,10 +604,10 @@ function settle(work, done) {
   try {
     const v = work();
     if (isPromise(v) || (v !== null && (typeof v === 'object' || typeof v === 'function') && typeof v.then === 'function')) {
-      then(resolved(v), (w) => done(mine, w), (e) => failed(mine, e));
+      then(resolved(v), (w) => done(mine, w), (e) => failed(mine, e, done === result && worn()));
     } else done(mine, v);
   } catch (e) {
-    failed(mine, e);
+    failed(mine, e, done === result && worn());
   }
 }
 

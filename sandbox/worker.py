@@ -718,6 +718,11 @@ class Worker:
             self.stop_clock()
             return b"E", b'{"kind":"timeout"}'
 
+    def attend(self, args):
+        """Run a call. A worker that should be replaced replies in lower case."""
+        kind, payload = self.attempt(self.source.timeout, lambda: self.run(args))
+        return kind.lower() if self.worn() else kind, payload
+
     def run(self, args):
         value = self.source.call(args)
         if value is not True and value is not False and hasattr(type(value), "__await__"):
@@ -725,8 +730,6 @@ class Worker:
         kind, payload = encode(value)
         if len(payload) > self.source.max_reply:
             return b"E", b'{"kind":"large"}'
-        if kind == b"R" and self.worn():
-            kind = b"r"
         return kind, payload
 
     def worn(self):
@@ -766,10 +769,10 @@ class Worker:
             self.asked = 0
             if kind == b"C":
                 args = scan(payload.decode(), 0)[0]
-                reply = self.attempt(self.source.timeout, lambda: self.run(args))
+                reply = self.attend(args)
             elif kind == b"D":
                 args = revive(scan(payload.decode(), 0)[0])
-                reply = self.attempt(self.source.timeout, lambda: self.run(args))
+                reply = self.attend(args)
             elif kind == b"S":
                 said = scan(payload.decode(), 0)[0]
                 self.source = Source(said)

@@ -174,16 +174,19 @@ module Proviso
       send_frame("H", "1")
       loop do
         kind, payload = frame
-        reply = attempt { obey(kind, payload) }
-        send_frame(*reply)
+        @calling = false
+        kind, payload = attempt { obey(kind, payload) }
+        send_frame(@calling && worn? ? kind.downcase : kind, payload)
       end
     end
 
     def obey(kind, payload)
       said = JSON.parse(payload, max_nesting: false, create_additions: false)
       case kind
-      when "C" then result(@source.call(said))
-      when "D" then result(@source.call(Proviso.revive(said)))
+      when "C", "D"
+        said = Proviso.revive(said) if kind == "D"
+        @calling = true
+        result(@source.call(said))
       when "S"
         @source = Source.new(said)
         @source.open
@@ -206,7 +209,7 @@ module Proviso
     def result(value)
       kind, payload = Proviso.encode(value)
       return ["E", '{"kind":"large"}'] if payload.bytesize > @source.max_reply
-      [kind == "R" && worn? ? "r" : kind, payload]
+      [kind, payload]
     end
 
     # Whether the worker should be replaced after this call.
