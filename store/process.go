@@ -14,7 +14,6 @@ import (
 type Offer struct {
 	Kind    string // what the process is, such as "server" or "worker"
 	Version string // of proviso
-	Jobs    int    // runs that it executes at a time
 	// Can reports whether the process can do what a run needs: see [NewRun.Needs]. It is
 	// called concurrently. Nil can do everything.
 	Can func(need string) bool
@@ -26,9 +25,9 @@ type Offer struct {
 // Process is a process that executes runs.
 type Process struct {
 	ID      string
-	Kind    string // as of [Offer], like the next two
-	Version string
-	Jobs    int
+	Kind    string   // as of [Offer]
+	Version string   // as of [Offer]
+	Jobs    int      // runs that it executes at a time
 	Can     []string // of what is known, and of what runs need now; sorted
 	All     bool     // it can do everything
 	Started time.Time

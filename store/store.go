@@ -297,6 +297,7 @@ type Waiting struct {
 	Unmet   int       // that no process that lives can execute
 	Oldest  time.Time // when the first of the queued runs was created, zero if there is none
 	Running int
+	Needs   [][]string // the different needs of the queued runs, as of [NewRun]
 }
 
 // Retention is how long data are kept. The zero duration keeps them for ever.

@@ -61,7 +61,7 @@ func (o *offering) rest(needs []string, until time.Time) {
 }
 
 // process describes this process to others: can it do what runs need now?
-func (o *offering) process(id string, started, now time.Time, needs []string) store.Process {
+func (o *offering) process(id string, jobs int, started, now time.Time, needs []string) store.Process {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for need, until := range o.unable {
@@ -69,7 +69,7 @@ func (o *offering) process(id string, started, now time.Time, needs []string) st
 			delete(o.unable, need)
 		}
 	}
-	p := store.Process{ID: id, Kind: o.offer.Kind, Version: o.offer.Version, Jobs: o.offer.Jobs, Started: started, Seen: now,
+	p := store.Process{ID: id, Kind: o.offer.Kind, Version: o.offer.Version, Jobs: jobs, Started: started, Seen: now,
 		All: o.offer.Can == nil && len(o.unable) == 0}
 	for _, need := range slices.Concat(o.offer.Known, needs) {
 		if o.does(need, now) {
@@ -101,7 +101,7 @@ func (d *DB) self(ctx context.Context) (p store.Process, is bool, err error) {
 		return p, false, nil
 	}
 	sets, err := d.needSets(ctx, " AND needs <> '[]'")
-	return d.offering.process(owner, started, d.now(), slices.Concat(sets...)), true, err
+	return d.offering.process(owner, d.options.Workers, started, d.now(), slices.Concat(sets...)), true, err
 }
 
 // appear tells other processes that this one goes on and what it can do, unless they know.

@@ -19,7 +19,7 @@ func (b *bench) needing(needs ...string) store.Run {
 
 // has offers some abilities.
 func has(kind string, abilities ...string) store.Offer {
-	return store.Offer{Kind: kind, Version: "v1", Jobs: 1, Known: []string{"A", "B"}, Can: func(need string) bool { return slices.Contains(abilities, need) }}
+	return store.Offer{Kind: kind, Version: "v1", Known: []string{"A", "B"}, Can: func(need string) bool { return slices.Contains(abilities, need) }}
 }
 
 // done executes a run at once, and tells of it.
