@@ -59,7 +59,7 @@ var needTests = []test{
 		b.equal("another", b.waits(both.ID), "waits for a worker with X, Y and Z")
 		b.equal("waiting", b.ids(store.Unmet), []string{both.ID, lacks.ID})
 		b.equal("queued", len(b.ids(store.Queued)), 0)
-		b.equal("counts", must(b.Waiting(b.Context()))(b), []store.Waiting{{Project: "default", Queued: 2, Unmet: 2, Oldest: start}})
+		b.equal("counts", must(b.Waiting(b.Context()))(b), []store.Waiting{{Project: "default", Queued: 2, Unmet: 2, Oldest: start, Needs: [][]string{{"A", "X"}, {"X", "Y", "Z"}}}})
 		b.equal("cancelled", must(b.CancelRun(b.Context(), both.ID))(b).Status, store.Cancelled)
 		b.ok(b.Stop(b.Context()))
 		b.Offer(has("worker", "A", "X"))
