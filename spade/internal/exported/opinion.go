@@ -46,7 +46,7 @@ func (p *opinion) add(good bool) {
 }
 
 // label puts what people agree on into an output.
-func (p *opinion) label(out *Output) {
+func (p opinion) label(out *Output) {
 	switch {
 	case p.good > 0 && p.bad > 0:
 		out.Split = true
@@ -55,18 +55,6 @@ func (p *opinion) label(out *Output) {
 	case p.bad > 0:
 		out.Label = "0"
 	}
-}
-
-// byPeople reports whether a score of a name is what people say: scores of models are
-// never labels.
-func byPeople(name string) bool {
-	name = strings.ToLower(name)
-	for _, word := range [...]string{"user", "human", "thumb", "label", "annotat"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // slip is what is probably meant as a label, and is none: who wrote it believes that the
@@ -103,8 +91,8 @@ func (o *Output) labelIn(from *value.Object, at string, strict bool, said *opini
 }
 
 // score takes a word or a number that people gave under the name of a score.
-func (o *Output) score(name string, v any, said *opinion, at string, key bool) {
-	said.of(v)
+func (o *Output) score(name string, v any, at string, key bool) {
+	o.scores = append(o.scores, score{name, v})
 	text, isText := v.(string)
 	switch {
 	case isLabel(v):
