@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade/ask"
@@ -52,6 +53,8 @@ func (r *proposing) plan() []*job {
 				r.left = append(r.left, rules.Unproposed{Delta: d, Category: "", Reason: "a later version does not say it any more"})
 			case r.Earlier.asked(key):
 				done[key] = true
+			case d.Removed > 0 && r.said.still[letters(d.Text)]:
+				// What is asked is the same: it is asked about where it stands now.
 			case r.Model != nil && asksNothing(d.Text):
 				done[key] = true
 				r.left = append(r.left, rules.Unproposed{Delta: d, Category: delta.OtherCategory, Reason: "it is a heading or data, and no model was asked about it"})
@@ -84,6 +87,17 @@ func asksNothing(text string) bool {
 	}
 	label, ok := strings.CutSuffix(text, ":")
 	return !hasLetters(text) || ok && len(strings.Fields(label)) <= 2
+}
+
+// letters returns the letters and digits of a text, in lower case: two sentences that differ
+// in nothing else ask the same.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
 }
 
 func hasLetters(text string) bool {
