@@ -54,6 +54,7 @@ var ranks = map[string]int{
 	"internal/script":     2,
 	"internal/secrets":    2,
 	"internal/segment":    2,
+	"internal/duration":   1,
 	"internal/transport":  2,
 	"internal/xmltext":    2,
 	"judge/record":        2,
