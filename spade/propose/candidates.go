@@ -268,6 +268,9 @@ func (w *writing) problems() (list []*value.Object, outputs []*trial.Trial) {
 // decidedBefore reports whether a known assertion, which decides the good outputs rightly,
 // was made of the same words for the same kind of thing. Such a criterion needs no other.
 func (w *writing) decidedBefore(c *DeltaCriterion) bool {
+	if w.bad != nil {
+		return false // what is known does not catch them
+	}
 	return slices.ContainsFunc(w.known, func(k known) bool {
 		return k.wrong == "" && k.Category == c.Category && k.Delta.Text != "" && delta.Key(k.Delta.Text) == delta.Key(c.Delta.Text)
 	})
@@ -312,6 +315,9 @@ func (w *writing) keep() {
 		}
 		for _, n := range x.covers {
 			of[n]++
+		}
+		if !x.tried.strict(w.Tau) {
+			w.caught = append(w.caught, x.tried.caught...)
 		}
 		c := x.candidate
 		if taken[c.Name] {

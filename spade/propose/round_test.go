@@ -122,3 +122,36 @@ func TestProposeAsksOnce(t *testing.T) {
 		t.Errorf("%v, gone: %+v", namesOf(p), p.Gone)
 	}
 }
+
+// TestProposeForUncaughtInTurn: an output that an answer catches is not asked about any more,
+// and the next question knows the assertion.
+func TestProposeForUncaughtInTurn(t *testing.T) {
+	t.Parallel()
+	trials := labelled([]string{"fine", "well"}, []string{"b x", "c", "d", "e", "f x", "g", "h x", "i x", "j x"})
+	m := scripted("Exclusion", `{"name":"no_x","description":"X.","covers":[1],"type":"not-icontains","text":"x"}`, "")
+	first := proposeWith(t, &spadetest.Model{Reply: spadetest.Obedient}, propose.Options{}, "Never say x.")
+	e, mistakes := propose.ReadEarlier("c.yaml", first.YAML(nil))
+	if err := mistakes.Err(); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for i := range trials {
+		ids = append(ids, trials[i].ID)
+	}
+	p := proposeWith(t, m, propose.Options{Earlier: e, Trials: trials, Tau: 0.25, Uncaught: ids}, "Never say x.")
+	var asked []spadetest.Question
+	for _, q := range m.Asked {
+		if q.Step == "criteria" {
+			asked = append(asked, q)
+		}
+	}
+	if len(asked) != 2 || !strings.Contains(asked[1].Parts["outputs"], `"id":"b6"`) || strings.Contains(asked[1].Parts["outputs"], ` x"`) {
+		t.Fatalf("%d questions: %v", len(asked), asked[len(asked)-1].Parts["outputs"])
+	}
+	if strings.Contains(asked[0].Parts["known"], "no_x") || !strings.Contains(asked[1].Parts["known"], "no_x") {
+		t.Errorf("%s then %s", asked[0].Parts["known"], asked[1].Parts["known"])
+	}
+	if got := namesOf(p); !reflect.DeepEqual(got, []string{"check_1", "no_x"}) {
+		t.Errorf("%v", got)
+	}
+}
