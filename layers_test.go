@@ -27,6 +27,7 @@ var ranks = map[string]int{
 	"internal/jstoken":     0,
 	"internal/programtest": 0,
 	"internal/recent":      0,
+	"internal/tokens":      0,
 	"internal/turns":       0,
 	"internal/watch":       0,
 
