@@ -164,7 +164,7 @@ func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
 		return a.mistakes(mistakes)
 	}
 	if err != nil {
-		return err
+		return a.invalidCandidates(err, f.selected)
 	}
 	if err := a.showMutants(f, r); err != nil {
 		return err
