@@ -35,6 +35,7 @@ var ranks = map[string]int{
 	"store/postgres/postgrestest": 1,
 	"internal/marked":             1,
 
+	"permit":              1,
 	"internal/kind":       2,
 	"internal/textlist":   2,
 	"internal/blobs":      2,
@@ -56,6 +57,7 @@ var ranks = map[string]int{
 	"internal/secrets":    2,
 	"internal/segment":    2,
 	"internal/stance":     2,
+	"internal/duration":   1,
 	"internal/transport":  2,
 	"internal/xmltext":    2,
 	"judge/record":        2,
