@@ -48,7 +48,7 @@ func outputOfLangfuse(o *value.Object) (list []Output, skipped string) {
 
 // scoreOfLangfuse takes the scores of people: annotations, and feedback that a program
 // sent under the name of a person. Those of evaluators are none.
-func (o *Output) scoreOfLangfuse(score *value.Object, at string, said *opinion) {
+func (out *Output) scoreOfLangfuse(score *value.Object, at string, said *opinion) {
 	source, name := strings.ToUpper(score.Text("source")), score.Text("name")
 	given, key := score.At("value"), "value"
 	for _, k := range [...]string{"stringValue", "string_value"} {
@@ -60,9 +60,9 @@ func (o *Output) scoreOfLangfuse(score *value.Object, at string, said *opinion) 
 	case source == "EVAL":
 	case source != "ANNOTATION" && !byPeople(name):
 		if isNearlyLabel(name) && isLabel(given) {
-			o.slips = append(o.slips, slip{at: at + "/name", message: "the score " + value.Stringify(name) + " holds a label", meant: "label"})
+			out.slips = append(out.slips, slip{at: at + "/name", message: "the score " + value.Stringify(name) + " holds a label", meant: "label"})
 		}
 	default:
-		o.score(name, given, said, at+"/"+key, false)
+		out.score(name, given, said, at+"/"+key, false)
 	}
 }

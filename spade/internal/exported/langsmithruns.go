@@ -38,21 +38,21 @@ func outputOfLangSmith(o *value.Object) (list []Output, skipped string) {
 
 // feedback takes what people said under a name: the mean of numbers, of one person or of
 // people who agree, or the words that they chose.
-func (o *Output) feedback(name string, stats *value.Object, said *opinion) {
+func (out *Output) feedback(name string, stats *value.Object, said *opinion) {
 	at := document.Join("/feedback_stats", name)
 	words := stats.Object("values")
 	var given opinion
 	given.of(stats.At("avg"))
 	if byPeople(name) {
-		o.score(name, stats.At("avg"), said, at, false)
+		out.score(name, stats.At("avg"), said, at, false)
 	} else if isNearlyLabel(name) && (given != opinion{} || words.Len() > 0) {
-		o.slips = append(o.slips, slip{at: at, key: true, message: "the key " + value.Stringify(name) + " holds a label", meant: "label"})
+		out.slips = append(out.slips, slip{at: at, key: true, message: "the key " + value.Stringify(name) + " holds a label", meant: "label"})
 	}
 	if words == nil || !byPeople(name) {
 		return
 	}
 	for word := range words.All() {
-		o.score(name, word, said, document.Join(at+"/values", word), true)
+		out.score(name, word, said, document.Join(at+"/values", word), true)
 	}
 }
 

@@ -82,7 +82,7 @@ type slip struct {
 // labelIn takes the label that people put into an object under a key, and what is probably
 // meant as one; at is the pointer to the object. With strict, every text under label has
 // to be a label.
-func (o *Output) labelIn(from *value.Object, at string, strict bool, said *opinion, keys ...string) {
+func (out *Output) labelIn(from *value.Object, at string, strict bool, said *opinion, keys ...string) {
 	if from == nil {
 		return
 	}
@@ -95,27 +95,27 @@ func (o *Output) labelIn(from *value.Object, at string, strict bool, said *opini
 		text, isText := v.(string)
 		switch known := isLabel(v); {
 		case key == "label" && isText && strings.TrimSpace(text) != "" && !known && (strict || nearLabel(text) != ""):
-			o.slips = append(o.slips, wrongWord(text, document.Join(at, key), ""))
+			out.slips = append(out.slips, wrongWord(text, document.Join(at, key), ""))
 		case key != "label" && known && isText && isNearlyLabel(key):
-			o.slips = append(o.slips, slip{at: document.Join(at, key), key: true, message: "the key " + value.Stringify(key) + " holds a label", meant: "label"})
+			out.slips = append(out.slips, slip{at: document.Join(at, key), key: true, message: "the key " + value.Stringify(key) + " holds a label", meant: "label"})
 		}
 	}
 }
 
 // score takes a word or a number that people gave under the name of a score.
-func (o *Output) score(name string, v any, said *opinion, at string, key bool) {
+func (out *Output) score(name string, v any, said *opinion, at string, key bool) {
 	said.of(v)
 	text, isText := v.(string)
 	switch {
 	case isLabel(v):
-		o.scored = append(o.scored, name)
+		out.scored = append(out.scored, name)
 	case isText && nearLabel(text) != "":
 		wrong := wrongWord(text, at, name)
 		wrong.key = key
 		if low := strings.ToLower(name); strings.Contains(low, "thumb") || strings.Contains(low, "label") || strings.Contains(low, "feedback") {
 			wrong.score = ""
 		}
-		o.slips = append(o.slips, wrong)
+		out.slips = append(out.slips, wrong)
 	}
 }
 
