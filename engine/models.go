@@ -50,6 +50,7 @@ func (e *Engine) providerOptions() provider.Options {
 		Files: e.files, Env: e.env, Client: e.client, Code: e.code, Templates: e.templates, Dir: e.dir,
 		Limits: e.models.limits, Concurrency: e.o.Limits.Calls, Cassette: e.o.Engines.Cassette,
 		Untrusted: !e.o.Policy.Trusted, KeyHost: e.o.Policy.names, Keyless: e.o.Keyless,
+		Need: e.needs.add,
 	}
 	if e.suite != nil {
 		o.Warn = func(err *proviso.Error) { e.mistakes.add(e.mistakeOf(err)) }

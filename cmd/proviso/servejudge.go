@@ -61,6 +61,6 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	f.server.Judge = requests
 	f.server.Asker = &server.Asking{Engine: clients}
 	f.server.Judges = &server.Judging{Engine: clients}
-	f.server.Runner = &server.Suites{Dir: work, Engine: clients, MaxConcurrency: f.concurrency}
+	f.server.Runner = &server.Suites{Dir: work, Engine: clients, MaxConcurrency: f.concurrency, Elsewhere: postgres.IsURL(f.place.of(a))}
 	return end, nil
 }

@@ -10,15 +10,18 @@ export interface Progress { rows: number; finished: number; passed: number; fail
 
 export interface Revision { commit?: string; branch?: string; dirty?: boolean; pull_request?: string; base?: string }
 
-export type RunStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
+export type RunStatus = 'queued' | 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
 
 // A run, as GET /v1/runs lists it. results is missing in lists and until it has ended.
 export interface Run {
-  id: string; suite: string; version: string; hash?: string; status: RunStatus; error?: string;
+  id: string; suite: string; version: string; hash?: string; status: RunStatus; waits?: string; error?: string;
   created_at: string; created_by?: string; started_at?: string; ended_at?: string;
   progress: Progress; pushed?: boolean; revision?: Revision; agent_id: string; test_suite: string;
   results?: BatchResults; judges?: BatchJudge[]; cost: number; datasets?: RunDataset[];
 }
+
+// goesOn says that a run has not ended.
+export const goesOn = (status: RunStatus): boolean => status === 'queued' || status === 'waiting' || status === 'running';
 
 export interface Interval { low: number; high: number }
 

@@ -100,6 +100,8 @@ type Output struct {
 	Version string    // of what answered; "" if unknown
 	slips   []slip    // what is probably meant as a label, and is none
 	scored  []string  // the scores of people that hold labels
+	said    opinion   // under label, and not as a score
+	scores  []score   // what people gave
 	Value   any       // a text, or a structure
 	Prompt  string    // what the model was sent; "" if unknown
 	System  string    // its system message; "" if none
@@ -241,6 +243,7 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 		}
 	}
 	list = whole(list, left)
+	notes = labelByScores(list)
 	split, thumbs := identify(list)
 	for _, why := range sorted(left) {
 		notes = append(notes, fmt.Sprintf("%d of the %s left out: %s", left[why], k.Name, why))

@@ -37,18 +37,18 @@ func outputOfLangfuse(o *value.Object) (list []Output, skipped string) {
 	var said opinion
 	for i, s := range scores {
 		if score, ok := s.(*value.Object); ok {
-			out.scoreOfLangfuse(score, document.Join("/scores", i), &said)
+			out.scoreOfLangfuse(score, document.Join("/scores", i))
 		}
 	}
 	out.labelIn(o, "", false, &said, "label")
 	out.labelIn(o.Object("metadata"), "/metadata", false, &said, "label")
-	said.label(&out)
+	out.said = said
 	return []Output{out}, ""
 }
 
 // scoreOfLangfuse takes the scores of people: annotations, and feedback that a program
 // sent under the name of a person. Those of evaluators are none.
-func (out *Output) scoreOfLangfuse(score *value.Object, at string, said *opinion) {
+func (o *Output) scoreOfLangfuse(score *value.Object, at string) {
 	source, name := strings.ToUpper(score.Text("source")), score.Text("name")
 	given, key := score.At("value"), "value"
 	for _, k := range [...]string{"stringValue", "string_value"} {
@@ -60,9 +60,9 @@ func (out *Output) scoreOfLangfuse(score *value.Object, at string, said *opinion
 	case source == "EVAL":
 	case source != "ANNOTATION" && !byPeople(name):
 		if isNearlyLabel(name) && isLabel(given) {
-			out.slips = append(out.slips, slip{at: at + "/name", message: "the score " + value.Stringify(name) + " holds a label", meant: "label"})
+			o.slips = append(o.slips, slip{at: at + "/name", message: "the score " + value.Stringify(name) + " holds a label", meant: "label"})
 		}
 	default:
-		out.score(name, given, said, at+"/"+key, false)
+		o.score(name, given, at+"/"+key, false)
 	}
 }

@@ -26,33 +26,35 @@ func outputOfLangSmith(o *value.Object) (list []Output, skipped string) {
 	if feedback := o.Object("feedback_stats"); feedback != nil {
 		for name, v := range feedback.All() {
 			if stats, ok := v.(*value.Object); ok {
-				out.feedback(name, stats, &said)
+				out.feedback(name, stats)
 			}
 		}
 	}
 	out.labelIn(o, "", false, &said, "label")
 	out.labelIn(o.Object("extra").Object("metadata"), "/extra/metadata", false, &said, "label")
-	said.label(&out)
+	out.said = said
 	return []Output{out}, ""
 }
 
 // feedback takes what people said under a name: the mean of numbers, of one person or of
 // people who agree, or the words that they chose.
-func (out *Output) feedback(name string, stats *value.Object, said *opinion) {
+func (o *Output) feedback(name string, stats *value.Object) {
 	at := document.Join("/feedback_stats", name)
 	words := stats.Object("values")
 	var given opinion
 	given.of(stats.At("avg"))
 	if byPeople(name) {
-		out.score(name, stats.At("avg"), said, at, false)
+		if mean, ok := stats.At("avg").(float64); ok && (mean <= 0 || mean >= 1 || stats.At("n") == 1.0) { // else people disagree
+			o.score(name, mean, at, false)
+		}
 	} else if isNearlyLabel(name) && (given != opinion{} || words.Len() > 0) {
-		out.slips = append(out.slips, slip{at: at, key: true, message: "the key " + value.Stringify(name) + " holds a label", meant: "label"})
+		o.slips = append(o.slips, slip{at: at, key: true, message: "the key " + value.Stringify(name) + " holds a label", meant: "label"})
 	}
 	if words == nil || !byPeople(name) {
 		return
 	}
 	for word := range words.All() {
-		out.score(name, word, said, document.Join(at+"/values", word), true)
+		o.score(name, word, document.Join(at+"/values", word), true)
 	}
 }
 

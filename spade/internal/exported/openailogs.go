@@ -69,6 +69,6 @@ func outputOfOpenAI(o *value.Object) (list []Output, skipped string) {
 		}
 		out.labelIn(response.Object("metadata"), at+"/metadata", true, &said, keys...)
 	}
-	said.label(&out)
+	out.said = said
 	return []Output{out}, ""
 }

@@ -46,7 +46,7 @@ func (p *opinion) add(good bool) {
 }
 
 // label puts what people agree on into an output.
-func (p *opinion) label(out *Output) {
+func (p opinion) label(out *Output) {
 	switch {
 	case p.good > 0 && p.bad > 0:
 		out.Split = true
@@ -55,18 +55,6 @@ func (p *opinion) label(out *Output) {
 	case p.bad > 0:
 		out.Label = "0"
 	}
-}
-
-// byPeople reports whether a score of a name is what people say: scores of models are
-// never labels.
-func byPeople(name string) bool {
-	name = strings.ToLower(name)
-	for _, word := range [...]string{"user", "human", "thumb", "label", "annotat"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // slip is what is probably meant as a label, and is none: who wrote it believes that the
@@ -82,7 +70,7 @@ type slip struct {
 // labelIn takes the label that people put into an object under a key, and what is probably
 // meant as one; at is the pointer to the object. With strict, every text under label has
 // to be a label.
-func (out *Output) labelIn(from *value.Object, at string, strict bool, said *opinion, keys ...string) {
+func (o *Output) labelIn(from *value.Object, at string, strict bool, said *opinion, keys ...string) {
 	if from == nil {
 		return
 	}
@@ -95,27 +83,27 @@ func (out *Output) labelIn(from *value.Object, at string, strict bool, said *opi
 		text, isText := v.(string)
 		switch known := isLabel(v); {
 		case key == "label" && isText && strings.TrimSpace(text) != "" && !known && (strict || nearLabel(text) != ""):
-			out.slips = append(out.slips, wrongWord(text, document.Join(at, key), ""))
+			o.slips = append(o.slips, wrongWord(text, document.Join(at, key), ""))
 		case key != "label" && known && isText && isNearlyLabel(key):
-			out.slips = append(out.slips, slip{at: document.Join(at, key), key: true, message: "the key " + value.Stringify(key) + " holds a label", meant: "label"})
+			o.slips = append(o.slips, slip{at: document.Join(at, key), key: true, message: "the key " + value.Stringify(key) + " holds a label", meant: "label"})
 		}
 	}
 }
 
 // score takes a word or a number that people gave under the name of a score.
-func (out *Output) score(name string, v any, said *opinion, at string, key bool) {
-	said.of(v)
+func (o *Output) score(name string, v any, at string, key bool) {
+	o.scores = append(o.scores, score{name, v})
 	text, isText := v.(string)
 	switch {
 	case isLabel(v):
-		out.scored = append(out.scored, name)
+		o.scored = append(o.scored, name)
 	case isText && nearLabel(text) != "":
 		wrong := wrongWord(text, at, name)
 		wrong.key = key
 		if low := strings.ToLower(name); strings.Contains(low, "thumb") || strings.Contains(low, "label") || strings.Contains(low, "feedback") {
 			wrong.score = ""
 		}
-		out.slips = append(out.slips, wrong)
+		o.slips = append(o.slips, wrong)
 	}
 }
 

@@ -48,6 +48,6 @@ func outputOfPromptLayer(o *value.Object) (list []Output, skipped string) {
 	var said opinion
 	out.labelIn(o, "", false, &said, "label")
 	out.labelIn(o.Object("metadata"), "/metadata", false, &said, "label")
-	said.label(&out)
+	out.said = said
 	return []Output{out}, ""
 }
