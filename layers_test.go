@@ -30,6 +30,7 @@ var ranks = map[string]int{
 	"internal/tokens":      0,
 	"internal/turns":       0,
 	"internal/watch":       0,
+	"internal/pattern":     0,
 
 	".":                           1,
 	"web":                         1,
@@ -57,6 +58,7 @@ var ranks = map[string]int{
 	"internal/script":     2,
 	"internal/secrets":    2,
 	"internal/segment":    2,
+	"internal/stance":     2,
 	"internal/duration":   1,
 	"internal/transport":  2,
 	"internal/xmltext":    2,

@@ -175,7 +175,7 @@ func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
 		return a.mistakes(mistakes)
 	}
 	if err != nil {
-		return err
+		return a.invalidCandidates(err, f.selected)
 	}
 	if err := errors.Join(a.showMutants(f, r), a.writeRunReports(ctx, f, r)); err != nil {
 		return err
