@@ -1,8 +1,8 @@
 // Package store defines what a server stores, and the interfaces for doing so:
 // API keys and their projects, versions of suites and assertion sets, runs with
 // their results, evaluations, replies to repeated requests, what the servers on
-// one store share for a while, and the jobs that execute runs. It holds types, interfaces and the few rules that every store
-// shares. SQL is in the packages below it, and store/storetest is the contract
+// one store share for a while, spans of traces, and the jobs that execute runs. It holds types,
+// interfaces and the few rules that every store shares. SQL is in the packages below it, and store/storetest is the contract
 // as tests.
 //
 // Start at [Store], which a server is given, and at [Jobs], which executes
@@ -59,6 +59,7 @@ type ProjectStore interface {
 	Traffic
 	Watching
 	Looks
+	Traces
 }
 
 // Keys are the API keys of clients, each of one project.

@@ -64,6 +64,9 @@ func (b *bench) tenant(name store.Project) tenant {
 	t.said = must(t.AddLabel(b.Context(), n))(b)
 	b.watchIn(&t)
 	b.trafficIn(t)
+	must(t.AddSpans(b.Context(), "key_1", []store.SpanPart{partOf("t", "of "+t.name)}, forAnHour))(b)
+	b.ok(t.AwaitTrace(b.Context(), "key_1", "u", time.Hour))
+	b.ok(t.DropTrace(b.Context(), "key_1", "u"))
 	for range len(name) {
 		must(t.AddLook(b.Context(), "run_1", "a"))(b)
 	}
@@ -123,6 +126,7 @@ func (b *bench) seen(t tenant) string {
 	list = append(list, all(b, 1, pagesOf(t.ListEvents, store.EventFilter{Contents: true})), all(b, 1, pagesOf(t.ListEvents, store.EventFilter{Agent: "support", User: "eve"})), must(t.Event(b.Context(), "e1"))(b))
 	list = append(list, all(b, 1, pagesOf(t.ListFeedback, store.FeedbackFilter{})), all(b, 1, t.ListAgents), all(b, 1, pagesOf(t.ListPrompts, "support")))
 	list = append(list, must(t.CountTraffic(b.Context(), store.TrafficFilter{From: start.Add(-time.Hour), To: start, Step: time.Hour}))(b))
+	list = append(list, must(t.Trace(b.Context(), "key_1", "t", 0))(b))
 	list = append(list, must(t.FinishedRows(b.Context(), t.run.ID))(b), must(t.CountAssertions(b.Context(), t.run.ID))(b), must(t.Tally(b.Context(), t.run.ID))(b))
 	return fmt.Sprintf("%+v", list)
 }
@@ -203,6 +207,7 @@ func watchMethodsOf(from store.ProjectStore, of tenant) map[string]func(context.
 
 // shown are the methods of a project that [bench.tenant] and [bench.seen] call.
 var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations", "AddLabel", "ListLabels", "CountLabels", "PutLabelQueue", "ListLabelQueues", "AddLook", "CountLooks",
+	"AddSpans", "AwaitTrace", "Trace", "DropTrace",
 	"AddEvents", "ListEvents", "AddFeedback", "ListFeedback", "ListAgents", "CountTraffic", "ForgetUser",
 	"PutWatch", "ListWatches", "ListVerdicts", "ListAlarms", "LeaseNotices", "ListNotices"}
 
