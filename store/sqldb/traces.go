@@ -23,7 +23,7 @@ const evictedAtOnce = 8
 
 // AddSpans implements [store.Traces].
 func (d project) AddSpans(ctx context.Context, key string, parts []store.SpanPart, l store.TraceLimits) ([]string, error) {
-	if err := d.name.Check(); err != nil {
+	if err := errors.Join(d.name.Check(), d.CheckContentKey()); err != nil {
 		return nil, err
 	}
 	contents := make([][]byte, len(parts))
@@ -85,7 +85,7 @@ func (r *traceRoom) add(p *store.SpanPart, content []byte) (refused string, err 
 		return "", err
 	}
 	if most := r.limits.OneTrace; most > 0 && spans+p.Spans > most {
-		refused = fmt.Sprintf("the trace %s has %d spans already", p.Trace, spans)
+		refused = fmt.Sprintf("the trace %s would have %d spans, more than %d", p.Trace, spans+p.Spans, most)
 	} else if refused, err = r.make(size, trace); err != nil {
 		return "", err
 	}

@@ -85,7 +85,7 @@ var traceTests = []test{
 			return n
 		}
 		b.equal("room", add("k", "t")+add("k", "t"), "")
-		b.equal("too many of one", add("k", "t"), "the trace t has 2 spans already")
+		b.equal("too many of one", add("k", "t"), "the trace t would have 3 spans, more than 2")
 		if got := must(b.Trace(b.Context(), "k", "t", 0))(b); got.Refused != 1 || len(got.Parts) != 2 {
 			b.Errorf("%+v", got)
 		}
