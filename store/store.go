@@ -201,6 +201,8 @@ type LabelQueues interface {
 	LabelQueue(ctx context.Context, name string) (LabelQueue, error)
 	// ListLabelQueues lists queues by name.
 	ListLabelQueues(ctx context.Context, p Page) (List[LabelQueue], error)
+	// ListLabelItems lists the items of a queue in their order.
+	ListLabelItems(ctx context.Context, queue string, p Page) (List[LabelItem], error)
 	// DeleteLabelQueue removes a queue. The labels stay.
 	DeleteLabelQueue(ctx context.Context, name string) error
 	// LeaseLabel gives a person the next item that they have not labelled and that not

@@ -120,7 +120,7 @@ func (b *bench) seen(t tenant) string {
 	for _, f := range []store.LabelFilter{{}, {By: "ana"}} {
 		list = append(list, all(b, 1, pagesOf(t.ListLabels, f)), must(t.CountLabels(b.Context(), f))(b))
 	}
-	list = append(list, all(b, 1, t.ListLabelQueues), all(b, 1, t.ListWatches), must(t.CountLooks(b.Context(), t.run.ID, "a"))(b), must(t.CountLooks(b.Context(), "run_1", "a"))(b))
+	list = append(list, all(b, 1, pagesOf(t.ListLabelItems, t.own)), all(b, 1, t.ListLabelQueues), all(b, 1, t.ListWatches), must(t.CountLooks(b.Context(), t.run.ID, "a"))(b), must(t.CountLooks(b.Context(), "run_1", "a"))(b))
 	list = append(list, all(b, 1, pagesOf(t.ListVerdicts, store.VerdictFilter{Events: []string{"e1"}})), all(b, 1, pagesOf(t.ListAlarms, store.AlarmFilter{})))
 	list = append(list, all(b, 1, pagesOf(t.ListNotices, "")), must(t.WatchHealth(b.Context(), t.own, start))(b), must(t.Charts(b.Context(), t.own))(b))
 	list = append(list, all(b, 1, pagesOf(t.ListEvents, store.EventFilter{Contents: true})), all(b, 1, pagesOf(t.ListEvents, store.EventFilter{Agent: "support", User: "eve"})), must(t.Event(b.Context(), "e1"))(b))
@@ -155,6 +155,7 @@ func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Conte
 		"Evaluation":       func(ctx context.Context) error { return second(from.Evaluation(ctx, of.eval.ID)) },
 		"Label":            func(ctx context.Context) error { return second(from.Label(ctx, of.said.ID)) },
 		"LabelQueue":       func(ctx context.Context) error { return second(from.LabelQueue(ctx, of.own)) },
+		"ListLabelItems":   func(ctx context.Context) error { return second(from.ListLabelItems(ctx, of.own, store.Page{})) },
 		"DeleteLabelQueue": func(ctx context.Context) error { return from.DeleteLabelQueue(ctx, of.own) },
 		"ReturnLabel":      func(ctx context.Context) error { return from.ReturnLabel(ctx, of.own, of.lease.ID, "ben") },
 		"LeaseLabel": func(ctx context.Context) error {
