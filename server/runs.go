@@ -35,6 +35,7 @@ type Run struct {
 	Suite     string           `json:"suite"`
 	Version   string           `json:"version" doc:"Of the suite"`
 	Hash      string           `json:"hash,omitempty" doc:"Of suite, prompts and judge: runs of equal hash can be compared row by row"`
+	JudgedBy  []string         `json:"judged_by,omitempty" doc:"The identities of its judges: model, prompt and settings"`
 	Status    store.RunStatus  `json:"status" enum:"queued,running,done,failed,cancelled"`
 	Error     string           `json:"error,omitempty" doc:"Why it failed, or why it is tried again"`
 	CreatedAt time.Time        `json:"created_at"`
@@ -91,7 +92,7 @@ func runOf(r store.Run) Run {
 	var e execution
 	_ = json.Unmarshal(r.Options, &e) // it was written here; missing fields are shown as missing
 	out := Run{
-		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, Status: r.Status, Error: r.Error, CreatedAt: r.Created.UTC(),
+		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, JudgedBy: r.Judges, Status: r.Status, Error: r.Error, CreatedAt: r.Created.UTC(),
 		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Pushed: e.Pushed, Datasets: e.Datasets, Cost: r.Totals.Cost,
 	}
 	if e.Revision != (report.Revision{}) {
@@ -153,7 +154,7 @@ func (s *Server) startRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	n := store.NewRun{ID: store.NewID(store.RunID, time.Now()), Suite: doc.Name, Version: doc.Hash, CreatedBy: c.key.ID, Options: options, Rows: plan.Rows, Hash: plan.Hash, Division: plan.Division}
+	n := store.NewRun{ID: store.NewID(store.RunID, time.Now()), Suite: doc.Name, Version: doc.Hash, CreatedBy: c.key.ID, Options: options, Rows: plan.Rows, Hash: plan.Hash, Judges: plan.Judges, Division: plan.Division}
 	body, err := encode(StartedRun{ID: n.ID, Suite: n.Suite, Version: n.Version, Status: store.Queued, Rows: n.Rows})
 	if err != nil {
 		return err

@@ -33,7 +33,8 @@ type NewRun struct {
 	Rows      int    // number of rows, 0 if not known yet
 	Hash      string // as of [Run], "" if not known yet
 	Division  Division
-	Reply     *Reply // kept in the same transaction, nil if there is none
+	Judges    []string // identities, as far as they are known
+	Reply     *Reply   // kept in the same transaction, nil if there is none
 }
 
 // Division says how the rows of a run are divided among processes; the zero value is a run
