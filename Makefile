@@ -113,8 +113,8 @@ simulate: ## how often the gate and the monitor are right, by simulation: writes
 bench: ## benchmarks, and the workloads beside promptfoo's figures
 	go run ./bench
 
-image: ## make the container image proviso: from scratch, static, not root (needs Docker or podman)
-	$$(command -v docker || command -v podman) build --build-arg VERSION='$(VERSION)' -t proviso .
+image: ## make the container image proviso: from scratch, static, not root (needs Docker, podman or buildah)
+	$$(command -v docker || command -v podman || command -v buildah) build --build-arg VERSION='$(VERSION)' -t proviso .
 
 dist: ## make a release: binaries of every platform, their parts, formula, npm packages, checksums, signature
 	go run ./internal/release -version '$(VERSION)' -time "$$(git log -1 --format=%cI 2>/dev/null || echo 1970-01-01T00:00:00Z)"
