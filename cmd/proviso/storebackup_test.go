@@ -72,7 +72,9 @@ func TestPointInTime(t *testing.T) {
 		}
 	}
 	run("ALTER ROLE app REPLICATION")
-	open := func() openedStore { return mustOpen(t, s.URL("p"), sqldb.Options{Now: func() time.Time { return filledAt }}) }
+	open := func() openedStore {
+		return mustOpen(t, s.URL("p"), sqldb.Options{Now: func() time.Time { return filledAt }})
+	}
 	d := open()
 	if _, err := d.In(store.DefaultProject).AddLook(t.Context(), "run_of_nobody", "a"); err != nil {
 		t.Fatal(err)
