@@ -34,6 +34,7 @@ var ranks = map[string]int{
 	"store/postgres/postgrestest": 1,
 	"internal/marked":             1,
 
+	"permit":              1,
 	"internal/kind":       2,
 	"internal/textlist":   2,
 	"internal/blobs":      2,
@@ -54,6 +55,7 @@ var ranks = map[string]int{
 	"internal/script":     2,
 	"internal/secrets":    2,
 	"internal/segment":    2,
+	"internal/duration":   1,
 	"internal/transport":  2,
 	"internal/xmltext":    2,
 	"judge/record":        2,

@@ -23,11 +23,14 @@ type models struct {
 }
 
 // newModels prepares what providers share. Recording and replaying bypass the caches,
-// and a replay has no budget because it costs nothing.
+// and a replay has neither a budget nor shared rates, because it sends no request.
 func newModels(o *Options, known *secrets.Set) *models {
-	m := &models{limits: &provider.Limits{Shared: o.Limits.Shared}}
 	recording := o.Engines.Cassette
 	replays := recording != nil && recording.Replays()
+	m := &models{limits: &provider.Limits{}}
+	if !replays {
+		m.limits.Shared = o.Limits.Shared
+	}
 	if o.Policy.Budget != nil && !replays {
 		m.budget = provider.NewBudget(*o.Policy.Budget)
 	}

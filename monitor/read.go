@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/duration"
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
@@ -180,14 +181,14 @@ func (r *reader) budget(to *float64) func(string, any) {
 func (r *reader) duration(to *time.Duration, shortest time.Duration) func(string, any) {
 	return func(at string, v any) {
 		s, _ := v.(string)
-		d, err := time.ParseDuration(s)
+		d, err := duration.Parse(s)
 		if s == "never" || s == "off" {
 			d, err = 0, nil
 		} else if err == nil && (d < shortest || d > longestSilence) {
 			err = errors.New("out of range")
 		}
 		if err != nil {
-			r.wrong(at, "%s has to be a time from %v to 8784h such as 90m or 6h, or never; not %s", last(at), shortest, shown(v))
+			r.wrong(at, "%s has to be a time from %v to 366d such as 90m, 6h or 2d, or never; not %s", last(at), shortest, shown(v))
 			return
 		}
 		*to = d

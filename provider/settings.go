@@ -232,7 +232,8 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 	}
 	rpm, _ := s.number("rpm")
 	tpm, _ := s.number("tpm")
-	e.gate = limits.gate(base+" "+model+" "+p.key+p.from, most, rpm, tpm)
+	// Headers, too, may hold a key.
+	e.gate = limits.gate(base+" "+model+" "+p.key+p.from+" "+value.Stringify(s.spec.Config.At("headers")), most, rpm, tpm)
 	return e, nil
 }
 

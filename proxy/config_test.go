@@ -68,6 +68,8 @@ c.yaml:2:51: unknown key "usr", expected agent, conversation, user, event, versi
 c.yaml:2:65: the header Authorization is needed by the upstream or holds a key; use one of your own, such as X-Proviso-Agent
 c.yaml:2:96: expected header:NAME, such as header:X-Proviso-Agent, found "header:a b"
 c.yaml:2:126: expected header:NAME, such as header:X-Proviso-Agent, or a text for all requests, found a number`},
+		{good + "identify: {agent: X-Agent}",
+			`c.yaml:2:19: "X-Agent" would be the name for all requests; for the header of this name write header:X-Agent (did you mean "header:X-Agent"?)`},
 		{good + "versions: system-promt\nredact:\n- {patern: x}\n- {pattern: '('}\n- {field: user}\n- {field: usr}",
 			`c.yaml:2:11: expected system-prompt or none, found "system-promt" (did you mean "system-prompt"?)
 c.yaml:4:4: unknown field "patern"; did you mean pattern?

@@ -339,6 +339,9 @@ func (r *configReader) source(at string, v any, fixed bool) Source {
 			m.Nearest = "header:"
 		}
 	}
+	if head := strings.ToLower(s); strings.HasPrefix(head, "x-") && httpguts.ValidHeaderFieldName(s) {
+		r.wrong(at, "%s would be the name for all requests; for the header of this name write header:%s", quoted(s), excerpt.Bytes(s, 60)).Nearest = "header:" + excerpt.Bytes(s, 60)
+	}
 	if len(s) > maxName {
 		r.wrong(at, "the text has more than %d bytes", maxName)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/duration"
 	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/store"
 )
@@ -124,9 +125,9 @@ var seriesSteps = []time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.M
 // stepOf reads the length of a bucket.
 func stepOf(q url.Values, from, to, now time.Time) (time.Duration, error) {
 	if text := q.Get("step"); text != "" {
-		step, err := time.ParseDuration(text)
+		step, err := duration.Parse(text)
 		if err != nil {
-			return 0, proviso.Errorf(proviso.Invalid, "step has to be a time such as 1h or 10m, not %q", shortened(text))
+			return 0, proviso.Errorf(proviso.Invalid, "step has to be a time such as 10m, 6h or 1d, not %q", shortened(text))
 		}
 		if step > 0 && to.Sub(from)/step > seriesMost {
 			return 0, proviso.Errorf(proviso.Limit, "the series has more than %d steps; choose longer ones", seriesMost)

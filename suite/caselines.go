@@ -134,6 +134,10 @@ func (f *caseFile) record(at string, rec document.Record, known *expectations) w
 func (f *caseFile) checkHeader(p *pass, header []string) {
 	at := document.Join(f.at, 0)
 	seen, warned := make(map[string]bool, len(header)), 0
+	if other := document.OtherDelimiter(header); other != "" {
+		p.Warn(at, "the header is one column; if %q separates the fields, set PROMPTFOO_CSV_DELIMITER to it", other)
+		return
+	}
 	for _, column := range header {
 		if column != "" && seen[column] {
 			warned++

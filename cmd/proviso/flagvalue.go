@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/proviso-eval/proviso/internal/duration"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -99,7 +100,7 @@ func countVar(fs *pflag.FlagSet, to *int, name, short string, usual, least int, 
 }
 
 // durationForm is what a flag for a duration expects.
-const durationForm = "a time with its unit, such as 30s, 5m or 2h"
+const durationForm = "a time with its unit, such as 30s, 5m, 2h or 7d"
 
 // timeVar adds a flag that holds a duration: more than nothing if its default is.
 func timeVar(fs *pflag.FlagSet, to *time.Duration, name string, usual time.Duration, usage string) {
@@ -109,7 +110,7 @@ func timeVar(fs *pflag.FlagSet, to *time.Duration, name string, usual time.Durat
 		shown = "" // usage says what it is
 	}
 	fs.Var(&flagValue{shown, "time", func(text string) error {
-		d, err := time.ParseDuration(text)
+		d, err := duration.Parse(text)
 		switch {
 		case err != nil:
 			return fmt.Errorf("expected %s, found %q", durationForm, text)

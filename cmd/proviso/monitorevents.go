@@ -70,14 +70,21 @@ func eventOfLine(name string, line document.Line, err error) (ingest.Event, prov
 
 // seenEvents is what a first look at a file of events found.
 type seenEvents struct {
-	agents []string // in the order in which they come, at most maxSeenAgents
-	large  int      // events that are too large
-	list   proviso.Mistakes
-	wrong  int // mistakes, of which list has some
+	agents  []string        // in the order in which they come, at most maxSeenAgents
+	members map[member]bool // at most maxSeenMembers
+	large   int             // events that are too large
+	list    proviso.Mistakes
+	wrong   int // mistakes, of which list has some
 }
 
-// maxSeenAgents bounds the agents of a file that are remembered.
-const maxSeenAgents = 1000
+// member is a member of the segment of an agent's events.
+type member struct{ agent, name string }
+
+// Bounds of what is remembered of a file.
+const (
+	maxSeenAgents  = 1000
+	maxSeenMembers = 10_000
+)
 
 // checkEvents reads all events once, so that every mistake is known before the first is
 // evaluated. An event that is too large is only a warning: a server would reject it, and
@@ -86,7 +93,7 @@ func (a *app) checkEvents(name string) (*seenEvents, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, proviso.Errorf(proviso.Invalid, "%s is no file that can be read twice; write the events to a file first", name)
 	}
-	s := &seenEvents{}
+	s := &seenEvents{members: map[member]bool{}}
 	all, disordered, err := monitor.Disorder(s.read(name))
 	if err != nil {
 		return nil, err
@@ -134,11 +141,44 @@ func (s *seenEvents) read(name string) iter.Seq2[ingest.Event, error] {
 			if len(s.agents) < maxSeenAgents && !slices.Contains(s.agents, e.Agent) {
 				s.agents = append(s.agents, e.Agent)
 			}
+			s.sawSegment(&e)
 			if !yield(e, nil) {
 				return
 			}
 		}
 	}
+}
+
+// sawSegment remembers the members of the segment of an event.
+func (s *seenEvents) sawSegment(e *ingest.Event) {
+	for name := range e.Segment {
+		if len(s.members) < maxSeenMembers {
+			s.members[member{e.Agent, name}] = true
+		}
+	}
+}
+
+// segmentless warns of watches that tell apart a member of segment that no event of their
+// agent has.
+func (s *seenEvents) segmentless(doc *document.Document, list []replayed) proviso.Mistakes {
+	var out proviso.Mistakes
+	for i := range list {
+		w := &list[i].watch
+		if w.Sample.Segment == "" || !slices.Contains(s.agents, w.Match.Agent) || s.members[member{w.Match.Agent, w.Sample.Segment}] || len(s.members) == maxSeenMembers {
+			continue
+		}
+		var names []string
+		for at := range s.members {
+			if at.agent == w.Match.Agent {
+				names = append(names, at.name)
+			}
+		}
+		out = append(out, proviso.Mistake{
+			Place: doc.Place(document.Join(document.Join(document.Join("", w.Name), "sample"), "segment")), Code: proviso.NotFound, Warning: true, Nearest: document.Nearest(w.Sample.Segment, names),
+			Message: fmt.Sprintf("no event of the agent %q has the member %q in its segment, so all count as one segment", w.Match.Agent, w.Sample.Segment),
+		})
+	}
+	return out
 }
 
 // unseen finds the watches whose agent no event has. It is a mistake if no watch has an

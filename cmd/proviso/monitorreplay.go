@@ -84,7 +84,7 @@ func (a *app) monitorReplay(ctx context.Context, f *monitorReplay, args []string
 	if err != nil {
 		return err
 	}
-	if err := a.mistakes(seen.unseen(args[0], doc, list)); err != nil {
+	if err := a.mistakes(append(seen.unseen(args[0], doc, list), seen.segmentless(doc, list)...)); err != nil {
 		return err
 	}
 	j, end, err := a.oneJudge(ctx, &f.judgeCommand, dirOf(f.watch))

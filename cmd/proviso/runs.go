@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/duration"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/report"
 )
@@ -282,17 +283,9 @@ func newRunsPrune(a *app, f *runsFlags) *cobra.Command {
 	return cmd
 }
 
-// ageOf reads a duration that may be in days or weeks.
+// ageOf reads how old a run is.
 func ageOf(text string) (time.Duration, error) {
-	const day = 24 * time.Hour
-	for unit, length := range map[string]time.Duration{"d": day, "w": 7 * day} {
-		if digits, ok := strings.CutSuffix(text, unit); ok {
-			if n, err := strconv.ParseUint(digits, 10, 15); err == nil {
-				return time.Duration(n) * length, nil
-			}
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+	if d, err := duration.Parse(text); err == nil && d >= 0 {
 		return d, nil
 	}
 	return 0, fmt.Errorf("expected an age, such as 30d, 2w or 12h, found %q", text)

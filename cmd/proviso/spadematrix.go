@@ -247,12 +247,16 @@ func (a *app) ticker(of int, done *int) (tick func(int), end func()) {
 }
 
 // spadeEngine opens the engine for candidates, and returns a function that closes it.
-// Code gets no grants but packages, since a model may have written it.
-func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *candidateCode) (matrix.Options, func(), error) {
+// Code gets no grants but packages, since a model may have written it. Each of change may
+// change the options.
+func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *candidateCode, change ...func(*engine.Options)) (matrix.Options, func(), error) {
 	e, err := a.openEngine(ctx, f, dir, func(o *engine.Options) (err error) {
 		o.Policy.Sandbox, err = sandbox.ParsePolicy(code.sandbox)
 		o.Policy.Grants.Packages = code.packages()
 		o.Policy.Synthesised, o.Limits.Workers = true, f.concurrency
+		for _, c := range change {
+			c(o)
+		}
 		return err
 	})
 	if err != nil {

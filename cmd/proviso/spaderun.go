@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -305,7 +307,12 @@ func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result)
 		return nil, nil
 	}
 	p.asked.judge = p.f.judge
-	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code)
+	if p.f.judge.judge == "" {
+		p.sayUndecided(r.Candidates)
+	}
+	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code, func(o *engine.Options) {
+		o.Judge.Off = p.f.judge.judge == "" // no key and no variable makes run send outputs to a model
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -313,6 +320,19 @@ func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result)
 	p.of = len(p.outputs.entries)
 	s.Trials, s.Try = trial.Labelled(p.outputs.all, p.outputs.entries), o
 	return func() { p.clear(); closeEngine() }, nil
+}
+
+// sayUndecided says that there is no judge for the candidates that need one.
+func (p *pipeline) sayUndecided(list []proviso.Candidate) {
+	n := 0
+	for i := range list {
+		if matrix.AsksModel(&list[i]) {
+			n++
+		}
+	}
+	if n > 0 {
+		fmt.Fprintf(p.err, "proviso: undecided for lack of a judge model: %s; --judge names one\n", plural(n, "candidate"))
+	}
 }
 
 func (p *pipeline) openImply(ctx context.Context, s *spade.Steps, r *spade.Result) (end func(), err error) {

@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/duration"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/value"
@@ -67,12 +67,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n <= 36500 {
-			return now.AddDate(0, 0, -n), nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+	if d, err := duration.Parse(text); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
 	return time.Time{}, errors.New("a date, a date and time (RFC 3339), or how long ago, such as 36h or 7d")

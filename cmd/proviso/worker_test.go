@@ -220,15 +220,15 @@ func TestManyWorkers(t *testing.T) {
 	}
 }
 
-// TestSharedLimit: a model that limits the rate of requests refuses few of those of four
-// workers.
+// TestSharedLimit: a model that limits the rate of requests refuses about as few of those of
+// several workers as of one. TestSharedRates of package provider asserts more, without a clock.
 func TestSharedLimit(t *testing.T) {
 	if os.Getenv("PROVISO_NIGHTLY") == "" {
-		t.Skip("it takes a minute; make nightly runs it")
+		t.Skip("it takes minutes; make nightly runs it")
 	}
 	const rows, limit = 1000, 40
 	refused := map[int]int{}
-	for _, workers := range []int{1, 4} {
+	for _, workers := range []int{1, 4, 8} {
 		w := newWorkshop(t, 50*time.Millisecond)
 		w.limit, w.last = limit, time.Now()
 		for range workers {
@@ -247,7 +247,9 @@ func TestSharedLimit(t *testing.T) {
 		w.mu.Unlock()
 		t.Logf("%d workers: %d of %d requests refused, %.1f requests a second of %d", workers, refused[workers], rows+refused[workers], rows/took.Seconds(), limit)
 	}
-	if refused[4] > rows*15/100 {
-		t.Errorf("four workers were refused %d of %d times, one %d times", refused[4], rows, refused[1])
+	for _, workers := range []int{4, 8} {
+		if refused[workers] > refused[1]*3/2+rows/50 { // and what a busy machine adds
+			t.Errorf("%d workers were refused %d of %d times, one %d times", workers, refused[workers], rows, refused[1])
+		}
 	}
 }

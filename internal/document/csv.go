@@ -26,6 +26,21 @@ type CSVOptions struct {
 	NoHeader  bool   // the first record is data
 }
 
+// OtherDelimiter returns the delimiter that a header of one field seems to have instead
+// of the one that the file was read with: a semicolon, a tab or a bar. It is "" if there is
+// none.
+func OtherDelimiter(header []string) string {
+	if len(header) != 1 {
+		return ""
+	}
+	for _, delimiter := range []string{";", "\t", "|"} {
+		if strings.Contains(header[0], delimiter) {
+			return delimiter
+		}
+	}
+	return ""
+}
+
 // Record is one record of a CSV file. A record may have fewer fields than the
 // header, or more.
 type Record struct {
@@ -47,6 +62,10 @@ func ReadCSV(r io.Reader, o CSVOptions) iter.Seq2[Record, error] {
 		c := csvReader{in: bufio.NewReaderSize(r, 64<<10), delimiter: o.Delimiter, strict: o.Strict, line: 1}
 		for _, b := range [...]byte{'"', '\r', '\n', o.Delimiter[0]} {
 			c.special[b] = true
+		}
+		if head, _ := c.in.Peek(4); packed(head) != "" {
+			yield(Record{Row: 1, Line: 1}, &LineError{Line: 1, Code: proviso.Invalid, Message: packed(head)})
+			return
 		}
 		if mark, _ := c.in.Peek(3); string(mark) == "\ufeff" {
 			_, _ = c.in.Discard(3)

@@ -218,6 +218,9 @@ func checkText(data []byte) (message string, offset int) {
 	if len(data) >= 2 && (data[0] == 0xfe && data[1] == 0xff || data[0] == 0xff && data[1] == 0xfe) {
 		return "the file is UTF-16; save it as UTF-8", 0
 	}
+	if how := packed(data); how != "" {
+		return how, 0
+	}
 	if utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 {
 		return "", 0
 	}
@@ -237,6 +240,19 @@ func checkText(data []byte) (message string, offset int) {
 		i += n
 	}
 	return "", 0
+}
+
+// packed returns what to do with a file that has to be unpacked first, "" for others.
+func packed(data []byte) string {
+	switch {
+	case bytes.HasPrefix(data, []byte{0x1f, 0x8b}):
+		return "the file is compressed by gzip; unpack it with gunzip"
+	case bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return "the file is compressed by zstd; unpack it with unzstd"
+	case bytes.HasPrefix(data, []byte("PK\x03\x04")):
+		return "the file is a ZIP archive, which spreadsheets are, too; save it as text, such as CSV"
+	}
+	return ""
 }
 
 // newText checks data and returns a document that holds it without its byte

@@ -118,6 +118,10 @@ func (l *lineReader) next() (string, error) {
 	if l.number == 1 {
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))
 	}
+	if l.number == 1 && packed(line) != "" {
+		_, _ = io.Copy(io.Discard, l.r) // no line of it can be read
+		return "", &LineError{Line: 1, Code: proviso.Invalid, Message: packed(line)}
+	}
 	if message, i := checkText(line); message != "" {
 		d := Document{text: string(line[:i])}
 		return "", &LineError{

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -128,6 +129,7 @@ type DB struct {
 
 	queries  sync.Map // of the readers: text to *sql.Stmt
 	contents contents
+	rateSalt atomic.Pointer[[]byte] // of the names of endpoints
 
 	counting sync.Mutex // held while a run of an earlier version is counted
 

@@ -148,6 +148,10 @@ func (t *Table) RowsUntil(r io.Reader, head func(header []string) bool, each fun
 			for i, name := range rec.Fields {
 				rec.Fields[i] = strings.TrimSpace(name)
 			}
+			if other := document.OtherDelimiter(rec.Fields); other != "" {
+				t.Mistake(rec.Line, "", "the header is one column; if %q separates the fields, replace it by a comma", other)
+				return
+			}
 			if header = rec.Fields; !head(header) {
 				return
 			}
