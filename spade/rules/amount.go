@@ -47,7 +47,8 @@ var (
 // reads reports whether a quantity is demanded of the output, and turns one that is
 // forbidden into what may be there: not more than three is at most three. Of all else it
 // says that the rules do not read it.
-func (s *sentence) reads(a *amount) bool {
+// Reversed says that it was forbidden.
+func (s *sentence) reads(a *amount) (reversed, ok bool) {
 	st := stanceOn(s.plain, a.start, a.end)
 	before := s.plain[:a.start]
 	switch {
@@ -62,16 +63,31 @@ func (s *sentence) reads(a *amount) bool {
 	case s.ofOther(st.before, a):
 		s.refuse(delta.Quantity, "it counts in something else than the whole output: a model is needed (--model)")
 	case st.allows && a.compared && a.low == "" && mostWords.get().MatchString(strings.TrimSpace(a.words)):
-		return true
+		return false, true
 	case st.unread != "":
 		s.refuse(delta.Quantity, "%s", needsModel(st.unread))
 	case st.not && !a.reverse(st.before):
 		s.refuse(delta.Quantity, "%s", needsModel(strings.TrimSpace(st.before)+" "+strings.TrimSpace(a.words)))
 	default:
-		return true
+		return st.not, true
 	}
-	return false
+	return false, false
 }
+
+// counted is the place of the number and of the words that bound it: "limit your answer to"
+// is of the clause around it.
+func (a *amount) counted(at []int) [2]int {
+	if a.bare || len(at) > 5 && limits.get().MatchString(a.words) {
+		for i := 2; i+1 < len(at); i += 2 {
+			if at[i] >= 0 && (a.bare || i > 2) {
+				return [2]int{at[i], at[1]}
+			}
+		}
+	}
+	return [2]int{at[0], at[1]}
+}
+
+var limits = pattern(`(?i)^\W*limit`)
 
 // ofOther reports whether a quantity is one of another thing than the output: words longer
 // than 12 characters.

@@ -68,8 +68,8 @@ var (
 )
 
 // foreignReads reports whether a count is demanded of the output, and turns a forbidden
-// comparison into a limit.
-func (s *sentence) foreignReads(b *bound, compared bool, m []string, at []int) bool {
+// comparison into a limit; reversed says that it was forbidden.
+func (s *sentence) foreignReads(b *bound, compared bool, m []string, at []int) (reversed, ok bool) {
 	t := s.tongue
 	// The pattern takes a blank or a comma on both sides along.
 	start := at[0] + len(m[0]) - len(strings.TrimLeft(m[0], " \n\t.,;:!?"))
@@ -81,18 +81,18 @@ func (s *sentence) foreignReads(b *bound, compared bool, m []string, at []int) b
 	above, below := compared && among(m[1], t.above), compared && among(m[1], t.below)
 	switch {
 	case st.allows && compared && among(m[1], t.most):
-		return true
+		return false, true
 	case st.not && (above || below) && st.unread == "":
 		words := "more"
 		if below {
 			words = "less"
 		}
 		if b.complement(words) {
-			return true
+			return true, true
 		}
 	case st.unread == "" && !st.not:
-		return true
+		return false, true
 	}
 	s.refuse(delta.Quantity, "%s", needsModel(strings.TrimSpace(st.before+" "+strings.TrimSpace(m[0])+st.after)))
-	return false
+	return false, false
 }
