@@ -73,7 +73,7 @@ var english = sync.OnceValue(func() *grammar {
 		enLead + each + ` (?:` + enModal + ` |can )?(?:(?:have|has|be|is|are|contain|contains|consist of|stay|use|uses) )?(?:only )?(?:(?:in|of|with) )?` + part + tail,
 		part + `(?: (?:per|in|for) (?:each |every )?(?:bullet(?: point)?|item|point|line|sentence|paragraph))` + tail,
 		// Phrases.
-		enLead + enYou + enSay + ` (?:in your ` + enAnswer + ` )?` + enWord + words + `(?: (?:in (?:this|that|the following|exactly this) order|first|instead|at least once|verbatim|exactly|literally|word for word))?` + phrases,
+		enLead + enYou + enSay + ` (?:in your ` + enAnswer + ` )?` + enWord + words + `(?: ,)?(?: (?:in (?:this|that|the following|exactly this) order|first|instead|at least once|verbatim|exactly|literally|word for word))?` + phrases,
 		enLead + enSubj + enModal + ` ` + enSay + ` ` + enWord + words + `(?: at least once)?` + phrases,
 		enLead + `(?:the|your|each|every|all) ` + enReply + ` (?:says?|includes?|mentions?|contains?|uses?) ` + enWord + words + phrases,
 		enWord + words + ` (?:must|should|has to|have to|needs? to) (?:appear|occur|be (?:included|mentioned|present|used|contained))(?: at least once)?` + phrases,

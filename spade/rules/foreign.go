@@ -309,7 +309,7 @@ func (s *sentence) foreignPhrase(g quoted, before, after string) {
 	case begins || ends:
 		s.refuse(delta.ResponseFormat, "it says how the output begins and how it ends; the rules read one of them in a sentence")
 	case st.not:
-		s.draft(at, delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", "type", "not-icontains-any", "value", values)
+		s.draft(at, delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", words([]any{"type", "not-icontains-any", "value", values}, g.phrases)...)
 	case t.says.get().MatchString(around):
 		s.include(g, values, shown, at)
 	default:

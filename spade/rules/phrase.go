@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/delta"
@@ -123,7 +124,7 @@ func (s *sentence) phrase(g quoted, before, after string) {
 	case st.not && jsonKeys.get().MatchString(before) && jsonWord.get().MatchString(s.text):
 		s.refuse(delta.Exclusion, "the rules have no check for a key that must not be there (%s)", shown)
 	case st.not:
-		s.draft(at, delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", "type", "not-icontains-any", "value", values)
+		s.draft(at, delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", words([]any{"type", "not-icontains-any", "value", values}, g.phrases)...)
 	case orderWords.get().MatchString(s.text) && len(values) > 1:
 		s.draft(at, delta.WorkflowDescription, "order_of_"+Slug(g.phrases[0]), "The output has, in this order, "+shown+".", "type", "in-order", "value", values, "ignoreCase", true)
 	case includeVerbs.get().MatchString(before) || neededAfter.get().MatchString(after):
@@ -193,10 +194,22 @@ func (s *sentence) include(g quoted, values []any, shown string, at place) {
 		kind, verb = "icontains-any", "says one of "
 	}
 	if len(values) == 1 {
-		s.draft(at, delta.Inclusion, "includes_"+Slug(g.phrases[0]), "The output says "+shown+".", "type", "icontains", "value", values[0])
+		s.draft(at, delta.Inclusion, "includes_"+Slug(g.phrases[0]), "The output says "+shown+".", words([]any{"type", "icontains", "value", values[0]}, g.phrases)...)
 		return
 	}
-	s.draft(at, delta.Inclusion, "includes_"+Slug(g.phrases[0]), "The output "+verb+shown+".", "type", kind, "value", values)
+	s.draft(at, delta.Inclusion, "includes_"+Slug(g.phrases[0]), "The output "+verb+shown+".", words([]any{"type", kind, "value", values}, g.phrases)...)
+}
+
+// words lets phrases count only as whole words, if a word could go on at one of their ends.
+func words(pairs []any, phrases []string) []any {
+	for _, p := range phrases {
+		first, _ := utf8.DecodeRuneInString(p)
+		last, _ := utf8.DecodeLastRuneInString(p)
+		if wordRune(first) || wordRune(last) {
+			return append(pairs, "wholeWords", true)
+		}
+	}
+	return pairs
 }
 
 // affix makes a check of the beginning or end of the output, or of each part of it. Before
@@ -223,11 +236,24 @@ func (s *sentence) affix(name, verb, before string, values []any, shown string, 
 		kind, text, name, category = "not-"+kind, "The output does not "+verb+" with "+shown+".", "not_"+name, delta.Exclusion
 	}
 	pairs := []any{"type", kind, "value", values[0], "ignoreCase", true}
+	if wordAt(values[0], name) {
+		pairs = append(pairs, "wholeWords", true)
+	}
 	if scope != nil {
 		pairs = append(pairs, "scope", scope)
 	}
 	at.kind, at.each = affixKind, scope != nil
 	s.draft(at, category, name+"_with_"+Slug(fmt.Sprint(values[0])), text, pairs...)
+}
+
+// wordAt reports whether a word could go on where a beginning ends, or an end begins.
+func wordAt(phrase any, name string) bool {
+	text := fmt.Sprint(phrase)
+	r, _ := utf8.DecodeRuneInString(text)
+	if strings.HasSuffix(name, "starts") {
+		r, _ = utf8.DecodeLastRuneInString(text)
+	}
+	return wordRune(r)
 }
 
 var listMarker = pattern(`^\s*(?:[-*+•–‣◦]|\d+[.)]?|#)`)
