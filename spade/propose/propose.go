@@ -107,6 +107,11 @@ func Run(ctx context.Context, h *delta.History, o Options) (*Proposal, error) {
 			return nil, err
 		}
 	}
+	if o.Model != nil {
+		if err := r.read(ctx); err != nil {
+			return nil, err
+		}
+	}
 	r.Trials = r.Trials[:min(len(r.Trials), maxTried)]
 	jobs := r.plan()
 	if o.Model == nil {
@@ -127,6 +132,7 @@ type proposing struct {
 	rules   *rules.Proposed // nil without rules
 	known   []known         // candidates of rules, and earlier ones
 	left    []rules.Unproposed
+	reading map[string][]proviso.Candidate // what the rules read in each sentence, by its key
 
 	mu      sync.Mutex
 	done    []*job

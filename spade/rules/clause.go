@@ -111,8 +111,12 @@ func (s *sentence) symbols() (string, []string) {
 		at = p.end
 	}
 	b.WriteString(s.text[at:])
-	return colon.get().ReplaceAllString(normal(b.String()), " $1"), names
+	data := dataPlace.get().ReplaceAllString(b.String(), " ~v ")
+	return colon.get().ReplaceAllString(normal(data), " $1"), names
 }
+
+// dataPlace is where the template puts data.
+var dataPlace = pattern(`\{\{[^{}]*\}\}|\{\s*\w+\s*\}|<</?sys>>`)
 
 // colon stands before what is quoted, and ends no clause.
 var colon = pattern(` : (#[ps]|~p)`)
@@ -232,8 +236,9 @@ func (s *sentence) derive(text string) (read map[string]meaning, left string) {
 }
 
 var (
-	never  = pattern(` ?\bnever , ever ,? `)
-	symbol = pattern(`#[a-z]\d+e?`)
+	never    = pattern(` ?\bnever , ever ,? `)
+	dataOnly = pattern(`^(?:~v ?)+$`)
+	symbol   = pattern(`#[a-z]\d+e?`)
 	// goesOn begins a clause that depends on the one before.
 	goesOn = pattern(`^(?:without|instead of|rather than|not|ohne|sans|sin|senza|sem|zonder) `)
 )
@@ -268,7 +273,7 @@ func (g *grammar) meaning(clause string) meaning {
 	clause = strings.Join(strings.Fields(g.without(clause)), " ")
 	named := symbol.get().MatchString(clause)
 	switch {
-	case clause == "":
+	case clause == "", dataOnly.get().MatchString(clause):
 		return silent
 	case !named && g.free.MatchString(clause) && !g.risky.MatchString(clause):
 		return silent
