@@ -69,3 +69,39 @@ func partly(a *proviso.Assertion, kind string) *proviso.Assertion {
 	}
 	return &out
 }
+
+// Covering returns, for each check, the number of the wanted one that it implies, so that
+// whatever fails the wanted one fails the check; one with the same meaning comes first. It
+// is -1 if none is proven. Whole words and parts of words are not distinguished.
+func Covering(checks, wanted []proviso.Candidate, c *check.Compiler) []int {
+	var all []proviso.Candidate
+	for _, list := range [][]proviso.Candidate{wanted, checks} {
+		for i := range list {
+			one := proviso.Candidate{Name: list[i].Name, Assertion: list[i].Assertion}
+			if a := one.Assertion; a != nil && a.Raw != nil {
+				one.Assertion = partly(a, a.Type)
+			}
+			all = append(all, one)
+		}
+	}
+	p := NewProver(all, c)
+	defer p.Close()
+	found := make([]int, len(checks))
+	for i := range checks {
+		found[i] = -1
+		at := len(wanted) + i
+		for j := range wanted {
+			if p.Proves(at, j) == "" {
+				continue
+			}
+			if p.Proves(j, at) != "" {
+				found[i] = j
+				break
+			}
+			if found[i] < 0 {
+				found[i] = j
+			}
+		}
+	}
+	return found
+}
