@@ -23,6 +23,7 @@ type Line struct {
 	Category    string
 	Instruction bool     // asks something of an output
 	Assertions  []string // names
+	Apart       bool     // it holds only sometimes, or what stands around it turns its meaning: see [rules.Apart]
 	// Made are the candidates that the rules make of the unit; none if they do not
 	// understand it.
 	Made []proviso.Candidate
@@ -92,8 +93,9 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 		}
 		names[key] = append(names[key], list[i].Name)
 	}
+	apart := rules.Apart(format.UnixLines(prompt))
 	for _, u := range units {
-		l := Line{Unit: u, Category: categories[u.Key], Assertions: names[u.Key], Made: byKey[u.Key]}
+		l := Line{Unit: u, Apart: apart[u.Key] || u.Condition != "", Category: categories[u.Key], Assertions: names[u.Key], Made: byKey[u.Key]}
 		l.Instruction = len(l.Assertions) > 0 || len(l.Made) > 0 || isInstruction(l)
 		if l.Instruction {
 			out.Total++

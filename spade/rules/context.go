@@ -38,6 +38,18 @@ func standings(prompt string) map[string]standing {
 	return w.found
 }
 
+// Apart returns the keys of the sentences of a prompt that hold only sometimes, or stand
+// under words that forbid, allow or narrow them, or that the rules do not understand.
+func Apart(prompt string) map[string]bool {
+	apart := map[string]bool{}
+	for key, s := range standings(prompt) {
+		if s.role != plainRole || s.after != "" {
+			apart[key] = true
+		}
+	}
+	return apart
+}
+
 // level is a heading, a tag or an item above a sentence.
 type level struct {
 	depth int
