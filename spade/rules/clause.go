@@ -51,7 +51,7 @@ func (s *sentence) accounted() {
 		if d.not {
 			want = barred
 		}
-		if d.end > 0 && read[symbols[i]] == want {
+		if d.end > 0 && read[symbols[i]] == want && !s.answers(&d) {
 			kept = append(kept, d)
 			continue
 		}
@@ -66,6 +66,14 @@ func (s *sentence) accounted() {
 	}
 	s.drafts = kept
 }
+
+// answers reports whether a number of questions may be one of those that are answered: the
+// sentence does not say that they are asked.
+func (s *sentence) answers(d *draft) bool {
+	return strings.HasPrefix(d.name, "questions_") && !asked.get().MatchString(s.text)
+}
+
+var asked = pattern(`(?i)\b(?:ask\w*|pose[rz]?|contains?|include|ends? with|question marks?|stell\w*|frag[et]?|haz|haga|fai|chiedi|faça|pergunte|stel|vraag)\b`)
 
 // symbols writes the sentence in the words of the grammar: small letters, with a symbol in
 // place of each thing that a draft was read from, and blanks around marks. It returns the
@@ -236,9 +244,10 @@ func (s *sentence) derive(text string) (read map[string]meaning, left string) {
 }
 
 var (
-	never    = pattern(` ?\bnever , ever ,? `)
-	dataOnly = pattern(`^(?:~v ?)+$`)
-	symbol   = pattern(`#[a-z]\d+e?`)
+	never         = pattern(` ?\bnever , ever ,? `)
+	dataOnly      = pattern(`^(?:~v ?)+$`)
+	fullSentences = pattern(`\b(?:full|complete|whole) sentences\b`)
+	symbol        = pattern(`#[a-z]\d+e?`)
 	// goesOn begins a clause that depends on the one before.
 	goesOn = pattern(`^(?:without|instead of|rather than|not|ohne|sans|sin|senza|sem|zonder) `)
 )
@@ -270,7 +279,7 @@ func (g *grammar) without(clause string) string {
 
 // meaning reads one clause.
 func (g *grammar) meaning(clause string) meaning {
-	clause = strings.Join(strings.Fields(g.without(clause)), " ")
+	clause = strings.Join(strings.Fields(g.without(fullSentences.get().ReplaceAllString(clause, "prose"))), " ")
 	named := symbol.get().MatchString(clause)
 	switch {
 	case clause == "", dataOnly.get().MatchString(clause):

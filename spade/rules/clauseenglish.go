@@ -20,7 +20,7 @@ const (
 	enNoun  = `(?:` + enDet + ` ){0,2}(?:` + enAdj + ` ,? ?){0,3}`
 	enObj   = `(?:(?:me|us|it|them|everything|yourself|on (?:the|this) (?:topic|subject|question)) |` + enNoun + `(?:` + enAnswer + `|` + enInput + `)(?: (?:below|above|given|provided))? |` + enNoun + `(?:` + enAnswer + `) (?:of|to|for|about) ` + enNoun + `(?:` + enInput + `)(?: (?:below|above))? |the (?:following )?(?:\d+|two|three|four|five|six|seven|eight|nine|ten) (?:` + enInput + `|paragraphs|sentences|points|items|lines)(?: (?:below|above))? )`
 	enModal = `(?:must|should|shall|has to|have to|needs to|need to|ought to|is to|are to|will)`
-	enSubj  = `(?:(?:you|it) |` + enNoun + enAnswer + ` )`
+	enSubj  = `(?:(?:you|it|answers|responses|replies|outputs) |(?:(?:the|your|each|every|all|any|this|a|an) ){1,2}(?:(?:short|brief|final|whole|entire|complete|full|new) )*` + enAnswer + ` )`
 
 	// enMake are verbs with what an output has as their object; enDo need a preposition.
 	enMake   = `(?:use|write|give|provide|produce|generate|return|output|create|compose|draft|send|include|contain|have|add|list|ask|make|emit|print|show|display|insert|employ|put|offer|suggest|deliver|apply|stick to|spit out)`
@@ -79,7 +79,8 @@ var english = sync.OnceValue(func() *grammar {
 		enWord + words + ` (?:must|should|has to|have to|needs? to) (?:appear|occur|be (?:included|mentioned|present|used|contained))(?: at least once)?` + phrases,
 		// The beginning and the end.
 		enLead + enYou + begin + ` ` + reply + `(?:off )?(?:with|by saying|by writing|in|as follows) ` + enWord + `#s\d+` + tail,
-		enLead + enSubj + `(?:` + enModal + ` )?` + begin + ` (?:with|in) ` + enWord + `#s\d+` + tail,
+		enLead + enSubj + enModal + ` ` + begin + ` (?:with|in) ` + enWord + `#s\d+` + tail,
+		enLead + `(?:the|your|each|every) ` + enReply + ` ` + begin + ` (?:with|in) ` + enWord + `#s\d+` + tail,
 		enLead + enYou + begin + ` ` + each + ` (?:with|in) ` + enWord + `#s\d+e`,
 		enLead + each + ` (?:` + enModal + ` )?` + begin + ` (?:with|in) ` + enWord + `#s\d+e`,
 		enLead + `(?:` + enYou + `|` + enSubj + enModal + ` )` + begin + ` ` + reply + `(?:with|by asking|in) #e\d+` + tail,
@@ -121,7 +122,7 @@ var english = sync.OnceValue(func() *grammar {
 		idle:   regexp.MustCompile(`(?:^| )(?:please|kindly|strictly|absolutely|simply|no matter what|without exception|in any event)(?: ,|$)?|^(?:always|also) |((?:^| )(?:must|should|to|you|please|and|but|then|,)) (?:always|also) `),
 		demand: oneOf(demands), bar: oneOf(bars),
 		free:  regexp.MustCompile(`^(?:(?:and|but|then|so|also|always) )*(?:you (?:are|should|must)|(?:do not|never|always|must not|should not) \w+|in (?:a|an) [a-z -]+ (?:tone|style|manner|voice|way)|\w+ (?:tone|style|voice)|concise|short|brief|important|note|question|message|input|ticket|customer|data|text|length|format|style|output|tone|answer|response|rules?|thanks|thank you|please|plain language|prose|full sentences|in full sentences|in prose|(?:` + verbs + `))(?: [a-z',-]+){0,14}$`),
-		risky: regexp.MustCompile(`(?:^| )(?:them|these|those|they|ones?|many|much|more|most|less|fewer|few|unless|if|when|while|where|except\w*|only|but|otherwise|else|instead|however|sometimes|rarely|sparingly|count\w*|exclud\w*|includ\w*|without|limit\w*|rules?|exceptions?|optional\w*|prefer\w*|ideally|necessary|needed|required|ok|okay|fine|allowed|may|can|could|might|acceptable|appl\w+|exceed\w*|longer|shorter|drop|remove|omit|skip|ignore|once|twice|again|former|latter|after|before|until|depending|for|about|unlike|apart|besides|save|nor|or|either|other|another|same|both|each|every|section|part|paragraph|sentence|line|title|heading|there|here)(?: |$)|\d|~p`),
+		risky: regexp.MustCompile(`(?:^| )(?:them|these|those|they|ones?|many|much|more|most|less|fewer|few|unless|if|when|while|where|except\w*|only|but|otherwise|else|instead|however|sometimes|rarely|sparingly|count\w*|exclud\w*|includ\w*|without|limit\w*|rules?|exceptions?|optional\w*|prefer\w*|ideally|necessary|needed|required|ok|okay|fine|allowed|may|can|could|might|acceptable|appl\w+|exceed\w*|longer|shorter|drop|remove|omit|skip|ignore|once|twice|again|former|latter|after|before|until|depending|for|about|unlike|apart|besides|save|nor|or|either|other|another|same|both|each|every|sections?|parts?|paragraphs?|sentences?|lines?|titles?|headings?|headlines?|bullets?|items?|steps?|subjects?|summar(?:y|ies)|intro\w*|names?|tables?|words?|greetings?|openings?|closings?|there|here)(?: |$)|\d|~p`),
 		then:  regexp.MustCompile(`(?:^| )then$`), instead: regexp.MustCompile(`^(?:instead of|rather than|not|never) (?:the )?` + enWord + `#p\d+|^(?:do not|never|avoid) .*#p\d+`), swaps: regexp.MustCompile(`^(?:say|use|write|call) .*#p\d+`),
 		forbids: regexp.MustCompile(`(?:^| )(?:not|never|no|avoid|refrain|without)(?: |$)`),
 		choice:  regexp.MustCompile(`#[qfcjsev]\d+e?(?: ,)? or |(?:^| )or (?:(?:in|as|with|a|an) )*#`),

@@ -226,7 +226,7 @@ func (w *walk) keep(i int) {
 	if i+1 < len(w.units) && w.units[i+1].Part == delta.Sentence {
 		next := &w.units[i+1]
 		nested := w.column(next) > w.column(u) && delta.MarkerLength(next.Text) > 0
-		if takesBack.get().MatchString(next.Text) || narrows.get().MatchString(next.Text) && (nested || numeral.get().MatchString(next.Text)) {
+		if takesBack.get().MatchString(next.Text) || nested && turns.get().MatchString(next.Text) || narrows.get().MatchString(next.Text) && (nested || numeral.get().MatchString(next.Text)) {
 			s.after = next.Text
 		}
 	}
@@ -248,6 +248,7 @@ func inComment(text string, at int) bool {
 var (
 	takesBack = pattern(`(?i)^[-*+•\s\d.)(]*(?:except|unless|exceptions?\b|only (?:for|in|if|when|where|with)\b|but (?:not|only)\b|however|save for|apart from|other than|not (?:for|in|if|when)\b|(?:this|that) (?:rule )?(?:does not|only)|außer|ausgenommen|ausnahme|es sei denn|nur (?:in|bei|für)\b|sauf|excepté|hormis|seulement (?:pour|dans|si)\b|salvo|excepto|menos en|solo (?:en|si|para)\b|tranne|eccetto|exceto|behalve|tenzij)`)
 	narrows   = pattern(`(?i)^[-*+•\s\d.)(]*(?:if|when|for|in|where|wenn|falls|bei|für|si|pour|para|se|per|als|voor)\b`)
+	turns     = pattern(`(?i)^[-*+•\s\d.)(]*(?:never|not|no|only|nie|nicht|nur|jamais|pas|nunca|no|solo|mai|non|nooit|niet)\b`)
 	numeral   = pattern(`(?i)\d|\b(?:` + wordsPart + `)\b`)
 )
 
