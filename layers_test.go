@@ -34,6 +34,7 @@ var ranks = map[string]int{
 	"store/postgres/postgrestest": 1,
 	"internal/marked":             1,
 
+	"permit":              1,
 	"internal/kind":       2,
 	"internal/textlist":   2,
 	"internal/blobs":      2,

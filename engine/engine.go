@@ -55,6 +55,7 @@ type Engine struct {
 	providers provider.Options
 	grader    *lazyJudge
 	mistakes  mistakes
+	needs     needs
 
 	mu      sync.Mutex
 	owned   []func() error

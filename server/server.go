@@ -181,6 +181,8 @@ type Server struct {
 	wrong    *rates // of wrong keys in headers, by address
 	history  *history
 
+	abilities abilities
+
 	underWay     sync.WaitGroup // requests
 	streams      atomic.Int64
 	ready        atomic.Bool
@@ -200,6 +202,7 @@ func New(o Options) (*Server, error) {
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
 		budgets: newBudgets(o.Store, o.Poll), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
+	s.abilities.s = s
 	s.assets = sync.OnceValue(assets)
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
 	s.logins = newRates(loginRate)

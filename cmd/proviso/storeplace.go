@@ -82,8 +82,14 @@ type openedStore interface {
 
 // openStore opens the store at a place. A file must exist, unless it may be made.
 func openStore(ctx context.Context, place string, make bool, o sqldb.Options) (openedStore, error) {
+	return openStoreWith(ctx, place, make, 0, o)
+}
+
+// openStoreWith is openStore with up to a number of connections to a PostgreSQL database; 0 is
+// the usual one.
+func openStoreWith(ctx context.Context, place string, make bool, connections int, o sqldb.Options) (openedStore, error) {
 	if postgres.IsURL(place) {
-		return postgres.Open(ctx, place, postgres.Options{Options: o})
+		return postgres.Open(ctx, place, postgres.Options{Options: o, Connections: connections})
 	}
 	if !make {
 		if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) {

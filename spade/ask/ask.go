@@ -161,7 +161,7 @@ func (d *Dialogue) Ask(ctx context.Context, read func(text string) error) error 
 		return err
 	}
 	if err := read(second); err != nil {
-		return proviso.Errorf(proviso.Undecided, "the answer of %s cannot be read, asked again neither: %w; it began: %s", d.model.Label(), err, format.Excerpt(second))
+		return proviso.Errorf(proviso.Undecided, "the answer of %s cannot be read, and neither can the second one: %w; it began: %s", d.model.Label(), err, format.Excerpt(second))
 	}
 	d.messages = append(d.messages, message{"assistant", second})
 	return nil

@@ -59,6 +59,9 @@ type Options struct {
 
 	// Code runs Python functions as [candidate.PythonFunction] finds them; nil runs none.
 	Code proviso.Code
+	// Packages says that Code may import installed packages, for the reason of a cell
+	// whose function could not import one.
+	Packages bool
 	// Untimed says that the times of models would be wrong, such as those of recorded
 	// answers.
 	Untimed bool

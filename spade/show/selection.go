@@ -43,7 +43,7 @@ func Verdict(s Selection) []string {
 	case "base":
 		list = append(list, "Every candidate whose own false failures are within tau.")
 	case "none":
-		list = append(list, "Examples were not asked: one candidate of each group that no other implies.")
+		list = append(list, "Labels were not used to select: one candidate of each group that no other implies.")
 	case "cov":
 		list = append(list, "Proven: nothing cheaper is within both thresholds.")
 	default:
