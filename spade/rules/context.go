@@ -31,7 +31,7 @@ const (
 // standings returns where the sentences of a prompt stand, by their keys. What stands in
 // several places in different ways is unread.
 func standings(prompt string) map[string]standing {
-	w := &walk{prompt: prompt, units: delta.Split(prompt), found: map[string]standing{}}
+	w := &walk{prompt: prompt, units: delta.Split(prompt), found: map[string]standing{}, roles: map[string]role{}}
 	for i := range w.units {
 		w.unit(i)
 	}
@@ -65,6 +65,39 @@ type walk struct {
 	lead           string  // of the list or lines that follow; "" for none
 	listed         bool    // the lead has items
 	found          map[string]standing
+	roles          map[string]role // of the words above that were read already
+	comment        int             // where the last comment ends that began before the last sentence
+	searched       int             // up to where comments were searched
+}
+
+// roleOf reads words above a sentence, once.
+func (w *walk) roleOf(text string) role {
+	r, ok := w.roles[text]
+	if !ok {
+		r = roleOf(text)
+		w.roles[text] = r
+	}
+	return r
+}
+
+// inComment reports whether a place is in a comment. Places ascend from call to call.
+func (w *walk) inComment(at int) bool {
+	for w.comment <= at {
+		i := strings.Index(w.prompt[w.searched:at], "<!--")
+		if i < 0 {
+			w.searched = max(w.searched, at-3)
+			return false
+		}
+		start := w.searched + i
+		end := strings.Index(w.prompt[start:], "-->")
+		if end < 0 {
+			w.comment = len(w.prompt) + 1
+			return true
+		}
+		w.comment = start + end
+		w.searched = w.comment
+	}
+	return true
 }
 
 func (w *walk) unit(i int) {
@@ -190,7 +223,7 @@ func (w *walk) keep(i int) {
 	u := &w.units[i]
 	var s standing
 	add := func(text string) {
-		r := roleOf(text)
+		r := w.roleOf(text)
 		switch {
 		case r == plainRole:
 		case s.role == plainRole:
@@ -200,7 +233,7 @@ func (w *walk) keep(i int) {
 		}
 	}
 	for n, h := range w.headings {
-		if n == 0 && h.depth == 1 && roleOf(h.text) == unreadRole && harmless(h.text) {
+		if n == 0 && h.depth == 1 && w.roleOf(h.text) == unreadRole && harmless(h.text) {
 			continue // the title of the prompt
 		}
 		add(h.text)
@@ -220,7 +253,7 @@ func (w *walk) keep(i int) {
 		}
 		add(item.text)
 	}
-	if inComment(w.prompt, u.Start) {
+	if w.inComment(u.Start) {
 		s.role = commentRole
 	}
 	if i+1 < len(w.units) && w.units[i+1].Part == delta.Sentence {
@@ -236,11 +269,6 @@ func (w *walk) keep(i int) {
 		s.after = old.after
 	}
 	w.found[u.Key] = s
-}
-
-func inComment(text string, at int) bool {
-	open := strings.LastIndex(text[:at], "<!--")
-	return open >= 0 && !strings.Contains(text[open:at], "-->")
 }
 
 // takesBack finds a sentence or item that says when the one before it does not hold;
