@@ -298,7 +298,7 @@ func (s *sentence) foreignPhrase(g quoted, before, after string) {
 		return
 	}
 	at := place{start: g.start, end: g.end, kind: phraseKind, not: st.not}
-	around := before + " \x00 " + after
+	around := st.before + " \x00 " + st.after
 	switch begins, ends := t.begins.get().MatchString(around), t.ends.get().MatchString(around); {
 	case t.ofPart.get().MatchString(before):
 		s.refuse(delta.Inclusion, "it is about a part of the output that the rules cannot find")
