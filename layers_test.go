@@ -20,17 +20,20 @@ const module = "github.com/proviso-eval/proviso"
 // rank. Packages of the same rank are connected through small interfaces.
 // ARCHITECTURE.md says what each is for.
 var ranks = map[string]int{
-	"value":            0,
-	"web":              0,
-	"stats":            0,
-	"spade/solve":      0,
-	"internal/excerpt": 0,
-	"internal/jstoken": 0,
-	"internal/recent":  0,
-	"internal/turns":   0,
-	"internal/watch":   0,
+	"value":                0,
+	"stats":                0,
+	"spade/solve":          0,
+	"internal/excerpt":     0,
+	"internal/jstoken":     0,
+	"internal/programtest": 0,
+	"internal/recent":      0,
+	"internal/tokens":      0,
+	"internal/turns":       0,
+	"internal/watch":       0,
+	"internal/pattern":     0,
 
 	".":                           1,
+	"web":                         1,
 	"store/postgres/postgrestest": 1,
 	"internal/marked":             1,
 
@@ -55,6 +58,7 @@ var ranks = map[string]int{
 	"internal/script":     2,
 	"internal/secrets":    2,
 	"internal/segment":    2,
+	"internal/stance":     2,
 	"internal/duration":   1,
 	"internal/transport":  2,
 	"internal/xmltext":    2,

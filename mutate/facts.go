@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"strconv"
 	"strings"
 	"time"
@@ -9,12 +10,12 @@ import (
 )
 
 var (
-	citationWords = &lazyPattern{expr: `(?i)\b(?:at least one |each |every )?(?:sources?|references?|citations?|footnotes?)(?: as \[1\])?`}
-	truthWords    = &lazyPattern{expr: `(?i)\b(?:accurate(?:ly)?|factual(?:ly)?|faithful(?:ly)?|true to the (?:text|source|facts)|truthful(?:ly)?|correct(?:ly)?)\b`}
-	inventWords   = &lazyPattern{expr: `(?i)\b(?:invent(?:ing)?|mak(?:e|ing) up|fabricat(?:e|ing)|hallucinat(?:e|ing)|chang(?:e|ing)|alter(?:ing)?)(?: (?:any|the|your own|facts|figures|numbers|prices|dates|amounts|names|information|details|data|anything|or|and|things))*\b`}
-	citations     = &lazyPattern{expr: `[ \t]?\[(?:\d{1,3}(?:\s*[,–-]\s*\d{1,3})*|[A-Z][^\[\]\n]{0,60}\d{4}[a-z]?)\]|[ \t]?\([A-Z][^()\n]{0,60},? \d{4}[a-z]?\)|[ \t]?\(?https?://[^\s)]+\)?|[ \t]?<cite[^>]*>|</cite>|[ \t]?\[\^\w{1,20}\]`}
-	sourceLines   = &lazyPattern{expr: `(?im)^[ \t]*(?:[-*][ \t]*)?(?:sources?|references?|source:|see also)\b.*$`}
-	numbers       = &lazyPattern{expr: `\d+(?:[.,]\d+)*`}
+	citationWords = pattern.Of(`(?i)\b(?:at least one |each |every )?(?:sources?|references?|citations?|footnotes?)(?: as \[1\])?`)
+	truthWords    = pattern.Of(`(?i)\b(?:accurate(?:ly)?|factual(?:ly)?|faithful(?:ly)?|true to the (?:text|source|facts)|truthful(?:ly)?|correct(?:ly)?)\b`)
+	inventWords   = pattern.Of(`(?i)\b(?:invent(?:ing)?|mak(?:e|ing) up|fabricat(?:e|ing)|hallucinat(?:e|ing)|chang(?:e|ing)|alter(?:ing)?)(?: (?:any|the|your own|facts|figures|numbers|prices|dates|amounts|names|information|details|data|anything|or|and|things))*\b`)
+	citations     = pattern.Of(`[ \t]?\[(?:\d{1,3}(?:\s*[,–-]\s*\d{1,3})*|[A-Z][^\[\]\n]{0,60}\d{4}[a-z]?)\]|[ \t]?\([A-Z][^()\n]{0,60},? \d{4}[a-z]?\)|[ \t]?\(?https?://[^\s)]+\)?|[ \t]?<cite[^>]*>|</cite>|[ \t]?\[\^\w{1,20}\]`)
+	sourceLines   = pattern.Of(`(?im)^[ \t]*(?:[-*][ \t]*)?(?:sources?|references?|source:|see also)\b.*$`)
+	numbers       = pattern.Of(`\d+(?:[.,]\d+)*`)
 )
 
 // asksTruth reports whether an instruction asks for facts that are right.
@@ -27,13 +28,13 @@ func wantsCitations(in *Instruction) bool { return demandForm.says(in.Text, cita
 // dropCitation removes all citations, and lines that name sources: one that is left could
 // be enough.
 func dropCitation(w *work) {
-	w.put(sourceLines.get().ReplaceAllString(citations.get().ReplaceAllString(w.body, ""), ""))
+	w.put(sourceLines.Get().ReplaceAllString(citations.Get().ReplaceAllString(w.body, ""), ""))
 }
 
 // changeNumber changes one number at a time: one that a variable of the case has, if
 // there is any, and another one.
 func changeNumber(w *work) {
-	found := numbers.get().FindAllStringIndex(w.body, 1000)
+	found := numbers.Get().FindAllStringIndex(w.body, 1000)
 	if len(found) == 0 {
 		return
 	}
@@ -89,7 +90,7 @@ func (w *work) givenBy() string {
 // of the case has.
 func changeName(w *work) {
 	names := namesIn(w.body)
-	given, all, made := w.givenBy(), truthWords.matches(w.in.Text), 0
+	given, all, made := w.givenBy(), truthWords.Matches(w.in.Text), 0
 	for _, i := range w.rng.Perm(len(names)) {
 		name, other := names[i], "Elsewhere"
 		if !all && !strings.Contains(given, name) {
@@ -189,7 +190,7 @@ func replaceWord(text, word, by string) string {
 // variablesOf returns the names of the variables that an instruction names.
 func variablesOf(in *Instruction) []string {
 	var names []string
-	for _, m := range variablePattern.get().FindAllStringSubmatch(in.Text, 20) {
+	for _, m := range variablePattern.Get().FindAllStringSubmatch(in.Text, 20) {
 		if m[1] != "" {
 			names = append(names, m[1])
 		} else {
@@ -211,7 +212,7 @@ func dropVariable(w *work) {
 			continue
 		}
 		w.put(dropAll(w.body, text))
-		if at := numbers.get().FindStringIndex(text); at != nil {
+		if at := numbers.Get().FindStringIndex(text); at != nil {
 			other := text[:at[0]] + otherNumber(text[at[0]:at[1]]) + text[at[1]:]
 			w.put(strings.ReplaceAll(w.body, text, other))
 		}

@@ -1,13 +1,14 @@
 package mutate
 
 import (
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"strings"
 )
 
 var (
-	languageWords = &lazyPattern{expr: `(?i)\b(?:only )?(?:(?:the )?(?:same |user's |customer's )language(?: (?:as|of) the (?:user|customer|question|message))?|english|german|french|spanish|italian|portuguese|dutch|polish|turkish|swedish|vietnamese|japanese|chinese|korean|arabic|russian|hindi|greek|hebrew|thai|ukrainian)(?: only)?\b`}
-	brevityWords  = &lazyPattern{expr: `(?i)\b(?:concise(?:ly)?|brief(?:ly)?|short|succinct(?:ly)?|to the point|terse(?:ly)?|crisp|compact)\b`}
-	repeatWords   = &lazyPattern{expr: `(?i)\b(?:repeat(?:ing)? (?:yourself|sentences|anything|the same thing)|redundan\w+|repetitions?)\b`}
+	languageWords = pattern.Of(`(?i)\b(?:only )?(?:(?:the )?(?:same |user's |customer's )language(?: (?:as|of) the (?:user|customer|question|message))?|english|german|french|spanish|italian|portuguese|dutch|polish|turkish|swedish|vietnamese|japanese|chinese|korean|arabic|russian|hindi|greek|hebrew|thai|ukrainian)(?: only)?\b`)
+	brevityWords  = pattern.Of(`(?i)\b(?:concise(?:ly)?|brief(?:ly)?|short|succinct(?:ly)?|to the point|terse(?:ly)?|crisp|compact)\b`)
+	repeatWords   = pattern.Of(`(?i)\b(?:repeat(?:ing)? (?:yourself|sentences|anything|the same thing)|redundan\w+|repetitions?)\b`)
 )
 
 func namesLanguage(in *Instruction) bool { return demandForm.says(in.Text, languageWords) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
@@ -24,8 +25,8 @@ func contentWords(text string) map[string]bool {
 }
 
 var (
-	partLead = &lazyPattern{expr: `(?i)^\W*(?:(?:please|always|also|and|finally|then)\W+)*(?:add|include|mention|give|name|state|list|provide|recommend|thank|offer|suggest|report|ask for|tell (?:the )?(?:customer|user))\b`}
-	partRisk = &lazyPattern{expr: `(?i)\b(?:if|when\w*|unless|where|while|only|not|no|never|without|except\w*|but|or|either|any|some|one of|at least|at most|more|less|in|as|for|with|before|after|first|last|instead|because|why|how)\b|\d|["“„«]`}
+	partLead = pattern.Of(`(?i)^\W*(?:(?:please|always|also|and|finally|then)\W+)*(?:add|include|mention|give|name|state|list|provide|recommend|thank|offer|suggest|report|ask for|tell (?:the )?(?:customer|user))\b`)
+	partRisk = pattern.Of(`(?i)\b(?:if|when\w*|unless|where|while|only|not|no|never|without|except\w*|but|or|either|any|some|one of|at least|at most|more|less|in|as|for|with|before|after|first|last|instead|because|why|how)\b|\d|["“„«]`)
 )
 
 // wantsPart reports whether an instruction plainly asks for something that stands somewhere
@@ -33,7 +34,7 @@ var (
 func wantsPart(in *Instruction) bool {
 	switch in.Category {
 	case delta.Inclusion, delta.WorkflowDescription, delta.ResponseFormat:
-		return partLead.matches(in.Text) && !partRisk.matches(in.Text) && len(contentWords(in.Text)) > 0
+		return partLead.Matches(in.Text) && !partRisk.Matches(in.Text) && len(contentWords(in.Text)) > 0
 	}
 	return false
 }

@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"regexp"
 	"strings"
 	"sync"
@@ -29,13 +30,13 @@ var (
 )
 
 // says reports whether an instruction says plainly, in a form, what some words name.
-func (f *plainForm) says(text string, words *lazyPattern) bool {
+func (f *plainForm) says(text string, words *pattern.Lazy) bool {
 	text = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(text, "-*•+ 0123456789.)"), "’", "'"))
 	lead := compiledOnce(`^\W*(?:(?:please|always|also|and)\W+)*(?:` + f.leads + `)\b`)
-	if !lead.MatchString(text) || !words.matches(text) {
+	if !lead.MatchString(text) || !words.Matches(text) {
 		return false
 	}
-	rest := words.get().ReplaceAllString(lead.ReplaceAllString(text, ""), " ")
+	rest := words.Get().ReplaceAllString(lead.ReplaceAllString(text, ""), " ")
 	rest = compiledOnce(`\b(?:`+f.fill+`)\b`).ReplaceAllString(rest, " ")
 	return !strings.ContainsFunc(rest, func(r rune) bool {
 		return r == '"' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r > 0x7f && r != '’'

@@ -169,7 +169,6 @@ type Server struct {
 	pushes  chan struct{} // one for each push under way
 	reads   chan struct{} // one for each dataset that is held in memory
 	openapi []byte
-	assets  func() map[string]*asset
 	docs    func() (*asset, error)
 	panel   func() *asset     // nil if the build has none
 	routes  map[string]*route // by pattern
@@ -203,7 +202,6 @@ func New(o Options) (*Server, error) {
 		budgets: newBudgets(o.Store, o.Poll), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.abilities.s = s
-	s.assets = sync.OnceValue(assets)
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
 	s.logins = newRates(loginRate)
 	s.wrong = newRates(loginRate)
@@ -220,7 +218,11 @@ func New(o Options) (*Server, error) {
 	}
 	s.panel = sync.OnceValue(panelAsset)
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
-	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
+	var kept store.Store // of spans, for others
+	if s.peers != nil {
+		kept = o.Store
+	}
+	s.spans = newSpans(o.Traces, kept, s.o.Log, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
 	s.metrics.registry.MustRegister(newRunQueue(o.Store.Waiting, o.Now))
 	s.answers = newAnswers(s)

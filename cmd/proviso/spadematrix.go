@@ -131,7 +131,7 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 		return a.matrixStopped(ctx, &f.models, done, len(outputs.entries))
 	}
 	if err != nil {
-		return err
+		return a.invalidCandidates(err, f.candidates)
 	}
 	if err := a.resultBy(f.out, g.CSV); err != nil {
 		return err

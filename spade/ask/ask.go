@@ -40,6 +40,7 @@ func (m *Model) Label() string {
 type Spent struct {
 	Calls  int // answered calls
 	Cached int // of them, calls answered from a cache
+	Judged int // outputs that a judge decided candidates on; its tokens and cost are in the sums
 	Usage  proviso.Usage
 	Cost   float64 // US dollars, of the calls with a known price
 }
@@ -48,6 +49,7 @@ type Spent struct {
 func (s *Spent) Add(o Spent) {
 	s.Calls += o.Calls
 	s.Cached += o.Cached
+	s.Judged += o.Judged
 	s.Usage.Add(o.Usage)
 	s.Cost += o.Cost
 }

@@ -120,13 +120,17 @@ func (e *Earlier) asked(key string) bool {
 type places struct {
 	first map[string]proviso.Delta
 	now   map[string]bool
+	still map[string]bool // letters of what the last version has
 }
 
 func placesOf(h *delta.History) *places {
-	s := &places{first: map[string]proviso.Delta{}, now: map[string]bool{}}
+	s := &places{first: map[string]proviso.Delta{}, now: map[string]bool{}, still: map[string]bool{}}
 	for _, d := range h.Asked() {
 		key := delta.Key(d.Text)
 		s.first[key], s.now[key] = d, d.Removed == 0
+		if s.now[key] {
+			s.still[letters(d.Text)] = true
+		}
 	}
 	return s
 }

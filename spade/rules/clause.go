@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,10 +71,10 @@ func (s *sentence) accounted() {
 // answers reports whether a number of questions may be one of those that are answered: the
 // sentence does not say that they are asked.
 func (s *sentence) answers(d *draft) bool {
-	return strings.HasPrefix(d.name, "questions_") && !asked.get().MatchString(s.text)
+	return strings.HasPrefix(d.name, "questions_") && !asked.Get().MatchString(s.text)
 }
 
-var asked = pattern(`(?i)\b(?:ask\w*|pose[rz]?|contains?|include|ends? with|question marks?|stell\w*|frag[et]?|haz|haga|fai|chiedi|faça|pergunte|stel|vraag)\b`)
+var asked = pattern.Of(`(?i)\b(?:ask\w*|pose[rz]?|contains?|include|ends? with|question marks?|stell\w*|frag[et]?|haz|haga|fai|chiedi|faça|pergunte|stel|vraag)\b`)
 
 // symbols writes the sentence in the words of the grammar: small letters, with a symbol in
 // place of each thing that a draft was read from, and blanks around marks. It returns the
@@ -119,15 +120,15 @@ func (s *sentence) symbols() (string, []string) {
 		at = p.end
 	}
 	b.WriteString(s.text[at:])
-	data := dataPlace.get().ReplaceAllString(b.String(), " ~v ")
-	return colon.get().ReplaceAllString(normal(data), " $1"), names
+	data := dataPlace.Get().ReplaceAllString(b.String(), " ~v ")
+	return colon.Get().ReplaceAllString(normal(data), " $1"), names
 }
 
 // dataPlace is where the template puts data.
-var dataPlace = pattern(`\{\{[^{}]*\}\}|\{\s*\w+\s*\}|<</?sys>>`)
+var dataPlace = pattern.Of(`\{\{[^{}]*\}\}|\{\s*\w+\s*\}|<</?sys>>`)
 
 // colon stands before what is quoted, and ends no clause.
-var colon = pattern(` : (#[ps]|~p)`)
+var colon = pattern.Of(` : (#[ps]|~p)`)
 
 // normal writes a text in small letters, with marks as words of their own and without
 // emphasis. Contractions of not are written out.
@@ -202,18 +203,18 @@ func (s *sentence) derive(text string) (read map[string]meaning, left string) {
 		g = s.tongue.clauses
 	}
 	read = map[string]meaning{}
-	text = " " + strings.Join(strings.Fields(g.without(never.get().ReplaceAllString(text, " never "))), " ") + " "
+	text = " " + strings.Join(strings.Fields(g.without(never.Get().ReplaceAllString(text, " never "))), " ") + " "
 	clauses, joints := clausesOf(text, g.starts)
 	var swapped []string
 	swap := false
 	before := silent
 	for i, c := range clauses {
 		m := g.meaning(c)
-		things := symbol.get().FindAllString(c, -1)
+		things := symbol.Get().FindAllString(c, -1)
 		switch {
 		case m == unclear,
 			m == demanded && g.choice.MatchString(c),
-			before == barred && goesOn.get().MatchString(c),
+			before == barred && goesOn.Get().MatchString(c),
 			// "Do not apologise and say …" may forbid both.
 			before == barred && m == demanded && g.and.MatchString(joints[i]),
 			// "Answer in 3 sentences, then sign off" does not count what comes then.
@@ -244,12 +245,12 @@ func (s *sentence) derive(text string) (read map[string]meaning, left string) {
 }
 
 var (
-	never         = pattern(` ?\bnever , ever ,? `)
-	dataOnly      = pattern(`^(?:~v ?)+$`)
-	fullSentences = pattern(`\b(?:full|complete|whole) sentences\b`)
-	symbol        = pattern(`#[a-z]\d+e?`)
+	never         = pattern.Of(` ?\bnever , ever ,? `)
+	dataOnly      = pattern.Of(`^(?:~v ?)+$`)
+	fullSentences = pattern.Of(`\b(?:full|complete|whole) sentences\b`)
+	symbol        = pattern.Of(`#[a-z]\d+e?`)
 	// goesOn begins a clause that depends on the one before.
-	goesOn = pattern(`^(?:without|instead of|rather than|not|ohne|sans|sin|senza|sem|zonder) `)
+	goesOn = pattern.Of(`^(?:without|instead of|rather than|not|ohne|sans|sin|senza|sem|zonder) `)
 )
 
 // grammar is the clauses of a language.
@@ -279,10 +280,10 @@ func (g *grammar) without(clause string) string {
 
 // meaning reads one clause.
 func (g *grammar) meaning(clause string) meaning {
-	clause = strings.Join(strings.Fields(g.without(fullSentences.get().ReplaceAllString(clause, "prose"))), " ")
-	named := symbol.get().MatchString(clause)
+	clause = strings.Join(strings.Fields(g.without(fullSentences.Get().ReplaceAllString(clause, "prose"))), " ")
+	named := symbol.Get().MatchString(clause)
 	switch {
-	case clause == "", dataOnly.get().MatchString(clause):
+	case clause == "", dataOnly.Get().MatchString(clause):
 		return silent
 	case !named && g.free.MatchString(clause) && !g.risky.MatchString(clause):
 		return silent

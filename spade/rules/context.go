@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
@@ -212,11 +213,11 @@ func (w *walk) leads(i int) bool {
 	if i+1 == len(w.units) || delta.MarkerLength(w.units[i+1].Text) == 0 || w.units[i+1].Part != delta.Sentence {
 		return strings.HasSuffix(strings.TrimSpace(w.units[i].Text), "**") && roleOf(text) == forbiddenRole
 	}
-	return !strings.ContainsAny(text[max(0, len(text)-1):], ".!?") || pointing.get().MatchString(text)
+	return !strings.ContainsAny(text[max(0, len(text)-1):], ".!?") || pointing.Get().MatchString(text)
 }
 
 // pointing finds a sentence that says something of what follows.
-var pointing = pattern(`(?i)\b(?:following|these|below|this|things|folgende\w*|diese\w*|suivant\w*|siguiente\w*|seguent\w*|seguinte\w*|volgende)\b`)
+var pointing = pattern.Of(`(?i)\b(?:following|these|below|this|things|folgende\w*|diese\w*|suivant\w*|siguiente\w*|seguent\w*|seguinte\w*|volgende)\b`)
 
 // keep notes where a sentence stands.
 func (w *walk) keep(i int) {
@@ -259,7 +260,7 @@ func (w *walk) keep(i int) {
 	if i+1 < len(w.units) && w.units[i+1].Part == delta.Sentence {
 		next := &w.units[i+1]
 		nested := w.column(next) > w.column(u) && delta.MarkerLength(next.Text) > 0
-		if takesBack.get().MatchString(next.Text) || nested && turns.get().MatchString(next.Text) || narrows.get().MatchString(next.Text) && (nested || numeral.get().MatchString(next.Text)) {
+		if takesBack.Get().MatchString(next.Text) || nested && turns.Get().MatchString(next.Text) || narrows.Get().MatchString(next.Text) && (nested || numeral.Get().MatchString(next.Text)) {
 			s.after = next.Text
 		}
 	}
@@ -274,16 +275,16 @@ func (w *walk) keep(i int) {
 // takesBack finds a sentence or item that says when the one before it does not hold;
 // narrows one that may, if it stands under it or has a number.
 var (
-	takesBack = pattern(`(?i)^[-*+•\s\d.)(]*(?:except|unless|exceptions?\b|only (?:for|in|if|when|where|with)\b|but (?:not|only)\b|however|save for|apart from|other than|not (?:for|in|if|when)\b|(?:this|that) (?:rule )?(?:does not|only)|außer|ausgenommen|ausnahme|es sei denn|nur (?:in|bei|für)\b|sauf|excepté|hormis|seulement (?:pour|dans|si)\b|salvo|excepto|menos en|solo (?:en|si|para)\b|tranne|eccetto|exceto|behalve|tenzij)`)
-	narrows   = pattern(`(?i)^[-*+•\s\d.)(]*(?:if|when|for|in|where|wenn|falls|bei|für|si|pour|para|se|per|als|voor)\b`)
-	turns     = pattern(`(?i)^[-*+•\s\d.)(]*(?:never|not|no|only|nie|nicht|nur|jamais|pas|nunca|no|solo|mai|non|nooit|niet)\b`)
-	numeral   = pattern(`(?i)\d|\b(?:` + wordsPart + `)\b`)
+	takesBack = pattern.Of(`(?i)^[-*+•\s\d.)(]*(?:except|unless|exceptions?\b|only (?:for|in|if|when|where|with)\b|but (?:not|only)\b|however|save for|apart from|other than|not (?:for|in|if|when)\b|(?:this|that) (?:rule )?(?:does not|only)|außer|ausgenommen|ausnahme|es sei denn|nur (?:in|bei|für)\b|sauf|excepté|hormis|seulement (?:pour|dans|si)\b|salvo|excepto|menos en|solo (?:en|si|para)\b|tranne|eccetto|exceto|behalve|tenzij)`)
+	narrows   = pattern.Of(`(?i)^[-*+•\s\d.)(]*(?:if|when|for|in|where|wenn|falls|bei|für|si|pour|para|se|per|als|voor)\b`)
+	turns     = pattern.Of(`(?i)^[-*+•\s\d.)(]*(?:never|not|no|only|nie|nicht|nur|jamais|pas|nunca|no|solo|mai|non|nooit|niet)\b`)
+	numeral   = pattern.Of(`(?i)\d|\b(?:` + wordsPart + `)\b`)
 )
 
 // harmless reports whether a title has no word that forbids, allows or narrows.
-func harmless(title string) bool { return !hinders.get().MatchString(title) }
+func harmless(title string) bool { return !hinders.Get().MatchString(title) }
 
-var hinders = pattern(`(?i)\b(?:not|never|no|don['’]?ts?|avoid\w*|forbid\w*|forbidden|prohibit\w*|bann?ed|without|if|when|unless|only|for|may|can|optional\w*|bad|wrong|except\w*|examples?|nicht|nie|kein\w*|verboten|vermeide\w*|wenn|ne|pas|jamais|évite\w*|interdit\w*|si|no|nunca|evita\w*|prohibid\w*|non|mai|não|niet|nooit|geen)\b|❌|🚫|✗`)
+var hinders = pattern.Of(`(?i)\b(?:not|never|no|don['’]?ts?|avoid\w*|forbid\w*|forbidden|prohibit\w*|bann?ed|without|if|when|unless|only|for|may|can|optional\w*|bad|wrong|except\w*|examples?|nicht|nie|kein\w*|verboten|vermeide\w*|wenn|ne|pas|jamais|évite\w*|interdit\w*|si|no|nunca|evita\w*|prohibid\w*|non|mai|não|niet|nooit|geen)\b|❌|🚫|✗`)
 
 // roles reads the words above a list or a section.
 type roles struct{ plain, forbidden *regexp.Regexp }
@@ -344,7 +345,7 @@ func forbiddenAs(item string) string {
 	item = strings.TrimSpace(strings.TrimRight(item, " .;!,"))
 	first := strings.ToLower(strings.TrimRight(firstField(item), ",:"))
 	switch {
-	case item == "" || negatesItself.get().MatchString(item):
+	case item == "" || negatesItself.Get().MatchString(item):
 		return ""
 	case slices.Contains(itemVerbs(), first):
 		return "Do not " + strings.ToLower(item[:1]) + item[1:] + "."
@@ -362,7 +363,7 @@ func firstField(text string) string {
 }
 
 var (
-	negatesItself = pattern(`(?i)\b(?:not|never|no|avoid\w*|without|refrain\w*|omit\w*|\w+n['’]t|kein\w*|nicht|nie|ne|pas|jamais|sans|nunca|sin|don['’]?t)\b`)
+	negatesItself = pattern.Of(`(?i)\b(?:not|never|no|avoid\w*|without|refrain\w*|omit\w*|\w+n['’]t|kein\w*|nicht|nie|ne|pas|jamais|sans|nunca|sin|don['’]?t)\b`)
 	itemVerbs     = sync.OnceValue(func() []string {
 		return strings.Fields("use say write include mention exceed start begin end close finish ask answer respond reply return output add give provide produce print state contain open go put create generate send make list")
 	})
