@@ -133,7 +133,11 @@ func exactly(n int, what string) cobra.PositionalArgs {
 
 // withKeys opens the database, which must exist unless it may be created.
 func (a *app) withKeys(ctx context.Context, f *keyFlags, make bool, do func(store.Keys) error) error {
-	db, err := openStore(ctx, f.place.of(a), make, sqldb.Options{})
+	place, err := f.place.of(a)
+	if err != nil {
+		return err
+	}
+	db, err := openStore(ctx, place, make, sqldb.Options{})
 	if errors.Is(err, os.ErrNotExist) {
 		return proviso.Errorf(proviso.NotFound, "%w; `proviso key create` makes it", err)
 	}

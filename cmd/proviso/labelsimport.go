@@ -160,7 +160,11 @@ func (a *app) withLabels(ctx context.Context, f *labelsFlags, do func(store.Proj
 		}
 		return errors.Join(do(s.In(store.DefaultProject)), s.Close())
 	}
-	db, err := openStore(ctx, f.data.of(a), false, sqldb.Options{})
+	place, err := f.data.of(a)
+	if err != nil {
+		return err
+	}
+	db, err := openStore(ctx, place, false, sqldb.Options{})
 	if err != nil {
 		return err
 	}

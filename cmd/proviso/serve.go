@@ -30,6 +30,7 @@ type serveCommand struct {
 	evalFlags // models, judge, trust and concurrency; the other fields have no flag here
 	addr      string
 	place     storePlace
+	at        string // the place, from [storePlace.of]
 	hosts     []string
 	tlsCert   string
 	tlsKey    string
@@ -169,10 +170,14 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := f.checkAlignment(); err != nil {
+	err := f.checkAlignment()
+	if err != nil {
 		return err
 	}
-	if f.workers == 0 && !postgres.IsURL(f.place.of(a)) {
+	if f.at, err = f.place.of(a); err != nil {
+		return err
+	}
+	if f.workers == 0 && !postgres.IsURL(f.at) {
 		return usageError{errors.New("--workers 0 needs --store with the URL of a PostgreSQL database"), "workers are other processes, and a file is for one"}
 	}
 	db, err := a.openServed(ctx, f)
@@ -201,13 +206,14 @@ func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, err
 	if err != nil {
 		return nil, err
 	}
-	db, err := openStore(ctx, f.place.of(a), true, sqldb.Options{Workers: f.workers, Lease: f.lease, Logger: log, ContentKey: key})
+	db, err := openStore(ctx, f.at, true, sqldb.Options{Workers: f.workers, Lease: f.lease, Logger: log, ContentKey: key})
 	if err != nil {
 		return nil, err
 	}
 	if err := db.CheckContentKey(); err != nil {
 		return nil, errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
 	}
+	log.Info("opened the database", "database", db.Place())
 	f.server.Store, f.server.Log, f.server.Version = db, log, versionName()
 	return db, nil
 }
@@ -235,7 +241,7 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 		}
 		f.server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
-	work, sweep, err := workFolder(workBase(f.place.of(a)))
+	work, sweep, err := workFolder(workBase(f.at))
 	if err != nil {
 		return coded(err)
 	}

@@ -31,7 +31,7 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	own.Policy.Trusted, own.Policy.Sandbox = true, sandbox.Auto
 	own.Engines.Files, own.Engines.Transport, own.Engines.Wrap = suite.NewFiles("", suite.FilesOptions{}), server.Waiting, server.Metered
 	own.Limits.Calls = f.calls
-	if rates, is := f.server.Store.(store.Rates); is && postgres.IsURL(f.place.of(a)) {
+	if rates, is := f.server.Store.(store.Rates); is && postgres.IsURL(f.at) {
 		own.Limits.Shared = server.SharedRates(rates)
 	}
 	operator, err := engine.Open(ctx, nil, own)

@@ -66,7 +66,11 @@ func (a *app) exportStore(ctx context.Context, f *storeExport, folder string) er
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, f.place.of(a), false, sqldb.Options{ContentKey: key})
+	place, err := f.place.of(a)
+	if err != nil {
+		return err
+	}
+	db, err := openStore(ctx, place, false, sqldb.Options{ContentKey: key})
 	if err != nil {
 		return err
 	}

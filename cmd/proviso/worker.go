@@ -50,10 +50,14 @@ func newWorker(a *app) *cobra.Command {
 // worker opens what a worker needs, and works until it is stopped.
 func (a *app) worker(ctx context.Context, f *workerCommand) error {
 	const see = "see `proviso worker --help`"
-	if err := f.place.check(); err != nil {
+	err := f.place.check()
+	if err != nil {
 		return err
 	}
-	if !postgres.IsURL(f.place.of(a)) {
+	if f.at, err = f.place.of(a); err != nil {
+		return err
+	}
+	if !postgres.IsURL(f.at) {
 		return usageError{errors.New("--store needs the URL of a PostgreSQL database, such as postgres://user@host/proviso"), "a file is for one process: `proviso serve` works itself"}
 	}
 	if f.metrics != "" {
@@ -70,7 +74,7 @@ func (a *app) worker(ctx context.Context, f *workerCommand) error {
 }
 
 func (a *app) work(ctx context.Context, f *workerCommand) error {
-	work, _, err := workFolder(workBase(f.place.of(a)))
+	work, _, err := workFolder(workBase(f.at))
 	if err != nil {
 		return coded(err)
 	}

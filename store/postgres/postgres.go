@@ -79,6 +79,9 @@ func open(ctx context.Context, url string, o Options, of []step) (*DB, error) {
 	return &DB{DB: db, engine: e}, nil
 }
 
+// Place names the database and its server, without user and password.
+func (d *DB) Place() string { return d.engine.place }
+
 // connect opens the connections, if the database can hold a store.
 func (e *engine) connect(ctx context.Context, url string, o Options) error {
 	config, err := parse(url)
