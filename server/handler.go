@@ -152,15 +152,14 @@ func (s *Server) serve(c *call) error {
 	}
 	ctx := withClock(c.r.Context(), &c.clock)
 	c.r = c.r.WithContext(ctx)
-	if c.body == nil {
-		return c.route.Handle(s, c)
+	do := c.route.Handle
+	if c.repeatable() {
+		do = (*Server).once
 	}
-	return s.task(c, func() error {
-		if c.route.Method == http.MethodPost && c.route.Reads == nil && c.route.Scope != "" && !c.route.Secret && c.r.Header.Get("Idempotency-Key") != "" {
-			return s.once(c)
-		}
-		return c.route.Handle(s, c)
-	})
+	if c.body == nil {
+		return do(s, c)
+	}
+	return s.task(c, func() error { return do(s, c) })
 }
 
 // json sends a value as the response.
