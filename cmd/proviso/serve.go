@@ -206,7 +206,7 @@ func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, err
 	if err != nil {
 		return nil, err
 	}
-	db, err := openStore(ctx, f.at, true, sqldb.Options{Workers: f.workers, Lease: f.lease, Logger: log, ContentKey: key})
+	db, err := openStore(ctx, f.at, sqldb.Options{Workers: f.workers, Lease: f.lease, Logger: log, ContentKey: key})
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func (a *app) migrateStore(ctx context.Context, place string, dry bool) error {
 	}
 	verb := "Would apply"
 	if !dry {
-		db, err := openStore(ctx, place, false, sqldb.Options{})
+		db, err := openStore(ctx, place, sqldb.Options{})
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (a *app) checkStore(ctx context.Context, place string) error {
 	if len(s.Missing) > 0 {
 		problems = []string{fmt.Sprintf("the schema is %d, and this version has %d: `proviso store migrate` applies what is missing", s.Version, s.Known)}
 	} else {
-		db, err := openStore(ctx, place, false, sqldb.Options{})
+		db, err := openStore(ctx, place, sqldb.Options{Access: sqldb.Reading})
 		if err != nil {
 			return err
 		}

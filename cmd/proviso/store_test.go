@@ -166,7 +166,7 @@ func TestStoreCopy(t *testing.T) {
 // mustOpen opens a store until the test ends.
 func mustOpen(t testing.TB, place string, o sqldb.Options) openedStore {
 	t.Helper()
-	d, err := openStore(t.Context(), place, true, o)
+	d, err := openStore(t.Context(), place, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func (a *app) exportStore(ctx context.Context, f *storeExport, folder string) er
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, place, false, sqldb.Options{ContentKey: key})
+	db, err := openStore(ctx, place, sqldb.Options{ContentKey: key, Access: sqldb.Reading})
 	if err != nil {
 		return err
 	}

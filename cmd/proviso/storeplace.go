@@ -133,12 +133,13 @@ type openedStore interface {
 	Place() string
 }
 
-// openStore opens the store at a place. A file must exist, unless it may be made.
-func openStore(ctx context.Context, place string, make bool, o sqldb.Options) (openedStore, error) {
+// openStore opens the store at a place, as far as o.Access allows. Only that of a server and
+// that of who makes a key make a file.
+func openStore(ctx context.Context, place string, o sqldb.Options) (openedStore, error) {
 	if postgres.IsURL(place) {
 		return postgres.Open(ctx, place, postgres.Options{Options: o})
 	}
-	if !make {
+	if o.Access == sqldb.Writing || o.Access == sqldb.Reading {
 		if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) {
 			return nil, proviso.Because(err, proviso.NotFound, "there is no database %s", place)
 		}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/proviso-eval/proviso/store/postgres/postgrestest"
 )
 
 // TestPlaceOfStore: what is meant as the address of a database never becomes a file, and no
@@ -46,4 +48,53 @@ func TestPlaceOfStore(t *testing.T) {
 			t.Errorf("the file %q: %v", path, err)
 		}
 	}
+}
+
+// TestReadersChangeNothing: only servers, workers and `store migrate` change tables, and what
+// only reads works on a database that cannot be written.
+func TestReadersChangeNothing(t *testing.T) {
+	t.Parallel()
+	s := postgrestest.StartFor(t)
+	url, err := s.Create("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	readers := []string{"key list", "labels list", "labels export", "store check", "store export " + out}
+	run := func(args, says string, want int) {
+		t.Helper()
+		if code, out := printed(t, append(strings.Fields(args), "--store", url)...); code != want || !strings.Contains(out, says) {
+			t.Errorf("%s: %d: %s\nexpected %d: %s", args, code, out, want, says)
+		}
+	}
+	for _, args := range append(readers, "key revoke a") {
+		code, out := printed(t, append(strings.Fields(args), "--store", url)...)
+		if code == exitOK || !strings.Contains(out, "`proviso store migrate`") {
+			t.Errorf("%s: %d: %s", args, code, out)
+		}
+	}
+	run("store migrate --dry-run", "Would apply 001.sql", exitOK)
+	run("key create a", "pvk_", exitOK)
+	if err := s.Run("DELETE FROM proviso_schema WHERE version > 1", "p"); err != nil { // as of an earlier version
+		t.Fatal(err)
+	}
+	for _, args := range append(readers, "key create b", "key revoke a") {
+		code, out := printed(t, append(strings.Fields(args), "--store", url)...)
+		if code == exitOK || !strings.Contains(out, "`proviso store migrate` applies what is missing") {
+			t.Errorf("%s: %d: %s", args, code, out)
+		}
+	}
+	run("store migrate --dry-run", "Would apply 002.sql", exitOK)
+	if err := s.Run("DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION app", "p"); err != nil {
+		t.Fatal(err)
+	}
+	run("store migrate", "Applied 001.sql", exitOK)
+	if err := s.Run("ALTER DATABASE p SET default_transaction_read_only = on", "postgres"); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range readers {
+		run(args, "", exitOK)
+	}
+	run("key create b", "it is read-only", exitUsage)
+	run("serve --addr 127.0.0.1:0", "it is read-only", exitUsage)
 }

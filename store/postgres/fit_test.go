@@ -51,7 +51,7 @@ func TestUnfit(t *testing.T) {
 	}{
 		"wrong password":             {as("stranger:s3cret-word", "p"), "it refuses the user or the password", proviso.Refused},
 		"no such database":           {s.URL("nowhere"), "there is no such database; `createdb` makes one", proviso.Refused},
-		"no rights":                  {as("visitor", "p"), "lacks a right (permission denied for schema public", proviso.Refused},
+		"no rights":                  {as("visitor", "p"), "may not use the schema public, or make tables in it; GRANT USAGE, CREATE ON SCHEMA public TO", proviso.Refused},
 		"not UTF-8":                  {s.URL("latin"), "its encoding is LATIN1; make a database with UTF8", proviso.Refused},
 		"read-only":                  {s.URL("fixed"), "it is read-only", proviso.Refused},
 		"too few for the database":   {s.URL("narrow"), "allows 5 connections, and each server and worker takes up to 12", proviso.Refused},

@@ -61,14 +61,17 @@ func open(ctx context.Context, url string, o Options, of []step) (*DB, error) {
 	e := &engine{stop: make(chan struct{}), steps: of}
 	err := e.connect(ctx, url, o)
 	if err == nil {
-		err = e.migrate(ctx)
+		err = e.migrate(ctx, o.Access)
+	}
+	if err == nil {
+		err = e.rights(ctx, o.Access)
 	}
 	if err != nil {
-		return nil, errors.Join(e.failed("open", err), e.Disconnect())
+		return nil, errors.Join(e.failed(opening, err), e.Disconnect())
 	}
 	if o.Now == nil {
 		if err := e.keepTime(ctx); err != nil {
-			return nil, errors.Join(e.failed("open", err), e.Disconnect())
+			return nil, errors.Join(e.failed(opening, err), e.Disconnect())
 		}
 		o.Now = e.now
 	}
@@ -88,7 +91,7 @@ func (e *engine) connect(ctx context.Context, url string, o Options) error {
 	if err != nil {
 		return err
 	}
-	e.place = placeOf(config)
+	e.place, e.user = placeOf(config), config.User
 	if e.steps == nil {
 		if e.steps, err = steps(); err != nil {
 			return err
@@ -99,11 +102,11 @@ func (e *engine) connect(ctx context.Context, url string, o Options) error {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectWait
 	}
-	e.db = stdlib.OpenDB(*config)
+	e.db = stdlib.OpenDB(*config, stdlib.OptionAfterConnect(e.connected), stdlib.OptionResetSession(e.reused))
 	e.db.SetMaxOpenConns(o.Connections)
 	e.db.SetMaxIdleConns(o.Connections)
 	e.db.SetConnMaxIdleTime(5 * time.Minute)
-	return e.fits(ctx, o.Connections)
+	return e.fits(ctx, o.Connections, o.Access)
 }
 
 // parse reads a URL. Errors show nothing of what may be the password: a part of one that is

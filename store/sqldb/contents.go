@@ -84,6 +84,8 @@ func (d *DB) openContents(ctx context.Context) error {
 			return proviso.Errorf(proviso.Refused, "the key of contents is not the one that sealed the contents of the database")
 		}
 		return nil
+	case d.options.Access == Reading:
+		return nil // nothing is sealed
 	}
 	salt = make([]byte, 32)
 	rand.Read(salt) // never fails: crypto/rand ends the program instead

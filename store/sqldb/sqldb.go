@@ -51,6 +51,9 @@ type Engine interface {
 	// Lost reports whether an error means that the database cannot be reached now, as while
 	// it starts again.
 	Lost(err error) bool
+	// Writable returns why the database cannot be written now, although it can be read; nil
+	// if it can.
+	Writable(ctx context.Context) error
 	// Failed adds a code and the database to an error that has none. doing is a verb, such
 	// as "read".
 	Failed(doing string, err error) error
@@ -79,6 +82,8 @@ type Options struct {
 	Retry   func(attempt int) time.Duration // the pause after a failed attempt, from 1; nil means 2, 4, 8 … seconds
 	Now     func() time.Time                // nil means time.Now
 	Logger  *slog.Logger                    // for what the jobs cannot return; nil means none
+
+	Access Access // what this process wants of the database
 
 	// ContentKey seals the contents of events: at least 32 bytes, nil for none. A database
 	// has one key for good.
@@ -171,6 +176,9 @@ func (d *DB) Ping(ctx context.Context) error {
 		return d.failed("reach", err)
 	}
 	if err := d.engine.Ready(); err != nil {
+		return d.failed("write", err)
+	}
+	if err := d.engine.Writable(ctx); err != nil {
 		return d.failed("write", err)
 	}
 	return d.change(ctx, "reach", func(*tx) error { return nil })

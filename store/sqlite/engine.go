@@ -100,15 +100,21 @@ func (e *engine) Again(error) bool { return false }
 // Lost implements [sqldb.Engine]: a file is there, or it is not.
 func (e *engine) Lost(error) bool { return false }
 
+// Writable implements [sqldb.Engine]: a transaction tells.
+func (e *engine) Writable(context.Context) error { return nil }
+
 // Failed implements [sqldb.Engine].
 func (e *engine) Failed(doing string, err error) error {
+	why := store.ErrFailed
 	switch {
+	case codeOf(err) == codes.SQLITE_READONLY:
+		why = store.ErrReadOnly
 	case codeOf(err) == codes.SQLITE_FULL:
 		return proviso.Because(fmt.Errorf("%w: %w", store.ErrNoRoom, err), proviso.Unavailable, "%s the database %s: %v", doing, e.path, store.ErrNoRoom)
 	case errors.As(err, new(*fs.PathError)): // it tells the path
-		return proviso.Errorf(proviso.Unavailable, "%s the database: %w", doing, err)
+		return proviso.Because(errors.Join(why, err), proviso.Unavailable, "%s the database: %v", doing, err)
 	}
-	return proviso.Errorf(proviso.Unavailable, "%s the database %s: %w", doing, e.path, err)
+	return proviso.Because(errors.Join(why, err), proviso.Unavailable, "%s the database %s: %v", doing, e.path, err)
 }
 
 // named is Failed for errors that may have a code, or be of a context.

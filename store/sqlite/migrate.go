@@ -67,6 +67,9 @@ func (e *engine) migrate(ctx context.Context) error {
 	if err != nil || version == len(migrations) {
 		return err
 	}
+	if err := (sqldb.Schema{Version: version, Known: len(migrations)}).Check(e.path, e.options.Access); err != nil {
+		return err
+	}
 	if version > 0 {
 		l, err := e.alone(ctx)
 		if l == nil {
