@@ -107,6 +107,12 @@ func (e *engine) Lock(ctx context.Context, t *sql.Tx, projects []string) error {
 	return err
 }
 
+// Exclude implements [sqldb.Engine].
+func (e *engine) Exclude(ctx context.Context, t *sql.Tx, tables []string) error {
+	_, err := t.ExecContext(ctx, "LOCK TABLE "+strings.Join(tables, ", ")+" IN SHARE ROW EXCLUSIVE MODE")
+	return err
+}
+
 // Ready implements [sqldb.Engine].
 func (e *engine) Ready() error { return nil }
 

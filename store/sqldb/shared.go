@@ -40,6 +40,7 @@ func (d *DB) PutShared(ctx context.Context, items ...store.SharedItem) error {
 	}
 	return d.changeIn(ctx, sharedLock, "share an item in", func(t *tx) error {
 		for n, i := range items {
+			t.texts = t.texts || i.Seal
 			if _, err := t.exec(`INSERT INTO shared (kind, name, item_group, content, expires) VALUES (?, ?, ?, ?, ?)
 				ON CONFLICT (kind, name) DO UPDATE SET item_group = excluded.item_group, content = excluded.content, expires = excluded.expires`,
 				i.Kind, i.Name, i.Group, contents[n], micros(d.now().Add(i.Life))); err != nil {
@@ -57,6 +58,7 @@ func (d *DB) ReplaceShared(ctx context.Context, i store.SharedItem) (found bool,
 		return false, err
 	}
 	err = d.changeIn(ctx, sharedLock, "share an item in", func(t *tx) error {
+		t.texts = i.Seal
 		n, err := t.changed("UPDATE shared SET item_group = ?, content = ?, expires = ? WHERE kind = ? AND name = ? AND expires > ?",
 			i.Group, content, micros(d.now().Add(i.Life)), i.Kind, i.Name, micros(d.now()))
 		found = n > 0

@@ -36,6 +36,8 @@ type Engine interface {
 	// Lock makes other transactions that change one of the projects wait until t ends.
 	// Changes that are of no project have the name "".
 	Lock(ctx context.Context, t *sql.Tx, projects []string) error
+	// Exclude makes other transactions wait that write some tables, until t ends.
+	Exclude(ctx context.Context, t *sql.Tx, tables []string) error
 	// Scoped reports whether the database itself keeps projects apart. Then Enter and
 	// EnterTx say which project the next queries are of, or [AllProjects].
 	Scoped() bool
@@ -179,6 +181,9 @@ func (d *DB) Ping(ctx context.Context) error {
 		return d.failed("write", err)
 	}
 	if err := d.engine.Writable(ctx); err != nil {
+		return d.failed("write", err)
+	}
+	if err := d.unsealed(d.queryRow(ctx, anyKey)); err != nil {
 		return d.failed("write", err)
 	}
 	return d.change(ctx, "reach", func(*tx) error { return nil })

@@ -171,6 +171,7 @@ type tx struct {
 	db         *DB
 	writer     *writer
 	scope      string               // of [Engine.EnterTx]
+	texts      bool                 // the change stored texts that a key would seal
 	bound      map[string]*sql.Stmt // prepared statements, bound to the transaction
 	unprepared []string             // statements to be prepared for the next one
 }
@@ -190,7 +191,10 @@ func (t *tx) apply(batch []*change) error {
 				return err
 			}
 		}
-		c.err = c.do(t)
+		t.texts = false
+		if c.err = c.do(t); c.err == nil {
+			c.err = t.checkUnsealed()
+		}
 		switch {
 		case c.err != nil && (alone || t.db.engine.Again(c.err)):
 			return c.err

@@ -63,6 +63,9 @@ func (e *engine) Args(args []any) []any {
 // Lock implements [sqldb.Engine]: there is one writer.
 func (e *engine) Lock(context.Context, *sql.Tx, []string) error { return nil }
 
+// Exclude implements [sqldb.Engine]: there is one writer.
+func (e *engine) Exclude(context.Context, *sql.Tx, []string) error { return nil }
+
 // Scoped implements [sqldb.Engine]: the queries alone keep projects apart.
 func (e *engine) Scoped() bool { return false }
 
