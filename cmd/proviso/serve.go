@@ -23,6 +23,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
+	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
 // serveCommand holds the flags of serve.
@@ -30,6 +31,7 @@ type serveCommand struct {
 	evalFlags // models, judge, trust and concurrency; the other fields have no flag here
 	addr      string
 	place     storePlace
+	afterCopy bool
 	at        string // the place, from [storePlace.of]
 	hosts     []string
 	tlsCert   string
@@ -69,6 +71,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	o := &f.server
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `ADDRESS`:PORT; an address that other machines can reach needs keys")
 	f.place.register(fs, "the data")
+	fs.BoolVar(&f.afterCopy, "after-copy", false, "go on with a SQLite file that store copy has copied to another database")
 	fs.StringArrayVar(&f.hosts, "host", nil, "host `NAME` that requests may use; may be repeated (default localhost if only this machine can connect, else any)")
 	fs.StringArrayVar(&f.server.PanelOrigins, "panel-origin", nil, "`ORIGIN` whose pages may show panels with a panel token, such as https://app.example; may be repeated")
 	fs.StringVar(&f.tlsCert, "tls-cert", "", "PEM `FILE` with the certificate and its intermediate certificates")
@@ -206,12 +209,17 @@ func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, err
 	if err != nil {
 		return nil, err
 	}
-	db, err := openStore(ctx, f.at, sqldb.Options{Workers: f.workers, Lease: f.lease, Logger: log, ContentKey: key})
+	db, err := openStore(ctx, f.at, sqldb.Options{Copied: f.afterCopy, Workers: f.workers, Lease: f.lease, Logger: log, ContentKey: key})
 	if err != nil {
 		return nil, err
 	}
 	if err := db.CheckContentKey(); err != nil {
 		return nil, errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
+	}
+	if file, is := db.(*sqlite.DB); is && f.afterCopy {
+		if err := file.MarkCopied(ctx, false); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
 	}
 	log.Info("opened the database", "database", db.Place())
 	f.server.Store, f.server.Log, f.server.Version = db, log, versionName()

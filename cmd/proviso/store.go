@@ -190,7 +190,7 @@ func (a *app) copyStore(ctx context.Context, from, to string) error {
 	if _, err := sqlite.Schema(ctx, from); err != nil {
 		return err
 	}
-	source, err := sqlite.Open(ctx, from, sqlite.Options{})
+	source, err := sqlite.Open(ctx, from, sqlite.Options{Copied: true})
 	if err != nil {
 		return err
 	}
@@ -213,6 +213,9 @@ func (a *app) copyFrom(ctx context.Context, source *sqlite.DB, to string) error 
 		tables, rows = tables+1, rows+n
 	})
 	var problems []string
+	if err == nil {
+		err = source.MarkCopied(ctx, true)
+	}
 	if err == nil {
 		problems, err = target.Check(ctx)
 	}

@@ -138,7 +138,15 @@ func TestStoreCopy(t *testing.T) {
 			t.Errorf("store %s: %d: %s\nexpected %d: %s", c.args, code, out, c.code, c.says)
 		}
 	}
-	options := sqldb.Options{Now: func() time.Time { return filledAt }}
+	for _, args := range []string{"serve --addr 127.0.0.1:0 --db " + file, "key create a --db " + file} {
+		if code, out := printed(t, strings.Fields(args)...); code != exitUsage || !strings.Contains(out, "were copied to another database") || !strings.Contains(out, "`proviso serve --after-copy`") {
+			t.Errorf("%s after the copy: %d: %s", args, code, out)
+		}
+	}
+	if code, out := printed(t, "key", "list", "--db", file); code != exitOK {
+		t.Errorf("reading after the copy: %d: %s", code, out)
+	}
+	options := sqldb.Options{Copied: true, Now: func() time.Time { return filledAt }}
 	source, target := mustOpen(t, file, options), mustOpen(t, to, options)
 	if got, want := seen(target), seen(source); got != want {
 		t.Errorf("the copy shows\n%s\nand the source\n%s", got, want)

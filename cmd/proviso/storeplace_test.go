@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/proviso-eval/proviso/store/postgres/postgrestest"
+	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
 // TestPlaceOfStore: what is meant as the address of a database never becomes a file, and no
@@ -97,4 +99,31 @@ func TestReadersChangeNothing(t *testing.T) {
 	}
 	run("key create b", "it is read-only", exitUsage)
 	run("serve --addr 127.0.0.1:0", "it is read-only", exitUsage)
+}
+
+// TestServeAfterCopy: a file that was copied is served only by who says so, and from then on
+// as before. The log says which file it is.
+func TestServeAfterCopy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "data.db")
+	db, err := sqlite.Open(t.Context(), file, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.MarkCopied(t.Context(), true), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := printed(t, "serve", "--addr", "127.0.0.1:0", "--db", file); code != exitUsage || strings.Count(out, "\n") > 2 || !strings.Contains(out, "--after-copy") {
+		t.Fatalf("%d: %s", code, out)
+	}
+	for _, args := range [][]string{{"--after-copy"}, nil} {
+		p := startServe(t, dir, "http://127.0.0.1:1", append(args, "--db", file)...)
+		if code := p.end(os.Interrupt); code != exitOK {
+			t.Errorf("%v: %d", args, code)
+		}
+		if log := p.out.String(); !strings.Contains(log, `"msg":"opened the database"`) || !strings.Contains(log, file) {
+			t.Errorf("the log: %s", log)
+		}
+	}
 }

@@ -87,6 +87,9 @@ type Options struct {
 
 	Access Access // what this process wants of the database
 
+	// Copied opens a file to write, although `proviso store copy` has copied it.
+	Copied bool
+
 	// ContentKey seals the contents of events: at least 32 bytes, nil for none. A database
 	// has one key for good.
 	ContentKey []byte

@@ -25,6 +25,7 @@ var _ sqldb.Engine = (*engine)(nil)
 type engine struct {
 	path    string
 	options Options
+	copied  bool // the file is marked so
 
 	writing *sql.DB // one connection
 	reading *sql.DB // read-only connections; in memory the same as writing
