@@ -233,6 +233,25 @@ func TestStorePassword(t *testing.T) {
 	}
 }
 
+// TestPasswordInWrongPlace: the URL of a database where another one belongs is refused
+// without its password.
+func TestPasswordInWrongPlace(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"PW", "a-secret-of-the-database", "with@two-signs"} {
+		for _, args := range []string{"eval --on ", "eval --on=", "labels list --server ", "monitor status --server ", "push a ", "datasets list --server "} {
+			code, out := printed(t, strings.Fields(args+"postgres://x:"+secret+"@h/db")...)
+			if code != exitUsage || strings.Contains(out, secret) || !strings.Contains(out, "postgres") {
+				t.Errorf("%s: %d: %s", args, code, out)
+			}
+		}
+	}
+	for _, args := range []string{"show ", "compare a ", "eval -c ", "gate --base ", "serve --addr ", "serve --wrong="} {
+		if code, out := printed(t, strings.Fields(args+"postgres://x:a-secret-of-the-database@h/db")...); code == exitOK || strings.Contains(out, "a-secret") {
+			t.Errorf("%s: %d: %s", args, code, out)
+		}
+	}
+}
+
 // TestDocsOfStore compares the flags of the commands below store and key with their pages.
 func TestDocsOfStore(t *testing.T) {
 	a := newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
