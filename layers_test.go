@@ -28,6 +28,7 @@ var ranks = map[string]int{
 	"internal/jstoken": 0,
 	"internal/recent":  0,
 	"internal/turns":   0,
+	"internal/usd":     0,
 	"internal/watch":   0,
 
 	".":                           1,

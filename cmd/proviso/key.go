@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
@@ -245,7 +245,7 @@ func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 	for _, k := range list {
 		budget, providers := "none", "all"
 		if k.Budget != nil {
-			budget = dollars(*k.Budget)
+			budget = usd.Cents(*k.Budget)
 		}
 		if len(k.Providers) > 0 {
 			providers = strings.Join(k.Providers, " ")
@@ -254,16 +254,10 @@ func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 		for _, s := range k.Scopes {
 			scopes = append(scopes, string(s))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s…\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, printable(k.Name), k.Project, k.Hint, strings.Join(scopes, ","), dollars(k.Spent), budget,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s…\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, printable(k.Name), k.Project, k.Hint, strings.Join(scopes, ","), usd.Cents(k.Spent), budget,
 			printable(providers), day(k.Created), day(k.LastUsed), day(k.Revoked))
 	}
 	return w.Flush()
-}
-
-// dollars formats an amount, with fractions of a cent.
-func dollars(n float64) string {
-	text := strconv.FormatFloat(n, 'f', 4, 64)
-	return "$" + strings.TrimSuffix(text, "00")
 }
 
 // day returns the date of an event, "-" if it has not happened.

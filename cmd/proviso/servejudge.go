@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
@@ -54,6 +56,11 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 		return nil, err
 	}
 	if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
+		var e *proviso.Error
+		if errors.As(err, &e) && (e.Code == proviso.Unsupported || e.Code == proviso.Invalid) { // no key will help
+			end()
+			return nil, fmt.Errorf("the judge: %w", err)
+		}
 		a.warn("criteria cannot be judged: " + err.Error())
 		f.server.NoJudge = err.Error()
 	}

@@ -127,3 +127,23 @@ func TestServeAfterCopy(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkerFlags: what would make a worker useless stops it, and what costs money is said.
+func TestWorkerFlags(t *testing.T) {
+	t.Parallel()
+	const nowhere = "postgres://127.0.0.1:1/p"
+	for args, says := range map[string]string{
+		"worker --lease 999ms": "--lease: expected a time from 1s to 1h",
+		"worker --lease 2h":    "--lease: expected a time from 1s to 1h",
+	} {
+		if code, out := printed(t, append(strings.Fields(args), "--store", nowhere)...); code != exitUsage || !strings.Contains(out, says) {
+			t.Errorf("%s: %d: %s", args, code, out)
+		}
+	}
+	if code, out := printed(t, "worker", "--lease", "2s", "--store", nowhere); code != exitUndecided || !strings.Contains(out, "warning: --lease 2s: ") {
+		t.Errorf("a short lease: %d: %s", code, out)
+	}
+	if code, out := printed(t, "serve", "--judge", "nonsense:foo", "--addr", "127.0.0.1:0", "--db", filepath.Join(t.TempDir(), "a.db")); code != exitUsage || !strings.Contains(out, `the judge: provider "nonsense:foo" is not available`) {
+		t.Errorf("no such judge: %d: %s", code, out)
+	}
+}
