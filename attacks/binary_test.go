@@ -7,29 +7,25 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/proviso-eval/proviso/internal/programtest"
 )
 
-// built builds the command once for all attacks of a test run.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "proviso-attacks-")
-	if err != nil {
-		return "", err
-	}
-	name := filepath.Join(dir, "proviso.exe")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", name, "github.com/proviso-eval/proviso/cmd/proviso")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return name, nil
-})
+// folder is where the program is built for all attacks of a test run, by the first that
+// needs it.
+var folder string
 
-// TestMain removes what was built.
+var built = sync.OnceValues(func() (string, error) { return programtest.Build(folder) })
+
+// TestMain makes the folder of the program and removes it.
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if name, err := built(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(name))
+	var err error
+	if folder, err = os.MkdirTemp("", "proviso-attacks-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	code := m.Run()
+	_ = os.RemoveAll(folder)
 	os.Exit(code)
 }
 

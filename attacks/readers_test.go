@@ -37,18 +37,16 @@ type family struct {
 // repeated is n pieces, which may differ by their number, between two ends.
 func repeated(name, before, piece, after string) family {
 	return family{name, func(n int) string {
-		var b strings.Builder
-		b.WriteString(before)
-		numbered := strings.Contains(piece, "#")
+		parts := strings.Split(piece, "#")
+		text := make([]byte, 0, len(before)+n*(len(piece)+5*(len(parts)-1))+len(after)) // numbers have about six digits
+		text = append(text, before...)
 		for i := range n {
-			if numbered {
-				b.WriteString(strings.ReplaceAll(piece, "#", strconv.Itoa(i)))
-			} else {
-				b.WriteString(piece)
+			text = append(text, parts[0]...)
+			for _, part := range parts[1:] {
+				text = append(strconv.AppendInt(text, int64(i), 10), part...)
 			}
 		}
-		b.WriteString(after)
-		return b.String()
+		return string(append(text, after...))
 	}}
 }
 

@@ -111,6 +111,9 @@ type Kind struct {
 	Text          bool // any value is compared as text, even an absent one
 
 	Pure bool // it decides by the text of the output and its value alone
+	// Beside means that it does not look at the output itself, but at what the response has
+	// beside it, such as its latency.
+	Beside bool
 	// Measure is how the measurement is compared with the threshold. References says
 	// whether the value holds texts that the output is measured against.
 	Measure    Measure
@@ -165,15 +168,15 @@ var kinds = []Kind{
 	{Type: "context-recall", Value: "a text: the correct answer", Takes: kind.Text, Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | TakesContext, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGradedText},
 	{Type: "context-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
 	{Type: "conversation-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | TakesTurns, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
-	{Type: "cost", Value: "none; threshold is the limit in US dollars", Limit: LimitIfGiven, CellLimit: cellLimit, Measure: AtMost, New: newCost},
+	{Type: "cost", Value: "none; threshold is the limit in US dollars", Limit: LimitIfGiven, CellLimit: cellLimit, Measure: AtMost, Beside: true, New: newCost},
 	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Own: true, Takes: kind.Text | kind.Object, Folds: true, Keys: "text regex min max ignoreCase", Numbers: "min max", Coerced: true, Pure: true, Match: proviso.MatchCount, New: newCount},
 	{Type: "ends-with", Value: "a text", Own: true, Takes: kind.Text, Folds: true, Pure: true, Match: proviso.MatchEnd, New: newEndsWith},
 	{Type: proviso.TypeText, Value: "anything; objects and lists are compared with the output read as JSON", Takes: kind.Any, Folds: true, Empty: true, Text: true, Pure: true, Match: proviso.MatchWhole, New: newEquals},
 	{Type: "factuality", Value: "a text: the correct answer", Takes: kind.Text, Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
-	{Type: "finish-reason", Value: "a text", Takes: kind.Text, Folds: true, New: newFinishReason},
+	{Type: "finish-reason", Value: "a text", Takes: kind.Text, Folds: true, Beside: true, New: newFinishReason},
 	{Type: "g-eval", Value: "a text or a list of texts: criteria", Takes: kind.Text | kind.List, Limit: LimitPositive, Default: 0.7, Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedTexts},
 	{Type: "gleu", Value: "a text or a list of texts", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: BestOf, New: newGLEU},
-	{Type: "guardrails", Value: "none", New: newGuardrails},
+	{Type: "guardrails", Value: "none", Beside: true, New: newGuardrails},
 	{Type: "icontains", Value: "a text or a number", Takes: kind.Text | kind.Number, Folds: true, Pure: true, Match: proviso.MatchPart, FoldsCase: true, New: newContains},
 	{Type: "icontains-all", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchEvery, FoldsCase: true, New: newContainsAll},
 	{Type: "icontains-any", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchAnyOne, FoldsCase: true, New: newContainsAny},
@@ -190,7 +193,7 @@ var kinds = []Kind{
 	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Takes: kind.Text, Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, CellPrefixes: "fn: eval:", CellScripts: ".js .cjs .mjs .ts .cts .mts", New: newJavascript},
 	{Type: "json-path", Value: "a JSONPath, or an object: path with equals or assert", Own: true, Takes: kind.Text | kind.Object, Keys: "path equals assert", New: newJSONPath},
 	{Type: proviso.TypeJudge, Value: "none; put questions under criteria, and what is counted under check", Own: true, Takes: kind.Null, Needs: NeedsJudge, Cell: proviso.CellNone, New: newJudged},
-	{Type: "latency", Value: "none; threshold is the limit in milliseconds", Limit: LimitIfGiven, CellLimit: cellLimit, Measure: AtMost, New: newLatency},
+	{Type: "latency", Value: "none; threshold is the limit in milliseconds", Limit: LimitIfGiven, CellLimit: cellLimit, Measure: AtMost, Beside: true, New: newLatency},
 	{Type: "levenshtein", Value: "a text", Takes: kind.Text, Limit: LimitAlways, Default: 5, Folds: true, CellLimit: cellLimit, Pure: true, Measure: AtMost, References: AllOf, Match: proviso.MatchWhole, New: newLevenshtein},
 	{Type: "line-count", Value: "a number, or an object with min and max", Own: true, Takes: kind.Number | kind.Object, Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"line"}, New: newLineCount},
 	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Takes: kind.Text | kind.List | kind.Object | kind.Null, Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, CellPrefixes: "grade: llm-rubric:", CellVerbatim: true, New: newRubric},
@@ -199,8 +202,8 @@ var kinds = []Kind{
 	{Type: "model-graded-closedqa", Value: "a text: the criterion", Takes: kind.Text, Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
 	{Type: "model-graded-factuality", Value: "a text: the correct answer", Takes: kind.Text, Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
 	{Type: "moderation", Value: "a list of categories, or none for all", Takes: kind.List | kind.Null, Needs: NeedsModerator, Not: Complement, Most: maxGradedText, New: newModeration},
-	{Type: "perplexity", Value: "none; threshold is the limit", Limit: LimitIfGiven, Open: true, CellLimit: cellLimit, Measure: AtMost, New: newPerplexity},
-	{Type: "perplexity-score", Value: "none; threshold is the minimum score", Limit: LimitIfGiven, Not: Complement, Open: true, CellLimit: cellLimit, Measure: AtLeast, New: newPerplexityScore},
+	{Type: "perplexity", Value: "none; threshold is the limit", Limit: LimitIfGiven, Open: true, CellLimit: cellLimit, Measure: AtMost, Beside: true, New: newPerplexity},
+	{Type: "perplexity-score", Value: "none; threshold is the minimum score", Limit: LimitIfGiven, Not: Complement, Open: true, CellLimit: cellLimit, Measure: AtLeast, Beside: true, New: newPerplexityScore},
 	{Type: "python", Value: "Python: an expression, a body with return on several lines, or file://", Takes: kind.Text, Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, CellScripts: ".py", BareScript: true, New: newPython},
 	{Type: "regex", Value: "an ECMAScript regular expression", Takes: kind.Text, Folds: true, Pure: true, Match: proviso.MatchPattern, New: newRegex},
 	{Type: "rouge-l", Value: "a text or a list of texts", Own: true, Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: BestOf, New: newROUGEL},

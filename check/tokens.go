@@ -2,21 +2,12 @@ package check
 
 import (
 	"context"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tiktoken-go/tokenizer/codec"
-
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/tokens"
 	"github.com/proviso-eval/proviso/value"
-)
-
-// The encodings of `token-count`. Their tables take about 20 ms to build and
-// megabytes to hold, so they are built when the first output is counted.
-var (
-	o200k  = sync.OnceValue(codec.NewO200kBase)
-	cl100k = sync.OnceValue(codec.NewCl100kBase)
 )
 
 // newTokenCount is `token-count`: the number of tokens of the output, in OpenAI's
@@ -31,7 +22,7 @@ func newTokenCount(_ *Compiler, s *Spec) (Check, error) {
 		return nil, err
 	}
 	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
-		n, err := countTokens(ctx, encoding(), sub.Text, tokenChunk)
+		n, err := countTokens(ctx, encoding, sub.Text, tokenChunk)
 		if err != nil {
 			return Finding{}, err
 		}
@@ -49,7 +40,7 @@ const (
 
 // countTokens counts in chunks of at least the given size. They end where no token
 // can cross the boundary.
-func countTokens(ctx context.Context, encoding *codec.Codec, text string, chunk int) (int, error) {
+func countTokens(ctx context.Context, encoding *tokens.Encoding, text string, chunk int) (int, error) {
 	sum := 0
 	for text != "" {
 		if ctx.Err() != nil {
@@ -59,11 +50,7 @@ func countTokens(ctx context.Context, encoding *codec.Codec, text string, chunk 
 		if !ok {
 			return 0, proviso.Errorf(proviso.Limit, "counting tokens: more than %d KiB without a word that ends", maxTokenRun>>10)
 		}
-		n, err := encoding.Count(text[:end])
-		if err != nil {
-			return 0, proviso.Errorf(proviso.Undecided, "counting tokens: %w", err)
-		}
-		sum, text = sum+n, text[end:]
+		sum, text = sum+encoding.Count(text[:end]), text[end:]
 	}
 	return sum, nil
 }
@@ -96,13 +83,13 @@ func tokenBoundary(text string, from int) (at int, ok bool) {
 	return len(text), true
 }
 
-func (s *Spec) encoding() (func() *codec.Codec, error) {
+func (s *Spec) encoding() (*tokens.Encoding, error) {
 	name, _ := s.Config.Get("encoding")
 	switch name {
 	case nil, "o200k_base":
-		return o200k, nil
+		return tokens.O200k(), nil
 	case "cl100k_base":
-		return cl100k, nil
+		return tokens.Cl100k(), nil
 	}
 	return nil, &proviso.Error{
 		Code:    proviso.Invalid,

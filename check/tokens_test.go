@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tiktoken-go/tokenizer/codec"
-
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/tokens"
 )
 
 // TestTokensInChunks: counting in chunks gives the same number as counting at once.
@@ -24,13 +23,10 @@ func TestTokensInChunks(t *testing.T) {
 		for range 1 + r.IntN(40) {
 			b.WriteString(pieces[r.IntN(len(pieces))])
 		}
-		for name, encoding := range map[string]func() *codec.Codec{"o200k": o200k, "cl100k": cl100k} {
-			want, err := encoding().Count(b.String())
-			if err != nil {
-				t.Fatal(err)
-			}
+		for name, encoding := range map[string]*tokens.Encoding{"o200k": tokens.O200k(), "cl100k": tokens.Cl100k()} {
+			want := encoding.Count(b.String())
 			for _, chunk := range []int{1, 3, 10} {
-				if got, err := countTokens(t.Context(), encoding(), b.String(), chunk); err != nil || got != want {
+				if got, err := countTokens(t.Context(), encoding, b.String(), chunk); err != nil || got != want {
 					t.Fatalf("%s: %q has %d tokens, in chunks of %d bytes %d (%v)", name, b.String(), want, chunk, got, err)
 				}
 			}
@@ -42,13 +38,13 @@ func TestTokensInChunks(t *testing.T) {
 func TestTokenLimit(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{strings.Repeat("-", 1<<20), "a" + strings.Repeat("\n \n", 1<<20)} {
-		_, err := countTokens(t.Context(), o200k(), text, tokenChunk)
+		_, err := countTokens(t.Context(), tokens.O200k(), text, tokenChunk)
 		var e *proviso.Error
 		if !errors.As(err, &e) || e.Code != proviso.Limit || !strings.Contains(err.Error(), "more than 4 KiB without a word that ends") {
 			t.Errorf("%v", err)
 		}
 	}
-	if n, err := countTokens(t.Context(), o200k(), strings.Repeat("-", maxTokenRun), tokenChunk); err != nil || n == 0 {
+	if n, err := countTokens(t.Context(), tokens.O200k(), strings.Repeat("-", maxTokenRun), tokenChunk); err != nil || n == 0 {
 		t.Errorf("%d %v", n, err)
 	}
 }

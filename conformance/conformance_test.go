@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/assertion"
+	"github.com/proviso-eval/proviso/internal/mathjs"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/suite"
@@ -49,6 +50,7 @@ type bench struct {
 	traces   traces
 	files    *suite.Files
 	code     proviso.Code
+	metrics  *mathjs.Engine // of all configs that are run: it takes long to start
 	dir      string
 	env      proviso.EnvMap
 }
@@ -58,6 +60,8 @@ func newBench(t *testing.T, dir string) *bench {
 	b := &bench{dir: dir, traces: traces{}, code: newCode(t, filepath.Join(dir, "fixtures")), env: proviso.EnvMap{"CONFORMANCE_ENV": "from-env"}}
 	b.files = suite.NewFiles(filepath.Join(dir, "fixtures"), suite.FilesOptions{})
 	b.compiler = b.newCompiler(check.Options{})
+	b.metrics = mathjs.New(mathjs.Options{})
+	t.Cleanup(func() { _ = b.metrics.Close() })
 	return b
 }
 

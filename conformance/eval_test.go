@@ -63,7 +63,7 @@ func (b *bench) run(t *testing.T, dir, file string) (*run.Outcome, error) {
 	e, err := engine.Open(t.Context(), s, engine.Options{
 		Policy:  engine.Policy{Trusted: true, Sandbox: sandbox.Auto},
 		Judge:   engine.Judge{Off: true},
-		Engines: engine.Engines{Env: b.env},
+		Engines: engine.Engines{Env: b.env, Metrics: b.metrics},
 	})
 	if err != nil {
 		return nil, err

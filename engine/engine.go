@@ -29,6 +29,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
@@ -49,12 +50,13 @@ type Engine struct {
 	client    *http.Client
 	code      proviso.Code
 	templates *template.Engine
-	metrics   *mathjs.Engine
+	metrics   run.Metrics
 	checks    *check.Engines
 	models    *models
 	providers provider.Options
 	grader    *lazyJudge
 	mistakes  mistakes
+	needs     needs
 
 	mu      sync.Mutex
 	owned   []func() error
@@ -81,7 +83,9 @@ func Open(ctx context.Context, s *proviso.Suite, o Options) (*Engine, error) {
 		filters = e.filters(ctx)
 	}
 	e.templates = own(e, "templates", template.New(template.Options{Filters: filters, Env: e.templateEnv}))
-	e.metrics = own(e, "metrics", mathjs.New(mathjs.Options{}))
+	if e.metrics = o.Engines.Metrics; e.metrics == nil {
+		e.metrics = own(e, "metrics", mathjs.New(mathjs.Options{}))
+	}
 	e.checks = own(e, "checks", check.NewEngines())
 	e.openModels()
 	return e, nil

@@ -184,6 +184,7 @@ func (e *Engine) byKey(role judge.Role) (proviso.ProviderSpec, error) {
 		return proviso.ProviderSpec{ID: rows[0].Provider}, nil
 	}
 	if role == judge.Text {
+		e.needs.add(NeedsJudge, false)
 		return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable,
 			"no judge model is configured: set one with %sjudge: in the suite, or %s in the environment, such as %s; the default is the model of the first key that is set of %s",
 			e.judgeOption(), JudgeVariable, rows[0].Provider, strings.Join(keys, ", "))
@@ -191,6 +192,7 @@ func (e *Engine) byKey(role judge.Role) (proviso.ProviderSpec, error) {
 	if len(rows) == 0 {
 		return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable, "no provider is configured for %s: set provider on the assertion", role)
 	}
+	e.needs.add(keysOf(role), false)
 	return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable, "no provider is configured for %s: set provider on the assertion, or set %s", role, strings.Join(keys, " or "))
 }
 
@@ -266,6 +268,15 @@ func (g *judging) openJudge(spec proviso.ProviderSpec) (judge.Seat, error) {
 		}
 	}
 	p, err := open(spec)
+	if by != g.Engine {
+		missing := errors.Is(err, provider.ErrNoKey)
+		g.needs.add(judgeNeed(spec), !missing)
+		var e *proviso.Error
+		if missing && g.providers.Keyless && errors.As(err, &e) {
+			warning := *e
+			warning.Warning, err = true, &warning
+		}
+	}
 	if err != nil {
 		return judge.Seat{}, err
 	}

@@ -23,11 +23,14 @@ type models struct {
 }
 
 // newModels prepares what providers share. Recording and replaying bypass the caches,
-// and a replay has no budget because it costs nothing.
+// and a replay has neither a budget nor shared rates, because it sends no request.
 func newModels(o *Options, known *secrets.Set) *models {
-	m := &models{limits: &provider.Limits{Shared: o.Limits.Shared}}
 	recording := o.Engines.Cassette
 	replays := recording != nil && recording.Replays()
+	m := &models{limits: &provider.Limits{}}
+	if !replays {
+		m.limits.Shared = o.Limits.Shared
+	}
 	if o.Policy.Budget != nil && !replays {
 		m.budget = provider.NewBudget(*o.Policy.Budget)
 	}
@@ -47,6 +50,7 @@ func (e *Engine) providerOptions() provider.Options {
 		Files: e.files, Env: e.env, Client: e.client, Code: e.code, Templates: e.templates, Dir: e.dir,
 		Limits: e.models.limits, Concurrency: e.o.Limits.Calls, Cassette: e.o.Engines.Cassette,
 		Untrusted: !e.o.Policy.Trusted, KeyHost: e.o.Policy.names, Keyless: e.o.Keyless,
+		Need: e.needs.add,
 	}
 	if e.suite != nil {
 		o.Warn = func(err *proviso.Error) { e.mistakes.add(e.mistakeOf(err)) }

@@ -71,6 +71,10 @@ type Engines struct {
 
 	// Code runs the code of a trusted suite; nil runs it as Policy.Sandbox has it.
 	Code proviso.Code
+	// Metrics evaluates the expressions of derived metrics; nil starts mathjs with the
+	// first expression that needs it, which takes about a quarter of a second. Engines
+	// may share one; [Engine.Close] does not close it.
+	Metrics run.Metrics
 	// Providers answer under their ids, for the suite and for Judge.Name, before all
 	// other providers.
 	Providers []proviso.Provider

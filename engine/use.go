@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -57,15 +58,20 @@ func (e *Engine) include() suite.Include {
 // openForSuite opens a provider, and records its id if it calls a model.
 func (e *Engine) openForSuite(spec proviso.ProviderSpec) (proviso.Provider, error) {
 	p, err := e.open(spec)
-	if err != nil || provider.Computes(p) {
+	id := spec.ID
+	switch {
+	case errors.Is(err, provider.ErrNoKey) && e.o.Keyless: // another process has the key
+	case err != nil || provider.Computes(p):
 		return p, err
+	default:
+		id = p.ID()
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if id := p.ID(); !slices.Contains(e.asked, id) {
+	if !slices.Contains(e.asked, id) {
 		e.asked = append(e.asked, id)
 	}
-	return p, nil
+	return p, err
 }
 
 // Asked returns the ids of the providers that the plans of the engine call.

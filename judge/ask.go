@@ -314,7 +314,7 @@ func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text
 	}
 	v, err = read(second.Text)
 	if err != nil {
-		return none, first, blame(s, proviso.Errorf(proviso.Undecided, "the answer cannot be read, asked again neither: %w; it began: %s", err, shown(second.Text)))
+		return none, first, blame(s, proviso.Errorf(proviso.Undecided, "the answer cannot be read, and neither can the second one: %w; it began: %s", err, shown(second.Text)))
 	}
 	first.Text = second.Text
 	return v, first, nil

@@ -6,16 +6,18 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
 var (
-	citationWords = &lazyPattern{expr: `(?i)\b(cit(?:e|es|ed|ing|ations?)|sources?|references?|footnotes?|quot(?:e|es|ing|ations?)|links?)\b`}
-	truthWords    = &lazyPattern{expr: `(?i)\b(accura\w+|facts?|factual\w*|correct(?:ly)?|invent\w*|ma(?:k|d)e up|making up|hallucinat\w*|fabricat\w*|only (?:use|say|state|what|facts|information)|based (?:only|solely|strictly) on|faithful\w*|true to|verbatim|do not change|unchanged)\b`}
-	figureWords   = &lazyPattern{expr: `(?i)\b(figures?|numbers?|dates?|prices?|amounts?)\b`}
-	nameWords     = &lazyPattern{expr: `(?i)\bnames?\b`}
-	citations     = &lazyPattern{expr: `[ \t]?\[(?:\d{1,3}(?:\s*[,–-]\s*\d{1,3})*|[A-Z][^\[\]\n]{0,60}\d{4}[a-z]?)\]|[ \t]?\([A-Z][^()\n]{0,60},? \d{4}[a-z]?\)|[ \t]?\(?https?://[^\s)]+\)?|[ \t]?<cite[^>]*>|</cite>|[ \t]?\[\^\w{1,20}\]`}
-	sourceLines   = &lazyPattern{expr: `(?im)^[ \t]*(?:[-*][ \t]*)?(?:sources?|references?|source:|see also)\b.*$`}
-	numbers       = &lazyPattern{expr: `\d+(?:[.,]\d+)*`}
+	citationWords = pattern.Of(`(?i)\b(cit(?:e|es|ed|ing|ations?)|sources?|references?|footnotes?|quot(?:e|es|ing|ations?)|links?)\b`)
+	truthWords    = pattern.Of(`(?i)\b(accura\w+|facts?|factual\w*|correct(?:ly)?|invent\w*|ma(?:k|d)e up|making up|hallucinat\w*|fabricat\w*|only (?:use|say|state|what|facts|information)|based (?:only|solely|strictly) on|faithful\w*|true to|verbatim|do not change|unchanged)\b`)
+	figureWords   = pattern.Of(`(?i)\b(figures?|numbers?|dates?|prices?|amounts?)\b`)
+	nameWords     = pattern.Of(`(?i)\bnames?\b`)
+	citations     = pattern.Of(`[ \t]?\[(?:\d{1,3}(?:\s*[,–-]\s*\d{1,3})*|[A-Z][^\[\]\n]{0,60}\d{4}[a-z]?)\]|[ \t]?\([A-Z][^()\n]{0,60},? \d{4}[a-z]?\)|[ \t]?\(?https?://[^\s)]+\)?|[ \t]?<cite[^>]*>|</cite>|[ \t]?\[\^\w{1,20}\]`)
+	sourceLines   = pattern.Of(`(?im)^[ \t]*(?:[-*][ \t]*)?(?:sources?|references?|source:|see also)\b.*$`)
+	numbers       = pattern.Of(`\d+(?:[.,]\d+)*`)
 )
 
 // asksFigures and asksNames report whether an instruction asks for facts that are right,
@@ -23,34 +25,34 @@ var (
 func asksFigures(in *Instruction) bool { return asksFor(in, figureWords) }
 func asksNames(in *Instruction) bool   { return asksFor(in, nameWords) }
 
-func asksFor(in *Instruction, things *lazyPattern) bool {
-	return truthWords.matches(in.Text) || things.matches(in.Text) && !forbids(in.Text, things)
+func asksFor(in *Instruction, things *pattern.Lazy) bool {
+	return truthWords.Matches(in.Text) || things.Matches(in.Text) && !forbids(in.Text, things)
 }
 
-func wantsCitations(in *Instruction) bool { return citationWords.matches(in.Text) }
+func wantsCitations(in *Instruction) bool { return citationWords.Matches(in.Text) }
 
 // dropCitation removes all citations, the first one, and lines that name sources.
 func dropCitation(w *work) {
-	found := citations.get().FindAllStringIndex(w.body, -1)
+	found := citations.Get().FindAllStringIndex(w.body, -1)
 	if len(found) > 0 {
-		w.put(citations.get().ReplaceAllString(w.body, ""))
+		w.put(citations.Get().ReplaceAllString(w.body, ""))
 		one := found[w.rng.IntN(len(found))]
 		w.put(replace(w.body, span{one[0], one[1]}, ""))
 	}
-	w.put(sourceLines.get().ReplaceAllString(w.body, ""))
+	w.put(sourceLines.Get().ReplaceAllString(w.body, ""))
 }
 
 // changeNumber changes one number at a time: one that a variable of the case has, if
 // there is any, and, if all facts have to be right, another one.
 func changeNumber(w *work) {
-	found := numbers.get().FindAllStringIndex(w.body, 1000)
+	found := numbers.Get().FindAllStringIndex(w.body, 1000)
 	if len(found) == 0 {
 		return
 	}
 	given := w.givenBy()
 	order := w.rng.Perm(len(found))
 	for _, fromCase := range []bool{true, false} {
-		if !fromCase && !truthWords.matches(w.in.Text) {
+		if !fromCase && !truthWords.Matches(w.in.Text) {
 			return
 		}
 		for _, i := range order {
@@ -102,7 +104,7 @@ func (w *work) givenBy() string {
 // of the case has.
 func changeName(w *work) {
 	names := namesIn(w.body)
-	given, all, made := w.givenBy(), truthWords.matches(w.in.Text), 0
+	given, all, made := w.givenBy(), truthWords.Matches(w.in.Text), 0
 	for _, i := range w.rng.Perm(len(names)) {
 		name, other := names[i], "Elsewhere"
 		if !all && !strings.Contains(given, name) {
@@ -202,7 +204,7 @@ func replaceWord(text, word, by string) string {
 // variablesOf returns the names of the variables that an instruction names.
 func variablesOf(in *Instruction) []string {
 	var names []string
-	for _, m := range variablePattern.get().FindAllStringSubmatch(in.Text, 20) {
+	for _, m := range variablePattern.Get().FindAllStringSubmatch(in.Text, 20) {
 		if m[1] != "" {
 			names = append(names, m[1])
 		} else {
@@ -223,7 +225,7 @@ func dropVariable(w *work) {
 			continue
 		}
 		w.put(dropAll(w.body, text))
-		if at := numbers.get().FindStringIndex(text); at != nil {
+		if at := numbers.Get().FindStringIndex(text); at != nil {
 			other := text[:at[0]] + otherNumber(text[at[0]:at[1]]) + text[at[1]:]
 			w.put(strings.ReplaceAll(w.body, text, other))
 		}

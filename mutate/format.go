@@ -2,11 +2,10 @@ package mutate
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -46,51 +45,36 @@ func addSign(w *work) {
 
 // strip is a way to take signs out of a text.
 type strip struct {
-	pattern *lazyPattern
+	pattern *pattern.Lazy
 	by      string
 }
 
 // strips are what stripSign tries, those that change the least first.
 var strips = []strip{
-	{&lazyPattern{expr: `(?m)^([ \t]*)(?:[-*+•–‣◦]|\(?\d{1,3}[.)])[ \t]+`}, "$1"},
-	{&lazyPattern{expr: `(?m)^#{1,6}[ \t]+`}, ""},
-	{&lazyPattern{expr: "\\*\\*|__|`+"}, ""},
-	{&lazyPattern{expr: `\[([^\]\n]+)\]\([^)\n]+\)`}, "$1"},
-	{&lazyPattern{expr: `</?[A-Za-z][^>\n]*>`}, ""},
-	{&lazyPattern{expr: `(?m)^[ \t]*\|?[ \t]*:?-{3,}.*$`}, ""},
-	{&lazyPattern{expr: `\|`}, " "},
-	{&lazyPattern{expr: `https?://\S+`}, ""},
-	{&lazyPattern{expr: `#(\w)`}, "$1"},
-	{&lazyPattern{expr: `!`}, "."},
-	{&lazyPattern{expr: `\?`}, "."},
-	{&lazyPattern{expr: `,`}, ""},
-	{&lazyPattern{expr: `;`}, ","},
-	{&lazyPattern{expr: `—`}, ","},
-	{&lazyPattern{expr: `[.!?]+(\s|$)`}, "$1"},
-	{&lazyPattern{expr: `\d`}, ""},
-	{&lazyPattern{expr: `[^\x00-\x7F]`}, ""},
-	{&lazyPattern{expr: `[A-Za-z]`}, ""},
+	{pattern.Of(`(?m)^([ \t]*)(?:[-*+•–‣◦]|\(?\d{1,3}[.)])[ \t]+`), "$1"},
+	{pattern.Of(`(?m)^#{1,6}[ \t]+`), ""},
+	{pattern.Of("\\*\\*|__|`+"), ""},
+	{pattern.Of(`\[([^\]\n]+)\]\([^)\n]+\)`), "$1"},
+	{pattern.Of(`</?[A-Za-z][^>\n]*>`), ""},
+	{pattern.Of(`(?m)^[ \t]*\|?[ \t]*:?-{3,}.*$`), ""},
+	{pattern.Of(`\|`), " "},
+	{pattern.Of(`https?://\S+`), ""},
+	{pattern.Of(`#(\w)`), "$1"},
+	{pattern.Of(`!`), "."},
+	{pattern.Of(`\?`), "."},
+	{pattern.Of(`,`), ""},
+	{pattern.Of(`;`), ","},
+	{pattern.Of(`—`), ","},
+	{pattern.Of(`[.!?]+(\s|$)`), "$1"},
+	{pattern.Of(`\d`), ""},
+	{pattern.Of(`[^\x00-\x7F]`), ""},
+	{pattern.Of(`[A-Za-z]`), ""},
 }
-
-// lazyPattern is a regular expression that is compiled on first use. Its zero state needs no
-// work at start-up.
-type lazyPattern struct {
-	expr string
-	once sync.Once
-	re   *regexp.Regexp
-}
-
-func (p *lazyPattern) get() *regexp.Regexp {
-	p.once.Do(func() { p.re = regexp.MustCompile(p.expr) })
-	return p.re
-}
-
-func (p *lazyPattern) matches(text string) bool { return p.get().MatchString(text) }
 
 // stripSign takes signs out, of each kind that a check demands.
 func stripSign(w *work) {
 	for _, s := range strips {
-		w.put(s.pattern.get().ReplaceAllString(w.body, s.by))
+		w.put(s.pattern.Get().ReplaceAllString(w.body, s.by))
 	}
 	w.put(strings.ToLower(w.body))
 	w.put(strings.ToUpper(w.body))

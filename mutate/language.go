@@ -2,16 +2,18 @@ package mutate
 
 import (
 	"strings"
+
+	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
 var (
-	languageWords = &lazyPattern{expr: `(?i)\b((?:in|into|use|same|target|your|their|[a-z]+[’']s) (?:\w+ )?language|language of|english|german|french|spanish|italian|portuguese|dutch|polish|turkish|swedish|vietnamese|japanese|chinese|korean|arabic|russian|hindi|greek|hebrew|thai|ukrainian|translat\w+)\b`}
-	brevityWords  = &lazyPattern{expr: `(?i)\b(concise\w*|brief\w*|short\w*|succinct\w*|to the point|terse\w*|no longer|not (?:be )?(?:too )?long|crisp|compact\w*|keep it simple|summari[sz]e\w*|repeat\w*|redundan\w+)\b`}
+	languageWords = pattern.Of(`(?i)\b((?:in|into|use|same|target|your|their|[a-z]+[’']s) (?:\w+ )?language|language of|english|german|french|spanish|italian|portuguese|dutch|polish|turkish|swedish|vietnamese|japanese|chinese|korean|arabic|russian|hindi|greek|hebrew|thai|ukrainian|translat\w+)\b`)
+	brevityWords  = pattern.Of(`(?i)\b(concise\w*|brief\w*|short\w*|succinct\w*|to the point|terse\w*|no longer|not (?:be )?(?:too )?long|crisp|compact\w*|keep it simple|summari[sz]e\w*|repeat\w*|redundan\w+)\b`)
 )
 
-func namesLanguage(in *Instruction) bool { return languageWords.matches(in.Text) }
+func namesLanguage(in *Instruction) bool { return languageWords.Matches(in.Text) }
 
-func wantsBrevity(in *Instruction) bool { return brevityWords.matches(in.Text) }
+func wantsBrevity(in *Instruction) bool { return brevityWords.Matches(in.Text) }
 
 // languages are sentences that an output gets in place of its own, with common words
 // and letters that tell whether the output is in that language already.

@@ -243,3 +243,21 @@ func FuzzOf(f *testing.F) {
 		}
 	})
 }
+
+// TestTopicsThatAreNotForbidden: a sentence does not break an instruction that demands or
+// allows what the sentence does.
+func TestTopicsThatAreNotForbidden(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"Never forget to mention the prices.", "You need not mention the prices.", "Do not greet, but mention the prices."} {
+		for _, m := range mutate.Of(&mutate.Instruction{Text: text}, &mutate.Output{Text: answer}, mutate.Options{}) {
+			if m.Operator == "break-topic" {
+				t.Errorf("%s: %q", text, m.Text)
+			}
+		}
+	}
+	for _, text := range []string{"Never mention the prices.", "Be brief, and do not mention prices or discounts.", "Refuse to talk about prices."} {
+		if !slices.ContainsFunc(mutate.Of(&mutate.Instruction{Text: text}, &mutate.Output{Text: answer}, mutate.Options{}), func(m mutate.Mutant) bool { return m.Operator == "break-topic" }) {
+			t.Errorf("%s: nothing breaks it", text)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
@@ -23,14 +24,14 @@ func contentWords(text string) map[string]bool {
 	return words
 }
 
-var partVerbs = &lazyPattern{expr: `(?i)^\W*(?:[\w -]{1,30}: ?)?(?:(?:then|also|always|please|and|finally|next|first|be sure to|make sure to|remember to|you (?:must|should)|it (?:must|should)|the \w+ (?:must|should))[ ,]+)*(?:add|include|mention|give|name|state|list|provide|describe|introduce|explain|express|recommend|thank|encourage|offer|suggest|contain|show|cite|specify|present|report|elaborate|elucidate|extract|note|highlight|tell|say|start with|begin with|end with|finish with|close with)\b|\b(?:sections?|headings?|paragraphs?) (?:about|on|for|that|with|called|named|titled)\b`}
+var partVerbs = pattern.Of(`(?i)^\W*(?:[\w -]{1,30}: ?)?(?:(?:then|also|always|please|and|finally|next|first|be sure to|make sure to|remember to|you (?:must|should)|it (?:must|should)|the \w+ (?:must|should))[ ,]+)*(?:add|include|mention|give|name|state|list|provide|describe|introduce|explain|express|recommend|thank|encourage|offer|suggest|contain|show|cite|specify|present|report|elaborate|elucidate|extract|note|highlight|tell|say|start with|begin with|end with|finish with|close with)\b|\b(?:sections?|headings?|paragraphs?) (?:about|on|for|that|with|called|named|titled)\b`)
 
 // wantsPart reports whether an instruction asks for something that stands somewhere in
 // the output.
 func wantsPart(in *Instruction) bool {
 	switch in.Category {
 	case delta.Inclusion, delta.WorkflowDescription, delta.ResponseFormat:
-		return partVerbs.matches(in.Text) && len(contentWords(in.Text)) > 0
+		return partVerbs.Matches(in.Text) && len(contentWords(in.Text)) > 0
 	}
 	return false
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -50,7 +51,7 @@ func (w *work) phrases(a *proviso.Assertion) []string {
 	return list
 }
 
-var variablePattern = &lazyPattern{expr: `\{\{-?\s*([A-Za-z_]\w*)\s*-?\}\}|\{([A-Za-z_]\w*)\}`}
+var variablePattern = pattern.Of(`\{\{-?\s*([A-Za-z_]\w*)\s*-?\}\}|\{([A-Za-z_]\w*)\}`)
 
 // takesList reports whether a text in place of a list has its members separated by commas.
 func takesList(a *proviso.Assertion) bool {
@@ -62,7 +63,7 @@ func takesList(a *proviso.Assertion) bool {
 // variable is unknown.
 func (w *work) filled(text string) string {
 	known := true
-	out := variablePattern.get().ReplaceAllStringFunc(text, func(v string) string {
+	out := variablePattern.Get().ReplaceAllStringFunc(text, func(v string) string {
 		got, ok := w.variable(strings.Trim(v, "{}- "))
 		known = known && ok
 		return got

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
 // operator is one way to break an output.
@@ -79,14 +80,14 @@ func Operators() []Operator {
 // applies reports whether an operator may break an instruction.
 func (op *operator) applies(in *Instruction) bool {
 	if len(in.Checks) == 0 {
-		return op.words != nil && isAnyAnswer(in) == (op.of == "any answer") && op.words(in) && !sometimes.matches(in.Text)
+		return op.words != nil && isAnyAnswer(in) == (op.of == "any answer") && op.words(in) && !sometimes.Matches(in.Text)
 	}
 	return len(op.checks(in)) > 0
 }
 
 // sometimes finds instructions that may not apply to an output: without a check, it is not
 // known whether a mutant breaks them.
-var sometimes = &lazyPattern{expr: `(?i)^\W*(?:if|when|whenever|unless|in case|should the)\b|\b(?:if|when|where|as) (?:necessary|possible|applicable|appropriate|needed|relevant|available)\b|\boptional(?:ly)?\b`}
+var sometimes = pattern.Of(`(?i)^\W*(?:if|when|whenever|unless|in case|should the)\b|\b(?:if|when|where|as) (?:necessary|possible|applicable|appropriate|needed|relevant|available)\b|\boptional(?:ly)?\b`)
 
 // checks returns the checks of an instruction that an operator breaks.
 func (op *operator) checks(in *Instruction) []*proviso.Assertion {

@@ -220,20 +220,17 @@ func (e *endpoint) wait(attempt int, after time.Duration) time.Duration {
 	return d + time.Duration(rand.Int64N(int64(d)/4+1))
 }
 
-// await waits until the rates of the endpoint allow a request of that many tokens.
-func (e *endpoint) await(ctx context.Context, tokens float64) error {
-	d := e.gate.delay(e.now(), tokens)
+// await waits until the rates of the endpoint allow a request of that many tokens. It returns
+// the epoch of the shared rate; 0 if there is none.
+func (e *endpoint) await(ctx context.Context, tokens float64) (epoch int64, err error) {
 	if e.gate.shared != nil {
-		shared, err := e.gate.shared.delay(ctx, e.now)
-		if err != nil {
-			return err
-		}
-		d = max(d, shared)
+		return e.gate.shared.pass(ctx, e, tokens)
 	}
+	d := e.gate.delay(e.now(), tokens)
 	if d <= 0 {
-		return nil
+		return 0, nil
 	}
-	return e.sleep(ctx, d)
+	return 0, e.sleep(ctx, d)
 }
 
 // attempt makes one attempt, when the endpoint's limits allow it.
@@ -246,7 +243,8 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 	}
 	defer e.gate.leave()
 	estimate := float64(len(data)) / 4 // approximate bytes of a token
-	if err := e.await(ctx, estimate); err != nil {
+	epoch, err := e.await(ctx, estimate)
+	if err != nil {
 		return reply{}, err
 	}
 	if err := e.gate.err(); err != nil {
@@ -266,27 +264,32 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 	if r.latency == unmeasured {
 		r.latency = end.Sub(start)
 	}
-	e.report(ctx, err, start, end)
+	e.report(ctx, err, epoch, start, end)
 	if err == nil {
 		e.gate.settle(usedTokens(r.Object) - estimate)
 	}
 	return r, err
 }
 
-// report passes the result of an attempt to the gate.
-func (e *endpoint) report(ctx context.Context, err error, start, end time.Time) {
+// report passes the result of an attempt, which was sent in an epoch of the shared rate, to the
+// gate.
+func (e *endpoint) report(ctx context.Context, err error, epoch int64, start, end time.Time) {
 	var f *fault
 	switch {
 	case err == nil:
 		e.gate.succeeded(start, end, end.Sub(start))
 	case !errors.As(err, &f) || f.status == 0:
 	case f.overloaded():
-		if f.status == http.StatusTooManyRequests && e.gate.shared.refused(ctx, end.Sub(start), f.after) {
+		if f.status == http.StatusTooManyRequests && e.gate.shared.refused(ctx, e.now, epoch) {
 			e.gate.heard() // all processes slow down together
 		} else {
 			e.gate.refused(start, end)
 		}
-		if f.after > 0 && f.after <= e.timeout {
+		switch {
+		case f.after <= 0 || f.after > e.timeout: // no request waits for so long
+		case e.gate.shared != nil:
+			e.gate.shared.hold(ctx, e.now, f.after)
+		default:
 			e.gate.pause(end.Add(f.after))
 		}
 	default:

@@ -136,7 +136,8 @@ func (p *httpCall) attempt(ctx context.Context, e *endpoint, c *call) (*callAnsw
 		return nil, err
 	}
 	defer e.gate.leave()
-	if err := e.await(ctx, float64(len(c.body))/4); err != nil {
+	epoch, err := e.await(ctx, float64(len(c.body))/4)
+	if err != nil {
 		return nil, err
 	}
 	if err := e.gate.err(); err != nil {
@@ -145,7 +146,7 @@ func (p *httpCall) attempt(ctx context.Context, e *endpoint, c *call) (*callAnsw
 	start := e.now()
 	a, err := p.send(ctx, e, c)
 	end := e.now()
-	e.report(ctx, err, start, end)
+	e.report(ctx, err, epoch, start, end)
 	if err == nil && a.latency == 0 {
 		a.latency = end.Sub(start)
 	}

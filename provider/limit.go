@@ -37,10 +37,11 @@ func (l *Limits) gate(key string, most int, rpm, tpm float64) *gate {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.requests.lower(rpm)
 	if g.shared != nil {
-		g.shared.lower(rpm)
+		g.shared.lower(rpm, tpm)
+		return g
 	}
+	g.requests.lower(rpm)
 	g.tokens.lower(tpm)
 	return g
 }
@@ -124,6 +125,10 @@ func (g *gate) delay(now time.Time, tokens float64) time.Duration {
 
 // settle corrects a reservation by the tokens actually used.
 func (g *gate) settle(tokens float64) {
+	if g.shared != nil {
+		g.shared.settle(tokens)
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tokens.charge(tokens)

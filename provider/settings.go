@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,6 +104,9 @@ func (p proof) empty() bool { return p.key == "" && p.login == nil }
 // missing ones explains how to supply them.
 func (s settings) proof(a api) (proof, error) {
 	if p := s.key(a); !p.empty() {
+		if !p.own && !a.keyless {
+			s.needs(s.keyVars(a), true)
+		}
 		return p, nil
 	}
 	if a.keyless || s.spec.Config.At("apiKeyRequired") == false || s.replays() {
@@ -110,8 +114,11 @@ func (s settings) proof(a api) (proof, error) {
 	}
 	p, err := proof{}, error(nil)
 	if a.login != nil {
-		p, err = a.login()
+		if p, err = a.login(); err == nil && !p.own {
+			s.needs(nil, true)
+		}
 	} else {
+		s.needs(s.keyVars(a), false)
 		err = s.noKey("no API key: set %s in the environment, or config.apiKey", strings.Join(s.keyVars(a), " or "))
 	}
 	if s.o.Keyless && errors.Is(err, ErrNoKey) {
@@ -144,6 +151,7 @@ func (s settings) suites(from string) bool {
 // noKey is the error of a provider whose environment lacks credentials or an
 // address.
 func (s settings) noKey(format string, args ...any) error {
+	s.needs(nil, false)
 	err := proviso.Because(ErrNoKey, proviso.Invalid, s.spec.ID+": "+format, args...)
 	err.Pointer = s.spec.Pointer
 	return err
@@ -166,6 +174,9 @@ func (s settings) place(a api) (base string, chosen bool, err error) {
 		chosen = from != "" && s.ownEnv(from)
 	}
 	base = strings.TrimRight(base, "/")
+	if a.base == "" && !chosen {
+		s.needs(slices.Concat(a.hostVars, a.baseVars), base != "")
+	}
 	if base == "" {
 		if s.o.Keyless {
 			return "https://nowhere.invalid", false, nil
@@ -232,7 +243,8 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 	}
 	rpm, _ := s.number("rpm")
 	tpm, _ := s.number("tpm")
-	e.gate = limits.gate(base+" "+model+" "+p.key+p.from, most, rpm, tpm)
+	// Headers, too, may hold a key.
+	e.gate = limits.gate(base+" "+model+" "+p.key+p.from+" "+value.Stringify(s.spec.Config.At("headers")), most, rpm, tpm)
 	return e, nil
 }
 

@@ -2,140 +2,325 @@ package provider
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"sync"
 	"time"
+
+	"github.com/proviso-eval/proviso/permit"
 )
 
 // SharedRates limits how often several processes, together, ask an endpoint. It is safe for
-// concurrent use. While it fails, each process has its own limits only.
+// concurrent use.
 type SharedRates interface {
-	// Permits gives permits for the next requests. sent is how many were sent since the last
-	// call, perMinute what the configuration allows, 0 if any number.
-	Permits(ctx context.Context, endpoint string, sent int, perMinute float64) (Permits, error)
-	// Refused records that an endpoint refused a request because of its rate: it was sent
-	// some time ago, and the endpoint wants no request for wait, 0 if it did not say.
-	Refused(ctx context.Context, endpoint string, sent int, ago, wait time.Duration) error
+	// Share tells what this process asked of an endpoint, and returns what it may ask next.
+	// The name of the endpoint is a hash.
+	Share(ctx context.Context, endpoint string, a permit.Ask) (permit.Grant, error)
+	// Alone tells that Share fails, or with a nil error that it succeeds again. Until then the
+	// process asks the endpoint as often as its last share allows, in requests a second; 0 if
+	// there was no limit.
+	Alone(err error, share float64)
 }
 
-// Permits are what a process may send: any number of requests unless Limited, or else N,
-// one after every Every. The first may be sent after Wait. After For they expire.
-type Permits struct {
-	Limited          bool
-	N                int
-	Wait, Every, For time.Duration
-}
+// How a process shares.
+const (
+	// sharedTimeout is how long a request waits for an answer to Share, and how long after a
+	// failure the next attempt is made.
+	sharedTimeout = 2 * time.Second
+	// heedEvery is how soon a request that waits for its turn notices that the rate has changed.
+	heedEvery = 50 * time.Millisecond
+)
 
-// sharedRate is the share of this process in the rate of an endpoint.
+// sharedRate is the share of this process in the rates of an endpoint. Requests pass one by
+// one, first come, first served.
 type sharedRate struct {
 	with SharedRates
 	name string // of the endpoint
+	turn chan struct{}
 
-	mu        sync.Mutex
-	perMinute float64
-	sent      int
-	limited   bool
-	left      int
-	next      time.Time     // when the next request may be sent
-	every     time.Duration // between requests
-	expires   time.Time
-	asking    chan struct{} // closed when there are new permits; nil if nobody asks for them
+	mu             sync.Mutex
+	waiting        int     // requests
+	waitingTokens  float64 // of these
+	expected       int     // requests that passed since permits were last granted
+	expectedTokens float64 // of these
+	ask            permit.Ask
+
+	grant  permit.Grant
+	used   int       // of the permits
+	got    time.Time // the grant
+	next   time.Time // when the next permit may be used
+	pause  time.Time // until when nothing may be sent
+	asking chan struct{}
+	asked  time.Time
+	urgent bool // something was refused since
+
+	alone            bool
+	requests, tokens rate // while alone
 }
 
 // newSharedRate names the endpoint by a hash, because its key holds the one for the vendor.
 func newSharedRate(with SharedRates, key string) *sharedRate {
 	sum := sha256.Sum256([]byte(key))
-	return &sharedRate{with: with, name: hex.EncodeToString(sum[:])}
+	return &sharedRate{with: with, name: hex.EncodeToString(sum[:]), turn: make(chan struct{}, 1), ask: permit.Ask{Process: rand.Text()}}
 }
 
-// lower notes a rate of the configuration; the lowest applies.
-func (s *sharedRate) lower(perMinute float64) {
+// lower notes the rates of a configuration; the lowest apply.
+func (s *sharedRate) lower(rpm, tpm float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if perMinute > 0 && (s.perMinute == 0 || perMinute < s.perMinute) {
-		s.perMinute = perMinute
+	lowest(&s.ask.PerMinute, rpm)
+	lowest(&s.ask.TokensPerMinute, tpm)
+}
+
+func lowest(of *float64, perMinute float64) {
+	if perMinute > 0 && (*of == 0 || perMinute < *of) {
+		*of = perMinute
 	}
 }
 
-// sharedTimeout is how long a request waits for its permit to be granted or refused.
-const sharedTimeout = 2 * time.Second
-
-// delay takes a permit, and returns how long to wait before it may be used. One caller asks
-// for the permits of all.
-func (s *sharedRate) delay(ctx context.Context, now func() time.Time) (time.Duration, error) {
+// pass waits until the share of this process allows a request of that many tokens. It returns
+// the epoch in which the request is sent, for [sharedRate.refused].
+func (s *sharedRate) pass(ctx context.Context, e *endpoint, tokens float64) (epoch int64, err error) {
+	s.join(1, tokens)
+	defer s.join(-1, -tokens)
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	defer func() { <-s.turn }()
 	for {
-		s.mu.Lock()
-		at := now()
-		if at.Before(s.expires) && (!s.limited || s.left > 0) {
-			wait := max(s.next.Sub(at), 0)
-			if s.sent++; s.limited {
-				s.left--
-				s.next = s.next.Add(s.every)
-			}
-			s.mu.Unlock()
-			return wait, nil
+		epoch, wait, answer := s.try(ctx, e.now, tokens)
+		switch {
+		case answer != nil:
+			err = s.await(ctx, answer)
+		case wait > 0:
+			err = e.sleep(ctx, min(wait, heedEvery))
+		default:
+			return epoch, nil
 		}
-		if asking := s.asking; asking != nil {
-			s.mu.Unlock()
-			select {
-			case <-asking:
-				continue
-			case <-ctx.Done():
-				return 0, ctx.Err()
-			}
-		}
-		s.asking = make(chan struct{})
-		sent, perMinute := s.sent, s.perMinute
-		s.sent = 0
-		s.mu.Unlock()
-		s.ask(ctx, now, sent, perMinute)
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
+		if err != nil {
+			return 0, err
 		}
 	}
 }
 
-// ask gets the next permits.
-func (s *sharedRate) ask(ctx context.Context, now func() time.Time, sent int, perMinute float64) {
-	limited, cancel := context.WithTimeout(ctx, sharedTimeout)
-	defer cancel()
-	p, err := s.with.Permits(limited, s.name, sent, perMinute)
+// join adds to what waits.
+func (s *sharedRate) join(n int, tokens float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	close(s.asking)
-	s.asking = nil
-	if err != nil {
-		s.sent += sent
-	}
-	if ctx.Err() != nil {
-		return // another caller asks
-	}
-	if err != nil {
-		p = Permits{For: sharedTimeout} // requests go on without the others
-	}
-	at := now()
-	s.limited, s.left, s.every = p.Limited, p.N, p.Every
-	s.next, s.expires = at.Add(p.Wait), at.Add(max(p.For, time.Millisecond))
+	s.waiting += n
+	s.waitingTokens += tokens
 }
 
-// refused tells the others that a request was refused, and how many were sent before. It
-// reports whether they know it; a nil sharedRate has no others.
-func (s *sharedRate) refused(ctx context.Context, ago, wait time.Duration) bool {
+// await waits for an answer to Share, but not for one that does not come.
+func (s *sharedRate) await(ctx context.Context, answer <-chan struct{}) error {
+	late := time.NewTimer(sharedTimeout)
+	defer late.Stop()
+	select {
+	case <-answer:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-late.C:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.goAlone(context.DeadlineExceeded)
+	}
+	return nil
+}
+
+// try takes a permit, or returns how long to wait before the next attempt, or the answer to
+// wait for.
+func (s *sharedRate) try(ctx context.Context, now func() time.Time, tokens float64) (epoch int64, wait time.Duration, answer <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := now()
+	if wait := s.pause.Sub(at); wait > 0 {
+		return 0, wait, nil
+	}
+	if s.alone {
+		if at.Sub(s.asked) >= sharedTimeout {
+			s.share(ctx, now, tokens)
+		}
+		if wait := max(s.requests.next.Sub(at), s.tokens.next.Sub(at)); wait > 0 {
+			return 0, wait, nil
+		}
+		s.requests.reserve(at, 1)
+		s.tokens.reserve(at, tokens)
+		return s.sent(at, tokens), 0, nil
+	}
+	has, age := !s.got.IsZero(), at.Sub(s.got)
+	switch {
+	case has && !s.grant.Limited && age < s.grant.For+sharedTimeout:
+		if age >= s.grant.For {
+			s.share(ctx, now, tokens) // without a limit, nobody waits for the answer
+		}
+		return s.sent(at, tokens), 0, nil
+	case s.asking != nil:
+		return 0, 0, s.asking
+	case has && age < s.grant.For && s.used < s.grant.N && !s.short(tokens):
+		if wait := s.next.Sub(at); wait > 0 {
+			return 0, wait, nil
+		}
+		s.next = s.next.Add(s.grant.Every)
+		return s.sent(at, tokens), 0, nil
+	case has && age < s.grant.Again:
+		return 0, s.grant.Again - age, nil
+	}
+	return 0, 0, s.share(ctx, now, tokens)
+}
+
+// short reports whether a request has more tokens than are left. The first request of a grant
+// may have more.
+func (s *sharedRate) short(tokens float64) bool {
+	return s.grant.Metered && s.used > 0 && s.grant.Tokens < tokens
+}
+
+// sent counts a request that is sent now, and returns its epoch: 0 if permits of earlier epochs
+// may be in use, so that a refusal says nothing of this one.
+func (s *sharedRate) sent(at time.Time, tokens float64) int64 {
+	s.expected++
+	s.expectedTokens += tokens
+	if s.alone || !s.grant.Limited {
+		s.ask.Sent++
+	}
+	if s.alone {
+		return 0
+	}
+	s.used++
+	s.grant.Tokens -= tokens
+	if at.Sub(s.got) < s.grant.Settles {
+		return 0
+	}
+	s.ask.Settled++
+	return s.grant.Epoch
+}
+
+// share begins to ask for the next permits, unless that is under way.
+func (s *sharedRate) share(ctx context.Context, now func() time.Time, first float64) <-chan struct{} {
+	if s.asking != nil {
+		return s.asking
+	}
+	done := make(chan struct{})
+	a := s.ask
+	a.Epoch, a.First = s.grant.Epoch, first
+	a.Want, a.Tokens = s.waiting+s.expected, s.waitingTokens+s.expectedTokens
+	if s.grant.Limited {
+		a.Unused = max(s.grant.N-s.used, 0)
+		if s.grant.Metered {
+			a.UnusedTokens = s.grant.Tokens // below 0 if the first request had more
+		}
+	}
+	s.ask = permit.Ask{Process: a.Process, PerMinute: a.PerMinute, TokensPerMinute: a.TokensPerMinute}
+	s.grant.N, s.grant.Tokens, s.used = 0, 0, 0
+	s.expected, s.expectedTokens = 0, 0
+	s.asking, s.asked, s.urgent = done, now(), false
+	go func() {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), sharedTimeout)
+		defer cancel()
+		g, err := s.with.Share(limited, s.name, a)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		close(done)
+		s.asking = nil
+		if err != nil {
+			s.giveBack(&a)
+			s.goAlone(err)
+			return
+		}
+		s.take(g, now())
+		if s.urgent {
+			s.share(ctx, now, 0)
+		}
+	}()
+	return done
+}
+
+// take takes permits.
+func (s *sharedRate) take(g permit.Grant, at time.Time) {
+	if s.alone {
+		s.alone = false
+		s.with.Alone(nil, 0)
+	}
+	if g.Epoch != s.grant.Epoch {
+		s.ask.Settled, s.ask.Refused = 0, 0
+	}
+	s.grant, s.used, s.got, s.next = g, 0, at, at
+	if until := at.Add(g.Pause); g.Pause > 0 && until.After(s.pause) {
+		s.pause = until
+	}
+}
+
+// giveBack keeps what could not be told for the next time.
+func (s *sharedRate) giveBack(a *permit.Ask) {
+	s.ask.Sent += a.Sent
+	s.ask.Spent += a.Spent - a.UnusedTokens
+	s.ask.Wait = max(s.ask.Wait, a.Wait)
+}
+
+// goAlone goes on with the last share.
+func (s *sharedRate) goAlone(err error) {
+	if s.alone {
+		return
+	}
+	s.alone = true
+	share := s.grant.Share
+	if s.got.IsZero() {
+		share = s.ask.PerMinute / 60
+	}
+	s.requests, s.tokens = rate{perMinute: share * 60}, rate{perMinute: s.grant.TokenShare * 60}
+	if s.got.IsZero() {
+		s.tokens.perMinute = s.ask.TokensPerMinute
+	}
+	s.with.Alone(err, share)
+}
+
+// settle corrects the tokens of a request by those of its answer.
+func (s *sharedRate) settle(tokens float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.alone {
+		s.tokens.charge(tokens)
+	}
+	s.ask.Spent += tokens
+}
+
+// hold tells the others that the endpoint wants no requests for some time.
+func (s *sharedRate) hold(ctx context.Context, now func() time.Time, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if until := now().Add(wait); until.After(s.pause) {
+		s.pause = until
+	}
+	s.ask.Wait = max(s.ask.Wait, wait)
+	s.hurry(ctx, now)
+}
+
+// refused tells the others that a request of an epoch was refused. It reports whether they
+// know it; a nil sharedRate has no others.
+func (s *sharedRate) refused(ctx context.Context, now func() time.Time, epoch int64) bool {
 	if s == nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sharedTimeout)
-	defer cancel()
-	s.mu.Lock()
-	sent := s.sent
-	s.sent = 0
-	s.mu.Unlock()
-	err := s.with.Refused(ctx, s.name, sent, ago, wait)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != nil {
-		s.sent += sent
+	if s.alone {
+		return false
 	}
-	return err == nil
+	if epoch != 0 && epoch == s.grant.Epoch {
+		s.ask.Refused++
+		s.hurry(ctx, now)
+	}
+	return true
+}
+
+// hurry shares what the others need at once.
+func (s *sharedRate) hurry(ctx context.Context, now func() time.Time) {
+	switch {
+	case s.asking != nil:
+		s.urgent = true
+	case !s.alone:
+		s.share(ctx, now, 0)
+	}
 }

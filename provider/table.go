@@ -58,6 +58,10 @@ type Options struct {
 	// warning (a *proviso.Error with Warning set, and no provider), reported
 	// only if there is no other mistake.
 	Keyless bool
+	// Need, if not nil, is told of what a provider takes from the environment of the user,
+	// such as OPENAI_API_KEY, and whether it is there. It is told names only, also if the
+	// provider cannot be opened.
+	Need func(what string, here bool)
 	// Warn, if not nil, gets warnings about a provider that opens nevertheless.
 	Warn func(*proviso.Error)
 

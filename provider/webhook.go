@@ -56,7 +56,8 @@ func (s settings) anyEndpoint(address string) *endpoint {
 	}
 	rpm, _ := s.number("rpm")
 	tpm, _ := s.number("tpm")
-	e.gate = limits.gate(address, most, rpm, tpm)
+	// Headers may hold the key of a project, whose limits are its own.
+	e.gate = limits.gate(address+" "+value.Stringify(s.spec.Config.At("headers")), most, rpm, tpm)
 	return e
 }
 

@@ -71,6 +71,10 @@ func (p *page) part(name string) error {
 		p.text(p.about())
 	case "decision":
 		p.decision()
+	case "missedlink":
+		p.missedLink()
+	case "missed":
+		p.missed()
 	case "note":
 		p.note()
 	case "totals":

@@ -180,6 +180,7 @@ func writeAdditions(w io.Writer, in *Input) {
 		b = b[:0]
 	}
 	b = appendDecision(append(b, ']'), in.Meta.Decision)
+	b = appendMissed(b, in.Meta.Missed)
 	if judges := judgesOf(in); len(judges) > 0 {
 		b = value.AppendJSON(append(b, `,"judges":`...), judges)
 	}

@@ -33,6 +33,7 @@ func writeMarkdown(ctx context.Context, w *bufio.Writer, in *Input, limits markd
 	m.columns()
 	m.assertions()
 	m.judges()
+	m.missed()
 	if err := m.failures(marks); err != nil {
 		return err
 	}

@@ -40,6 +40,9 @@ type Meta struct {
 
 	// Decision is what a gate decided on the run; nil without one.
 	Decision *Decision
+
+	// Missed is what its assertions would miss; nil if that was not measured.
+	Missed *Missed
 }
 
 // Rows are the finished rows of a run. *runfile.Reader is one.

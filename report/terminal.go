@@ -46,6 +46,7 @@ func Terminal(w io.Writer, o TerminalOptions, meta *Meta, sum *Summary, rows Row
 	p.judges()
 	p.metrics()
 	p.repeats()
+	p.missed()
 	p.end()
 	return p.w.Flush()
 }

@@ -69,7 +69,7 @@ func (p *Plan) perform(ctx context.Context, remote *Remote) (*Outcome, error) {
 	out := &Outcome{
 		Run: proviso.Run{
 			ID: e.meta.RunID, Suite: e.meta.Suite, Started: e.meta.Started, Elapsed: e.elapsed(begun),
-			Totals: e.summary.Totals(), Completed: runErr == nil && ctx.Err() == nil,
+			Totals: e.summary.Totals(), Completed: runErr == nil && !e.over(ctx),
 		},
 		Summary: e.summary, Meta: e.meta, Warning: e.warning, temporary: e.temporary,
 		Interrupted: errors.Is(context.Cause(ctx), context.Canceled),

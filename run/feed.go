@@ -47,7 +47,7 @@ func (e *execution) rows(ctx context.Context) error {
 
 // pass iterates over the cases and passes the selected ones to the workers.
 func (e *execution) pass(ctx context.Context, stop func(), most int, selected func(*proviso.Case) bool) {
-	f := &feed{batches: make(chan []job, most), size: 1}
+	f := &feed{batches: make(chan []job, most), size: 1, drain: e.p.o.Drain}
 	if most == 1 || !e.p.waits {
 		f.size = max(1, min(batchSize, e.p.Rows/(share*most)))
 	}
@@ -75,6 +75,7 @@ type feed struct {
 	batches chan []job
 	next    []job
 	size    int
+	drain   <-chan struct{}
 }
 
 // add queues a row; false if the run has ended.
@@ -94,12 +95,14 @@ func (f *feed) flush(ctx context.Context) bool {
 		return true
 	case <-ctx.Done():
 		return false
+	case <-f.drain:
+		return false
 	}
 }
 
 func (e *execution) feed(ctx context.Context, f *feed, selected func(*proviso.Case) bool) {
 	for lazy, err := range e.lazyCases() {
-		if ctx.Err() != nil {
+		if e.over(ctx) {
 			return
 		}
 		if err != nil {
@@ -120,6 +123,16 @@ func (e *execution) feed(ctx context.Context, f *feed, selected func(*proviso.Ca
 		if mine && selected(lazy.c) && !e.feedCase(ctx, f, lazy) {
 			return
 		}
+	}
+}
+
+// over reports whether no further row begins.
+func (e *execution) over(ctx context.Context) bool {
+	select {
+	case <-e.p.o.Drain:
+		return true
+	default:
+		return ctx.Err() != nil
 	}
 }
 
@@ -150,7 +163,7 @@ func (e *execution) work(ctx context.Context, stop func(), batches <-chan []job)
 	buf := make([]byte, 0, 16<<10)
 	for batch := range batches {
 		for _, j := range batch {
-			if ctx.Err() == nil {
+			if !e.over(ctx) {
 				buf = e.do(ctx, stop, j, buf)
 			}
 		}

@@ -75,7 +75,7 @@ func (e *execution) compare(ctx context.Context, g *group) {
 // flushGroups stores the rows of interrupted groups, with an undecided
 // comparison.
 func (e *execution) flushGroups(ctx context.Context) error {
-	if ctx.Err() != nil {
+	if e.over(ctx) {
 		return nil // an interrupted group runs again as a whole
 	}
 	e.mu.Lock()

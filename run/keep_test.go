@@ -88,6 +88,31 @@ tests:
 	}
 }
 
+// TestDrain: a run that is drained begins no further row, and keeps those in progress.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	drain := make(chan struct{})
+	var begun, ended atomic.Int32
+	out := outcome(t, t.Context(), `
+prompts: ["{{ n }}"]
+providers: [echo]
+tests:
+  - vars: {n: ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]}
+    assert: [{type: is-json}]
+`, nil, run.Options{Limits: run.Limits{Concurrency: 1}, Task: run.Task{Drain: drain}, Observers: run.Observers{Begin: func(*proviso.Case, *proviso.ProviderSpec) func() {
+		if begun.Add(1) == 4 {
+			close(drain) // while the fourth row is in progress
+		}
+		return func() { ended.Add(1) }
+	}}})
+	if out.Completed || out.Interrupted {
+		t.Errorf("completed %t, interrupted %t", out.Completed, out.Interrupted)
+	}
+	if got := len(rows(t, out)); got != 4 || begun.Load() != 4 || ended.Load() != 4 {
+		t.Errorf("%d rows are kept of %d begun and %d ended, want 4", got, begun.Load(), ended.Load())
+	}
+}
+
 // TestDeadline: a row that takes too long is undecided and names the limit.
 // Rows after the time limit of the run are undecided, not missing.
 func TestDeadline(t *testing.T) {

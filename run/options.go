@@ -138,6 +138,10 @@ type Task struct {
 	// not used: see [Plan.Divide]. Nil runs all rows.
 	Take func(ctx context.Context, from int) (p Part, ok bool, err error)
 
+	// Drain ends the run gently once it is closed: no further row begins, and those in
+	// progress are finished and stored. The run is then incomplete. Nil never does.
+	Drain <-chan struct{}
+
 	Dry             bool // nothing will run: generators and hooks are only compiled, and generated cases stay unknown
 	SkipUnsupported bool // rows that use unsupported features are undecided
 	Warn            bool // warn about probable mistakes, such as undefined variables

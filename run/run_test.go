@@ -43,8 +43,8 @@ func plan(t *testing.T, text string, files map[string]string, o run.Options) (*r
 	if err := mistakes.Err(); err != nil {
 		t.Fatal(err)
 	}
-	code, templates, metrics := script.New(script.Options{}), template.New(template.Options{}), mathjs.New(mathjs.Options{})
-	t.Cleanup(func() { code.Close(); templates.Close(); metrics.Close() })
+	code, templates := script.New(script.Options{}), template.New(template.Options{})
+	t.Cleanup(func() { code.Close(); templates.Close() })
 	o.Code, o.Templates, o.Metrics = code, templates, metrics
 	o.Env, o.Files = proviso.EnvMap{}, suite.NewFiles(dir, suite.FilesOptions{})
 	completed(&o)
@@ -57,10 +57,13 @@ func plan(t *testing.T, text string, files map[string]string, o run.Options) (*r
 	return run.New(t.Context(), s, o)
 }
 
+// metrics is shared by all tests, since mathjs takes long to start.
+var metrics = mathjs.New(mathjs.Options{})
+
 // completed adds defaults for what a test does not set.
 func completed(o *run.Options) {
 	if o.Metrics == nil {
-		o.Metrics = mathjs.New(mathjs.Options{})
+		o.Metrics = metrics
 	}
 	if o.Open == nil {
 		e := o.Engines

@@ -42,6 +42,35 @@ func TestGlobals(t *testing.T) {
 	}
 }
 
+// TestTurnsOfSources: of sources that are called in turns, and that are a few more than
+// there may be workers, most calls find the worker of the call before.
+func TestTurnsOfSources(t *testing.T) {
+	t.Parallel()
+	const room, sources, rounds = 16, 20, 5
+	s := open(t, sandbox.Alive(sandbox.Options{Workers: 1}, room))
+	var functions []proviso.Function
+	for i := range sources {
+		functions = append(functions, compile(t, s, proviso.Body, fmt.Sprintf("import os\nreturn [%d, os.getpid()]", i)))
+	}
+	workers := map[any]bool{}
+	for range rounds {
+		for i, f := range functions {
+			v, err := f.Call(t.Context(), "abc")
+			list, _ := v.([]any)
+			if err != nil || len(list) != 2 || list[0] != float64(i) {
+				t.Fatalf("source %d gives %v %v", i, v, err)
+			}
+			workers[list[1]] = true
+		}
+		if n := s.Workers(); n > room {
+			t.Errorf("%d workers", n)
+		}
+	}
+	if n := len(workers); n > sources*rounds*3/4 {
+		t.Errorf("%d workers were started for %d calls", n, sources*rounds)
+	}
+}
+
 // TestManySources holds that any number of sources can take turns with a bounded
 // number of workers.
 func TestManySources(t *testing.T) {

@@ -11,6 +11,7 @@ const (
 	MaxReply    = maxReply
 	MaxFrame    = maxFrame
 	MaxAlive    = maxAlive
+	MaxActing   = maxAlive / heavier // workers of Python with side effects
 	FrameHeader = frameHeader
 )
 
@@ -75,6 +76,12 @@ func Grace(o Options, d time.Duration) Options {
 // IdleCheck returns options under which idle workers are looked at as often as this.
 func IdleCheck(o Options, d time.Duration) Options {
 	o.idleCheck = d
+	return o
+}
+
+// Alive returns options under which the workers of a pool may have this weight at once.
+func Alive(o Options, n int) Options {
+	o.alive = n
 	return o
 }
 

@@ -247,12 +247,20 @@ func (h *host) start(ctx context.Context, namespaces bool) error {
 // unstarted is the error for an interpreter whose process cannot be started. A
 // temporary shortage of resources is not a reason to run without a sandbox.
 func unstarted(program string, err error) *proviso.Error {
-	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
-		if errors.Is(err, short) {
-			return proviso.Errorf(proviso.Unavailable, "%s cannot be started: %w", program, err)
-		}
+	if isShortage(err) {
+		return proviso.Errorf(proviso.Unavailable, "%s cannot be started: %w", program, err)
 	}
 	return refused(program, err.Error())
+}
+
+// isShortage reports whether the machine has too little of something for another process.
+func isShortage(err error) bool {
+	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
+		if errors.Is(err, short) {
+			return true
+		}
+	}
+	return false
 }
 
 // run starts the process of a host and returns its control channel.

@@ -35,7 +35,7 @@ type language struct {
 
 	worker string // source text of the worker
 	forks  bool   // a host forks workers; otherwise each is an interpreter of its own
-	weight int    // of a worker, in memory, where one of Python is 1
+	weight int    // of a worker, in memory, where one of Python that a host forked is 1
 	calls  int    // after which a worker is replaced; more where starting one takes longer
 
 	interrupts bool   // the worker ends a call that is late; otherwise it is killed
@@ -81,12 +81,12 @@ func languages() []*language {
 			name: "node", source: "javascript", takes: NeedsNode, program: "Node", names: []string{"node", "nodejs"}, oldest: "20.12",
 			install: "install Node 20.12 or later", exhausted: "out of memory",
 			suffixes: []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".json"},
-			worker:   nodeWorker, weight: 4, calls: 20000,
+			worker:   nodeWorker, weight: 16, calls: 20000,
 			ask: askNode, argv: nodeArgv, refuse: refuseNode,
 			undefined: true, data: true, memory: 768 << 20, memoryPackages: 4 << 30,
 		},
 		{
-			name: "javascript", source: "javascript", program: "QuickJS", weight: 2, calls: 20000, interrupts: true, loads: true,
+			name: "javascript", source: "javascript", program: "QuickJS", weight: 8, calls: 20000, interrupts: true, loads: true,
 			ask: askEngine, argv: engineArgv,
 			undefined: true, data: true, memory: 2 << 30, memoryPackages: 2 << 30, // its engine has a limit of its own, engineMemory
 		},
@@ -94,7 +94,7 @@ func languages() []*language {
 			name: "ruby", source: "ruby", program: "Ruby", variable: "PROMPTFOO_RUBY", names: []string{"ruby"}, oldest: "3.0",
 			install:  "install Ruby 3.0 or later, or name one in PROMPTFOO_RUBY",
 			suffixes: []string{".rb"},
-			worker:   rubyWorker, weight: 2, calls: 20000,
+			worker:   rubyWorker, weight: 8, calls: 20000,
 			ask: askRuby, argv: rubyArgv,
 			data: true, memory: 512 << 20, memoryPackages: 4 << 30, syscalls: rubyCalls,
 		},

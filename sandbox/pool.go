@@ -3,15 +3,19 @@ package sandbox
 import (
 	"container/list"
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
 
 // pool bounds the number of concurrent calls and of workers, and keeps idle
-// workers for the next call of their source. When there is no room, the worker
-// that was idle longest is ended, so that any number of sources can take turns.
+// workers for the next call of their source. When there is no room, an idle worker is
+// ended, so that any number of sources can take turns: one at random. A suite calls its
+// sources in turns, and of more than there is room for, the one that was idle longest
+// is the next to be called.
 type pool struct {
 	slots chan struct{} // one token for each running call
+	most  int           // weight of the workers that may exist at once
 
 	mu    sync.Mutex
 	alive int           // weight of the workers, idle or not
@@ -22,8 +26,8 @@ type pool struct {
 	watched bool          // they will be looked at
 }
 
-func newPool(running int, check time.Duration) *pool {
-	return &pool{slots: make(chan struct{}, running), idle: list.New(), room: make(chan struct{}), check: check}
+func newPool(running, most int, check time.Duration) *pool {
+	return &pool{slots: make(chan struct{}, running), most: most, idle: list.New(), room: make(chan struct{}), check: check}
 }
 
 // enter waits for a slot.
@@ -76,6 +80,9 @@ func (p *pool) get(ctx context.Context, src *source, c *call) (*worker, error) {
 		}
 	}
 	w, err := src.open(ctx)
+	for isShortage(err) && p.lessen() {
+		w, err = src.open(ctx)
+	}
 	if err != nil {
 		p.mu.Lock()
 		src.notBusy()
@@ -130,7 +137,7 @@ func (p *pool) take(src *source, waited time.Duration) (*worker, await) {
 			p.discard(w)
 			continue
 		}
-		full := p.alive+src.language.weight > maxAlive
+		full := p.alive > 0 && p.alive+src.weight > p.most
 		limit := patience
 		if full {
 			limit = longPatience
@@ -141,13 +148,13 @@ func (p *pool) take(src *source, waited time.Duration) (*worker, await) {
 			return nil, await{src.freed, limit - waited}
 		}
 		if !full {
-			p.alive += src.language.weight
+			p.alive += src.weight
 			src.busy++
 			p.mu.Unlock()
 			return nil, await{}
 		}
-		if e := p.idle.Back(); e != nil {
-			w := p.remove(e)
+		if p.idle.Len() > 0 {
+			w := p.remove(p.anyIdle())
 			p.mu.Unlock()
 			p.discard(w)
 			continue
@@ -177,6 +184,30 @@ func (o *source) notBusy() {
 		default: // more calls than wait have been woken
 		}
 	}
+}
+
+// lessen ends an idle worker for one that could not be started, and has fewer at once from
+// then on; false if there is none.
+func (p *pool) lessen() bool {
+	p.mu.Lock()
+	if p.idle.Len() == 0 {
+		p.mu.Unlock()
+		return false
+	}
+	w := p.remove(p.anyIdle())
+	p.most = min(p.most, p.alive-w.source.weight)
+	p.mu.Unlock()
+	p.discard(w)
+	return true
+}
+
+// anyIdle returns one of the idle workers, of which there are some; p.mu is held.
+func (p *pool) anyIdle() *list.Element {
+	e := p.idle.Front()
+	for range rand.IntN(p.idle.Len()) {
+		e = e.Next()
+	}
+	return e
 }
 
 // remove removes a worker from the idle ones.
@@ -221,7 +252,7 @@ func (p *pool) discard(w *worker) {
 // forget releases the place of a worker of a source.
 func (p *pool) forget(src *source) {
 	p.mu.Lock()
-	p.alive -= src.language.weight
+	p.alive -= src.weight
 	p.wake()
 	p.mu.Unlock()
 }

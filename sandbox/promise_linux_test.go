@@ -71,7 +71,7 @@ func TestLimitsOfWorkers(t *testing.T) {
 		}
 	}
 	var functions []proviso.Function
-	for i := range sandbox.MaxAlive + 6 {
+	for i := range sandbox.MaxActing + 6 {
 		src := source(proviso.Expression, fmt.Sprint(i))
 		src.Purpose = proviso.Acting
 		f, err := s.Compile(t.Context(), src)

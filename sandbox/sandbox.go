@@ -52,6 +52,7 @@ type Options struct {
 
 	noNamespaces bool          // for tests
 	idleCheck    time.Duration // for tests
+	alive        int           // for tests
 	leaky        bool          // for tests
 	direct       bool          // for tests
 	noLandlock   bool          // for tests
@@ -92,7 +93,8 @@ const (
 	maxQuestion  = 8 << 10
 	maxAge       = 5 * time.Minute
 	maxResident  = 256 << 20 // bytes of memory of a worker between calls
-	maxAlive     = 64        // weight of the workers of a pool that exist at once
+	maxAlive     = 256       // weight of the workers of a pool that exist at once
+	heavier      = 4         // weight of a worker that imports packages, keeps what it has done, or shares nothing with a host
 	startTimeout = 20 * time.Second
 )
 
@@ -118,8 +120,8 @@ func New(o Options) *Sandbox {
 	})
 	s.homes = sync.OnceValue(func() []string { return homesOf(s.lookup) })
 	workers := cmp.Or(max(o.Workers, 0), runtime.GOMAXPROCS(0))
-	check := cmp.Or(o.idleCheck, idleCheck)
-	s.deciding, s.acting = newPool(workers, check), newPool(max(workers, 4), check)
+	check, most := cmp.Or(o.idleCheck, idleCheck), cmp.Or(o.alive, maxAlive)
+	s.deciding, s.acting = newPool(workers, most, check), newPool(max(workers, 4), most, check)
 	return s
 }
 

@@ -35,6 +35,8 @@ type source struct {
 	soft     time.Duration
 	load     time.Duration
 
+	weight int // of a worker, in memory
+
 	refs int // functions that use it; guarded by pool.mu
 	busy int // its workers that serve a call or are being started; guarded by pool.mu
 	// waiting counts the calls that wait for one of them, and perhaps some that gave up;
@@ -50,9 +52,12 @@ func (s *Sandbox) newSource(ctx context.Context, l *language, p profile, src pro
 	if err != nil {
 		return nil, err
 	}
-	o := &source{sandbox: s, profile: p, language: l, pool: s.deciding, name: cmp.Or(src.Name, l.name), file: src.File, freed: make(chan struct{}, maxAlive)}
+	o := &source{sandbox: s, profile: p, language: l, pool: s.deciding, name: cmp.Or(src.Name, l.name), file: src.File, freed: make(chan struct{}, maxAlive), weight: l.weight}
 	if p.acting {
 		o.pool = s.acting
+	}
+	if l.forks && (p.packages || p.acting || !forks || s.options.direct) {
+		o.weight *= heavier
 	}
 	o.soft = cmp.Or(max(src.Timeout, 0), max(s.options.Timeout, 0), softTimeout)
 	o.load = o.soft

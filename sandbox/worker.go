@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -215,7 +216,7 @@ func (w *worker) crashed() *proviso.Error {
 	how := "the worker " + describe(w.status)
 	switch w.status {
 	case notForked:
-		return &proviso.Error{Code: proviso.Unavailable, Message: "a worker cannot be started: there are too many processes, or too little memory"}
+		return &proviso.Error{Code: proviso.Unavailable, Message: "a worker cannot be started: there are too many processes, or too little memory", Err: syscall.EAGAIN}
 	case endedWithHost:
 		how = "the worker was killed with its host"
 	}

@@ -173,7 +173,7 @@ func docsPage(version string, document []byte, list []*route) (*asset, error) {
 	}
 	var b bytes.Buffer
 	err = page.Execute(&b, map[string]any{"Version": version, "Groups": groups, "Schemas": tables, "Problems": Problems()})
-	return packed("docs.html", b.Bytes()), err
+	return newAsset("docs.html", b.Bytes()), err
 }
 
 // codePart is a part of a text, in which code stands between backquotes.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/store"
 )
@@ -98,6 +99,10 @@ func (m *monitoring) leaseChunk(ctx context.Context, live *liveWatch, slots chan
 	c.live = live
 	if c.set, c.key, err = m.opened(ctx, live, work); err != nil || c.set == nil {
 		return c, err
+	}
+	if len(c.set.judged) > 0 && !m.s.abilities.can(engine.NeedsJudge) && m.s.somebodyCan(ctx, engine.NeedsJudge) {
+		work.leave(m.now())
+		return c, nil
 	}
 	limit := eventChunk
 	if len(c.set.judged) > 0 {

@@ -14,9 +14,10 @@ import (
 // then one event end.
 type Event struct {
 	ID       string          `json:"id" doc:"Of the run"`
-	Status   store.RunStatus `json:"status" enum:"queued,running,done,failed,cancelled"`
+	Status   store.RunStatus `json:"status" enum:"queued,waiting,running,done,failed,cancelled"`
 	Progress Progress        `json:"progress"`
 	Cost     float64         `json:"cost" doc:"US dollars so far"`
+	Waits    string          `json:"waits,omitempty" doc:"Why it is waiting"`
 	Error    string          `json:"error,omitempty"`
 }
 
@@ -136,7 +137,7 @@ func (w *eventWriter) write(text string) bool {
 func event(r store.Run) (text, id string) {
 	p := progressOf(r)
 	id = fmt.Sprintf("%s-%d-%d", r.Status, p.Rows, p.Finished)
-	data, err := json.Marshal(Event{ID: r.ID, Status: r.Status, Progress: p, Cost: r.Totals.Cost, Error: r.Error})
+	data, err := json.Marshal(Event{ID: r.ID, Status: r.Status, Progress: p, Cost: r.Totals.Cost, Waits: r.Waits, Error: r.Error})
 	if err != nil {
 		return "", id // it holds texts and numbers only
 	}

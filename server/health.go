@@ -20,13 +20,22 @@ type Readiness struct {
 	Status   string     `json:"status" doc:"ok"`
 	Database string     `json:"database" doc:"ok: it was read and written"`
 	Runs     WaitingNow `json:"runs" doc:"Runs of all projects that have not ended"`
+	Workers  WorkersNow `json:"workers" doc:"Processes that execute runs"`
 }
 
 // WaitingNow is the queue of runs.
 type WaitingNow struct {
-	Queued  int     `json:"queued" doc:"Runs that wait for a worker"`
+	Queued  int     `json:"queued" doc:"Runs that wait for a worker, those that are waiting, too"`
+	Waiting int     `json:"waiting" doc:"Those that no worker that lives can execute"`
 	Age     float64 `json:"oldest_s" doc:"Seconds since the first of them was created; 0 if there is none"`
 	Running int     `json:"running" doc:"Runs that are executed, by any process"`
+}
+
+// WorkersNow counts the processes that execute runs.
+type WorkersNow struct {
+	Count int `json:"count" doc:"Workers, and servers that work themselves, that have said lately that they go on"`
+	Jobs  int `json:"jobs" doc:"Runs that they execute at a time, together"`
+	Able  int `json:"able" doc:"How many of them can execute one of the queued runs"`
 }
 
 // health succeeds as long as the process can respond.
@@ -48,6 +57,10 @@ func (s *Server) readiness(c *call) error {
 	if err == nil {
 		list, err = s.o.Store.Waiting(ctx)
 	}
+	var living []store.Process
+	if err == nil {
+		living, err = s.o.Store.Processes(ctx)
+	}
 	if err != nil {
 		why := store.ErrUnreachable
 		if errors.Is(err, store.ErrNoRoom) {
@@ -59,13 +72,13 @@ func (s *Server) readiness(c *call) error {
 		p.cause, p.retryAfter = err, outageRetry
 		return p
 	}
-	return c.json(http.StatusOK, Readiness{"ok", "ok", waitingNow(list, s.o.Now())})
+	return c.json(http.StatusOK, Readiness{"ok", "ok", waitingNow(list, s.o.Now()), workersNow(living, list)})
 }
 
 // waitingNow adds up the queues of all projects.
 func waitingNow(list []store.Waiting, now time.Time) (w WaitingNow) {
 	for _, of := range list {
-		w.Queued, w.Running = w.Queued+of.Queued, w.Running+of.Running
+		w.Queued, w.Waiting, w.Running = w.Queued+of.Queued, w.Waiting+of.Unmet, w.Running+of.Running
 		w.Age = max(w.Age, ageOf(of, now))
 	}
 	return w

@@ -11,6 +11,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso/web"
 )
@@ -42,25 +43,27 @@ const docsPolicy = "default-src 'none'; style-src 'self'; img-src data:; base-ur
 
 const assetPath = "/assets/"
 
-// asset is a file of the app, compressed once.
+// asset is a file of the app.
 type asset struct {
-	data, packed []byte
-	kind, tag    string
-	hashed       bool // its name changes with its content
+	data      []byte
+	packed    func() []byte // data in gzip; the first client that reads gzip waits for it
+	kind, tag string
+	hashed    bool // its name changes with its content
 }
 
-// assets reads the files of the app.
-func assets() map[string]*asset {
-	list := map[string]*asset{"docs.css": packed("docs.css", docsCSS)}
+// assets are the files of the app. They are part of the program, so all servers of a
+// process share them.
+var assets = sync.OnceValue(func() map[string]*asset {
+	list := map[string]*asset{"docs.css": newAsset("docs.css", docsCSS)}
 	for _, name := range web.Names() {
 		if data, ok := web.File(name); ok && strings.HasPrefix(name, "app") { // the others are of reports
-			list[name] = packed(name, data)
+			list[name] = newAsset(name, data)
 		}
 	}
 	return list
-}
+})
 
-func packed(name string, data []byte) *asset {
+func newAsset(name string, data []byte) *asset {
 	sum := sha256.Sum256(data)
 	a := &asset{data: data, kind: mime.TypeByExtension(path.Ext(name)), tag: hex.EncodeToString(sum[:12]), hashed: isHashed(name)}
 	switch path.Ext(name) { // the table of the machine may differ
@@ -71,11 +74,13 @@ func packed(name string, data []byte) *asset {
 	case ".css":
 		a.kind = "text/css; charset=utf-8"
 	}
-	var b bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
-	_, _ = w.Write(data)                                  // a buffer takes everything
-	_ = w.Close()
-	a.packed = b.Bytes()
+	a.packed = sync.OnceValue(func() []byte {
+		var b bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
+		_, _ = w.Write(data)                                  // a buffer takes everything
+		_ = w.Close()
+		return b.Bytes()
+	})
 	return a
 }
 
@@ -121,7 +126,7 @@ func (s *Server) page(c *call) bool {
 		return true
 	}
 	name, isAsset := strings.CutPrefix(r.URL.Path, assetPath)
-	a := s.assets()[name]
+	a := assets()[name]
 	switch {
 	case isAsset && a != nil:
 		c.route = &route{Path: assetPath}
@@ -182,7 +187,7 @@ func (a *asset) serve(c *call) {
 	data, tag := a.data, `"`+a.tag+`"`
 	if takesGzip(c.r) {
 		h.Set("Content-Encoding", "gzip")
-		data, tag = a.packed, `"`+a.tag+`-gzip"`
+		data, tag = a.packed(), `"`+a.tag+`-gzip"`
 	}
 	h.Set("ETag", tag)
 	for have := range strings.SplitSeq(c.r.Header.Get("If-None-Match"), ",") {

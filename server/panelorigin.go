@@ -18,7 +18,7 @@ func panelAsset() *asset {
 	if !ok {
 		return nil
 	}
-	return packed("panel.js", data)
+	return newAsset("panel.js", data)
 }
 
 // panelScript sends the script of the panel. It holds no data, so every page may run it.

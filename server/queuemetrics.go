@@ -12,9 +12,9 @@ import (
 
 // runQueue is the queue of runs as metrics. All processes on one store show the same.
 type runQueue struct {
-	read             func(context.Context) ([]store.Waiting, error)
-	now              func() time.Time
-	queued, age, run *prometheus.Desc
+	read                    func(context.Context) ([]store.Waiting, error)
+	now                     func() time.Time
+	queued, unmet, age, run *prometheus.Desc
 
 	mu   sync.Mutex
 	seen map[store.Project]bool // a queue that became empty is 0
@@ -26,6 +26,7 @@ func newRunQueue(read func(context.Context) ([]store.Waiting, error), now func()
 	}
 	return &runQueue{read: read, now: now, seen: map[store.Project]bool{},
 		queued: desc("proviso_run_queue", "Runs that wait for a worker."),
+		unmet:  desc("proviso_run_queue_waiting", "Those of them that no worker that lives can execute."),
 		age:    desc("proviso_run_queue_age_seconds", "How long the run waits that has waited longest."),
 		run:    desc("proviso_runs_running", "Runs that are executed by any process.")}
 }
@@ -33,6 +34,7 @@ func newRunQueue(read func(context.Context) ([]store.Waiting, error), now func()
 // Describe implements prometheus.Collector.
 func (q *runQueue) Describe(to chan<- *prometheus.Desc) {
 	to <- q.queued
+	to <- q.unmet
 	to <- q.age
 	to <- q.run
 }
@@ -55,6 +57,7 @@ func (q *runQueue) Collect(to chan<- prometheus.Metric) {
 	for p := range q.seen {
 		w := now[p]
 		to <- prometheus.MustNewConstMetric(q.queued, prometheus.GaugeValue, float64(w.Queued), string(p))
+		to <- prometheus.MustNewConstMetric(q.unmet, prometheus.GaugeValue, float64(w.Unmet), string(p))
 		to <- prometheus.MustNewConstMetric(q.age, prometheus.GaugeValue, ageOf(w, q.now()), string(p))
 		to <- prometheus.MustNewConstMetric(q.run, prometheus.GaugeValue, float64(w.Running), string(p))
 	}

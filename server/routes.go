@@ -137,7 +137,7 @@ func suiteRoutes() []*route {
 
 func runRoutes() []*route {
 	run := in("run", "The id of the run")
-	states := param{Name: "status", Kind: "string", Doc: "Only runs of this status", Enum: []string{"queued", "running", "done", "failed", "cancelled"}}
+	states := param{Name: "status", Kind: "string", Doc: "Only runs of this status", Enum: []string{"queued", "waiting", "running", "done", "failed", "cancelled"}}
 	return []*route{
 		{Method: http.MethodGet, Path: "/v1/runs", ID: "list-runs", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listRuns,
 			Summary: "List runs, newest first", Response: typeOf[RunList](), Params: slices.Concat([]param{
@@ -226,7 +226,9 @@ func operationRoutes() []*route {
 		{Method: http.MethodGet, Path: "/healthz", ID: "health", Status: http.StatusOK, Response: typeOf[Health](), Handle: (*Server).health,
 			Summary: "Whether the process lives"},
 		{Method: http.MethodGet, Path: "/readyz", ID: "readiness", Status: http.StatusOK, Response: typeOf[Readiness](), Handle: (*Server).readiness,
-			Summary: "Whether the server takes requests, and how many runs wait"},
+			Summary: "Whether the server takes requests, how many runs wait, and how many workers there are"},
+		{Method: http.MethodGet, Path: "/v1/workers", ID: "list-workers", Scope: store.Admin, Status: http.StatusOK, Response: typeOf[WorkerList](), Handle: (*Server).listWorkers,
+			Summary: "List the processes that execute runs, and what they can do"},
 	}
 }
 

@@ -16,7 +16,7 @@ type Runner interface {
 	Check(ctx context.Context, b *Bundle, o RunOptions) (*Plan, proviso.Mistakes)
 	// Run executes a suite. It returns once every row was passed to Keep, with
 	// an error if Keep failed, or when ctx ends. A mistake of the suite is a
-	// [store.Permanent] error.
+	// [store.Permanent] error, and what this process lacks one of [store.Unable].
 	Run(ctx context.Context, e Execution) error
 }
 
@@ -33,6 +33,7 @@ type Plan struct {
 	Prompts    []proviso.Prompt // without those that code writes
 	Datasets   []proviso.Dataset
 	Judges     []string // identities of the judges, as far as they are known
+	Needs      []string // as of [store.NewRun]
 	Warnings   proviso.Mistakes
 }
 
@@ -41,6 +42,7 @@ type Execution struct {
 	Bundle  *Bundle
 	RunID   string
 	Options RunOptions
+	Version string // of proviso that accepted the run; "" if it is not known
 	// Spans are the spans received with the key of the run; nil if traces are
 	// not followed.
 	Spans *otlp.Store

@@ -35,7 +35,8 @@ type Run struct {
 	Suite     string           `json:"suite"`
 	Version   string           `json:"version" doc:"Of the suite"`
 	Hash      string           `json:"hash,omitempty" doc:"Of suite, prompts and judge: runs of equal hash can be compared row by row"`
-	Status    store.RunStatus  `json:"status" enum:"queued,running,done,failed,cancelled"`
+	Status    store.RunStatus  `json:"status" enum:"queued,waiting,running,done,failed,cancelled" doc:"waiting is queued, and no worker that lives can execute it"`
+	Waits     string           `json:"waits,omitempty" doc:"Why it is waiting, such as: waits for a worker with OPENAI_API_KEY"`
 	Error     string           `json:"error,omitempty" doc:"Why it failed, or why it is tried again"`
 	CreatedAt time.Time        `json:"created_at"`
 	CreatedBy string           `json:"created_by,omitempty" doc:"The id of the API key"`
@@ -76,6 +77,7 @@ type execution struct {
 	TestSuite string `json:"test_suite,omitempty"`
 
 	Datasets []RunDataset `json:"datasets,omitempty"`
+	Version  string       `json:"version,omitempty"` // of proviso that accepted it
 
 	Pushed   bool            `json:"pushed,omitempty"`
 	Revision report.Revision `json:"revision,omitzero"`
@@ -91,7 +93,7 @@ func runOf(r store.Run) Run {
 	var e execution
 	_ = json.Unmarshal(r.Options, &e) // it was written here; missing fields are shown as missing
 	out := Run{
-		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, Status: r.Status, Error: r.Error, CreatedAt: r.Created.UTC(),
+		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, Status: r.Status, Waits: r.Waits, Error: r.Error, CreatedAt: r.Created.UTC(),
 		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Pushed: e.Pushed, Datasets: e.Datasets, Cost: r.Totals.Cost,
 	}
 	if e.Revision != (report.Revision{}) {
@@ -149,11 +151,11 @@ func (s *Server) startRun(c *call) error {
 	if name == "" {
 		name = doc.Name
 	}
-	options, err := json.Marshal(execution{RunOptions: in.RunOptions, AgentID: plan.AgentID, TestSuite: name, Datasets: runDatasets(plan.Datasets)})
+	options, err := json.Marshal(execution{RunOptions: in.RunOptions, AgentID: plan.AgentID, TestSuite: name, Datasets: runDatasets(plan.Datasets), Version: s.o.Version})
 	if err != nil {
 		return err
 	}
-	n := store.NewRun{ID: store.NewID(store.RunID, time.Now()), Suite: doc.Name, Version: doc.Hash, CreatedBy: c.key.ID, Options: options, Rows: plan.Rows, Hash: plan.Hash, Division: plan.Division}
+	n := store.NewRun{ID: store.NewID(store.RunID, time.Now()), Suite: doc.Name, Version: doc.Hash, CreatedBy: c.key.ID, Options: options, Rows: plan.Rows, Hash: plan.Hash, Division: plan.Division, Needs: plan.Needs}
 	body, err := encode(StartedRun{ID: n.ID, Suite: n.Suite, Version: n.Version, Status: store.Queued, Rows: n.Rows})
 	if err != nil {
 		return err
@@ -193,7 +195,7 @@ func (s *Server) listRuns(c *call) error {
 		return err
 	}
 	f := store.RunFilter{Suite: q.Get("suite"), Version: q.Get("version")}
-	status, err := choice(q, "status", store.Queued, store.Running, store.Done, store.Failed, store.Cancelled)
+	status, err := choice(q, "status", store.Queued, store.Unmet, store.Running, store.Done, store.Failed, store.Cancelled)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ const (
 // continue at the next start. The error lists what did not end in time.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if s.o.Jobs != nil {
+		s.o.Jobs.Offer(s.offer("server"))
 		if err := s.o.Jobs.Start(ctx, s.work); err != nil {
 			return errors.Join(err, l.Close())
 		}

@@ -169,7 +169,6 @@ type Server struct {
 	pushes  chan struct{} // one for each push under way
 	reads   chan struct{} // one for each dataset that is held in memory
 	openapi []byte
-	assets  func() map[string]*asset
 	docs    func() (*asset, error)
 	panel   func() *asset     // nil if the build has none
 	routes  map[string]*route // by pattern
@@ -180,6 +179,8 @@ type Server struct {
 	logins   *rates // of wrong keys in logins, by address
 	wrong    *rates // of wrong keys in headers, by address
 	history  *history
+
+	abilities abilities
 
 	underWay     sync.WaitGroup // requests
 	streams      atomic.Int64
@@ -200,7 +201,7 @@ func New(o Options) (*Server, error) {
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
 		budgets: newBudgets(o.Store, o.Poll), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
-	s.assets = sync.OnceValue(assets)
+	s.abilities.s = s
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
 	s.logins = newRates(loginRate)
 	s.wrong = newRates(loginRate)

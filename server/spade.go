@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/coverage"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/propose"
 	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/store"
@@ -132,8 +133,9 @@ func (w *spadeJob) answer(ctx context.Context) (*SpadeAnswer, error) {
 func (w *spadeJob) run(ctx context.Context) (err error) {
 	w.result, err = spade.Run(ctx, spade.Steps{
 		History: w.history, Compiler: w.compiler, Trials: trial.List(w.trials), Reject: w.in.Reject,
-		Try:    matrix.Options{Concurrency: 1}, // the request has one turn
-		Select: selection.Options{Alpha: share(w.in.Alpha, usualAlpha), Tau: share(w.in.Tau, usualTau), Keep: w.in.Keep, Work: spadeWork},
+		Propose: propose.Options{Dropped: true},
+		Try:     matrix.Options{Concurrency: 1}, // the request has one turn
+		Select:  selection.Options{Alpha: share(w.in.Alpha, usualAlpha), Tau: share(w.in.Tau, usualTau), Keep: w.in.Keep, Work: spadeWork},
 		Done: func(_ context.Context, step spade.Step, r *spade.Result) error {
 			if step == spade.Propose {
 				w.result = r

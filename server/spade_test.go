@@ -100,6 +100,38 @@ func TestSpade(t *testing.T) {
 	}
 }
 
+// TestSpadeOfRemovedText: what an earlier version asked is proposed as well, and sentences
+// have their former wording, their condition, and what rules do not read.
+func TestSpadeOfRemovedText(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{Open: true})
+	const versions = `"versions": [{"text": "Never say \"unfortunately\".\nAnswer in at most 3 sentences."},
+		{"text": "Answer in at most 2 sentences.\n{% if vip %}\nEnd with \"Thank you\".\n{% endif %}"}]`
+	out := f.spade(versions)
+	c := named(out.Candidates, "excludes_unfortunately")
+	if c.Version != 1 || c.Removed != 2 || c.Fate != "aside" || slices.Contains(out.Selection.Chosen, c.Name) || len(out.Former) != 0 {
+		t.Errorf("without labels: %+v %+v", c, out.Selection)
+	}
+	i := slices.IndexFunc(out.History[1].Changes, func(d server.SpadeDelta) bool { return d.Text == "Answer in at most 2 sentences." })
+	if d := out.History[1].Changes[i]; d.Former != "Answer in at most 3 sentences." || d.From != 2 {
+		t.Errorf("%+v", d)
+	}
+	i = slices.IndexFunc(out.Sentences, func(s server.SpadeSentence) bool { return strings.HasPrefix(s.Text, "End with") })
+	if s := out.Sentences[i]; s.Condition != "vip" || s.When == "" || len(s.Candidates) != 1 {
+		t.Errorf("%+v", s)
+	}
+	out = f.spade(versions + "," + bakeryOutputs + `, "tau": 0, "alpha": 0.5`)
+	if c := named(out.Candidates, "excludes_unfortunately"); c.Fate != "selected" || !slices.Equal(out.Former, []string{c.Name}) {
+		t.Errorf("with labels: %+v %v", c, out.Former)
+	}
+	if out = f.spade(`"versions": [{"text": "Antworte dem Kunden immer freundlich und hilfsbereit. Schreibe nicht mehr, als er wissen will, und bleibe dabei sachlich."}]`); !strings.Contains(out.Unread, "German") {
+		t.Errorf("unread: %q", out.Unread)
+	}
+	if out = f.spade(`"versions": [{"text": "Never say \"a\"."}, {"text": "Hello."}]`); out.Selection != nil || out.Candidates[0].Fate != "aside" {
+		t.Errorf("nothing else: %+v", out)
+	}
+}
+
 // unitsBetween is a part of a text by UTF-16 offsets.
 func unitsBetween(text string, start, end int) string {
 	var out []rune

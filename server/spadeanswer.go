@@ -20,6 +20,8 @@ type SpadeAnswer struct {
 	History    []SpadeChange    `json:"history" doc:"Oldest first"`
 	Sentences  []SpadeSentence  `json:"sentences" doc:"Of the newest version, in its order"`
 	Candidates []SpadeCandidate `json:"candidates"`
+	Former     []string         `json:"former" doc:"Selected candidates of what an earlier version asked and the newest does not"`
+	Unread     string           `json:"unread,omitempty" doc:"What rules do not read of the newest version, since it is in another language than English"`
 	Unchecked  []SpadeUnchecked `json:"unchecked" doc:"Instructions of the newest version that no rule understands; a model may"`
 	Examples   []SpadeOutput    `json:"examples"`
 	More       bool             `json:"more" doc:"The run has outputs that were not taken"`
@@ -42,6 +44,12 @@ type SpadeDelta struct {
 	Text     string `json:"text"`
 	Line     int    `json:"line" doc:"From 1, in the version that has it"`
 	Category string `json:"category" doc:"Of SPADE; empty for text that the newest version does not have"`
+
+	Part      string `json:"part,omitempty" enum:"heading,code,example,markup" doc:"What it is, if it asks nothing by itself"`
+	From      int    `json:"from,omitempty" doc:"Of what moved or was reworded: its line in the version before"`
+	Former    string `json:"former,omitempty" doc:"Of what was reworded: what the version before said"`
+	Condition string `json:"condition,omitempty" doc:"Of the template around it; always if it is missing"`
+	When      string `json:"when,omitempty" doc:"The condition in CEL, as a suite has it; missing if it has no such form"`
 }
 
 // SpadeSentence is a unit of the newest version.
@@ -53,6 +61,8 @@ type SpadeSentence struct {
 	Instruction bool     `json:"instruction" doc:"It asks something of an output"`
 	Assertions  []string `json:"assertions" doc:"Selected candidates that check it"`
 	Candidates  []string `json:"candidates" doc:"All candidates that were made of it"`
+	Condition   string   `json:"condition,omitempty" doc:"Of the template around it; always if it is missing"`
+	When        string   `json:"when,omitempty" doc:"The condition in CEL, as a suite has it; missing if it has no such form"`
 }
 
 // SpadeCandidate is an assertion that was proposed.
@@ -63,11 +73,12 @@ type SpadeCandidate struct {
 	Category    string        `json:"category"`
 	Sentence    string        `json:"sentence" doc:"That it was made of"`
 	Version     int           `json:"version" doc:"That introduced the sentence"`
+	Removed     int           `json:"removed,omitempty" doc:"The version that removed the sentence; missing if the newest version has it"`
 	Caught      []string      `json:"caught" doc:"Ids of bad outputs that it fails"`
 	False       []string      `json:"false" doc:"Ids of good outputs that it fails"`
 	Failed      []string      `json:"failed" doc:"Ids of outputs without a label that it fails"`
 	Undecided   []string      `json:"undecided" doc:"Ids of outputs on which it could not be decided"`
-	Fate        string        `json:"fate" enum:"selected,unfair,implied,spare,crowded,rejected,none" doc:"unfair: it fails too many good outputs; implied: a selected one implies it; spare: it adds nothing; crowded: with those selected it would fail too many good outputs; none: nothing was selected"`
+	Fate        string        `json:"fate" enum:"selected,unfair,implied,spare,crowded,rejected,aside,none" doc:"aside: the prompt no longer asks for it, and no labels show that it still holds; unfair: it fails too many good outputs; implied: a selected one implies it; spare: it adds nothing; crowded: with those selected it would fail too many good outputs; none: nothing was selected"`
 	ImpliedBy   []string      `json:"implied_by" doc:"Selected candidates that imply it"`
 }
 
@@ -107,7 +118,7 @@ const spadeShown = 4 << 10 // bytes of an output in an answer
 
 // describe writes the result of the pipeline.
 func (w *spadeJob) describe() *SpadeAnswer {
-	out := &SpadeAnswer{History: []SpadeChange{}, Sentences: []SpadeSentence{}, Candidates: []SpadeCandidate{}, Unchecked: []SpadeUnchecked{}, Examples: []SpadeOutput{}, More: w.more,
+	out := &SpadeAnswer{History: []SpadeChange{}, Sentences: []SpadeSentence{}, Candidates: []SpadeCandidate{}, Former: append([]string{}, w.result.Cover.Former...), Unread: w.result.Cover.Unread, Unchecked: []SpadeUnchecked{}, Examples: []SpadeOutput{}, More: w.more,
 		Assertions: string(w.result.Suite)}
 	if out.Assertions == "" {
 		out.Assertions = string(candidate.YAML(nil, nil))
@@ -146,10 +157,12 @@ func (w *spadeJob) sentences() []SpadeSentence {
 		key := delta.Key(w.result.Candidates[i].Delta.Text)
 		made[key] = append(made[key], w.result.Candidates[i].Name)
 	}
+	last := w.history.Last()
 	list := []SpadeSentence{}
 	eachPlaced(w.newest(), w.result.Cover.Lines, func(l *coverage.Line, start, end int) {
 		list = append(list, SpadeSentence{Text: l.Text, Start: start, End: end, Category: l.Category, Instruction: l.Instruction || len(made[l.Key]) > 0,
-			Assertions: append([]string{}, l.Assertions...), Candidates: append([]string{}, made[l.Key]...)})
+			Assertions: append([]string{}, l.Assertions...), Candidates: append([]string{}, made[l.Key]...),
+			Condition: last[l.Key].Condition, When: last[l.Key].When})
 	})
 	return list
 }
@@ -179,7 +192,8 @@ func (w *spadeJob) changes() []SpadeChange {
 	for _, c := range w.history.Changes {
 		one := SpadeChange{Version: c.Number, Name: c.Name, Text: c.Text, Changes: []SpadeDelta{}}
 		for _, d := range c.Deltas {
-			one.Changes = append(one.Changes, SpadeDelta{Change: delta.Kind(d), Text: d.Text, Line: d.Line, Category: categories[delta.Key(d.Text)]})
+			one.Changes = append(one.Changes, SpadeDelta{Change: delta.Kind(d), Text: d.Text, Line: d.Line, Category: categories[delta.Key(d.Text)],
+				Part: d.Part, From: d.From, Former: d.Former, Condition: d.Condition, When: d.When})
 		}
 		list = append(list, one)
 	}
@@ -197,13 +211,16 @@ func (w *spadeJob) candidates() []SpadeCandidate {
 	list := []SpadeCandidate{}
 	for j := range w.result.Candidates {
 		c := &w.result.Candidates[j]
-		one := SpadeCandidate{Name: c.Name, Description: c.Description, Assertion: candidate.Object(c, false), Category: c.Category, Sentence: c.Delta.Text, Version: c.Delta.Version,
+		one := SpadeCandidate{Name: c.Name, Description: c.Description, Assertion: candidate.Object(c, false), Category: c.Category, Sentence: c.Delta.Text, Version: c.Delta.Version, Removed: c.Delta.Removed,
 			Caught: []string{}, False: []string{}, Failed: []string{}, Undecided: []string{}, Fate: "none", ImpliedBy: []string{}}
 		if a, ok := accounts[c.Name]; ok {
 			one.Fate, one.ImpliedBy = a.Fate.String(), append([]string{}, a.By...)
 		}
-		if slices.Contains(w.in.Reject, c.Name) {
+		switch {
+		case slices.Contains(w.in.Reject, c.Name):
 			one.Fate = "rejected"
+		case slices.Contains(w.result.SetAside, c.Name):
+			one.Fate = "aside"
 		}
 		w.eachCell(j, func(id, label string, cell matrix.Cell) {
 			switch {

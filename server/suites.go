@@ -30,6 +30,10 @@ type Suites struct {
 	// the suite are [Metered]; those of Engine.Engines.Operator must be.
 	Engine engine.Options
 
+	// Elsewhere says that other processes may execute the runs, with keys that this one
+	// lacks: a missing key is a warning of Check.
+	Elsewhere bool
+
 	MaxRows        int           // of a run; 100,000 if 0
 	MaxConcurrency int           // rows of a run at a time; 32 if 0
 	Limit          time.Duration // for a run; 24 hours if 0
@@ -42,10 +46,11 @@ const checkTimeout = 30 * time.Second
 
 // opened is a suite with its engine and its plan.
 type opened struct {
-	suite  *proviso.Suite
-	engine *engine.Engine
-	plan   *run.Plan
-	folder string
+	suite   *proviso.Suite
+	engine  *engine.Engine
+	plan    *run.Plan
+	granted granted
+	folder  string
 }
 
 func (o *opened) end() {
@@ -61,7 +66,9 @@ func (o *opened) end() {
 func (s *Suites) Check(ctx context.Context, b *Bundle, o RunOptions) (*Plan, proviso.Mistakes) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	opened, mistakes := s.open(ctx, b, o, nil, run.Observers{}, run.Task{})
+	checking := *s
+	checking.Engine.Keyless = s.Elsewhere
+	opened, mistakes := checking.open(ctx, b, o, nil, run.Observers{}, run.Task{})
 	defer opened.end()
 	if ctx.Err() != nil {
 		return nil, append(mistakes, proviso.Mistake{Code: proviso.Limit, Message: "reading the suite takes longer than " + checkTimeout.String()})
@@ -84,7 +91,12 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 		return ctx.Err()
 	case outOfRoom(mistakes):
 		return noRoomForFiles()
+	case mistakes.Err() != nil && opened.lacks() != nil:
+		return store.Unable(opened.lacks()...)
 	case mistakes.Err() != nil && slices.ContainsFunc(mistakes, lasting):
+		if e.Version != "" && e.Version != s.Engine.Version { // which has accepted the suite
+			return store.Unable(needsVersion + e.Version)
+		}
 		return store.Permanent(mistakes)
 	case mistakes.Err() != nil:
 		return mistakes
@@ -147,12 +159,11 @@ func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.
 	}
 	o := s.Engine
 	o.Policy.Trusted = false
-	if o.Engines.Env == nil {
-		o.Engines.Env = proviso.EnvMap{}
-	}
+	o.Engines.Env = envOr(o.Engines.Env)
 	o.Engines.Secrets = &secrets.Set{} // secrets from the environment and the suite, which stored rows must not contain
 	env := o.Engines.Secrets.Env(o.Engines.Env)
 	reading := suite.Options{Dir: dir, Env: env, Facts: engine.Facts(), Files: o.Policy.Files(), Trust: o.Policy.Suite(env)}
+	own.granted.watch(reading.Trust)
 	if b.Datasets != nil {
 		reading.Datasets = &datasetFiles{from: b.Datasets, dir: folder}
 	}
@@ -183,6 +194,13 @@ func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.
 	return own, mistakes
 }
 
+func envOr(env proviso.Env) proviso.Env {
+	if env == nil {
+		return proviso.EnvMap{}
+	}
+	return env
+}
+
 func orElse[T int | time.Duration](v, usual T) T {
 	if v > 0 {
 		return v
@@ -208,6 +226,7 @@ func (s *Suites) limits(read *proviso.Suite, ro RunOptions) run.Limits {
 func (o *opened) describe(all proviso.Mistakes) *Plan {
 	p := &Plan{Datasets: o.suite.Datasets, SuiteID: o.suite.ID, AgentID: agentOf(o.suite), Name: o.suite.Description, Rows: o.plan.Rows, Hash: o.plan.Hash(), Providers: o.engine.Asked()}
 	p.Division.Rows, p.Division.Parts = o.plan.Divide()
+	p.Needs, _ = o.needs()
 	if who := o.engine.JudgedBy(); who != "" {
 		p.Judges = []string{who}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/store"
@@ -61,7 +62,7 @@ func (s *Server) postWatchCheck(c *call) error {
 	if err != nil || len(wrong) > 0 {
 		return wrongWatch(doc, wrong, err)
 	}
-	out := WatchCheck{Name: name, Change: "new", Warnings: s.warnings(sent.set)}
+	out := WatchCheck{Name: name, Change: "new", Warnings: s.warnings(ctx, sent.set)}
 	if out.Warnings, err = c.unknownAgent(sent.conf.Match.Agent, out.Warnings); err != nil {
 		return err
 	}
@@ -303,7 +304,7 @@ func (c *call) unknownAgent(agent string, warnings []string) ([]string, error) {
 }
 
 // warnings are what will not work of a watch with a set, although it can be stored.
-func (s *Server) warnings(set *watchedSet) []string {
+func (s *Server) warnings(ctx context.Context, set *watchedSet) []string {
 	list := []string{}
 	if set == nil {
 		return list
@@ -311,7 +312,7 @@ func (s *Server) warnings(set *watchedSet) []string {
 	for _, one := range set.broken {
 		list = append(list, quotedShort(one.id)+" cannot be evaluated on this server, and each of its verdicts will be an error: "+one.why)
 	}
-	if len(set.judged) == 0 || s.o.NoJudge == "" {
+	if len(set.judged) == 0 || s.o.NoJudge == "" || s.somebodyCan(ctx, engine.NeedsJudge) {
 		return list
 	}
 	who := set.judged[0] + " needs"

@@ -307,7 +307,7 @@ func (m *monitoring) view(ctx context.Context, live *liveWatch, charts bool) (*W
 	out.OpenAlarms = len(alarms.Items)
 	out.State, out.Causes = stateOf(alarms.Items, states, h)
 	if set, err := m.setOf(ctx, live); err == nil { // without its set, the watch is silent and says why
-		out.Warnings = m.s.warnings(set)
+		out.Warnings = m.s.warnings(ctx, set)
 	}
 	return out, nil
 }

@@ -70,6 +70,13 @@ func (w *watchWork) stuck(t provider.Trouble, why string, now time.Time) {
 	w.trouble, w.why, w.until = t, why, now.Add(troublePause)
 }
 
+// leave leaves the events to other processes for a while, which can evaluate them.
+func (w *watchWork) leave(now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.trouble, w.why, w.until = provider.NoTrouble, "", now.Add(troublePause)
+}
+
 // ended records that an event was evaluated.
 func (w *watchWork) ended(cost float64, t provider.Trouble, why string, now time.Time) {
 	w.mu.Lock()

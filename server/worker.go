@@ -22,7 +22,10 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 	started := time.Now()
 	err := s.execute(ctx, job)
 	end := "done"
+	unable := store.UnableTo(err) != nil
 	switch {
+	case unable:
+		end = "unable"
 	case ctx.Err() != nil:
 		end = "stopped"
 	case err != nil:
@@ -30,6 +33,10 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 	}
 	s.metrics.runs.WithLabelValues(of, end).Inc()
 	attrs := []any{"run", job.Run.ID, "attempt", job.Attempt, "end", end, "ms", milliseconds(time.Since(started))}
+	if unable {
+		s.o.Log.Warn("run", append(attrs, "why", err.Error())...)
+		return err
+	}
 	if err != nil && ctx.Err() == nil {
 		s.o.Log.Error("run", append(attrs, "error", err)...)
 		return publicError(err)
@@ -82,7 +89,7 @@ func (s *Server) execute(ctx context.Context, job store.Job) error {
 	if err := json.Unmarshal(r.Options, &noted); err != nil {
 		return store.Permanent(fmt.Errorf("read the options of the run: %w", err))
 	}
-	e.Options = noted.RunOptions
+	e.Options, e.Version = noted.RunOptions, noted.Version
 	e.Bundle.Datasets = storedDatasets{kept, noted.Datasets}
 	account := s.budgets.open(key)
 	spans, done := s.spans.use(key)

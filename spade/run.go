@@ -44,6 +44,9 @@ type Steps struct {
 	// Fresh proposes anew what the folder has already.
 	Fresh bool
 
+	// Own are candidates that people wrote, beside those that are proposed and those of
+	// the folder, where they are kept.
+	Own []proviso.Candidate
 	// Propose configures the proposing. Earlier and Save are set by [Run], and Compiler
 	// if it is nil. Without a model the rules propose.
 	Propose propose.Options

@@ -69,6 +69,7 @@ func (w *work) propose(ctx context.Context) error {
 			return err
 		}
 	}
+	o.Earlier = o.Earlier.With(w.Own)
 	if w.Folder != "" {
 		o.Save = func(p *propose.Proposal) error { return w.folder.write(CandidatesFile, p.YAML(p.About(w.History))) }
 	}

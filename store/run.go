@@ -14,6 +14,7 @@ type RunStatus string
 // The statuses of runs. The last three are final.
 const (
 	Queued    RunStatus = "queued"    // waits to be executed, for the first time or again
+	Unmet     RunStatus = "waiting"   // is queued, and no process that lives can do what it needs
 	Running   RunStatus = "running"   // is being executed
 	Done      RunStatus = "done"      // all rows are finished, whatever their verdicts
 	Failed    RunStatus = "failed"    // could not be executed; Error says why
@@ -33,7 +34,11 @@ type NewRun struct {
 	Rows      int    // number of rows, 0 if not known yet
 	Hash      string // as of [Run], "" if not known yet
 	Division  Division
-	Reply     *Reply // kept in the same transaction, nil if there is none
+	// Needs are what a process must have to execute the run, in words that fit after "a
+	// worker with": OPENAI_API_KEY. Only a process whose [Offer] can do all of them takes
+	// the run. They hold no secrets.
+	Needs []string
+	Reply *Reply // kept in the same transaction, nil if there is none
 }
 
 // Division says how the rows of a run are divided among processes; the zero value is a run
@@ -115,9 +120,11 @@ type Run struct {
 	CreatedBy string // id of the API key
 	Options   []byte // JSON, as it was given
 	Status    RunStatus
-	Error     string // why it failed, or why it is tried again
-	Attempts  int    // how often its execution was begun and not stopped
-	Rows      int    // number of rows, 0 if not known yet
+	Waits     string   // what it waits for, as [WaitsFor] says it; "" unless it is [Unmet]
+	Needs     []string // as of [NewRun], and what processes found out since; sorted
+	Error     string   // why it failed, or why it is tried again
+	Attempts  int      // how often its execution was begun and not stopped
+	Rows      int      // number of rows, 0 if not known yet
 	Division  Division
 	Totals    proviso.Totals
 	Judges    []string // identities

@@ -44,6 +44,9 @@ type Store interface {
 	// Waiting returns the runs of each project that have not ended, in the order of the
 	// names of projects; those without such runs are not listed.
 	Waiting(ctx context.Context) ([]Waiting, error)
+	// Processes returns the processes that execute runs and have said so lately, in the order
+	// of their starts. Those of an earlier version, which say nothing, are not listed.
+	Processes(ctx context.Context) ([]Process, error)
 	// Close waits for current writes and releases all resources. Jobs must be
 	// stopped first. A second Close does nothing.
 	Close() error
@@ -250,7 +253,7 @@ type Replies interface {
 //
 // The result decides the status of the run: nil makes it done; after an error
 // it is queued and tried again, up to MaxAttempts times, and then failed.
-// [Permanent] errors fail at once. Errors because of [ErrNoRoom] are no attempts: work
+// [Permanent] errors fail at once. An error of [Unable] is no attempt. Errors because of [ErrNoRoom] are no attempts: work
 // is called again until there is room. Work that returns because Jobs stops is
 // queued again, and does not count as an attempt; a cancelled run stays
 // cancelled.
@@ -259,6 +262,9 @@ type Work func(ctx context.Context, job Job) error
 // Jobs executes the runs that [Runs.CreateRun] enqueued, in the order of their
 // creation.
 type Jobs interface {
+	// Offer says what this process can do, before Start. Without it, it can do everything.
+	// While the process executes runs, [Store.Processes] lists it.
+	Offer(o Offer)
 	// Start begins to call work, for up to a configured number of runs at a
 	// time. Runs that another process left behind, killed or not, continue at
 	// once. If only one process may work on a store, the error for a second one
@@ -287,9 +293,11 @@ type Job struct {
 // Waiting counts the runs of a project that have not ended.
 type Waiting struct {
 	Project Project
-	Queued  int
+	Queued  int       // those that are Unmet, too
+	Unmet   int       // that no process that lives can execute
 	Oldest  time.Time // when the first of the queued runs was created, zero if there is none
 	Running int
+	Needs   [][]string // the different needs of the queued runs, as of [NewRun]
 }
 
 // Retention is how long data are kept. The zero duration keeps them for ever.

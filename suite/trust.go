@@ -24,6 +24,18 @@ type Trust struct {
 	// no port; nil permits none. internal/transport checks hosts that templates make,
 	// and the addresses that names resolve to.
 	Host func(host string) bool
+	// Uses, if not nil, is told of each environment variable that the suite uses and does not
+	// set itself, and whether it may.
+	Uses func(name string, may bool)
+}
+
+// mayUse reports whether the suite may use an environment variable of the user.
+func (t *Trust) mayUse(name string) bool {
+	may := slices.Contains(t.Env, name)
+	if t.Uses != nil {
+		t.Uses(name, may)
+	}
+	return may
 }
 
 // Restrict returns an environment with only the given names of env.
@@ -101,7 +113,7 @@ func (t *Trust) forbidden(text string, env proviso.Env) []string {
 	}
 	return slices.DeleteFunc(envNames(text), func(name string) bool {
 		_, set := env.Lookup(name)
-		return set || slices.Contains(t.Env, name)
+		return set && !slices.Contains(t.Env, name) || t.mayUse(name)
 	})
 }
 

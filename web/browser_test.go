@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/proviso-eval/proviso/internal/programtest"
 )
 
 // TestBrowser opens a run of the built binary and its report in Chromium, and compares
@@ -20,9 +22,9 @@ func TestBrowser(t *testing.T) {
 	if missing := missingForBrowser(); missing != "" {
 		t.Skip("the pages are not tried in a browser: " + missing + " is missing; `make browser` installs it")
 	}
-	binary := filepath.Join(t.TempDir(), "proviso")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, "../cmd/proviso").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	binary, err := programtest.Build(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "node", "test/run.mjs", "smoke", "numbers")
 	cmd.Env = append(os.Environ(), "PROVISO="+binary)

@@ -38,6 +38,7 @@ func newEval(a *app) *cobra.Command {
 	}
 	f.register(cmd.Flags())
 	f.registerRemote(cmd.Flags())
+	f.registerMutate(cmd.Flags())
 	registerChanged(cmd.Flags(), &since)
 	groupFlags(cmd, evalGroups, "  proviso eval                                    the suite of this folder\n"+
 		"  proviso eval -c suite.yaml -o report.html       a suite by name, and a report\n"+
@@ -182,7 +183,8 @@ func (a *app) prepare(ctx context.Context, f *evalFlags, outputs []output) (*loa
 
 // eval reads, plans, runs and reports.
 func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
-	s, out, err := a.run(ctx, f, outputs, nil)
+	var plan *run.Plan
+	s, out, err := a.run(ctx, f, outputs, func(_ *loaded, p *run.Plan) error { plan = p; return nil })
 	if s != nil {
 		defer s.close()
 	}
@@ -192,7 +194,8 @@ func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
 	if err != nil {
 		return err
 	}
-	if err := a.report(ctx, f, s, out, f.written); err != nil {
+	unknown := a.mutateRun(ctx, f, s, plan, out) // the run is reported all the same
+	if err := errors.Join(a.report(ctx, f, s, out, f.written), unknown); err != nil {
 		return err
 	}
 	return a.exit(f, s, out)

@@ -88,6 +88,7 @@ type evalFlags struct {
 	failUnder   *float64 // nil if the flag is not given
 	passRate    float64  // share of rows that must pass; passRateOf sets it
 	watch       bool
+	mutate      bool
 	written     []output // the report files of this run
 	progress    *progress
 	models      modelFlags

@@ -134,7 +134,7 @@ func (r *remote) collect(ctx context.Context, f *evalFlags, s *loaded, plan *run
 		return nil, err
 	}
 	if state.Progress.Rows != plan.Rows {
-		return nil, proviso.Errorf(proviso.Invalid, "%s has %d rows, and the suite here has %d: it has changed, or the server has another version of proviso", r.page(), state.Progress.Rows, plan.Rows)
+		return nil, r.differs(ctx, state.Progress.Rows, plan.Rows)
 	}
 	if r.began {
 		fmt.Fprintln(r.a.err, "proviso: "+printable("running "+plural(plan.Rows, "row")+" at "+r.page()))
@@ -142,13 +142,26 @@ func (r *remote) collect(ctx context.Context, f *evalFlags, s *loaded, plan *run
 	return plan.Collect(ctx, run.Remote{ID: state.ID, Hash: state.Hash, On: r.page(), Fetch: r.fetch})
 }
 
+// differs is the error for a run of other rows. One that this command began is cancelled,
+// because nobody would fetch what it costs.
+func (r *remote) differs(ctx context.Context, there, here int) error {
+	end := ""
+	if r.began {
+		end = "; it was cancelled"
+		if err := r.ask(ctx, http.MethodPost, r.run.JoinPath("cancel"), nil, &struct{}{}); err != nil {
+			end = "; it goes on, because it could not be cancelled: " + err.Error()
+		}
+	}
+	return proviso.Errorf(proviso.Invalid, "%s has %s, and the suite here has %d: it has changed, or the server has another version of proviso%s", r.page(), plural(there, "row"), here, end)
+}
+
 // page is the page of the run.
 func (r *remote) page() string { return transport.URL(runPage(r.run)) }
 
 // remoteState is a run as the server shows it.
 type remoteState struct {
-	ID, Status, Hash, Error string
-	Progress                struct{ Rows, Finished int }
+	ID, Status, Hash, Error, Waits string
+	Progress                       struct{ Rows, Finished int }
 }
 
 func (s *remoteState) ended() bool {
@@ -178,7 +191,7 @@ func (r *remote) state(ctx context.Context) (state remoteState, err error) {
 
 // fetch is [run.Remote.Fetch].
 func (r *remote) fetch(ctx context.Context, missing *run.Missing, add func(int, []byte) error) error {
-	again := ""
+	again, waits := "", ""
 	for {
 		state, err := r.state(ctx)
 		if err != nil {
@@ -193,7 +206,10 @@ func (r *remote) fetch(ctx context.Context, missing *run.Missing, add func(int, 
 		if state.Error != again && state.Error != "" {
 			r.a.warn("the server tries again: " + report.Line(state.Error, 400))
 		}
-		again = state.Error
+		if state.Waits != waits && state.Waits != "" {
+			fmt.Fprintln(r.a.err, "proviso: "+printable("the run "+report.Line(state.Waits, 400)))
+		}
+		again, waits = state.Error, state.Waits
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -164,6 +164,53 @@ func TestOnRefused(t *testing.T) {
 	}
 }
 
+// TestOnAnotherVersion: a server that makes other rows of the same suite is another version.
+// The command keeps nothing, and cancels the run that it began.
+func TestOnAnotherVersion(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, refusal string // of the cancellation
+		want          string
+	}{
+		{"cancelled", "", "has 3 rows, and the suite here has 1: it has changed, or the server has another version of proviso; it was cancelled"},
+		{"not cancelled", `{"detail": "only its own key can cancel"}`, "another version of proviso; it goes on, because it could not be cancelled: "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var cancelled atomic.Int32
+			mux := http.NewServeMux()
+			answer := func(pattern string, status int, body string) {
+				mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) {
+					if strings.HasSuffix(pattern, "/cancel") {
+						cancelled.Add(1)
+					}
+					w.WriteHeader(status)
+					fmt.Fprint(w, body)
+				})
+			}
+			answer("POST /v1/suites", 201, `{"name": "s", "version": "v", "of_the_future": []}`)
+			answer("POST /v1/suites/s/runs", 202, `{"id": "run_1"}`)
+			answer("GET /v1/runs/run_1", 200, `{"id": "run_1", "status": "dreaming", "progress": {"rows": 3}}`)
+			if tt.refusal == "" {
+				answer("POST /v1/runs/run_1/cancel", 200, `{"id": "run_1"}`)
+			} else {
+				answer("POST /v1/runs/run_1/cancel", 403, tt.refusal)
+			}
+			other := httptest.NewServer(mux)
+			defer other.Close()
+			dir := t.TempDir()
+			writeFiles(t, dir, map[string]string{"proviso.yaml": "prompts: [a]\nproviders: [echo]\n"})
+			code, out, errs := onCommand(t, dir, "", nil, "eval", "--run-dir", filepath.Join(dir, "runs"), "--on", other.URL)
+			if code != 2 || !strings.Contains(errs, tt.want) || cancelled.Load() != 1 {
+				t.Errorf("exit code %d, %d times cancelled:\n%s%s", code, cancelled.Load(), out, errs)
+			}
+			if kept, _ := filepath.Glob(filepath.Join(dir, "runs", "*")); len(kept) > 0 {
+				t.Errorf("kept: %v", kept)
+			}
+		})
+	}
+}
+
 // TestOnInterrupted: a command that is interrupted says how to go on, and its continuation
 // fetches the rest of the same run.
 func TestOnInterrupted(t *testing.T) {

@@ -19,7 +19,7 @@ var evalGroups = []flagGroup{
 	{"Suite", []string{"config", "tests", "vars", "prompts", "providers", "env-file", "model-outputs", "assertions", "prompt-prefix", "prompt-suffix", "skip-unsupported"}},
 	{"Part of the suite", []string{"changed-since", "filter-pattern", "filter-first-n", "filter-range", "filter-sample", "filter-sample-seed", "filter-metadata",
 		"filter-failing", "filter-errors-only", "filter-providers", "filter-targets", "filter-prompts"}},
-	{"Result", []string{"output", "fail-under", "no-table", "no-progress-bar", "verbose", "description"}},
+	{"Result", []string{"output", "mutate", "fail-under", "no-table", "no-progress-bar", "verbose", "description"}},
 	{"Run", []string{"max-concurrency", "delay", "repeat", "watch", "resume", "retry-errors", "run-dir", "no-write", "on", "project"}},
 	{"Models and judge", []string{"judge", "grader", "max-cost", "no-cache", "record", "record-header", "replay", "redact"}},
 	{"Trust and code", []string{"untrusted", "allow-env", "allow-host", "sandbox", "grant"}},

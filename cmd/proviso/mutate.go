@@ -35,6 +35,8 @@ type mutateFlags struct {
 	gates      bool // --min-score is given
 	format     string
 	out        string
+	reportTo   []string
+	reports    []output // of the run, with a section
 }
 
 const formatHTML = "html"
@@ -90,6 +92,7 @@ func (f *mutateFlags) register(cmd *cobra.Command) {
 	shareVar(fs, &f.minScore, "min-score", 0, "exit with 1 if the mutation score is below this `SHARE`: 0 to 1, or N%")
 	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown or html; default by the suffix of -o, else terminal")
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	fs.StringArrayVar(&f.reportTo, "report", nil, "with --run: write the report of the run to `FILE`, as eval -o does, with a section on what its assertions would miss; may be repeated")
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "`N` mutants at a time (default one for each processor, and at least 4 if a model is asked)")
 	f.code.register(fs)
 	f.models.register(fs)
@@ -121,6 +124,8 @@ func (f *mutateFlags) check(cmd *cobra.Command) (err error) {
 		return missingFlag(cmd, "prompt", "name the file of the prompt whose instructions are broken")
 	case f.selected != "" && f.trials.examples == "" && f.trials.run == "":
 		return missingFlag(cmd, "outputs", "name the file of outputs, CSV or JSON Lines, or a kept run with --run")
+	case len(f.reportTo) > 0 && f.trials.run == "":
+		return usageError{errors.New("--report is for --run: it is the report of a kept run"), see}
 	case cmd.Flags().Changed("model-outputs") && f.model == "":
 		return usageError{errors.New("--model-outputs goes with --model"), see}
 	}
@@ -130,8 +135,14 @@ func (f *mutateFlags) check(cmd *cobra.Command) (err error) {
 }
 
 func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
-	if err := notOver(f.out, append(f.configs, f.selected, f.prompt, f.trials.examples, f.labels, f.candidates)...); err != nil {
+	var err error
+	if f.reports, err = a.outputsOf(f.reportTo, nil); err != nil {
 		return err
+	}
+	for _, name := range append(names(f.reports), f.out) {
+		if err := notOver(name, append(f.configs, f.selected, f.prompt, f.trials.examples, f.labels, f.candidates)...); err != nil {
+			return err
+		}
 	}
 	outputs, end, err := a.mutated(ctx, f)
 	if err != nil {
@@ -164,9 +175,9 @@ func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
 		return a.mistakes(mistakes)
 	}
 	if err != nil {
-		return err
+		return a.invalidCandidates(err, f.selected)
 	}
-	if err := a.showMutants(f, r); err != nil {
+	if err := errors.Join(a.showMutants(f, r), a.writeRunReports(ctx, f, r)); err != nil {
 		return err
 	}
 	return a.mutateExit(f, r)

@@ -39,9 +39,11 @@ type serveCommand struct {
 	workers   int
 	lease     time.Duration // 0 is the usual one
 	calls     int
-	traffic   serveTraffic
-	server    server.Options
-	monitor   serveMonitor
+	// connections are those to a PostgreSQL database, at most.
+	connections int
+	traffic     serveTraffic
+	server      server.Options
+	monitor     serveMonitor
 }
 
 func newServe(a *app) *cobra.Command {
@@ -103,6 +105,7 @@ func (f *serveCommand) registerWork(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.trust.hosts, "allow-host", nil, "also let suites send requests to `HOST`; name a private host by its address, or as localhost")
 	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables")
 	countVar(fs, &f.calls, "model-concurrency", "", 128, 1, "at most `N` calls to the endpoint of one model at a time")
+	countVar(fs, &f.connections, "connections", "", postgres.DefaultConnections, 3, "hold at most `N` connections to a PostgreSQL database")
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 32, 1, "at most `N` rows of a run at a time")
 }
 
@@ -209,7 +212,10 @@ func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, err
 	if err != nil {
 		return nil, err
 	}
-	db, err := openStore(ctx, f.at, sqldb.Options{Copied: f.afterCopy, Workers: f.workers, Lease: f.lease, Logger: log, ContentKey: key})
+	if f.connections != postgres.DefaultConnections && !postgres.IsURL(f.at) {
+		return nil, usageError{errors.New("--connections needs --store with the URL of a PostgreSQL database"), "a file has no connections"}
+	}
+	db, err := openStoreWith(ctx, f.at, f.connections, sqldb.Options{Copied: f.afterCopy, Workers: f.workers, Lease: f.lease, Logger: log, ContentKey: key})
 	if err != nil {
 		return nil, err
 	}

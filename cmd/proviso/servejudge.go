@@ -34,7 +34,7 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	own.Engines.Files, own.Engines.Transport, own.Engines.Wrap = suite.NewFiles("", suite.FilesOptions{}), server.Waiting, server.Metered
 	own.Limits.Calls = f.calls
 	if rates, is := f.server.Store.(store.Rates); is && postgres.IsURL(f.at) {
-		own.Limits.Shared = server.SharedRates(rates)
+		own.Limits.Shared = server.SharedRates(rates, f.server.Log)
 	}
 	operator, err := engine.Open(ctx, nil, own)
 	if err != nil {
@@ -68,6 +68,6 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	f.server.Judge = requests
 	f.server.Asker = &server.Asking{Engine: clients}
 	f.server.Judges = &server.Judging{Engine: clients}
-	f.server.Runner = &server.Suites{Dir: work, Engine: clients, MaxConcurrency: f.concurrency}
+	f.server.Runner = &server.Suites{Dir: work, Engine: clients, MaxConcurrency: f.concurrency, Elsewhere: postgres.IsURL(f.at)}
 	return end, nil
 }

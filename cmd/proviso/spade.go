@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/matrix"
 )
@@ -89,6 +90,33 @@ func (a *app) readCandidates(name string) ([]proviso.Candidate, error) {
 	}
 	list, mistakes := candidate.Read(shownName(name), data)
 	return list, a.mistakes(inOrder(mistakes))
+}
+
+// invalidCandidates returns an error of trying candidates as the mistakes of their file,
+// each with its place.
+func (a *app) invalidCandidates(err error, name string) error {
+	var invalid *matrix.InvalidError
+	if ext := strings.ToLower(filepath.Ext(name)); !errors.As(err, &invalid) || ext == ".py" || ext == ".jsonl" {
+		return err
+	}
+	data, unread := a.spadeFile(name, holdsCandidates)
+	if unread != nil {
+		return err
+	}
+	doc, unread := document.Parse(shownName(name), data)
+	if unread != nil {
+		return err
+	}
+	var list proviso.Mistakes
+	for _, w := range invalid.Wrong {
+		pointer, key := strings.CutSuffix(w.Err.Pointer, "#")
+		m := proviso.Mistake{Place: doc.Place(pointer), Code: w.Err.Code, Message: w.Name + ": " + w.Err.Message, Nearest: w.Nearest}
+		if key {
+			m.Place = doc.KeyPlace(pointer)
+		}
+		list = append(list, m)
+	}
+	return a.mistakes(inOrder(list))
 }
 
 // result writes the output of a command to a file, which appears when it is complete,

@@ -58,7 +58,7 @@ func newSpadeMatrix(a *app) *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates: YAML, JSON or JSON Lines")
+	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates: YAML, JSON, JSON Lines or Python")
 	f.trials.register(fs)
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels (id, label) that override those of the outputs")
 	fs.StringVarP(&f.out, "output", "o", "", "write the matrix to `FILE`, and a summary to standard output")
@@ -131,7 +131,7 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 		return a.matrixStopped(ctx, &f.models, done, len(outputs.entries))
 	}
 	if err != nil {
-		return err
+		return a.invalidCandidates(err, f.candidates)
 	}
 	if err := a.resultBy(f.out, g.CSV); err != nil {
 		return err
@@ -220,10 +220,8 @@ func (a *app) warnUnkept(g *matrix.Grid) {
 
 // sayTroubles prints which candidates were undecided or threw.
 func (a *app) sayTroubles(g *matrix.Grid) {
-	for j, r := range g.Rates() {
-		for _, line := range show.Troubles(g, j, r) {
-			fmt.Fprintln(a.err, "proviso: "+line)
-		}
+	for _, line := range show.Troubles(g, g.Rates()) {
+		fmt.Fprintln(a.err, "proviso: "+line)
 	}
 }
 
@@ -247,12 +245,16 @@ func (a *app) ticker(of int, done *int) (tick func(int), end func()) {
 }
 
 // spadeEngine opens the engine for candidates, and returns a function that closes it.
-// Code gets no grants but packages, since a model may have written it.
-func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *candidateCode) (matrix.Options, func(), error) {
+// Code gets no grants but packages, since a model may have written it. Each of change may
+// change the options.
+func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *candidateCode, change ...func(*engine.Options)) (matrix.Options, func(), error) {
 	e, err := a.openEngine(ctx, f, dir, func(o *engine.Options) (err error) {
 		o.Policy.Sandbox, err = sandbox.ParsePolicy(code.sandbox)
 		o.Policy.Grants.Packages = code.packages()
 		o.Policy.Synthesised, o.Limits.Workers = true, f.concurrency
+		for _, c := range change {
+			c(o)
+		}
 		return err
 	})
 	if err != nil {
@@ -260,7 +262,7 @@ func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *c
 	}
 	granted := matrix.Synthesised(e.Code())
 	o := matrix.Options{
-		Concurrency: f.concurrency, Code: granted, Untimed: f.models.replay != "",
+		Concurrency: f.concurrency, Code: granted, Packages: code.packages(), Untimed: f.models.replay != "",
 		Compiler: e.Compiler(func(c *check.Options) { c.Code = granted }),
 	}
 	if !f.models.noCache {

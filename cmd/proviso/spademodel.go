@@ -96,7 +96,11 @@ func (a *app) sayAsked(f *spadeAsking, m *ask.Model, s ask.Spent) {
 		if s.Cost > 0 {
 			cost = ", " + usd.Text(s.Cost)
 		}
-		fmt.Fprintf(a.err, "proviso: %s by %s, %s%s\n", plural(s.Calls, "answer"), printable(m.Label()),
+		judged := ""
+		if s.Judged > 0 {
+			judged = fmt.Sprintf(", and a judge on %s", plural(s.Judged, "output"))
+		}
+		fmt.Fprintf(a.err, "proviso: %s by %s%s, %s%s\n", plural(s.Calls, "answer"), printable(m.Label()), judged,
 			plural(int(s.Usage.Prompt+s.Usage.Completion), "token"), cost)
 	}
 	a.sayModels(f.asked)

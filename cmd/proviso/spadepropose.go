@@ -326,7 +326,7 @@ func (a *app) earlier(f *spadePropose) (*propose.Earlier, error) {
 }
 
 func (a *app) sayNotContinued(file string) {
-	fmt.Fprintf(a.err, "proviso: %s cannot be gone on from; --fresh writes it anew\n", printable(file))
+	fmt.Fprintf(a.err, "proviso: %s cannot be continued; correct it, or replace it with --fresh\n", printable(file))
 }
 
 // writeProposal writes a proposal in the requested format.

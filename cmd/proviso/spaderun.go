@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -20,6 +22,7 @@ type spadeRun struct {
 	spadeSource
 	spadeAsking
 	prompts string
+	own     string // file of candidates
 	rules   bool
 	noRules bool // --rules=false
 	fresh   bool
@@ -31,8 +34,8 @@ type spadeRun struct {
 	choice  spadeSelect
 	dir     string
 
-	own   bool     // the method is from the command line
-	bills []string // usage of the steps that asked a model
+	chosen bool     // the method is from the command line
+	bills  []string // usage of the steps that asked a model
 }
 
 // The files in the folder of spade run that the pipeline does not write: labels of people,
@@ -81,6 +84,7 @@ func (f *spadeRun) register(cmd *cobra.Command) {
 	fs.Lookup("model").Usage = "provider `ID` of the model that proposes beside the rules; without it only they do"
 	f.judge.registerJudge(fs)
 	fs.Lookup("judge").Usage = "provider `ID` of the judge model for implications and for judged candidates"
+	fs.StringVar(&f.own, "candidates", "", "`FILE` of candidates that you have: YAML, JSON, JSON Lines or Python; they are added to those of the folder")
 	fs.BoolVar(&f.rules, "rules", true, "propose by rules; --rules=false with --model: without them")
 	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already proposed")
 	droppedVar(fs, &f.dropped)
@@ -96,7 +100,7 @@ func (f *spadeRun) register(cmd *cobra.Command) {
 }
 
 func (f *spadeRun) check(cmd *cobra.Command, args []string) error {
-	f.own = cmd.Flags().Changed("method")
+	f.chosen = cmd.Flags().Changed("method")
 	f.noRules = !f.rules
 	f.choice.matrix, f.choice.candidates = f.file(spade.MatrixFile), f.file(spade.CandidatesFile)
 	f.choice.implications, f.choice.set = []string{f.file(spade.ImplicationsFile)}, "final"
@@ -140,6 +144,15 @@ func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
 	if err != nil {
 		return err
 	}
+	var own []proviso.Candidate
+	if f.own != "" {
+		if own, err = a.readCandidates(f.own); err != nil {
+			return err
+		}
+		if err := notOver(f.file(spade.CandidatesFile), f.own); err != nil {
+			return err
+		}
+	}
 	p := &pipeline{app: a, f: f, clear: func() {}}
 	if err := p.readOutputs(ctx); err != nil {
 		return err
@@ -148,9 +161,9 @@ func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return usageError{fmt.Errorf("make the folder %s: %w", f.dir, err), ""}
 	}
-	s := spade.Steps{History: h, Folder: f.dir, Fresh: f.fresh, Select: f.choice.Options, JudgeCost: f.choice.judgeCost,
+	s := spade.Steps{History: h, Folder: f.dir, Fresh: f.fresh, Own: own, Select: f.choice.Options, JudgeCost: f.choice.judgeCost,
 		Price: f.choice.price.each, JudgePrice: f.choice.price.judge}
-	if !f.own {
+	if !f.chosen {
 		s.Select.Method = ""
 	}
 	s.Open, s.Done = p.open, p.done
@@ -305,7 +318,12 @@ func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result)
 		return nil, nil
 	}
 	p.asked.judge = p.f.judge
-	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code)
+	if p.f.judge.judge == "" {
+		p.sayUndecided(r.Candidates)
+	}
+	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code, func(o *engine.Options) {
+		o.Judge.Off = p.f.judge.judge == "" // no key and no variable makes run send outputs to a model
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -313,6 +331,19 @@ func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result)
 	p.of = len(p.outputs.entries)
 	s.Trials, s.Try = trial.Labelled(p.outputs.all, p.outputs.entries), o
 	return func() { p.clear(); closeEngine() }, nil
+}
+
+// sayUndecided says that there is no judge for the candidates that need one.
+func (p *pipeline) sayUndecided(list []proviso.Candidate) {
+	n := 0
+	for i := range list {
+		if matrix.AsksModel(&list[i]) {
+			n++
+		}
+	}
+	if n > 0 {
+		fmt.Fprintf(p.err, "proviso: undecided for lack of a judge model: %s; --judge names one\n", plural(n, "candidate"))
+	}
 }
 
 func (p *pipeline) openImply(ctx context.Context, s *spade.Steps, r *spade.Result) (end func(), err error) {

@@ -29,8 +29,6 @@ type spadeSelect struct {
 	judgeCost    int
 	candidates   string
 	each         bool
-	frontier     bool
-	alphas, taus []float64
 	format, out  string
 	grants       []string
 	price        priceFlags
@@ -45,16 +43,10 @@ const (
 	formatPython   = candidate.PythonType
 )
 
-var selectFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSuite, formatSVG, formatPython}
+var selectFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSuite, formatPython}
 
 // selectEndings maps extensions of output files to formats, without --format.
-var selectEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".yaml": formatSuite, ".yml": formatSuite, ".svg": formatSVG, ".py": formatPython}
-
-// The default thresholds of a frontier.
-var (
-	frontierAlphas = []float64{0.5, 0.6, 0.7, 0.8, 0.9, 1}
-	frontierTaus   = []float64{0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5}
-)
+var selectEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".yaml": formatSuite, ".yml": formatSuite, ".py": formatPython}
 
 func newSpadeSelect(a *app) *cobra.Command {
 	f := &spadeSelect{}
@@ -95,10 +87,7 @@ func (f *spadeSelect) register(fs *pflag.FlagSet) {
 	f.price.registerFile(fs)
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates' assertions, with their pins, bans and costs: for --format suite or python, and --judge-cost")
 	fs.BoolVar(&f.each, "default-test", false, "with --format suite: write under defaultTest instead of an assertion set")
-	fs.BoolVar(&f.frontier, "frontier", false, "also select for other thresholds, and show the cost of each")
-	sharesVar(fs, &f.alphas, "frontier-alpha", frontierAlphas, "with --frontier: `SHARES` to try as alpha, besides --alpha")
-	sharesVar(fs, &f.taus, "frontier-tau", frontierTaus, "with --frontier: `SHARES` to try as tau, besides --tau")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown, suite, svg (the frontier) or python (functions in the form of the paper); default by the suffix of -o, else terminal")
+	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown, suite or python (functions in the form of the paper); default by the suffix of -o, else terminal")
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
 	registerPackages(fs, &f.grants, "with --format suite or python: write that the Python needs `ACCESS`, which is packages")
 }
@@ -126,7 +115,6 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 	if f.format, err = formatOf(f.format, f.out, selectFormats, selectEndings); err != nil {
 		return err
 	}
-	f.frontier = f.frontier || f.format == formatSVG
 	see := seeHelp(cmd)
 	changed := cmd.Flags().Changed
 	switch {
@@ -136,14 +124,10 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 		return usageError{errors.New("--implications-set needs --implications"), see}
 	case f.writes() && f.candidates == "":
 		return usageError{errors.New("--format " + f.format + " needs --candidates: the matrix has names, not assertions"), see}
-	case f.writes() && f.frontier:
-		return usageError{errors.New("--frontier does not go with --format " + f.format), see}
 	case len(f.grants) > 0 && !f.writes():
 		return usageError{errors.New("--grant is for --format suite and --format python"), see}
 	case f.each && f.format != formatSuite:
 		return usageError{errors.New("--default-test is for --format suite"), see}
-	case !f.frontier && (changed("frontier-alpha") || changed("frontier-tau")):
-		return usageError{errors.New("--frontier-alpha and --frontier-tau are for --frontier"), see}
 	case changed("judge-cost") && (f.candidates == "" || f.judgeCost < 1):
 		return usageError{errors.New("--judge-cost needs --candidates and a cost of at least 1"), see}
 	case f.Budget != nil && f.candidates == "":
@@ -232,12 +216,6 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, 
 	if err := s.Bind(ctx); err != nil {
 		return s, nil, a.orStopped(ctx, err)
 	}
-	if f.frontier {
-		alphas, taus := with(f.alphas, f.Alpha), with(f.taus, f.Tau)
-		if s.Points, err = selection.Frontier(ctx, m, s.Implications, f.Options, alphas, taus); err != nil {
-			return s, nil, a.orStopped(ctx, err)
-		}
-	}
 	return s, candidates, nil
 }
 
@@ -277,8 +255,6 @@ func (a *app) rendered(f *spadeSelect, s show.Selection, candidates []proviso.Ca
 		return f.granted(data), err
 	case formatPython:
 		return a.selectedPython(f, s, candidates)
-	case formatSVG:
-		return show.FrontierSVG(s), nil
 	}
 	o := a.terminal(true)
 	if f.out != "" {
@@ -328,11 +304,4 @@ func (a *app) readImplications(name, set string, names []string) ([]candidate.Im
 	defer file.Close()
 	list, mistakes := candidate.ReadImplications(shownName(name), file, set, names)
 	return list, a.mistakes(mistakes)
-}
-
-// with returns the values and one more, ascending and unique.
-func with(list []float64, one float64) []float64 {
-	out := append(slices.Clone(list), one)
-	slices.Sort(out)
-	return slices.Compact(out)
 }

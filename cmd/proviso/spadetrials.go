@@ -145,7 +145,7 @@ func (a *app) takeLabels(file string, entries []trial.Entry) error {
 		a.warn(fmt.Sprintf("%s of %s left out: of other outputs than these", plural(read.Stale, "label"), shownName(file)))
 	}
 	if len(read.Split) > 0 {
-		a.warn("people are split on " + show.Names(read.Split, show.MaxNames) + ", which count as not labelled")
+		a.warn("people disagree on " + show.Names(read.Split, show.MaxNames) + ", which count as not labelled")
 	}
 	return nil
 }

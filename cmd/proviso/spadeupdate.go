@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
@@ -228,10 +229,47 @@ func (a *app) keepUpdate(f *spadeUpdate, in update.Input, r *update.Report, took
 		Grid: r.Grid, Problem: r.Problem, Selection: r.After, Took: took, Candidates: in.Candidates,
 		Costs: r.Tried.Costs(tried(in), spade.ReadCosts(f.dir)), Outputs: outputLines(r),
 	}
+	if err := a.keepCorrected(f, in, r); err != nil {
+		return err
+	}
 	if err := spade.Keep(f.dir, u); err != nil {
 		return err
 	}
 	return a.result(f.file(updateReport), show.UpdateMarkdown(show.Update{Report: r, Written: f.dir}))
+}
+
+// keepCorrected writes the labels of outputs that the run had with another label, or with
+// none, to the labels of the folder: the file of outputs that the run reads still has the
+// former ones.
+func (a *app) keepCorrected(f *spadeUpdate, in update.Input, r *update.Report) error {
+	entries := slices.Clone(r.Grid.Entries)
+	for i := range in.Grid.Entries {
+		entries[i].Label = in.Grid.Entries[i].Label
+	}
+	file := f.file(runLabels)
+	log, mistakes, err := label.OpenLog(file, entries, "")
+	if err := errors.Join(err, a.mistakes(mistakes)); err != nil {
+		return err
+	}
+	n, rows := 0, in.Grid.ByID()
+	for _, out := range r.Outputs {
+		i, ok := rows[out.ID]
+		if !ok || !out.Known || out.By != update.People {
+			continue
+		}
+		now := r.Grid.Entries[i].Label
+		if before, _ := log.Label(i); now == before {
+			continue
+		}
+		if err := log.Set(i, now, out.Note); err != nil {
+			return errors.Join(err, log.Close())
+		}
+		n++
+	}
+	if n > 0 {
+		fmt.Fprintf(a.err, "proviso: %s of earlier outputs changed: kept in %s\n", plural(n, "label"), printable(file))
+	}
+	return log.Close()
 }
 
 // tried are the candidates of the matrix, in its order.

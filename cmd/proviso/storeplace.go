@@ -136,8 +136,14 @@ type openedStore interface {
 // openStore opens the store at a place, as far as o.Access allows. Only that of a server and
 // that of who makes a key make a file.
 func openStore(ctx context.Context, place string, o sqldb.Options) (openedStore, error) {
+	return openStoreWith(ctx, place, 0, o)
+}
+
+// openStoreWith is openStore with up to a number of connections to a PostgreSQL database; 0 is
+// the usual one.
+func openStoreWith(ctx context.Context, place string, connections int, o sqldb.Options) (openedStore, error) {
 	if postgres.IsURL(place) {
-		return postgres.Open(ctx, place, postgres.Options{Options: o})
+		return postgres.Open(ctx, place, postgres.Options{Options: o, Connections: connections})
 	}
 	if o.Access == sqldb.Writing || o.Access == sqldb.Reading {
 		if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) {

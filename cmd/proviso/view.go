@@ -200,6 +200,9 @@ func (a *app) shownAddress(ctx context.Context, name string) (*shown, error) {
 // noJobs executes nothing: view starts no runs.
 type noJobs struct{}
 
+// Offer implements store.Jobs.
+func (noJobs) Offer(store.Offer) {}
+
 // Start implements [store.Jobs].
 func (noJobs) Start(context.Context, store.Work) error { return nil }
 

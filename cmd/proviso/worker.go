@@ -29,8 +29,8 @@ func newWorker(a *app) *cobra.Command {
 		Long: "worker executes runs and evaluates events for watches, beside servers that use the same\n" +
 			"database: `proviso serve --workers 0 --store URL` serves, and as many workers as you like\n" +
 			"work, of different sizes. A worker that is stopped finishes the rows in progress; others\n" +
-			"continue its runs, also if it is killed. It must know the same judge, models and keys as the\n" +
-			"servers. docs/scale.md leads from one process to four.\n\n" +
+			"continue its runs, also if it is killed. It takes the runs that it can do: one that needs the\n" +
+			"key of a vendor goes to a worker that has it. docs/scale.md leads from one process to four.\n\n" +
 			"Exit codes: 0 stopped by a signal, 2 a mistake in the command line, 3 the worker could not\n" +
 			"start, or not stop in time.",
 		Args: noArgs,

@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/proviso-eval/proviso/internal/programtest"
 )
 
 // TestPlayground does what docs/playground.md says: it starts the example, asks the
@@ -30,9 +30,9 @@ func TestPlayground(t *testing.T) {
 			t.Errorf("docs/playground.md lacks the command %q", command)
 		}
 	}
-	program := filepath.Join(t.TempDir(), "proviso")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program, "../../cmd/proviso").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	program, err := programtest.Build(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	ctx, stop := context.WithCancel(t.Context())

@@ -24,6 +24,9 @@ func newEngine(t testing.TB, o mathjs.Options) *mathjs.Engine {
 	return e
 }
 
+// shared is the engine of the tests that do not set options: it takes long to start.
+var shared = mathjs.New(mathjs.Options{})
+
 func isCode(err error, codes ...string) bool {
 	var e *proviso.Error
 	return errors.As(err, &e) && slices.Contains(codes, e.Code)
@@ -31,7 +34,7 @@ func isCode(err error, codes ...string) bool {
 
 func TestEval(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, mathjs.Options{})
+	e := shared
 	scope := value.ObjectOf("tp", 6.0, "fp", 2.0, "fn", 1.0, "acc", 2.0, "b", 0.75, "zero", 0.0, "__count", 3.0, "text", "x", "pi", 4.0)
 	for expr, want := range map[string]any{
 		"tp / (tp + fp)":              0.75,
@@ -100,7 +103,7 @@ func equal(a, b any) bool {
 
 func TestMistakes(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, mathjs.Options{})
+	e := shared
 	for _, expr := range []string{"1 +", "(1", "a b)", "2 ** 3", "[1, 2", `"open`, "1 2 ="} {
 		if err := e.Check(expr); !isCode(err, proviso.Invalid) {
 			t.Errorf("Check(%q): %v", expr, err)
@@ -158,7 +161,7 @@ func TestHostile(t *testing.T) {
 
 func TestScopeIsNotChanged(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, mathjs.Options{})
+	e := shared
 	scope := value.ObjectOf("a", 1.0)
 	for _, expr := range []string{"a = 5", "qq = 7"} {
 		if _, err := e.Eval(t.Context(), expr, scope); err != nil {

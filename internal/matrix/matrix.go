@@ -34,5 +34,5 @@ type Matrix struct {
 	Verdicts       map[string][]byte `json:"verdicts" doc:"By assertion: bytes as of cells; 0 where the case does not have it"`
 	Finished       int               `json:"finished" doc:"Rows that are finished"`
 	Rows           int               `json:"rows" doc:"Rows that the run will have; 0 if that is not known yet"`
-	Status         string            `json:"status" enum:"queued,running,done,failed,cancelled" doc:"Of the run"`
+	Status         string            `json:"status" enum:"queued,waiting,running,done,failed,cancelled" doc:"Of the run"`
 }

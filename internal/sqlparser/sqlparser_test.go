@@ -13,6 +13,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/sqlparser"
 )
 
+// shared is the parser of the tests that are not about its state: its grammars take long
+// to start.
+var shared = new(sqlparser.Parser)
+
 func newParser(t testing.TB) *sqlparser.Parser {
 	t.Helper()
 	p := new(sqlparser.Parser)
@@ -31,7 +35,7 @@ func refused(err error) bool {
 
 func TestDialects(t *testing.T) {
 	t.Parallel()
-	p := newParser(t)
+	p := shared
 	for _, d := range sqlparser.Dialects() {
 		if err := p.Parse(t.Context(), " SELECT a FROM t WHERE b > 1 ", d); err != nil {
 			t.Errorf("%s: %v", d, err)
@@ -50,7 +54,7 @@ func TestDialects(t *testing.T) {
 
 func TestDialectsDiffer(t *testing.T) {
 	t.Parallel()
-	p := newParser(t)
+	p := shared
 	for _, c := range []struct {
 		sql, accepts, refuses string
 	}{
@@ -91,7 +95,7 @@ func TestStateDoesNotStay(t *testing.T) {
 
 func TestAllowed(t *testing.T) {
 	t.Parallel()
-	p := newParser(t)
+	p := shared
 	for _, c := range []struct {
 		sql     string
 		allowed sqlparser.Allowed

@@ -289,7 +289,7 @@ func (in *labelReader) leftOut() string {
 	for _, n := range [...]struct {
 		n   int
 		why string
-	}{{in.labels.Outputs, "of whole outputs"}, {in.labels.Counted, "of assertions that no model decided"}, {in.labels.Split, "on which people are split"}, {in.labels.Others, "of other people"}} {
+	}{{in.labels.Outputs, "of whole outputs"}, {in.labels.Counted, "of assertions that no model decided"}, {in.labels.Split, "on which people disagree"}, {in.labels.Others, "of other people"}} {
 		if n.n > 0 {
 			texts = append(texts, fmt.Sprintf("%d %s", n.n, n.why))
 		}

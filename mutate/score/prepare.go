@@ -123,6 +123,8 @@ func (s *scoring) group(set *Set, known map[string]int) *group {
 		switch {
 		case found && kind.Needs&check.NeedsGroup != 0:
 			a.NotRun = "it compares several outputs"
+		case found && (kind.Beside || kind.Needs&check.NeedsTrace != 0):
+			a.NotRun = "it does not look at the text of an output"
 		case c.Assertion.Severity == proviso.Info:
 			a.NotRun = "its severity is info: it fails nothing"
 		case a.Judged && !s.o.Judge:

@@ -136,7 +136,7 @@ func TestHoles(t *testing.T) {
 // TestOutputs counts why outputs are not used.
 func TestOutputs(t *testing.T) {
 	t.Parallel()
-	set := &score.Set{Prompt: bakery, Assertions: assertions(t, suite+"- {id: json, type: latency, threshold: 5}\n")}
+	set := &score.Set{Prompt: bakery, Assertions: assertions(t, suite+"- {id: unknown, type: icontains, value: x, when: vars.missing > 1.0}\n- {id: stop, type: finish-reason, value: stop}\n- {id: quick, type: latency, threshold: 5}\n")}
 	list := func(yield func(score.Output, error) bool) {
 		for i, test := range []struct {
 			label string
@@ -158,8 +158,11 @@ func TestOutputs(t *testing.T) {
 	failing := map[string]int{}
 	for _, a := range r.Assertions {
 		failing[a.Name] = a.Failing
-		if a.Name == "json" && (a.Made() != 0 || a.Why == "") {
+		if a.Name == "unknown" && (a.Made() != 0 || a.Why == "") {
 			t.Errorf("what is undecided on the outputs takes no part: %+v", a)
+		}
+		if (a.Name == "stop" || a.Name == "quick") && (a.Made() != 0 || a.NotRun != "it does not look at the text of an output") {
+			t.Errorf("what looks at no text is not run: %+v", a)
 		}
 	}
 	if failing["excludes_unfortunately"] != 1 || failing["ends_with_your_bakers"] != 1 || failing["no_markdown"] != 0 {
@@ -169,7 +172,7 @@ func TestOutputs(t *testing.T) {
 	if r := run(t, list, o); r.Outputs.Usable != 1 || r.Outputs.Over() != 1 {
 		t.Errorf("at most one: %+v", r.Outputs)
 	}
-	undecided := &score.Set{Prompt: bakery, Assertions: assertions(t, "- {id: a, type: latency, threshold: 5}\n")}
+	undecided := &score.Set{Prompt: bakery, Assertions: assertions(t, "- {id: a, type: icontains, value: x, when: vars.missing > 1.0}\n")}
 	if r := run(t, outputs(undecided, answers...), o); r.Outputs.Undecided != 1 || r.Made() != 0 {
 		t.Errorf("nothing can be decided: %+v", r.Outputs)
 	}

@@ -128,7 +128,7 @@ func (s *scoring) try(ctx context.Context, g *group) error {
 }
 
 // unknown reports whether an assertion could not be decided on an unchanged output, though
-// it might kill its mutants. One that is undecided on every output does not look at texts,
+// it might kill its mutants. One that is undecided on every output says nothing of them,
 // and takes no part, unless it asks a model or cannot be run here.
 func (s *scoring) unknown(g *group, sub *subject) bool {
 	for _, which := range [][]int{g.code, g.judged} {

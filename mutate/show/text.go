@@ -212,6 +212,14 @@ type part struct {
 	list               []*score.Instruction
 }
 
+// The places of the groups in [parts].
+const (
+	surviving = iota
+	killed
+	unknown
+	uncounted
+)
+
 // parts groups the instructions of a report.
 func parts(r *score.Report) []part {
 	out := []part{
@@ -219,17 +227,17 @@ func parts(r *score.Report) []part {
 	}
 	for i := range r.Instructions {
 		in := &r.Instructions[i]
-		at := 2
+		at := unknown
 		switch {
 		case in.Survived > 0:
-			at = 0
+			at = surviving
 		case in.Killed > 0:
-			at = 1
+			at = killed
 		}
 		out[at].list = append(out[at].list, in)
 	}
 	if r.AnyAnswer.Made() > 0 {
-		out[3].list = append(out[3].list, &r.AnyAnswer)
+		out[uncounted].list = append(out[uncounted].list, &r.AnyAnswer)
 	}
 	return out
 }

@@ -40,6 +40,7 @@ func (m *Model) Label() string {
 type Spent struct {
 	Calls  int // answered calls
 	Cached int // of them, calls answered from a cache
+	Judged int // outputs that a judge decided candidates on; its tokens and cost are in the sums
 	Usage  proviso.Usage
 	Cost   float64 // US dollars, of the calls with a known price
 }
@@ -48,6 +49,7 @@ type Spent struct {
 func (s *Spent) Add(o Spent) {
 	s.Calls += o.Calls
 	s.Cached += o.Cached
+	s.Judged += o.Judged
 	s.Usage.Add(o.Usage)
 	s.Cost += o.Cost
 }
@@ -161,7 +163,7 @@ func (d *Dialogue) Ask(ctx context.Context, read func(text string) error) error 
 		return err
 	}
 	if err := read(second); err != nil {
-		return proviso.Errorf(proviso.Undecided, "the answer of %s cannot be read, asked again neither: %w; it began: %s", d.model.Label(), err, format.Excerpt(second))
+		return proviso.Errorf(proviso.Undecided, "the answer of %s cannot be read, and neither can the second one: %w; it began: %s", d.model.Label(), err, format.Excerpt(second))
 	}
 	d.messages = append(d.messages, message{"assistant", second})
 	return nil

@@ -2,6 +2,7 @@ package candidate
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -41,7 +42,7 @@ func PythonFunction(a *proviso.Assertion) (Python, bool) {
 	if entry == "" {
 		return Python{}, false
 	}
-	return Python{Text: text, Entry: entry, AsksModel: strings.Contains(text, askLLM)}, true
+	return Python{Text: text, Entry: entry, AsksModel: strings.Contains(text, askLLM) && slices.Contains(pythonNames(text), askLLM)}, true
 }
 
 // The types whose value is more than a plain value.

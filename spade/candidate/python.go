@@ -296,11 +296,27 @@ func bodyOf(text string) string {
 	return ""
 }
 
+// withoutComments returns code without the lines that are comments.
+func withoutComments(code string) string {
+	if !strings.Contains(code, "#") {
+		return code
+	}
+	var b strings.Builder
+	t := pythonText{}
+	for line := range strings.Lines(code) {
+		if t.quote != "" || !strings.HasPrefix(strings.TrimLeft(line, " \t"), "#") {
+			b.WriteString(line)
+			t.read(line)
+		}
+	}
+	return b.String()
+}
+
 // onlyAsks reads a body that only asks a model a question, and whether the expected
 // answer is no.
 func onlyAsks(body string, params []string) (question string, not, ok bool) {
-	m := python().asksOnly.FindStringSubmatch(body)
-	if m == nil || strings.Contains(body, "#") || len(params) != 3 || m[5] != params[1] || m[6] != params[2] {
+	m := python().asksOnly.FindStringSubmatch(withoutComments(body))
+	if m == nil || len(params) != 3 || m[5] != params[1] || m[6] != params[2] {
 		return "", false, false
 	}
 	literal := m[7]

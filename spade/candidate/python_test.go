@@ -41,6 +41,7 @@ def  spread (
 
 async def kind(example: dict, prompt: str, response: str) -> bool:
     "Is it kind?"
+    # A model can tell, in "words".
     question = "Is the response kind " "and warm?"
     return await ask_llm(prompt, response, question)
 
@@ -69,7 +70,11 @@ func TestReadPython(t *testing.T) {
 	for _, m := range mistakes {
 		warnings = append(warnings, m.Message)
 	}
-	want := []string{"a function twice stands before; this one counts", "left out, since no candidate uses it: ask_llm, which the judge answers (line 3); TEXT (line 6); ALL_FUNCTIONS (line 48)"}
+	want := []string{
+		"a function twice stands before; this one counts",
+		"ALL_FUNCTIONS is not followed: each function of three parameters is a candidate, 6 in all; --ban NAME takes one out of a selection",
+		"left out, since no candidate uses it: ask_llm, which the judge answers (line 3); TEXT (line 6)",
+	}
 	if !reflect.DeepEqual(warnings, want) {
 		t.Errorf("%q", warnings)
 	}

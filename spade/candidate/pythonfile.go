@@ -23,7 +23,7 @@ import (
 // Python. A warning names each statement that no candidate uses.
 func readPython(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
 	code := format.UnixLines(string(data))
-	f := &pythonFile{file: file, by: map[string][]int{}, used: map[int]bool{}}
+	f := &pythonFile{file: file, by: map[string][]int{}, used: map[int]bool{}, listed: map[string]bool{}}
 	if strings.ContainsRune(code, 0) {
 		f.wrong(0, false, "it is no text")
 		return nil, f.mistakes
@@ -72,6 +72,7 @@ type pythonFile struct {
 	found    []int            // the candidates in all, in order
 	by       map[string][]int // the parts that bind a name
 	used     map[int]bool     // the parts that a candidate has
+	listed   map[string]bool  // the names of lists of candidates, and whether a warning says that they are not followed
 	mistakes proviso.Mistakes
 }
 
@@ -170,6 +171,8 @@ func (f *pythonFile) sayUnused() {
 		switch {
 		case f.used[i] || len(s.binds) == 0 && len(s.uses) == 0: // the second is a text
 			continue
+		case f.lists(s):
+			continue
 		case s.name == askLLM || slices.Contains(s.binds, askLLM):
 			what = "ask_llm, which the judge answers"
 		case s.name != "" && !strings.HasPrefix(s.text, "class"):
@@ -187,6 +190,34 @@ func (f *pythonFile) sayUnused() {
 	if len(rest) > 0 {
 		f.wrong(first, true, "left out, since no candidate uses it: %s", strings.Join(rest, "; "))
 	}
+}
+
+// lists reports whether a statement is a list of candidates, such as ALL_FUNCTIONS, or a
+// part of one. A list that leaves candidates out has a warning, since it is not read.
+func (f *pythonFile) lists(s pythonPart) bool {
+	if s.name != "" || len(s.binds) != 1 {
+		return false
+	}
+	list := s.binds[0]
+	warned, before := f.listed[list] // as in LIST = LIST[:70]
+	named := 0
+	for _, name := range s.uses {
+		switch at := f.by[name]; {
+		case name == list:
+		case len(at) > 0 && slices.Contains(f.found, at[len(at)-1]):
+			named++
+		default:
+			return false
+		}
+	}
+	if named == 0 && !before {
+		return false
+	}
+	if named < len(f.found) && !warned {
+		f.wrong(s.line, true, "%s is not followed: each function of three parameters is a candidate, %d in all; --ban NAME takes one out of a selection", list, len(f.found))
+	}
+	f.listed[list] = warned || named < len(f.found)
+	return true
 }
 
 // maxPreambles bounds the code of all candidates of a file together, in bytes.

@@ -29,7 +29,7 @@ func TestAuthorsFile(t *testing.T) {
 	}
 	want := []string{
 		"28: unused is left out: no candidate calls it, and it is none itself, with 1 parameters where 3 are expected",
-		"3: left out, since no candidate uses it: completion (line 3); openai (line 4); load_dotenv (line 7); load_dotenv() (line 9); openai.api_key = \"none\" (line 10); ask_llm, which the judge answers (line 15); ALL_FUNCTIONS (line 62)",
+		"3: left out, since no candidate uses it: completion (line 3); openai (line 4); load_dotenv (line 7); load_dotenv() (line 9); openai.api_key = \"none\" (line 10); ask_llm, which the judge answers (line 15)",
 	}
 	if !reflect.DeepEqual(said, want) {
 		t.Errorf("%q", said)

@@ -56,7 +56,7 @@ func Read(file string, data []byte, entries []trial.Entry) (Reading, proviso.Mis
 // Reading is what [Read] found beside the labels.
 type Reading struct {
 	Stale int      // labels of other outputs
-	Split []string // ids of outputs on which people are split, in the order of the entries; they have no label
+	Split []string // ids of outputs on which people disagree, in the order of the entries; they have no label
 }
 
 // line is one line of a file of labels.
@@ -192,7 +192,7 @@ func (r *reader) people(number int, o *value.Object) {
 }
 
 // agreed returns what most people say of each output, by entry: an output is known by the id
-// of its case and its content. Outputs on which people are split have no label.
+// of its case and its content. Outputs on which people disagree have no label.
 func (r *reader) agreed() (said map[int]line, split []int) {
 	list := r.log.InForce()
 	if len(list) == 0 {

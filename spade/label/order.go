@@ -258,7 +258,7 @@ func (o *order) farthest(wanted func(i int) bool) (int, string) {
 		slices.SortStableFunc(open, func(a, b int) int { return cmp.Compare(o.prints[a].length, o.prints[b].length) })
 		return open[(len(open)-1)/2], "of median length"
 	case o.near[at] == 0:
-		return at, "as one that you have seen"
+		return at, "almost the same as one that you have seen"
 	}
 	return at, "the one least like those that you have seen"
 }

@@ -4,7 +4,6 @@ package matrix
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"runtime"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/spade/candidate"
-	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -59,6 +57,9 @@ type Options struct {
 
 	// Code runs Python functions as [candidate.PythonFunction] finds them; nil runs none.
 	Code proviso.Code
+	// Packages says that Code may import installed packages, for the reason of a cell
+	// whose function could not import one.
+	Packages bool
 	// Untimed says that the times of models would be wrong, such as those of recorded
 	// answers.
 	Untimed bool
@@ -133,12 +134,12 @@ type said struct {
 // prepareTries compiles the candidates.
 func prepareTries(ctx context.Context, list []proviso.Candidate, g *Grid, o Options) (*trying, error) {
 	p := &trying{o: o, g: g, alone: make([]tryer, len(list))}
-	var wrong []string
+	var wrong []Wrong
 	var asking []*proviso.Assertion
 	for i := range list {
 		a := list[i].Assertion
 		if kind, ok := check.Lookup(strings.TrimPrefix(a.Type, "not-")); ok && kind.Needs&check.NeedsGroup != 0 {
-			wrong = append(wrong, fmt.Sprintf("%s: %s compares several outputs and cannot be tried on one", list[i].Name, a.Type))
+			wrong = append(wrong, Wrong{Name: list[i].Name, Err: proviso.Errorf(proviso.Invalid, "%s compares several outputs and cannot be tried on one", a.Type)})
 			continue
 		}
 		t, asks, mistakes := p.compile(ctx, a)
@@ -148,7 +149,7 @@ func prepareTries(ctx context.Context, list []proviso.Candidate, g *Grid, o Opti
 				g.Columns[i].NotRunnable = e.Message
 				continue
 			}
-			wrong = append(wrong, fmt.Sprintf("%s: %v%s", list[i].Name, e, format.DidYouMean(a.Type, e.Valid)))
+			wrong = append(wrong, Wrong{Name: list[i].Name, Err: e, Nearest: nearestOf(a, e)})
 		}
 		switch _, python := t.(*pythonTryer); {
 		case g.Columns[i].NotRunnable != "":
@@ -161,7 +162,7 @@ func prepareTries(ctx context.Context, list []proviso.Candidate, g *Grid, o Opti
 	}
 	if len(wrong) > 0 {
 		p.close()
-		return nil, proviso.Errorf(proviso.Invalid, "%s", strings.Join(wrong, "\n"))
+		return nil, &InvalidError{Wrong: wrong}
 	}
 	if len(asking) > 0 {
 		p.together, _ = o.Compiler.Compile(asking) // compiled before, one by one

@@ -12,10 +12,11 @@ import (
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
-// pythonTryer runs such a function, without any grants.
+// pythonTryer runs such a function, with no grant but that of installed packages.
 type pythonTryer struct {
-	fn  proviso.Function
-	not bool
+	fn       proviso.Function
+	not      bool
+	packages bool // are granted
 }
 
 // compilePython prepares the function of a candidate. Where Python cannot run at all,
@@ -28,7 +29,7 @@ func (p *trying) compilePython(ctx context.Context, a *proviso.Assertion, f cand
 		Language: "python", Name: "candidate", Text: f.Text, Form: proviso.Module, Entry: f.Entry, Pointer: a.Pointer, Purpose: proviso.Synthesised,
 	})
 	if err == nil {
-		return &pythonTryer{fn: fn, not: strings.HasPrefix(a.Type, "not-")}, nil
+		return &pythonTryer{fn: fn, not: strings.HasPrefix(a.Type, "not-"), packages: p.o.Packages}, nil
 	}
 	var known *proviso.Error
 	var script *proviso.ScriptError
@@ -75,7 +76,9 @@ func (t *pythonTryer) said(out any, err error) said {
 	var thrown *proviso.ScriptError
 	switch {
 	case errors.As(err, &thrown) && (thrown.Name == "ModuleNotFoundError" || thrown.Name == "ImportError"):
-		return said{cell: Undecided, reason: thrown.Error()} // the function gave no result
+		return said{cell: Undecided, reason: thrown.Error() + t.missing()} // the function gave no result
+	case errors.As(err, &thrown) && thrown.Name == "TypeError" && strings.HasSuffix(thrown.Message, notJSON):
+		return said{cell: Failed, threw: true, reason: "it returned something that is neither True nor False: " + thrown.Message}
 	case errors.As(err, &thrown):
 		return said{cell: Failed, threw: true, reason: thrown.Error()}
 	case err != nil:
@@ -89,6 +92,18 @@ func (t *pythonTryer) said(out any, err error) said {
 		return said{cell: Passed}
 	}
 	return said{cell: Failed}
+}
+
+// notJSON ends the message of Python for a result that is not one of JSON, such as the
+// match of a pattern.
+const notJSON = "is not JSON serializable"
+
+// missing says what an import needs that found no module.
+func (t *pythonTryer) missing() string {
+	if t.packages {
+		return "; the package is not installed for this Python"
+	}
+	return "; installed packages need --grant packages"
 }
 
 // Synthesised runs code without any grants, whatever its purpose: candidates use it,

@@ -130,7 +130,8 @@ func (r *proposing) unproposed(out *Proposal, jobs []*job) {
 	}
 }
 
-// assembler collects candidates with unique names, and equal checks once.
+// assembler collects candidates with unique names, and equal checks once, except those that
+// people wrote.
 type assembler struct {
 	out   *Proposal
 	names map[string]bool
@@ -163,7 +164,8 @@ func (a *assembler) add(list []proviso.Candidate, named bool) int {
 	for i := range list {
 		c := list[i]
 		key := candidate.Check(&c)
-		if first, ok := a.same[key]; ok {
+		byHand := named && c.Delta.Text == ""
+		if first, ok := a.same[key]; ok && !byHand {
 			if !named {
 				a.out.Dropped = append(a.out.Dropped, Dropped{Candidate: c.Name, Version: c.Delta.Version, Reason: "it checks the same as " + first, Same: true})
 			}

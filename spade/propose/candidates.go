@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/rules"
 	"github.com/proviso-eval/proviso/spade/trial"
@@ -117,6 +118,9 @@ func (w *writing) correct(ctx context.Context, said []any) {
 	var list []*entry
 	for _, e := range said {
 		o, _ := e.(*value.Object)
+		if w.takenBack(o) {
+			continue
+		}
 		if x := w.read(ctx, o); !w.repeats(x) {
 			list = append(list, x)
 		}
@@ -139,6 +143,21 @@ func (w *writing) correct(ctx context.Context, said []any) {
 			w.report.Improved++
 		}
 	}
+}
+
+// takenBack drops a candidate that decides outputs wrongly and that the model gives up: the
+// answer names it, and says that it covers nothing.
+func (w *writing) takenBack(o *value.Object) bool {
+	covers, isList := o.At("covers").([]any)
+	i := slices.IndexFunc(w.entries, func(x *entry) bool {
+		return x.name == strings.TrimSpace(o.Text("name")) && w.weak(x) != ""
+	})
+	if !isList || len(covers) > 0 || i < 0 {
+		return false
+	}
+	w.drop(excerpt.Head(w.entries[i].name, maxCriterion), "", "the model took it back: it fails %s", w.entries[i].tried.failures(w.Trials))
+	w.entries = slices.Delete(w.entries, i, i+1)
+	return true
 }
 
 // read reads one candidate, compiles and tries it.
@@ -228,8 +247,8 @@ func (w *writing) problems() (list []*value.Object, outputs []*trial.Trial) {
 			for _, at := range x.tried.examples() {
 				show(&w.Trials[at])
 			}
-		case x.tried.silent() && len(open) > 0:
-			why = fmt.Sprintf("it fails none of the outputs that it was tried on, of which %d are bad, and %s is caught by nothing: if that one breaks what this is for, let it fail", x.tried.bad, w.Trials[open[0]].ID)
+		case x.tried.silent() && len(open) > 0 && w.triedOnAll(x):
+			why = fmt.Sprintf("it fails none of the %d bad outputs, and nothing catches output %s: if that one breaks what this is for, let it fail", x.tried.bad, w.Trials[open[0]].ID)
 			show(&w.Trials[open[0]])
 			open = append(open[1:], open[0])
 		}
@@ -239,11 +258,22 @@ func (w *writing) problems() (list []*value.Object, outputs []*trial.Trial) {
 	}
 	of := w.ofCriteria()
 	for i := range w.criteria {
-		if len(of[i+1]) == 0 && !w.awaited(i+1) {
+		if len(of[i+1]) == 0 && !w.awaited(i+1) && !w.decidedBefore(&w.criteria[i]) {
 			list = append(list, value.ObjectOf("criterion", float64(i+1), "problem", "no candidate covers it"))
 		}
 	}
 	return list, outputs[:min(len(outputs), maxMoreShown)]
+}
+
+// decidedBefore reports whether a known assertion, which decides the good outputs rightly,
+// was made of the same words for the same kind of thing. Such a criterion needs no other.
+func (w *writing) decidedBefore(c *DeltaCriterion) bool {
+	if w.bad != nil {
+		return false // what is known does not catch them
+	}
+	return slices.ContainsFunc(w.known, func(k known) bool {
+		return k.wrong == "" && k.Category == c.Category && k.Delta.Text != "" && delta.Key(k.Delta.Text) == delta.Key(c.Delta.Text)
+	})
 }
 
 // ofCriteria returns the usable candidates by the number of a criterion that they
@@ -286,6 +316,9 @@ func (w *writing) keep() {
 		for _, n := range x.covers {
 			of[n]++
 		}
+		if !x.tried.strict(w.Tau) {
+			w.caught = append(w.caught, x.tried.caught...)
+		}
 		c := x.candidate
 		if taken[c.Name] {
 			c.Name = freeName(c.Name, taken)
@@ -305,7 +338,7 @@ func (w *writing) keep() {
 		}
 	}
 	for i, c := range w.criteria {
-		if of[i+1] == 0 {
+		if of[i+1] == 0 && !w.decidedBefore(&c) {
 			w.drop("", c.Text, "no candidate for it could be used")
 		}
 	}

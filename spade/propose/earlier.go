@@ -56,6 +56,25 @@ func ReadEarlier(file string, data []byte) (*Earlier, proviso.Mistakes) {
 	return e, mistakes
 }
 
+// With returns the proposal with candidates that people wrote, in place of those that it
+// has by the same names. A nil proposal is an empty one.
+func (e *Earlier) With(own []proviso.Candidate) *Earlier {
+	if len(own) == 0 {
+		return e
+	}
+	out := &Earlier{}
+	if e != nil {
+		*out = *e
+	}
+	names := map[string]bool{}
+	for i := range own {
+		names[own[i].Name] = true
+	}
+	out.Candidates = slices.DeleteFunc(slices.Clone(out.Candidates), func(c proviso.Candidate) bool { return names[c.Name] })
+	out.Candidates = append(out.Candidates, own...)
+	return out
+}
+
 // state reads the part of a file besides the candidates.
 func (e *Earlier) state(v any) {
 	root, _ := v.(*value.Object)
@@ -101,13 +120,17 @@ func (e *Earlier) asked(key string) bool {
 type places struct {
 	first map[string]proviso.Delta
 	now   map[string]bool
+	still map[string]bool // letters of what the last version has
 }
 
 func placesOf(h *delta.History) *places {
-	s := &places{first: map[string]proviso.Delta{}, now: map[string]bool{}}
+	s := &places{first: map[string]proviso.Delta{}, now: map[string]bool{}, still: map[string]bool{}}
 	for _, d := range h.Asked() {
 		key := delta.Key(d.Text)
 		s.first[key], s.now[key] = d, d.Removed == 0
+		if s.now[key] {
+			s.still[letters(d.Text)] = true
+		}
 	}
 	return s
 }

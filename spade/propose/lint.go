@@ -184,8 +184,8 @@ func foreignLimit(c *proviso.Candidate, covered []DeltaCriterion) string {
 	var said []float64
 	about := false
 	for _, x := range covered {
-		if x.Vague {
-			return ""
+		if x.Vague || x.Category == "ExampleDemonstration" || x.Delta.Part == string(delta.Example) || x.Delta.Part == string(delta.Code) {
+			return "" // the numbers of an example are its own
 		}
 		said = append(said, numbersIn(x.Delta.Text)...)
 		about = about || aboutPattern().MatchString(x.Delta.Text)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade/ask"
@@ -25,6 +27,7 @@ type job struct {
 	asked      []proviso.Delta // deltas, also if there is no answer
 	criteria   []DeltaCriterion
 	candidates []proviso.Candidate
+	caught     []int           // bad trials that they catch, by their place among the trials
 	made       map[string]bool // sentences that the candidates cover
 	left       []rules.Unproposed
 	dropped    []Dropped
@@ -52,6 +55,8 @@ func (r *proposing) plan() []*job {
 				r.left = append(r.left, rules.Unproposed{Delta: d, Category: "", Reason: "a later version does not say it any more"})
 			case r.Earlier.asked(key):
 				done[key] = true
+			case d.Removed > 0 && r.said.still[letters(d.Text)]:
+				// What is asked is the same: it is asked about where it stands now.
 			case r.Model != nil && asksNothing(d.Text):
 				done[key] = true
 				r.left = append(r.left, rules.Unproposed{Delta: d, Category: delta.OtherCategory, Reason: "it is a heading or data, and no model was asked about it"})
@@ -63,9 +68,6 @@ func (r *proposing) plan() []*job {
 		if r.Model != nil {
 			jobs = r.together(jobs, c, pending)
 		}
-	}
-	if r.Model != nil {
-		jobs = append(jobs, r.aboutUncaught()...)
 	}
 	return jobs
 }
@@ -84,6 +86,17 @@ func asksNothing(text string) bool {
 	}
 	label, ok := strings.CutSuffix(text, ":")
 	return !hasLetters(text) || ok && len(strings.Fields(label)) <= 2
+}
+
+// letters returns the letters and digits of a text, in lower case: two sentences that differ
+// in nothing else ask the same.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
 }
 
 func hasLetters(text string) bool {
@@ -144,27 +157,43 @@ func sizeOf(deltas []proviso.Delta) int {
 // maxUncaught is how many bad outputs one question is about.
 const maxUncaught = 4
 
-// aboutUncaught makes the questions about bad outputs that nothing catches.
-func (r *proposing) aboutUncaught() []*job {
-	var bad []*trial.Trial
+// uncaught returns the bad outputs that nothing catches, by their place among the trials,
+// and the sentences of the prompt that such an output could break.
+func (r *proposing) uncaught() (bad []int, deltas []proviso.Delta) {
+	if r.Model == nil {
+		return nil, nil
+	}
 	for _, id := range r.Uncaught {
 		for i := range r.Trials {
 			if r.Trials[i].ID == id && r.Trials[i].Label == labelBad {
-				bad = append(bad, &r.Trials[i])
+				bad = append(bad, i)
 			}
 		}
 	}
-	var deltas []proviso.Delta
 	for _, u := range delta.Split(r.prompt()) {
 		if d, ok := r.said.first[u.Key]; ok && !asksNothing(d.Text) && sizeOf(append(deltas, d)) <= maxTogetherSize {
 			deltas = append(deltas, d)
 		}
 	}
-	var jobs []*job
-	for ; len(bad) > 0 && len(deltas) > 0; bad = bad[min(len(bad), maxUncaught):] {
-		jobs = append(jobs, &job{changes: []*delta.Change{r.last()}, deltas: deltas, bad: bad[:min(len(bad), maxUncaught)]})
+	if len(deltas) == 0 {
+		return nil, nil
 	}
-	return jobs
+	return bad, deltas
+}
+
+// nextUncaught makes the question about the next bad outputs; nil if none is left. It
+// leaves out those that the answers before catch.
+func (r *proposing) nextUncaught() *job {
+	var bad []*trial.Trial
+	for ; len(r.pending) > 0 && len(bad) < maxUncaught; r.pending = r.pending[1:] {
+		if !slices.ContainsFunc(r.done, func(j *job) bool { return slices.Contains(j.caught, r.pending[0]) }) {
+			bad = append(bad, &r.Trials[r.pending[0]])
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return &job{changes: []*delta.Change{r.last()}, deltas: slices.Clone(r.broken), bad: bad}
 }
 
 // runAll asks about the sentences of a job. If no answer about several versions together

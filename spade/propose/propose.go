@@ -112,10 +112,18 @@ func Run(ctx context.Context, h *delta.History, o Options) (*Proposal, error) {
 	if o.Model == nil {
 		return r.assemble(), ctx.Err()
 	}
-	if len(jobs) > 0 {
+	if r.pending, r.broken = r.uncaught(); len(jobs)+len(r.pending) > 0 {
 		r.known = r.knownBefore(ctx)
 	}
+	r.jobs = len(jobs) + (len(r.pending)+maxUncaught-1)/maxUncaught
 	err := r.askAll(ctx, jobs)
+	for err == nil {
+		j := r.nextUncaught()
+		if j == nil {
+			break
+		}
+		err = r.askUncaught(ctx, j)
+	}
 	return r.assemble(), err
 }
 
@@ -127,6 +135,8 @@ type proposing struct {
 	rules   *rules.Proposed // nil without rules
 	known   []known         // candidates of rules, and earlier ones
 	left    []rules.Unproposed
+	pending []int           // bad trials that nothing catches and that were not asked about
+	broken  []proviso.Delta // the sentences that they may break
 
 	mu      sync.Mutex
 	done    []*job
@@ -154,7 +164,6 @@ func (r *proposing) note(version int, format string, args ...any) {
 func (r *proposing) askAll(ctx context.Context, jobs []*job) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	r.jobs = len(jobs)
 	next := make(chan *job)
 	var wait sync.WaitGroup
 	for range cmp.Or(max(r.Concurrency, 0), ask.DefaultQuestions) {
@@ -178,6 +187,20 @@ send:
 	}
 	close(next)
 	wait.Wait()
+	return context.Cause(ctx)
+}
+
+// askUncaught asks about bad outputs, after all other questions and one by one: an answer
+// often catches more outputs than it was asked about, and the next question shows it.
+func (r *proposing) askUncaught(ctx context.Context, j *job) error {
+	for _, part := range j.runAll(ctx, r) {
+		if err := r.finish(ctx, part); err != nil {
+			return err
+		}
+		for i := range part.candidates {
+			r.known = append(r.known, known{Candidate: &part.candidates[i]})
+		}
+	}
 	return context.Cause(ctx)
 }
 

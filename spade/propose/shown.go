@@ -10,7 +10,6 @@ import (
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
-	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/value"
@@ -32,13 +31,14 @@ const (
 	maxShownPaths = 30      // lines about one variable
 	maxShownKnown = 60      // assertions that there are already
 	maxShownCheck = 200     // bytes of one of them
+	maxShownAsked = 400     // bytes of the sentence beside a criterion; the prompt is shown, too
 )
 
 // material returns the material of the second question.
 func (j *job) material(r *proposing, list []DeltaCriterion, shown []*trial.Trial) []ask.Piece {
 	criteria := make([]*value.Object, len(list))
 	for i, c := range list {
-		criteria[i] = value.ObjectOf("n", float64(i+1), "criterion", c.Text, "category", c.Category, "sentence", excerpt.Head(c.Delta.Text, delta.MaxSentence), "vague", c.Vague)
+		criteria[i] = value.ObjectOf("n", float64(i+1), "criterion", c.Text, "category", c.Category, "sentence", around(c.Delta.Text, c.Quote), "vague", c.Vague)
 	}
 	all := slices.Clone(r.known)
 	for i := range j.candidates {
@@ -48,6 +48,21 @@ func (j *job) material(r *proposing, list []DeltaCriterion, shown []*trial.Trial
 		{Name: "prompt", Text: format.MiddleOut(r.prompt(), ask.MaxPromptShown)}, {Name: "variables", Text: ask.JSONLines(r.variables())},
 		{Name: "outputs", Text: ask.JSONLines(r.outputs(shown))}, {Name: "known", Text: ask.JSONLines(shownChecks(all))}, {Name: "criteria", Text: ask.JSONLines(criteria)},
 	}
+}
+
+// around shortens a long sentence to what stands around a quote, as an example of many
+// lines may have several criteria.
+func around(text, quote string) string {
+	if len(text) <= maxShownAsked {
+		return text
+	}
+	from := max(0, strings.Index(text, quote)-maxShownAsked/4)
+	from = excerpt.Start(text, from)
+	short := excerpt.Bytes(text[from:], maxShownAsked)
+	if from > 0 {
+		short = "… " + short
+	}
+	return short
 }
 
 // shown returns the outputs that the model sees with a question: two good and two bad
@@ -263,6 +278,14 @@ func shownChecks(all []known) []*value.Object {
 			o.Set("says", excerpt.Head(k.Description, maxShownCheck))
 		} else {
 			o.Set("check", excerpt.Head(fmt.Sprintf("%s %s", k.Assertion.Type, value.Stringify(k.Assertion.Value)), maxShownCheck))
+		}
+		if scope := k.Assertion.Raw.At("scope"); len(value.Stringify(scope)) > maxShownCheck {
+			o.Set("scope", excerpt.Head(value.Stringify(scope), maxShownCheck))
+		} else if scope != nil && k.Assertion.Raw.Has("scope") {
+			o.Set("scope", scope)
+		}
+		if k.Assertion.When != "" {
+			o.Set("when", excerpt.Head(k.Assertion.When, maxShownCheck))
 		}
 		if k.wrong != "" {
 			o.Set("wrong", k.wrong)

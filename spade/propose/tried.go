@@ -74,7 +74,7 @@ func (t *tried) examples() []int {
 func (t *tried) failures(trials []trial.Trial) string {
 	var some []string
 	for _, m := range t.wrong[:min(len(t.wrong), shownEach)] {
-		text := trials[m.at].ID
+		text := "output " + trials[m.at].ID
 		if m.reason != "" {
 			text += " (" + excerpt.Line(m.reason, 160) + ")"
 		}
@@ -108,6 +108,21 @@ func (w *writing) open() []int {
 	return list
 }
 
+// triedOnAll reports whether a candidate decided all the bad outputs that it is for. Judged
+// ones see a few, which show nothing if they break other criteria.
+func (w *writing) triedOnAll(x *entry) bool {
+	if w.bad != nil {
+		return true
+	}
+	bad := 0
+	for i := range w.Trials {
+		if w.Trials[i].Label == labelBad {
+			bad++
+		}
+	}
+	return x.tried.bad == bad
+}
+
 // judge decides the judged candidates among entries on the outputs that the model is
 // shown, all of them about one output together. Without a judge, or an answer of it,
 // nothing is known.
@@ -136,6 +151,7 @@ func (w *writing) judge(ctx context.Context, entries []*entry) {
 			continue
 		}
 		verdicts := set.Eval(ctx, &check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: t.Vars})
+		w.report.Spent.Judged++
 		for i := range verdicts {
 			v := &verdicts[i]
 			w.report.Spent.Usage.Add(v.Usage)

@@ -65,8 +65,8 @@ func TestProposeTries(t *testing.T) {
 		}
 		told := m.Asked[len(m.Asked)-1]
 		for _, want := range []string{
-			"it fails 2 of 4 good outputs, such as g1 (Word count 3 is greater than maximum 2) and g3 (",
-			"it fails none of the outputs that it was tried on, of which 4 are bad, and b1 is caught by nothing",
+			"it fails 2 of 4 good outputs, such as output g1 (Word count 3 is greater than maximum 2) and output g3 (",
+			"it fails none of the 4 bad outputs, and nothing catches output b1",
 		} {
 			if !strings.Contains(told.Again["problems"], want) {
 				t.Errorf("%s: %q is missing in\n%s", name, want, told.Again["problems"])
@@ -102,7 +102,7 @@ func TestProposeDrops(t *testing.T) {
 	good := strings.Split(strings.Repeat("a ", 8), " ")[:8]
 	versions := []string{"Use stars."}
 	p := proposeWith(t, m, propose.Options{Trials: labelled(good, []string{"b"}), Tau: 0.25}, versions...)
-	if len(p.Candidates) != 0 || len(p.Dropped) != 2 || !strings.HasPrefix(p.Dropped[0].Reason, "it fails 8 of 8 good outputs, such as g1 (") {
+	if len(p.Candidates) != 0 || len(p.Dropped) != 2 || !strings.HasPrefix(p.Dropped[0].Reason, "it fails 8 of 8 good outputs, such as output g1 (") {
 		t.Fatalf("%+v %+v", p.Candidates, p.Dropped)
 	}
 	for file, data := range map[string][]byte{"c.yaml": p.YAML(nil), "c.json": must(p.JSON())} {
@@ -139,7 +139,7 @@ func TestProposeTriesJudged(t *testing.T) {
 	if g.asked != 3 || len(p.Candidates) != 1 { // three outputs; what comes again is not judged again
 		t.Errorf("asked %d times: %+v", g.asked, p)
 	}
-	if told := m.Asked[len(m.Asked)-1]; !strings.Contains(told.Again["problems"], "it fails 2 of 2 good outputs, such as g1 (graded) and g2 (graded)") {
+	if told := m.Asked[len(m.Asked)-1]; !strings.Contains(told.Again["problems"], "it fails 2 of 2 good outputs, such as output g1 (graded) and output g2 (graded)") {
 		t.Errorf("%v", told.Again)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
+	"github.com/proviso-eval/proviso/internal/stance"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -32,41 +34,41 @@ const otherNouns = `words?|sentences?|lines?|paragraphs?|bullets?|bullet points?
 
 var (
 	// comparedNoun finds the noun that a quantity is about.
-	comparedNoun = pattern(`(?i)\b([a-z-]+)(?:\s+(?:that|which|who|are|is|be|have|has|having|contain|contains|containing|of|with|run|must|should|shall|may|can|cannot|will|never|not|only|always|do|does|each|they))*\s*$`)
-	otherNoun    = pattern(`(?i)^(?:` + otherNouns + `)$`)
-	wholePlural  = pattern(`(?i)^(?:answers|responses|replies|outputs|results|messages|texts|e-?mails|letters|stories|poems|posts|tweets|reports|essays|translations|explanations|completions|reviews|summaries|descriptions|always|is|was|has|contains|includes|consists|exceeds|uses|this|stays|as|its|takes|less|concise|times|thus|yes|plus|across|unless|us|does|lists|keeps|gives|makes|words)$`)
-	existing     = pattern(`(?i)\b(?:the|these|those|this|that|your|my|our|his|her|their|its|all|any|each|every|first|last|previous|following|other|another|next|of all)(?:\s+(?:first|last|next|top|other|following))?\s*$`)
-	inInput      = pattern(`(?i)^\s*(?:\w+\s+)?(?:below|above|provided|given|that follow|following|attached|(?:from|of|in) (?:the|this|that|my|each) (?:text|input|document|article|transcript|file|source|context|original|paper|e-?mail thread|conversation|table|list))\b`)
-	inPart       = pattern(`(?i)^\s*(?:in|for|of|inside|within|on|under|as) (?:the|your|its|a|an|any|this|those|these|all)\s+(?:\w+\s+)?(` + otherNouns + `|introduction|conclusion|header|footer|caption|abstract|greeting|intro|first|last)\b`)
-	eachOne      = pattern(`(?i)\beach(?:\s+(?:one|of (?:them|which|these)))?(?:\s+(?:with|of|has|have|having|must|should|be|is|at|in|not|no))*\s*$`)
-	orNumber     = pattern(`(?i)^\s*(?:,|;)?\s*(?:or|and/or)\s+(?:else\s+)?(?:with\s+|in\s+)?(?:exactly|precisely|at (?:least|most)|about|around|up to|no more than|maybe|even)?\s*(?:` + digitsPart + `|` + wordsPart + `)\b`)
-	numberOr     = pattern(`(?i)(?:` + digitsPart + `|` + wordsPart + `)\s*,?\s+or(?:\s+(?:with|in))?\s*$|\x00\s*,?\s*\bor(?:\s+(?:with|in))?\s*$`)
-	reversible   = pattern(`(?i)^\W*(?:(?:ever|please|` + produceVerbs + `|go|run|be|ask|asking|circumstances|case|account|get|let|make|produce|answer|grow|become|exceed|it|answers?|response|responses|reply|replies|outputs?|results?|messages?|texts?|e-?mails?|letters?|story|stories|poems?|posts?|tweets?|reports?|essays?|summary|summaries|explanations?|a|an|any|the|your|with|that|which|is|are|has|have|to|in|up|out|on|for|from|using|writing|giving|us|as|of)\b\W*)*$`)
+	comparedNoun = pattern.Of(`(?i)\b([a-z-]+)(?:\s+(?:that|which|who|are|is|be|have|has|having|contain|contains|containing|of|with|run|must|should|shall|may|can|cannot|will|never|not|only|always|do|does|each|they))*\s*$`)
+	otherNoun    = pattern.Of(`(?i)^(?:` + otherNouns + `)$`)
+	wholePlural  = pattern.Of(`(?i)^(?:answers|responses|replies|outputs|results|messages|texts|e-?mails|letters|stories|poems|posts|tweets|reports|essays|translations|explanations|completions|reviews|summaries|descriptions|always|is|was|has|contains|includes|consists|exceeds|uses|this|stays|as|its|takes|less|concise|times|thus|yes|plus|across|unless|us|does|lists|keeps|gives|makes|words)$`)
+	existing     = pattern.Of(`(?i)\b(?:the|these|those|this|that|your|my|our|his|her|their|its|all|any|each|every|first|last|previous|following|other|another|next|of all)(?:\s+(?:first|last|next|top|other|following))?\s*$`)
+	inInput      = pattern.Of(`(?i)^\s*(?:\w+\s+)?(?:below|above|provided|given|that follow|following|attached|(?:from|of|in) (?:the|this|that|my|each) (?:text|input|document|article|transcript|file|source|context|original|paper|e-?mail thread|conversation|table|list))\b`)
+	inPart       = pattern.Of(`(?i)^\s*(?:in|for|of|inside|within|on|under|as) (?:the|your|its|a|an|any|this|those|these|all)\s+(?:\w+\s+)?(` + otherNouns + `|introduction|conclusion|header|footer|caption|abstract|greeting|intro|first|last)\b`)
+	eachOne      = pattern.Of(`(?i)\beach(?:\s+(?:one|of (?:them|which|these)))?(?:\s+(?:with|of|has|have|having|must|should|be|is|at|in|not|no))*\s*$`)
+	orNumber     = pattern.Of(`(?i)^\s*(?:,|;)?\s*(?:or|and/or)\s+(?:else\s+)?(?:with\s+|in\s+)?(?:exactly|precisely|at (?:least|most)|about|around|up to|no more than|maybe|even)?\s*(?:` + digitsPart + `|` + wordsPart + `)\b`)
+	numberOr     = pattern.Of(`(?i)(?:` + digitsPart + `|` + wordsPart + `)\s*,?\s+or(?:\s+(?:with|in))?\s*$|\x00\s*,?\s*\bor(?:\s+(?:with|in))?\s*$`)
+	reversible   = pattern.Of(`(?i)^\W*(?:(?:ever|please|` + stance.ProduceVerbs + `|go|run|be|ask|asking|circumstances|case|account|get|let|make|produce|answer|grow|become|exceed|it|answers?|response|responses|reply|replies|outputs?|results?|messages?|texts?|e-?mails?|letters?|story|stories|poems?|posts?|tweets?|reports?|essays?|summary|summaries|explanations?|a|an|any|the|your|with|that|which|is|are|has|have|to|in|up|out|on|for|from|using|writing|giving|us|as|of)\b\W*)*$`)
 )
 
 // reads reports whether a quantity is demanded of the output, and turns one that is
 // forbidden into what may be there: not more than three is at most three. Of all else it
 // says that the rules do not read it.
 func (s *sentence) reads(a *amount) bool {
-	st := stanceOn(s.plain, a.start, a.end)
+	st := stance.On(s.plain, a.start, a.end)
 	before := s.plain[:a.start]
 	switch {
-	case !st.not && st.or || orNumber.get().MatchString(s.plain[a.end:]) || numberOr.get().MatchString(before):
+	case !st.Not && st.Or || orNumber.Get().MatchString(s.plain[a.end:]) || numberOr.Get().MatchString(before):
 		s.refuse(delta.Quantity, "it names several numbers to choose from: a model is needed (--model)")
-	case a.bare && (existing.get().MatchString(before) || inInput.get().MatchString(s.plain[a.end:])):
+	case a.bare && (existing.Get().MatchString(before) || inInput.Get().MatchString(s.plain[a.end:])):
 		s.refuse(delta.Quantity, "“%s” counts what is there already, not the output", short(s.plain[a.start:a.end]))
-	case giveExample.get().MatchString(st.before) || endExample.get().MatchString(s.plain[a.end:]):
+	case giveExample.Get().MatchString(st.Before) || endExample.Get().MatchString(s.plain[a.end:]):
 		s.refuse(delta.Quantity, "“%s” is an example, not a demand", short(a.words))
-	case describing.get().MatchString(st.before) && !modalWords.get().MatchString(st.before):
+	case describing.Get().MatchString(st.Before) && !modalWords.Get().MatchString(st.Before):
 		s.refuse(delta.Quantity, "it describes, and demands no number: a model is needed (--model)")
-	case s.ofOther(st.before, a):
+	case s.ofOther(st.Before, a):
 		s.refuse(delta.Quantity, "it counts in something else than the whole output: a model is needed (--model)")
-	case st.allows && a.compared && a.low == "" && mostWords.get().MatchString(strings.TrimSpace(a.words)):
+	case st.Allows && a.compared && a.low == "" && mostWords.Get().MatchString(strings.TrimSpace(a.words)):
 		return true
-	case st.unread != "":
-		s.refuse(delta.Quantity, "%s", needsModel(st.unread))
-	case st.not && !a.reverse(st.before):
-		s.refuse(delta.Quantity, "%s", needsModel(strings.TrimSpace(st.before)+" "+strings.TrimSpace(a.words)))
+	case st.Unread != "":
+		s.refuse(delta.Quantity, "%s", needsModel(st.Unread))
+	case st.Not && !a.reverse(st.Before):
+		s.refuse(delta.Quantity, "%s", needsModel(strings.TrimSpace(st.Before)+" "+strings.TrimSpace(a.words)))
 	default:
 		return true
 	}
@@ -76,29 +78,29 @@ func (s *sentence) reads(a *amount) bool {
 // ofOther reports whether a quantity is one of another thing than the output: words longer
 // than 12 characters.
 func (s *sentence) ofOther(before string, a *amount) bool {
-	if m := inPart.get().FindStringSubmatch(s.plain[a.end:]); m != nil {
+	if m := inPart.Get().FindStringSubmatch(s.plain[a.end:]); m != nil {
 		return true
 	}
-	if eachOne.get().MatchString(before) {
+	if eachOne.Get().MatchString(before) {
 		return true
 	}
-	if eachPattern.get().MatchString(strings.Replace(s.plain, a.words, "\x00", 1)) {
+	if eachPattern.Get().MatchString(strings.Replace(s.plain, a.words, "\x00", 1)) {
 		return false
 	}
-	m := comparedNoun.get().FindStringSubmatch(before)
-	if m == nil || wholePlural.get().MatchString(m[1]) && !strings.EqualFold(m[1], "words") {
+	m := comparedNoun.Get().FindStringSubmatch(before)
+	if m == nil || wholePlural.Get().MatchString(m[1]) && !strings.EqualFold(m[1], "words") {
 		return false
 	}
-	if partPattern.get().MatchString(strings.ReplaceAll(before, "\x00", " ")) { // which scopeOf refuses with the name
+	if partPattern.Get().MatchString(strings.ReplaceAll(before, "\x00", " ")) { // which scopeOf refuses with the name
 		return false
 	}
-	return otherNoun.get().MatchString(m[1]) || strings.HasSuffix(strings.ToLower(m[1]), "s") && !strings.HasSuffix(strings.ToLower(m[1]), "ss")
+	return otherNoun.Get().MatchString(m[1]) || strings.HasSuffix(strings.ToLower(m[1]), "s") && !strings.HasSuffix(strings.ToLower(m[1]), "ss")
 }
 
 // reverse turns a forbidden comparison into a limit, if the words between are read.
 func (a *amount) reverse(before string) bool {
-	at, omit := lastIndex(notWords.get(), before), lastIndex(omitWords.get(), before)
-	if !a.compared || !reversible.get().MatchString(before[max(at[1], omit[1]):]) {
+	at, omit := stance.Negation(before)
+	if !a.compared || !reversible.Get().MatchString(before[max(at[1], omit[1]):]) {
 		return false
 	}
 	return a.complement(strings.TrimSpace(a.words))
@@ -114,9 +116,9 @@ func (b *bound) complement(words string) bool {
 		return strconv.Itoa(v + by)
 	}
 	switch {
-	case aboveWords.get().MatchString(words) && b.low != "":
+	case aboveWords.Get().MatchString(words) && b.low != "":
 		*b = bound{high: step(b.low, -1)}
-	case belowWords.get().MatchString(words) && b.high != "":
+	case belowWords.Get().MatchString(words) && b.high != "":
 		*b = bound{low: step(b.high, 1)}
 	default:
 		return false

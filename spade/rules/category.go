@@ -5,26 +5,27 @@ import (
 	"regexp"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
 // categories recognise the topic of a sentence without a check. The first match counts.
 var categories = []struct {
 	category string
-	is       *lazyPattern
+	is       *pattern.Lazy
 }{
-	{delta.Exclusion, pattern(`(?i)\b(do not|don['’]t|never|avoid|without|must not|mustn['’]t|should not|shouldn['’]t|refrain|omit|exclude|no need)\b`)},
-	{delta.PromptClarification, pattern(`(?i)^(you are|you['’]re|act as|imagine you|pretend|your (role|task|job|goal) is|as an? )`)},
-	{delta.ExampleDemonstration, pattern(`(?i)^(example|for example|e\.g\.|sample|here (is|are) (an? )?examples?)`)},
-	{delta.QualitativeCriteria, pattern(`(?i)\b(clear(ly)?|concise(ly)?|brief(ly)?|short|friendly|polite(ly)?|professional(ly)?|formal(ly)?|casual(ly)?|accurate(ly)?|relevant|helpful|simple|simply|engaging|compelling|tone|style|detailed|thorough(ly)?|creative(ly)?|natural(ly)?|neutral|unbiased|empath\w+|kind|warm|insightful|high[- ]quality|readable|easy to|logical(ly)?|coherent(ly)?|precise(ly)?|factual(ly)?)\b`)},
-	{delta.Inclusion, pattern(`(?i)\b(include|mention|contain|add|list|provide|state|cite|reference|ensure|make sure|always)\b`)},
-	{delta.WorkflowDescription, pattern(`(?i)\b(first|then|next|finally|after|before|step|write|create|generate|summari[sz]e|analy[sz]e|review|translate|extract|answer|explain|describe|identify|rewrite|classify|craft|give|ask|use|adhere|follow|focus|split|put|return|respond|reply|show|keep|maintain|compare|devise|encourage|elaborate|elucidate|introduce|express|utili[sz]e|aim|reiterate|capture|omit|remove|choose|select|make|do|start|begin|end|consider|think|check|verify|calculate|compute|convert|format|organi[sz]e|group|bucket|suggest|recommend|refer)\b`)},
-	{delta.DataIntegration, pattern(`\{\{?\s*\w+|\{%`)},
+	{delta.Exclusion, pattern.Of(`(?i)\b(do not|don['’]t|never|avoid|without|must not|mustn['’]t|should not|shouldn['’]t|refrain|omit|exclude|no need)\b`)},
+	{delta.PromptClarification, pattern.Of(`(?i)^(you are|you['’]re|act as|imagine you|pretend|your (role|task|job|goal) is|as an? )`)},
+	{delta.ExampleDemonstration, pattern.Of(`(?i)^(example|for example|e\.g\.|sample|here (is|are) (an? )?examples?)`)},
+	{delta.QualitativeCriteria, pattern.Of(`(?i)\b(clear(ly)?|concise(ly)?|brief(ly)?|short|friendly|polite(ly)?|professional(ly)?|formal(ly)?|casual(ly)?|accurate(ly)?|relevant|helpful|simple|simply|engaging|compelling|tone|style|detailed|thorough(ly)?|creative(ly)?|natural(ly)?|neutral|unbiased|empath\w+|kind|warm|insightful|high[- ]quality|readable|easy to|logical(ly)?|coherent(ly)?|precise(ly)?|factual(ly)?)\b`)},
+	{delta.Inclusion, pattern.Of(`(?i)\b(include|mention|contain|add|list|provide|state|cite|reference|ensure|make sure|always)\b`)},
+	{delta.WorkflowDescription, pattern.Of(`(?i)\b(first|then|next|finally|after|before|step|write|create|generate|summari[sz]e|analy[sz]e|review|translate|extract|answer|explain|describe|identify|rewrite|classify|craft|give|ask|use|adhere|follow|focus|split|put|return|respond|reply|show|keep|maintain|compare|devise|encourage|elaborate|elucidate|introduce|express|utili[sz]e|aim|reiterate|capture|omit|remove|choose|select|make|do|start|begin|end|consider|think|check|verify|calculate|compute|convert|format|organi[sz]e|group|bucket|suggest|recommend|refer)\b`)},
+	{delta.DataIntegration, pattern.Of(`\{\{?\s*\w+|\{%`)},
 }
 
 func categoryOf(s *sentence) string {
 	for _, c := range categories {
-		if c.is.get().MatchString(s.text) {
+		if c.is.Get().MatchString(s.text) {
 			return c.category
 		}
 	}
@@ -67,7 +68,7 @@ func reasonOf(category string) string {
 func QualityPattern() *regexp.Regexp {
 	for _, c := range categories {
 		if c.category == delta.QualitativeCriteria {
-			return c.is.get()
+			return c.is.Get()
 		}
 	}
 	return regexp.MustCompile(`$^`)
@@ -76,14 +77,14 @@ func QualityPattern() *regexp.Regexp {
 // topics are the categories of the words of a sentence; it may have several.
 var topics = []struct {
 	category string
-	is       *lazyPattern
+	is       *pattern.Lazy
 }{
-	{delta.Quantity, pattern(`(?i)\b(at least|at most|no more than|up to|exactly|maximum|minimum|fewer than|less than|more than|between|within|limit(ed)? to|about|around)\s+(\d|one|two|three|four|five|ten|\{|\[)|\b(\d+|one|two|three|four|five|six|seven|ten|a couple of)[ -]+(\w+[ -]+){0,2}(words?|sentences?|paragraphs?|characters?|tokens?|bullets?|points?|items?|questions?|lines?|examples?|steps?|options?|tweets?|titles?|ideas?|topics?)\b|\{num_\w*\}|\bword_count\b|\bnumber of\b|\bmaximum\b`)},
-	{delta.Exclusion, pattern(`(?i)\b(do not|don['’]t|never|avoid|must not|mustn['’]t|should not|shouldn['’]t|refrain|omit|exclude|no need|no other|no additional|no more additional|nothing else)\b`)},
-	{delta.ResponseFormat, pattern(`(?i)\b(json|markdown|html|xml|csv|yaml|latex|bullet(ed)?|numbered|list of|table|format(ted)?|headings?|headers?|sections?|bold|code block|output (should|must|format)|response (should|must) be|structure|template|separated by|newline|title|tags?)\b`)},
-	{delta.Inclusion, pattern(`(?i)\b(includes?|mention|contains?|add|cite|must have|state|insert)\b`)},
-	{delta.WorkflowDescription, pattern(`(?i)\b(first|then|next|finally|step|steps|process|before|after|begin|start with|follow(ing)? (these|the) (steps|instructions)|if you|your task|task is|goal|given)\b|^(-\s*)?(write|create|generate|summari[sz]e|analy[sz]e|review|translate|extract|answer|explain|describe|identify|rewrite|classify|craft|use|return|respond|compare|split|choose|select|think|verify|convert|improve|pay attention|try)\b`)},
-	{delta.DataIntegration, pattern(`\{\{?\s*[A-Za-z_][\w.]*|\{%|\[[a-z_]+\]`)},
+	{delta.Quantity, pattern.Of(`(?i)\b(at least|at most|no more than|up to|exactly|maximum|minimum|fewer than|less than|more than|between|within|limit(ed)? to|about|around)\s+(\d|one|two|three|four|five|ten|\{|\[)|\b(\d+|one|two|three|four|five|six|seven|ten|a couple of)[ -]+(\w+[ -]+){0,2}(words?|sentences?|paragraphs?|characters?|tokens?|bullets?|points?|items?|questions?|lines?|examples?|steps?|options?|tweets?|titles?|ideas?|topics?)\b|\{num_\w*\}|\bword_count\b|\bnumber of\b|\bmaximum\b`)},
+	{delta.Exclusion, pattern.Of(`(?i)\b(do not|don['’]t|never|avoid|must not|mustn['’]t|should not|shouldn['’]t|refrain|omit|exclude|no need|no other|no additional|no more additional|nothing else)\b`)},
+	{delta.ResponseFormat, pattern.Of(`(?i)\b(json|markdown|html|xml|csv|yaml|latex|bullet(ed)?|numbered|list of|table|format(ted)?|headings?|headers?|sections?|bold|code block|output (should|must|format)|response (should|must) be|structure|template|separated by|newline|title|tags?)\b`)},
+	{delta.Inclusion, pattern.Of(`(?i)\b(includes?|mention|contains?|add|cite|must have|state|insert)\b`)},
+	{delta.WorkflowDescription, pattern.Of(`(?i)\b(first|then|next|finally|step|steps|process|before|after|begin|start with|follow(ing)? (these|the) (steps|instructions)|if you|your task|task is|goal|given)\b|^(-\s*)?(write|create|generate|summari[sz]e|analy[sz]e|review|translate|extract|answer|explain|describe|identify|rewrite|classify|craft|use|return|respond|compare|split|choose|select|think|verify|convert|improve|pay attention|try)\b`)},
+	{delta.DataIntegration, pattern.Of(`\{\{?\s*[A-Za-z_][\w.]*|\{%|\[[a-z_]+\]`)},
 }
 
 // Categories returns the categories of a change by its words, the most telling first; none
@@ -94,7 +95,7 @@ func Categories(d proviso.Delta) []string {
 	case delta.Example:
 		return []string{delta.ExampleDemonstration}
 	case delta.Code:
-		if topics[len(topics)-1].is.get().MatchString(d.Text) {
+		if topics[len(topics)-1].is.Get().MatchString(d.Text) {
 			return []string{delta.DataIntegration}
 		}
 		return []string{delta.ExampleDemonstration}
@@ -102,14 +103,14 @@ func Categories(d proviso.Delta) []string {
 		return nil
 	}
 	for _, t := range topics {
-		if t.is.get().MatchString(d.Text) {
+		if t.is.Get().MatchString(d.Text) {
 			list = append(list, t.category)
 		}
 	}
 	for _, c := range categories {
 		switch c.category {
 		case delta.PromptClarification, delta.ExampleDemonstration, delta.QualitativeCriteria:
-			if c.is.get().MatchString(d.Text) {
+			if c.is.Get().MatchString(d.Text) {
 				list = append(list, c.category)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso/internal/language"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
@@ -28,10 +29,10 @@ type tongue struct {
 	double                               twists // words that turn or weaken what is forbidden or demanded
 
 	once                                 sync.Once
-	sometimes                            *lazyPattern
-	bound, rng, after, plain             *lazyPattern
-	negative, begins, ends, says, ofPart *lazyPattern
-	omits, weakens, allows, writes       *lazyPattern
+	sometimes                            *pattern.Lazy
+	bound, rng, after, plain             *pattern.Lazy
+	negative, begins, ends, says, ofPart *pattern.Lazy
+	omits, weakens, allows, writes       *pattern.Lazy
 }
 
 // twists are alternatives of the words that make the meaning of a sentence in a language
@@ -55,16 +56,16 @@ func (t *tongue) compiled() *tongue {
 		number := `(\d{1,3}(?:[., ]\d{3})+|\d+|` + strings.Join(longestFirst(t.numbers), "|") + `)`
 		unit := `(` + strings.Join(longestFirst(t.units), "|") + `)`
 		words := strings.Join([]string{t.most, t.least, t.exact, t.below, t.above, t.by}, "|")
-		t.bound = pattern(`(?i)` + wordStart + `(` + words + `)\s+` + number + `\s+(?:\pL+\s+)?` + unit + wordEnd)
-		t.rng = pattern(`(?i)` + wordStart + number + `\s*(?:-|–|` + t.joins + `)\s*` + number + `\s+(?:\pL+\s+)?` + unit + wordEnd)
-		t.after = pattern(`(?i)` + wordStart + number + `\s+` + unit + `\s*,?\s+(` + t.mostAfter + `|` + t.leastAfter + `)` + wordEnd)
-		t.plain = pattern(`(?i)` + wordStart + `(?:` + t.bare + `)\s+` + number + `\s+(?:\pL+\s+)?` + unit + wordEnd)
-		t.sometimes = pattern(`(?i)` + wordStart + `(?:` + t.only + `)` + wordEnd)
-		t.negative = pattern(`(?i)` + wordStart + `(?:` + t.never + `)` + wordEnd)
-		t.begins, t.ends, t.says = pattern(`(?i)`+wordStart+`(?:`+t.begin+`)`), pattern(`(?i)`+wordStart+`(?:`+t.end+`)`), pattern(`(?i)`+wordStart+`(?:`+t.include+`)`)
-		t.omits, t.weakens = pattern(`(?i)`+wordStart+`(?:`+t.double.omit+`)`+wordEnd), pattern(`(?i)`+wordStart+`(?:`+t.double.weaken+`)`+wordEnd)
-		t.allows, t.writes = pattern(`(?i)`+wordStart+`(?:`+allowed()+`)`+wordEnd), pattern(`(?i)(?:^|[\s(„“"«:;,'’])(?:`+t.double.write+`|`+t.begin+`|`+t.end+`|`+t.include+`)`)
-		t.ofPart = pattern(`(?i)` + wordStart + `(?:` + t.part + `|` + t.each + `)` + wordEnd)
+		t.bound = pattern.Of(`(?i)` + wordStart + `(` + words + `)\s+` + number + `\s+(?:\pL+\s+)?` + unit + wordEnd)
+		t.rng = pattern.Of(`(?i)` + wordStart + number + `\s*(?:-|–|` + t.joins + `)\s*` + number + `\s+(?:\pL+\s+)?` + unit + wordEnd)
+		t.after = pattern.Of(`(?i)` + wordStart + number + `\s+` + unit + `\s*,?\s+(` + t.mostAfter + `|` + t.leastAfter + `)` + wordEnd)
+		t.plain = pattern.Of(`(?i)` + wordStart + `(?:` + t.bare + `)\s+` + number + `\s+(?:\pL+\s+)?` + unit + wordEnd)
+		t.sometimes = pattern.Of(`(?i)` + wordStart + `(?:` + t.only + `)` + wordEnd)
+		t.negative = pattern.Of(`(?i)` + wordStart + `(?:` + t.never + `)` + wordEnd)
+		t.begins, t.ends, t.says = pattern.Of(`(?i)`+wordStart+`(?:`+t.begin+`)`), pattern.Of(`(?i)`+wordStart+`(?:`+t.end+`)`), pattern.Of(`(?i)`+wordStart+`(?:`+t.include+`)`)
+		t.omits, t.weakens = pattern.Of(`(?i)`+wordStart+`(?:`+t.double.omit+`)`+wordEnd), pattern.Of(`(?i)`+wordStart+`(?:`+t.double.weaken+`)`+wordEnd)
+		t.allows, t.writes = pattern.Of(`(?i)`+wordStart+`(?:`+allowed()+`)`+wordEnd), pattern.Of(`(?i)(?:^|[\s(„“"«:;,'’])(?:`+t.double.write+`|`+t.begin+`|`+t.end+`|`+t.include+`)`)
+		t.ofPart = pattern.Of(`(?i)` + wordStart + `(?:` + t.part + `|` + t.each + `)` + wordEnd)
 	})
 	return t
 }
@@ -144,11 +145,11 @@ func (s *sentence) foreign() {
 func (s *sentence) foreignCounts() {
 	t := s.tongue
 	for _, p := range []struct {
-		re   *lazyPattern
+		re   *pattern.Lazy
 		read func(m []string) (bound, string, bool)
 	}{{t.after, t.readAfter}, {t.rng, t.readRange}, {t.bound, t.readBound}, {t.plain, t.readPlain}} {
 		for {
-			at := p.re.get().FindStringSubmatchIndex(s.plain)
+			at := p.re.Get().FindStringSubmatchIndex(s.plain)
 			if at == nil {
 				break
 			}
@@ -157,7 +158,7 @@ func (s *sentence) foreignCounts() {
 				m = append(m, s.plain[at[i]:at[i+1]])
 			}
 			if b, unit, ok := p.read(m); ok {
-				if part := strings.Trim(t.ofPart.get().FindString(before(s.plain, at)), " .,;:"); part != "" {
+				if part := strings.Trim(t.ofPart.Get().FindString(before(s.plain, at)), " .,;:"); part != "" {
 					s.refuse(delta.Quantity, "it is about a part of the output that the rules cannot find (%s)", part)
 				} else if s.foreignReads(&b, p.re == t.bound, m, at) {
 					s.quantity(b, unit, "", m[0])
@@ -254,20 +255,20 @@ func (s *sentence) foreignFormats() {
 			s.foreignFormat(f, plain, at)
 		}
 	}
-	if at := jsonWord.get().FindStringIndex(plain); at != nil {
+	if at := jsonWord.Get().FindStringIndex(plain); at != nil {
 		s.foreignFormat(shape{is: "json", text: "The output has JSON.", not: "The output has no JSON.", make: []any{"type", "contains-json"}}, plain, at)
 	}
 }
 
 func (s *sentence) foreignFormat(f shape, plain string, at []int) {
 	switch st := s.foreignStance(plain, at[0], at[1]); {
-	case st.unread != "":
-		s.refuse(delta.ResponseFormat, "%s", needsModel(st.unread))
-	case !st.not && st.choice():
+	case st.Unread != "":
+		s.refuse(delta.ResponseFormat, "%s", needsModel(st.Unread))
+	case !st.Not && st.Choice():
 		s.refuse(delta.ResponseFormat, "it names several things to choose from: a model is needed (--model)")
-	case st.not && f.not != "":
+	case st.Not && f.not != "":
 		s.draft(delta.Exclusion, "no_"+f.is, f.not, negate(f.make)...)
-	case !st.not:
+	case !st.Not:
 		s.draft(delta.ResponseFormat, "has_"+f.is, f.text, f.make...)
 	}
 }
@@ -285,14 +286,14 @@ func (s *sentence) foreignPhrase(g quoted, before, after string) {
 		values[i] = v
 	}
 	st := s.foreignStance(masked(s.text), g.start, g.end)
-	if st.unread != "" {
-		s.refuse(delta.Inclusion, "%s", needsModel(st.unread))
+	if st.Unread != "" {
+		s.refuse(delta.Inclusion, "%s", needsModel(st.Unread))
 		return
 	}
-	not := st.not
+	not := st.Not
 	around := before + " \x00 " + after
-	switch begins, ends := t.begins.get().MatchString(around), t.ends.get().MatchString(around); {
-	case t.ofPart.get().MatchString(before):
+	switch begins, ends := t.begins.Get().MatchString(around), t.ends.Get().MatchString(around); {
+	case t.ofPart.Get().MatchString(before):
 		s.refuse(delta.Inclusion, "it is about a part of the output that the rules cannot find")
 	case begins && !ends:
 		s.affix("starts", "begin", 0, "", values, shown, not)
@@ -302,7 +303,7 @@ func (s *sentence) foreignPhrase(g quoted, before, after string) {
 		s.refuse(delta.ResponseFormat, "it says how the output begins and how it ends; the rules read one of them in a sentence")
 	case not:
 		s.draft(delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", "type", "not-icontains-any", "value", values)
-	case t.says.get().MatchString(around):
+	case t.says.Get().MatchString(around):
 		s.include(g, values, shown)
 	default:
 		s.refuse(delta.OtherCategory, "it quotes %s, and does not say what to do with it", shown)

@@ -3,6 +3,8 @@ package rules
 import (
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
+	"github.com/proviso-eval/proviso/internal/stance"
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
@@ -11,45 +13,45 @@ import (
 // negation with a word of leaving out counts as a double one. Where a language puts its
 // verb, and how far a negation reaches, the rules do not know: what forbids has to stand in
 // the same part of the sentence, between conjunctions and punctuation, or nowhere.
-func (s *sentence) foreignStance(text string, start, end int) stance {
+func (s *sentence) foreignStance(text string, start, end int) stance.Stance {
 	t := s.tongue
-	from, to := joint.get().FindAllStringIndex(text[:start], -1), joint.get().FindStringIndex(text[end:])
-	st := stance{before: text[:start], after: text[end:]}
+	from, to := joint.Get().FindAllStringIndex(text[:start], -1), joint.Get().FindStringIndex(text[end:])
+	st := stance.Stance{Before: text[:start], After: text[end:]}
 	if len(from) > 0 {
-		st.before = text[from[len(from)-1][1]:start]
+		st.Before = text[from[len(from)-1][1]:start]
 	}
 	if to != nil {
-		st.after = text[end : end+to[0]]
+		st.After = text[end : end+to[0]]
 	}
 	whole := text[:start] + " \x00 " + text[end:]
-	near := st.before + " \x00 " + st.after
-	never, omits := t.negative.get().MatchString(near), t.omits.get().MatchString(near)
+	near := st.Before + " \x00 " + st.After
+	never, omits := t.negative.Get().MatchString(near), t.omits.Get().MatchString(near)
 	switch {
-	case t.weakens.get().MatchString(near):
-		st.unread = t.weakens.get().FindString(near)
-	case t.omits.get().MatchString(whole) && t.negative.get().MatchString(t.omits.get().ReplaceAllString(whole, " \x00 ")):
+	case t.weakens.Get().MatchString(near):
+		st.Unread = t.weakens.Get().FindString(near)
+	case t.omits.Get().MatchString(whole) && t.negative.Get().MatchString(t.omits.Get().ReplaceAllString(whole, " \x00 ")):
 		// Only if the words of leaving out are of this part, or begin the sentence.
-		if omits || !hasWords(st.before) || t.omits.get().MatchString(text[:start]) {
+		if omits || !hasWords(st.Before) || t.omits.Get().MatchString(text[:start]) {
 			if !never || omits {
-				st.unread = strings.TrimSpace(whole)
+				st.Unread = strings.TrimSpace(whole)
 			}
 		}
 	}
-	if st.unread != "" {
+	if st.Unread != "" {
 		return st
 	}
 	switch {
 	case never || omits:
-		st.not = true
-		if !omits && !t.writes.get().MatchString(text) || more.get().MatchString(near) {
-			st.unread = strings.TrimSpace(near)
+		st.Not = true
+		if !omits && !t.writes.Get().MatchString(text) || more.Get().MatchString(near) {
+			st.Unread = strings.TrimSpace(near)
 		}
-	case t.negative.get().MatchString(text[:start]) && !t.writes.get().MatchString(st.before):
-		st.unread = strings.TrimSpace(text[:start])
-	case t.allows.get().MatchString(near):
-		st.unread, st.allows = t.allows.get().FindString(near), true
+	case t.negative.Get().MatchString(text[:start]) && !t.writes.Get().MatchString(st.Before):
+		st.Unread = strings.TrimSpace(text[:start])
+	case t.allows.Get().MatchString(near):
+		st.Unread, st.Allows = t.allows.Get().FindString(near), true
 	}
-	st.unread = strings.TrimSpace(st.unread)
+	st.Unread = strings.TrimSpace(st.Unread)
 	return st
 }
 
@@ -60,11 +62,11 @@ func hasWords(text string) bool {
 // joint is what separates the parts of a sentence; more are signs that a negation is one of
 // degree.
 var (
-	joint = pattern(`(?i)[.,;:!?]\s+|\s(?:und|et|y|e|en|aber|sondern|mais|pero|sino|ma|mas|maar)\s`)
+	joint = pattern.Of(`(?i)[.,;:!?]\s+|\s(?:und|et|y|e|en|aber|sondern|mais|pero|sino|ma|mas|maar)\s`)
 	// French negates with two words; ownNot is the second in a bound, full others.
-	ownNot = pattern(`(?i)^pas `)
-	full   = pattern(`(?i)(?:^|\s)(?:jamais|aucun\w*|rien|sans|ni|pas)(?:$|\s)`)
-	more   = pattern(`(?i)(?:^|\s)(?:nur|zu viele?|seulement|uniquement|trop|solo|sólo|solamente|demasiad[oa]s|soltanto|troppi|troppe|só|apenas|somente|demais|muit[oa]s|alleen|slechts|te veel|zu oft|immer|toujours|siempre|sempre|altijd|alle|tous|toutes|todos|todas|tutti|tutte)(?:$|[\s.,;:!?)])`)
+	ownNot = pattern.Of(`(?i)^pas `)
+	full   = pattern.Of(`(?i)(?:^|\s)(?:jamais|aucun\w*|rien|sans|ni|pas)(?:$|\s)`)
+	more   = pattern.Of(`(?i)(?:^|\s)(?:nur|zu viele?|seulement|uniquement|trop|solo|sólo|solamente|demasiad[oa]s|soltanto|troppi|troppe|só|apenas|somente|demais|muit[oa]s|alleen|slechts|te veel|zu oft|immer|toujours|siempre|sempre|altijd|alle|tous|toutes|todos|todas|tutti|tutte)(?:$|[\s.,;:!?)])`)
 )
 
 // foreignReads reports whether a count is demanded of the output, and turns a forbidden
@@ -75,14 +77,14 @@ func (s *sentence) foreignReads(b *bound, compared bool, m []string, at []int) b
 	start := at[0] + len(m[0]) - len(strings.TrimLeft(m[0], " \n\t.,;:!?"))
 	end := at[1] - len(m[0]) + len(strings.TrimRight(m[0], " \n\t.,;:!?"))
 	st := s.foreignStance(s.plain, start, end)
-	if ownNot.get().MatchString(m[1]) && !full.get().MatchString(st.before) { // ne … pas plus de
-		st.not, st.unread = false, ""
+	if ownNot.Get().MatchString(m[1]) && !full.Get().MatchString(st.Before) { // ne … pas plus de
+		st.Not, st.Unread = false, ""
 	}
 	above, below := compared && among(m[1], t.above), compared && among(m[1], t.below)
 	switch {
-	case st.allows && compared && among(m[1], t.most):
+	case st.Allows && compared && among(m[1], t.most):
 		return true
-	case st.not && (above || below) && st.unread == "":
+	case st.Not && (above || below) && st.Unread == "":
 		words := "more"
 		if below {
 			words = "less"
@@ -90,9 +92,9 @@ func (s *sentence) foreignReads(b *bound, compared bool, m []string, at []int) b
 		if b.complement(words) {
 			return true
 		}
-	case st.unread == "" && !st.not:
+	case st.Unread == "" && !st.Not:
 		return true
 	}
-	s.refuse(delta.Quantity, "%s", needsModel(strings.TrimSpace(st.before+" "+strings.TrimSpace(m[0])+st.after)))
+	s.refuse(delta.Quantity, "%s", needsModel(strings.TrimSpace(st.Before+" "+strings.TrimSpace(m[0])+st.After)))
 	return false
 }

@@ -3,6 +3,8 @@ package rules
 import (
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
+	"github.com/proviso-eval/proviso/internal/stance"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -50,22 +52,22 @@ var scripts = []struct{ language, letters string }{
 }
 
 var (
-	jsonWord     = pattern(`(?i)\bjson\b`)
-	jsonOnly     = pattern(`(?i)\b(only|just|nothing else|no other text|valid|raw|pure|parse\w*|strict(?:ly)?)\b`)
-	jsonKeys     = pattern(`(?i)\b(?:keys?|fields?|properties|attributes)\b`)
-	askWords     = pattern(`(?i)\b(answer|respond|reply|return|output|write|produce|generate|provide|give|format\w*|use|using|result|response|in|as|present|list|include|add|should|must|make|end|create)\b`)
-	languageWord = pattern(`(?i)\b(?:in|into|to|use|speak)\s+(?:only\s+)?(arabic|bulgarian|chinese|greek|hebrew|hindi|japanese|korean|persian|russian|thai|ukrainian|english|french|german|spanish|italian|portuguese|dutch|polish|turkish|vietnamese|swedish)\b`)
-	plainText    = pattern(`(?i)\b(?:plain text|no formatting|without (?:any )?formatting)\b`)
-	aboutInput   = pattern(`(?i)\b(input|following|given|provided|below|above|i will|you will (?:receive|get)|you receive|user['’]s|\w+ (?:format )?follows)\b`)
+	jsonWord     = pattern.Of(`(?i)\bjson\b`)
+	jsonOnly     = pattern.Of(`(?i)\b(only|just|nothing else|no other text|valid|raw|pure|parse\w*|strict(?:ly)?)\b`)
+	jsonKeys     = pattern.Of(`(?i)\b(?:keys?|fields?|properties|attributes)\b`)
+	askWords     = pattern.Of(`(?i)\b(answer|respond|reply|return|output|write|produce|generate|provide|give|format\w*|use|using|result|response|in|as|present|list|include|add|should|must|make|end|create)\b`)
+	languageWord = pattern.Of(`(?i)\b(?:in|into|to|use|speak)\s+(?:only\s+)?(arabic|bulgarian|chinese|greek|hebrew|hindi|japanese|korean|persian|russian|thai|ukrainian|english|french|german|spanish|italian|portuguese|dutch|polish|turkish|vietnamese|swedish)\b`)
+	plainText    = pattern.Of(`(?i)\b(?:plain text|no formatting|without (?:any )?formatting)\b`)
+	aboutInput   = pattern.Of(`(?i)\b(input|following|given|provided|below|above|i will|you will (?:receive|get)|you receive|user['’]s|\w+ (?:format )?follows)\b`)
 )
 
 // formats finds the required form of an output.
 func (s *sentence) formats() {
-	if !askWords.get().MatchString(s.text) && !strings.Contains(s.text, ":") && len(strings.Fields(s.text)) > 4 {
+	if !askWords.Get().MatchString(s.text) && !strings.Contains(s.text, ":") && len(strings.Fields(s.text)) > 4 {
 		s.formatsOf(negativeOnly)
 		return
 	}
-	if aboutInput.get().MatchString(s.text) && !negative.get().MatchString(s.text) && !strings.Contains(s.lower, "following format") {
+	if aboutInput.Get().MatchString(s.text) && !negative.Get().MatchString(s.text) && !strings.Contains(s.lower, "following format") {
 		return
 	}
 	s.formatsOf(nil)
@@ -99,7 +101,7 @@ func (s *sentence) formatsOf(keep func(not bool) bool) {
 			add(at, f)
 		}
 	}
-	if at := plainText.get().FindStringIndex(plain); at != nil && s.demands(plain, at) {
+	if at := plainText.Get().FindStringIndex(plain); at != nil && s.demands(plain, at) {
 		s.draft(delta.ResponseFormat, "plain_text", "The output does not use Markdown.", "type", "not-regex", "value", markdownSign)
 	}
 	s.json(plain, add)
@@ -124,29 +126,29 @@ func (s *sentence) counted(what string) bool {
 // polarity reports whether a sentence forbids the format that stands at some offsets. If
 // the rules cannot tell, ok is false and the reason is added.
 func (s *sentence) polarity(plain string, at []int) (not, ok bool) {
-	st := stanceOn(plain, at[0], at[1])
-	clause := strings.TrimSpace(st.before + plain[at[0]:at[1]] + st.after)
+	st := stance.On(plain, at[0], at[1])
+	clause := strings.TrimSpace(st.Before + plain[at[0]:at[1]] + st.After)
 	switch {
-	case st.unread != "":
-		s.refuse(delta.ResponseFormat, "%s", needsModel(st.unread))
-	case st.not && !st.forbiddenPlainly(), nowhere.get().MatchString(st.after):
+	case st.Unread != "":
+		s.refuse(delta.ResponseFormat, "%s", needsModel(st.Unread))
+	case st.Not && !st.ForbiddenPlainly(), nowhere.Get().MatchString(st.After):
 		s.refuse(delta.ResponseFormat, "%s", needsModel(clause))
-	case !st.not && (giveExample.get().MatchString(st.before) || endExample.get().MatchString(st.after)):
+	case !st.Not && (giveExample.Get().MatchString(st.Before) || endExample.Get().MatchString(st.After)):
 		s.refuse(delta.ResponseFormat, "“%s” is an example, not a demand", short(plain[at[0]:at[1]]))
-	case !st.not && st.choice():
+	case !st.Not && st.Choice():
 		s.refuse(delta.ResponseFormat, "“%s” is one of several things to choose from: a model is needed (--model)", short(plain[at[0]:at[1]]))
-	case !st.not && describing.get().MatchString(st.before) && !modalWords.get().MatchString(st.before):
+	case !st.Not && describing.Get().MatchString(st.Before) && !modalWords.Get().MatchString(st.Before):
 		s.refuse(delta.ResponseFormat, "%s", needsModel(clause))
-	case !st.not && negatedAfter.get().MatchString(st.after), !st.not && beOmitted.get().MatchString(st.after):
-		nots, omits := negations(st.after)
-		if nots+len(omits) == 1 && subjectOnly.get().MatchString(st.before) {
+	case !st.Not && negatedAfter.Get().MatchString(st.After), !st.Not && beOmitted.Get().MatchString(st.After):
+		nots, omits := stance.Negations(st.After)
+		if nots+len(omits) == 1 && subjectOnly.Get().MatchString(st.Before) {
 			return true, true
 		}
 		s.refuse(delta.ResponseFormat, "%s", needsModel(clause))
-	case !st.not && permission(st.after) != "" && subjectOnly.get().MatchString(st.before):
+	case !st.Not && stance.Permission(st.After) != "" && subjectOnly.Get().MatchString(st.Before):
 		s.refuse(delta.ResponseFormat, "%s", needsModel(clause))
 	default:
-		return st.not, true
+		return st.Not, true
 	}
 	return false, false
 }
@@ -167,12 +169,12 @@ func negate(pairs []any) []any {
 
 // json makes a check of JSON, with its required keys if they are named.
 func (s *sentence) json(plain string, add func([]int, shape)) {
-	at := jsonWord.get().FindStringIndex(plain)
+	at := jsonWord.Get().FindStringIndex(plain)
 	if at == nil {
 		return
 	}
 	kind, text := "contains-json", "The output has JSON."
-	if jsonOnly.get().MatchString(plain) {
+	if jsonOnly.Get().MatchString(plain) {
 		kind, text = "is-json", "The output is JSON and nothing else."
 	}
 	pairs := []any{"type", kind}
@@ -189,12 +191,12 @@ func (s *sentence) json(plain string, add func([]int, shape)) {
 
 // keys returns the names of a JSON object's keys, if the sentence quotes them.
 func (s *sentence) keys() []string {
-	at := jsonKeys.get().FindStringIndex(s.text)
+	at := jsonKeys.Get().FindStringIndex(s.text)
 	if at == nil {
 		return nil
 	}
 	for _, g := range quotedGroups(s.text) {
-		if st := stanceOn(masked(s.text), g.start, g.end); g.start >= at[0] && !g.any && !st.not && st.unread == "" {
+		if st := stance.On(masked(s.text), g.start, g.end); g.start >= at[0] && !g.any && !st.Not && st.Unread == "" {
 			return g.phrases
 		}
 	}
@@ -203,8 +205,8 @@ func (s *sentence) keys() []string {
 
 // language makes a check of a language that is recognised by its letters.
 func (s *sentence) language(plain string) {
-	m := languageWord.get().FindStringSubmatchIndex(plain)
-	if m == nil || !askWords.get().MatchString(plain) || !s.demands(plain, m) {
+	m := languageWord.Get().FindStringSubmatchIndex(plain)
+	if m == nil || !askWords.Get().MatchString(plain) || !s.demands(plain, m) {
 		return
 	}
 	name := strings.ToLower(plain[m[2]:m[3]])

@@ -4,24 +4,26 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
+	"github.com/proviso-eval/proviso/internal/stance"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
 var (
-	quotedPattern = pattern("\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|„([^“”\n]{1,120})[“”]|«([^»\n]{1,120})»|`([^`\n]{1,120})`|(?:^|[\\s(\\[:,])'([^'\n]{1,120})'(?:$|[\\s.,;:!?)\\]])")
-	betweenQuotes = pattern(`(?i)^[\s,;/&()]*((?:and|or|nor|as well as|und|oder|et|ou|y|o|en|of)\b)?[\s,()]*(?:the\s+)?(?:(?:words?|phrases?|terms?)\s+)?$`)
+	quotedPattern = pattern.Of("\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|„([^“”\n]{1,120})[“”]|«([^»\n]{1,120})»|`([^`\n]{1,120})`|(?:^|[\\s(\\[:,])'([^'\n]{1,120})'(?:$|[\\s.,;:!?)\\]])")
+	betweenQuotes = pattern.Of(`(?i)^[\s,;/&()]*((?:and|or|nor|as well as|und|oder|et|ou|y|o|en|of)\b)?[\s,()]*(?:the\s+)?(?:(?:words?|phrases?|terms?)\s+)?$`)
 
-	negative     = pattern(`(?i)\b(do not|don['’]t|does not|never|neither|nor|avoid\w*|without|must not|mustn['’]t|should not|shouldn['’]t|cannot|can['’]t|may not|refrain|exclud\w+|omit\w*|instead of|rather than|forbidden|prohibited|banned|remove|no)\b`)
-	negatedAfter = pattern(`(?i)^[\s,]*(?:(?:must|should|may|can) ?not|is (?:forbidden|banned|prohibited|not allowed)|are (?:forbidden|banned|prohibited|not allowed)|shouldn['’]t|mustn['’]t)`)
-	neededAfter  = pattern(`(?i)^[\s,]*(?:must|should|has to|have to|needs? to) (?:be (?:included|mentioned|present|used|contained)|appear|occur)`)
+	negative     = pattern.Of(`(?i)\b(do not|don['’]t|does not|never|neither|nor|avoid\w*|without|must not|mustn['’]t|should not|shouldn['’]t|cannot|can['’]t|may not|refrain|exclud\w+|omit\w*|instead of|rather than|forbidden|prohibited|banned|remove|no)\b`)
+	negatedAfter = pattern.Of(`(?i)^[\s,]*(?:(?:must|should|may|can) ?not|is (?:forbidden|banned|prohibited|not allowed)|are (?:forbidden|banned|prohibited|not allowed)|shouldn['’]t|mustn['’]t)`)
+	neededAfter  = pattern.Of(`(?i)^[\s,]*(?:must|should|has to|have to|needs? to) (?:be (?:included|mentioned|present|used|contained)|appear|occur)`)
 
-	startVerbs   = pattern(`(?i)\b(begin|start|open|preface|prefix)(s|ning|ing|ed)?\b`)
-	endVerbs     = pattern(`(?i)\b(end|finish|close|conclude|sign[- ]?off)(s|ing|ed)?\b`)
-	orderWords   = pattern(`(?i)\bin (this|the following|exactly this|that) order\b`)
-	includeVerbs = pattern(`(?i)\b(includ\w+|mention\w*|contain\w*|say|state|us(?:e|ing)|writ(?:e|ing)|add|put|print|output|cite|sections?|headings?|headed|called|titled|named|labell?ed|words?|phrases?|terms?|tag)\b`)
-	inputWords   = pattern(`(?i)\b(between|delimited by|enclosed (?:in|by)|wrapped in|marked (?:by|with)|separated by|surrounded by|the (?:text|input|context|document|transcript|article)\s*)\s*$|\b(you are|act as|known as|i will|the user)\b`)
-	exampleWords = pattern(`(?i)\b(such as|like|e\.g\.|for example|for instance|similar to|you can|you may|may|can|could|might|consider)\b`)
+	startVerbs   = pattern.Of(`(?i)\b(begin|start|open|preface|prefix)(s|ning|ing|ed)?\b`)
+	endVerbs     = pattern.Of(`(?i)\b(end|finish|close|conclude|sign[- ]?off)(s|ing|ed)?\b`)
+	orderWords   = pattern.Of(`(?i)\bin (this|the following|exactly this|that) order\b`)
+	includeVerbs = pattern.Of(`(?i)\b(includ\w+|mention\w*|contain\w*|say|state|us(?:e|ing)|writ(?:e|ing)|add|put|print|output|cite|sections?|headings?|headed|called|titled|named|labell?ed|words?|phrases?|terms?|tag)\b`)
+	inputWords   = pattern.Of(`(?i)\b(between|delimited by|enclosed (?:in|by)|wrapped in|marked (?:by|with)|separated by|surrounded by|the (?:text|input|context|document|transcript|article)\s*)\s*$|\b(you are|act as|known as|i will|the user)\b`)
+	exampleWords = pattern.Of(`(?i)\b(such as|like|e\.g\.|for example|for instance|similar to|you can|you may|may|can|could|might|consider)\b`)
 )
 
 // quoted is a run of quoted phrases that belong together.
@@ -50,7 +52,7 @@ const guillemets = 2 * 4
 
 func quotedGroups(text string) []quoted {
 	var list []quoted
-	for _, m := range quotedPattern.get().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range quotedPattern.Get().FindAllStringSubmatchIndex(text, -1) {
 		phrase, start, end := "", 0, 0
 		for i := 2; i < len(m); i += 2 {
 			if m[i] >= 0 {
@@ -66,25 +68,16 @@ func quotedGroups(text string) []quoted {
 			start++
 		}
 		if n := len(list); n > 0 {
-			if j := betweenQuotes.get().FindStringSubmatch(trimMarks(text[list[n-1].end:max(list[n-1].end, start)])); j != nil {
+			if j := betweenQuotes.Get().FindStringSubmatch(trimMarks(text[list[n-1].end:max(list[n-1].end, start)])); j != nil {
 				g := &list[n-1]
 				g.phrases, g.end = append(g.phrases, phrase), end
-				g.any = g.any || isOr(j[1])
+				g.any = g.any || stance.IsOr(j[1])
 				continue
 			}
 		}
 		list = append(list, quoted{phrases: []string{phrase}, start: start, end: end})
 	}
 	return list
-}
-
-// isOr reports whether a word says that one of several is enough.
-func isOr(word string) bool {
-	switch strings.ToLower(strings.Trim(word, " ,;.\n\t")) {
-	case "or", "oder", "ou", "o", "of":
-		return true
-	}
-	return false
 }
 
 func trimMarks(s string) string { return strings.Trim(s, "\"“”„«»`'") }
@@ -102,30 +95,30 @@ func (s *sentence) phrase(g quoted, before, after string) {
 		}
 		values[i] = v
 	}
-	if inputWords.get().MatchString(before) {
+	if inputWords.Get().MatchString(before) {
 		s.refuse(delta.DataIntegration, "%s marks the input", shown)
 		return
 	}
-	st := stanceOn(masked(s.text), g.start, g.end)
-	if len(st.before) < len(before) {
-		before = st.before
+	st := stance.On(masked(s.text), g.start, g.end)
+	if len(st.Before) < len(before) {
+		before = st.Before
 	}
 	if reason := s.vague(&st, after, shown); reason != "" {
 		s.refuse(delta.Inclusion, "%s", reason)
 		return
 	}
 	switch {
-	case startVerbs.get().MatchString(before):
-		s.affix("starts", "begin", startVerbs.get().FindStringIndex(before)[0], before, values, shown, st.not)
-	case endVerbs.get().MatchString(before):
-		s.affix("ends", "end", endVerbs.get().FindStringIndex(before)[0], before, values, shown, st.not)
-	case st.not && jsonKeys.get().MatchString(before) && jsonWord.get().MatchString(s.text):
+	case startVerbs.Get().MatchString(before):
+		s.affix("starts", "begin", startVerbs.Get().FindStringIndex(before)[0], before, values, shown, st.Not)
+	case endVerbs.Get().MatchString(before):
+		s.affix("ends", "end", endVerbs.Get().FindStringIndex(before)[0], before, values, shown, st.Not)
+	case st.Not && jsonKeys.Get().MatchString(before) && jsonWord.Get().MatchString(s.text):
 		s.refuse(delta.Exclusion, "the rules have no check for a key that must not be there (%s)", shown)
-	case st.not:
+	case st.Not:
 		s.draft(delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", "type", "not-icontains-any", "value", values)
-	case orderWords.get().MatchString(s.text) && len(values) > 1:
+	case orderWords.Get().MatchString(s.text) && len(values) > 1:
 		s.draft(delta.WorkflowDescription, "order_of_"+Slug(g.phrases[0]), "The output has, in this order, "+shown+".", "type", "in-order", "value", values, "ignoreCase", true)
-	case includeVerbs.get().MatchString(before) || neededAfter.get().MatchString(after):
+	case includeVerbs.Get().MatchString(before) || neededAfter.Get().MatchString(after):
 		s.include(g, values, shown)
 	default:
 		s.refuse(delta.OtherCategory, "it quotes %s, and does not say what to do with it", shown)
@@ -134,57 +127,57 @@ func (s *sentence) phrase(g quoted, before, after string) {
 
 // subjectOnly is what stands before a phrase that is the subject of its clause.
 var (
-	subjectOnly = pattern(`(?i)^\W*(?:(?:always|the|a|any|in (?:the|your) [a-z]+|words?|phrases?|terms?|expressions?|sentences?|texts?|names?|and|or|but|also)\b\W*)*$`)
-	beOmitted   = pattern(`(?i)^[\s,]*(?:(?:must|should|has to|have to|needs? to|is to|are to) be (?:avoided|omitted|excluded|left out|removed)|(?:must|should|is|are) (?:never|forbidden|banned|prohibited))`)
-	onlyFor     = pattern(`(?i)^\W*(?:for|to (?:indicate|mark|denote|show|signal)|as (?:a |the )?(?:placeholder|default|value|separator|marker)|in (?:place|case)|where|wherever|between)\b`)
-	nowhere     = pattern(`(?i)^\W*(?:nowhere|never|(?:in|under|at|to|on|by) no)\b`)
-	outputDoes  = pattern(`(?i)^\W*(?:the|your|every|each|all|any)\s+(?:answers?|response|responses|reply|replies|outputs?|messages?|e-?mails?|letters?|story|report)\s+(?:always\s+)?[a-z]+s?\b`)
+	subjectOnly = pattern.Of(`(?i)^\W*(?:(?:always|the|a|any|in (?:the|your) [a-z]+|words?|phrases?|terms?|expressions?|sentences?|texts?|names?|and|or|but|also)\b\W*)*$`)
+	beOmitted   = pattern.Of(`(?i)^[\s,]*(?:(?:must|should|has to|have to|needs? to|is to|are to) be (?:avoided|omitted|excluded|left out|removed)|(?:must|should|is|are) (?:never|forbidden|banned|prohibited))`)
+	onlyFor     = pattern.Of(`(?i)^\W*(?:for|to (?:indicate|mark|denote|show|signal)|as (?:a |the )?(?:placeholder|default|value|separator|marker)|in (?:place|case)|where|wherever|between)\b`)
+	nowhere     = pattern.Of(`(?i)^\W*(?:nowhere|never|(?:in|under|at|to|on|by) no)\b`)
+	outputDoes  = pattern.Of(`(?i)^\W*(?:the|your|every|each|all|any)\s+(?:answers?|response|responses|reply|replies|outputs?|messages?|e-?mails?|letters?|story|report)\s+(?:always\s+)?[a-z]+s?\b`)
 )
 
 // vague says why the words around a phrase do not tell plainly whether the output has it;
 // "" if they do. A phrase that is the subject has its verb behind it, and the stance is set
 // by it.
-func (s *sentence) vague(st *stance, after, shown string) string {
-	if subjectOnly.get().MatchString(st.before) && st.unread == "" && hasVerb(st.after) {
-		nots, omits := negations(st.after)
-		forbidden := negatedAfter.get().MatchString(st.after) || beOmitted.get().MatchString(st.after)
+func (s *sentence) vague(st *stance.Stance, after, shown string) string {
+	if subjectOnly.Get().MatchString(st.Before) && st.Unread == "" && hasVerb(st.After) {
+		nots, omits := stance.Negations(st.After)
+		forbidden := negatedAfter.Get().MatchString(st.After) || beOmitted.Get().MatchString(st.After)
 		switch n := nots + len(omits); {
-		case n == 1 && forbidden && !oftenWords.get().MatchString(st.after):
-			st.not = true
+		case n == 1 && forbidden && !oftenWords.Get().MatchString(st.After):
+			st.Not = true
 			return ""
-		case n > 0, permission(st.after) != "", oftenWords.get().MatchString(st.after) && !onceAtLeast.get().MatchString(st.after), degreeWords.get().MatchString(onceAtLeast.get().ReplaceAllString(st.after, "")) && !neededAfter.get().MatchString(st.after):
-			return needsModel(st.after)
-		case neededAfter.get().MatchString(st.after):
+		case n > 0, stance.Permission(st.After) != "", oftenWords.Get().MatchString(st.After) && !onceAtLeast.Get().MatchString(st.After), stance.Degree(onceAtLeast.Get().ReplaceAllString(st.After, "")) && !neededAfter.Get().MatchString(st.After):
+			return needsModel(st.After)
+		case neededAfter.Get().MatchString(st.After):
 			return ""
 		}
 	}
-	clause := st.before + " " + st.after
-	wanted := demand.get().MatchString(st.before) || modalWords.get().MatchString(st.before) || outputDoes.get().MatchString(st.before)
-	example := giveExample.get().MatchString(st.before) || endExample.get().MatchString(after)
+	clause := st.Before + " " + st.After
+	wanted := demand.Get().MatchString(st.Before) || modalWords.Get().MatchString(st.Before) || outputDoes.Get().MatchString(st.Before)
+	example := giveExample.Get().MatchString(st.Before) || endExample.Get().MatchString(after)
 	switch {
-	case !st.not && st.unread == "" && st.choice():
+	case !st.Not && st.Unread == "" && st.Choice():
 		return shown + " is one of several things to choose from: a model is needed (--model)"
-	case !st.not && (example || st.allows && exampleWords.get().MatchString(st.before)):
+	case !st.Not && (example || st.Allows && exampleWords.Get().MatchString(st.Before)):
 		return shown + " is an example or a choice, not a demand"
-	case st.unread != "":
-		return needsModel(st.unread)
-	case oftenWords.get().MatchString(clause) && !onceAtLeast.get().MatchString(clause), nowhere.get().MatchString(st.after):
+	case st.Unread != "":
+		return needsModel(st.Unread)
+	case oftenWords.Get().MatchString(clause) && !onceAtLeast.Get().MatchString(clause), nowhere.Get().MatchString(st.After):
 		return needsModel(strings.TrimSpace(clause))
-	case st.not && !st.forbiddenPlainly():
+	case st.Not && !st.ForbiddenPlainly():
 		return needsModel(strings.TrimSpace(clause))
-	case st.not:
+	case st.Not:
 		return ""
-	case onlyFor.get().MatchString(st.after):
+	case onlyFor.Get().MatchString(st.After):
 		return "it asks for " + shown + " only sometimes: a model is needed (--model)"
-	case describing.get().MatchString(st.before) && !modalWords.get().MatchString(st.before), !wanted && includeVerbs.get().MatchString(st.before):
+	case describing.Get().MatchString(st.Before) && !modalWords.Get().MatchString(st.Before), !wanted && includeVerbs.Get().MatchString(st.Before):
 		return "it describes " + shown + ", and does not plainly demand it: a model is needed (--model)"
 	}
 	return ""
 }
 
-func hasVerb(after string) bool { return subjectVerb.get().MatchString(after) }
+func hasVerb(after string) bool { return subjectVerb.Get().MatchString(after) }
 
-var subjectVerb = pattern(`(?i)^\W*(?:must|should|has|have|needs?|may|can|could|might|is|are|shall|will|cannot|never|does|do|appears?|occurs?|ought)\b`)
+var subjectVerb = pattern.Of(`(?i)^\W*(?:must|should|has|have|needs?|may|can|could|might|is|are|shall|will|cannot|never|does|do|appears?|occurs?|ought)\b`)
 
 func (s *sentence) include(g quoted, values []any, shown string) {
 	kind, verb := "icontains-all", "says "
@@ -224,11 +217,11 @@ func (s *sentence) affix(name, verb string, at int, before string, values []any,
 // template turns the variables of a phrase into those of a suite; ok is false if the
 // prompt lacks one of them.
 func (s *sentence) template(phrase string) (string, bool) {
-	out := placeholder.get().ReplaceAllStringFunc(phrase, func(v string) string { return "{{ " + strings.Trim(v, "{} ") + " }}" })
+	out := placeholder.Get().ReplaceAllStringFunc(phrase, func(v string) string { return "{{ " + strings.Trim(v, "{} ") + " }}" })
 	return out, s.hasVariable(out)
 }
 
-var placeholder = pattern(`\{\{\s*\w+\s*\}\}|\{[A-Za-z_]\w*\}`)
+var placeholder = pattern.Of(`\{\{\s*\w+\s*\}\}|\{[A-Za-z_]\w*\}`)
 
 func quotedList(phrases []string) string {
 	parts := make([]string, len(phrases))
@@ -241,20 +234,20 @@ func quotedList(phrases []string) string {
 // unquoted makes checks that need no quotation marks: a variable that must occur,
 // characters with names, and the ends of outputs.
 func (s *sentence) unquoted() {
-	if at := includeVariable.get().FindStringSubmatchIndex(s.text); at != nil {
+	if at := includeVariable.Get().FindStringSubmatchIndex(s.text); at != nil {
 		m := s.text[at[2]:at[3]]
-		st := stanceOn(s.text, at[2], at[3])
-		if v, ok := s.template(m); ok && !st.not && st.unread == "" && !oftenWords.get().MatchString(st.before+st.after) {
+		st := stance.On(s.text, at[2], at[3])
+		if v, ok := s.template(m); ok && !st.Not && st.Unread == "" && !oftenWords.Get().MatchString(st.Before+st.After) {
 			s.draft(delta.DataIntegration, "includes_"+Slug(m), "The output says what "+m+" is.", "type", "icontains", "value", v)
 		}
 	}
-	if at := endsInQuestion.get().FindStringIndex(s.text); at != nil && len(s.drafts) == 0 {
-		switch st := stanceOn(s.text, at[0], at[1]); {
-		case st.unread != "":
-			s.refuse(delta.ResponseFormat, "%s", needsModel(st.unread))
-		case st.not && !st.forbiddenPlainly():
+	if at := endsInQuestion.Get().FindStringIndex(s.text); at != nil && len(s.drafts) == 0 {
+		switch st := stance.On(s.text, at[0], at[1]); {
+		case st.Unread != "":
+			s.refuse(delta.ResponseFormat, "%s", needsModel(st.Unread))
+		case st.Not && !st.ForbiddenPlainly():
 			s.refuse(delta.ResponseFormat, "%s", needsModel(strings.TrimSpace(s.text)))
-		case st.not:
+		case st.Not:
 			s.draft(delta.Exclusion, "not_ends_with_question", "The output does not end with a question.", "type", "not-regex", "value", `\?["'”’)*_\s]*$`)
 		default:
 			s.draft(delta.ResponseFormat, "ends_with_question", "The output ends with a question.", "type", "regex", "value", `\?["'”’)*_\s]*$`)
@@ -263,8 +256,8 @@ func (s *sentence) unquoted() {
 }
 
 var (
-	includeVariable = pattern(`(?i)\b(?:include|mention|state|repeat|name)\s+(?:the\s+(?:\w+\s+){0,2})?(\{\{\s*\w+\s*\}\}|\{[A-Za-z_]\w*\})\s*(?:[.,;!]|$|in (?:the|your))`)
-	endsInQuestion  = pattern(`(?i)\b(?:end|finish|close|conclude)\b(?:\s+\S+){0,4}?\s+(?:with|by asking|in)\s+(?:a|one|an)\s+(?:\w+[- ]){0,2}question\b`)
+	includeVariable = pattern.Of(`(?i)\b(?:include|mention|state|repeat|name)\s+(?:the\s+(?:\w+\s+){0,2})?(\{\{\s*\w+\s*\}\}|\{[A-Za-z_]\w*\})\s*(?:[.,;!]|$|in (?:the|your))`)
+	endsInQuestion  = pattern.Of(`(?i)\b(?:end|finish|close|conclude)\b(?:\s+\S+){0,4}?\s+(?:with|by asking|in)\s+(?:a|one|an)\s+(?:\w+[- ]){0,2}question\b`)
 )
 
 // QuotedPhrases returns the phrases that a sentence has between quotation marks.

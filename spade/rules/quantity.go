@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -92,27 +93,27 @@ var (
 )
 
 var (
-	rangePattern   = pattern(`(?i)\b(between\s+)?` + numberPart + `\s*(-|–|—|\bto\b|\band\b|\bor\b)\s*` + numberPart + `[ -]+` + qualityPart + unitPart)
-	boundPattern   = pattern(`(?i)(?:^|\b|\s)` + boundPart + `\s*` + numberPart + `[ -]+` + qualityPart + unitPart)
-	afterPattern   = pattern(`(?i)(?:^|\s)` + numberPart + `[ -]+` + qualityPart + unitPart + `\s*,?\s*\(?(or (?:less|fewer|shorter|under)|or (?:more|longer)|max(?:imum)?\b|at (?:the )?most|at least|min(?:imum)?\b|tops)`)
-	orMorePattern  = pattern(`(?i)(?:^|\s)` + numberPart + `(?:\s+or\s+(less|fewer|more)|(\+))\s+` + qualityPart + unitPart)
-	hyphenPattern  = pattern(`(?i)(?:^|\s)(` + digitsPart + `|` + wordsPart + `)-(word|sentence|paragraph|line|bullet|item|point|character)\b`)
-	barePattern    = pattern(`(?i)\b(?:write|provide|give|list|generate|create|return|use|produce|answer|respond|reply|summari[sz]e\w*|describe|explain|in|with|into|contain|include|have|has|add|make|offer|suggest|ask|output|be|consist\w* of|just|only)\s+(?:\S+\s+){0,5}?` + numberPart + `[ -]+` + qualityPart + unitPart)
-	unknownPattern = pattern(`(?i)\b(at least|at most|no more than|up to|exactly|a maximum of|a minimum of|fewer than|more than)\s+(` + digitsPart + `|` + wordsPart + `)\s+((?:[a-z-]+\s+)?[a-z-]+s)\b`)
+	rangePattern   = pattern.Of(`(?i)\b(between\s+)?` + numberPart + `\s*(-|–|—|\bto\b|\band\b|\bor\b)\s*` + numberPart + `[ -]+` + qualityPart + unitPart)
+	boundPattern   = pattern.Of(`(?i)(?:^|\b|\s)` + boundPart + `\s*` + numberPart + `[ -]+` + qualityPart + unitPart)
+	afterPattern   = pattern.Of(`(?i)(?:^|\s)` + numberPart + `[ -]+` + qualityPart + unitPart + `\s*,?\s*\(?(or (?:less|fewer|shorter|under)|or (?:more|longer)|max(?:imum)?\b|at (?:the )?most|at least|min(?:imum)?\b|tops)`)
+	orMorePattern  = pattern.Of(`(?i)(?:^|\s)` + numberPart + `(?:\s+or\s+(less|fewer|more)|(\+))\s+` + qualityPart + unitPart)
+	hyphenPattern  = pattern.Of(`(?i)(?:^|\s)(` + digitsPart + `|` + wordsPart + `)-(word|sentence|paragraph|line|bullet|item|point|character)\b`)
+	barePattern    = pattern.Of(`(?i)\b(?:write|provide|give|list|generate|create|return|use|produce|answer|respond|reply|summari[sz]e\w*|describe|explain|in|with|into|contain|include|have|has|add|make|offer|suggest|ask|output|be|consist\w* of|just|only)\s+(?:\S+\s+){0,5}?` + numberPart + `[ -]+` + qualityPart + unitPart)
+	unknownPattern = pattern.Of(`(?i)\b(at least|at most|no more than|up to|exactly|a maximum of|a minimum of|fewer than|more than)\s+(` + digitsPart + `|` + wordsPart + `)\s+((?:[a-z-]+\s+)?[a-z-]+s)\b`)
 )
 
 // quantities finds the required counts. Text that matches one pattern is hidden from
 // the next ones, and from the rules of formats.
 func (s *sentence) quantities() {
 	for _, p := range []struct {
-		re   *lazyPattern
+		re   *pattern.Lazy
 		read func(m []string) (bound, string, bool)
 		bare bool // the number has no words that say how it bounds
 	}{
 		{rangePattern, readRange, false}, {orMorePattern, readOrMore, false}, {afterPattern, readAfter, false}, {boundPattern, readBound, false}, {hyphenPattern, readHyphen, true}, {barePattern, readBare, true},
 	} {
 		for {
-			at := p.re.get().FindStringSubmatchIndex(s.plain)
+			at := p.re.Get().FindStringSubmatchIndex(s.plain)
 			if at == nil {
 				break
 			}
@@ -137,7 +138,7 @@ func (s *sentence) quantities() {
 		}
 	}
 	s.alternatives()
-	if m := unknownPattern.get().FindStringSubmatchIndex(s.plain); m != nil {
+	if m := unknownPattern.Get().FindStringSubmatchIndex(s.plain); m != nil {
 		s.refuse(delta.Quantity, "the rules cannot count %s", s.plain[m[6]:m[7]])
 		s.plain = s.plain[:m[0]] + strings.Repeat("\x00", m[1]-m[0]) + s.plain[m[1]:]
 	}
@@ -178,28 +179,28 @@ func readAfter(m []string) (bound, string, bool) {
 
 // Words of bounds, grouped by their effect on the number.
 var (
-	mostWords  = pattern(`(?i)^(no more|not (be )?more|\w+n['’]t be (more|longer)|(not|never) be longer|no longer|not longer|(not|never|\w+n['’]t) (to )?exceed|no greater|at (the )?most|(a )?max|up to|within|limit)`)
-	leastWords = pattern(`(?i)^(no fewer|no less|not (be )?(fewer|less|shorter)|\w+n['’]t be (fewer|less|shorter)|at least|(a )?min)`)
-	belowWords = pattern(`(?i)^(fewer|less|under|below|shorter)`)
-	aboveWords = pattern(`(?i)^(more|longer|over|above|exceed)`)
-	exactWords = pattern(`(?i)^(exactly|precisely)`)
+	mostWords  = pattern.Of(`(?i)^(no more|not (be )?more|\w+n['’]t be (more|longer)|(not|never) be longer|no longer|not longer|(not|never|\w+n['’]t) (to )?exceed|no greater|at (the )?most|(a )?max|up to|within|limit)`)
+	leastWords = pattern.Of(`(?i)^(no fewer|no less|not (be )?(fewer|less|shorter)|\w+n['’]t be (fewer|less|shorter)|at least|(a )?min)`)
+	belowWords = pattern.Of(`(?i)^(fewer|less|under|below|shorter)`)
+	aboveWords = pattern.Of(`(?i)^(more|longer|over|above|exceed)`)
+	exactWords = pattern.Of(`(?i)^(exactly|precisely)`)
 )
 
 func readBound(m []string) (bound, string, bool) {
 	step := 0
 	switch {
-	case belowWords.get().MatchString(m[1]):
+	case belowWords.Get().MatchString(m[1]):
 		step = -1
-	case aboveWords.get().MatchString(m[1]):
+	case aboveWords.Get().MatchString(m[1]):
 		step = 1
 	}
 	n, ok := number(m[2], step)
 	switch w := m[1]; {
-	case mostWords.get().MatchString(w), belowWords.get().MatchString(w):
+	case mostWords.Get().MatchString(w), belowWords.Get().MatchString(w):
 		return bound{high: n}, m[3], ok
-	case leastWords.get().MatchString(w), aboveWords.get().MatchString(w):
+	case leastWords.Get().MatchString(w), aboveWords.Get().MatchString(w):
 		return bound{low: n}, m[3], ok
-	case exactWords.get().MatchString(w):
+	case exactWords.Get().MatchString(w):
 		return bound{low: n, high: n}, m[3], ok
 	}
 	b, fits := about(n)
@@ -300,7 +301,7 @@ func unitOf(word string) *unitKind {
 
 // hasVariable reports whether every variable of a bound is one of the prompt.
 func (s *sentence) hasVariable(text string) bool {
-	for _, m := range anyVariable.get().FindAllStringSubmatch(text, -1) {
+	for _, m := range anyVariable.Get().FindAllStringSubmatch(text, -1) {
 		if !regexp.MustCompile(`\{\s*` + m[1] + `\s*[}|]`).MatchString(s.prompt) {
 			return false
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/language"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -116,7 +117,7 @@ func (s *sentence) refuse(category, format string, args ...any) {
 }
 
 // conditional finds a requirement that holds only sometimes.
-var conditional = pattern(`(?i)\b(if|when|whenever|unless|in case|in cases where|should the user|in the event|depending on|where (?:applicable|appropriate|necessary|possible|relevant)|as needed|optionally|optional)\b`)
+var conditional = pattern.Of(`(?i)\b(if|when|whenever|unless|in case|in cases where|should the user|in the event|depending on|where (?:applicable|appropriate|necessary|possible|relevant)|as needed|optionally|optional)\b`)
 
 // delta proposes for one unit.
 func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
@@ -130,7 +131,7 @@ func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
 		p.refuse(d, delta.ExampleDemonstration, "an example shows something; whether an output follows it, a judge has to decide")
 		return
 	}
-	text := strings.TrimSpace(commentPattern.get().ReplaceAllString(d.Text[delta.MarkerLength(d.Text):], ""))
+	text := strings.TrimSpace(commentPattern.Get().ReplaceAllString(d.Text[delta.MarkerLength(d.Text):], ""))
 	if len(text) > delta.MaxSentence {
 		p.refuse(d, delta.OtherCategory, fmt.Sprintf("it has %d bytes; the rules read sentences of at most %d", len(text), delta.MaxSentence))
 		return
@@ -156,8 +157,8 @@ func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
 }
 
 var (
-	commentPattern = pattern(`(?s)\{#.*?#\}`)
-	inlineIf       = pattern(`\{%-?\s*(?:if|elif|else)\b[^%]*%\}|\{\{#(?:if|unless)\b[^}]*\}\}`)
+	commentPattern = pattern.Of(`(?s)\{#.*?#\}`)
+	inlineIf       = pattern.Of(`\{%-?\s*(?:if|elif|else)\b[^%]*%\}|\{\{#(?:if|unless)\b[^}]*\}\}`)
 )
 
 // sometimes says why a sentence holds only sometimes in a way that no check can tell; ""
@@ -166,12 +167,12 @@ func (s *sentence) sometimes(d proviso.Delta) string {
 	if d.Condition != "" && d.When == "" {
 		return fmt.Sprintf("it applies only if %q holds, which is not translated into a when", format.Excerpt(d.Condition))
 	}
-	if m := inlineIf.get().FindString(s.text); m != "" {
+	if m := inlineIf.Get().FindString(s.text); m != "" {
 		return fmt.Sprintf("a part of it applies only sometimes (%s)", format.Excerpt(m))
 	}
-	only := conditional.get().FindString(s.text)
+	only := conditional.Get().FindString(s.text)
 	if s.tongue != nil {
-		only = s.tongue.sometimes.get().FindString(s.text)
+		only = s.tongue.sometimes.Get().FindString(s.text)
 	}
 	if only = strings.TrimSpace(only); only != "" && asks(s) {
 		return fmt.Sprintf("it applies only sometimes (%q)", only)
@@ -274,12 +275,12 @@ func try(ctx context.Context, c *check.Compiler, a *proviso.Assertion) string {
 	return ""
 }
 
-var anyVariable = pattern(`\{\{\s*([A-Za-z_]\w*)`)
+var anyVariable = pattern.Of(`\{\{\s*([A-Za-z_]\w*)`)
 
 // Variables returns the names of the template variables in a text.
 func Variables(text string) []string {
 	var names []string
-	for _, m := range anyVariable.get().FindAllStringSubmatch(text, -1) {
+	for _, m := range anyVariable.Get().FindAllStringSubmatch(text, -1) {
 		names = append(names, m[1])
 	}
 	return names

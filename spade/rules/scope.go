@@ -4,25 +4,26 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
 var (
 	// eachPattern finds a requirement on each part.
-	eachPattern = pattern(`(?i)\b(?:each|every|per)\s+(?:of the\s+)?(bullet(?:[- ]point)?|list item|item|point|line|sentence|paragraph)s?\b|\b(bullet(?:[- ]point)?s|items|lines|sentences|paragraphs)\s+(?:should|must|may|can|are|have)\b`)
+	eachPattern = pattern.Of(`(?i)\b(?:each|every|per)\s+(?:of the\s+)?(bullet(?:[- ]point)?|list item|item|point|line|sentence|paragraph)s?\b|\b(bullet(?:[- ]point)?s|items|lines|sentences|paragraphs)\s+(?:should|must|may|can|are|have)\b`)
 	// partPattern finds a sentence about a part of the output.
-	partPattern = pattern(`(?i)\b(?:the|each|every|your|a|an|its|first|last|second|final|opening|closing)?\s*(subject(?: line)?|title|headline|heading|introduction|intro|conclusion|header|footer|caption|name|summary|description|body|section|chapter|step|answer to each|question|option|example|definition|abstract|overview|greeting|closing|sign-off|tl;dr|line|paragraph|sentence|bullet(?: point)?|slide|row|column|field|key|value)s?\b[^.;:]{0,40}$`)
-	wholeNouns  = pattern(`(?i)\b(answer|response|reply|output|result|message|text|e-?mail|letter|story|poem|article|post|tweet|report|essay|translation|explanation|completion|review)\b`)
+	partPattern = pattern.Of(`(?i)\b(?:the|each|every|your|a|an|its|first|last|second|final|opening|closing)?\s*(subject(?: line)?|title|headline|heading|introduction|intro|conclusion|header|footer|caption|name|summary|description|body|section|chapter|step|answer to each|question|option|example|definition|abstract|overview|greeting|closing|sign-off|tl;dr|line|paragraph|sentence|bullet(?: point)?|slide|row|column|field|key|value)s?\b[^.;:]{0,40}$`)
+	wholeNouns  = pattern.Of(`(?i)\b(answer|response|reply|output|result|message|text|e-?mail|letter|story|poem|article|post|tweet|report|essay|translation|explanation|completion|review)\b`)
 )
 
 // scopeOf returns the part of the output that a quantity applies to: nil for the whole;
 // part is the name of one that cannot be found. Before is the text in front of the
 // quantity; words are the quantity.
 func (s *sentence) scopeOf(before, words string) (scope *value.Object, part string) {
-	if m := eachPattern.get().FindStringSubmatch(strings.Replace(s.text, words, "\x00", 1)); m != nil {
+	if m := eachPattern.Get().FindStringSubmatch(strings.Replace(s.text, words, "\x00", 1)); m != nil {
 		return value.ObjectOf("each", eachOf(m[1]+m[2])), ""
 	}
-	m := partPattern.get().FindStringSubmatch(strings.ReplaceAll(before, "\x00", " "))
+	m := partPattern.Get().FindStringSubmatch(strings.ReplaceAll(before, "\x00", " "))
 	if m == nil {
 		return nil, ""
 	}
@@ -38,7 +39,7 @@ func (s *sentence) scopeOf(before, words string) (scope *value.Object, part stri
 		}
 		return nil, ""
 	}
-	if isSubject || !wholeNouns.get().MatchString(before) {
+	if isSubject || !wholeNouns.Get().MatchString(before) {
 		return nil, noun
 	}
 	return nil, ""

@@ -65,33 +65,38 @@ func TestAccountsOfImpliedAndCrowded(t *testing.T) {
 	}
 }
 
-func TestFrontier(t *testing.T) {
+// TestThresholds: a trade-off under thresholds is what select finds under them.
+func TestThresholds(t *testing.T) {
 	t.Parallel()
 	m := read(t, rivals)
 	o := selection.Options{Method: "cov", Work: 1_000_000}
-	points, err := selection.Frontier(context.Background(), m, nil, o, []float64{0.3, 0.6, 1}, []float64{0, 1})
+	trades := func(o selection.Options, x selection.Axes) ([]selection.Trade, error) {
+		list, _, _, err := selection.Trades(context.Background(), m, nil, o, x, selection.Prices{})
+		return list, err
+	}
+	list, err := trades(o, selection.Axes{Alphas: []float64{0.3, 0.6, 1}, Taus: []float64{0, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, p := range points {
-		got = append(got, fmt.Sprintf("%v/%v %s %d", p.Alpha, p.Tau, p.Answer.Status, p.Answer.Objective))
+	for _, p := range list {
+		got = append(got, fmt.Sprintf("%v/%v %s %d", p.At, p.Tau, p.Status, len(p.Selected)))
 	}
-	want := "0.3/0 optimal 1, 0.3/1 optimal 1, 0.6/0 optimal 1, 0.6/1 optimal 1, 1/0 infeasible 0, 1/1 infeasible 0"
+	want := "0.3/0 optimal 1, 0.6/0 optimal 1, 1/0 infeasible 0, 0.3/1 optimal 1, 0.6/1 optimal 1, 1/1 infeasible 0"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}
 	for name, try := range map[string]func() error{
-		"has no thresholds to vary": func() error {
-			_, err := selection.Frontier(context.Background(), m, nil, selection.Options{Method: "base"}, []float64{1}, []float64{1})
+		"has no trade-offs to show": func() error {
+			_, err := trades(selection.Options{Method: "base"}, selection.Axes{Alphas: []float64{1}, Taus: []float64{1}})
 			return err
 		},
 		"alpha is 2": func() error {
-			_, err := selection.Frontier(context.Background(), m, nil, o, []float64{2}, []float64{1})
+			_, err := trades(o, selection.Axes{Alphas: []float64{2}, Taus: []float64{1}})
 			return err
 		},
 		"of 500 points": func() error {
-			_, err := selection.Frontier(context.Background(), m, nil, o, make([]float64, 500), []float64{1})
+			_, err := trades(o, selection.Axes{Alphas: make([]float64, 500), Taus: []float64{1}})
 			return err
 		},
 	} {

@@ -47,6 +47,9 @@ type Axes struct {
 	UntilAllCaught bool // ends the sizes where more candidates catch nothing more
 }
 
+// maxFrontier bounds the points of a frontier.
+const maxFrontier = 400
+
 // Trades selects for every point of the axes. Options are those of [Select], and their
 // budget holds everywhere; the points share the work limit. The second result counts the
 // good outputs, the third the bad ones.
@@ -59,7 +62,7 @@ func Trades(ctx context.Context, m *matrix.Matrix, implications []candidate.Impl
 	if n == 0 || n > maxFrontier {
 		return nil, 0, 0, proviso.Errorf(proviso.Limit, "a frontier of %d points; 1 to %d are possible", n, maxFrontier)
 	}
-	t := trader{implications: implications, matrix: m, prices: p, options: o, x: x}
+	t := trader{implications: implications, matrix: m, prices: p, options: o, x: x, selected: map[[2]int]*Selection{}}
 	if t.options.Work <= 0 {
 		t.options.Work = solve.DefaultWork
 	}
@@ -81,6 +84,7 @@ type trader struct {
 	x            Axes
 	prices       Prices
 	list         []Trade
+	selected     map[[2]int]*Selection // by the thresholds as counts
 }
 
 // at finds the trades of one tau.
@@ -117,9 +121,19 @@ func (t *trader) at(ctx context.Context, tau float64) error {
 	for _, alpha := range t.x.Alphas {
 		o := t.options
 		o.Alpha, o.Tau = alpha, tau
-		s, err := Select(ctx, t.matrix, t.implications, o)
-		if err != nil {
+		if err := o.Valid(); err != nil {
 			return err
+		}
+		good, bad := t.matrix.Count()
+		need, allow := o.counts(good, bad)
+		key := [2]int{need, allow}
+		s := t.selected[key]
+		if s == nil {
+			var err error
+			if s, err = Select(ctx, t.matrix, t.implications, o); err != nil {
+				return err
+			}
+			t.selected[key] = s
 		}
 		t.list = append(t.list, t.taken(Trade{Axis: ByAlpha, At: alpha, Tau: tau}, s))
 	}

@@ -38,9 +38,6 @@ func SelectionMarkdown(s Selection) []byte {
 		}
 		markdownExcluded(line, s, accounts)
 	}
-	if s.Points != nil {
-		frontierMarkdown(&b, s)
-	}
 	line("\nRanges in brackets are 95 %% intervals (Wilson).")
 	return b.Bytes()
 }

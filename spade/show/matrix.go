@@ -27,34 +27,46 @@ func Grid(g *matrix.Grid, rates []matrix.Rate, o report.TerminalOptions) []byte 
 		}
 		t.line("%s %7d %7d %s %s", pad(g.Names[j], name), r.Passed, r.Failed, threw, undecided)
 	}
-	first := true
-	for j, r := range rates {
-		for _, line := range Troubles(g, j, r) {
-			if first {
-				t.line("")
-				first = false
-			}
-			t.line("%s", line)
+	for i, line := range Troubles(g, rates) {
+		if i == 0 {
+			t.line("")
 		}
+		t.line("%s", line)
 	}
 	return t.Bytes()
 }
 
-// Troubles describes how often a candidate was undecided or threw, and why.
-func Troubles(g *matrix.Grid, j int, r matrix.Rate) []string {
-	c, name := g.Columns[j], report.Line(g.Names[j], 80)
-	var list []string
-	switch {
-	case c.NotRunnable != "":
-		list = append(list, fmt.Sprintf("%s cannot be run here: %s", name, report.Line(c.NotRunnable, 300)))
-	case r.Undecided > 0:
-		list = append(list, fmt.Sprintf("%s: %d of %d undecided: %s", name, r.Undecided, len(g.Entries), report.Line(strings.Join(c.Why, "; "), 300)))
+// Troubles describes which candidates were undecided or threw, how often and why, in a
+// line each; candidates with the same reason share one.
+func Troubles(g *matrix.Grid, rates []matrix.Rate) []string {
+	var lines []string
+	by := map[string][]string{} // names, by what happened
+	add := func(name, what string) {
+		if by[what] == nil {
+			lines = append(lines, what)
+		}
+		by[what] = append(by[what], name)
 	}
-	if r.Threw > 0 {
-		list = append(list, fmt.Sprintf("%s: threw on %d of %d, which fails them: %s", name, r.Threw, len(g.Entries), report.Line(strings.Join(c.Thrown, "; "), 300)))
+	for j, r := range rates {
+		c, name := g.Columns[j], g.Names[j]
+		switch {
+		case c.NotRunnable != "":
+			add(name, " cannot be run here: "+report.Line(c.NotRunnable, 300))
+		case r.Undecided > 0:
+			add(name, fmt.Sprintf(": %d of %d undecided: %s", r.Undecided, len(g.Entries), report.Line(strings.Join(c.Why, "; "), 300)))
+		}
+		if r.Threw > 0 {
+			add(name, fmt.Sprintf(": threw on %d of %d, which fails them: %s", r.Threw, len(g.Entries), report.Line(strings.Join(c.Thrown, "; "), 300)))
+		}
 	}
-	return list
+	for i, what := range lines {
+		lines[i] = Names(by[what], namedInTroubles) + what
+	}
+	return lines
 }
+
+// namedInTroubles is how many candidates with the same trouble are named.
+const namedInTroubles = 5
 
 // GridLine summarises a matrix in a line.
 func GridLine(g *matrix.Grid) string {

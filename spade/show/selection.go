@@ -2,7 +2,6 @@ package show
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,7 +42,7 @@ func Verdict(s Selection) []string {
 	case "base":
 		list = append(list, "Every candidate whose own false failures are within tau.")
 	case "none":
-		list = append(list, "Examples were not asked: one candidate of each group that no other implies.")
+		list = append(list, "Labels were not used to select: one candidate of each group that no other implies.")
 	case "cov":
 		list = append(list, "Proven: nothing cheaper is within both thresholds.")
 	default:
@@ -280,10 +279,6 @@ func SelectionText(s Selection, o report.TerminalOptions) []byte {
 		}
 		t.accounts(s, s.Accounts())
 	}
-	if s.Points != nil {
-		t.line("")
-		t.frontier(s)
-	}
 	t.line("")
 	t.line("%s", t.paint("2", "Ranges in brackets are 95 % intervals (Wilson)."))
 	return t.Bytes()
@@ -380,36 +375,10 @@ type Selection struct {
 	*selection.Selection
 	Implications []candidate.Implication
 	Took         time.Duration
-	Points       []selection.Point
 }
 
-// JSON is the selection, with the frontier if there is one.
+// JSON is the selection as JSON.
 func (s Selection) JSON() ([]byte, error) {
 	data, err := s.Selection.JSON(s.Took)
-	if err != nil || s.Points == nil {
-		return append(data, '\n'), err
-	}
-	type point struct {
-		Alpha      float64 `json:"alpha"`
-		Tau        float64 `json:"tau"`
-		Status     string  `json:"status"`
-		Selected   int     `json:"selected"`
-		Objective  int     `json:"objective"`
-		LowerBound int     `json:"lower_bound"`
-		Covered    int     `json:"covered"`
-		False      int     `json:"false_failures"`
-	}
-	list := make([]point, len(s.Points))
-	for i, p := range s.Points {
-		list[i] = point{Alpha: p.Alpha, Tau: p.Tau, Status: p.Status.String()}
-		if a := p.Answer; p.Found() {
-			list[i] = point{p.Alpha, p.Tau, p.Status.String(), len(a.Selected), a.Objective, a.LowerBound, a.Covered, a.False}
-		}
-	}
-	more, err := json.MarshalIndent(list, "  ", "  ")
-	if err != nil {
-		return nil, err
-	}
-	data = append(data[:len(data)-len("\n}")], ",\n  \"frontier\": "...)
-	return append(append(data, more...), "\n}\n"...), nil
+	return append(data, '\n'), err
 }

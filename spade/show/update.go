@@ -51,7 +51,7 @@ func (u Update) said() string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{good, "labelled good"}, {bad, "labelled bad"}, {up, "with a thumb up"}, {down, "with a thumb down"}, {failed, "failed in the run"}, {nothing, "of which nobody says anything"}} {
+	}{{good, "labelled good"}, {bad, "labelled bad"}, {up, "with a thumb up"}, {down, "with a thumb down"}, {failed, "failed in the run"}, {nothing, "without a label or thumb"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}

@@ -55,11 +55,15 @@ func (r *trialReader) json(in io.Reader) {
 	}
 	entries := make([]exported.Entry, len(list))
 	for i, e := range list {
-		entries[i] = exported.Entry{Value: e, At: func() proviso.Place {
-			if !isList {
-				return doc.Place("")
+		in := ""
+		if isList {
+			in = document.Join(at, i)
+		}
+		entries[i] = exported.Entry{Value: e, At: func() proviso.Place { return doc.Place(in) }, In: func(pointer string, key bool) proviso.Place {
+			if key {
+				return doc.KeyPlace(in + pointer)
 			}
-			return doc.Place(document.Join(at, i))
+			return doc.Place(in + pointer)
 		}}
 	}
 	if exported.Of(list[0]) != nil {

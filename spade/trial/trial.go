@@ -206,7 +206,8 @@ func (r *trialReader) jsonLines(in io.Reader) {
 		}
 		if len(foreign) > 0 || first && exported.Of(line.Value) != nil {
 			place := proviso.Place{File: r.File, Line: line.Number}
-			foreign = append(foreign, exported.Entry{Value: line.Value, At: func() proviso.Place { return place }})
+			foreign = append(foreign, exported.Entry{Value: line.Value, At: func() proviso.Place { return place },
+				In: func(pointer string, key bool) proviso.Place { return format.PlaceIn(r.File, line, pointer, key) }})
 			continue
 		}
 		first = false

@@ -23,6 +23,19 @@ func TestSlips(t *testing.T) {
 		{"t.csv", "output,lable\nx,good\n", `t.csv:1: no column is called "lable", and it holds labels`, "label"},
 		{"t.csv", "output,lable\nx,red\n", "", ""},
 		{"t.csv", "output,label\nx,godo\n", `t.csv:2: column label: the label is "godo"`, "good"},
+		// Of other tools.
+		{"l.jsonl", langfuse(`{"name":"label","value":1}`) + langfuse(`{"name":"label","stringValue":"goood"}`), `l.jsonl:2:127: the label is "goood"`, "good"},
+		{"l.json", "[" + langfuse(`{"name":"lable","value":1}`) + "]", `l.json:1:106: the score "lable" holds a label`, "label"},
+		{"l.jsonl", langfuse(`{"name":"user_topic","stringValue":"food"}`), "", ""},
+		{"l.jsonl", langfuse(`{"name":"user_said","stringValue":"goof"}`) + langfuse(`{"name":"user_said","stringValue":"bad"}`), `l.jsonl:1:131: the label is "goof"`, "good"},
+		{"l.jsonl", langfuse(`{"name":"lable","source":"EVAL","value":1}`), "", ""},
+		{"s.jsonl", langsmith(`"user_label":{"n":1,"values":{"goood":1}}`), `s.jsonl:1:122: the label is "goood"`, "good"},
+		{"s.jsonl", langsmith(`"lable":{"n":1,"avg":1}`), `s.jsonl:1:92: the key "lable" holds a label`, "label"},
+		{"s.jsonl", langsmith(`"table":{"n":1,"avg":1}`), "", ""},
+		{"p.json", "[" + promptlayer(`"label": "goood"`) + "]", `p.json:1:149: the label is "goood"`, "good"},
+		{"p.jsonl", promptlayer(`"lable": "bad"`), `p.jsonl:1:139: the key "lable" holds a label`, "label"},
+		{"p.jsonl", promptlayer(`"label": "billing"`), "", ""},
+		{"o.jsonl", `{"response":{"body":{"choices":[{"message":{"content":"x"}}],"metadata":{"label":"godo"}}}}` + "\n", `o.jsonl:1:82: the label is "godo"`, "good"},
 	} {
 		_, mistakes := trial.Read(x.file, []byte(x.text))
 		got, nearest := "", ""
@@ -33,6 +46,20 @@ func TestSlips(t *testing.T) {
 			t.Errorf("%q: %s (nearest %q), want %s (%q)", x.text, got, nearest, x.want, x.nearest)
 		}
 	}
+}
+
+// langfuse is a trace with a score, langsmith a run with feedback, and promptlayer a request
+// with metadata, each in a line.
+func langfuse(score string) string {
+	return `{"id":"t","timestamp":"2026-01-02T03:04:05Z","projectId":"p","input":"q","output":"x","scores":[` + score + "]}\n"
+}
+
+func langsmith(feedback string) string {
+	return `{"id":"r","run_type":"chain","inputs":{"q":"x"},"outputs":{"output":"x"},"feedback_stats":{` + feedback + "}}\n"
+}
+
+func promptlayer(metadata string) string {
+	return `{"input":{"type":"completion","content":[{"text":"q"}]},"output":{"type":"completion","content":[{"type":"text","text":"x"}]},"metadata":{` + metadata + "}}\n"
 }
 
 func TestContradictions(t *testing.T) {

@@ -22,15 +22,18 @@ import (
 // Options configure a database; the zero value is right for a server.
 type Options struct {
 	sqldb.Options
-	// Connections bounds how many connections this process has; 0 means 12. Writers of them
-	// write; the zero value of Writers means 4.
+	// Connections bounds how many connections this process has; 0 means [DefaultConnections].
+	// Writers of them write; the zero value of Writers means 4.
 	Connections int
 }
 
+// DefaultConnections is how many connections a process has if nobody says otherwise: 4
+// writers, and 8 that read.
+const DefaultConnections = 12
+
 const (
-	defaultConnections = 12
-	defaultWriters     = 4
-	connectWait        = 10 * time.Second
+	defaultWriters = 4
+	connectWait    = 10 * time.Second
 )
 
 // IsURL reports whether text is the URL of a PostgreSQL database.
@@ -52,7 +55,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) { return open
 // open is Open with other steps of the schema, for tests; nil are those of this version.
 func open(ctx context.Context, url string, o Options, of []step) (*DB, error) {
 	if o.Connections <= 0 {
-		o.Connections = defaultConnections
+		o.Connections = DefaultConnections
 	}
 	if o.Writers <= 0 {
 		o.Writers = defaultWriters

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func (d *DB) claim(ctx context.Context) (j *job, ok bool, err error) {
 func (d *DB) claimRun(ctx context.Context) (run runRow, ok bool, err error) {
 	for {
 		// Most of the time there is nothing to do, and so nothing is written.
-		id, found, err := d.notMine(ctx, "SELECT id FROM run WHERE status = 'queued' AND due <= ? ORDER BY seq LIMIT 100", micros(d.now()))
+		id, found, err := d.notMine(ctx, "SELECT id, seq, needs FROM run WHERE status = 'queued' AND due <= ?", micros(d.now()))
 		if err != nil || !found {
 			return run, false, err
 		}
@@ -62,19 +63,50 @@ func (d *DB) claimRun(ctx context.Context) (run runRow, ok bool, err error) {
 	}
 }
 
-// notMine returns the first of the runs that a query lists which this process does not
-// execute: of one that it has lost, it may still end the work.
+// notMine returns the first of the runs that a query lists which this process can execute and
+// does not: of one that it has lost, it may still end the work.
 func (d *DB) notMine(ctx context.Context, query string, args ...any) (id string, found bool, err error) {
-	rows, err := d.query(ctx, query, args...)
-	ids, err := collect(d, rows, err, func(row scanner) (id string, err error) { return id, row.Scan(&id) })
-	d.runner.mu.Lock()
-	defer d.runner.mu.Unlock()
-	for _, id := range ids {
-		if d.runner.jobs[id] == nil {
-			return id, true, nil
-		}
+	type candidate struct {
+		id, needs string
+		seq       int64
 	}
-	return "", false, err
+	const most = 100
+	var cannot []string // needs
+	for after := int64(-1); ; {
+		given, places := textList(cannot)
+		condition, read := " AND seq > ?", d.query
+		if len(cannot) > 0 {
+			condition, read = condition+" AND needs NOT IN "+places, d.find
+		}
+		rows, err := read(ctx, query+condition+" ORDER BY seq LIMIT ?", slices.Concat(args, []any{after}, given, []any{most})...)
+		list, err := collect(d, rows, err, func(row scanner) (c candidate, err error) { return c, row.Scan(&c.id, &c.seq, &c.needs) })
+		if err != nil {
+			return "", false, err
+		}
+		for _, c := range list {
+			if slices.Contains(cannot, c.needs) {
+				continue
+			}
+			if !d.offering.can(fromList[string](c.needs), d.now()) {
+				if len(cannot) < maxNeedSets {
+					cannot = append(cannot, c.needs)
+				}
+			} else if !d.runner.has(c.id) {
+				return c.id, true, nil
+			}
+		}
+		if len(list) < most {
+			return "", false, nil
+		}
+		after = list[most-1].seq
+	}
+}
+
+// has reports whether this process executes a run, or has lost it and not ended yet.
+func (r *runner) has(run string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.jobs[run] != nil
 }
 
 func tooOften() string {
@@ -168,7 +200,12 @@ func (d *DB) callWork(ctx context.Context, job store.Job) (err error) {
 // another process.
 func (d *DB) endAttempt(ctx context.Context, j *job, failure error, stopping bool) error {
 	run := &j.run
+	lacks := store.UnableTo(failure)
+	d.offering.rest(lacks, d.now().Add(d.options.Rest))
 	return d.change(ctx, "end a run in", func(t *tx) error {
+		if err := t.addNeeds(run.ID, lacks); err != nil {
+			return err
+		}
 		if j.divided() {
 			return t.endShare(j, failure, stopping)
 		}
@@ -179,13 +216,30 @@ func (d *DB) endAttempt(ctx context.Context, j *job, failure error, stopping boo
 		switch {
 		case failure == nil:
 			return t.endRun(run.ID, store.Done, "")
-		case stopping:
+		case stopping || lacks != nil:
 			return t.requeue(run.ID, run.Attempts-1, d.now(), "")
 		case store.IsPermanent(failure) || run.Attempts >= store.MaxAttempts:
 			return t.endRun(run.ID, store.Failed, reason(failure))
 		}
 		return t.requeue(run.ID, run.Attempts, d.now().Add(d.options.Retry(run.Attempts)), reason(failure))
 	})
+}
+
+// addNeeds adds to what a run needs, as long as it does not become too much.
+func (t *tx) addNeeds(id string, more []string) error {
+	if len(more) == 0 {
+		return nil
+	}
+	r, err := t.anyRun(id)
+	if err != nil {
+		return ignoreNone(err)
+	}
+	all := slices.Concat(r.Needs, more)
+	if store.CheckNeeds(all) != nil {
+		return nil
+	}
+	_, err = t.exec("UPDATE run SET needs = ? WHERE id = ?", sortedList(all), id)
+	return err
 }
 
 // ignoreNone returns an error unless it says that there is no row.

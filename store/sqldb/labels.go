@@ -79,19 +79,9 @@ func (d project) AddLabel(ctx context.Context, n store.NewLabel) (store.Label, e
 		if err := t.endLease(d, &n); err != nil {
 			return err
 		}
-		before, _, err := readLabel(t.queryRow("SELECT "+labelColumns+" FROM label WHERE current = 1 AND "+ofSubject, d.subjectOf(&n.Label)...))
-		replaces := !errors.Is(err, sql.ErrNoRows)
-		switch {
-		case !replaces:
-		case err != nil:
+		replaces, err := t.retireLabel(d, &n.Label)
+		if err != nil {
 			return err
-		default:
-			if err := t.tallyLabel(d, &before.Label, -1); err != nil {
-				return err
-			}
-			if _, err := t.exec("UPDATE label SET current = 0 WHERE id = ?", before.ID); err != nil {
-				return err
-			}
 		}
 		added, err := t.changed(`INSERT INTO label (id, project, run, evaluation, row, assertion, person, current, verdict, judge, judged, person_name, created_by, created,
 			case_id, output_id, queue, stratum, rank, population, evidence, note)
@@ -118,6 +108,21 @@ func (d project) AddLabel(ctx context.Context, n store.NewLabel) (store.Label, e
 	}
 	n.Created = fromMicros(micros(n.Created))
 	return store.Label{Label: n.Label, CreatedBy: n.CreatedBy, InForce: true}, nil
+}
+
+// retireLabel ends the label in force on the subject of n, and reports whether there was one.
+func (t *tx) retireLabel(d project, n *label.Label) (bool, error) {
+	before, _, err := readLabel(t.queryRow("SELECT "+labelColumns+" FROM label WHERE current = 1 AND "+ofSubject, d.subjectOf(n)...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err == nil {
+		err = t.tallyLabel(d, &before.Label, -1)
+	}
+	if err == nil {
+		_, err = t.exec("UPDATE label SET current = 0 WHERE id = ?", before.ID)
+	}
+	return true, err
 }
 
 // Label implements [store.Labels].

@@ -16,9 +16,9 @@ import (
 // execute; ok is false if there is none. A worker of an earlier version executes a run as a
 // whole, and takes no part.
 func (d *DB) joinRun(ctx context.Context) (run runRow, ok bool, err error) {
-	id, found, err := d.notMine(ctx, `SELECT id FROM run WHERE status = 'running' AND parts > 0 AND due <= ?
+	id, found, err := d.notMine(ctx, `SELECT id, seq, needs FROM run WHERE status = 'running' AND parts > 0 AND due <= ?
 		AND EXISTS (SELECT 1 FROM run_part p WHERE p.run = run.seq AND p.owner <> '')
-		AND parts > (SELECT count(*) FROM run_part p WHERE p.run = run.seq AND (p.done = 1 OR p.owner <> '')) ORDER BY seq LIMIT 100`, micros(d.now()))
+		AND parts > (SELECT count(*) FROM run_part p WHERE p.run = run.seq AND (p.done = 1 OR p.owner <> ''))`, micros(d.now()))
 	if err != nil || !found {
 		return run, false, err
 	}
@@ -125,7 +125,7 @@ func (t *tx) endShare(j *job, failure error, stopping bool) error {
 	}
 	due, why := d.now(), ""
 	switch {
-	case stopping || j.isLost(&d.runner):
+	case stopping || j.isLost(&d.runner) || store.UnableTo(failure) != nil:
 		attempts--
 	case store.IsPermanent(failure) || attempts >= store.MaxAttempts:
 		return t.endRun(run.ID, store.Failed, reason(failure))

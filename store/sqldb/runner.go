@@ -3,7 +3,6 @@ package sqldb
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"errors"
 	"sync"
 	"time"
@@ -18,6 +17,7 @@ import (
 type runner struct {
 	mu      sync.Mutex
 	owner   string
+	started time.Time
 	work    store.Work
 	stop    context.CancelFunc // nil if nothing is executed
 	stopped chan struct{}
@@ -70,7 +70,7 @@ func (d *DB) Start(ctx context.Context, work store.Work) error {
 		}
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	r.owner, r.work, r.stop, r.release = rand.Text(), work, stop, release
+	r.owner, r.started, r.work, r.stop, r.release = rand.Text(), d.now(), work, stop, release
 	r.stopped, r.wake, r.jobs = make(chan struct{}), make(chan struct{}, 1), map[string]*job{}
 	go d.execute(running, r.stopped)
 	return nil
@@ -97,10 +97,13 @@ func (d *DB) Stop(ctx context.Context) error {
 		return nil
 	}
 	r.stop, r.release = nil, nil
-	if release == nil {
-		return nil
+	if release != nil {
+		return d.failed("stop the jobs of", release())
 	}
-	return d.failed("stop the jobs of", release())
+	if err := d.DeleteShared(ctx, processKind, r.owner); err != nil { // it expires
+		d.options.Logger.WarnContext(ctx, "tell other processes that this one has stopped", "error", err)
+	}
+	return nil
 }
 
 // execute executes runs until ctx ends, and waits for those that it began.
@@ -115,6 +118,11 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 	for {
 		if err := d.renew(ctx); err != nil && ctx.Err() == nil {
 			d.options.Logger.WarnContext(ctx, "renew the leases of runs", "error", err)
+		}
+		if d.Several() {
+			if err := d.appear(ctx); err != nil && ctx.Err() == nil {
+				d.options.Logger.WarnContext(ctx, "tell other processes that this one goes on", "error", err)
+			}
 		}
 		for ctx.Err() == nil && len(places) < cap(places) {
 			j, ok, err := d.claim(ctx)
@@ -143,18 +151,6 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 		case <-d.runner.wake:
 		}
 	}
-}
-
-// Waiting implements [store.Store].
-func (d *DB) Waiting(ctx context.Context) ([]store.Waiting, error) {
-	rows, err := d.query(ctx, `SELECT project, count(*) FILTER (WHERE status = ?1), min(created) FILTER (WHERE status = ?1), count(*) FILTER (WHERE status = ?2)
-		FROM run WHERE status IN (?1, ?2) GROUP BY project ORDER BY project`, string(store.Queued), string(store.Running))
-	return collect(d, rows, err, func(row scanner) (w store.Waiting, err error) {
-		var oldest sql.NullInt64
-		err = row.Scan(&w.Project, &w.Queued, &oldest, &w.Running)
-		w.Oldest = fromMicros(oldest)
-		return w, err
-	})
 }
 
 // takeUpAll puts the work that another process left behind back into the queue,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
@@ -11,7 +12,7 @@ import (
 )
 
 const selectRun = `SELECT seq, id, suite, version, hash, created_by, status, error, attempts, rows,
-	passed, failed, errors, skipped, prompt, completion, cached, total, requests, cost, judges, created, started, ended, project, part_rows, parts, tally IS NULL, options FROM run`
+	passed, failed, errors, skipped, prompt, completion, cached, total, requests, cost, judges, created, started, ended, project, part_rows, parts, needs, tally IS NULL, options FROM run`
 
 // runRow is a run with the columns that only this package uses.
 type runRow struct {
@@ -20,14 +21,14 @@ type runRow struct {
 }
 
 func readRun(row scanner) (r runRow, err error) {
-	var judges string
+	var judges, needs string
 	var created, started, ended sql.NullInt64
 	t := &r.Totals
 	err = row.Scan(&r.seq, &r.ID, &r.Suite, &r.Version, &r.Hash, &r.CreatedBy, &r.Status, &r.Error, &r.Attempts, &r.Rows,
 		&t.Passed, &t.Failed, &t.Errors, &t.Skipped,
 		&t.Usage.Prompt, &t.Usage.Completion, &t.Usage.Cached, &t.Usage.Total, &t.Usage.Requests, &t.Cost,
-		&judges, &created, &started, &ended, &r.Project, &r.Division.Rows, &r.Division.Parts, &r.Uncounted, &r.Options)
-	r.Judges = fromList[string](judges)
+		&judges, &created, &started, &ended, &r.Project, &r.Division.Rows, &r.Division.Parts, &needs, &r.Uncounted, &r.Options)
+	r.Judges, r.Needs = fromList[string](judges), fromList[string](needs)
 	r.Created, r.Started, r.Ended = fromMicros(created), fromMicros(started), fromMicros(ended)
 	return r, err
 }
@@ -48,7 +49,7 @@ func (t *tx) anyRun(id string) (runRow, error) {
 
 // CreateRun implements [store.Runs].
 func (d project) CreateRun(ctx context.Context, n store.NewRun) (store.Run, error) {
-	if err := errors.Join(d.name.Check(), checkContent("options of a run", n.Options), checkReply(n.Reply), n.Division.Check()); err != nil {
+	if err := errors.Join(d.name.Check(), checkContent("options of a run", n.Options), checkReply(n.Reply), n.Division.Check(), store.CheckNeeds(n.Needs)); err != nil {
 		return store.Run{}, err
 	}
 	now := d.now()
@@ -57,9 +58,9 @@ func (d project) CreateRun(ctx context.Context, n store.NewRun) (store.Run, erro
 	}
 	var r runRow
 	err := d.change(ctx, "keep a run in", func(t *tx) error {
-		added, err := t.changed(`INSERT INTO run (project, id, suite, version, created_by, status, rows, hash, part_rows, parts, created, options, tally) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')
+		added, err := t.changed(`INSERT INTO run (project, id, suite, version, created_by, status, rows, hash, part_rows, parts, needs, created, options, tally) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')
 			ON CONFLICT (id) DO NOTHING`,
-			string(d.name), n.ID, n.Suite, n.Version, n.CreatedBy, string(store.Queued), n.Rows, n.Hash, n.Division.Rows, n.Division.Parts, micros(now), n.Options)
+			string(d.name), n.ID, n.Suite, n.Version, n.CreatedBy, string(store.Queued), n.Rows, n.Hash, n.Division.Rows, n.Division.Parts, sortedList(n.Needs), micros(now), n.Options)
 		if err != nil {
 			return err
 		}
@@ -78,10 +79,20 @@ func (d project) CreateRun(ctx context.Context, n store.NewRun) (store.Run, erro
 	return r.Run, err
 }
 
+// sortedList encodes a set of texts.
+func sortedList(texts []string) string {
+	return list(slices.Compact(slices.Sorted(slices.Values(texts))))
+}
+
 // Run implements [store.Runs].
 func (d project) Run(ctx context.Context, id string) (store.Run, error) {
 	r, err := d.run(ctx, id)
-	return r.Run, err
+	if err != nil {
+		return r.Run, err
+	}
+	one := []store.Run{r.Run}
+	err = d.explain(ctx, one)
+	return one[0], err
 }
 
 func (d project) run(ctx context.Context, id string) (runRow, error) {
@@ -99,14 +110,20 @@ func (d project) ListRuns(ctx context.Context, f store.RunFilter, p store.Page) 
 	c.equal("version", f.Version)
 	c.equal("created_by", f.CreatedBy)
 	c.between("created", f.Since, f.Until)
-	in(&c, "status", texts(f.Status))
+	if err := d.ofStatus(ctx, &c, f.Status); err != nil {
+		return store.List[store.Run]{}, err
+	}
 	if err := before(&c, "runs", p); err != nil {
 		return store.List[store.Run]{}, err
 	}
-	return page(ctx, d, "runs", p, selectRun, "seq DESC", &c, func(row scanner) (store.Run, string, int, error) {
+	l, err := page(ctx, d, "runs", p, selectRun, "seq DESC", &c, func(row scanner) (store.Run, string, int, error) {
 		r, err := readRun(row)
 		return r.Run, strconv.FormatInt(r.seq, 10), len(r.Options), err
 	})
+	if err == nil {
+		err = d.explain(ctx, l.Items)
+	}
+	return l, err
 }
 
 // texts converts values for the driver.

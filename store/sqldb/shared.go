@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/proviso-eval/proviso/store"
 )
@@ -41,14 +42,20 @@ func (d *DB) PutShared(ctx context.Context, items ...store.SharedItem) error {
 	return d.changeIn(ctx, sharedLock, "share an item in", func(t *tx) error {
 		for n, i := range items {
 			t.texts = t.texts || i.Seal
-			if _, err := t.exec(`INSERT INTO shared (kind, name, item_group, content, expires) VALUES (?, ?, ?, ?, ?)
-				ON CONFLICT (kind, name) DO UPDATE SET item_group = excluded.item_group, content = excluded.content, expires = excluded.expires`,
-				i.Kind, i.Name, i.Group, contents[n], micros(d.now().Add(i.Life))); err != nil {
+			if err := t.keepShared(i.Kind, i.Name, i.Group, contents[n], d.now().Add(i.Life)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// keepShared stores the packed content of an item.
+func (t *tx) keepShared(kind, name, group string, content []byte, until time.Time) error {
+	_, err := t.exec(`INSERT INTO shared (kind, name, item_group, content, expires) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (kind, name) DO UPDATE SET item_group = excluded.item_group, content = excluded.content, expires = excluded.expires`,
+		kind, name, group, content, micros(until))
+	return err
 }
 
 // ReplaceShared implements [store.Shared].

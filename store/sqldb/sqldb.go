@@ -14,6 +14,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -82,6 +83,7 @@ type Options struct {
 	Poll    time.Duration                   // how often to look for runs that are due; 0 means a second
 	Lease   time.Duration                   // after how long the runs of a process that is silent are taken up; 0 means 30 seconds
 	Retry   func(attempt int) time.Duration // the pause after a failed attempt, from 1; nil means 2, 4, 8 … seconds
+	Rest    time.Duration                   // after how long a process that was unable to do something tries it again; 0 means a minute
 	Now     func() time.Time                // nil means time.Now
 	Logger  *slog.Logger                    // for what the jobs cannot return; nil means none
 
@@ -112,6 +114,9 @@ func (o Options) WithDefaults() Options {
 	if o.Lease <= 0 {
 		o.Lease = 30 * time.Second
 	}
+	if o.Rest <= 0 {
+		o.Rest = time.Minute
+	}
 	if o.Retry == nil {
 		o.Retry = func(attempt int) time.Duration { return time.Second << min(attempt, 8) }
 	}
@@ -135,10 +140,12 @@ type DB struct {
 
 	queries  sync.Map // of the readers: text to *sql.Stmt
 	contents contents
+	rateSalt atomic.Pointer[[]byte] // of the names of endpoints
 
 	counting sync.Mutex // held while a run of an earlier version is counted
 
-	runner runner
+	runner   runner
+	offering offering
 }
 
 // New makes a store of a database that is up to date. writing and reading are its

@@ -49,14 +49,14 @@ var jobTests = []test{
 		b.newRun()
 		must(b.In("team").CreateRun(b.Context(), store.NewRun{Suite: "s"}))(b)
 		later := start.Add(time.Minute)
-		b.equal("queued", must(b.Waiting(b.Context()))(b), []store.Waiting{{Project: "default", Queued: 2, Oldest: start}, {Project: "team", Queued: 1, Oldest: later}})
+		b.equal("queued", must(b.Waiting(b.Context()))(b), []store.Waiting{{Project: "default", Queued: 2, Unmet: 2, Oldest: start, Needs: [][]string{nil}}, {Project: "team", Queued: 1, Unmet: 1, Oldest: later, Needs: [][]string{nil}}})
 		calls := make(chan store.Job, 3)
 		b.ok(b.Start(b.Context(), func(ctx context.Context, job store.Job) error {
 			calls <- job
 			return hang(ctx)
 		}))
 		b.equal("executed", next(b, calls).Run.ID, first.ID)
-		b.equal("one is running", must(b.Waiting(b.Context()))(b), []store.Waiting{{Project: "default", Queued: 1, Oldest: later, Running: 1}, {Project: "team", Queued: 1, Oldest: later}})
+		b.equal("one is running", must(b.Waiting(b.Context()))(b), []store.Waiting{{Project: "default", Queued: 1, Oldest: later, Running: 1, Needs: [][]string{nil}}, {Project: "team", Queued: 1, Oldest: later, Needs: [][]string{nil}}})
 		b.ok(b.Stop(b.Context()))
 	}},
 	{name: "execute", run: func(b *bench) {
@@ -157,7 +157,7 @@ var jobTests = []test{
 		b.ok(b.Stop(b.Context()))
 		b.ok(b.Stop(b.Context()))
 		r := must(b.Run(b.Context(), run.ID))(b)
-		b.equal("stopped", []any{r.Status, r.Attempts, r.Error, r.Ended.IsZero()}, []any{store.Queued, 0, "", true})
+		b.equal("stopped", []any{r.Status, r.Attempts, r.Error, r.Ended.IsZero()}, []any{store.Unmet, 0, "", true})
 
 		var found []int
 		b.ok(b.Start(b.Context(), func(ctx context.Context, job store.Job) error {

@@ -88,7 +88,7 @@ var partTests = []test{
 		next(b, begun)
 		b.ok(b.Stop(b.Context()))
 		r := must(b.Run(b.Context(), run.ID))(b)
-		b.equal("stopped", []any{r.Status, r.Attempts, r.Error}, []any{store.Queued, 0, ""})
+		b.equal("stopped", []any{r.Status, r.Attempts, r.Error}, []any{store.Unmet, 0, ""})
 		b.ok(b.Start(b.Context(), func(ctx context.Context, job store.Job) error {
 			all, err := takeAll(ctx, b, job)
 			took <- all

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/permit"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -14,42 +15,62 @@ var rateTests = []test{
 		if !is {
 			b.Skip("this store shares no rates")
 		}
-		take := func(sent int, perMinute float64) store.Permits {
+		share := func(endpoint string, a permit.Ask) permit.Grant {
 			b.Helper()
-			return must(rates.TakePermits(b.Context(), store.PermitRequest{Endpoint: "e", Sent: sent, PerMinute: perMinute}))(b)
+			a.Process = "one"
+			return must(rates.ShareRate(b.Context(), endpoint, a))(b)
 		}
-		refuse := func(ago, wait time.Duration) {
-			b.Helper()
-			b.ok(rates.LowerRate(b.Context(), store.RateRefusal{Endpoint: "e", Ago: ago, Wait: wait}))
-		}
-		b.equal("it begins slowly", take(0, 0), store.Permits{Limited: true, N: 6, Every: time.Second / 64, For: 100*time.Millisecond + 6*(time.Second/64)})
-		b.clock.add(2 * time.Second)
-		b.equal("no limit yet", take(80, 0).Limited, false)
-		b.clock.add(time.Second)
-		refuse(0, 0) // 80 were sent in a second: 56 are allowed
-		first, second := take(0, 0), take(0, 0)
-		b.equal("block", first, store.Permits{Limited: true, N: 5, Every: time.Second / 56, For: 100*time.Millisecond + 5*(time.Second/56)})
-		b.equal("the next block begins where the first ends", second.Wait.Round(time.Millisecond), 89*time.Millisecond)
-		refuse(0, 0) // permits of before may still be used
-		b.equal("not lowered again", take(0, 0).Every, time.Second/56)
-		b.clock.add(time.Second)
-		refuse(time.Second, 0) // it was sent before the rate was lowered
-		if p := take(0, 0); p.Every >= time.Second/56 {
-			b.Errorf("a rate that grows: %+v", p)
-		}
-		refuse(0, 0)
-		if p := take(0, 0); p.Every < time.Second/56 {
-			b.Errorf("lowered again: %+v", p)
-		}
-		refuse(0, time.Minute)
-		b.equal("as the endpoint asked", take(0, 0).Wait, time.Minute)
-		b.clock.add(2 * time.Minute)
-		b.equal("forgotten", take(0, 0).Every, time.Second/64)
-		b.clock.add(2 * time.Second)
-		b.equal("what is configured", take(0, 600), store.Permits{Limited: true, N: 1, Every: 100 * time.Millisecond, For: 200 * time.Millisecond})
-		b.equal("another endpoint", must(rates.TakePermits(b.Context(), store.PermitRequest{Endpoint: "other"}))(b).Wait, time.Duration(0))
-		_, err := rates.TakePermits(b.Context(), store.PermitRequest{Endpoint: strings.Repeat("x", store.MaxName+1)})
+		first := share("e", permit.Ask{Want: 100})
+		b.equal("a first request", first.N, 1)
+		b.equal("no more have accrued", share("e", permit.Ask{Want: 100}).N, 0)
+		b.equal("another endpoint", share("other", permit.Ask{Want: 100}).N, 1)
+		b.clock.add(100 * time.Millisecond)
+		second := share("e", permit.Ask{Want: 100, Epoch: first.Epoch})
+		b.equal("what has accrued", second.N > 1 && second.Epoch == first.Epoch, true)
+		lowered := share("e", permit.Ask{Epoch: first.Epoch, Settled: 10, Refused: 1, Wait: 10 * time.Second})
+		b.equal("a later epoch", lowered.Epoch > first.Epoch, true)
+		b.equal("as the endpoint asked", lowered.Pause, 10*time.Second)
+		b.equal("the other endpoint did not", share("other", permit.Ask{}).Pause, time.Duration(0))
+		b.clock.add(3 * time.Minute)
+		b.equal("forgotten", share("e", permit.Ask{Want: 100}).Epoch > lowered.Epoch, true)
+		_, err := rates.ShareRate(b.Context(), strings.Repeat("x", store.MaxName+1), permit.Ask{})
 		b.wants(proviso.Limit, err)
-		b.wants(proviso.Invalid, rates.LowerRate(b.Context(), store.RateRefusal{}))
+		_, err = rates.ShareRate(b.Context(), "", permit.Ask{})
+		b.wants(proviso.Invalid, err)
+	}},
+	{name: "rates of two processes", run: func(b *bench) {
+		one, is := b.Backend.(store.Rates)
+		if !is || !b.target.Shared {
+			b.Skip("one process has this store")
+		}
+		other := b.beside(0).(store.Rates)
+		both := func(a permit.Ask) (n int) {
+			for i, r := range [...]store.Rates{one, other} {
+				a.Process = [...]string{"one", "other"}[i]
+				n += must(r.ShareRate(b.Context(), "e", a))(b).N
+			}
+			return n
+		}
+		b.equal("a first request", both(permit.Ask{Want: 10, PerMinute: 60}), 1)
+		for i := range 10 {
+			b.clock.add(500 * time.Millisecond)
+			b.equal("one each second", both(permit.Ask{Want: 10, PerMinute: 60}), i%2)
+		}
+	}},
+	{name: "endpoints are stored as keyed hashes", run: func(b *bench) {
+		rates, is := b.Backend.(store.Rates)
+		shared, shares := b.Backend.(store.Shared)
+		if !is || !shares {
+			b.Skip("this store shares no rates")
+		}
+		const endpoint = "0123456789abcdef"
+		must(rates.ShareRate(b.Context(), endpoint, permit.Ask{Process: "p"}))(b)
+		list := must(shared.ListShared(b.Context(), "rate", "", "", 10))(b)
+		b.equal("states", len(list), 1)
+		for _, i := range list {
+			if strings.Contains(i.Name+string(i.Content), endpoint) {
+				b.Errorf("the name of the endpoint is stored: %s %s", i.Name, i.Content)
+			}
+		}
 	}},
 }

@@ -14,6 +14,7 @@ var runTests = []test{
 		r := must(b.CreateRun(b.Context(), n))(b)
 		b.equal("run", r, store.Run{ID: "run_mine", Project: store.DefaultProject, Suite: "s", Version: "v", CreatedBy: "key_1", Options: n.Options, Rows: 7,
 			Status: store.Queued, Created: start})
+		r.Status, r.Waits = store.Unmet, "waits for a worker: none is running"
 		b.equal("read back", must(b.Run(b.Context(), r.ID))(b), r)
 		_, err := b.CreateRun(b.Context(), n)
 		b.wants(proviso.Conflict, err)
@@ -31,6 +32,7 @@ var runTests = []test{
 		got := must(b.PlanRun(b.Context(), r.ID, plan))(b)
 		r.Rows, r.Hash, r.Judges = plan.Rows, plan.Hash, plan.Judges
 		b.equal("planned", got, r)
+		r.Status, r.Waits = store.Unmet, "waits for a worker: none is running"
 		b.equal("read back", must(b.Run(b.Context(), r.ID))(b), r)
 		_, err := b.PlanRun(b.Context(), "run_none", plan)
 		b.wants(proviso.NotFound, err)
@@ -86,7 +88,9 @@ var runTests = []test{
 			{store.RunFilter{Version: "1"}, 3},
 			{store.RunFilter{CreatedBy: "k", Suite: "a"}, 1},
 			{store.RunFilter{Status: []store.RunStatus{store.Cancelled}}, 2},
-			{store.RunFilter{Status: []store.RunStatus{store.Queued, store.Cancelled, store.Done}}, 4},
+			{store.RunFilter{Status: []store.RunStatus{store.Queued, store.Cancelled, store.Done}}, 2},
+			{store.RunFilter{Status: []store.RunStatus{store.Unmet, store.Queued, store.Cancelled}}, 4},
+			{store.RunFilter{Status: []store.RunStatus{store.Unmet}}, 2},
 			{store.RunFilter{Status: []store.RunStatus{"none"}}, 0},
 			{store.RunFilter{Since: start.Add(time.Second)}, 3},
 			{store.RunFilter{Until: start.Add(time.Second)}, 1},

@@ -10,15 +10,18 @@ export interface Progress { rows: number; finished: number; passed: number; fail
 
 export interface Revision { commit?: string; branch?: string; dirty?: boolean; pull_request?: string; base?: string }
 
-export type RunStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
+export type RunStatus = 'queued' | 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
 
 // A run, as GET /v1/runs lists it. results is missing in lists and until it has ended.
 export interface Run {
-  id: string; suite: string; version: string; hash?: string; status: RunStatus; error?: string;
+  id: string; suite: string; version: string; hash?: string; status: RunStatus; waits?: string; error?: string;
   created_at: string; created_by?: string; started_at?: string; ended_at?: string;
   progress: Progress; pushed?: boolean; revision?: Revision; agent_id: string; test_suite: string;
   results?: BatchResults; judges?: BatchJudge[]; cost: number; datasets?: RunDataset[];
 }
+
+// goesOn says that a run has not ended.
+export const goesOn = (status: RunStatus): boolean => status === 'queued' || status === 'waiting' || status === 'running';
 
 export interface Interval { low: number; high: number }
 
@@ -287,15 +290,15 @@ export interface SpadeRequest {
 }
 export interface SpadeExample { id: string; output: string; label?: Said; vars?: Record<string, unknown> }
 export interface SpadeAnswer {
-  history: SpadeChange[]; sentences: SpadeSentence[]; candidates: SpadeCandidate[]; unchecked: SpadeUnchecked[]; examples: SpadeOutput[]; more: boolean;
+  history: SpadeChange[]; sentences: SpadeSentence[]; candidates: SpadeCandidate[]; former: string[]; unread?: string; unchecked: SpadeUnchecked[]; examples: SpadeOutput[]; more: boolean;
   selection: SpadeSelection | null; assertions: string; suite?: string;
 }
 export interface SpadeChange { version: number; name: string; text: string; changes: SpadeDelta[] }
-export interface SpadeDelta { change: 'added' | 'removed' | 'moved'; text: string; line: number; category: string }
-export interface SpadeSentence { text: string; start: number; end: number; category: string; instruction: boolean; assertions: string[]; candidates: string[] }
+export interface SpadeDelta { change: 'added' | 'removed' | 'moved'; text: string; line: number; category: string; part?: string; from?: number; former?: string; condition?: string; when?: string }
+export interface SpadeSentence { text: string; start: number; end: number; category: string; instruction: boolean; assertions: string[]; candidates: string[]; condition?: string; when?: string }
 export interface SpadeCandidate {
-  name: string; description: string; assertion: Record<string, unknown>; category: string; sentence: string; version: number; caught: string[]; false: string[];
-  failed: string[]; undecided: string[]; fate: 'selected' | 'unfair' | 'implied' | 'spare' | 'crowded' | 'rejected' | 'none'; implied_by: string[];
+  name: string; description: string; assertion: Record<string, unknown>; category: string; sentence: string; version: number; removed?: number; caught: string[]; false: string[];
+  failed: string[]; undecided: string[]; fate: 'selected' | 'unfair' | 'implied' | 'spare' | 'crowded' | 'rejected' | 'aside' | 'none'; implied_by: string[];
 }
 export interface SpadeUnchecked { text: string; category: string; version: number; reason: string }
 export interface SpadeOutput { id: string; index?: number; output: string; cut?: boolean; label: 'pass' | 'fail' | ''; caught_by: string[] }

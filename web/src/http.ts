@@ -1,5 +1,5 @@
 // A run on the server: its data by fetch, and its changes as they happen.
-import type { BatchJudge, Detail, Found, Matrix, Preview, Run } from './api';
+import { goesOn, type BatchJudge, type Detail, type Found, type Matrix, type Preview, type Run } from './api';
 import { get, heard } from './load';
 import { eventsOf } from './panel/events';
 import type { RunSource } from './source';
@@ -29,7 +29,7 @@ export class HttpSource implements RunSource {
   run(): Promise<Run> {
     return (this.asked ??= get<Run>(this.at + '?results=no').then(
       (run) => {
-        this.ended = run.status !== 'queued' && run.status !== 'running';
+        this.ended = !goesOn(run.status);
         if (!this.ended) this.asked = undefined;
         return run;
       },

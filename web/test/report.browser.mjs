@@ -2,8 +2,8 @@
 import { statSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { folder, made, proviso, ready, withPage } from './harness.mjs';
-import { ok, test } from './tests.mjs';
+import { axe, folder, made, proviso, ready, withPage } from './harness.mjs';
+import { equal, ok, test } from './tests.mjs';
 
 const reports = new Map();
 export async function report(name) {
@@ -78,5 +78,34 @@ for (const [how, options] of [['without scripts', { javaScriptEnabled: false }],
     await link.click();
     await page.getByText('a 17', { exact: true }).locator('visible=true').first().waitFor();
     ok((await gate.innerText()).includes('Fail: blocked'), 'the decision went away');
+  }));
+}
+
+// missed writes the report of a run of the example whose outputs were broken on purpose.
+async function missed() {
+  const file = join(folder, 'missed.html');
+  const suite = new URL('../../examples/mutate/proviso.yaml', import.meta.url).pathname;
+  await proviso(['eval', '-c', suite, '--mutate', '--run-dir', join(folder, 'missed'), '-o', file]);
+  return pathToFileURL(file).href;
+}
+
+for (const [how, options] of [['without scripts', { javaScriptEnabled: false }], ['with its view', {}]]) {
+  test(`report: what the suite would miss, ${how}`, { smoke: true }, () => withPage(options, async (page) => {
+    const url = await missed();
+    for (const [width, height, theme] of [[1280, 720, 'light'], [390, 844, 'dark']]) {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme: theme });
+      await page.goto(url);
+      if (options.javaScriptEnabled !== false) {
+        await ready(page);
+        equal(await axe(page), [], `violations at ${width} px, ${theme}`);
+      }
+      const section = page.getByRole('region', { name: 'What this suite would miss' });
+      const text = await section.innerText();
+      for (const want of ['Mutation score 57 %', 'Be friendly.', 'no assertion kills them', 'What each assertion kills']) ok(text.includes(want), `“${want}” is not in: ${text}`);
+      await page.getByRole('link', { name: 'What this suite would miss' }).click();
+      const box = await section.boundingBox();
+      ok(box.y < height && box.width <= width, `the link leads to ${JSON.stringify(box)}`);
+    }
   }));
 }

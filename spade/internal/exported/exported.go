@@ -66,6 +66,17 @@ const maxMistakes = 100
 type Entry struct {
 	Value any
 	At    func() proviso.Place
+	// In returns the place of a value in the entry, or of its key. Without it, mistakes
+	// have the place of the entry.
+	In func(pointer string, key bool) proviso.Place
+}
+
+// in returns the place of a value in the entry, or of its key.
+func (e *Entry) in(pointer string, key bool) proviso.Place {
+	if e.In == nil {
+		return e.At()
+	}
+	return e.In(pointer, key)
 }
 
 // Version is one version of a prompt.
@@ -87,8 +98,10 @@ type Output struct {
 	Split   bool      // people say both
 	Thumb   bool      // the label is the thumb of a user
 	Version string    // of what answered; "" if unknown
-	slip    string    // what is probably meant as a label, and is none; "" if nothing is
-	slipOf  string    // what was probably meant instead
+	slips   []slip    // what is probably meant as a label, and is none
+	scored  []string  // the scores of people that hold labels
+	said    opinion   // under label, and not as a score
+	scores  []score   // what people gave
 	Value   any       // a text, or a structure
 	Prompt  string    // what the model was sent; "" if unknown
 	System  string    // its system message; "" if none
@@ -198,6 +211,7 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 	}
 	left := map[string]int{}
 	var gathered []*value.Object
+	var wrong slips
 	for _, e := range entries {
 		o, _ := e.Value.(*value.Object)
 		if len(mistakes) >= maxMistakes {
@@ -215,13 +229,11 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 			left[skipped]++
 		}
 		for _, out := range more {
-			if out.slip != "" {
-				mistakes = append(mistakes, proviso.Mistake{Place: e.At(), Code: proviso.Invalid, Message: out.slip, Nearest: out.slipOf})
-			}
+			wrong.take(&e, &out)
 		}
 		list = append(list, more...)
 	}
-	if mistakes.Err() != nil {
+	if mistakes = append(mistakes, wrong.mistakes()...); mistakes.Err() != nil {
 		return nil, nil, mistakes
 	}
 	if k.all != nil {
@@ -231,6 +243,7 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 		}
 	}
 	list = whole(list, left)
+	notes = labelByScores(list)
 	split, thumbs := identify(list)
 	for _, why := range sorted(left) {
 		notes = append(notes, fmt.Sprintf("%d of the %s left out: %s", left[why], k.Name, why))

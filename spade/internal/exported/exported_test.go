@@ -62,12 +62,12 @@ func TestOutputs(t *testing.T) {
 			`t1 1 "At six. Your bakers" {"input":"When do you open?"} You answer customers.`,
 			`t2 0 "Unfortunately, no." {"question":"Do you deliver?","city":"Rome"} `,
 			`t3  "Yes. Your bakers" {"input":"Do you have gluten-free bread?"} `,
-		}, "1 of the traces of Langfuse left out: they have no output; people say good and bad of 1 of the traces of Langfuse, which count as not labelled"},
+		}, `labels from the score "correctness": 0 good, 1 bad; labels from the score "quality": 0 good, 1 bad; labels from the score "user-feedback": 2 good, 0 bad; 1 of the traces of Langfuse left out: they have no output; people say good and bad of 1 of the traces of Langfuse, which count as not labelled`},
 		{"langfuse-observations.jsonl", "traces of Langfuse", []string{`o1  "At six." {"question":"When do you open?"} `}, "1 of the traces of Langfuse left out: they are parts of others"},
 		{"langsmith-runs.jsonl", "runs of LangSmith", []string{
 			`r1 1 "At six." {"question":"When do you open?"} `,
 			`r3 0 "Unfortunately, no." {"input":"Do you deliver?"} You answer customers.`,
-		}, "1 of the runs of LangSmith left out: they are parts of others; 1 of the runs of LangSmith left out: they ended with an error"},
+		}, `labels from the score "thumbs": 0 good, 1 bad; labels from the score "user_score": 1 good, 0 bad; 1 of the runs of LangSmith left out: they are parts of others; 1 of the runs of LangSmith left out: they ended with an error`},
 		{"promptlayer-logs.jsonl", "request logs of PromptLayer", []string{
 			`71  "At six." {"question":"When do you open?"} You answer customers.`,
 			`72  "No." {"question":"Do you deliver?"} `,

@@ -3,6 +3,7 @@ package exported
 import (
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -34,25 +35,34 @@ func outputOfLangfuse(o *value.Object) (list []Output, skipped string) {
 	out.asked(o.At("input"))
 	scores, _ := o.At("scores").([]any)
 	var said opinion
-	for _, s := range scores {
+	for i, s := range scores {
 		if score, ok := s.(*value.Object); ok {
-			scoreOfLangfuse(score, &said)
+			out.scoreOfLangfuse(score, document.Join("/scores", i))
 		}
 	}
-	said.label(&out)
+	out.labelIn(o, "", false, &said, "label")
+	out.labelIn(o.Object("metadata"), "/metadata", false, &said, "label")
+	out.said = said
 	return []Output{out}, ""
 }
 
 // scoreOfLangfuse takes the scores of people: annotations, and feedback that a program
 // sent under the name of a person. Those of evaluators are none.
-func scoreOfLangfuse(score *value.Object, said *opinion) {
-	source := strings.ToUpper(score.Text("source"))
-	if source == "EVAL" || source != "ANNOTATION" && !byPeople(score.Text("name")) {
-		return
+func (o *Output) scoreOfLangfuse(score *value.Object, at string) {
+	source, name := strings.ToUpper(score.Text("source")), score.Text("name")
+	given, key := score.At("value"), "value"
+	for _, k := range [...]string{"stringValue", "string_value"} {
+		if text := textOf(score, k); text != "" {
+			given, key = text, k
+		}
 	}
-	if text := textOf(score, "stringValue", "string_value"); text != "" {
-		said.of(text)
-		return
+	switch {
+	case source == "EVAL":
+	case source != "ANNOTATION" && !byPeople(name):
+		if isNearlyLabel(name) && isLabel(given) {
+			o.slips = append(o.slips, slip{at: at + "/name", message: "the score " + value.Stringify(name) + " holds a label", meant: "label"})
+		}
+	default:
+		o.score(name, given, at+"/"+key, false)
 	}
-	said.of(score.At("value"))
 }

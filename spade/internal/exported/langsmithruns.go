@@ -1,6 +1,7 @@
 package exported
 
 import (
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -24,13 +25,37 @@ func outputOfLangSmith(o *value.Object) (list []Output, skipped string) {
 	var said opinion
 	if feedback := o.Object("feedback_stats"); feedback != nil {
 		for name, v := range feedback.All() {
-			if stats, ok := v.(*value.Object); ok && byPeople(name) {
-				said.of(stats.At("avg")) // of one person, or of people who agree
+			if stats, ok := v.(*value.Object); ok {
+				out.feedback(name, stats)
 			}
 		}
 	}
-	said.label(&out)
+	out.labelIn(o, "", false, &said, "label")
+	out.labelIn(o.Object("extra").Object("metadata"), "/extra/metadata", false, &said, "label")
+	out.said = said
 	return []Output{out}, ""
+}
+
+// feedback takes what people said under a name: the mean of numbers, of one person or of
+// people who agree, or the words that they chose.
+func (o *Output) feedback(name string, stats *value.Object) {
+	at := document.Join("/feedback_stats", name)
+	words := stats.Object("values")
+	var given opinion
+	given.of(stats.At("avg"))
+	if byPeople(name) {
+		if mean, ok := stats.At("avg").(float64); ok && (mean <= 0 || mean >= 1 || stats.At("n") == 1.0) { // else people disagree
+			o.score(name, mean, at, false)
+		}
+	} else if isNearlyLabel(name) && (given != opinion{} || words.Len() > 0) {
+		o.slips = append(o.slips, slip{at: at, key: true, message: "the key " + value.Stringify(name) + " holds a label", meant: "label"})
+	}
+	if words == nil || !byPeople(name) {
+		return
+	}
+	for word := range words.All() {
+		o.score(name, word, document.Join(at+"/values", word), true)
+	}
 }
 
 // answerOfLangSmith finds what was answered: a chain's output, or the text of the first

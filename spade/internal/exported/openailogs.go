@@ -55,19 +55,20 @@ func outputOfOpenAI(o *value.Object) (list []Output, skipped string) {
 	}
 	out.messages(messages)
 	var said opinion
-	for _, from := range [...]*value.Object{o, o.Object("metadata"), response.Object("metadata")} {
-		if from == nil {
-			continue
-		}
-		for _, key := range [...]string{"label", "human", "verdict", "feedback", "user_feedback", "thumbs"} {
-			if v := from.At(key); v != nil && said == (opinion{}) {
-				said.of(v)
+	keys := []string{"label", "human", "verdict", "feedback", "user_feedback", "thumbs"}
+	out.labelIn(o, "", true, &said, keys...)
+	out.labelIn(o.Object("metadata"), "/metadata", true, &said, keys...)
+	if response != o {
+		at := ""
+		for inner := o; inner != response; { // as halvesOfOpenAI went
+			key := "response"
+			if inner.Object(key) == nil || at != "" {
+				key = "body"
 			}
+			inner, at = inner.Object(key), at+"/"+key
 		}
-		if out.slip == "" {
-			out.slip, out.slipOf = slipOfLabel(from)
-		}
+		out.labelIn(response.Object("metadata"), at+"/metadata", true, &said, keys...)
 	}
-	said.label(&out)
+	out.said = said
 	return []Output{out}, ""
 }

@@ -45,5 +45,9 @@ func outputOfPromptLayer(o *value.Object) (list []Output, skipped string) {
 			break
 		}
 	}
+	var said opinion
+	out.labelIn(o, "", false, &said, "label")
+	out.labelIn(o.Object("metadata"), "/metadata", false, &said, "label")
+	out.said = said
 	return []Output{out}, ""
 }

@@ -32,7 +32,7 @@ export function RunPage({ id }: { id: string }) {
       </Heading>
       <Data of={run} what="the run">{(r) => <><Head run={r} judges={judges} /><Banner run={r} /></>}</Data>
       {run.data && <h2 class="hidden">Results</h2>}
-      {run.data && run.data.status !== 'queued' && <RunView source={source} extra={{ banner: false, around, outputOf: (index) => runAddress(id) + '/results/' + index }} />}
+      {run.data && run.data.status !== 'queued' && run.data.status !== 'waiting' && <RunView source={source} extra={{ banner: false, around, outputOf: (index) => runAddress(id) + '/results/' + index }} />}
       {run.problem?.status === 404 && <p>The address is <code>{plain(at)}</code>. The run may have been removed. <a href="/runs">All runs</a></p>}
     </div>
   );
@@ -80,6 +80,7 @@ function Banner({ run }: { run: Run }) {
   const so = count(finished) + (rows ? ' of ' + count(rows) : '') + ' results';
   const why = run.error ? ` ${sentence(plain(run.error))}` : '';
   if (run.status === 'queued') return <p class="remark" role="status">The run is queued. This page shows its results as they arrive.{why}</p>;
+  if (run.status === 'waiting') return <p class="remark bad" role="status">The run {plain(run.waits ?? 'waits for a worker')}. It starts when such a worker is there.{why}</p>;
   if (run.status === 'running') return <p class="remark" role="status">Running: {so} so far. New results appear without a reload.{why}</p>;
   if (run.status === 'failed') return <p class="remark bad" role="status">The run failed after {so}.{why || ' The server gave no reason.'} The page shows these results.</p>;
   if (run.status === 'cancelled') return <p class="remark bad" role="status">The run was cancelled after {so}.{why} The page shows these results.</p>;

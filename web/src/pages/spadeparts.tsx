@@ -22,6 +22,7 @@ function link(params: Record<string, string>): string {
 export function Summary({ a }: { a: SpadeAnswer }) {
   const s = a.selection;
   if (!a.candidates.length) return <p class="remark">No rule understands an instruction of this prompt. What is below needs a model.</p>;
+  if (!s && a.candidates.some((c) => c.fate === 'aside')) return <p class="remark" role="status">The prompt no longer asks for what these candidates check. Label good and bad outputs to select from them.</p>;
   if (!s) return <p class="remark" role="status">Every candidate is rejected, so nothing is selected.</p>;
   if (!s.found) {
     return <p class="remark bad" role="status">No selection is within the thresholds: candidates that fail few enough good outputs catch at most {count(s.best)} of {plural(s.of, 'bad output')}. Lower the first threshold, raise the second, or look at the labels again.</p>;
@@ -60,6 +61,7 @@ export function Sentences({ a }: { a: SpadeAnswer }) {
   const asked = a.sentences.filter((s) => s.instruction), covered = asked.filter((s) => s.assertions.length);
   return (
     <>
+      {a.unread && <p class="remark">{sentence(a.unread)}</p>}
       <p>{plural(asked.length, 'instruction')}: {covered.length} checked by the selection, {asked.length - covered.length} not. The number before a sentence counts the selected assertions that check it.</p>
       <div class="outtext prompt" tabIndex={0} role="region" aria-label="Newest version with its instructions"><bdi class="text">{parts}</bdi></div>
     </>
@@ -78,6 +80,7 @@ function Marked({ s, i, current, text }: { s: SpadeSentence; i: number; current:
 const fates: Record<SpadeCandidate['fate'], [string, string]> = {
   selected: ['✓', 'Selected'], rejected: ['✕', 'Rejected'], unfair: ['–', 'Fails too many good outputs'], implied: ['–', 'Implied by a selected one'],
   spare: ['–', 'Catches nothing that the selected ones miss'], crowded: ['–', 'Together with the selected ones, fails too many good outputs'], none: ['–', 'Not selected'],
+  aside: ['–', 'Left out: no labels show that it still holds'],
 };
 
 export function Candidates({ a, reject, keep }: { a: SpadeAnswer; reject: string[]; keep: string[] }) {
@@ -91,12 +94,13 @@ export function Candidates({ a, reject, keep }: { a: SpadeAnswer; reject: string
   };
   return (
     <>
+      {s?.condition && <p class="muted">It holds only if <code>{plain(shorten(s.condition, 160))}</code>.</p>}
       {s && <p>Of “<bdi>{plain(shorten(s.text, 160))}</bdi>”. <button type="button" class="link" onClick={() => change({ s: '' })}>Show all candidates</button></p>}
       {!list.length && <p class="muted">{s ? sentence(a.unchecked.find((u) => u.text === s.text)?.reason ?? 'no rule makes a check of it') + ' A model may; see below.' : 'There are no candidates.'}</p>}
       <ul class="plainlist candidates">{list.map((c) => (
         <li key={c.name}>
           <h3>{plain(c.name)} <span class={'fate ' + c.fate}><span aria-hidden="true">{fates[c.fate][0]} </span>{fates[c.fate][1]}</span></h3>
-          <p>{plain(c.description)} <span class="muted">{plain(c.category)}, since version {c.version}</span></p>
+          <p>{plain(c.description)} <span class="muted">{plain(c.category)}, since version {c.version}{c.removed ? <>, no longer asked since version {c.removed}</> : ''}</span></p>
           {c.implied_by.length > 0 && <p class="muted">Implied by {c.implied_by.map(plain).join(', ')}.</p>}
           {a.examples.length > 0 && <p>Catches {c.caught.length ? <Ids list={c.caught} /> : 'no bad output'}{c.false.length > 0 && <>; fails good outputs <Ids list={c.false} /></>}{c.failed.length > 0 && <>; fails outputs without a label <Ids list={c.failed} /></>}{c.undecided.length > 0 && <>; has an error on <Ids list={c.undecided} /></>}.</p>}
           <p class="filterrow">

@@ -1,11 +1,11 @@
 // The result of a run, for people.
-import type { Run } from '../api';
+import { goesOn, type Run } from '../api';
 import { count } from '../number';
 import { StatusMark } from '../parts/status';
 import { plain } from '../text';
 import { address } from '../url';
 
-export const active = (r: Run): boolean => r.status === 'queued' || r.status === 'running';
+export const active = (r: Run): boolean => goesOn(r.status);
 
 // cutOff says that a run has ended without all of its rows.
 export const cutOff = (r: Run): boolean => !active(r) && r.progress.rows > 0 && r.progress.finished < r.progress.rows;
@@ -24,7 +24,7 @@ export function RunVerdict({ run }: { run: Run }) {
   const { rows, finished, failed, errors, passed } = run.progress;
   const to = (status: string) => address('/runs/' + encodeURIComponent(run.id), { status });
   const parts = [];
-  if (active(run)) parts.push(<span class="status going"><span aria-hidden="true">… </span>{run.status === 'queued' ? 'Queued' : count(finished) + (rows ? ' of ' + count(rows) : ' results')}</span>);
+  if (active(run)) parts.push(<span class="status going"><span aria-hidden="true">… </span>{run.status === 'queued' ? 'Queued' : run.status === 'waiting' ? 'Waits for a worker' : count(finished) + (rows ? ' of ' + count(rows) : ' results')}</span>);
   const cut = run.status === 'done' && cutOff(run);
   if (cut) parts.push(<StatusMark status="error" word={'Cut off, ' + count(finished) + ' of ' + count(rows) + ' results'} />);
   if (run.status === 'failed') parts.push(<StatusMark status="error" word="Did not finish" />);
@@ -32,5 +32,5 @@ export function RunVerdict({ run }: { run: Run }) {
   if (failed) parts.push(<a href={to('fail')}><StatusMark status="fail" word={count(failed) + ' failed'} /></a>);
   if (errors) parts.push(<a href={to('error')}><StatusMark status="error" word={errors === 1 ? '1 error' : count(errors) + ' errors'} /></a>);
   if (run.status === 'done' && !cut && !failed && !errors) parts.push(passed ? <StatusMark status="pass" word="All passed" /> : <StatusMark status="skip" word={run.progress.skipped ? 'All skipped' : 'No results'} />);
-  return <span class="outcome" title={run.error ? plain(run.error) : undefined}>{parts}</span>;
+  return <span class="outcome" title={plain(run.waits ?? run.error ?? '') || undefined}>{parts}</span>;
 }

@@ -2,7 +2,7 @@
 // and the app show the same one.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
-import { ERROR, FAIL, type Run } from '../api';
+import { ERROR, FAIL, goesOn, type Run } from '../api';
 import { count, plural } from '../number';
 import { Data } from '../parts/states';
 import type { RunSource } from '../source';
@@ -86,7 +86,7 @@ function Loaded({ source, extra, model: m, run }: { source: RunSource; extra: Ex
   const [text, type] = useState(state.text);
   useEffect(() => type(state.text), [state.text]);
   const { found, note } = useFound(source, m, text);
-  const running = m.matrix.status === 'running' || m.matrix.status === 'queued';
+  const running = goesOn(m.matrix.status);
   const [began] = useState(running);
   const worstFirst = state.sort === 'worst' || (state.sort === '' && !began);
   const wanted: Filter = { status: state.status, assertion: state.assertion, text, column: state.column < m.columns ? state.column : -1, ...(found ? { found } : {}), ...(extra.broke ? { broke: extra.broke } : {}) };

@@ -1,5 +1,5 @@
 // What the view says in words: states of the run, and lists that are empty.
-import type { Run } from '../api';
+import { goesOn, type Run } from '../api';
 import { count, plural } from '../number';
 import { rateText } from '../parts/rate';
 import { plain, shorten } from '../text';
@@ -21,7 +21,7 @@ export function Banner({ model: m, run, running }: { model: Model; run: Run; run
   if (running) {
     return (
       <div class="banner going">
-        <strong>{status === 'queued' ? 'Waiting to start.' : 'Running.'}</strong> <span class="num">{count(finished)} of {count(rows)} results</span>
+        <strong>{status === 'running' ? 'Running.' : 'Waiting to start.'}</strong> <span class="num">{count(finished)} of {count(rows)} results</span>
         <progress value={finished} max={Math.max(1, rows)} aria-label="Results so far" />
       </div>
     );
@@ -50,7 +50,7 @@ const doesTo: Record<string, string> = { fail: 'fails', error: 'has an error in'
 
 // emptyText says why no case is listed.
 export function emptyText(m: Model, s: State, text: string): string {
-  if (m.cases === 0) return m.matrix.status === 'running' || m.matrix.status === 'queued' ? 'There are no results yet.' : 'This run has no cases.';
+  if (m.cases === 0) return goesOn(m.matrix.status) ? 'There are no results yet.' : 'This run has no cases.';
   const contains = text ? `contains “${plain(shorten(text, 80))}”` : '';
   if (contains && !s.assertion && s.column < 0 && (s.status === '' || s.status === 'all')) return `No case ${contains}.`;
   const what = s.assertion ? `${doesTo[s.status]} “${plain(shorten(s.assertion, 80))}”` : does[s.status];

@@ -1,0 +1,11 @@
+package tokens
+
+// Pieces are what a text is split into before byte pair encoding.
+func (e *Encoding) Pieces(text string) []string {
+	var list []string
+	for text != "" {
+		n := e.next(text)
+		list, text = append(list, text[:n]), text[n:]
+	}
+	return list
+}

@@ -1,0 +1,191 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Missed is what the assertions of a run would miss, found by breaking its outputs on
+// purpose. Package mutate/show makes it of a report of mutation testing. Its texts may hold
+// anything; a report escapes and shortens them.
+type Missed struct {
+	Headline     string              // the mutation score, in a sentence
+	About        []string            // what the score is based on, one sentence each
+	Instructions []MissedInstruction // those of one group stand together
+	Assertions   []MissedAssertion
+	JSON         []byte // the same as `proviso mutate --format json` has it
+}
+
+// MissedInstruction is an instruction of the prompt, and the result for the outputs that
+// break it.
+type MissedInstruction struct {
+	Group   MissedGroup
+	Line    int // of the prompt; 0 for what every prompt asks
+	Text    string
+	Result  string        // how many of the mutants survive, and what kills the others
+	Next    string        // what to do about it; "" for nothing
+	Example *MissedChange // a mutant that survives; nil if none does
+}
+
+// MissedGroup is what is known of an instruction.
+type MissedGroup struct {
+	Title     string
+	Missed    bool // mutants survive
+	Killed    bool // all mutants are killed
+	Uncounted bool // it is no part of the score
+}
+
+// MissedChange is what a mutant changes, with what is around it.
+type MissedChange struct {
+	Of                            string // how it was made, and of which output
+	Before, Removed, Added, After string
+}
+
+// MissedAssertion is an assertion, and what it kills.
+type MissedAssertion struct {
+	Name                     string
+	Kills, Passes, Undecided int      // mutants
+	Of                       []string // the instructions whose mutants it kills
+	Note                     string   // what is special about it; "" for nothing
+}
+
+// Limits of the section about what would be missed.
+const (
+	missedTitle   = "What this suite would miss"
+	maxMissed     = 100 // instructions, and assertions
+	maxMissedOf   = 4   // instructions beside an assertion
+	maxMissedText = 300 // cells of a text
+	missedHere    = 10  // instructions on a terminal
+)
+
+// mark returns the sign of a group, the class of its colour, and the word for those who do
+// not see it.
+func (g *MissedGroup) mark() (sign, class, word string) {
+	switch {
+	case g.Missed:
+		return "✗", "fail", "Survives"
+	case g.Killed:
+		return "✓", "pass", "Killed"
+	case g.Uncounted:
+		return "·", "skip", "Not counted"
+	}
+	return "?", "skip", "Not known"
+}
+
+// surviving returns the instructions whose mutants survive.
+func (m *Missed) surviving() (list []*MissedInstruction) {
+	for i := range m.Instructions {
+		if m.Instructions[i].Group.Missed {
+			list = append(list, &m.Instructions[i])
+		}
+	}
+	return list
+}
+
+// of lists the instructions whose mutants an assertion kills.
+func (a *MissedAssertion) of(cells int) []string {
+	var list []string
+	for i, text := range a.Of {
+		if i == maxMissedOf && len(a.Of) > maxMissedOf+1 {
+			return append(list, fmt.Sprintf("%d more", len(a.Of)-i))
+		}
+		list = append(list, Line(text, cells))
+	}
+	return list
+}
+
+// String shows a change as a small diff: [-removed-]{+added+}.
+func (c *MissedChange) String() string {
+	var parts []string
+	for _, x := range [...][3]string{{"", c.Before, ""}, {"[-", c.Removed, "-]"}, {"{+", c.Added, "+}"}, {"", c.After, ""}} {
+		if x[1] != "" {
+			parts = append(parts, x[0]+x[1]+x[2])
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// missed writes the section for a comment: the instructions whose mutants survive, and what
+// each assertion kills.
+func (m *markdown) missed() {
+	s := m.in.Meta.Missed
+	if s == nil {
+		return
+	}
+	m.line("### %s\n\n%s\n", missedTitle, MarkdownSentence(s.Headline))
+	if list := s.surviving(); len(list) > 0 {
+		m.line("| Line | Instruction | Mutants | One that survives | Next |\n|--:|---|---|---|---|")
+		for _, in := range list[:m.few(len(list))] {
+			where, example, next := "", "", ""
+			if in.Line > 0 {
+				where = fmt.Sprint(in.Line)
+			}
+			if in.Example != nil {
+				example = MarkdownCode(in.Example.String(), 160)
+			}
+			if in.Next != "" {
+				next = MarkdownCode(in.Next, 160)
+			}
+			m.line("| %s | %s | %s | %s | %s |", where, MarkdownCode(in.Text, 120), MarkdownCode(in.Result, 120), example, next)
+		}
+		m.line("")
+	}
+	if len(s.Assertions) == 0 {
+		return
+	}
+	m.line("| Assertion | Kills | Passes | Undecided | Kills mutants of |\n|---|--:|--:|--:|---|")
+	for i := range s.Assertions[:m.few(len(s.Assertions))] {
+		a := &s.Assertions[i]
+		kills := strings.Join(a.of(60), "; ")
+		if kills == "" {
+			kills = a.Note
+		}
+		if kills != "" {
+			kills = MarkdownCode(kills, 160)
+		}
+		m.line("| %s | %d | %d | %d | %s |", MarkdownCode(a.Name, 60), a.Kills, a.Passes, a.Undecided, kills)
+	}
+	m.line("")
+}
+
+// few limits the lines of a table, to leave room for the rows of the run.
+func (m *markdown) few(n int) int {
+	if m.b.Len() > m.limits.bytes/3 {
+		return min(n, 3)
+	}
+	return min(n, m.limits.lines)
+}
+
+// missed shows the instructions whose mutants survive.
+func (p *printer) missed() {
+	s := p.meta.Missed
+	if s == nil {
+		return
+	}
+	p.line("%s\n  %s", p.paint(bold, missedTitle), Line(s.Headline, maxMissedText))
+	list := s.surviving()
+	for _, in := range list[:min(len(list), missedHere)] {
+		sign, _, _ := in.Group.mark()
+		where := "    "
+		if in.Line > 0 {
+			where = fmt.Sprintf("%4d", in.Line)
+		}
+		p.line("  %s %s  %s", p.paint(red, sign), where, Line(in.Text, p.o.Width-12))
+		p.line("          %s", Line(in.Result, p.o.Width-12))
+		if in.Example != nil {
+			p.line("          %s", p.paint(dim, Line(in.Example.Of+": "+in.Example.String(), 2*p.o.Width)))
+		}
+	}
+	if more := len(list) - missedHere; more > 0 {
+		p.line("  … and %s more", Plural(more, "instruction"))
+	}
+	p.w.WriteByte('\n')
+}
+
+// appendMissed appends the section as a member of an object.
+func appendMissed(b []byte, s *Missed) []byte {
+	if s == nil || len(s.JSON) == 0 {
+		return b
+	}
+	return append(append(b, `,"mutation":`...), s.JSON...)
+}

@@ -1,0 +1,190 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// What runs need of a process, beside what package provider tells and [engine.NeedsJudge].
+const (
+	needsHost    = "--allow-host "
+	needsEnv     = "--allow-env "
+	needsVersion = "proviso "
+)
+
+// capable is a [Runner] that knows what it can do; any other can do everything. [Suites] is
+// one.
+type capable interface {
+	// Can reports whether suites get from this process what one of them needs: a key, or a
+	// host.
+	Can(need string) bool
+	// Usual are needs of many suites, and those that only this process can do.
+	Usual() []string
+}
+
+var _ capable = (*Suites)(nil)
+
+// Can implements capable.
+func (s *Suites) Can(need string) bool {
+	n := &s.Engine.Engines
+	if host, ok := strings.CutPrefix(need, needsHost); ok {
+		return s.trust().Host(host)
+	}
+	if name, ok := strings.CutPrefix(need, needsEnv); ok {
+		return slices.Contains(s.trust().Env, name)
+	}
+	if n.Replay != "" || n.Cassette != nil && n.Cassette.Replays() {
+		return true // no model is asked
+	}
+	return n.Env != nil && provider.Has(n.Env, need)
+}
+
+// Usual implements capable.
+func (s *Suites) Usual() []string {
+	list := provider.UsualNeeds()
+	for _, host := range s.Engine.Policy.Hosts {
+		list = append(list, needsHost+host)
+	}
+	for _, name := range s.Engine.Policy.Env {
+		list = append(list, needsEnv+name)
+	}
+	return list
+}
+
+// trust is what suites may use of this process.
+func (s *Suites) trust() *suite.Trust {
+	policy, env := s.Engine.Policy, envOr(s.Engine.Engines.Env)
+	policy.Trusted = false
+	return policy.Suite(env)
+}
+
+// granted is what a suite uses that an operator has to allow, and whether this process does.
+type granted struct {
+	mu   sync.Mutex
+	here map[string]bool
+}
+
+func (g *granted) note(need string, here bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.here == nil {
+		g.here = map[string]bool{}
+	}
+	g.here[need] = here
+}
+
+// watch notes what t is asked for.
+func (g *granted) watch(t *suite.Trust) {
+	allowed := t.Host
+	t.Host = func(host string) bool {
+		is := allowed(host)
+		if !provider.VendorHost(host) {
+			g.note(needsHost+host, is)
+		}
+		return is
+	}
+	t.Uses = func(name string, may bool) {
+		if provider.IsVariable(name) {
+			g.note(needsEnv+name, may)
+		}
+	}
+}
+
+// needs returns what the suite needs of a process, sorted, and what of it this one lacks.
+// Names that nobody could read are left out: a process finds out late then.
+func (o *opened) needs() (all, lacks []string) {
+	add := func(need string, here bool) {
+		if store.CheckNeeds([]string{need}) != nil || len(all) >= store.MaxNeeds {
+			return
+		}
+		if all = append(all, need); !here {
+			lacks = append(lacks, need)
+		}
+	}
+	for need, here := range o.granted.here {
+		add(need, here)
+	}
+	if o.engine != nil {
+		for need, here := range o.engine.Needs() {
+			add(need, here)
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(lacks)
+	return all, lacks
+}
+
+// lacks returns what the suite needs and this process does not have.
+func (o *opened) lacks() []string {
+	_, lacks := o.needs()
+	return lacks
+}
+
+// canFor is how long what a process can do is remembered where files are read to find out.
+const canFor = time.Minute
+
+// abilities is what this process can do. It is safe for concurrent use.
+type abilities struct {
+	s  *Server
+	mu sync.Mutex
+	of map[string]ability // of logins
+}
+
+type ability struct {
+	is bool
+	at time.Time
+}
+
+// can is [store.Offer.Can].
+func (a *abilities) can(need string) bool {
+	if version, ok := strings.CutPrefix(need, needsVersion); ok {
+		return version == a.s.o.Version
+	}
+	if need == engine.NeedsJudge {
+		return a.s.o.NoJudge == ""
+	}
+	runner, ok := a.s.o.Runner.(capable)
+	if !ok {
+		return true
+	}
+	if !provider.IsLogin(need) {
+		return runner.Can(need)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known, is := a.of[need]
+	if !is || time.Since(known.at) > canFor {
+		known = ability{runner.Can(need), time.Now()}
+		if a.of == nil {
+			a.of = map[string]ability{}
+		}
+		a.of[need] = known
+	}
+	return known.is
+}
+
+// offer tells the other processes on the store what this one does.
+func (s *Server) offer(kind string) store.Offer {
+	o := store.Offer{Kind: kind, Version: s.o.Version, Can: s.abilities.can, Known: []string{engine.NeedsJudge}}
+	if runner, ok := s.o.Runner.(capable); ok {
+		o.Known = append(o.Known, runner.Usual()...)
+	}
+	return o
+}
+
+// somebodyCan reports whether this process, or one that executes runs, can do something.
+func (s *Server) somebodyCan(ctx context.Context, need string) bool {
+	if s.abilities.can(need) {
+		return true
+	}
+	living, err := s.o.Store.Processes(ctx)
+	return err == nil && slices.ContainsFunc(living, func(p store.Process) bool { return p.Able([]string{need}) })
+}

@@ -1,0 +1,68 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Worker is a process that executes runs: a worker, or a server that works itself.
+type Worker struct {
+	ID      string    `json:"id" doc:"A new one for each start"`
+	Kind    string    `json:"kind" enum:"server,worker"`
+	Version string    `json:"version" doc:"Of proviso"`
+	Jobs    int       `json:"jobs" doc:"Runs that it executes at a time"`
+	Can     []string  `json:"can" doc:"What it can do of what runs need: the names of keys that it has, hosts that it may ask, and whether it has a judge. There are no values of keys"`
+	Started time.Time `json:"started_at"`
+	Seen    time.Time `json:"seen_at" doc:"When it last said that it goes on"`
+}
+
+// WorkerList are the processes that execute runs.
+type WorkerList struct {
+	Items []Worker `json:"items"`
+}
+
+// listWorkers lists the processes that execute runs.
+func (s *Server) listWorkers(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	list, err := s.o.Store.Processes(c.r.Context())
+	if err != nil {
+		return err
+	}
+	out := WorkerList{Items: []Worker{}}
+	for _, p := range list {
+		w := Worker{ID: p.ID, Kind: p.Kind, Version: p.Version, Jobs: p.Jobs, Can: p.Can, Started: p.Started.UTC(), Seen: p.Seen.UTC()}
+		if w.Can == nil {
+			w.Can = []string{}
+		}
+		out.Items = append(out.Items, w)
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// workersNow counts the processes that execute runs.
+func workersNow(living []store.Process, waits []store.Waiting) (w WorkersNow) {
+	for i := range living {
+		w.Count++
+		w.Jobs += living[i].Jobs
+		if able(&living[i], waits) {
+			w.Able++
+		}
+	}
+	return w
+}
+
+// able reports whether a process can execute one of the runs that wait.
+func able(p *store.Process, waits []store.Waiting) bool {
+	for _, w := range waits {
+		for _, needs := range w.Needs {
+			if p.Able(needs) {
+				return true
+			}
+		}
+	}
+	return false
+}

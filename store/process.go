@@ -1,0 +1,109 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Offer is what a process offers to do. The zero value can do everything.
+type Offer struct {
+	Kind    string // what the process is, such as "server" or "worker"
+	Version string // of proviso
+	// Can reports whether the process can do what a run needs: see [NewRun.Needs]. It is
+	// called concurrently. Nil can do everything.
+	Can func(need string) bool
+	// Known is what runs often need. The part of it that the process can do is shown to
+	// people.
+	Known []string
+}
+
+// Process is a process that executes runs.
+type Process struct {
+	ID      string
+	Kind    string   // as of [Offer]
+	Version string   // as of [Offer]
+	Jobs    int      // runs that it executes at a time
+	Can     []string // of what is known, and of what runs need now; sorted
+	All     bool     // it can do everything
+	Started time.Time
+	Seen    time.Time // when it last said that it goes on
+}
+
+// Able reports whether the process can do all of some needs.
+func (p *Process) Able(needs []string) bool {
+	return p.All || !slices.ContainsFunc(needs, func(need string) bool { return !slices.Contains(p.Can, need) })
+}
+
+// Limits of the needs of a run.
+const (
+	MaxNeeds    = 50  // of a run
+	MaxNeedText = 300 // bytes of one
+)
+
+// CheckNeeds returns why a run cannot have needs, or nil.
+func CheckNeeds(needs []string) error {
+	if len(needs) > MaxNeeds {
+		return proviso.Errorf(proviso.Limit, "the run needs %d things, more than %d", len(needs), MaxNeeds)
+	}
+	for _, need := range needs {
+		if need == "" || len(need) > MaxNeedText || strings.ToValidUTF8(need, "") != need || strings.ContainsFunc(need, unicode.IsControl) {
+			return proviso.Errorf(proviso.Invalid, "what a run needs is a text of up to %d bytes without control characters, not %q", MaxNeedText, need[:min(len(need), MaxNeedText)])
+		}
+	}
+	return nil
+}
+
+// WaitsFor says in words what a queued run waits for, given the processes that live; "" if
+// one of them can do what it needs.
+func WaitsFor(needs []string, living []Process) string {
+	if len(living) == 0 {
+		return "waits for a worker: none is running"
+	}
+	if slices.ContainsFunc(living, func(p Process) bool { return p.Able(needs) }) {
+		return ""
+	}
+	var missing []string // that nobody has
+	for _, need := range needs {
+		if !slices.ContainsFunc(living, func(p Process) bool { return p.Able([]string{need}) }) {
+			missing = append(missing, need)
+		}
+	}
+	if len(missing) == 0 {
+		return "waits for one worker with " + inWords(needs) + ": none has all of it"
+	}
+	return "waits for a worker with " + inWords(missing)
+}
+
+// inWords lists needs. Between those with an "or" in them stand commas.
+func inWords(needs []string) string {
+	if len(needs) < 2 {
+		return strings.Join(needs, "")
+	}
+	last, and := len(needs)-1, " and "
+	if slices.ContainsFunc(needs, func(need string) bool { return strings.Contains(need, " or ") }) {
+		and = ", and "
+	}
+	return strings.Join(needs[:last], ", ") + and + needs[last]
+}
+
+// unable marks an error of [Work] of a process that cannot do what a run needs.
+type unable struct{ needs []string }
+
+func (u unable) Error() string { return "this process has no " + inWords(u.needs) }
+
+// Unable is the error of [Work] of a process that finds out that it cannot do what a run
+// needs. It is no attempt: the run needs these things from then on, and this process leaves
+// every run that needs one of them to others for a while.
+func Unable(needs ...string) error { return unable{needs} }
+
+// UnableTo returns what a process lacks if an error is one of [Unable]; nil if it is not.
+func UnableTo(err error) []string {
+	var u unable
+	errors.As(err, &u)
+	return u.needs
+}

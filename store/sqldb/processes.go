@@ -1,0 +1,224 @@
+package sqldb
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// processKind is the kind of the shared items of processes that execute runs, by their owner
+// in the rows of runs.
+const processKind = "process"
+
+const (
+	// maxProcesses bounds how many processes are read.
+	maxProcesses = 1000
+	// maxNeedSets bounds how many different lists of needs are looked at at once.
+	maxNeedSets = 200
+)
+
+// offering is what this process offers. It is safe for concurrent use.
+type offering struct {
+	mu     sync.Mutex
+	offer  store.Offer
+	unable map[string]time.Time // until when what it turned out to lack is not tried again
+	told   store.Process        // what the others know
+}
+
+// Offer implements [store.Jobs].
+func (d *DB) Offer(o store.Offer) {
+	d.offering.mu.Lock()
+	defer d.offering.mu.Unlock()
+	d.offering.offer = o
+}
+
+// can reports whether this process can do all of some needs at a time.
+func (o *offering) can(needs []string, now time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !slices.ContainsFunc(needs, func(need string) bool { return !o.does(need, now) })
+}
+
+func (o *offering) does(need string, now time.Time) bool {
+	return !now.Before(o.unable[need]) && (o.offer.Can == nil || o.offer.Can(need))
+}
+
+// rest notes what this process cannot do, whatever it offers.
+func (o *offering) rest(needs []string, until time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.unable == nil {
+		o.unable = map[string]time.Time{}
+	}
+	for _, need := range needs {
+		o.unable[need] = until
+	}
+}
+
+// process describes this process to others: can it do what runs need now?
+func (o *offering) process(id string, jobs int, started, now time.Time, needs []string) store.Process {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for need, until := range o.unable {
+		if !now.Before(until) {
+			delete(o.unable, need)
+		}
+	}
+	p := store.Process{ID: id, Kind: o.offer.Kind, Version: o.offer.Version, Jobs: jobs, Started: started, Seen: now,
+		All: o.offer.Can == nil && len(o.unable) == 0}
+	for _, need := range slices.Concat(o.offer.Known, needs) {
+		if o.does(need, now) {
+			p.Can = append(p.Can, need)
+		}
+	}
+	slices.Sort(p.Can)
+	p.Can = slices.Compact(p.Can)
+	return p
+}
+
+// needSets returns the different lists of needs of runs that have not ended.
+func (d *DB) needSets(ctx context.Context, condition string) ([][]string, error) {
+	rows, err := d.query(ctx, "SELECT DISTINCT needs FROM run WHERE status IN ('queued', 'running')"+condition+" LIMIT ?", maxNeedSets)
+	return collect(d, rows, err, func(row scanner) (needs []string, err error) {
+		var text string
+		err = row.Scan(&text)
+		return fromList[string](text), err
+	})
+}
+
+// self describes this process, if it executes runs.
+func (d *DB) self(ctx context.Context) (p store.Process, is bool, err error) {
+	r := &d.runner
+	r.mu.Lock()
+	is, owner, started := r.stop != nil, r.owner, r.started
+	r.mu.Unlock()
+	if !is {
+		return p, false, nil
+	}
+	sets, err := d.needSets(ctx, " AND needs <> '[]'")
+	return d.offering.process(owner, d.options.Workers, started, d.now(), slices.Concat(sets...)), true, err
+}
+
+// appear tells other processes that this one goes on and what it can do, unless they know.
+func (d *DB) appear(ctx context.Context) error {
+	p, is, err := d.self(ctx)
+	if err != nil || !is {
+		return err
+	}
+	o := &d.offering
+	o.mu.Lock()
+	told := o.told
+	o.mu.Unlock()
+	if told.ID == p.ID && told.All == p.All && slices.Equal(told.Can, p.Can) && p.Seen.Sub(told.Seen) < d.options.Lease/3 {
+		return nil
+	}
+	content, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	if err := d.PutShared(ctx, store.SharedItem{Kind: processKind, Name: p.ID, Content: content, Life: d.options.Lease}); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.told = p
+	return nil
+}
+
+// Processes implements [store.Store].
+func (d *DB) Processes(ctx context.Context) ([]store.Process, error) {
+	if !d.Several() {
+		p, is, err := d.self(ctx)
+		if err != nil || !is {
+			return nil, err
+		}
+		return []store.Process{p}, nil
+	}
+	items, err := d.ListShared(ctx, processKind, "", "", maxProcesses)
+	if err != nil {
+		return nil, err
+	}
+	var list []store.Process
+	for _, item := range items {
+		var p store.Process
+		if err := json.Unmarshal(item.Content, &p); err != nil {
+			return nil, d.failed("read", err)
+		}
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b store.Process) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID))
+	})
+	return list, nil
+}
+
+// unmet says what queued runs wait for that no living process can execute, by the stored form
+// of their needs.
+func (d *DB) unmet(ctx context.Context) (map[string]string, error) {
+	sets, err := d.needSets(ctx, " AND status = 'queued'")
+	if err != nil || len(sets) == 0 {
+		return nil, err
+	}
+	living, err := d.Processes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	why := map[string]string{}
+	for _, needs := range sets {
+		if text := store.WaitsFor(needs, living); text != "" {
+			why[list(needs)] = text
+		}
+	}
+	return why, nil
+}
+
+// explain sets the status of queued runs that wait in vain.
+func (d *DB) explain(ctx context.Context, runs []store.Run) error {
+	if !slices.ContainsFunc(runs, func(r store.Run) bool { return r.Status == store.Queued }) {
+		return nil
+	}
+	why, err := d.unmet(ctx)
+	for i := range runs {
+		if text := why[list(runs[i].Needs)]; runs[i].Status == store.Queued && text != "" {
+			runs[i].Status, runs[i].Waits = store.Unmet, text
+		}
+	}
+	return err
+}
+
+// ofStatus selects runs by their status: those that are queued are stored as such, whether or
+// not they wait in vain.
+func (d *DB) ofStatus(ctx context.Context, c *conditions, statuses []store.RunStatus) error {
+	queued, waiting := slices.Contains(statuses, store.Queued), slices.Contains(statuses, store.Unmet)
+	if queued == waiting {
+		stored := slices.DeleteFunc(slices.Clone(statuses), func(s store.RunStatus) bool { return s == store.Unmet })
+		in(c, "status", texts(stored))
+		return nil
+	}
+	why, err := d.unmet(ctx)
+	if err != nil {
+		return err
+	}
+	var sets []string
+	for needs := range why {
+		sets = append(sets, needs)
+	}
+	slices.Sort(sets)
+	args, places := textList(sets)
+	condition := "status = 'queued' AND needs IN " + places
+	if queued {
+		condition = "status = 'queued' AND needs NOT IN " + places
+		if len(sets) == 0 {
+			condition = "status = 'queued'"
+		}
+	}
+	others := texts(slices.DeleteFunc(slices.Clone(statuses), func(s store.RunStatus) bool { return s == store.Queued || s == store.Unmet }))
+	also, otherPlaces := textList(others)
+	c.add("("+condition+" OR status IN "+otherPlaces+")", append(args, also...)...)
+	return nil
+}
