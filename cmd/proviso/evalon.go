@@ -222,7 +222,7 @@ func (r *remote) fetch(ctx context.Context, missing *run.Missing, add func(int, 
 func (r *remote) finished(state *remoteState, missing *run.Missing) error {
 	switch {
 	case state.Status == "cancelled":
-		return proviso.Errorf(proviso.Unavailable, "%s was cancelled: %d rows are missing", r.page(), missing.Len())
+		return proviso.Errorf(proviso.Unavailable, "%s was cancelled: %s missing", r.page(), plural(missing.Len(), "row"))
 	case state.Status == "failed":
 		return proviso.Errorf(proviso.Unavailable, "%s failed: %s", r.page(), report.Line(state.Error, 400))
 	case missing.Len() > 0:

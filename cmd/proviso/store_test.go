@@ -47,7 +47,7 @@ func TestStoreExport(t *testing.T) {
 	file, _ := filledFile(t)
 	folder := filepath.Join(t.TempDir(), "out")
 	code, out := printed(t, "store", "export", folder, "--db", file, "--events")
-	if code != exitOK || !strings.Contains(out, "default: 4 documents, 3 runs, 1 evaluations, 3 labels, 2 watches, 1 alarms, 3 events, 1 feedback, 3 verdicts\nteam-a: 4 documents, ") {
+	if code != exitOK || !strings.Contains(out, "default: 4 documents, 3 runs, 1 evaluation, 3 labels, 2 watches, 1 alarm, 3 events, 1 feedback, 3 verdicts\nteam-a: 4 documents, ") {
 		t.Fatalf("%d: %s", code, out)
 	}
 	for name, want := range map[string]string{

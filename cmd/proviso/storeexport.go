@@ -151,7 +151,13 @@ func (x *exporting) all(events bool) (counts []string, err error) {
 		if err != nil {
 			return counts, err
 		}
-		counts = append(counts, fmt.Sprintf("%d %s", w.n, f.name))
+		name := f.name
+		if one, is := map[string]string{"watches": "watch", "feedback": "feedback"}[name]; w.n == 1 && is {
+			name = one
+		} else if w.n == 1 {
+			name = strings.TrimSuffix(name, "s")
+		}
+		counts = append(counts, fmt.Sprintf("%d %s", w.n, name))
 	}
 	return counts, nil
 }

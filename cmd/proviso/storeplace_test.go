@@ -135,6 +135,7 @@ func TestWorkerFlags(t *testing.T) {
 	for args, says := range map[string]string{
 		"worker --lease 999ms": "--lease: expected a time from 1s to 1h",
 		"worker --lease 2h":    "--lease: expected a time from 1s to 1h",
+		"worker --allow-host=": "--allow-host: expected a host",
 	} {
 		if code, out := printed(t, append(strings.Fields(args), "--store", nowhere)...); code != exitUsage || !strings.Contains(out, says) {
 			t.Errorf("%s: %d: %s", args, code, out)

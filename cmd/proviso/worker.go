@@ -62,6 +62,9 @@ func (a *app) worker(ctx context.Context, f *workerCommand) error {
 	if err != nil {
 		return err
 	}
+	if err := errors.Join(f.judge.check(), f.models.check(), f.trust.check()); err != nil {
+		return err
+	}
 	if f.at, err = f.place.of(a); err != nil {
 		return err
 	}

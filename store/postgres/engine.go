@@ -26,6 +26,7 @@ type engine struct {
 	db       *sql.DB
 	place    string           // the database, for messages
 	user     string           // that we connect as
+	sslmode  string           // of the URL, "" if it names none
 	outdated atomic.Int64     // connections that were opened before are not used again: milliseconds since 1970
 	steps    []step           // of the schema
 	offset   atomic.Int64     // of the clock of the database, in nanoseconds
@@ -181,6 +182,9 @@ func (e *engine) Failed(doing string, err error) error {
 	if doing == opening && operatorHelps(codeOf(err)) {
 		code = proviso.Refused
 	}
+	if strings.Contains(err.Error(), "server refused TLS connection") { // pgconn has no type for it
+		why = "it does not offer TLS, and " + strings.TrimSuffix("sslmode="+e.sslmode, "=") + " requires it"
+	}
 	switch codeOf(err) {
 	case diskFull:
 		cause, why = store.ErrNoRoom, store.ErrNoRoom.Error()
@@ -217,8 +221,6 @@ func messageOf(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
-	case strings.Contains(err.Error(), "server refused TLS connection"): // pgconn has no type for it
-		return "it does not offer TLS, and sslmode requires it"
 	case errors.As(err, &dns):
 		return "it cannot be reached (" + dns.Err + ")"
 	case errors.As(err, &op):

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -50,10 +51,10 @@ type DB struct {
 // Open opens the database at a URL, such as postgres://user@host/name, and creates or
 // migrates its tables. Parameters of the URL and the PG… variables of the environment are
 // those of libpq. Errors never show the password.
-func Open(ctx context.Context, url string, o Options) (*DB, error) { return open(ctx, url, o, nil) }
+func Open(ctx context.Context, address string, o Options) (*DB, error) { return open(ctx, address, o, nil) }
 
 // open is Open with other steps of the schema, for tests; nil are those of this version.
-func open(ctx context.Context, url string, o Options, of []step) (*DB, error) {
+func open(ctx context.Context, address string, o Options, of []step) (*DB, error) {
 	if o.Connections <= 0 {
 		o.Connections = DefaultConnections
 	}
@@ -62,7 +63,7 @@ func open(ctx context.Context, url string, o Options, of []step) (*DB, error) {
 	}
 	o.Writers = max(2, min(o.Writers, o.Connections-1)) // of one writer, statements would be prepared
 	e := &engine{stop: make(chan struct{}), steps: of}
-	err := e.connect(ctx, url, o)
+	err := e.connect(ctx, address, o)
 	if err == nil {
 		err = e.migrate(ctx, o.Access)
 	}
@@ -89,12 +90,15 @@ func open(ctx context.Context, url string, o Options, of []step) (*DB, error) {
 func (d *DB) Place() string { return d.engine.place }
 
 // connect opens the connections, if the database can hold a store.
-func (e *engine) connect(ctx context.Context, url string, o Options) error {
-	config, err := parse(url)
+func (e *engine) connect(ctx context.Context, address string, o Options) error {
+	config, err := parse(address)
 	if err != nil {
 		return err
 	}
 	e.place, e.user = placeOf(config), config.User
+	if u, err := url.Parse(address); err == nil {
+		e.sslmode = u.Query().Get("sslmode")
+	}
 	if e.steps == nil {
 		if e.steps, err = steps(); err != nil {
 			return err
@@ -121,6 +125,9 @@ func parse(text string) (*pgx.ConnConfig, error) {
 		return config, nil
 	}
 	reason := form
+	if port := wrongPort(text); port != "" {
+		return nil, proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: port %s is not valid: expected a number from 1 to 65535", port)
+	}
 	if scheme, rest, _ := strings.Cut(text, "://"); !strings.Contains(rest, "password") {
 		_, err := pgx.ParseConfig(scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:])
 		var wrong *pgconn.ParseConfigError
@@ -129,6 +136,19 @@ func parse(text string) (*pgx.ConnConfig, error) {
 		}
 	}
 	return nil, proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: %s", reason)
+}
+
+// wrongPort returns a port that is a number and too large; "" if there is none. What stands
+// there may be a part of a password, unless the user is before it or nobody is named.
+func wrongPort(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.User == nil && strings.Contains(text, "@") {
+		return ""
+	}
+	if n, err := strconv.Atoi(u.Port()); err != nil || n >= 1 && n <= 65535 {
+		return ""
+	}
+	return u.Port()
 }
 
 // Password returns the password in a URL or in the variables of libpq, "" if there is none,
