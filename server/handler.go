@@ -216,19 +216,18 @@ func (s *Server) fail(c *call, err error) {
 		return
 	}
 	if p.Status >= 500 && c.r.Context().Err() == nil {
-		s.o.Log.Error("request failed", "request_id", c.id, "route", c.route.Path, "error", errText(err))
+		s.o.Log.Error("request failed", "request_id", c.id, "route", c.route.Path, "error", logged(err))
 	}
 	p.write(c.w, c.id)
 }
 
-// errText returns the text of an error, including the parts that clients do not
-// see.
-func errText(err error) string {
+// logged returns an error as the log shows it, including the parts that clients do not see.
+func logged(err error) error {
 	var p *Problem
 	if errors.As(err, &p) && p.cause != nil {
-		return p.cause.Error()
+		return p.cause
 	}
-	return err.Error()
+	return err
 }
 
 // panicked handles a panic in a request.

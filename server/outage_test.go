@@ -1,12 +1,17 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/server"
@@ -81,4 +86,50 @@ func TestOutage(t *testing.T) {
 	if !strings.Contains(f.log.String(), awayPlace) {
 		t.Error("the log does not say which database it is")
 	}
+}
+
+// TestOutagesInLog: an outage has a line at its start, one in 30 seconds, and one at its end;
+// other lines are as ever.
+func TestOutagesInLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		var away atomic.Bool
+		h := server.NewOutages(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
+		lost := fmt.Errorf("reach: %w", store.ErrUnreachable)
+		h.Watch(func(context.Context) error {
+			if away.Load() {
+				return lost
+			}
+			return nil
+		})
+		log := slog.New(h)
+		for range 2 { // two outages
+			away.Store(true)
+			for range 70 {
+				log.Warn("look for runs", "error", lost)
+				log.With("a", "b").Warn("renew", "error", lost)
+				time.Sleep(time.Second)
+			}
+			log.Warn("another mistake", "error", errors.New("no"))
+			time.Sleep(time.Second / 2)
+			away.Store(false)
+			time.Sleep(2 * time.Second)
+			log.Info("goes on")
+		}
+		const once = `msg="look for runs" error="reach: the database cannot be reached"
+msg="look for runs" error="reach: the database cannot be reached" left_out=59
+msg="look for runs" error="reach: the database cannot be reached" left_out=59
+msg="another mistake" error=no
+msg="the database is there again" away_s=71 left_out=19
+msg="goes on"
+`
+		if got := out.String(); got != once+once {
+			t.Errorf("%s", got)
+		}
+	})
 }

@@ -200,7 +200,8 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 
 // openServed opens the store of a server or a worker, and sets the options that concern it.
 func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, error) {
-	log := slog.New(slog.NewJSONHandler(a.out, nil))
+	outages := server.NewOutages(slog.NewJSONHandler(a.out, nil))
+	log := slog.New(outages)
 	env, _, err := f.trust.around(a.env, f.envFiles)
 	if err != nil {
 		return nil, err
@@ -227,6 +228,7 @@ func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, err
 			return nil, errors.Join(err, db.Close())
 		}
 	}
+	outages.Watch(db.Ping)
 	log.Info("opened the database", "database", db.Place())
 	f.server.Store, f.server.Log, f.server.Version = db, log, versionName()
 	return db, nil
