@@ -116,8 +116,8 @@ simulate: ## how often the gate and the monitor are right, by simulation: writes
 bench: ## benchmarks, and the workloads beside promptfoo's figures
 	go run ./bench
 
-image: ## make the container image proviso: from scratch, static, not root (needs Docker or podman)
-	$$(command -v docker || command -v podman) build --build-arg VERSION='$(VERSION)' -t proviso .
+image: ## make the container image proviso: from scratch, static, not root (needs Docker, podman or buildah)
+	$$(command -v docker || command -v podman || command -v buildah) build --build-arg VERSION='$(VERSION)' -t proviso .
 
 dist: ## make a release: binaries of every platform, their parts, formula, npm packages, checksums, signature
 	go run ./internal/release -version '$(VERSION)' -time "$$(git log -1 --format=%cI 2>/dev/null || echo 1970-01-01T00:00:00Z)"
@@ -128,7 +128,7 @@ fuzz: ## run every fuzz target for FUZZTIME seconds each (1)
 nightly: build ## what takes too long for every change: time per byte of all readers, coverage of intervals, minutes of fuzzing, all tests under the race detector, benchmarks, all browser tests
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestReadersAreLinear ./attacks
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestCoverageOfKappa ./stats
-	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -run 'TestManyWorkers|TestSharedLimit|TestOnMemory' ./cmd/proviso
+	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -run 'TestManyWorkers|TestSharedLimit|TestOnMemory|TestPointInTime' ./cmd/proviso
 	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -timeout 20m -run TestCrashes ./store/postgres
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -count=1 ./server
 	CGO_ENABLED=1 go test -race -timeout 60m ./...

@@ -68,7 +68,7 @@ func (m *Monitored) record() []byte {
 	b = appendFixed64(b, 11, at)
 	b = protowire.AppendVarint(protowire.AppendTag(b, 2, protowire.VarintType), severity)
 	b = append(b, a.as(6)...)
-	if id, err := hex.DecodeString(traceID(m.TraceID)); err == nil && len(id) == 16 {
+	if id, err := hex.DecodeString(TraceID(m.TraceID)); err == nil && len(id) == 16 {
 		b = appendBytes(b, 9, id)
 	}
 	return appendText(b, 12, evaluationEvent)

@@ -121,7 +121,7 @@ func (r *Results) record(res *proviso.Result, v *proviso.Verdict, now uint64) []
 	b = appendFixed64(b, 11, now)
 	b = protowire.AppendVarint(protowire.AppendTag(b, 2, protowire.VarintType), severity)
 	b = append(b, a.as(6)...)
-	if id, err := hex.DecodeString(traceID(res.Output.TraceID)); err == nil && len(id) == 16 {
+	if id, err := hex.DecodeString(TraceID(res.Output.TraceID)); err == nil && len(id) == 16 {
 		b = appendBytes(b, 9, id)
 	}
 	return appendText(b, 12, evaluationEvent)

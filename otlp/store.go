@@ -41,7 +41,19 @@ type StoreOptions struct {
 	// beside what the store holds, or "". If it is nil, only the limits above
 	// apply. The store is locked during the call.
 	Room func(held Held, size int) string
+
+	// Fetch adds, with [Store.Merge], what other receivers have got of a trace after a position,
+	// of which the first is 0. It returns the next one, and for how many spans of the trace they
+	// had no room. It is called for each trace that somebody waits for, at once and then
+	// every [FetchEvery]. If it is nil, the store has all spans itself.
+	Fetch func(ctx context.Context, trace string, after int64) (next int64, refused int, err error)
+	// Begun is called for each trace that a row begins, and Ended after the row is decided.
+	// They may be nil.
+	Begun, Ended func(trace string)
 }
+
+// FetchEvery is how often a store asks what other receivers have got of a trace.
+const FetchEvery = 100 * time.Millisecond
 
 // Store holds spans until their rows are decided. It is safe for concurrent
 // use. Spans of traces that no row has announced are kept while there is room,
@@ -69,6 +81,8 @@ type trace struct {
 	places   map[string]int // of spans, by id
 	bytes    int64
 	refused  int           // spans for which there was no room
+	fetched  int64         // position of what other receivers have got
+	missed   int           // spans for which other receivers had no room
 	changed  chan struct{} // closed when a span arrives
 	last     time.Time     // when the last span arrived
 	asked    time.Time     // when the row first asked
@@ -109,6 +123,13 @@ func (s *Store) Listens(endpoint string, err error) {
 // Begin starts a trace for a row, before its provider is asked, with ids that
 // cannot be guessed. ok is false if there is no receiver for spans.
 func (s *Store) Begin() (id string, tc proviso.TraceContext, ok bool) {
+	if id, tc, ok = s.begin(); ok && s.o.Begun != nil {
+		s.o.Begun(id)
+	}
+	return id, tc, ok
+}
+
+func (s *Store) begin() (id string, tc proviso.TraceContext, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.endpoint == "" {
@@ -124,9 +145,13 @@ func (s *Store) Begin() (id string, tc proviso.TraceContext, ok bool) {
 
 // End drops a trace after its row is decided.
 func (s *Store) End(id string) {
+	id = TraceID(id)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.forget(traceID(id))
+	s.forget(id)
+	s.mu.Unlock()
+	if s.o.Ended != nil {
+		s.o.Ended(id)
+	}
 }
 
 // forget drops a trace; s.mu is held.
@@ -152,7 +177,13 @@ func (s *Store) make(id string) *trace {
 
 // Add adds the spans of a request. It returns how many of them were rejected,
 // and why the first was.
-func (s *Store) Add(b *Batch) (rejected int, reason string) {
+func (s *Store) Add(b *Batch) (rejected int, reason string) { return s.add(b, true) }
+
+// Merge is [Store.Add] for spans that may have been added before: those change nothing, not
+// even when the last span arrived.
+func (s *Store) Merge(b *Batch) (rejected int, reason string) { return s.add(b, false) }
+
+func (s *Store) add(b *Batch, repeats bool) (rejected int, reason string) {
 	rejected, reason = b.Rejected, b.Reason
 	now := time.Now()
 	s.mu.Lock()
@@ -161,14 +192,13 @@ func (s *Store) Add(b *Batch) (rejected int, reason string) {
 	for i := range b.Records {
 		r := &b.Records[i]
 		t, why := s.room(r)
+		news := why != "" || s.take(t, r)
 		if why != "" {
 			if rejected++; reason == "" {
 				reason = why
 			}
-		} else {
-			s.take(t, r)
 		}
-		if t != nil {
+		if t != nil && (news || repeats) {
 			woken[t] = true
 		}
 	}
@@ -250,25 +280,27 @@ func (s *Store) unwanted(id string) bool {
 	return ok && !t.expected && t.holds == 0
 }
 
-// take adds a span to its trace. If a span was sent twice, the one that has
-// ended stays. s.mu is held.
-func (s *Store) take(t *trace, r *Record) {
+// take adds a span to its trace, and reports whether it is new. If a span was sent twice,
+// the one that has ended stays. s.mu is held.
+func (s *Store) take(t *trace, r *Record) bool {
 	if i, ok := t.places[r.Span.ID]; ok {
-		if t.spans[i].End.IsZero() {
+		again := !t.spans[i].End.IsZero()
+		if !again {
 			t.spans[i] = r.Span
 		}
-		return
+		return !again
 	}
 	t.places[r.Span.ID] = len(t.spans)
 	t.spans = append(t.spans, r.Span)
 	t.bytes += int64(r.Size)
 	s.spans++
 	s.bytes += int64(r.Size)
+	return true
 }
 
-// traceID returns the id of a trace as the store uses it: in lower case, and
-// extracted from a traceparent.
-func traceID(id string) string {
+// TraceID returns the id of a trace in its normal form: in lower case, and extracted from a
+// traceparent.
+func TraceID(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	if parts := strings.Split(id, "-"); len(parts) >= 4 && len(parts[1]) == 32 {
 		return parts[1]
@@ -282,15 +314,25 @@ func traceID(id string) string {
 // counted from the first call for the trace. The error explains why there are
 // no spans.
 func (s *Store) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
-	return s.await(ctx, traceID(id), s.o.Wait)
+	return s.await(ctx, TraceID(id), s.o.Wait)
 }
 
 // await returns the spans of a trace, and waits at most that long.
 func (s *Store) await(ctx context.Context, id string, most time.Duration) ([]proviso.Span, error) {
 	for {
+		took, err := s.fetch(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if most > 0 {
+			most += took // what is slow is no reason to take a trace for complete
+		}
 		spans, wait, changed, err := s.look(id, most)
 		if wait <= 0 || err != nil {
 			return spans, err
+		}
+		if s.o.Fetch != nil {
+			wait = min(wait, FetchEvery)
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -323,8 +365,8 @@ func (s *Store) look(id string, most time.Duration) (spans []proviso.Span, wait 
 	if t.asked.IsZero() {
 		t.asked = now
 	}
-	if t.refused > 0 {
-		return nil, 0, nil, proviso.Errorf(proviso.Limit, "the trace %s is not complete: there was no room for %d of its spans", id, t.refused)
+	if n := max(t.refused, t.missed); n > 0 {
+		return nil, 0, nil, proviso.Errorf(proviso.Limit, "the trace %s is not complete: there was no room for %d of its spans", id, n)
 	}
 	left := t.asked.Add(most).Sub(now)
 	quiet := t.last.Add(s.o.Quiet).Sub(now)

@@ -68,7 +68,7 @@ func (t *Tape) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 	if t.fromFile(id) {
 		return t.Store.Spans(ctx, id)
 	}
-	q := transport.Request{Method: spansMethod, URL: traceID(id)}
+	q := transport.Request{Method: spansMethod, URL: TraceID(id)}
 	if t.cassette.Replays() {
 		r, err := t.cassette.Load(q, proviso.Sample{})
 		if err != nil {
@@ -92,7 +92,7 @@ func (t *Tape) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 func (s *Store) fromFile(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.recorded[traceID(id)]
+	_, ok := s.recorded[TraceID(id)]
 	return ok
 }
 

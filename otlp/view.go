@@ -45,7 +45,7 @@ func (v *View) End(id string) { v.store.End(id) }
 
 // Spans is [Store.Spans], within the wait time of the view and redacted.
 func (v *View) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
-	id = traceID(id)
+	id = TraceID(id)
 	spans, known := v.o.Recorded.recording(id)
 	if !known {
 		var err error
@@ -109,13 +109,13 @@ func (s *Store) recording(id string) (spans []proviso.Span, known bool) {
 func (s *Store) Hold(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.make(traceID(id)).holds++
+	s.make(TraceID(id)).holds++
 }
 
 // Release ends a [Store.Hold]. The trace stays while there is room, for later
 // requests.
 func (s *Store) Release(id string) {
-	id = traceID(id)
+	id = TraceID(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, ok := s.traces[id]
@@ -138,7 +138,7 @@ func (s *Store) Release(id string) {
 func (s *Store) Peek(id string) (spans []proviso.Span, wanted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, ok := s.traces[traceID(id)]
+	t, ok := s.traces[TraceID(id)]
 	if !ok {
 		return nil, false
 	}

@@ -13,7 +13,9 @@ import (
 type Remote struct {
 	ID   string // in its rows
 	Hash string // of suite, prompts and judge, as the other process has them
-	On   string // where it is executed, for whoever continues to fetch it
+	// Judge is the identity of the judge there; "" if none is asked.
+	Judge string
+	On    string // where it is executed, for whoever continues to fetch it
 	// Fetch passes every finished row that missing has to add, until the run has ended. It
 	// is called once.
 	Fetch func(ctx context.Context, missing *Missing, add func(index int, row []byte) error) error
@@ -70,7 +72,7 @@ func (e *execution) collect(ctx context.Context) error {
 // was.
 func (p *Plan) sameInput(h runfile.Header) bool {
 	_, was := report.OriginOf(h.Meta)
-	is := p.hashes()
+	is := p.hashes("")
 	return was.Suite == is.Suite && was.Prompts == is.Prompts && was.Cases == is.Cases
 }
 

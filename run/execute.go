@@ -114,7 +114,7 @@ func (p *Plan) shownConfig() *value.Object {
 
 func (p *Plan) start(started time.Time, remote *Remote) (*execution, error) {
 	e := &execution{p: p, remote: remote, groups: map[int]*group{}, summary: report.NewSummary(len(p.columns)), metrics: newMetrics(p), shares: shares{take: p.o.Take}}
-	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.shownConfig(), Planned: p.Rows, Types: check.Facts(), Folder: p.o.Folder, Revision: p.o.Revision, Hashes: p.hashes()}
+	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.shownConfig(), Planned: p.Rows, Types: check.Facts(), Folder: p.o.Folder, Revision: p.o.Revision, Hashes: p.hashes(p.judge(remote))}
 	for i := range p.columns {
 		e.meta.Columns = append(e.meta.Columns, report.NewColumn(p.columns[i].prompt, p.columns[i].spec))
 	}
@@ -195,16 +195,24 @@ func addPrompts(h hash.Hash, s *proviso.Suite) {
 	}
 }
 
+// judge returns the identity of the judge of a run; "" if none is asked, or none is known.
+func (p *Plan) judge(remote *Remote) string {
+	switch {
+	case remote != nil:
+		return remote.Judge
+	case p.o.Judge != nil:
+		return p.o.Judge()
+	}
+	return ""
+}
+
 // hashes identifies the parts of the input, so that two runs show which of them differ.
-func (p *Plan) hashes() report.Hashes {
+func (p *Plan) hashes(judge string) report.Hashes {
 	prompts := sha256.New()
 	addPrompts(prompts, p.Suite)
 	suite := sha256.Sum256(value.AppendJSON(nil, p.Suite.Config))
 	h := report.Hashes{Prompts: hex.EncodeToString(prompts.Sum(nil)), Suite: hex.EncodeToString(suite[:]), Cases: hex.EncodeToString(p.cases.Sum(nil))}
-	if p.o.Judge == nil {
-		return h
-	}
-	if judge := p.o.Judge(); judge != "" {
+	if judge != "" {
 		sum := sha256.Sum256([]byte(judge))
 		h.Judge = hex.EncodeToString(sum[:])
 	}
@@ -215,10 +223,7 @@ func (p *Plan) hashes() report.Hashes {
 // be compared row by row.
 func (p *Plan) Hash() string {
 	sum := p.content.Sum(nil)
-	if p.o.Judge == nil {
-		return hex.EncodeToString(sum)
-	}
-	if judge := p.o.Judge(); judge != "" {
+	if judge := p.judge(nil); judge != "" {
 		all := sha256.Sum256(append(sum, judge...))
 		sum = all[:]
 	}

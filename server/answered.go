@@ -18,8 +18,8 @@ const (
 
 // answers makes events of the answers in spans, for keys with the scope ingest. A span that
 // is the top of its trace becomes one at once. Of others it is not known whether an agent is
-// above them, until that span comes or none has come for a while: they wait in memory, as
-// all spans do, and are lost with the process. It is safe for concurrent use.
+// above them, until that span comes or none has come for a while: they wait in memory, and
+// are lost with the process. It is safe for concurrent use.
 type answers struct {
 	s *Server
 
@@ -71,10 +71,18 @@ func (a *answers) of(key store.Key, trace string) *answerTrace {
 // for are none of production.
 func (a *answers) answer(ctx context.Context, key store.Key, trace string, final bool) error {
 	held, release := a.s.spans.use(key)
+	defer release()
+	if final { // the span above may have gone to another server
+		if err := held.Refresh(ctx, trace); err != nil {
+			return err
+		}
+	}
 	spans, wanted := held.Peek(trace)
-	release()
 	if wanted || len(spans) == 0 {
 		return nil
+	}
+	if elsewhere, err := a.s.spans.awaited(ctx, key, trace); elsewhere || err != nil {
+		return err
 	}
 	t := a.of(key, trace)
 	list, _ := otlp.Answers(trace, spans, final)

@@ -92,7 +92,7 @@ func (s *Server) evaluateBody(c *call, body []byte, set string, templates *crite
 	}); err != nil {
 		return err
 	}
-	spans, done := s.traceAsked(c, req.TraceID)
+	spans, done := s.traceAsked(c.r.Context(), c, req.TraceID)
 	defer done()
 	req.Spans = spans
 	account := s.budgets.open(c.key)

@@ -39,7 +39,8 @@ type call struct {
 	claim  *store.Claim    // claim of the idempotency key, until the response is stored
 	answer *store.Response // what was sent
 
-	traces []string // of the spans that it brought
+	traces   []string // of the spans that it brought
+	unshared error    // why other servers do not know these spans
 }
 
 // anonymous is the client id of requests without a key, where they are allowed.

@@ -35,6 +35,7 @@ type Run struct {
 	Suite     string           `json:"suite"`
 	Version   string           `json:"version" doc:"Of the suite"`
 	Hash      string           `json:"hash,omitempty" doc:"Of suite, prompts and judge: runs of equal hash can be compared row by row"`
+	JudgedBy  []string         `json:"judged_by,omitempty" doc:"The identities of its judges: model, prompt and settings"`
 	Status    store.RunStatus  `json:"status" enum:"queued,waiting,running,done,failed,cancelled" doc:"waiting is queued, and no worker that lives can execute it"`
 	Waits     string           `json:"waits,omitempty" doc:"Why it is waiting, such as: waits for a worker with OPENAI_API_KEY"`
 	Error     string           `json:"error,omitempty" doc:"Why it failed, or why it is tried again"`
@@ -93,7 +94,7 @@ func runOf(r store.Run) Run {
 	var e execution
 	_ = json.Unmarshal(r.Options, &e) // it was written here; missing fields are shown as missing
 	out := Run{
-		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, Status: r.Status, Waits: r.Waits, Error: r.Error, CreatedAt: r.Created.UTC(),
+		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, JudgedBy: r.Judges, Status: r.Status, Waits: r.Waits, Error: r.Error, CreatedAt: r.Created.UTC(),
 		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Pushed: e.Pushed, Datasets: e.Datasets, Cost: r.Totals.Cost,
 	}
 	if e.Revision != (report.Revision{}) {
@@ -155,7 +156,7 @@ func (s *Server) startRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	n := store.NewRun{ID: store.NewID(store.RunID, time.Now()), Suite: doc.Name, Version: doc.Hash, CreatedBy: c.key.ID, Options: options, Rows: plan.Rows, Hash: plan.Hash, Division: plan.Division, Needs: plan.Needs}
+	n := store.NewRun{ID: store.NewID(store.RunID, time.Now()), Suite: doc.Name, Version: doc.Hash, CreatedBy: c.key.ID, Options: options, Rows: plan.Rows, Hash: plan.Hash, Judges: plan.Judges, Division: plan.Division, Needs: plan.Needs}
 	body, err := encode(StartedRun{ID: n.ID, Suite: n.Suite, Version: n.Version, Status: store.Queued, Rows: n.Rows})
 	if err != nil {
 		return err

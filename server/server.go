@@ -218,7 +218,11 @@ func New(o Options) (*Server, error) {
 	}
 	s.panel = sync.OnceValue(panelAsset)
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
-	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
+	var kept store.Store // of spans, for others
+	if s.peers != nil {
+		kept = o.Store
+	}
+	s.spans = newSpans(o.Traces, kept, s.o.Log, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
 	s.metrics.registry.MustRegister(newRunQueue(o.Store.Waiting, o.Now))
 	s.answers = newAnswers(s)

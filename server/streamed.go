@@ -150,7 +150,7 @@ func (x *streamed) run(ctx context.Context) {
 	}()
 	ctx, cancel := context.WithTimeout(ctx, x.s.o.EvaluateLimit)
 	defer cancel()
-	spans, done := x.s.traceAsked(x.c, x.req.TraceID)
+	spans, done := x.s.traceAsked(ctx, x.c, x.req.TraceID)
 	defer done()
 	x.req.Spans, x.req.Compiled = spans, x.start
 	x.req.Decided = func(d judge.Decision) { x.tell(ctx, d) }

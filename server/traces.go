@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -49,6 +50,8 @@ const toSpans = "POST /v1/traces of this server, with the key of whoever asks"
 type spans struct {
 	o        TraceLimits
 	receiver *otlp.Receiver
+	kept     store.Store // for the other servers and workers; nil if there are none
+	log      *slog.Logger
 	count    *prometheus.CounterVec
 
 	mu     sync.Mutex
@@ -60,14 +63,17 @@ type spans struct {
 // keySpans are the spans of one key.
 type keySpans struct {
 	all     *spans
+	id      string // of the key
 	project store.Project
 	store   *otlp.Store
 	users   int // runs and evaluations
 }
 
-func newSpans(o TraceLimits, maxBody int64, count *prometheus.CounterVec) *spans {
+// newSpans holds spans. kept is where other servers and workers find them, nil if there are
+// none.
+func newSpans(o TraceLimits, kept store.Store, log *slog.Logger, maxBody int64, count *prometheus.CounterVec) *spans {
 	o.defaults()
-	s := &spans{o: o, count: count, keys: map[string]*keySpans{}, seen: map[store.Project]int{}}
+	s := &spans{o: o, kept: kept, log: log, count: count, keys: map[string]*keySpans{}, seen: map[store.Project]int{}}
 	s.receiver = otlp.NewReceiver(nil, otlp.ReceiverOptions{MaxBody: maxBody, Add: s.add})
 	return s
 }
@@ -76,10 +82,12 @@ func newSpans(o TraceLimits, maxBody int64, count *prometheus.CounterVec) *spans
 func (s *spans) of(key store.Key) *keySpans {
 	k, ok := s.keys[key.ID]
 	if !ok {
-		k = &keySpans{all: s, project: key.Project}
-		k.store = otlp.NewStore(otlp.StoreOptions{
-			Wait: s.o.Wait, MaxSpans: s.o.KeySpans, MaxBytes: s.o.KeyBytes, MaxTraces: s.o.KeyTraces, MaxOfOne: s.o.OneTrace, Room: k.room,
-		})
+		k = &keySpans{all: s, id: key.ID, project: key.Project}
+		o := otlp.StoreOptions{Wait: s.o.Wait, MaxSpans: s.o.KeySpans, MaxBytes: s.o.KeyBytes, MaxTraces: s.o.KeyTraces, MaxOfOne: s.o.OneTrace, Room: k.room}
+		if s.shares(key) {
+			o.Fetch, o.Begun, o.Ended = k.fetch, k.begun, k.ended
+		}
+		k.store = otlp.NewStore(o)
 		k.store.Listens(toSpans, nil)
 		s.keys[key.ID], s.seen[key.Project] = k, 0
 	}
@@ -105,6 +113,20 @@ func (s *spans) add(ctx context.Context, b *otlp.Batch) (rejected int, reason st
 	if !ok {
 		return b.Rejected + len(b.Records), "nobody sent them" // only ServeHTTP comes here
 	}
+	rejected, reason = s.hold(c, b)
+	if s.shares(c.key) {
+		n, why, err := s.share(ctx, c.key, b)
+		if c.unshared = err; n+b.Rejected > rejected {
+			rejected, reason = n+b.Rejected, cmp.Or(b.Reason, why)
+		}
+	}
+	s.count.WithLabelValues(string(c.key.Project), "refused").Add(float64(rejected))
+	s.count.WithLabelValues(string(c.key.Project), "taken").Add(float64(len(b.Records) + b.Rejected - rejected))
+	return rejected, reason
+}
+
+// hold adds the spans of a request to the memory.
+func (s *spans) hold(c *call, b *otlp.Batch) (rejected int, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.of(c.key)
@@ -115,8 +137,6 @@ func (s *spans) add(ctx context.Context, b *otlp.Batch) (rejected int, reason st
 			c.traces = append(c.traces, id)
 		}
 	}
-	s.count.WithLabelValues(string(c.key.Project), "refused").Add(float64(rejected))
-	s.count.WithLabelValues(string(c.key.Project), "taken").Add(float64(len(b.Records) + b.Rejected - rejected))
 	return rejected, reason
 }
 
@@ -220,6 +240,9 @@ func (s *Server) postSpans(c *call) error {
 	}
 	c.r.Body = io.NopCloser(bytes.NewReader(c.body))
 	status, kind, body := s.spans.receiver.Answer(c.r)
+	if status == http.StatusOK && c.unshared != nil {
+		return c.unshared // the client sends the spans again
+	}
 	if status == http.StatusOK {
 		if err := s.answers.take(c.r.Context(), c.key, c.traces); err != nil {
 			return err // the client sends the spans again
@@ -230,12 +253,13 @@ func (s *Server) postSpans(c *call) error {
 
 // traceAsked returns the spans that an evaluation may use, those of one trace
 // of its key, and a function that releases them.
-func (s *Server) traceAsked(c *call, id string) (of proviso.Spans, done func()) {
+func (s *Server) traceAsked(ctx context.Context, c *call, id string) (of proviso.Spans, done func()) {
 	if id == "" {
 		return nil, func() {}
 	}
 	held, end := s.spans.use(c.key)
 	held.Hold(id)
+	s.spans.expect(ctx, c.key, id)
 	return waitedSpans{of: held, clock: &c.clock}, func() {
 		held.Release(id)
 		end()

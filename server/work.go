@@ -24,6 +24,7 @@ func (s *Server) Work(ctx context.Context, l net.Listener) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	go s.housekeep(background)
+	go s.spans.expire(background)
 	s.stopWatching = s.monitor.start(background)
 	s.ready.Store(true)
 	if s.o.Ready != nil {

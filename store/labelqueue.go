@@ -34,6 +34,12 @@ type LabelQueue struct {
 	Created       time.Time
 }
 
+// LabelItem is an item of a stored queue.
+type LabelItem struct {
+	label.Item
+	People int // who labelled it
+}
+
 // Check returns why a queue is invalid, or nil.
 func (q *NewLabelQueue) Check() error {
 	if err := errors.Join(checkText("name", q.Name, MaxName), optionalText("run", q.Run)); err != nil {

@@ -37,8 +37,9 @@ type NewRun struct {
 	// Needs are what a process must have to execute the run, in words that fit after "a
 	// worker with": OPENAI_API_KEY. Only a process whose [Offer] can do all of them takes
 	// the run. They hold no secrets.
-	Needs []string
-	Reply *Reply // kept in the same transaction, nil if there is none
+	Needs  []string
+	Judges []string // identities, as far as they are known
+	Reply  *Reply   // kept in the same transaction, nil if there is none
 }
 
 // Division says how the rows of a run are divided among processes; the zero value is a run

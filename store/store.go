@@ -1,8 +1,8 @@
 // Package store defines what a server stores, and the interfaces for doing so:
 // API keys and their projects, versions of suites and assertion sets, runs with
 // their results, evaluations, replies to repeated requests, what the servers on
-// one store share for a while, and the jobs that execute runs. It holds types, interfaces and the few rules that every store
-// shares. SQL is in the packages below it, and store/storetest is the contract
+// one store share for a while, spans of traces, and the jobs that execute runs. It holds types,
+// interfaces and the few rules that every store shares. SQL is in the packages below it, and store/storetest is the contract
 // as tests.
 //
 // Start at [Store], which a server is given, and at [Jobs], which executes
@@ -62,6 +62,7 @@ type ProjectStore interface {
 	Traffic
 	Watching
 	Looks
+	Traces
 }
 
 // Keys are the API keys of clients, each of one project.
@@ -203,6 +204,8 @@ type LabelQueues interface {
 	LabelQueue(ctx context.Context, name string) (LabelQueue, error)
 	// ListLabelQueues lists queues by name.
 	ListLabelQueues(ctx context.Context, p Page) (List[LabelQueue], error)
+	// ListLabelItems lists the items of a queue in their order.
+	ListLabelItems(ctx context.Context, queue string, p Page) (List[LabelItem], error)
 	// DeleteLabelQueue removes a queue. The labels stay.
 	DeleteLabelQueue(ctx context.Context, name string) error
 	// LeaseLabel gives a person the next item that they have not labelled and that not

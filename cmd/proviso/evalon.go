@@ -139,7 +139,7 @@ func (r *remote) collect(ctx context.Context, f *evalFlags, s *loaded, plan *run
 	if r.began {
 		fmt.Fprintln(r.a.err, "proviso: "+printable("running "+plural(plan.Rows, "row")+" at "+r.page()))
 	}
-	return plan.Collect(ctx, run.Remote{ID: state.ID, Hash: state.Hash, On: r.page(), Fetch: r.fetch})
+	return plan.Collect(ctx, run.Remote{ID: state.ID, Hash: state.Hash, Judge: strings.Join(state.JudgedBy, ", "), On: r.page(), Fetch: r.fetch})
 }
 
 // differs is the error for a run of other rows. One that this command began is cancelled,
@@ -161,6 +161,7 @@ func (r *remote) page() string { return transport.URL(runPage(r.run)) }
 // remoteState is a run as the server shows it.
 type remoteState struct {
 	ID, Status, Hash, Error, Waits string
+	JudgedBy                       []string `json:"judged_by"`
 	Progress                       struct{ Rows, Finished int }
 }
 

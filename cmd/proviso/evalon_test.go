@@ -63,6 +63,15 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
+// sameRun is a line of a run file, or a report, without what differs between two runs: ids,
+// times, durations, the address of the run and the folder of the suite. Hashes are the same.
+func sameRun(text string) string {
+	for _, re := range []string{`"id":"[^"/]*`, `"started":"[^"]*"`, `"(latencyMs|elapsedMs|ended)":[0-9.e-]+`, `"on":"[^"]*",?`, `"folder":"[^"]*",?`, `in [0-9.]+ m?s|[0-9.]+ m?s\b`, `\S*run.jsonl`, `proviso show \S+`} {
+		text = regexp.MustCompile(re).ReplaceAllString(text, "")
+	}
+	return text
+}
+
 // TestOn: a run on a server is kept as one that was made here, but for ids, times and
 // durations.
 func TestOn(t *testing.T) {
@@ -94,24 +103,16 @@ func TestOn(t *testing.T) {
 	if !strings.Contains(there, "running 120 rows at "+p.url+"/runs/run_") {
 		t.Errorf("it says %s", there)
 	}
-	// Ids, times and durations differ, and: the id of the run in each row; in the header, the
-	// address of the run. The folder of the suite and the hashes are the same.
-	same := func(text string) string {
-		for _, re := range []string{`"id":"[^"/]*`, `"started":"[^"]*"`, `"(latencyMs|elapsedMs|ended)":[0-9.e-]+`, `"on":"[^"]*",?`, `"folder":"[^"]*",?`, `in [0-9.]+ m?s|[0-9.]+ m?s\b`, `\S*run.jsonl`, `proviso show \S+`} {
-			text = regexp.MustCompile(re).ReplaceAllString(text, "")
-		}
-		return text
-	}
 	a, b := keptRun(t, filepath.Join(dir, "here")), keptRun(t, filepath.Join(dir, "there"))
 	if len(a) != len(b) {
 		t.Fatalf("%d and %d lines", len(a), len(b))
 	}
 	for i := range a {
-		if x, y := same(a[i]), same(b[i]); x != y {
+		if x, y := sameRun(a[i]), sameRun(b[i]); x != y {
 			t.Fatalf("line %d differs:\n%s\n%s", i+1, x, y)
 		}
 	}
-	if x, y := same(local), same(remote); x != y {
+	if x, y := sameRun(local), sameRun(remote); x != y {
 		t.Errorf("the reports differ:\n%s\n%s", x, y)
 	}
 	if _, sent := p.ask("GET", "/v1/suites/Greetings", ""); strings.Contains(sent, "stays-here") || !strings.Contains(sent, "prompts/hello.txt") {
@@ -121,7 +122,7 @@ func TestOn(t *testing.T) {
 	if failed != 1 {
 		t.Errorf("exit code %d, want 1: rows fail", failed)
 	}
-	if code, shown, errs := onCommand(t, suite, model.URL, nil, "show", "last", "--run-dir", filepath.Join(dir, "there")); code != 0 || same(shown) != same(remote) {
+	if code, shown, errs := onCommand(t, suite, model.URL, nil, "show", "last", "--run-dir", filepath.Join(dir, "there")); code != 0 || sameRun(shown) != sameRun(remote) {
 		t.Errorf("show: %d %s%s", code, shown, errs)
 	}
 }

@@ -47,19 +47,22 @@ func TestStoreExport(t *testing.T) {
 	file, _ := filledFile(t)
 	folder := filepath.Join(t.TempDir(), "out")
 	code, out := printed(t, "store", "export", folder, "--db", file, "--events")
-	if code != exitOK || !strings.Contains(out, "default: 4 documents, 3 runs, 1 evaluation, 3 labels, 2 watches, 1 alarm, 3 events, 1 feedback, 3 verdicts\nteam-a: 4 documents, ") {
+	if code != exitOK || !strings.Contains(out, "default: 4 documents, 3 runs, 1 evaluation, 3 labels, 1 replaced label, 2 label queues, 3 label items, 2 watches, 1 alarm, 1 key, 3 events, 1 feedback, 3 verdicts\nteam-a: 4 documents, ") {
 		t.Fatalf("%d: %s", code, out)
 	}
 	for name, want := range map[string]string{
-		"documents.jsonl":   `"content":"a second version é of team-a"`,
-		"runs.jsonl":        `"status":"done"`,
-		"evaluations.jsonl": `"agent":"agent"`,
-		"labels.jsonl":      `"by":"cy"`,
-		"watches.jsonl":     `"content":{"of":"team-a"}`,
-		"alarms.jsonl":      `"state":"open"`,
-		"events.jsonl":      `"output":"team-a"`,
-		"feedback.jsonl":    `"user":"eve"`,
-		"verdicts.jsonl":    `"reason":"because"`,
+		"documents.jsonl":    `"content":"a second version é of team-a"`,
+		"runs.jsonl":         `"status":"done"`,
+		"evaluations.jsonl":  `"agent":"agent"`,
+		"labels.jsonl":       `"by":"cy"`,
+		"label-queues.jsonl": `"people":`,
+		"label-items.jsonl":  `"population":`,
+		"keys.jsonl":         `"project":"team-a"`,
+		"watches.jsonl":      `"content":{"of":"team-a"}`,
+		"alarms.jsonl":       `"state":"open"`,
+		"events.jsonl":       `"output":"team-a"`,
+		"feedback.jsonl":     `"user":"eve"`,
+		"verdicts.jsonl":     `"reason":"because"`,
 	} {
 		data, err := os.ReadFile(filepath.Join(folder, "team-a", name))
 		if err != nil || !strings.Contains(string(data), want) {
@@ -70,6 +73,12 @@ func TestStoreExport(t *testing.T) {
 				t.Errorf("%s: %s", name, line)
 			}
 		}
+	}
+	if data, err := os.ReadFile(filepath.Join(folder, "team-a", "keys.jsonl")); err != nil || strings.Contains(string(data), "hash") || strings.Contains(string(data), "secret") || strings.Contains(string(data), `"ci"`) {
+		t.Errorf("keys: %s, %v", data, err)
+	}
+	if data, err := os.ReadFile(filepath.Join(folder, "team-a", "replaced-labels.jsonl")); err != nil || !strings.Contains(string(data), `"by":"ben"`) {
+		t.Errorf("replaced labels: %s, %v", data, err)
 	}
 	runs, err := filepath.Glob(filepath.Join(folder, "*", "runs", "*.jsonl"))
 	if err != nil || len(runs) != 3 { // the others have not ended

@@ -55,6 +55,58 @@ func TestBackupPostgres(t *testing.T) {
 	restored(t, s.URL("q"), "--store", seen(d), seen)
 }
 
+// TestPointInTime goes back to the moment before a mistake, from a base backup and archived WAL:
+// what was stored after the backup is there, and what the mistake removed, too.
+func TestPointInTime(t *testing.T) {
+	if os.Getenv("PROVISO_NIGHTLY") == "" {
+		t.Skip("make nightly runs it")
+	}
+	s := postgrestest.StartFor(t, "-c", "wal_level=replica", "-c", "archive_mode=on", "-c", "archive_command=mkdir -p ../archive && cp %p ../archive/%f")
+	if _, err := s.Create("p"); err != nil {
+		t.Fatal(err)
+	}
+	run := func(sql string) {
+		t.Helper()
+		if err := s.Run(sql, "p"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("ALTER ROLE app REPLICATION")
+	open := func() openedStore {
+		return mustOpen(t, s.URL("p"), sqldb.Options{Now: func() time.Time { return filledAt }})
+	}
+	d := open()
+	if _, err := d.In(store.DefaultProject).AddLook(t.Context(), "run_of_nobody", "a"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := s.Command("pg_basebackup", "--pgdata=base", "--checkpoint=fast", "--dbname="+s.URL("p")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	seen := storetest.Fill(t, d)
+	want := seen(d)
+	run("SELECT pg_create_restore_point('before')")
+	run("SET proviso.project = '*'; DELETE FROM run; DELETE FROM label")
+	run("SELECT pg_switch_wal()")
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{s.Stop(), s.Recover("base", "-c", "restore_command=cp ../archive/%f %p", "-c", "recovery_target_name=before", "-c", "recovery_target_action=promote"), s.Restart()} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for began := time.Now(); s.Run("CREATE TABLE promoted (a int)", "p") != nil; time.Sleep(100 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatal("the server is still in recovery")
+		}
+	}
+	run("DROP TABLE promoted")
+	restored(t, s.URL("p"), "--store", want, seen)
+	if n, err := open().In(store.DefaultProject).CountLooks(t.Context(), "run_of_nobody", "a"); n != 1 || err != nil {
+		t.Errorf("what the backup had: %d, %v", n, err)
+	}
+}
+
 // TestBackupSQLite restores copies that were made while the database was open.
 func TestBackupSQLite(t *testing.T) {
 	t.Parallel()

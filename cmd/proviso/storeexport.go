@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/sqldb"
@@ -39,8 +38,10 @@ func newStoreExport(a *app) *cobra.Command {
 		Short: "Write the data of projects as JSON Lines, and runs as run files",
 		Long: "export writes a folder for each project: documents.jsonl (suites, assertion sets and datasets\n" +
 			"with all versions), runs.jsonl and a run file for each run that has ended, evaluations.jsonl,\n" +
-			"labels.jsonl, watches.jsonl and alarms.jsonl; with --events also events.jsonl, feedback.jsonl\n" +
-			"and verdicts.jsonl. Others may write meanwhile; each file is of the time when it is written.",
+			"labels.jsonl, replaced-labels.jsonl, label-queues.jsonl, label-items.jsonl, watches.jsonl,\n" +
+			"alarms.jsonl and keys.jsonl, which has no secrets; with --events also events.jsonl,\n" +
+			"feedback.jsonl and verdicts.jsonl. Others may write meanwhile; each file is of the time when\n" +
+			"it is written.",
 		Args: exactly(1, "the folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.place.check(); err != nil {
@@ -105,7 +106,7 @@ func (a *app) exportProjects(ctx context.Context, f *storeExport, db store.Store
 	}
 	defer root.Close()
 	for _, p := range projects {
-		x := exporting{ctx: ctx, root: root, project: string(p), in: db.In(p)}
+		x := exporting{ctx: ctx, root: root, project: string(p), of: db, in: db.In(p)}
 		for _, dir := range []string{x.project, path.Join(x.project, "runs")} {
 			if err := root.Mkdir(dir, 0o700); err != nil {
 				return coded(err)
@@ -127,24 +128,29 @@ type exporting struct {
 	ctx     context.Context
 	root    *os.Root
 	project string
+	of      store.Keys
 	in      store.ProjectStore
+}
+
+// exported is a file: what its lines are, and what writes them.
+type exported struct {
+	name  string
+	write func(w *lines) error
 }
 
 // all writes every file, and returns how many lines each has.
 func (x *exporting) all(events bool) (counts []string, err error) {
-	files := []struct {
-		name  string
-		write func(w *lines) error
-	}{
-		{"documents", x.documents}, {"runs", x.runs}, {"evaluations", x.evaluations}, {"labels", x.labels}, {"watches", x.watches}, {"alarms", x.alarms},
-		{"events", x.events}, {"feedback", x.feedback}, {"verdicts", x.verdicts},
+	files := []exported{
+		{"documents", x.documents}, {"runs", x.runs}, {"evaluations", x.evaluations},
+		{"labels", x.labels}, {"replaced labels", x.replacedLabels}, {"label queues", x.labelQueues}, {"label items", x.labelItems},
+		{"watches", x.watches}, {"alarms", x.alarms}, {"keys", x.keys},
 	}
-	if !events {
-		files = files[:6]
+	if events {
+		files = append(files, exported{"events", x.events}, exported{"feedback", x.feedback}, exported{"verdicts", x.verdicts})
 	}
 	for _, f := range files {
 		w := &lines{}
-		err := x.file(f.name+".jsonl", func(to io.Writer) error {
+		err := x.file(strings.ReplaceAll(f.name, " ", "-")+".jsonl", func(to io.Writer) error {
 			w.to = to
 			return f.write(w)
 		})
@@ -333,12 +339,6 @@ func jsonOrText(data []byte) json.RawMessage {
 	}
 	text, _ := json.Marshal(string(data)) // strings cannot fail
 	return text
-}
-
-func (x *exporting) labels(w *lines) error {
-	return eachPage(x.ctx, pagesBy(x.in.ListLabels, store.LabelFilter{}), func(l *store.Label) error {
-		return w.raw(label.AppendLine(nil, &l.Label))
-	})
 }
 
 func (x *exporting) watches(w *lines) error {

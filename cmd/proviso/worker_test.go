@@ -51,7 +51,8 @@ func (w *workshop) refuses() bool {
 	return false
 }
 
-// newWorkshop starts a server whose model answers with its prompt after some time.
+// newWorkshop starts a server whose model answers with its prompt after some time, and judges
+// as gradedReply.
 func newWorkshop(t *testing.T, latency time.Duration) *workshop {
 	t.Helper()
 	postgres := postgrestest.StartFor(t)
@@ -68,6 +69,9 @@ func newWorkshop(t *testing.T, latency time.Duration) *workshop {
 		w.asked[r.Prompt]++
 		w.mu.Unlock()
 		time.Sleep(latency)
+		if judgeFence().MatchString(r.Prompt) {
+			return gradedReply(r)
+		}
 		return fakemodel.Reply{Text: r.Prompt}
 	}})
 	t.Cleanup(w.model.Close)

@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -298,4 +299,28 @@ func (p project) ReturnLabel(ctx context.Context, name, lease, by string) error 
 		q.end(h)
 		return nil
 	})
+}
+
+// ListLabelItems implements [store.LabelQueues].
+func (p project) ListLabelItems(ctx context.Context, name string, page store.Page) (out store.List[store.LabelItem], err error) {
+	const kind = "label items"
+	after, ok, err := page.Number(kind)
+	if err != nil {
+		return out, err
+	}
+	err = p.queueNamed(ctx, name, func(_ *labels, q *queue) error {
+		from := 0
+		if ok {
+			from = int(min(max(after, -1), int64(len(q.items)))) + 1
+		}
+		for i := from; i < len(q.items); i++ {
+			if len(out.Items) == page.Size() {
+				out.Next = store.Cursor(kind, strconv.Itoa(i-1))
+				break
+			}
+			out.Items = append(out.Items, store.LabelItem{Item: q.items[i], People: q.people[i]})
+		}
+		return nil
+	})
+	return out, err
 }

@@ -51,7 +51,9 @@ type DB struct {
 // Open opens the database at a URL, such as postgres://user@host/name, and creates or
 // migrates its tables. Parameters of the URL and the PG… variables of the environment are
 // those of libpq. Errors never show the password.
-func Open(ctx context.Context, address string, o Options) (*DB, error) { return open(ctx, address, o, nil) }
+func Open(ctx context.Context, address string, o Options) (*DB, error) {
+	return open(ctx, address, o, nil)
+}
 
 // open is Open with other steps of the schema, for tests; nil are those of this version.
 func open(ctx context.Context, address string, o Options, of []step) (*DB, error) {

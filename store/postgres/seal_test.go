@@ -57,8 +57,9 @@ func TestSealingLater(t *testing.T) {
 		t.Errorf("%d unsealed texts more", after-before)
 	}
 	_, feedback := in.AddFeedback(t.Context(), ingest.Feedback{Event: "0-0", User: "u", Value: 1, Time: time.Now(), Comment: "c"})
+	_, spans := in.AddSpans(t.Context(), "k", []store.SpanPart{{Trace: "t", Spans: 1, Content: []byte("c")}}, store.TraceLimits{Life: time.Minute})
 	shared := old.PutShared(t.Context(), store.SharedItem{Kind: "k", Name: "n", Life: time.Minute, Content: []byte("c"), Seal: true})
-	for doing, err := range map[string]error{"feedback": feedback, "shared": shared, "ping": old.Ping(t.Context())} {
+	for doing, err := range map[string]error{"feedback": feedback, "spans": spans, "shared": shared, "ping": old.Ping(t.Context())} {
 		var e *proviso.Error
 		if !errors.Is(err, store.ErrSealed) || !errors.As(err, &e) || e.Code != proviso.Unavailable {
 			t.Errorf("%s: %v", doing, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/label"
@@ -85,7 +86,7 @@ func rules() []rule {
 		{says: "label queue %s: %d items are done by its count, %d by its items", query: `SELECT q.name, q.done, coalesce(c.n, 0) FROM label_queue q LEFT JOIN (SELECT queue, count(*) AS n FROM label_item WHERE open = 0 GROUP BY queue) c ON c.queue = q.seq
 			WHERE q.ready = 1 AND q.done <> coalesce(c.n, 0) ORDER BY q.seq`},
 	}
-	return append(list, trafficRules()...)
+	return slices.Concat(list, trafficRules(), traceRules())
 }
 
 // latestVerdicts is how many verdicts are held against their rollups.

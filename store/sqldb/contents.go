@@ -103,7 +103,7 @@ func (d *DB) openContents(ctx context.Context) error {
 }
 
 // textTables are those whose texts are sealed.
-var textTables = []string{"event_content", "feedback", "shared", "traffic_prompt", "watch", "watch_verdict"}
+var textTables = []string{"event_content", "feedback", "shared", "trace_part", "traffic_prompt", "watch", "watch_verdict"}
 
 // beginSealing stores what a key is checked by. A transaction that is storing a text then
 // has ended, or sees it: see [tx.checkUnsealed].

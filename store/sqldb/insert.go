@@ -10,6 +10,9 @@ var insertSteps = [...]int{64, 8, 1}
 // into is the beginning of the statement, up to the columns, and after its end, with what is
 // returned for each row that was added, if returned is not nil.
 func (t *tx) insert(into, after string, rows [][]any, returned func(scanner) error) error {
+	if table, args, ok := t.db.engine.Columns(rows); ok {
+		return t.insertStep(into+" SELECT * FROM "+table+after, args, returned)
+	}
 	for _, step := range insertSteps {
 		for len(rows) >= step {
 			var args []any

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/label"
@@ -142,6 +143,33 @@ func (d project) ListLabelQueues(ctx context.Context, p store.Page) (store.List[
 		func(row scanner) (store.LabelQueue, string, int, error) {
 			q, _, err := readQueue(row)
 			return q, q.Name, 0, err
+		})
+}
+
+// ListLabelItems implements [store.LabelQueues].
+func (d project) ListLabelItems(ctx context.Context, queue string, p store.Page) (out store.List[store.LabelItem], err error) {
+	_, seq, err := readQueue(d.queryRow(ctx, "SELECT "+queueColumns+" FROM label_queue WHERE project = ? AND name = ? AND ready = 1", string(d.name), queue))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return out, noQueue(queue)
+	case err != nil:
+		return out, d.failed("read", err)
+	}
+	const kind = "label items"
+	after, ok, err := p.Number(kind)
+	if err != nil {
+		return out, err
+	}
+	var c conditions
+	c.add("queue = ?", seq)
+	if ok {
+		c.add("position > ?", after)
+	}
+	return page(ctx, d, kind, p, "SELECT position, row, event, assertion, stratum, rank, population, why, people FROM label_item", "position", &c,
+		func(row scanner) (i store.LabelItem, position string, size int, err error) {
+			err = row.Scan(&position, &i.Index, &i.Event, &i.Assertion, &i.Stratum, &i.Rank, &i.Population, &i.Why, &i.People)
+			i.Event = strings.TrimPrefix(i.Event, eventMark)
+			return i, position, len(i.Assertion) + len(i.Why), err
 		})
 }
 

@@ -25,6 +25,9 @@ func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 	if _, err = d.removeAll(ctx, "DELETE FROM shared WHERE (kind, name) IN (SELECT kind, name FROM shared WHERE expires <= ? LIMIT ?)", micros(now)); err != nil {
 		return p, err
 	}
+	if err := d.pruneTraces(ctx, now); err != nil {
+		return p, err
+	}
 	if r.Evaluations > 0 {
 		p.Evaluations, err = d.removeAll(ctx, "DELETE FROM evaluation WHERE seq IN (SELECT seq FROM evaluation WHERE created < ? LIMIT ?)", micros(now.Add(-r.Evaluations)))
 		if err != nil {

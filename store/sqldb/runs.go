@@ -58,9 +58,9 @@ func (d project) CreateRun(ctx context.Context, n store.NewRun) (store.Run, erro
 	}
 	var r runRow
 	err := d.change(ctx, "keep a run in", func(t *tx) error {
-		added, err := t.changed(`INSERT INTO run (project, id, suite, version, created_by, status, rows, hash, part_rows, parts, needs, created, options, tally) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')
+		added, err := t.changed(`INSERT INTO run (project, id, suite, version, created_by, status, rows, hash, judges, part_rows, parts, needs, created, options, tally) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')
 			ON CONFLICT (id) DO NOTHING`,
-			string(d.name), n.ID, n.Suite, n.Version, n.CreatedBy, string(store.Queued), n.Rows, n.Hash, n.Division.Rows, n.Division.Parts, sortedList(n.Needs), micros(now), n.Options)
+			string(d.name), n.ID, n.Suite, n.Version, n.CreatedBy, string(store.Queued), n.Rows, n.Hash, list(n.Judges), n.Division.Rows, n.Division.Parts, sortedList(n.Needs), micros(now), n.Options)
 		if err != nil {
 			return err
 		}

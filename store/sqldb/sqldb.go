@@ -34,6 +34,9 @@ type Engine interface {
 	Query(text string) string
 	// Args returns the arguments of a query in types that the database takes.
 	Args(args []any) []any
+	// Columns returns rows as a table in a query, with its arguments, so that one statement
+	// fits any number of rows; false if the database, or one of the values, has no such form.
+	Columns(rows [][]any) (table string, args []any, ok bool)
 	// Lock makes other transactions that change one of the projects wait until t ends.
 	// Changes that are of no project have the name "".
 	Lock(ctx context.Context, t *sql.Tx, projects []string) error
@@ -133,7 +136,7 @@ type DB struct {
 	writing *sql.DB // of the writers
 	reading *sql.DB
 
-	changes chan *change
+	changes *changeQueue
 	closing chan struct{}
 	writers sync.WaitGroup
 	close   sync.Once
@@ -153,7 +156,8 @@ type DB struct {
 // time. [DB.Close] disconnects the engine, and New does so if it fails.
 func New(ctx context.Context, engine Engine, writing, reading *sql.DB, o Options) (*DB, error) {
 	d := &DB{engine: engine, options: o.WithDefaults(), writing: writing, reading: reading,
-		changes: make(chan *change), closing: make(chan struct{})}
+		closing: make(chan struct{})}
+	d.changes = newChangeQueue(d.options.Writers)
 	if err := d.openContents(ctx); err != nil {
 		return nil, errors.Join(d.failed("open", err), engine.Disconnect())
 	}

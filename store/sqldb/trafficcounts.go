@@ -61,18 +61,47 @@ func (x *addingEvents) addTraffic() error {
 	order := slices.SortedFunc(maps.Keys(x.hours), func(a, b trafficOf) int {
 		return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.hour, b.hour), cmp.Compare(a.dimension, b.dimension), cmp.Compare(a.value, b.value))
 	})
+	there, err := x.updateTraffic(order)
 	for _, of := range order {
-		s := x.hours[of]
-		n, err := x.changed(`UPDATE traffic_hour SET events = events + ?, failed = failed + ?, tokens = tokens + ?, cost = cost + ?, latency = latency + ?
-			WHERE agent = ? AND hour = ? AND dimension = ? AND value = ?`, s.events, s.failed, s.tokens, s.cost, s.latency, of.agent, of.hour, of.dimension, of.value)
-		if err == nil && n == 0 {
-			err = x.newTraffic(of, s)
-		}
-		if err != nil {
-			return err
+		if err == nil && !there[of] {
+			err = x.newTraffic(of, x.hours[of])
 		}
 	}
-	return nil
+	return err
+}
+
+// updateTraffic adds the sums to the rows that are there, and returns which are.
+func (x *addingEvents) updateTraffic(order []trafficOf) (there map[trafficOf]bool, err error) {
+	there = map[trafficOf]bool{}
+	rows := make([][]any, len(order))
+	for i, of := range order {
+		s := x.hours[of]
+		rows[i] = []any{of.agent, of.hour, of.dimension, of.value, s.events, s.failed, s.tokens, s.cost, s.latency}
+	}
+	table, args, ok := x.db.engine.Columns(rows)
+	if !ok {
+		for i, of := range order {
+			s := x.hours[of]
+			n, err := x.changed(`UPDATE traffic_hour SET events = events + ?, failed = failed + ?, tokens = tokens + ?, cost = cost + ?, latency = latency + ?
+				WHERE agent = ? AND hour = ? AND dimension = ? AND value = ?`, s.events, s.failed, s.tokens, s.cost, s.latency, of.agent, of.hour, of.dimension, of.value)
+			if err != nil {
+				return nil, err
+			}
+			there[order[i]] = n > 0
+		}
+		return there, nil
+	}
+	found, err := x.query(`UPDATE traffic_hour SET events = traffic_hour.events + v.events, failed = traffic_hour.failed + v.failed, tokens = traffic_hour.tokens + v.tokens, cost = traffic_hour.cost + v.cost,
+		latency = traffic_hour.latency + v.latency FROM `+table+` AS v (agent, hour, dimension, value, events, failed, tokens, cost, latency)
+		WHERE traffic_hour.agent = v.agent AND traffic_hour.hour = v.hour AND traffic_hour.dimension = v.dimension AND traffic_hour.value = v.value
+		RETURNING v.agent, v.hour, v.dimension, v.value`, args...)
+	list, err := collect(x.db, found, err, func(row scanner) (of trafficOf, err error) {
+		return of, row.Scan(&of.agent, &of.hour, &of.dimension, &of.value)
+	})
+	for _, of := range list {
+		there[of] = true
+	}
+	return there, err
 }
 
 func (x *addingEvents) newTraffic(of trafficOf, s *trafficSum) error {

@@ -40,16 +40,9 @@ func (d project) change(ctx context.Context, doing string, do func(*tx) error) e
 func (d *DB) changeIn(ctx context.Context, project, doing string, do func(*tx) error) error {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		c := &change{ctx: ctx, project: project, do: do, done: make(chan struct{})}
-		select {
-		case d.changes <- c:
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-d.closing:
-			return errClosed()
+		if err := d.write(ctx, c); err != nil {
+			return err
 		}
-		// It does not return when ctx ends: the change may be in progress, and takes
-		// only milliseconds.
-		<-c.done
 		if c.err == nil || !store.IsPatient(ctx) || !d.engine.Lost(c.err) {
 			return d.failed(doing, c.err)
 		}
@@ -61,6 +54,32 @@ func (d *DB) changeIn(ctx context.Context, project, doing string, do func(*tx) e
 			return errClosed()
 		}
 	}
+}
+
+// write gives a change to a writer, and returns when it is done; its own error is in c. Once a
+// writer has it, it does not return when ctx ends: it takes only milliseconds.
+func (d *DB) write(ctx context.Context, c *change) error {
+	if d.isClosed() {
+		return errClosed()
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	d.changes.add(c)
+	var why error
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		why = ctx.Err()
+	case <-d.closing:
+		why = errClosed()
+	}
+	if d.changes.remove(c) {
+		return why
+	}
+	<-c.done
+	return nil
 }
 
 // The pauses of a patient caller while the database cannot be reached.
@@ -75,23 +94,12 @@ const (
 func (d *DB) writeChanges() {
 	w := writer{db: d, statements: map[string]*sql.Stmt{}}
 	for {
-		var batch []*change
-		select {
-		case c := <-d.changes:
-			batch = append(batch, c)
-		case <-d.closing:
+		batch := d.changes.take(d.closing)
+		if batch == nil {
 			return
 		}
-	gather:
-		for len(batch) < maxBatch {
-			select {
-			case c := <-d.changes:
-				batch = append(batch, c)
-			default:
-				break gather
-			}
-		}
 		w.write(batch)
+		d.changes.done(batch)
 		for _, c := range batch {
 			close(c.done)
 		}

@@ -70,8 +70,20 @@ func TestCheckFinds(t *testing.T) {
 	t.Run("a damaged page", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "bad.db")
+		if err := os.WriteFile(path, good, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		var page int
+		if err := db.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = 'shared_expires'").Scan(&page); err != nil {
+			t.Fatal(err)
+		}
 		bad := append([]byte{}, good...)
-		for i := len(bad) - 3*4096; i < len(bad)-2*4096; i++ {
+		for i := (page - 1) * 4096; i < page*4096; i++ {
 			bad[i] ^= 0x5a
 		}
 		if err := os.WriteFile(path, bad, 0o600); err != nil {

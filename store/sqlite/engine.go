@@ -61,6 +61,9 @@ func (e *engine) Args(args []any) []any {
 	return args
 }
 
+// Columns implements [sqldb.Engine]: it has no arrays, and a statement costs no round trip.
+func (e *engine) Columns([][]any) (table string, args []any, ok bool) { return "", nil, false }
+
 // Lock implements [sqldb.Engine]: there is one writer.
 func (e *engine) Lock(context.Context, *sql.Tx, []string) error { return nil }
 

@@ -74,6 +74,9 @@ func TestSealedContents(t *testing.T) {
 	if _, err := in.AddFeedback(t.Context(), ingest.Feedback{Event: "a", Value: 1, Time: time.Now(), Comment: secretText}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := in.AddSpans(t.Context(), "k", []store.SpanPart{{Trace: "t", Spans: 1, Content: []byte(secretText)}}, store.TraceLimits{Life: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
 	if _, _, err := in.PutWatch(t.Context(), store.NewWatch{Name: "w", Content: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +132,9 @@ func TestSealedContents(t *testing.T) {
 	}
 	if _, err := in.AddEvents(t.Context(), []store.NewEvent{eventNamed("c", "x")}); !hasCode(err, proviso.Unavailable, "this server has no key for them") {
 		t.Errorf("without the key: %v", err)
+	}
+	if _, err := in.AddSpans(t.Context(), "k", []store.SpanPart{{Trace: "u", Spans: 1}}, store.TraceLimits{Life: time.Hour}); !hasCode(err, proviso.Refused, "their key was not given") {
+		t.Errorf("spans without the key: %v", err)
 	}
 	if l, err := in.ListEvents(t.Context(), store.EventFilter{}, store.Page{}); err != nil || len(l.Items) != 3 {
 		t.Errorf("without texts: %v, %v", l, err)

@@ -66,6 +66,11 @@ var labelQueueTests = []test{
 		q, created, err = b.PutLabelQueue(b.Context(), again)
 		b.ok(err)
 		b.equal("in its place, with labels from before", fmt.Sprint(created, q.Size, q.Done, q.People), "false 5 1 2")
+		var items []string
+		for _, i := range all(b, 2, pagesOf(b.ListLabelItems, "q")) {
+			items = append(items, fmt.Sprint(i.Index, " ", i.Assertion, " ", i.Stratum, " ", i.Rank, " of ", i.Population, " ", i.Why, " ", i.People))
+		}
+		b.equal("items", items, []string{"0 a informative 5 of 5 why 0 0", "1 a informative 4 of 5 why 1 2", "2 a informative 3 of 5 why 2 0", "3 a informative 2 of 5 why 3 0", "4 a informative 1 of 5 why 4 1"})
 		other := queueOf(1, 1)
 		other.Name = "other"
 		_, _, err = b.PutLabelQueue(b.Context(), other)

@@ -64,6 +64,9 @@ func (b *bench) tenant(name store.Project) tenant {
 	t.said = must(t.AddLabel(b.Context(), n))(b)
 	b.watchIn(&t)
 	b.trafficIn(t)
+	must(t.AddSpans(b.Context(), "key_1", []store.SpanPart{partOf("t", "of "+t.name)}, forAnHour))(b)
+	b.ok(t.AwaitTrace(b.Context(), "key_1", "u", time.Hour))
+	b.ok(t.DropTrace(b.Context(), "key_1", "u"))
 	for range len(name) {
 		must(t.AddLook(b.Context(), "run_1", "a"))(b)
 	}
@@ -117,12 +120,13 @@ func (b *bench) seen(t tenant) string {
 	for _, f := range []store.LabelFilter{{}, {By: "ana"}} {
 		list = append(list, all(b, 1, pagesOf(t.ListLabels, f)), must(t.CountLabels(b.Context(), f))(b))
 	}
-	list = append(list, all(b, 1, t.ListLabelQueues), all(b, 1, t.ListWatches), must(t.CountLooks(b.Context(), t.run.ID, "a"))(b), must(t.CountLooks(b.Context(), "run_1", "a"))(b))
+	list = append(list, all(b, 1, pagesOf(t.ListLabelItems, t.own)), all(b, 1, t.ListLabelQueues), all(b, 1, t.ListWatches), must(t.CountLooks(b.Context(), t.run.ID, "a"))(b), must(t.CountLooks(b.Context(), "run_1", "a"))(b))
 	list = append(list, all(b, 1, pagesOf(t.ListVerdicts, store.VerdictFilter{Events: []string{"e1"}})), all(b, 1, pagesOf(t.ListAlarms, store.AlarmFilter{})))
 	list = append(list, all(b, 1, pagesOf(t.ListNotices, "")), must(t.WatchHealth(b.Context(), t.own, start))(b), must(t.Charts(b.Context(), t.own))(b))
 	list = append(list, all(b, 1, pagesOf(t.ListEvents, store.EventFilter{Contents: true})), all(b, 1, pagesOf(t.ListEvents, store.EventFilter{Agent: "support", User: "eve"})), must(t.Event(b.Context(), "e1"))(b))
 	list = append(list, all(b, 1, pagesOf(t.ListFeedback, store.FeedbackFilter{})), all(b, 1, t.ListAgents), all(b, 1, pagesOf(t.ListPrompts, "support")))
 	list = append(list, must(t.CountTraffic(b.Context(), store.TrafficFilter{From: start.Add(-time.Hour), To: start, Step: time.Hour}))(b))
+	list = append(list, must(t.Trace(b.Context(), "key_1", "t", 0))(b))
 	list = append(list, must(t.FinishedRows(b.Context(), t.run.ID))(b), must(t.CountAssertions(b.Context(), t.run.ID))(b), must(t.Tally(b.Context(), t.run.ID))(b))
 	return fmt.Sprintf("%+v", list)
 }
@@ -151,6 +155,7 @@ func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Conte
 		"Evaluation":       func(ctx context.Context) error { return second(from.Evaluation(ctx, of.eval.ID)) },
 		"Label":            func(ctx context.Context) error { return second(from.Label(ctx, of.said.ID)) },
 		"LabelQueue":       func(ctx context.Context) error { return second(from.LabelQueue(ctx, of.own)) },
+		"ListLabelItems":   func(ctx context.Context) error { return second(from.ListLabelItems(ctx, of.own, store.Page{})) },
 		"DeleteLabelQueue": func(ctx context.Context) error { return from.DeleteLabelQueue(ctx, of.own) },
 		"ReturnLabel":      func(ctx context.Context) error { return from.ReturnLabel(ctx, of.own, of.lease.ID, "ben") },
 		"LeaseLabel": func(ctx context.Context) error {
@@ -203,6 +208,7 @@ func watchMethodsOf(from store.ProjectStore, of tenant) map[string]func(context.
 
 // shown are the methods of a project that [bench.tenant] and [bench.seen] call.
 var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations", "AddLabel", "ListLabels", "CountLabels", "PutLabelQueue", "ListLabelQueues", "AddLook", "CountLooks",
+	"AddSpans", "AwaitTrace", "Trace", "DropTrace",
 	"AddEvents", "ListEvents", "AddFeedback", "ListFeedback", "ListAgents", "CountTraffic", "ForgetUser",
 	"PutWatch", "ListWatches", "ListVerdicts", "ListAlarms", "LeaseNotices", "ListNotices"}
 

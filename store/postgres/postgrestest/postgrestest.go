@@ -272,6 +272,19 @@ func (s *Server) Standby() error {
 	return os.WriteFile(filepath.Join(s.data(), "standby.signal"), nil, 0o644)
 }
 
+// Recover makes the stopped server begin with a base backup, a folder in its own, and go on with
+// the archived WAL, as further settings say.
+func (s *Server) Recover(backup string, settings ...string) error {
+	if err := os.RemoveAll(s.data()); err != nil {
+		return err
+	}
+	if err := os.Rename(filepath.Join(s.folder, backup), s.data()); err != nil {
+		return err
+	}
+	s.settings = append(s.settings, settings...)
+	return os.WriteFile(filepath.Join(s.data(), "recovery.signal"), nil, 0o644)
+}
+
 // Remove stops the server and removes its data.
 func (s *Server) Remove() {
 	_ = s.Stop()
