@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/proviso-eval/proviso/store"
@@ -224,6 +225,9 @@ func (t *tx) apply(batch []*change) error {
 // end would undo it.
 func (t *tx) enter(project string) error {
 	scope := cmp.Or(project, AllProjects)
+	if strings.HasPrefix(scope, sharedLock[:1]) { // whatever the lock is for: no project has such a name
+		scope = sharedLock
+	}
 	if t.scope == scope || !t.db.engine.Scoped() {
 		return nil
 	}
