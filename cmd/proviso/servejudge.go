@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
@@ -57,7 +58,7 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	}
 	if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
 		var e *proviso.Error
-		if errors.As(err, &e) && (e.Code == proviso.Unsupported || e.Code == proviso.Invalid) { // no key will help
+		if errors.As(err, &e) && e.Code == proviso.Unsupported && !errors.Is(err, provider.ErrNoKey) { // no key will help
 			end()
 			return nil, fmt.Errorf("the judge: %w", err)
 		}
