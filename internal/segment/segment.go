@@ -94,16 +94,22 @@ func afterMarker(rest string) (string, bool) {
 	return strings.TrimRight(trimmed, " \t"), trimmed != rest && trimmed != ""
 }
 
-// Sentences returns the sentences of text (Unicode Standard Annex #29), trimmed;
-// a line break after a heading or a list item ends one, too.
+// Sentences returns the sentences of text (Unicode Standard Annex #29), trimmed. A line
+// break after a heading or a list item ends one, too; what [EndsSentence] refuses, such as
+// an abbreviation, does not.
 func Sentences(text string) []string {
 	var parts []string
 	for _, p := range blocks(text) {
-		seg := sentences.FromString(p)
+		seg, from := sentences.FromString(p), 0
 		for seg.Next() {
-			if s := strings.TrimSpace(seg.Value()); hasWord(s) {
+			end := seg.End()
+			if end < len(p) && !EndsSentence(p[from:end], p[end:]) {
+				continue
+			}
+			if s := strings.TrimSpace(p[from:end]); hasWord(s) {
 				parts = append(parts, s)
 			}
+			from = end
 		}
 	}
 	return parts

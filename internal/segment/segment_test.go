@@ -24,6 +24,11 @@ func TestParts(t *testing.T) {
 		{"emphasis is no item", segment.Items, "**bold** text", nil},
 		{"sentences", segment.Sentences, "Dr. no. Yes! 3.5 is ok? Fine", []string{"Dr. no.", "Yes!", "3.5 is ok?", "Fine"}},
 		{"sentences of a list", segment.Sentences, "# Title\nOne. Two.\n- three\n- four", []string{"# Title", "One.", "Two.", "three", "four"}},
+		{"titles", segment.Sentences, "Dear Ms. Moreau, thank you. Prof. Li and Dr. Roe of Foo Inc. Boston agree.", []string{"Dear Ms. Moreau, thank you.", "Prof. Li and Dr. Roe of Foo Inc. Boston agree."}},
+		{"initials", segment.Sentences, "The U.S. Navy is here. J. Smith lives in the U.S. He is well.", []string{"The U.S. Navy is here.", "J. Smith lives in the U.S.", "He is well."}},
+		{"abbreviations", segment.Sentences, "Eat fruit, e.g. Apples, No. 5 of 1.5 kg. Wait 5 min. Then stop. Yes or no. You choose.", []string{"Eat fruit, e.g. Apples, No. 5 of 1.5 kg.", "Wait 5 min.", "Then stop.", "Yes or no.", "You choose."}},
+		{"quotations and URLs", segment.Sentences, `She said "Hi!" and left. See https://a.example/?Q=1 now.`, []string{`She said "Hi!" and left.`, "See https://a.example/?Q=1 now."}},
+		{"without blanks", segment.Sentences, "好的!我们走吧。谢谢。", []string{"好的!", "我们走吧。", "谢谢。"}},
 		{"nothing", segment.Sentences, " \n...\n", nil},
 	} {
 		if diff := cmp.Diff(tc.want, tc.cut(tc.text)); diff != "" {

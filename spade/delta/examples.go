@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/proviso-eval/proviso/internal/segment"
 )
 
 // The labels of the two halves of an example, in lower case.
@@ -264,7 +266,7 @@ func (s *splitter) speaks(i int) bool {
 	case s.list[i-1].kind != blankLine || l.kind != plainLine || s.label(i) != noLabel:
 		return false
 	}
-	word := strings.ToLower(strings.Trim(firstWord(l.text), ",.:;!*_"))
+	word := strings.ToLower(strings.Trim(segment.FirstWord(l.text), ",.:;!*_"))
 	if word == "the" || word == "here" || word == "given" || word == "your" || word == "you" {
 		return strings.HasSuffix(l.text, ":") || slices.ContainsFunc([]string{" must ", " should ", " output ", " answer ", " response "}, func(w string) bool { return strings.Contains(strings.ToLower(l.text), w) })
 	}

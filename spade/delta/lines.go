@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso/internal/segment"
 )
 
 // lineKind says how a line takes part in the prompt.
@@ -221,7 +223,7 @@ func (s *splitter) wrapWidth() (width int, wrapped bool) {
 			continue
 		}
 		n := cells(a)
-		room := min(n+1+utf8.RuneCountInString(firstWord(b.text)), mostWrap+1)
+		room := min(n+1+utf8.RuneCountInString(segment.FirstWord(b.text)), mostWrap+1)
 		score[0]--
 		if n < leastWrap {
 			continue // too short at any width
@@ -243,7 +245,7 @@ func cells(l *line) int { return l.indent + utf8.RuneCountInString(l.text) }
 
 // fills reports whether the first word of line b had no room in line a.
 func fills(a, b *line, width int) bool {
-	return cells(a) >= leastWrap && cells(a) <= mostWrap && cells(a)+1+utf8.RuneCountInString(firstWord(b.text)) > width
+	return cells(a) >= leastWrap && cells(a) <= mostWrap && cells(a)+1+utf8.RuneCountInString(segment.FirstWord(b.text)) > width
 }
 
 // wrapping is how a prompt is wrapped.
@@ -272,28 +274,28 @@ func (s *splitter) paragraphWidth(i int) int {
 func (s *splitter) continues(i int, w wrapping) bool {
 	a, b := &s.list[i-1], &s.list[i]
 	first := firstRune(b.text)
-	text := strings.TrimRight(a.text, closingMarks)
+	text := strings.TrimRight(a.text, segment.ClosingMarks)
 	last, size := utf8.DecodeLastRuneInString(text)
 	full := fills(a, b, w.width)
 	small := unicode.IsLower(first) && (full && w.evidence || cells(a) >= usualWrap && fills(a, b, w.near))
 	capital := unicode.IsUpper(first)
 	switch {
-	case text == "" || s.statementAt(a, b) || strings.ContainsRune(wideMarks+"!?…", last) || first == '<':
+	case text == "" || s.statementAt(a, b) || strings.ContainsRune(segment.WideMarks+"!?…", last) || first == '<':
 		return false
 	case onlyVariable(b.text):
 		return full && w.evidence && last != ':'
 	case last == '.':
-		if lowerStop(text[:len(text)-size], " "+b.text) {
+		if segment.LowerStop(text[:len(text)-size], " "+b.text) {
 			return false
 		}
-		return abbreviated(text, b.text) && (!capital || full && w.evidence || endsInTitle(text))
+		return segment.Abbreviated(text, b.text) && (!capital || full && w.evidence || segment.EndsInTitle(text))
 	case last == ':':
 		return small || full && w.evidence && !capital
 	case capital && isLabelled(b.text):
 		return false
 	case b.indent > a.indent && a.kind == itemLine, a.goesOn && b.indent > 0 && b.indent == a.indent:
 		return true
-	case opensName(lastWord(a.text), firstWord(b.text)), openQuote(a.text) && openQuote(b.text):
+	case opensName(lastWord(a.text), segment.FirstWord(b.text)), openQuote(a.text) && openQuote(b.text):
 		return true
 	case last == ',' && !capital, isOpenWord(strings.ToLower(lastWord(text)), capital):
 		return true
@@ -328,14 +330,4 @@ func lastWord(text string) string {
 	}
 	_, n := utf8.DecodeRuneInString(text[i:])
 	return text[i+n:]
-}
-
-// endsInTitle reports whether a text ends in an abbreviation behind which a name or a number
-// stands.
-func endsInTitle(text string) bool {
-	switch strings.ToLower(lastToken(text)) {
-	case "dr", "mr", "mrs", "ms", "prof", "st", "no", "fig", "e.g", "i.e", "vs", "approx":
-		return true
-	}
-	return false
 }

@@ -132,7 +132,7 @@ func (s *splitter) sentences(start, end int) {
 	seg := sentences.FromString(text)
 	from, marker := 0, MarkerLength(text)
 	cut := func(to int) {
-		if to > marker && s.through(start+to) == 0 && endsSentence(text[from:to], text[to:]) {
+		if to > marker && s.through(start+to) == 0 && segment.EndsSentence(text[from:to], text[to:]) {
 			s.add(start+from, start+to, Sentence)
 			from = to
 		}
@@ -140,7 +140,7 @@ func (s *splitter) sentences(start, end int) {
 	for seg.Next() {
 		value, at := seg.Value(), seg.End()-len(seg.Value())
 		for i := 0; i+2 < len(value); i++ { // a full stop before a small letter ends no sentence in the annex
-			if value[i] == '.' && value[i+1] == ' ' && lowerStop(value[:i], value[i+1:]) {
+			if value[i] == '.' && value[i+1] == ' ' && segment.LowerStop(value[:i], value[i+1:]) {
 				cut(at + i + 2)
 			}
 		}

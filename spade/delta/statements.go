@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso/internal/segment"
 )
 
 // statement is a statement of the template: {% if x %}, {{#if x}} and the like.
@@ -82,8 +84,8 @@ func (s *splitter) betweenSentences(at int) bool {
 	if trimmed := strings.TrimRight(s.text[:at], " \t"); s.edges[len(trimmed)] {
 		return true
 	}
-	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(before, closingMarks))
-	return strings.ContainsRune(sentenceMarks+wideMarks+":", last)
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(before, segment.ClosingMarks))
+	return strings.ContainsRune(segment.SentenceMarks+segment.WideMarks+":", last)
 }
 
 // statementOf reads a statement of Jinja and Nunjucks, or of Handlebars.

@@ -1,4 +1,4 @@
-package delta
+package segment
 
 import (
 	"slices"
@@ -15,41 +15,47 @@ var neverLast = strings.Fields("e.g i.e eg ie vs approx incl excl resp max min n
 // oftenLast are abbreviations that end a sentence only before a word that begins one.
 var oftenLast = strings.Fields("etc al inc ltd corp co jr usw ave blvd dept est u.s u.k e.u u.n d.c a.m p.m ph.d b.a m.a b.sc m.sc")
 
+// alsoWords are those of neverLast that are words or names, too: they end a sentence before
+// a capital word that begins one.
+var alsoWords = strings.Fields("min max fig figs mar dec ed eds col gen st sr hr")
+
 // beginners are words that begin a sentence more often than they go on with a name.
 var beginners = strings.Fields("the a an this that these those there it its you your we our they he she i if when while for in on at as do don't never always not no use write answer be make keep return include mention list give say add avoid please then next finally ensure provide respond reply output however then also only each every all any")
 
-// sentenceMarks end a sentence where a blank follows, and wideMarks also without one.
+// SentenceMarks end a sentence where a blank follows, and WideMarks also without one.
+// ClosingMarks may follow either.
 const (
-	sentenceMarks = ".!?…"
-	wideMarks     = "。！？｡．॥।؟۔"
-	closingMarks  = "\"'”’»)]}*_`“"
+	SentenceMarks = ".!?…"
+	WideMarks     = "。！？｡．॥।؟۔"
+	ClosingMarks  = "\"'”’»)]}*_`“"
 )
 
 // longestStop is how many bytes before a full stop are read.
 const longestStop = 60
 
-// endsSentence reports whether a sentence ends between two texts, where the annex sees
-// its end.
-func endsSentence(before, after string) bool {
+// EndsSentence reports whether a sentence ends between two texts, where Unicode Standard
+// Annex #29 sees its end: not behind an abbreviation, in a URL, or behind a quotation that
+// the sentence goes on after.
+func EndsSentence(before, after string) bool {
 	trimmed := strings.TrimRightFunc(before, unicode.IsSpace)
-	bare := strings.TrimRight(trimmed, closingMarks)
+	bare := strings.TrimRight(trimmed, ClosingMarks)
 	last, _ := utf8.DecodeLastRuneInString(bare)
-	if strings.ContainsRune(wideMarks, last) {
+	if strings.ContainsRune(WideMarks, last) {
 		return true
 	}
-	if len(trimmed) == len(before) { // as in a URL: no blank follows
-		return false
+	if len(trimmed) == len(before) { // as in a URL: no blank follows, and the script uses some
+		return unicode.In(firstRune(after), unicode.Han, unicode.Hiragana, unicode.Katakana)
 	}
 	after = strings.TrimLeftFunc(after, unicode.IsSpace)
 	if len(bare) < len(trimmed) && unicode.IsLower(firstRune(after)) {
 		return false // as in: Say "Hi!" and go.
 	}
-	return last != '.' || !abbreviated(bare, after)
+	return last != '.' || !Abbreviated(bare, after)
 }
 
-// lowerStop reports whether a full stop after a word ends a sentence though a small
+// LowerStop reports whether a full stop after a word ends a sentence though a small
 // letter follows.
-func lowerStop(before, after string) bool {
+func LowerStop(before, after string) bool {
 	before = before[max(0, len(before)-longestStop):]
 	i := strings.LastIndexFunc(before, func(r rune) bool { return !unicode.IsLetter(r) })
 	if i >= 0 {
@@ -66,27 +72,50 @@ func lowerStop(before, after string) bool {
 	if !number && i >= 0 && strings.IndexByte("./@", before[i]) >= 0 {
 		return false
 	}
-	return !abbreviated(before+".", strings.TrimLeft(after, " "))
+	return !Abbreviated(before+".", strings.TrimLeft(after, " "))
 }
 
-// abbreviated reports whether a text ends in the full stop of an abbreviation, with after
+// Abbreviated reports whether a text ends in the full stop of an abbreviation, with after
 // behind it.
-func abbreviated(text, after string) bool {
+func Abbreviated(text, after string) bool {
 	word := lastToken(text)
 	lower := strings.ToLower(word)
 	if slices.Contains(neverLast, lower) {
-		return !(lower == "no" && unicode.IsUpper(firstRune(after))) // "Say yes or no. Then …", and "No. 5"
+		capital := unicode.IsUpper(firstRune(after))
+		return !(lower == "no" && capital || capital && slices.Contains(alsoWords, lower) && begins(after)) // "Say yes or no. Then …", and "No. 5"
 	}
 	initials := slices.Contains(oftenLast, lower) || utf8.RuneCountInString(word) == 1 && unicode.IsLetter(firstRune(word))
-	return initials && !slices.Contains(beginners, strings.ToLower(strings.TrimRight(firstWord(after), ",.:;!?")))
+	return initials && !begins(after)
 }
 
-func firstWord(text string) string {
+// EndsInTitle reports whether a text ends in an abbreviation behind which a name or a number
+// stands.
+func EndsInTitle(text string) bool {
+	switch strings.ToLower(lastToken(text)) {
+	case "dr", "mr", "mrs", "ms", "prof", "st", "no", "fig", "e.g", "i.e", "vs", "approx":
+		return true
+	}
+	return false
+}
+
+// begins reports whether the first word of a text often begins a sentence.
+func begins(text string) bool {
+	return slices.Contains(beginners, strings.ToLower(strings.TrimRight(FirstWord(text), ",.:;!?")))
+}
+
+// FirstWord returns what stands before the first blank of a text; blanks at its start do
+// not count.
+func FirstWord(text string) string {
 	text = strings.TrimLeftFunc(text, unicode.IsSpace)
 	if i := strings.IndexFunc(text, unicode.IsSpace); i >= 0 {
 		return text[:i]
 	}
 	return text
+}
+
+func firstRune(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
 }
 
 // lastToken returns the last word of a text with the full stops in it, without the one at
