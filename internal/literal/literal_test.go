@@ -116,6 +116,21 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestFindFillsInNumbers: a whole number that the file gives a name is put into a text.
+func TestFindFillsInNumbers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ number, want string }{
+		{"3", "At most 3."}, {"10", "At most 10."}, {"60  # words", "At most 60."}, {"1_000", "At most 1000."}, {"123456789", "At most 123456789."},
+		{"1.5", "At most {N}."}, {"0x10", "At most {N}."}, {"6 + 1", "At most {N}."}, {"60 * 2", "At most {N}."}, {"1e3", "At most {N}."}, {"1234567890", "At most {N}."}, {"10 if X else 20", "At most {N}."}, {"10 % 3", "At most {N}."}, {"10, 20", "At most {N}."},
+	} {
+		for file, source := range map[string]string{"p.py": "N = " + c.number + "\nP = f\"At most {N}.\"\n", "p.js": "const N = " + strings.Replace(c.number, "#", "//", 1) + ";\nconst P = `At most ${N}.`;\n"} {
+			if got, err := literal.Find(file, source, "P"); err != nil || got != c.want {
+				t.Errorf("%s %s: %v, %v, want %s", file, c.number, got, err, c.want)
+			}
+		}
+	}
+}
+
 func sourceOf(file string) string {
 	switch {
 	case strings.HasSuffix(file, ".py"):

@@ -83,13 +83,17 @@ func (p *parser) definitions() {
 func (p *parser) number(key string, depth, start int, more bool) {
 	t := p.at(start)
 	end := p.at(start + 1)
-	alone := depth == 0 && t.kind != str && len(t.text) <= maxDigits && strings.Trim(t.text, "0123456789") == "" && t.text != "" &&
+	digits := t.text
+	if digits != "" && digits[0] != '_' {
+		digits = strings.ReplaceAll(digits, "_", "") // as in 1_000
+	}
+	alone := depth == 0 && t.kind != str && len(digits) <= maxDigits && strings.Trim(digits, "0123456789") == "" && digits != "" &&
 		(start+1 >= len(p.tokens) || end.line > t.line && !p.is(start+1, ".") && !p.goesOn(start+1) && !p.is(start+1, "+") || p.is(start+1, ";"))
-	if old, has := p.numbers[key]; !alone || more || has && old != t.text {
+	if old, has := p.numbers[key]; !alone || more || has && old != digits {
 		p.numbers[key] = ""
 		return
 	}
-	p.numbers[key] = t.text
+	p.numbers[key] = digits
 }
 
 // maxDigits bounds a number that is put into a text.

@@ -87,6 +87,15 @@ func (s *source) pythonToken(c byte) {
 		s.at = end
 		return
 	}
+	if c >= '0' && c <= '9' {
+		end := s.at + 1
+		for end < len(s.text) && (s.text[end] == '_' || isAlphanumeric(s.text[end])) {
+			end++
+		}
+		s.add(token{kind: punct, text: s.text[s.at:end], line: line})
+		s.at = end
+		return
+	}
 	switch c {
 	case '(', '[', '{':
 		s.add(token{kind: punct, text: string(c), line: line})
@@ -98,6 +107,10 @@ func (s *source) pythonToken(c byte) {
 		s.add(token{kind: punct, text: s.text[s.at : s.at+size], line: line})
 	}
 	s.at += size
+}
+
+func isAlphanumeric(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // pythonString reads a string that begins at its quote.
