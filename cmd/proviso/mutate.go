@@ -266,11 +266,19 @@ func (a *app) mutateExit(f *mutateFlags, r *score.Report) error {
 	if r.Decided() == 0 {
 		return exitError{exitUndecided}
 	}
-	if !f.gates {
-		return nil
+	unasked := r.Questions > 0 && r.Unanswered == r.Questions
+	if unasked && f.out != "" && f.out != "-" {
+		fmt.Fprintln(a.err, "proviso: the model broke nothing: every question to it failed; the report says why")
 	}
-	switch code := verdictCode(proviso.Totals{Passed: r.Killed, Failed: r.Survived, Errors: r.Undecided}, f.minScore, exitFailed); code {
+	code := exitOK
+	if f.gates {
+		code = verdictCode(proviso.Totals{Passed: r.Killed, Failed: r.Survived, Errors: r.Undecided}, f.minScore, exitFailed)
+	}
+	switch code {
 	case exitOK:
+		if unasked {
+			return exitError{exitUndecided}
+		}
 		return nil
 	case exitUndecided:
 		fmt.Fprintf(a.err, "proviso: whether the mutation score is at least %s (--min-score) depends on %s\n", report.Percent(f.minScore), plural(r.Undecided, "undecided mutant"))

@@ -62,8 +62,15 @@ func (s *scoring) askModel(ctx context.Context) error {
 		list[i].model = a.list
 		s.r.Spent.Add(a.spent)
 		s.r.Refuted += a.refuted
-		if a.err != nil && len(s.r.ModelErrs) < maxErrors {
-			s.r.ModelErrs = append(s.r.ModelErrs, a.err.Error())
+		if a.asked {
+			s.r.Questions++
+		}
+		if a.err == nil {
+			continue
+		}
+		s.r.Unanswered++
+		if text := a.err.Error(); len(s.r.ModelErrs) < maxErrors && !slices.Contains(s.r.ModelErrs, text) {
+			s.r.ModelErrs = append(s.r.ModelErrs, text)
 		}
 	}
 	return ctx.Err()
@@ -72,6 +79,7 @@ func (s *scoring) askModel(ctx context.Context) error {
 // asking is the result of one question.
 type asking struct {
 	list    []made
+	asked   bool // there was something to ask
 	refuted int
 	spent   ask.Spent
 	err     error
@@ -90,6 +98,7 @@ func (s *scoring) ask(ctx context.Context, sub *subject, turn int) asking {
 	if most == 0 {
 		return out
 	}
+	out.asked = true
 	if n := turn * most % len(list); most < len(list) {
 		list = slices.Concat(list[n:], list[:n])[:most]
 	}

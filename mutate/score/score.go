@@ -168,7 +168,10 @@ type Report struct {
 	Model     string // that made mutants; "" for none
 	Spent     ask.Spent
 	Refuted   int      // mutants that the model claimed and a check of the rules refutes
-	ModelErrs []string // why an answer of the model could not be used
+	ModelErrs []string // why an answer of the model could not be used; each reason once
+
+	Questions  int // to that model
+	Unanswered int // of them without an answer that can be used
 	// Usage and Cost are those of judged assertions; Cost is in US dollars.
 	Usage proviso.Usage
 	Cost  float64

@@ -53,7 +53,7 @@ func sample(t *testing.T) *score.Report {
 			{Name: "idle", Type: "contains", Counts: score.Counts{Survived: 16}},
 			{Name: "worst", Type: "max-score", NotRun: "it compares several outputs"},
 		},
-		NotRun: 1, Model: "openai:gpt", Refuted: 2, ModelErrs: []string{"it refused: " + hostile},
+		NotRun: 1, Model: "openai:gpt", Refuted: 2, ModelErrs: []string{"it refused: " + hostile}, Questions: 3, Unanswered: 2,
 	}
 }
 

@@ -95,8 +95,12 @@ func about(r *score.Report) []string {
 	if r.Refuted > 0 {
 		list = append(list, fmt.Sprintf("The model claimed %s that a check by rules refutes; left out.", report.Plural(r.Refuted, "mutant")))
 	}
-	for _, e := range r.ModelErrs {
-		list = append(list, "A question to the model failed: "+e)
+	if len(r.ModelErrs) > 0 {
+		what := "The only question"
+		if r.Questions > 1 {
+			what = fmt.Sprintf("%d of %d questions", r.Unanswered, r.Questions)
+		}
+		list = append(list, what+" to the model failed: "+strings.Join(r.ModelErrs, "; "))
 	}
 	return list
 }
@@ -119,7 +123,7 @@ func result(in *score.Instruction) string {
 	case in.Made() == 0 && in.Broken > 0:
 		return fmt.Sprintf("not broken: in %s it is broken already", report.Plural(in.Broken, "output"))
 	case in.Made() == 0:
-		return "not broken: no rule breaks it here; --model ID may"
+		return "not broken: proviso cannot break this by itself; try --model ID"
 	case in.Survived == 0 && in.Killed > 0:
 		text = fmt.Sprintf("killed: %d of %s, by %s", in.Killed, report.Plural(in.Decided(), "mutant"), names(in.Killers))
 	case in.Survived == 0:
