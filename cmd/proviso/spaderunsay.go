@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso/internal/usd"
@@ -111,12 +112,17 @@ func shownSelection(r *spade.Result) show.Selection {
 // to do next.
 func (p *pipeline) covered(r *spade.Result) error {
 	sum := r.Cover.Sum(r.Candidates, r.Proposal.Unproposed)
-	report := bytes.Join([][]byte{bytes.TrimRight(show.SelectionMarkdown(shownSelection(r)), "\n"),
-		bytes.TrimRight(show.CoverMarkdown(r.Cover), "\n"), show.SumMarkdown(sum)}, []byte("\n\n"))
+	parts := [][]byte{bytes.TrimRight(show.SelectionMarkdown(shownSelection(r)), "\n"), bytes.TrimRight(show.CoverMarkdown(r.Cover), "\n"), show.SumMarkdown(sum)}
+	line := show.CoverLine(r.Cover)
+	if !r.Selection.Found() {
+		line += ": of this run, which selected nothing"
+		parts = slices.Insert(parts, 1, []byte("The coverage is of this run, which selected nothing; `selected.yaml` of an earlier run does not count."))
+	}
+	report := bytes.Join(parts, []byte("\n\n"))
 	if err := p.result(p.f.file(runReport), report); err != nil {
 		return err
 	}
-	p.sayStep(p.f, "coverage", runReport, show.CoverLine(r.Cover))
+	p.sayStep(p.f, "coverage", runReport, line)
 	for _, line := range show.SumLines(sum) {
 		fmt.Fprintf(p.out, "          %s\n", line)
 	}

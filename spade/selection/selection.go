@@ -124,10 +124,20 @@ func Select(ctx context.Context, m *matrix.Matrix, implications []candidate.Impl
 		}
 		if s.Answer.False > s.Instance.Allow {
 			s.Violates = append(s.Violates, "tau")
+			s.refuse(method)
 		}
 	}
 	s.Uncaught = s.uncaught()
 	return s, nil
+}
+
+// refuse makes a selection of base infeasible that breaks tau where no output is labelled
+// bad: nothing shows what it is good for. With bad outputs, base is there to be compared
+// with other methods.
+func (s *Selection) refuse(method solve.Method) {
+	if method == solve.Base && s.Bad == 0 {
+		s.Answer.Status, s.Answer.Selected, s.Answer.LeftOver, s.Answer.BestProven = solve.Infeasible, nil, nil, true
+	}
 }
 
 // prepare checks that there is enough to select by, and builds the instance.
@@ -156,11 +166,11 @@ func (s *Selection) measurable(method solve.Method) error {
 	case method == solve.None || method == solve.All || method == solve.Base && s.Good > 0:
 		return nil
 	case len(s.Matrix.Examples) == 0:
-		return proviso.Errorf(proviso.Invalid, "no example is labelled; the method none remains, which needs no labels: one candidate of each group that no other implies")
+		return proviso.Errorf(proviso.Invalid, "no example is labelled; the method none needs no labels: it selects one candidate of each group that no other implies")
 	case s.Bad == 0:
 		return proviso.Errorf(proviso.Invalid, "all %d labelled examples are good, so it cannot be seen what an assertion catches; the method base remains, which needs good ones alone: every candidate within tau", s.Good)
 	case s.Good == 0:
-		return proviso.Errorf(proviso.Invalid, "all %d labelled examples are bad, so it cannot be seen what an assertion fails wrongly, and one that fails everything would look best; the method none remains, which needs no labels, or label good ones", s.Bad)
+		return proviso.Errorf(proviso.Invalid, "all %d labelled examples are bad, so it cannot be seen what an assertion fails wrongly, and one that fails everything would look best; label good ones, or use the method none, which needs no labels", s.Bad)
 	}
 	return nil
 }

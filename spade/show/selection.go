@@ -76,6 +76,9 @@ func Unbound(s Selection) []string {
 // infeasible explains why no selection is within the thresholds.
 func infeasible(s Selection) []string {
 	a, o := s.Answer, s.Options
+	if o.Method == "base" {
+		return append(broken(s), "Each candidate is within tau by itself, but not all of them together. Raise tau, leave some out with --ban, or label bad outputs, too: then sub selects among them.")
+	}
 	proven := ""
 	if !a.BestProven {
 		proven = " (more may be possible: that was not proven)"
@@ -347,6 +350,8 @@ func SelectionLine(s Selection) string {
 	switch {
 	case !s.Found() && s.Open():
 		return fmt.Sprintf("nothing of %s, method %s: undecided cells leave open whether a selection is within the thresholds", of, s.Options.Method)
+	case s.Answer.Status == solve.Infeasible && s.Options.Method == "base":
+		return fmt.Sprintf("nothing of %s, method base: together they fail %s of %d good ones, %d %s allowed", of, failedText(s), s.Good, s.Instance.Allow, areOf(s.Instance.Allow))
 	case s.Answer.Status == solve.Infeasible:
 		return fmt.Sprintf("nothing of %s, method %s: no selection is within the thresholds", of, s.Options.Method)
 	case s.Answer.Status == solve.Unknown:
