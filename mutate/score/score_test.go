@@ -296,7 +296,7 @@ func TestModel(t *testing.T) {
 	}
 	// Instructions that no rule breaks come first: the role, then the others in order.
 	r := ask1(`{"mutants": [` + strings.Join([]string{
-		entry(1, "Ask somebody else. Your bakers"), entry(2, answers[0]), entry(3, "It is open. Your bakers"), entry(4, "A. B. C. D. Your bakers"),
+		entry(1, "Ask somebody else. Your bakers"), entry(2, answers[0]), entry(3, "It is open. Your bakers"), entry(4, "One. Two. Three. Four. Your bakers"),
 	}, ", ") + `]}`)
 	claimed, checked := r.Instructions[0].By[mutate.Claimed], r.Instructions[3].By[mutate.Checked]
 	if claimed.Survived != 1 || r.Refuted != 1 || checked.Killed < 4 || r.Model != "scripted" || r.Spent.Calls != 1 {
