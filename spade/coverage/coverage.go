@@ -135,11 +135,16 @@ func isInstruction(l Line) bool {
 	if l.Part != delta.Sentence {
 		return false
 	}
+	text := strings.Trim(l.Text[delta.MarkerLength(l.Text):], " *_")
 	switch l.Category {
-	case delta.PromptClarification, delta.DataIntegration, delta.ExampleDemonstration, delta.OtherCategory, "":
+	case delta.PromptClarification, delta.DataIntegration, delta.ExampleDemonstration:
 		return false
+	case delta.OtherCategory, "":
+		if !anyOf(terse, text) {
+			return false
+		}
 	}
-	return !strings.HasSuffix(strings.Trim(l.Text, " *_"), ":")
+	return !anyOf(silent, text) && !strings.HasSuffix(strings.Trim(l.Text, " *_"), ":")
 }
 
 // JSON returns the cover as one indented JSON object.

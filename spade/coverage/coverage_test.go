@@ -100,3 +100,22 @@ func TestCoverKnowsEqualChecks(t *testing.T) {
 		}
 	}
 }
+
+// TestCoverCountsTerseInstructions: an instruction counts without a verb or a word that tells
+// its topic, and thanks, permissions and facts do not count.
+func TestCoverCountsTerseInstructions(t *testing.T) {
+	t.Parallel()
+	c := spadetest.Compiler(t)
+	for want, sentences := range [][]string{
+		{"Thank you!", "Thanks in advance.", "Emojis are welcome.", "Lists are fine.", "Good luck!", "Hello there.", "No problem.", "You are a helpful assistant.",
+			"The customer is angry.", "No delivery on Sundays.", "Name: Anna.", "Today is Monday.", "Language:"},
+		{`Answer with "yes" or "no".`, "No preamble.", "No lists.", "- No lists or tables.", "Code only.", "One sentence.", "**Stay on topic.**", "Language: English.", `Sign as "Anna".`,
+			"Skip the introduction.", "Thank the customer.", "Be yourself.", "Two short paragraphs.", "Length: 3 lines."},
+	} {
+		for _, s := range sentences {
+			if cover, err := coverage.Of(t.Context(), s, nil, c); err != nil || cover.Total != want {
+				t.Errorf("%s: %d instructions, %v, want %d", s, cover.Total, err, want)
+			}
+		}
+	}
+}
