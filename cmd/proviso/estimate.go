@@ -30,7 +30,7 @@ func (c *costCap) String() string {
 	if !c.set {
 		return ""
 	}
-	return strconv.FormatFloat(c.usd, 'g', -1, 64)
+	return strconv.FormatFloat(c.usd, 'f', -1, 64) // without an exponent, as amounts are written everywhere
 }
 
 // Type is for messages of the flag's package.

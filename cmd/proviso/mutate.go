@@ -55,10 +55,10 @@ func newMutate(a *app) *cobra.Command {
 			"of these mutants. An assertion that fails kills a mutant, and what survives is a hole in the\n" +
 			"assertions. No labels are needed, and no model unless --model or a judge is named.\n\n" +
 			"Outputs come from a kept run (--run), a file (--outputs), or the suite itself if it holds\n" +
-			"recorded outputs. One that fails an assertion before it is broken is not used.\n\n" +
+			"recorded outputs. One that already fails an assertion is not used.\n\n" +
 			"Exit codes: 0 done, 1 the mutation score is below --min-score, 2 a mistake in the command line\n" +
-			"or a file, 3 no mutant could be decided, or undecided ones make the difference, 130\n" +
-			"interrupted.",
+			"or a file, 3 no mutant could be decided, undecided ones make the difference, or every\n" +
+			"question to the model of --model failed, 130 interrupted.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(cmd); err != nil {

@@ -180,14 +180,14 @@ func (a *app) sayNext(f *spadeRun, s show.Selection, good, bad int) {
 	}
 }
 
-// sayUncaught names the bad outputs that nothing within tau catches. If a candidate
+// sayUncaught names the bad outputs that no candidate within tau catches. If a candidate
 // catches one but fails a few good outputs, a label may be wrong.
 func (a *app) sayUncaught(f *spadeRun, s show.Selection, label string) {
 	what, them := "outputs", "them"
 	if len(s.Uncaught) == 1 {
 		what, them = "output", "it"
 	}
-	fmt.Fprintf(a.err, "proviso: nothing within tau catches %s %s, labelled bad\n", what, show.Names(s.Uncaught, show.MaxNames))
+	fmt.Fprintf(a.err, "proviso: %s catches %s %s, labelled bad\n", show.NoneWithin(s), what, show.Names(s.Uncaught, show.MaxNames))
 	name, caught, failed := s.Almost()
 	if name == "" {
 		way := "write an assertion for it into " + f.file(spade.CandidatesFile)

@@ -146,6 +146,9 @@ func (t *trader) at(ctx context.Context, tau float64) error {
 func (t *trader) most(ctx context.Context, at Trade, limit func(*Selection) error) (Trade, error) {
 	o := t.options
 	o.Method, o.Alpha, o.Tau = solve.Coverage.String(), 1, at.Tau
+	if good, bad := t.matrix.Count(); (good == 0 || bad == 0) && len(t.matrix.Names) > 0 {
+		return at, proviso.Errorf(proviso.Invalid, "a frontier needs outputs labelled good and bad; there are %d good and %d bad ones", good, bad)
+	}
 	s, err := prepare(t.matrix, t.implications, o, solve.Coverage)
 	if err != nil {
 		return at, err

@@ -68,7 +68,7 @@ func Unbound(s Selection) []string {
 	}
 	var list []string
 	if selected := len(s.Answer.Selected); !b.Alpha && b.Cov > 0 && b.Cov < selected {
-		list = append(list, fmt.Sprintf("alpha does not bind here: sub also selects what catches nothing more. --method cov would keep %d of %d.", b.Cov, selected))
+		list = append(list, fmt.Sprintf("alpha makes no difference here: sub also selects assertions that catch nothing new. --method cov would keep %d of %d.", b.Cov, selected))
 	}
 	return list
 }
@@ -113,6 +113,17 @@ func infeasible(s Selection) []string {
 		return append(list, "Raise the budget, lower alpha, raise tau, or propose candidates for what is not caught.")
 	}
 	return append(list, "Lower alpha, raise tau, or propose candidates for what is not caught.")
+}
+
+// NoneWithin is the subject of a sentence about candidates within tau, where there are none.
+func NoneWithin(s Selection) string {
+	switch {
+	case s.Options.FFRConfidence != 0:
+		return fmt.Sprintf("no candidate that fails at most %d of %s (%s)", s.Instance.Allow, report.Plural(s.Good, "good output"), tauText(s.Options))
+	case s.Options.Tau == 0:
+		return "no candidate that passes every good output (tau 0)"
+	}
+	return fmt.Sprintf("no candidate that fails at most %s of the good outputs (tau)", report.Percent(s.Options.Tau))
 }
 
 // Names lists names, up to most, and counts the rest.

@@ -30,7 +30,7 @@ func atMost(k, n int) float64  { return stats.Wilson(k, n, oneSided).High }
 func atLeast(k, n int) float64 { return stats.Wilson(k, n, oneSided).Low }
 
 // tradesLegend explains the columns.
-const tradesLegend = "caught: bad outputs, with the lower limit of their share; failed: good outputs, with the upper limit (one-sided, 95 %, Wilson). The limits do not know that the sets were chosen on the same outputs. * is worse than another line, and better in nothing; ~ is not proven to be the best."
+const tradesLegend = "caught: bad outputs, with the lower limit of their share; failed: good outputs, with the upper limit (one-sided, 95 %, Wilson). The limits do not know that the sets were chosen on the same outputs. *: another line is at least as good in everything, and better in something; ~ is not proven to be the best."
 
 // columns are the texts of one line.
 var tradeColumns = []string{"", "size", "caught", "failed", "per output", "time", "candidates"}

@@ -86,8 +86,12 @@ func (u Update) notes() []string {
 	case hints > 0:
 		list = append(list, "Thumbs and failures of a run are hints, not labels: they choose what to look at, and change no selection.")
 	}
-	if n := len(u.Renamed); n > 0 {
-		list = append(list, "Other outputs have these ids already, so a number was added: "+Names(u.Renamed, MaxNames)+".")
+	for i, id := range u.Renamed {
+		if i == MaxNames {
+			list = append(list, fmt.Sprintf("%d more ids are taken, too.", len(u.Renamed)-MaxNames))
+			break
+		}
+		list = append(list, fmt.Sprintf("%s is the id of another output; the new one is %s.", report.Line(id[0], 60), report.Line(id[1], 60)))
 	}
 	return list
 }

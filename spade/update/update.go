@@ -61,7 +61,7 @@ type Input struct {
 // Report is what [Run] found.
 type Report struct {
 	Outputs []Output
-	Renamed []string     // ids that another output has already, so that "~2" was added
+	Renamed [][2]string  // ids that another output has already, each with the new id, such as o1~2
 	Grid    *matrix.Grid // of all outputs, with the new ones at the end
 	Tried   *matrix.Grid // of the outputs that were tried now
 
@@ -158,13 +158,13 @@ func (r *Report) take(in Input) {
 			}
 		}
 		if !out.Known && taken[t.ID] {
-			r.Renamed = append(r.Renamed, t.ID)
 			for n := 2; taken[out.ID] && !out.Known; n++ {
 				out.ID = fmt.Sprintf("%s~%d", t.ID, n)
 				if row, ok := at[out.ID]; ok && in.Known[out.ID] == entry.OutputID {
 					out.Known, out.row = true, row
 				}
 			}
+			r.Renamed = append(r.Renamed, [2]string{t.ID, out.ID})
 		}
 		taken[out.ID] = true
 		r.Outputs = append(r.Outputs, out)

@@ -89,7 +89,7 @@ func TestNothingIsTriedTwice(t *testing.T) {
 	if n := len(r.Tried.Entries); n != 2 {
 		t.Errorf("%d outputs were tried, want 2", n)
 	}
-	if !slices.Equal(r.Renamed, []string{"good2"}) || r.Outputs[1].ID != "good2~2" || !r.Outputs[0].Known {
+	if !slices.Equal(r.Renamed, [][2]string{{"good2", "good2~2"}}) || r.Outputs[1].ID != "good2~2" || !r.Outputs[0].Known {
 		t.Errorf("renamed %v, %+v", r.Renamed, r.Outputs)
 	}
 	if len(r.Grid.Entries) != 10 || r.Grid.Entries[r.Grid.ByID()["good1"]].Label != "0" {
