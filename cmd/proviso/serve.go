@@ -211,7 +211,7 @@ func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, err
 	if err != nil {
 		return nil, err
 	}
-	if err := db.CheckContentKey(); err != nil {
+	if err := db.CheckContentKey(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
 	}
 	f.server.Store, f.server.Log, f.server.Version = db, log, versionName()

@@ -72,7 +72,7 @@ func (a *app) exportStore(ctx context.Context, f *storeExport, folder string) er
 		return err
 	}
 	if f.events {
-		if err := db.CheckContentKey(); err != nil {
+		if err := db.CheckContentKey(ctx); err != nil {
 			return errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
 		}
 	}

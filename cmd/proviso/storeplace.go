@@ -76,7 +76,7 @@ func (p *storePlace) find(a *app) string {
 type openedStore interface {
 	store.Store
 	store.Jobs
-	CheckContentKey() error
+	CheckContentKey(ctx context.Context) error
 	Check(ctx context.Context) ([]string, error)
 }
 

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -36,7 +37,8 @@ const (
 
 // contents compresses the texts of events, and seals them if there is a key.
 type contents struct {
-	known  bool // the database has a key
+	known  atomic.Bool  // the database has a key
+	asked  atomic.Int64 // when this was read last, in nanoseconds
 	secret []byte
 
 	mu   sync.Mutex
@@ -69,14 +71,14 @@ func (d *DB) openContents(ctx context.Context) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	c.known = err == nil
+	c.known.Store(err == nil)
 	key := d.options.ContentKey
 	switch {
 	case len(key) == 0:
 		return nil
 	case len(key) < leastKey:
 		return proviso.Errorf(proviso.Invalid, "the key of contents has %d bytes, fewer than %d; `openssl rand -hex 32` makes one", len(key), leastKey)
-	case c.known:
+	case c.known.Load():
 		if c.secret, err = deriveKey(key, salt); err != nil {
 			return err
 		}
@@ -94,7 +96,7 @@ func (d *DB) openContents(ctx context.Context) error {
 		return err
 	}
 	_, err = d.writing.ExecContext(ctx, d.engine.Query("INSERT INTO content_key (one, salt, known) VALUES (1, ?, ?)"), salt, known)
-	c.known = err == nil
+	c.known.Store(err == nil)
 	return err
 }
 
@@ -102,13 +104,35 @@ func deriveKey(key, salt []byte) ([]byte, error) {
 	return hkdf.Key(sha256.New, key, salt, "proviso contents", 32)
 }
 
+// sealedEvery is how often a process without a key looks whether another one has sealed.
+const sealedEvery = time.Second
+
 // CheckContentKey returns why contents cannot be read or stored: they are sealed, and the
-// key is missing. Whatever needs no contents works without the key.
-func (d *DB) CheckContentKey() error {
-	if d.contents.known && d.contents.secret == nil {
-		return proviso.Errorf(proviso.Refused, "the contents of events are sealed, and their key was not given")
+// key is missing. The cause is [store.ErrSealed]. Whatever needs no contents works without the
+// key. That another process has begun to seal is noticed within a second.
+func (d *DB) CheckContentKey(ctx context.Context) error {
+	c := &d.contents
+	if c.secret != nil {
+		return nil
+	}
+	now := time.Now().UnixNano()
+	if last := c.asked.Load(); !c.known.Load() && d.Several() && now-last >= int64(sealedEvery) && c.asked.CompareAndSwap(last, now) {
+		var is bool
+		if err := d.queryRow(ctx, "SELECT EXISTS (SELECT 1 FROM content_key)").Scan(&is); err != nil {
+			return d.failed("read", err)
+		}
+		if is {
+			c.known.Store(true)
+		}
+	}
+	if c.known.Load() {
+		return errSealed()
 	}
 	return nil
+}
+
+func errSealed() error {
+	return proviso.Because(store.ErrSealed, proviso.Refused, "%v", store.ErrSealed)
 }
 
 // ofDay returns the cipher of a day since 1970.
@@ -156,7 +180,8 @@ func (c *contents) unpack(what string, stored []byte) ([]byte, error) {
 	switch {
 	case kind == packed:
 	case kind == sealed && c.secret == nil:
-		return nil, proviso.Errorf(proviso.Refused, "the contents of events are sealed, and their key was not given")
+		c.known.Store(true)
+		return nil, errSealed()
 	case kind == sealed && len(rest) > 4:
 		a, err := c.ofDay(binary.BigEndian.Uint32(rest))
 		if err != nil {

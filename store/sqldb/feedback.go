@@ -18,7 +18,7 @@ func (d project) AddFeedback(ctx context.Context, f ingest.Feedback) (replaced b
 	if err := store.CheckFeedback(&f); err != nil {
 		return false, err
 	}
-	if err := d.CheckContentKey(); err != nil {
+	if err := d.CheckContentKey(ctx); err != nil {
 		return false, err
 	}
 	now := d.now()

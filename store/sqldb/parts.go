@@ -125,7 +125,12 @@ func (t *tx) endShare(j *job, failure error, stopping bool) error {
 	}
 	due, why := d.now(), ""
 	switch {
-	case stopping || j.isLost(&d.runner) || store.UnableTo(failure) != nil:
+	case leavesRun(failure):
+		if over, err := t.giveBack(run, failure); err != nil || over {
+			return err
+		}
+		attempts--
+	case stopping || j.isLost(&d.runner):
 		attempts--
 	case store.IsPermanent(failure) || attempts >= store.MaxAttempts:
 		return t.endRun(run.ID, store.Failed, reason(failure))
@@ -135,10 +140,17 @@ func (t *tx) endShare(j *job, failure error, stopping bool) error {
 	if others == 0 {
 		return t.requeue(run.ID, max(attempts, 0), due, why)
 	}
-	if why == "" {
-		return nil
+	if err := t.leave(run.seq); err != nil || why == "" {
+		return err
 	}
 	_, err = t.exec("UPDATE run SET attempts = ?, due = ?, error = ? WHERE id = ?", attempts, micros(due), why, run.ID)
+	return err
+}
+
+// leave ends that this process keeps up the lease of a divided run which others go on with.
+// Otherwise the run would look alive after their end.
+func (t *tx) leave(run int64) error {
+	_, err := t.exec("UPDATE run SET owner = '' WHERE seq = ? AND owner = ? AND status = 'running'", run, t.db.runner.owner)
 	return err
 }
 

@@ -174,8 +174,8 @@ func (d *DB) Close() error {
 	return d.failed("close", err)
 }
 
-// Ping reports whether the database can be read and written. It writes nothing, since
-// anybody may ask.
+// Ping reports whether the database can be read and written, and its contents, too: see
+// [DB.CheckContentKey]. It writes nothing, since anybody may ask.
 func (d *DB) Ping(ctx context.Context) error {
 	var one int
 	if err := d.queryRow(ctx, "SELECT 1").Scan(&one); err != nil {
@@ -184,7 +184,10 @@ func (d *DB) Ping(ctx context.Context) error {
 	if err := d.engine.Ready(); err != nil {
 		return d.failed("write", err)
 	}
-	return d.change(ctx, "reach", func(*tx) error { return nil })
+	if err := d.change(ctx, "reach", func(*tx) error { return nil }); err != nil {
+		return err
+	}
+	return d.CheckContentKey(ctx)
 }
 
 // failed adds a code and the operation to an error of the database. Errors that

@@ -23,7 +23,7 @@ const evictedAtOnce = 8
 
 // AddSpans implements [store.Traces].
 func (d project) AddSpans(ctx context.Context, key string, parts []store.SpanPart, l store.TraceLimits) ([]string, error) {
-	if err := errors.Join(d.name.Check(), d.CheckContentKey()); err != nil {
+	if err := errors.Join(d.name.Check(), d.CheckContentKey(ctx)); err != nil {
 		return nil, err
 	}
 	contents := make([][]byte, len(parts))

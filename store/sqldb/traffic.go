@@ -20,7 +20,7 @@ func (d project) AddEvents(ctx context.Context, events []store.NewEvent) (added 
 	if len(events) > store.MaxEvents {
 		return added, proviso.Errorf(proviso.Limit, "%d events at once, more than %d", len(events), store.MaxEvents)
 	}
-	if err := d.CheckContentKey(); err != nil {
+	if err := d.CheckContentKey(ctx); err != nil {
 		return added, err
 	}
 	now := d.now()
