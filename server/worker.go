@@ -30,7 +30,7 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 		}
 	case unable:
 		end = "unable"
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || errors.Is(err, store.ErrDrained):
 		end = "stopped"
 	case errors.Is(err, store.ErrNoRoom):
 		end = "waits"
@@ -43,10 +43,7 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 		s.o.Log.Warn("run", append(attrs, "why", err.Error())...)
 		return err
 	}
-	if end == "waits" {
-		return err // the store tries again, and tells of it now and then
-	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil && end == "failed" {
 		s.o.Log.Error("run", append(attrs, "error", err)...)
 		return publicError(err)
 	}
@@ -107,7 +104,7 @@ func (s *Server) execute(ctx context.Context, job store.Job) error {
 		return err
 	}
 	e.Earlier = func(take func(int, []byte) error) error { return eachRow(ctx, kept, r.ID, take) }
-	e.Take = job.Take
+	e.Take, e.Drain = job.Take, job.Drain
 	e.Finished = func(p store.Part, take func(int, []byte) error) error {
 		return eachSelected(ctx, kept, r.ID, store.ResultFilter{Bare: true, Rows: []store.RowRange{p.RowRange}}, func(r *store.Result) error { return take(r.Index, r.JSON) })
 	}

@@ -130,6 +130,9 @@ func (p *pipeline) covered(r *spade.Result) error {
 	for _, line := range show.Unbound(shownSelection(r)) {
 		fmt.Fprintf(p.err, "proviso: %s\n", line)
 	}
+	for _, c := range r.Contradictions {
+		fmt.Fprintf(p.err, "proviso: no output can pass both %s and %s, and no label shows which is right: neither is selected, unless it is pinned\n", printable(c[0]), printable(c[1]))
+	}
 	good, bad := r.Matrix.Count()
 	p.sayNext(p.f, shownSelection(r), good, bad)
 	return nil

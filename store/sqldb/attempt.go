@@ -19,6 +19,7 @@ type job struct {
 	run    runRow
 	joined bool // others executed the run when this one began
 	cancel context.CancelFunc
+	left   int  // rows of a divided run that were finished when this process left it
 	taken  int  // parts; guarded by runner.mu, as is lost
 	lost   bool // others have, or may have, what this one took
 }
@@ -123,7 +124,7 @@ func tooOften() string {
 // attempt executes one attempt of a run, and records how it ended.
 func (d *DB) attempt(stopping, ctx context.Context, j *job) {
 	defer d.runner.end(j)
-	run := store.Job{Run: j.run.Run, Attempt: j.run.Attempts, Process: d.runner.owner}
+	run := store.Job{Run: j.run.Run, Attempt: j.run.Attempts, Process: d.runner.owner, Drain: d.runner.drain}
 	if j.divided() {
 		run.Take = func(ctx context.Context, from int) (store.Part, bool, error) { return d.takePart(ctx, j, from) }
 	}
@@ -139,7 +140,7 @@ func (d *DB) attempt(stopping, ctx context.Context, j *job) {
 	})
 	keep := store.Patient(context.WithoutCancel(ctx)) // the result is recorded, even if the context ends
 	for pause := d.options.Retry(1); ; pause = max(pause, time.Millisecond) {
-		err := d.endAttempt(keep, j, failure, stopping.Err() != nil)
+		err := d.endAttempt(keep, j, failure, stopping.Err() != nil || errors.Is(failure, store.ErrDrained))
 		if err == nil {
 			return
 		}
@@ -214,7 +215,7 @@ func (d *DB) endAttempt(ctx context.Context, j *job, failure error, stopping boo
 	lacks := store.UnableTo(failure)
 	d.offering.rest(lacks, d.now().Add(d.options.Rest))
 	d.offering.ails(store.UnfitFor(failure), d.now().Add(d.options.Rest/2))
-	return d.change(ctx, "end a run in", func(t *tx) error {
+	err := d.change(ctx, "end a run in", func(t *tx) error {
 		if err := t.addNeeds(run.ID, lacks); err != nil {
 			return err
 		}
@@ -240,6 +241,10 @@ func (d *DB) endAttempt(ctx context.Context, j *job, failure error, stopping boo
 		}
 		return t.requeue(run.ID, run.Attempts, d.now().Add(d.options.Retry(run.Attempts)), reason(failure))
 	})
+	if err == nil && failure != nil && j.divided() {
+		d.options.Logger.InfoContext(ctx, "a run is left to others", "run", run.ID, "worker", d.runner.owner, "rows", j.left)
+	}
+	return err
 }
 
 // addNeeds adds to what a run needs, as long as it does not become too much.

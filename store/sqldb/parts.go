@@ -38,6 +38,9 @@ func (d *DB) takePart(ctx context.Context, j *job, from int) (p store.Part, ok b
 	if err != nil || !ok {
 		return store.Part{}, false, err
 	}
+	if p.Begun {
+		d.options.Logger.InfoContext(ctx, "a part of a run is continued", "run", j.run.ID, "worker", d.runner.owner, "from_row", p.From)
+	}
 	d.runner.mu.Lock()
 	defer d.runner.mu.Unlock()
 	j.taken++
@@ -115,6 +118,7 @@ func (t *tx) endShare(j *job, failure error, stopping bool) error {
 	if err := t.returnParts(j); err != nil {
 		return err
 	}
+	j.left = now.Totals.Rows()
 	var others int
 	if err := t.queryRow("SELECT count(*) FROM run_part WHERE run = ? AND owner <> '' AND done = 0", run.seq).Scan(&others); err != nil {
 		return err

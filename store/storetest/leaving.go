@@ -86,8 +86,9 @@ var leavingTests = []test{
 		var r store.Run
 		for n := int32(1); r.Status != store.Failed; n++ {
 			b.until(fmt.Sprintf("call %d has ended", n), func() bool {
+				begun := calls.Load() == n // before the run is read, which may not have been begun yet
 				r = must(b.Run(b.Context(), run.ID))(b)
-				return calls.Load() == n && (r.Status == store.Unmet || r.Status == store.Failed)
+				return begun && (r.Status == store.Unmet || r.Status == store.Failed)
 			})
 			b.clock.add(2 * time.Minute)
 		}
