@@ -29,6 +29,7 @@ var ranks = map[string]int{
 	"internal/recent":      0,
 	"internal/tokens":      0,
 	"internal/turns":       0,
+	"internal/usd":         0,
 	"internal/watch":       0,
 	"internal/pattern":     0,
 

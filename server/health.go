@@ -68,15 +68,14 @@ func (s *Server) readiness(c *call) error {
 		return problem(proviso.Unavailable, "this worker takes no runs: "+why)
 	}
 	if err != nil {
-		why := "the store cannot be reached"
+		why := store.ErrUnreachable
 		if errors.Is(err, store.ErrNoRoom) {
-			why = "the disk of the store is full"
+			why = errors.New("the disk of the database is full")
+		} else if cause := store.Outage(err); cause != nil {
+			why = cause
 		}
-		if errors.Is(err, store.ErrSealed) {
-			why = store.ErrSealed.Error() + ": see --content-key-env"
-		}
-		p := problem(proviso.Unavailable, why)
-		p.cause = err
+		p := problem(proviso.Unavailable, why.Error())
+		p.cause, p.retryAfter = err, outageRetry
 		return p
 	}
 	return c.json(http.StatusOK, Readiness{"ok", "ok", waitingNow(list, s.o.Now()), workersNow(living, list)})

@@ -271,6 +271,9 @@ func mistakesOf(err error) proviso.Mistakes {
 	if isFull(err) {
 		return proviso.Mistakes{{Code: codeStorage, Message: store.ErrNoRoom.Error()}}
 	}
+	if cause := store.Outage(err); cause != nil {
+		return proviso.Mistakes{{Code: proviso.Unavailable, Message: cause.Error()}}
+	}
 	var list proviso.Mistakes
 	if errors.As(err, &list) {
 		return list

@@ -57,6 +57,9 @@ func publicError(err error) error {
 	if errors.Is(err, store.ErrNoRoom) {
 		return err // it is not kept: the run is tried again
 	}
+	if cause := store.Outage(err); cause != nil {
+		return proviso.Because(err, proviso.Unavailable, "%v", cause)
+	}
 	var mistakes proviso.Mistakes
 	var e *proviso.Error
 	if errors.As(err, &mistakes) || errors.As(err, &e) && e.Code != proviso.Internal {

@@ -205,10 +205,6 @@ func Permanent(err error) error {
 // and the same call succeeds once there is room.
 var ErrNoRoom = errors.New("the disk is full")
 
-// ErrSealed is the cause of an error of a process without the key of the contents of events,
-// which another process has sealed. See sqldb.Options.ContentKey.
-var ErrSealed = errors.New("the contents of events are sealed, and their key was not given")
-
 // IsPermanent reports whether an error was marked with [Permanent].
 func IsPermanent(err error) bool {
 	var p permanent

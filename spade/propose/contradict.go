@@ -56,9 +56,11 @@ func otherSide(a, b *proviso.Assertion) bool {
 	if !ok1 || !ok2 {
 		return false
 	}
-	for _, key := range []string{"regex", "text", "class"} {
-		if value.Stringify(one.At(key)) != value.Stringify(two.At(key)) {
-			return false
+	for _, pair := range [][2]*value.Object{{one, two}, {two, one}} {
+		for key, v := range pair[0].All() {
+			if key != "min" && key != "max" && value.Stringify(v) != value.Stringify(pair[1].At(key)) {
+				return false
+			}
 		}
 	}
 	low := func(o *value.Object) bool { return o.Has("min") && !o.Has("max") }

@@ -142,7 +142,7 @@ func (d project) EnqueueEvents(ctx context.Context, watch string, jobs []store.B
 
 // LeaseEvents implements [store.EventJobs].
 func (d project) LeaseEvents(ctx context.Context, r store.LeaseEvents) (leases []store.EventLease, err error) {
-	if err := errors.Join(checkLease(&r), d.CheckContentKey(ctx)); err != nil {
+	if err := errors.Join(checkLease(&r), d.textsAccepted()); err != nil {
 		return nil, err
 	}
 	seq, err := d.watchNumber(ctx, r.Watch)
@@ -232,6 +232,7 @@ func (t *tx) noteEventError(watch int64, why string, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	t.texts = true
 	_, err = t.exec("UPDATE watch SET last_error = ?, error = ? WHERE seq = ?", micros(now), text, watch)
 	return err
 }
