@@ -181,6 +181,8 @@ type Server struct {
 	history  *history
 
 	abilities abilities
+	fitness   fitness
+	kind      string // of process, once it works: as of store.Offer
 
 	underWay     sync.WaitGroup // requests
 	streams      atomic.Int64
@@ -202,6 +204,7 @@ func New(o Options) (*Server, error) {
 		budgets: newBudgets(o.Store, o.Poll), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.abilities.s = s
+	s.fitness.runner, _ = o.Runner.(capable)
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
 	s.logins = newRates(loginRate)
 	s.wrong = newRates(loginRate)
