@@ -29,6 +29,7 @@ var ranks = map[string]int{
 	"internal/recent":      0,
 	"internal/tokens":      0,
 	"internal/turns":       0,
+	"internal/usd":         0,
 	"internal/watch":       0,
 	"internal/pattern":     0,
 
@@ -121,30 +122,31 @@ var ranks = map[string]int{
 
 	"engine":          8,
 	"spade/classify":  8,
-	"spade/coverage":  8,
 	"spade/label":     8,
-	"spade/propose":   8,
 	"spade/selection": 8,
 	"spade/subsume":   8,
 
-	"doctor":       9,
-	"mutate/score": 9,
-	"spade":        9,
-	"spade/update": 9,
+	"doctor":         9,
+	"spade/coverage": 9,
+	"spade/propose":  9,
+	"spade/update":   9,
 
-	"mutate/show": 10,
-	"server":      10,
-	"spade/show":  10,
+	"mutate/score": 10,
+	"spade":        10,
 
-	"attacks":     11,
-	"bench":       11,
-	"cmd/proviso": 11,
-	"conformance": 11,
+	"mutate/show": 11,
+	"server":      11,
+	"spade/show":  11,
 
-	"examples/playground":    11,
-	"internal/fakeforge/job": 11,
-	"internal/generate":      11,
-	"internal/release":       11,
+	"attacks":     12,
+	"bench":       12,
+	"cmd/proviso": 12,
+	"conformance": 12,
+
+	"examples/playground":    12,
+	"internal/fakeforge/job": 12,
+	"internal/generate":      12,
+	"internal/release":       12,
 }
 
 // TestImportsGoDown reads every source file, including tests, and checks its imports

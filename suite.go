@@ -305,6 +305,7 @@ type Assertion struct {
 
 	Scope      *Scope
 	IgnoreCase bool
+	WholeWords bool   // what is looked for begins and ends no inside of a word
 	When       string // CEL over vars and metadata; "" means always
 	Severity   Severity
 

@@ -82,7 +82,7 @@ func TestStoreOnFullDisk(t *testing.T) {
 		t.Errorf("an evaluation on a full disk: %d %s", status, answer)
 	}
 	fillDisk(t, filler+"2")
-	if status, answer := s.get(t.Context(), "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(answer, "the disk of the store is full") {
+	if status, answer := s.get(t.Context(), "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(answer, "the disk of the database is full") {
 		t.Errorf("a server that cannot store says that it is ready: %d %s", status, answer)
 	}
 	if status, answer := s.get(t.Context(), "/healthz"); status != http.StatusOK {

@@ -229,6 +229,9 @@ func (m *compiled) prepare(ctx context.Context) []*proviso.Error {
 	if m.IgnoreCase && !m.kind.Folds {
 		all = m.wrong(all, "ignoreCase", proviso.Errorf(proviso.Invalid, "ignoreCase has no effect on %q", m.base))
 	}
+	if m.WholeWords && !m.kind.Words {
+		all = m.wrong(all, "wholeWords", proviso.Errorf(proviso.Invalid, "wholeWords has no effect on %q", m.base))
+	}
 	if m.base != proviso.TypeJudge && m.Check != nil {
 		all = m.wrong(all, "check", proviso.Errorf(proviso.Invalid, "check belongs to a judged assertion, not to %q", m.base))
 	}

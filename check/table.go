@@ -96,6 +96,7 @@ type Kind struct {
 	Not   Negation
 	Range Range
 	Limit Limit
+	Words bool // wholeWords has an effect
 	Folds bool // ignoreCase has an effect, or the type always ignores case
 	Open  bool // without a threshold it passes with any score
 	Share bool // the score is a share or a mean that must reach the threshold; 0 is always reached
@@ -157,9 +158,9 @@ var kinds = []Kind{
 	{Type: "char-count", Value: "a number, or an object with min and max", Own: true, Takes: kind.Number | kind.Object, Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"character", "char", "letter"}, New: newCharCount},
 	{Type: "chars", Value: "a class, or an object: class, min, max", Own: true, Takes: kind.Text | kind.Object, Keys: "class min max", Numbers: "min max", Coerced: true, Pure: true, New: newChars},
 	{Type: "classifier", Value: "the name of a class, or none for any", Takes: kind.Text | kind.Null, Limit: LimitAlways, Default: 1, Needs: NeedsClassifier, Not: Complement, Range: AnyScore, Most: maxGradedText, CellLimit: cellLimit, New: newClassifier},
-	{Type: "contains", Value: "a text or a number", Takes: kind.Text | kind.Number, Folds: true, Pure: true, Match: proviso.MatchPart, New: newContains},
-	{Type: "contains-all", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchEvery, New: newContainsAll},
-	{Type: "contains-any", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchAnyOne, New: newContainsAny},
+	{Type: "contains", Value: "a text or a number", Takes: kind.Text | kind.Number, Words: true, Folds: true, Pure: true, Match: proviso.MatchPart, New: newContains},
+	{Type: "contains-all", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Words: true, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchEvery, New: newContainsAll},
+	{Type: "contains-any", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Words: true, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchAnyOne, New: newContainsAny},
 	{Type: "contains-html", Value: "none", Pure: true, New: newContainsHTML},
 	{Type: "contains-json", Value: "none, or a JSON Schema", Takes: kind.Text | kind.Boolean | kind.Object | kind.Null, Cell: proviso.CellKept, Pure: true, New: newContainsJSON},
 	{Type: "contains-sql", Value: "an object: databaseType, allowedTables, allowedColumns", Takes: kind.Object | kind.Null, Keys: "databaseType allowedTables allowedColumns", New: newContainsSQL},
@@ -170,16 +171,16 @@ var kinds = []Kind{
 	{Type: "conversation-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | TakesTurns, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
 	{Type: "cost", Value: "none; threshold is the limit in US dollars", Limit: LimitIfGiven, CellLimit: cellLimit, Measure: AtMost, Beside: true, New: newCost},
 	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Own: true, Takes: kind.Text | kind.Object, Folds: true, Keys: "text regex min max ignoreCase", Numbers: "min max", Coerced: true, Pure: true, Match: proviso.MatchCount, New: newCount},
-	{Type: "ends-with", Value: "a text", Own: true, Takes: kind.Text, Folds: true, Pure: true, Match: proviso.MatchEnd, New: newEndsWith},
+	{Type: "ends-with", Value: "a text", Own: true, Takes: kind.Text, Words: true, Folds: true, Pure: true, Match: proviso.MatchEnd, New: newEndsWith},
 	{Type: proviso.TypeText, Value: "anything; objects and lists are compared with the output read as JSON", Takes: kind.Any, Folds: true, Empty: true, Text: true, Pure: true, Match: proviso.MatchWhole, New: newEquals},
 	{Type: "factuality", Value: "a text: the correct answer", Takes: kind.Text, Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
 	{Type: "finish-reason", Value: "a text", Takes: kind.Text, Folds: true, Beside: true, New: newFinishReason},
 	{Type: "g-eval", Value: "a text or a list of texts: criteria", Takes: kind.Text | kind.List, Limit: LimitPositive, Default: 0.7, Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedTexts},
 	{Type: "gleu", Value: "a text or a list of texts", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: BestOf, New: newGLEU},
 	{Type: "guardrails", Value: "none", Beside: true, New: newGuardrails},
-	{Type: "icontains", Value: "a text or a number", Takes: kind.Text | kind.Number, Folds: true, Pure: true, Match: proviso.MatchPart, FoldsCase: true, New: newContains},
-	{Type: "icontains-all", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchEvery, FoldsCase: true, New: newContainsAll},
-	{Type: "icontains-any", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchAnyOne, FoldsCase: true, New: newContainsAny},
+	{Type: "icontains", Value: "a text or a number", Takes: kind.Text | kind.Number, Words: true, Folds: true, Pure: true, Match: proviso.MatchPart, FoldsCase: true, New: newContains},
+	{Type: "icontains-all", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Words: true, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchEvery, FoldsCase: true, New: newContainsAll},
+	{Type: "icontains-any", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Words: true, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchAnyOne, FoldsCase: true, New: newContainsAny},
 	{Type: "in-order", Value: "a list, or texts separated by commas", Own: true, Takes: kind.Text | kind.List, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchInOrder, New: newInOrder},
 	{Type: "is-html", Value: "none", Pure: true, New: newIsHTML},
 	{Type: "is-json", Value: "none, or a JSON Schema", Takes: kind.Text | kind.Boolean | kind.Object | kind.Null, Cell: proviso.CellKept, Pure: true, New: newIsJSON},
@@ -217,7 +218,7 @@ var kinds = []Kind{
 	{Type: "similar:dot", Value: "a text or a list of texts", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: AnyScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the maximum distance", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", Takes: kind.Text | kind.List | kind.Object, Keys: "name pattern min max", Numbers: "min max", New: newSkillUsed},
-	{Type: "starts-with", Value: "a text", Takes: kind.Text, Folds: true, CellLimit: cellLimit, Pure: true, Match: proviso.MatchStart, New: newStartsWith},
+	{Type: "starts-with", Value: "a text", Takes: kind.Text, Words: true, Folds: true, CellLimit: cellLimit, Pure: true, Match: proviso.MatchStart, New: newStartsWith},
 	{Type: "token-count", Value: "a number, or an object with min and max", Own: true, Takes: kind.Number | kind.Object, Most: maxMetricText, Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"token"}, New: newTokenCount},
 	{Type: "tool-call-f1", Value: "names of tools: a list, or texts separated by commas", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 1, Not: PassOnly, New: newToolCallF1},
 	{Type: "trace-error-spans", Value: "a number, or an object: max_count, max_percentage, pattern", Takes: kind.Number | kind.Object | kind.Null, Needs: NeedsTrace, Keys: "max_count max_percentage pattern", Numbers: "max_count max_percentage", New: newErrorSpans},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -24,7 +25,7 @@ func newContains(_ *Compiler, s *Spec) (Check, error) {
 		needle = lower(needle)
 	}
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		f := found(strings.Contains(sub.folded(fold), needle))
+		f := found(s.occurs(sub.folded(fold), needle))
 		if f.Pass == s.Not {
 			f.Reason = "Expected output to " + s.not() + "contain \"" + value.ToString(s.Value) + "\""
 		}
@@ -43,7 +44,7 @@ func newContainsAll(_ *Compiler, s *Spec) (Check, error) {
 		text := sub.folded(fold)
 		var missing []string
 		for i, n := range needles {
-			if !strings.Contains(text, n) {
+			if !s.occurs(text, n) {
 				missing = append(missing, list[i])
 			}
 		}
@@ -66,7 +67,7 @@ func newContainsAny(_ *Compiler, s *Spec) (Check, error) {
 		text := sub.folded(fold)
 		var f Finding
 		for _, n := range needles {
-			if strings.Contains(text, n) {
+			if s.occurs(text, n) {
 				f = found(true)
 				break
 			}
@@ -96,7 +97,8 @@ func newAffix(s *Spec, verb string, has func(text, affix string) bool) (Check, e
 		want = lower(affix)
 	}
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		f := found(has(sub.folded(s.IgnoreCase), want))
+		text := sub.folded(s.IgnoreCase)
+		f := found(has(text, want) && (!s.WholeWords || s.endsWord(text, want, verb)))
 		if f.Pass == s.Not {
 			f.Reason = "Expected output to " + s.not() + verb + " with \"" + affix + "\""
 		}
@@ -120,6 +122,46 @@ func hasSuffix(text, suffix string) bool {
 	}
 	a, b := value.UTF16(text), value.UTF16(suffix)
 	return len(a) >= len(b) && slices.Equal(a[len(a)-len(b):], b)
+}
+
+// occurs reports whether a text is somewhere in another, if asked for between the ends of
+// words.
+func (s *Spec) occurs(text, needle string) bool {
+	if !s.WholeWords || needle == "" {
+		return strings.Contains(text, needle)
+	}
+	for from := 0; ; {
+		i := strings.Index(text[from:], needle)
+		if i < 0 {
+			return false
+		}
+		start := from + i
+		if end := start + len(needle); wordEnds(text, start) && wordEnds(text, end) {
+			return true
+		}
+		_, size := utf8.DecodeRuneInString(needle)
+		from = start + size
+	}
+}
+
+// endsWord reports whether the other end of a beginning or an end is no inside of a word.
+func (s *Spec) endsWord(text, affix, verb string) bool {
+	if verb == "start" {
+		return wordEnds(text, min(len(text), len(affix)))
+	}
+	return wordEnds(text, max(0, len(text)-len(affix)))
+}
+
+// wordEnds reports whether an offset is no inside of a word: of letters, digits, marks and
+// underscores.
+func wordEnds(text string, at int) bool {
+	before, n := utf8.DecodeLastRuneInString(text[:at])
+	after, m := utf8.DecodeRuneInString(text[at:])
+	return n == 0 || m == 0 || !ofWord(before) || !ofWord(after)
+}
+
+func ofWord(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
 // phrase returns the value as the text to look for.

@@ -52,6 +52,9 @@ func (x *promptfooSuite) assertion(at string, o *value.Object) []any {
 		}
 		a.Set("type", folded)
 	}
+	if o.At("wholeWords") == true {
+		return leaves("an assertion with wholeWords", "promptfoo has no such key", "write a regex assertion")
+	}
 	if o.At("alpha") != nil || o.At("beta") != nil || o.At("gamma") != nil {
 		x.note(at, "alpha, beta, gamma", "left out: promptfoo measures METEOR with the defaults", "")
 	}

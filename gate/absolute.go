@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/usd"
 )
 
 // tallyOf counts the verdicts of the run on an assertion, and names the first failed case.
@@ -125,7 +126,7 @@ func (j *judgement) costMax() Outcome {
 	if mean <= *most*(1+1e-9) {
 		return ""
 	}
-	j.because("cost", "", "A row costs $%.4g on average, more than $%.4g.", mean, *most)
+	j.because("cost", "", "A row costs %s on average, more than %s.", usd.Text(mean), usd.Text(*most))
 	return Fail
 }
 

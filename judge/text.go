@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
 )
 
@@ -86,7 +87,7 @@ func (u Usage) Text(cost float64) string {
 		text += fmt.Sprintf(" (%.0f %% of the prompts read from the vendor's cache)", 100*float64(u.Cached)/float64(u.Prompt))
 	}
 	if cost > 0 {
-		text += fmt.Sprintf(", $%.4g", cost)
+		text += ", " + usd.Text(cost)
 	}
 	return text
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/proviso-eval/proviso/internal/usd"
 )
 
 // queueAge is how long sampled events may wait before the queue is an alarm; it is closed
@@ -69,7 +71,7 @@ func (c *Charts) silences(h *Health, now time.Time) map[Cause]string {
 	case h.Trouble != "":
 		reasons[NoKey] = "the judge cannot be asked"
 	case h.Refused:
-		reasons[NoBudget] = fmt.Sprintf("$%.2f were spent today, and the budget is $%.2f a day", h.Spent, c.watch.Sample.BudgetPerDay)
+		reasons[NoBudget] = fmt.Sprintf("%s were spent today, and the budget is %s a day", usd.Cents(h.Spent), usd.Cents(c.watch.Sample.BudgetPerDay))
 		why = ""
 	default:
 		why = ""

@@ -1,49 +1,38 @@
 package mutate
 
 import (
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
 var (
-	citationWords = pattern.Of(`(?i)\b(cit(?:e|es|ed|ing|ations?)|sources?|references?|footnotes?|quot(?:e|es|ing|ations?)|links?)\b`)
-	truthWords    = pattern.Of(`(?i)\b(accura\w+|facts?|factual\w*|correct(?:ly)?|invent\w*|ma(?:k|d)e up|making up|hallucinat\w*|fabricat\w*|only (?:use|say|state|what|facts|information)|based (?:only|solely|strictly) on|faithful\w*|true to|verbatim|do not change|unchanged)\b`)
-	figureWords   = pattern.Of(`(?i)\b(figures?|numbers?|dates?|prices?|amounts?)\b`)
-	nameWords     = pattern.Of(`(?i)\bnames?\b`)
+	citationWords = pattern.Of(`(?i)\b(?:at least one |each |every )?(?:sources?|references?|citations?|footnotes?)(?: as \[1\])?`)
+	truthWords    = pattern.Of(`(?i)\b(?:accurate(?:ly)?|factual(?:ly)?|faithful(?:ly)?|true to the (?:text|source|facts)|truthful(?:ly)?|correct(?:ly)?)\b`)
+	inventWords   = pattern.Of(`(?i)\b(?:invent(?:ing)?|mak(?:e|ing) up|fabricat(?:e|ing)|hallucinat(?:e|ing)|chang(?:e|ing)|alter(?:ing)?)(?: (?:any|the|your own|facts|figures|numbers|prices|dates|amounts|names|information|details|data|anything|or|and|things))*\b`)
 	citations     = pattern.Of(`[ \t]?\[(?:\d{1,3}(?:\s*[,–-]\s*\d{1,3})*|[A-Z][^\[\]\n]{0,60}\d{4}[a-z]?)\]|[ \t]?\([A-Z][^()\n]{0,60},? \d{4}[a-z]?\)|[ \t]?\(?https?://[^\s)]+\)?|[ \t]?<cite[^>]*>|</cite>|[ \t]?\[\^\w{1,20}\]`)
 	sourceLines   = pattern.Of(`(?im)^[ \t]*(?:[-*][ \t]*)?(?:sources?|references?|source:|see also)\b.*$`)
 	numbers       = pattern.Of(`\d+(?:[.,]\d+)*`)
 )
 
-// asksFigures and asksNames report whether an instruction asks for facts that are right,
-// or for figures or names. To forbid them is something else.
-func asksFigures(in *Instruction) bool { return asksFor(in, figureWords) }
-func asksNames(in *Instruction) bool   { return asksFor(in, nameWords) }
-
-func asksFor(in *Instruction, things *pattern.Lazy) bool {
-	return truthWords.Matches(in.Text) || things.Matches(in.Text) && !forbids(in.Text, things)
+// asksTruth reports whether an instruction asks for facts that are right.
+func asksTruth(in *Instruction) bool {
+	return demandForm.says(in.Text, truthWords) || banForm.says(in.Text, inventWords)
 }
 
-func wantsCitations(in *Instruction) bool { return citationWords.Matches(in.Text) }
+func wantsCitations(in *Instruction) bool { return demandForm.says(in.Text, citationWords) }
 
-// dropCitation removes all citations, the first one, and lines that name sources.
+// dropCitation removes all citations, and lines that name sources: one that is left could
+// be enough.
 func dropCitation(w *work) {
-	found := citations.Get().FindAllStringIndex(w.body, -1)
-	if len(found) > 0 {
-		w.put(citations.Get().ReplaceAllString(w.body, ""))
-		one := found[w.rng.IntN(len(found))]
-		w.put(replace(w.body, span{one[0], one[1]}, ""))
-	}
-	w.put(sourceLines.Get().ReplaceAllString(w.body, ""))
+	w.put(sourceLines.Get().ReplaceAllString(citations.Get().ReplaceAllString(w.body, ""), ""))
 }
 
 // changeNumber changes one number at a time: one that a variable of the case has, if
-// there is any, and, if all facts have to be right, another one.
+// there is any, and another one.
 func changeNumber(w *work) {
 	found := numbers.Get().FindAllStringIndex(w.body, 1000)
 	if len(found) == 0 {
@@ -52,9 +41,6 @@ func changeNumber(w *work) {
 	given := w.givenBy()
 	order := w.rng.Perm(len(found))
 	for _, fromCase := range []bool{true, false} {
-		if !fromCase && !truthWords.Matches(w.in.Text) {
-			return
-		}
 		for _, i := range order {
 			at := span{found[i][0], found[i][1]}
 			if strings.Contains(given, at.of(w.body)) == fromCase && !isMarker(w.body, at) {
@@ -214,7 +200,8 @@ func variablesOf(in *Instruction) []string {
 	return names
 }
 
-func hasVariable(in *Instruction) bool { return len(variablesOf(in)) > 0 }
+// hasVariable reports whether an instruction plainly demands what a variable says.
+func hasVariable(in *Instruction) bool { return demandForm.says(in.Text, variablePattern) }
 
 // dropVariable removes the value of a variable wherever it occurs, and changes a number in
 // it.

@@ -1,19 +1,21 @@
 package mutate
 
 import (
-	"strings"
-
 	"github.com/proviso-eval/proviso/internal/pattern"
+	"strings"
 )
 
 var (
-	languageWords = pattern.Of(`(?i)\b((?:in|into|use|same|target|your|their|[a-z]+[’']s) (?:\w+ )?language|language of|english|german|french|spanish|italian|portuguese|dutch|polish|turkish|swedish|vietnamese|japanese|chinese|korean|arabic|russian|hindi|greek|hebrew|thai|ukrainian|translat\w+)\b`)
-	brevityWords  = pattern.Of(`(?i)\b(concise\w*|brief\w*|short\w*|succinct\w*|to the point|terse\w*|no longer|not (?:be )?(?:too )?long|crisp|compact\w*|keep it simple|summari[sz]e\w*|repeat\w*|redundan\w+)\b`)
+	languageWords = pattern.Of(`(?i)\b(?:only )?(?:(?:the )?(?:same |user's |customer's )language(?: (?:as|of) the (?:user|customer|question|message))?|english|german|french|spanish|italian|portuguese|dutch|polish|turkish|swedish|vietnamese|japanese|chinese|korean|arabic|russian|hindi|greek|hebrew|thai|ukrainian)(?: only)?\b`)
+	brevityWords  = pattern.Of(`(?i)\b(?:concise(?:ly)?|brief(?:ly)?|short|succinct(?:ly)?|to the point|terse(?:ly)?|crisp|compact)\b`)
+	repeatWords   = pattern.Of(`(?i)\b(?:repeat(?:ing)? (?:yourself|sentences|anything|the same thing)|redundan\w+|repetitions?)\b`)
 )
 
-func namesLanguage(in *Instruction) bool { return languageWords.Matches(in.Text) }
+func namesLanguage(in *Instruction) bool { return demandForm.says(in.Text, languageWords) }
 
-func wantsBrevity(in *Instruction) bool { return brevityWords.Matches(in.Text) }
+func wantsBrevity(in *Instruction) bool {
+	return demandForm.says(in.Text, brevityWords) || banForm.says(in.Text, repeatWords)
+}
 
 // languages are sentences that an output gets in place of its own, with common words
 // and letters that tell whether the output is in that language already.

@@ -26,6 +26,9 @@ type Instruction struct {
 	// Checks are what the rules of spade make of the instruction. None if they do not
 	// understand it.
 	Checks []*proviso.Assertion
+	// Apart means that it holds only sometimes, or stands under words that turn its meaning,
+	// such as "Never:". Without a check, nothing is known to break it.
+	Apart bool
 }
 
 // AnyAnswer is what every prompt asks without saying so: an answer that is there, is

@@ -24,14 +24,17 @@ func contentWords(text string) map[string]bool {
 	return words
 }
 
-var partVerbs = pattern.Of(`(?i)^\W*(?:[\w -]{1,30}: ?)?(?:(?:then|also|always|please|and|finally|next|first|be sure to|make sure to|remember to|you (?:must|should)|it (?:must|should)|the \w+ (?:must|should))[ ,]+)*(?:add|include|mention|give|name|state|list|provide|describe|introduce|explain|express|recommend|thank|encourage|offer|suggest|contain|show|cite|specify|present|report|elaborate|elucidate|extract|note|highlight|tell|say|start with|begin with|end with|finish with|close with)\b|\b(?:sections?|headings?|paragraphs?) (?:about|on|for|that|with|called|named|titled)\b`)
+var (
+	partLead = pattern.Of(`(?i)^\W*(?:(?:please|always|also|and|finally|then)\W+)*(?:add|include|mention|give|name|state|list|provide|recommend|thank|offer|suggest|report|ask for|tell (?:the )?(?:customer|user))\b`)
+	partRisk = pattern.Of(`(?i)\b(?:if|when\w*|unless|where|while|only|not|no|never|without|except\w*|but|or|either|any|some|one of|at least|at most|more|less|in|as|for|with|before|after|first|last|instead|because|why|how)\b|\d|["“„«]`)
+)
 
-// wantsPart reports whether an instruction asks for something that stands somewhere in
-// the output.
+// wantsPart reports whether an instruction plainly asks for something that stands somewhere
+// in the output.
 func wantsPart(in *Instruction) bool {
 	switch in.Category {
 	case delta.Inclusion, delta.WorkflowDescription, delta.ResponseFormat:
-		return partVerbs.Matches(in.Text) && len(contentWords(in.Text)) > 0
+		return partLead.Matches(in.Text) && !partRisk.Matches(in.Text) && len(contentWords(in.Text)) > 0
 	}
 	return false
 }
@@ -57,7 +60,10 @@ func dropPart(w *work) {
 			}
 		}
 		if most > 0 {
-			w.put(strings.TrimSpace(removeLine(w.body, best)))
+			left := strings.TrimSpace(removeLine(w.body, best))
+			if !shares(contentWords(left), words) {
+				w.put(left)
+			}
 		}
 	}
 }
@@ -81,4 +87,13 @@ func sectionsOf(text string) []span {
 func isHeading(line string) bool {
 	return strings.HasPrefix(line, "#") && marker(line) > 0 ||
 		len(line) <= 80 && (strings.HasSuffix(line, ":") || strings.HasPrefix(line, "**") && (strings.HasSuffix(line, "**") || strings.HasSuffix(line, ":**")))
+}
+
+func shares(a, b map[string]bool) bool {
+	for word := range a {
+		if b[word] {
+			return true
+		}
+	}
+	return false
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
 // operator is one way to break an output.
@@ -52,9 +51,9 @@ var operators = []operator{
 	{name: "add-sign", breaks: "adds signs: emojis, punctuation, Markdown, HTML, a link, capital letters", of: "signs or a format that must not occur", types: "chars contains contains-html contains-json contains-xml regex", make: addSign},
 	{name: "strip-sign", breaks: "removes signs: punctuation, list markers, Markdown, tags, capital letters", of: "signs or a format that must occur", types: "chars contains contains-html contains-xml is-html is-xml regex", make: stripSign},
 	{name: "switch-language", breaks: "writes the sentences in another language", of: "a language", types: "chars regex", words: namesLanguage, make: switchLanguage},
-	{name: "drop-citation", breaks: "removes references: [1], (Name, 2020), links", of: "sources and citations", words: wantsCitations, make: dropCitation},
-	{name: "change-number", breaks: "changes a number", of: "facts and figures", words: asksFigures, make: changeNumber},
-	{name: "change-name", breaks: "changes a name", of: "facts and names", words: asksNames, make: changeName},
+	{name: "drop-citation", breaks: "removes all references: [1], (Name, 2020), links", of: "sources and citations", words: wantsCitations, make: dropCitation},
+	{name: "change-number", breaks: "changes a number", of: "facts and figures", words: asksTruth, make: changeNumber},
+	{name: "change-name", breaks: "changes a name", of: "facts and names", words: asksTruth, make: changeName},
 	{name: "drop-variable", breaks: "removes the value of a variable that the instruction names, or changes a number in it", of: "a variable that is used", words: hasVariable, make: dropVariable},
 	{name: "drop-part", breaks: "removes the section, item or sentence that has the words of the instruction", of: "a part that must be there", words: wantsPart, make: dropPart},
 	{name: "pad", breaks: "says everything twice, or adds sentences that say nothing", of: "brevity", words: wantsBrevity, make: pad},
@@ -80,14 +79,10 @@ func Operators() []Operator {
 // applies reports whether an operator may break an instruction.
 func (op *operator) applies(in *Instruction) bool {
 	if len(in.Checks) == 0 {
-		return op.words != nil && isAnyAnswer(in) == (op.of == "any answer") && op.words(in) && !sometimes.Matches(in.Text)
+		return op.words != nil && isAnyAnswer(in) == (op.of == "any answer") && op.words(in) && !in.Apart
 	}
 	return len(op.checks(in)) > 0
 }
-
-// sometimes finds instructions that may not apply to an output: without a check, it is not
-// known whether a mutant breaks them.
-var sometimes = pattern.Of(`(?i)^\W*(?:if|when|whenever|unless|in case|should the)\b|\b(?:if|when|where|as) (?:necessary|possible|applicable|appropriate|needed|relevant|available)\b|\boptional(?:ly)?\b`)
 
 // checks returns the checks of an instruction that an operator breaks.
 func (op *operator) checks(in *Instruction) []*proviso.Assertion {

@@ -251,6 +251,13 @@ func messagesOf(a *value.Object) said {
 			out.output, _ = spoken(numbered(a, form.out, form.role, form.content), true)
 		}
 	}
+	if out.input == "" {
+		out.input, system = spoken(listOf(a, "gen_ai.prompt"), false)
+		out.system = cmp.Or(out.system, system)
+	}
+	if out.output == "" {
+		out.output, _ = spoken(listOf(a, "gen_ai.completion"), true)
+	}
 	out.input = cmp.Or(out.input, plain(a, "input.value", "gen_ai.prompt", "traceloop.entity.input"))
 	out.output = cmp.Or(out.output, plain(a, "output.value", "gen_ai.completion", "traceloop.entity.output"))
 	return out

@@ -1,6 +1,7 @@
 package otlp_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,6 +87,40 @@ func TestAnswersWait(t *testing.T) {
 	failed.StatusCode = 0
 	if list, _ := otlp.Answers(answered, []proviso.Span{failed}, true); len(list) != 0 {
 		t.Errorf("without contents: %v", list)
+	}
+}
+
+// TestAnswersInEvents: what was said may stand in events of the span, in the two ways of
+// earlier conventions. Attributes come first.
+func TestAnswersInEvents(t *testing.T) {
+	t.Parallel()
+	const span = `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"` + answered + `","spanId":"cd00000000000001","name":"chat m",
+		"startTimeUnixNano":"1000000000","endTimeUnixNano":"2000000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}}MORE],"events":[EVENTS]}]}]}]}`
+	event := func(name, key, text string) string {
+		return `{"name":"` + name + `","timeUnixNano":"1","attributes":[{"key":"` + key + `","value":{"stringValue":` + value.Stringify(text) + `}}]}`
+	}
+	messages := event("gen_ai.system.message", "content", "Be brief.") + "," + event("gen_ai.user.message", "content", "Open?") + ","
+	for _, c := range []struct{ name, more, events, want string }{
+		{"content events", "", event("gen_ai.content.prompt", "gen_ai.prompt", `[{"role":"system","content":"Be brief."},{"role":"user","content":"Open?"}]`) + "," +
+			event("gen_ai.content.completion", "gen_ai.completion", `[{"role":"assistant","content":"At nine."}]`), `Open? Be brief. At nine.`},
+		{"message events", "", messages + event("gen_ai.choice", "message", `{"content":"At nine."}`), `Open? Be brief. At nine.`},
+		{"a choice without an object", "", messages + event("gen_ai.choice", "content", "At nine."), `Open? Be brief. At nine.`},
+		{"the first choice", "", messages + event("gen_ai.choice", "message", "At nine.") + "," + event("gen_ai.choice", "message", "At ten."), `Open? Be brief. At nine.`},
+		{"an attribute", `,{"key":"gen_ai.completion.0.content","value":{"stringValue":"At eight."}}`, messages + event("gen_ai.choice", "message", "At nine."), `Open? Be brief. At eight.`},
+	} {
+		b, err := otlp.DecodeJSON([]byte(strings.NewReplacer("MORE", c.more, "EVENTS", c.events).Replace(span)))
+		if err != nil || len(b.Records) != 1 {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		answers, _ := otlp.Answers(answered, []proviso.Span{b.Records[0].Span}, true)
+		if len(answers) != 1 {
+			t.Errorf("%s: %d answers", c.name, len(answers))
+			continue
+		}
+		e := answers[0].Event
+		if got := strings.Join([]string{e.Text("input"), e.Text("prompt"), e.Text("output")}, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
 	}
 }
 

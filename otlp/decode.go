@@ -191,7 +191,7 @@ func (d *decoder) span(data []byte) error {
 	span := &out.Span
 	span.Attributes = value.NewObject(d.size)
 	var trace, id, parent []byte
-	exception := ""
+	exception, said := "", contents{}
 	r := reader{rest: data}
 	for r.next() {
 		var err error
@@ -211,7 +211,7 @@ func (d *decoder) span(data []byte) error {
 		case r.is(8, protowire.Fixed64Type):
 			span.End = instant(r.bits)
 		case r.is(11, protowire.BytesType):
-			exception, err = d.event(r.data, exception)
+			exception, err = d.event(r.data, exception, &said)
 		case r.is(15, protowire.BytesType):
 			err = d.status(span, r.data)
 		}
@@ -222,6 +222,7 @@ func (d *decoder) span(data []byte) error {
 	if r.err != nil {
 		return r.err
 	}
+	said.into(span.Attributes)
 	d.size = span.Attributes.Len()
 	if len(trace) != 16 || len(id) != 8 || allZero(trace) || allZero(id) {
 		d.batch.reject(fmt.Sprintf("the span %q has no valid trace_id and span_id", shortened(span.Name)))
@@ -303,9 +304,10 @@ func (d *decoder) status(s *proviso.Span, data []byte) error {
 	return r.err
 }
 
-// event returns the message of an event that is an exception, or else known.
+// event returns the message of an event that is an exception, or else known. What was said
+// goes to said.
 // The conventions name the attributes exception.message and exception.type.
-func (d *decoder) event(data []byte, known string) (string, error) {
+func (d *decoder) event(data []byte, known string, said *contents) (string, error) {
 	if err := d.steps.next(); err != nil {
 		return "", err
 	}
@@ -322,6 +324,7 @@ func (d *decoder) event(data []byte, known string) (string, error) {
 			}
 		}
 	}
+	said.event(name, attributes)
 	return exceptionOf(name, attributes, known), r.err
 }
 

@@ -94,6 +94,9 @@ func TestDecodeProto(t *testing.T) {
 		{"an error without a message", with(func(s *spanOf) {
 			s.more = append(bytesField(15, varintField(3, 2)), bytesField(11, textField(2, "exception"), keyValue(3, "exception.type", "IOError"))...)
 		}), `"x" ? 2 "IOError" {}`, 0},
+		{"what was said, in an event", with(func(s *spanOf) {
+			s.more = bytesField(11, textField(2, "gen_ai.choice"), keyValue(3, "message", value.ObjectOf("content", "Nine.")))
+		}), `"x" ? 0 "" {"gen_ai.completion.0.role":"assistant","gen_ai.completion.0.content":"Nine."}`, 0},
 		{"no trace id", with(func(s *spanOf) { s.trace = 0 }), "", 1},
 		{"no span id", with(func(s *spanOf) { s.id = 0 }), "", 1},
 		{"a short span id", with(func(s *spanOf) { s.more = textField(2, "abc") }), "", 1},

@@ -101,15 +101,21 @@ func (d *jsonDecoder) span(o *value.Object) error {
 		r.Span.StatusMessage = textAt(status, "message")
 		r.Span.StatusCode = statusCode(status.At("code"))
 	}
-	exception := ""
+	exception, said := "", contents{}
 	err = members(o, "events", func(e *value.Object) error {
 		if err := d.steps.next(); err != nil {
 			return err
 		}
-		about, _, err := d.attributes(e.At("attributes"), 0)
+		about, more, err := d.attributes(e.At("attributes"), 0)
+		if err != nil {
+			return err
+		}
+		size += more
+		said.event(textAt(e, "name"), about)
 		exception = exceptionOf(textAt(e, "name"), about, exception)
 		return err
 	})
+	said.into(r.Span.Attributes)
 	explain(&r.Span, exception)
 	r.Size = size + len(r.Span.Name) + len(r.Span.StatusMessage) + overhead
 	b.Records = append(b.Records, r)

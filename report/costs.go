@@ -1,9 +1,8 @@
 package report
 
 import (
-	"fmt"
-
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/usd"
 )
 
 // An answer from a cache has two prices: its original cost, and the cost for this
@@ -73,7 +72,7 @@ func dollars(t proviso.Totals) string {
 	case t.Cost <= 0:
 		return ""
 	case t.Incurred < t.Cost:
-		return fmt.Sprintf("$%.4g (incurred $%.4g)", t.Cost, t.Incurred)
+		return usd.Text(t.Cost) + " (incurred " + usd.Text(t.Incurred) + ")"
 	}
-	return fmt.Sprintf("$%.4g", t.Cost)
+	return usd.Text(t.Cost)
 }

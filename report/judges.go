@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -183,7 +184,7 @@ func (j *JudgeSummary) spent() string {
 		text += fmt.Sprintf(", %.0f %% of the prompts read from the vendor's cache", 100*float64(u.Cached)/float64(u.Prompt))
 	}
 	if cost > 0 {
-		text += fmt.Sprintf(", $%.4g", cost)
+		text += ", " + usd.Text(cost)
 	}
 	return text
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -95,7 +96,7 @@ func (p *printer) rates() {
 func (p *printer) judging(a *AssertionSummary) string {
 	text := ""
 	if a.Cost > 0 {
-		text = fmt.Sprintf(", $%.4g", a.Cost)
+		text = ", " + usd.Text(a.Cost)
 	}
 	if unsure := a.unsure(); unsure != "" {
 		text += ", " + unsure

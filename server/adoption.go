@@ -145,23 +145,33 @@ func (s *Server) agentAdoption(c *call, m *matcher, agent store.Agent, watches [
 		if p.Last.Before(now.Add(-adoptionSpan)) {
 			continue
 		}
-		one := PromptAdoption{Hash: p.Hash, First: p.First, Last: p.Last, Events: p.Events}
-		if p.Text != "" {
-			covered, err := m.cover(ctx, c.key.ID, p.Text, candidates)
-			if err != nil {
-				return out, err
-			}
-			all, checked := len(covered), 0
-			for _, sentence := range covered {
-				if len(sentence.Assertions) > 0 {
-					checked++
-				}
-			}
-			one.Instructions, one.Covered = &all, &checked
+		one, err := m.adoptionOf(ctx, c.key.ID, p, candidates)
+		if err != nil {
+			return out, err
 		}
 		out.Prompts = append(out.Prompts, one)
 	}
 	return out, nil
+}
+
+// adoptionOf is how much of a prompt assertions check.
+func (m *matcher) adoptionOf(ctx context.Context, key string, p store.AgentPrompt, candidates []proviso.Candidate) (PromptAdoption, error) {
+	one := PromptAdoption{Hash: p.Hash, First: p.First, Last: p.Last, Events: p.Events}
+	if p.Text == "" {
+		return one, nil
+	}
+	covered, err := m.cover(ctx, key, p.Text, candidates)
+	if err != nil {
+		return one, err
+	}
+	all, checked := len(covered), 0
+	for _, sentence := range covered {
+		if len(sentence.Assertions) > 0 {
+			checked++
+		}
+	}
+	one.Instructions, one.Covered = &all, &checked
+	return one, nil
 }
 
 // evaluatedEvents is how many events of the last days have a verdict on the assertion with

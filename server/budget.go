@@ -3,12 +3,12 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/store"
 )
@@ -194,13 +194,11 @@ func (b *budget) leave(likely, cost float64, cached bool) {
 
 // spentError returns the error of an exhausted budget.
 func spentError(spent, limit float64) error {
-	return proviso.Because(errKeyBudget, proviso.Limit, "the budget of the key is spent: %s of %s US dollars", dollars(spent), dollars(limit))
+	return proviso.Because(errKeyBudget, proviso.Limit, "the budget of the key is spent: %s of %s", usd.Cents(spent), usd.Cents(limit))
 }
 
 // errKeyBudget is why a key whose budget is spent cannot pay.
 var errKeyBudget = errors.New("the budget of the key is spent")
-
-func dollars(f float64) string { return fmt.Sprintf("%.6g", f) }
 
 // account records what one request, or one run, of a key spends. It is safe for
 // concurrent use.

@@ -27,7 +27,7 @@ func (m *monitoring) chart(ctx context.Context) {
 	m.every(ctx, nil, m.s.o.ChartEvery, func(ctx context.Context) {
 		projects, err := m.s.o.Store.Projects(ctx)
 		if err != nil {
-			m.failed(ctx, "list projects", "", err)
+			m.failed(ctx, "look for watches", "", err)
 			return
 		}
 		for _, p := range projects {

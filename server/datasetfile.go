@@ -182,7 +182,12 @@ func (s *Server) getDatasetFile(c *call) error {
 	if format == "" || format == "jsonl" {
 		return send(doc.Content)
 	}
-	if format == "csv" {
+	return sendConverted(ctx, doc.Content, columns, send)
+}
+
+// sendConverted sends a dataset piece by piece: as CSV if there are columns, otherwise as YAML.
+func sendConverted(ctx context.Context, content []byte, columns []string, send func([]byte) error) error {
+	if columns != nil {
 		head := make([]string, len(columns))
 		for i, column := range columns {
 			head[i] = report.Neutral(column)
@@ -191,7 +196,7 @@ func (s *Server) getDatasetFile(c *call) error {
 			return err
 		}
 	}
-	for rest := doc.Content; len(rest) > 0; {
+	for rest := content; len(rest) > 0; {
 		var part []byte
 		_, done, err := turns.Enter(ctx)
 		if err == nil {

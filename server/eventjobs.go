@@ -39,7 +39,7 @@ func (m *monitoring) evaluateEvents(ctx context.Context) {
 	round := func(ctx context.Context) (busy bool) {
 		projects, err := m.s.o.Store.Projects(ctx)
 		if err != nil {
-			m.failed(ctx, "list projects", "", err)
+			m.failed(ctx, "look for watches", "", err)
 		}
 		for _, p := range projects {
 			list, err := m.of(ctx, p)

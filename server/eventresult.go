@@ -34,7 +34,7 @@ func (m *monitoring) evaluateEvent(ctx context.Context, c *chunk, l store.EventL
 	if err != nil {
 		work.ended(0, provider.NoTrouble, "", m.now())
 		var coded *proviso.Error
-		if out.result.Error = "read the event: " + err.Error(); !errors.As(err, &coded) || coded.Code != proviso.NotFound {
+		if out.result.Error = "read the event: " + problemOf(err).Error(); !errors.As(err, &coded) || coded.Code != proviso.NotFound {
 			out.result.Again = m.now().Add(firstPause)
 		}
 		return out

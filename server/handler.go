@@ -153,15 +153,14 @@ func (s *Server) serve(c *call) error {
 	}
 	ctx := withClock(c.r.Context(), &c.clock)
 	c.r = c.r.WithContext(ctx)
-	if c.body == nil {
-		return c.route.Handle(s, c)
+	do := c.route.Handle
+	if c.repeatable() {
+		do = (*Server).once
 	}
-	return s.task(c, func() error {
-		if c.route.Method == http.MethodPost && c.route.Reads == nil && c.route.Scope != "" && !c.route.Secret && c.r.Header.Get("Idempotency-Key") != "" {
-			return s.once(c)
-		}
-		return c.route.Handle(s, c)
-	})
+	if c.body == nil {
+		return do(s, c)
+	}
+	return s.task(c, func() error { return do(s, c) })
 }
 
 // json sends a value as the response.
@@ -218,19 +217,18 @@ func (s *Server) fail(c *call, err error) {
 		return
 	}
 	if p.Status >= 500 && c.r.Context().Err() == nil {
-		s.o.Log.Error("request failed", "request_id", c.id, "route", c.route.Path, "error", errText(err))
+		s.o.Log.Error("request failed", "request_id", c.id, "route", c.route.Path, "error", logged(err))
 	}
 	p.write(c.w, c.id)
 }
 
-// errText returns the text of an error, including the parts that clients do not
-// see.
-func errText(err error) string {
+// logged returns an error as the log shows it, including the parts that clients do not see.
+func logged(err error) error {
 	var p *Problem
 	if errors.As(err, &p) && p.cause != nil {
-		return p.cause.Error()
+		return p.cause
 	}
-	return err.Error()
+	return err
 }
 
 // panicked handles a panic in a request.

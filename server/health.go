@@ -62,12 +62,14 @@ func (s *Server) readiness(c *call) error {
 		living, err = s.o.Store.Processes(ctx)
 	}
 	if err != nil {
-		why := "the store cannot be reached"
+		why := store.ErrUnreachable
 		if errors.Is(err, store.ErrNoRoom) {
-			why = "the disk of the store is full"
+			why = errors.New("the disk of the database is full")
+		} else if cause := store.Outage(err); cause != nil {
+			why = cause
 		}
-		p := problem(proviso.Unavailable, why)
-		p.cause = err
+		p := problem(proviso.Unavailable, why.Error())
+		p.cause, p.retryAfter = err, outageRetry
 		return p
 	}
 	return c.json(http.StatusOK, Readiness{"ok", "ok", waitingNow(list, s.o.Now()), workersNow(living, list)})

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -286,6 +287,38 @@ func TestIdempotency(t *testing.T) {
 	close(release)
 	if got := <-done; got.status != 200 {
 		t.Errorf("blocked: %d %s", got.status, got.body)
+	}
+}
+
+// TestIdempotencyWithoutBody: a run that is started without a body is started once, however
+// often and at the same time its request comes.
+func TestIdempotencyWithoutBody(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{Open: true, Runner: suites(t, nil)})
+	kept := f.ask("POST", "/v1/suites", `{"name": "s", "suite": {"prompts": ["Hello"], "providers": ["echo"]}}`)
+	path := kept.header.Get("Location") + "/runs"
+	first := f.ask("POST", path, "", "Idempotency-Key: a")
+	again := f.ask("POST", path, "", "Idempotency-Key: a")
+	if first.status != 202 || again.status != 202 || first.body != again.body || again.header.Get("Idempotent-Replayed") != "true" || again.header.Get("Location") != first.header.Get("Location") {
+		t.Errorf("%d %s\n%d %s", first.status, first.body, again.status, again.body)
+	}
+	if got := f.ask("POST", path, `{"repeat": 2}`, "Idempotency-Key: a"); got.status != 422 {
+		t.Errorf("another request: %d %s", got.status, got.body)
+	}
+	var sent sync.WaitGroup
+	for range 8 {
+		sent.Go(func() {
+			if got := f.ask("POST", path, "", "Idempotency-Key: b"); got.status != 202 && got.status != 409 {
+				t.Errorf("at the same time: %d %s", got.status, got.body)
+			}
+		})
+	}
+	sent.Wait()
+	if got := f.ask("POST", path, "", "Idempotency-Key: c"); got.status != 202 {
+		t.Errorf("another key: %d %s", got.status, got.body)
+	}
+	if list := f.ask("GET", "/v1/runs", "").object(t).At("items").([]any); len(list) != 3 {
+		t.Errorf("%d runs of three keys", len(list))
 	}
 }
 

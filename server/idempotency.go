@@ -4,11 +4,20 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
 )
+
+// repeatable reports whether a request has an idempotency key that counts, with or without a
+// body. The answer of a route that gives a secret is not kept, and a body that is read in
+// pieces is not there to be compared.
+func (c *call) repeatable() bool {
+	r := c.route
+	return r.Method == http.MethodPost && r.Reads == nil && !r.Streamed && r.Scope != "" && !r.Secret && c.r.Header.Get("Idempotency-Key") != ""
+}
 
 // once answers a request with an idempotency key. A second request with the
 // same key gets the response of the first, and nothing is done twice.
@@ -40,7 +49,7 @@ func (s *Server) once(c *call) error {
 	if err == nil && c.claim != nil && c.answer != nil {
 		return s.o.Store.Reply(after, *c.reply(s, *c.answer))
 	}
-	if err != nil {
+	if err != nil || c.answer == nil {
 		if failed := s.o.Store.Release(after, claim); failed != nil {
 			s.o.Log.Warn("release an idempotency key", "request_id", c.id, "error", failed)
 		}

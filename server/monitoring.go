@@ -85,7 +85,7 @@ func (m *monitoring) everySoon(ctx context.Context, when <-chan struct{}, do fun
 	m.every(ctx, when, m.s.o.Poll, func(ctx context.Context) {
 		projects, err := m.s.o.Store.Projects(ctx)
 		if err != nil {
-			m.failed(ctx, "list projects", "", err)
+			m.failed(ctx, "look for watches", "", err)
 		}
 		for _, p := range projects {
 			do(ctx, p)

@@ -85,7 +85,7 @@ func (p *peers) stay(ctx context.Context, s *Server) {
 		pause := p.every
 		err := p.beat(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.o.Log.Warn("tell the other servers that this one goes on", "error", err)
+			s.o.Log.Warn("renew this server's heartbeat", "error", err)
 			pause = p.every / 10
 		}
 		p.reached(err == nil, time.Now())

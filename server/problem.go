@@ -132,6 +132,11 @@ func problemOf(err error) *Problem {
 		p.cause = err
 		return p
 	}
+	if cause := store.Outage(err); cause != nil {
+		p := problem(proviso.Unavailable, cause.Error())
+		p.cause, p.retryAfter = err, outageRetry // the error names the database, which is for the log
+		return p
+	}
 	var e *proviso.Error
 	if !errors.As(err, &e) || e.Code == proviso.Internal {
 		p := problem(proviso.Internal, "see the log of the server")
@@ -145,6 +150,10 @@ func problemOf(err error) *Problem {
 	}
 	return p
 }
+
+// outageRetry is after how long a request is worth repeating that the database could not
+// serve.
+const outageRetry = 5 * time.Second
 
 // mistakeOf returns an error with a place in the body as a mistake.
 func mistakeOf(e *proviso.Error) Mistake {

@@ -56,6 +56,8 @@ type Execution struct {
 	// rows to take.
 	Take     func(ctx context.Context, from int) (store.Part, bool, error)
 	Finished func(p store.Part, take func(index int, row []byte) error) error
+	// Drain, once closed, ends the run gently, as [store.Job.Drain].
+	Drain <-chan struct{}
 	// Keep stores a finished row. It is called from several goroutines at once.
 	// The row is valid until it returns.
 	Keep func(ctx context.Context, r store.Result) error

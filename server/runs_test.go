@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/provider"
@@ -379,41 +380,60 @@ func TestStreamOfRevokedKey(t *testing.T) {
 	f.ask("POST", "/v1/runs/"+id+"/cancel", "", bearer(admin))
 }
 
-// TestStopAndGoOn: a server that is stopped during a run keeps the finished
-// rows, and the next server runs the rest, once.
+// TestStopAndGoOn: a server that is stopped during a run keeps the finished rows and those
+// that are finished in time, and the next server runs the rest, once.
 func TestStopAndGoOn(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "proviso.db")
-	p := newSlow()
-	db := openStore(t, path)
-	f := start(t, server.Options{Open: true, Runner: p.with(suites(t, nil)), Store: db, Jobs: db})
-	id := f.run(slowSuite(4, 1))
-	for range 2 {
-		<-p.asked
-		p.let <- struct{}{}
-	}
-	<-p.asked
-	if err := f.stop(); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	again := openStore(t, path)
-	for range 10 {
-		p.let <- struct{}{}
-	}
-	f = start(t, server.Options{Open: true, Runner: p.with(suites(t, nil)), Store: again, Jobs: again})
-	if _, last, _ := f.follow(id); at(last, "status") != "done" || at(last, "progress.passed") != 4.0 {
-		t.Errorf("%s", value.Stringify(last))
-	}
-	for prompt, n := range p.times {
-		if want := map[string]int{"n 2": 2}[prompt]; n != max(1, want) {
-			t.Errorf("%q was asked %d times", prompt, n)
-		}
-	}
-	if items := f.ask("GET", "/v1/runs/"+id+"/results", "").object(t).At("items").([]any); len(items) != 4 {
-		t.Errorf("%d rows", len(items))
+	for name, third := range map[string]int{"in time": 1, "too late": 2} { // how often the row in progress is asked
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "proviso.db")
+			p := newSlow()
+			db := openStore(t, path)
+			o := server.Options{Open: true, Runner: p.with(suites(t, nil)), Store: db, Jobs: db, StopTimeout: time.Minute}
+			if third == 2 {
+				o.StopTimeout = 300 * time.Millisecond
+			}
+			f := start(t, o)
+			id := f.run(slowSuite(4, 1))
+			for range 2 {
+				<-p.asked
+				p.let <- struct{}{}
+			}
+			<-p.asked
+			stopped := make(chan error, 1)
+			go func() { stopped <- f.stop() }()
+			if third == 1 {
+				select {
+				case err := <-stopped:
+					t.Errorf("stopped (%v) before the row in progress has ended", err)
+				case <-time.After(50 * time.Millisecond):
+					p.let <- struct{}{}
+				}
+			}
+			if err := <-stopped; err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			again := openStore(t, path)
+			for range 10 {
+				p.let <- struct{}{}
+			}
+			f = start(t, server.Options{Open: true, Runner: p.with(suites(t, nil)), Store: again, Jobs: again})
+			if _, last, _ := f.follow(id); at(last, "status") != "done" || at(last, "progress.passed") != 4.0 {
+				t.Errorf("%s", value.Stringify(last))
+			}
+			for prompt, n := range p.times {
+				if want := map[string]int{"n 2": third}[prompt]; n != max(1, want) {
+					t.Errorf("%q was asked %d times", prompt, n)
+				}
+			}
+			if items := f.ask("GET", "/v1/runs/"+id+"/results", "").object(t).At("items").([]any); len(items) != 4 {
+				t.Errorf("%d rows", len(items))
+			}
+		})
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 
 // Serve executes runs, if there are [Options.Jobs], and accepts requests from l until ctx ends. Then it
 // stops: readiness is down for [Options.Drain], current requests are completed
-// within [Options.StopTimeout], and runs stop after their finished rows and
+// within [Options.StopTimeout], and runs stop after their rows in progress and
 // continue at the next start. The error lists what did not end in time.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if s.o.Jobs != nil {

@@ -84,7 +84,7 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 	observers := run.Observers{Keep: func(ctx context.Context, index int, row []byte, r *proviso.Result) error {
 		return e.Keep(ctx, resultOf(index, row, r))
 	}}
-	opened, mistakes := s.open(ctx, e.Bundle, e.Options, e.Spans, observers, run.Task{RunID: e.RunID, Earlier: e.Earlier, Take: e.parts()})
+	opened, mistakes := s.open(ctx, e.Bundle, e.Options, e.Spans, observers, run.Task{RunID: e.RunID, Earlier: e.Earlier, Take: e.parts(), Drain: e.Drain})
 	defer opened.end()
 	switch {
 	case ctx.Err() != nil:
@@ -106,6 +106,9 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 	}
 	out, err := opened.plan.Run(ctx)
 	if out != nil {
+		if err == nil && ctx.Err() == nil && !out.Completed {
+			err = store.ErrDrained
+		}
 		err = errors.Join(err, out.Close())
 	}
 	return errors.Join(err, ctx.Err())
@@ -264,6 +267,9 @@ func agentOf(s *proviso.Suite) string {
 func mistakesOf(err error) proviso.Mistakes {
 	if isFull(err) {
 		return proviso.Mistakes{{Code: codeStorage, Message: store.ErrNoRoom.Error()}}
+	}
+	if cause := store.Outage(err); cause != nil {
+		return proviso.Mistakes{{Code: proviso.Unavailable, Message: cause.Error()}}
 	}
 	var list proviso.Mistakes
 	if errors.As(err, &list) {

@@ -26,7 +26,7 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 	switch {
 	case unable:
 		end = "unable"
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || errors.Is(err, store.ErrDrained):
 		end = "stopped"
 	case err != nil:
 		end = "failed"
@@ -37,7 +37,7 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 		s.o.Log.Warn("run", append(attrs, "why", err.Error())...)
 		return err
 	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil && end == "failed" {
 		s.o.Log.Error("run", append(attrs, "error", err)...)
 		return publicError(err)
 	}
@@ -50,6 +50,9 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 func publicError(err error) error {
 	if errors.Is(err, store.ErrNoRoom) {
 		return err // it is not kept: the run is tried again
+	}
+	if cause := store.Outage(err); cause != nil {
+		return proviso.Because(err, proviso.Unavailable, "%v", cause)
 	}
 	var mistakes proviso.Mistakes
 	var e *proviso.Error
@@ -98,7 +101,7 @@ func (s *Server) execute(ctx context.Context, job store.Job) error {
 		return err
 	}
 	e.Earlier = func(take func(int, []byte) error) error { return eachRow(ctx, kept, r.ID, take) }
-	e.Take = job.Take
+	e.Take, e.Drain = job.Take, job.Drain
 	e.Finished = func(p store.Part, take func(int, []byte) error) error {
 		return eachSelected(ctx, kept, r.ID, store.ResultFilter{Bare: true, Rows: []store.RowRange{p.RowRange}}, func(r *store.Result) error { return take(r.Index, r.JSON) })
 	}

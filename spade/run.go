@@ -95,12 +95,19 @@ type Result struct {
 	Suite      []byte        // the selected candidates as part of a suite; without any, the file keeps those of the run before
 	Cover      *coverage.Cover
 
+	// Contradictions are the candidates of which no output can pass both, if nothing is
+	// labelled: neither is selected.
+	Contradictions []Contradiction
+
 	// Shifts are the differences from the selection before, which Compared says is in the
 	// folder. Unkept is why the next run cannot compare, or nil.
 	Shifts   []selection.Shift
 	Compared bool
 	Unkept   error
 }
+
+// Contradiction names two candidates of which no output can pass both.
+type Contradiction [2]string
 
 // ErrNoCandidates is the error of [Run] if nothing was proposed, so that there is nothing
 // to select from.

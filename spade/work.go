@@ -232,6 +232,9 @@ func (w *work) pick(ctx context.Context) error {
 	if err := o.TakePrices(selection.PricesOf(r.Candidates, r.Matrix.Names, w.Price, r.Costs, w.JudgePrice)); err != nil {
 		return err
 	}
+	if o.Method == "none" {
+		w.withoutContradictions(&o)
+	}
 	began := time.Now()
 	var err error
 	if r.Selection, err = selection.Select(ctx, r.Matrix, r.Implied.Set("final"), o); err != nil {
@@ -257,6 +260,27 @@ func (w *work) pick(ctx context.Context) error {
 		return nil
 	}
 	return w.folder.write(SuiteFile, r.Suite)
+}
+
+// withoutContradictions bans candidates of which no output can pass both, unless a person
+// keeps one: without labels, nothing shows which of them is right.
+func (w *work) withoutContradictions(o *selection.Options) {
+	r := w.result
+	var list []proviso.Candidate
+	for _, c := range r.Candidates {
+		if slices.Contains(r.Matrix.Names, c.Name) && !slices.Contains(o.Ban, c.Name) {
+			list = append(list, c)
+		}
+	}
+	for _, pair := range subsume.Exclusive(list, w.Compiler) {
+		one := Contradiction{list[pair[0]].Name, list[pair[1]].Name}
+		r.Contradictions = append(r.Contradictions, one)
+		for _, name := range one {
+			if !slices.Contains(o.Ban, name) && !slices.Contains(o.Keep, name) {
+				o.Ban = append(o.Ban, name)
+			}
+		}
+	}
 }
 
 // method is the most that the labels allow: sub takes good and bad outputs, and base good

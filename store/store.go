@@ -11,6 +11,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -256,7 +257,8 @@ type Replies interface {
 //
 // The result decides the status of the run: nil makes it done; after an error
 // it is queued and tried again, up to MaxAttempts times, and then failed.
-// [Permanent] errors fail at once. An error of [Unable] is no attempt. Errors because of [ErrNoRoom] are no attempts: work
+// [Permanent] errors fail at once. [ErrDrained] is the error of work that ended because of
+// [Job.Drain]. An error of [Unable] is no attempt. Errors because of [ErrNoRoom] are no attempts: work
 // is called again until there is room. Work that returns because Jobs stops is
 // queued again, and does not count as an attempt; a cancelled run stays
 // cancelled.
@@ -278,8 +280,10 @@ type Jobs interface {
 	// run is done when all of its parts are. What a process has taken when it is killed
 	// or stopped, or when its work fails, is taken by others.
 	Start(ctx context.Context, work Work) error
-	// Stop ends the contexts of all work and waits for it, no longer than ctx.
-	// The runs continue at the next Start.
+	// Stop begins no further work, closes [Job.Drain] of what goes on, and waits for it. If
+	// ctx has a deadline, work has four fifths of the time until then, and then its context
+	// ends; else its context ends at once. Stop waits no longer than ctx. The runs continue
+	// at the next Start, or in another process.
 	Stop(ctx context.Context) error
 }
 
@@ -291,7 +295,13 @@ type Job struct {
 	// job; ok is false if there is none. The parts of a job are done when its work returns nil.
 	// It is nil if the run is not divided.
 	Take func(ctx context.Context, from int) (p Part, ok bool, err error)
+	// Drain is closed when Jobs stops: work should begin nothing more, finish what it has
+	// begun, and return ErrDrained if something is left.
+	Drain <-chan struct{}
 }
+
+// ErrDrained is the error of [Work] that left rows to others because of [Job.Drain].
+var ErrDrained = errors.New("the process stops; what is left continues elsewhere")
 
 // Waiting counts the runs of a project that have not ended.
 type Waiting struct {

@@ -75,7 +75,7 @@ func ownAssertion(v any) bool {
 	if !ok {
 		return false
 	}
-	for _, key := range [...]string{"scope", "ignoreCase", "when", "instruction", "criteria", "check"} {
+	for _, key := range [...]string{"scope", "ignoreCase", "wholeWords", "when", "instruction", "criteria", "check"} {
 		if o.At(key) != nil {
 			return true
 		}

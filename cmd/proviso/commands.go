@@ -89,6 +89,7 @@ func execute(args []string, io stdio) int {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a := newApp(io)
+	a.secrets.Add(passwordsIn(args)...)
 	boundHeap(ctx, a.spare)
 	a.end = cancel
 	root := newRootFor(a, args)

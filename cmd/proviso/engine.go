@@ -7,6 +7,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/suite"
@@ -75,14 +76,14 @@ func modelLines(e *engine.Engine) []string {
 	if c := e.Cache(); c != nil {
 		s := c.Stats()
 		if s.Hits > 0 {
-			lines = append(lines, fmt.Sprintf("%s from the cache, %d requested; the cache saved $%.4g", plural(s.Hits, "answer"), s.Misses, s.SavedCost))
+			lines = append(lines, fmt.Sprintf("%s from the cache, %d requested; the cache saved %s", plural(s.Hits, "answer"), s.Misses, usd.Text(s.SavedCost)))
 		}
 		if s.Err != nil {
 			lines = append(lines, fmt.Sprintf("warning: %s could not be kept in the cache: %v", plural(s.Unsaved, "answer"), s.Err))
 		}
 	}
 	if b := e.Budget(); b != nil && b.Refused() > 0 {
-		lines = append(lines, fmt.Sprintf("--max-cost is reached: $%.4g spent, %s not asked", b.Spent(), plural(b.Refused(), "row")))
+		lines = append(lines, fmt.Sprintf("--max-cost is reached: %s spent, %s not asked", usd.Text(b.Spent()), plural(b.Refused(), "row")))
 	}
 	if b := e.Budget(); b != nil && b.Unpriced() > 0 {
 		lines = append(lines, fmt.Sprintf("--max-cost does not count %s whose price is not known", plural(b.Unpriced(), "answer")))

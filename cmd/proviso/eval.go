@@ -282,7 +282,7 @@ func (a *app) report(ctx context.Context, f *evalFlags, s *loaded, out *run.Outc
 // exit prints how the run ended, unless the report does.
 func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 	if out.Interrupted {
-		return a.interruptedRun(out)
+		return a.interruptedRun(out, out.Totals.Rows() < out.Meta.Planned)
 	}
 	failed := a.failedCode(s.env)
 	code := verdictCode(out.Totals, f.passRate, failed)
@@ -299,15 +299,20 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 	return exitError{code}
 }
 
-// interruptedRun says what is kept of a run that a person ended.
-func (a *app) interruptedRun(out *run.Outcome) error {
+// interruptedRun says what is kept of a run that a person ended, and how to go on, unless the
+// report has told.
+func (a *app) interruptedRun(out *run.Outcome, told bool) error {
+	how := ""
+	if !told {
+		how = fmt.Sprintf(" in %s; go on with the same command and --resume=%s", out.Meta.RunFile, out.ID)
+	}
 	switch {
 	case out.Meta.RunFile == "":
 		fmt.Fprintln(a.err, "proviso: interrupted; nothing is kept")
 	case out.Meta.On != "":
-		fmt.Fprintln(a.err, printable(fmt.Sprintf("proviso: interrupted; the run goes on at %s; the rows that arrived are kept in %s; fetch the others with the same command and --resume=%s", out.Meta.On, out.Meta.RunFile, out.ID)))
+		fmt.Fprintln(a.err, printable(fmt.Sprintf("proviso: interrupted; the run goes on at %s, and the rows that arrived are kept%s", out.Meta.On, how)))
 	default:
-		fmt.Fprintf(a.err, "proviso: interrupted; the finished rows are kept in %s; go on with the same command and --resume=%s\n", out.Meta.RunFile, out.ID)
+		fmt.Fprintf(a.err, "proviso: interrupted; the finished rows are kept%s\n", how)
 	}
 	return exitError{exitInterrupted}
 }

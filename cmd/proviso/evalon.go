@@ -223,7 +223,7 @@ func (r *remote) fetch(ctx context.Context, missing *run.Missing, add func(int, 
 func (r *remote) finished(state *remoteState, missing *run.Missing) error {
 	switch {
 	case state.Status == "cancelled":
-		return proviso.Errorf(proviso.Unavailable, "%s was cancelled: %d rows are missing", r.page(), missing.Len())
+		return proviso.Errorf(proviso.Unavailable, "%s was cancelled: %s missing", r.page(), plural(missing.Len(), "row"))
 	case state.Status == "failed":
 		return proviso.Errorf(proviso.Unavailable, "%s failed: %s", r.page(), report.Line(state.Error, 400))
 	case missing.Len() > 0:
@@ -287,8 +287,27 @@ type kept struct{ error }
 
 func (k kept) Unwrap() error { return k.error }
 
-// patiently repeats a request while the server cannot be reached or is starting.
+// whenThere is patiently for the first request: a server that answers is waited for, and not
+// one that may be named wrongly.
+func (r *remote) whenThere(ctx context.Context, do func() error) error {
+	err := do()
+	if !errors.As(err, &refused{}) {
+		return err
+	}
+	first := true
+	return r.patiently(ctx, func() error {
+		if first {
+			first = false
+			return err
+		}
+		return do()
+	})
+}
+
+// patiently repeats a request while the server cannot be reached or is starting, and says so
+// once.
 func (r *remote) patiently(ctx context.Context, do func() error) error {
+	said := false
 	limit := time.Now().Add(reachableFor)
 	for pause := time.Second; ; pause = min(2*pause, 16*time.Second) {
 		err := do()
@@ -296,7 +315,10 @@ func (r *remote) patiently(ctx context.Context, do func() error) error {
 		if err == nil || ctx.Err() != nil || errors.As(err, &kept{}) || errors.As(err, &e) && e.Code != proviso.Unavailable || time.Now().Add(pause).After(limit) {
 			return err
 		}
-		r.a.warn(err.Error() + "; trying again")
+		if !said {
+			said = true
+			r.a.warn(fmt.Sprintf("%v; trying again for %g minutes", err, reachableFor.Minutes()))
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -306,8 +328,8 @@ func (r *remote) patiently(ctx context.Context, do func() error) error {
 }
 
 // ask sends a request with a value as JSON, unless it is nil, and reads the answer into
-// another.
-func (r *remote) ask(ctx context.Context, method string, u *url.URL, in, out any) error {
+// another. The name of each header is followed by its value.
+func (r *remote) ask(ctx context.Context, method string, u *url.URL, in, out any, headers ...string) error {
 	var body io.Reader
 	if in != nil {
 		data, err := json.Marshal(in)
@@ -316,7 +338,7 @@ func (r *remote) ask(ctx context.Context, method string, u *url.URL, in, out any
 		}
 		body = bytes.NewReader(data)
 	}
-	resp, err := r.a.askWith(ctx, r.client, method, u, body, "Content-Type", "application/json")
+	resp, err := r.a.askWith(ctx, r.client, method, u, body, append(headers, "Content-Type", "application/json")...)
 	if err != nil {
 		return coded(err) // it names the address
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -230,7 +232,7 @@ func TestOnInterrupted(t *testing.T) {
 	p := startServe(t, dir, model.URL, "--allow-host", "127.0.0.1")
 	c := provisoCommand(t, suite, model.URL, "eval", "--run-dir", filepath.Join(dir, "runs"), "--on", p.url)
 	var errs bytes.Buffer
-	c.Stderr = &errs
+	c.Stdout, c.Stderr = &errs, &errs
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +257,7 @@ func TestOnInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Wait()
-	if code := c.ProcessState.ExitCode(); code != 130 || !strings.Contains(errs.String(), "the run goes on at "+p.url) || !strings.Contains(errs.String(), "--resume=") {
+	if code := c.ProcessState.ExitCode(); code != 130 || !strings.Contains(errs.String(), "the run goes on at "+p.url) || strings.Count(errs.String(), "--resume=") != 1 {
 		t.Errorf("exit code %d: %s", code, &errs)
 	}
 	close(gate)
@@ -265,5 +267,47 @@ func TestOnInterrupted(t *testing.T) {
 	}
 	if _, list := p.ask("GET", "/v1/runs", ""); strings.Count(list, `"id":"run_`) != 1 {
 		t.Errorf("runs of the server: %s", list)
+	}
+}
+
+// TestOnUnready: a server that answers 503 is waited for from the first request on, with one
+// line, and the run is started once, though the answer to its start is lost.
+func TestOnUnready(t *testing.T) {
+	t.Parallel()
+	model := fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply { return fakemodel.Reply{Text: r.Prompt} }})
+	defer model.Close()
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"suite/proviso.yaml": "prompts: [row]\nproviders: [\"openai:chat:fake\"]\ntests: [{assert: [{type: contains, value: row}]}]\n"})
+	p := startServe(t, dir, model.URL, "--allow-host", "127.0.0.1")
+	target, err := url.Parse(p.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	through := httputil.NewSingleHostReverseProxy(target)
+	var asked, starts atomic.Int64
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		isStart := r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/runs")
+		switch {
+		case asked.Add(1) == 1:
+			w.Header().Set("Retry-After", "5")
+			http.Error(w, `{"detail": "the database cannot be reached"}`, http.StatusServiceUnavailable)
+		case isStart && starts.Add(1) == 1:
+			through.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		default:
+			through.ServeHTTP(w, r)
+		}
+	}))
+	defer front.Close()
+	code, out, errs := onCommand(t, filepath.Join(dir, "suite"), model.URL, nil, "eval", "--run-dir", filepath.Join(dir, "runs"), "--on", front.URL)
+	if code != 0 || !strings.Contains(out, "1 passed") || strings.Count(errs, "the database cannot be reached") != 1 || !strings.Contains(errs, "trying again for 2 minutes") {
+		t.Errorf("%d: %s%s", code, out, errs)
+	}
+	if _, list := p.ask("GET", "/v1/runs", ""); strings.Count(list, `"id":"run_`) != 1 || starts.Load() != 2 {
+		t.Errorf("%d starts: %s", starts.Load(), list)
+	}
+	front.Close()
+	if code, _, errs := onCommand(t, filepath.Join(dir, "suite"), model.URL, nil, "eval", "--on", front.URL); code != exitUndecided || strings.Contains(errs, "trying again") {
+		t.Errorf("nobody there: %d %s", code, errs)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -107,7 +108,7 @@ func (r *remote) start(ctx context.Context, f *evalFlags, s *loaded) error {
 	}
 	suites := *r.runs.JoinPath("..", "suites")
 	var stored struct{ Name, Version string }
-	if err := r.ask(ctx, http.MethodPost, &suites, sent, &stored); err != nil {
+	if err := r.whenThere(ctx, func() error { return r.ask(ctx, http.MethodPost, &suites, sent, &stored) }); err != nil {
 		return r.explained(ctx, err, s, sent)
 	}
 	started := struct{ ID string }{}
@@ -116,7 +117,10 @@ func (r *remote) start(ctx context.Context, f *evalFlags, s *loaded) error {
 		Concurrency int    `json:"concurrency,omitempty"`
 		Repeat      int    `json:"repeat,omitempty"`
 	}{stored.Version, f.given0("max-concurrency", f.concurrency), f.repeat}
-	if err := r.ask(ctx, http.MethodPost, suites.JoinPath(stored.Name, "runs"), options, &started); err != nil {
+	once := rand.Text() // an answer that is lost starts no second run
+	if err := r.patiently(ctx, func() error {
+		return r.ask(ctx, http.MethodPost, suites.JoinPath(stored.Name, "runs"), options, &started, "Idempotency-Key", once)
+	}); err != nil {
 		return r.explained(ctx, err, s, sent)
 	}
 	if started.ID == "" || strings.Contains(started.ID, "/") {

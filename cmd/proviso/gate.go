@@ -204,7 +204,7 @@ func (g *gating) runHead(ctx context.Context) error {
 	}
 	if out.Interrupted {
 		defer out.Close()
-		return g.interruptedRun(out)
+		return g.interruptedRun(out, false)
 	}
 	g.outcome, g.places = out, g.app.places(s)
 	out.Meta.Place = g.places.Of

@@ -94,7 +94,7 @@ func (g *gating) runBase(ctx context.Context, s *loaded) error {
 	}
 	if out.Interrupted {
 		defer out.Close()
-		return g.interruptedRun(out)
+		return g.interruptedRun(out, false)
 	}
 	if g.base, err = sideOfOutcome(out, g.f.baseRef); err != nil {
 		return err

@@ -33,7 +33,7 @@ func (g *gating) runAgain(ctx context.Context) error {
 		return err
 	}
 	if out.Interrupted {
-		return g.interruptedRun(out)
+		return g.interruptedRun(out, false)
 	}
 	second, err := sideOf(out.Rows, "the second run")
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
@@ -131,9 +131,13 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// withKeys opens the database, which must exist unless it may be created.
-func (a *app) withKeys(ctx context.Context, f *keyFlags, make bool, do func(store.Keys) error) error {
-	db, err := openStore(ctx, f.place.of(a), make, sqldb.Options{})
+// withKeys opens the database.
+func (a *app) withKeys(ctx context.Context, f *keyFlags, access sqldb.Access, do func(store.Keys) error) error {
+	place, err := f.place.of(a)
+	if err != nil {
+		return err
+	}
+	db, err := openStore(ctx, place, sqldb.Options{Access: access})
 	if errors.Is(err, os.ErrNotExist) {
 		return proviso.Errorf(proviso.NotFound, "%w; `proviso key create` makes it", err)
 	}
@@ -144,7 +148,7 @@ func (a *app) withKeys(ctx context.Context, f *keyFlags, make bool, do func(stor
 }
 
 func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error {
-	return a.withKeys(ctx, f, true, func(keys store.Keys) error {
+	return a.withKeys(ctx, f, sqldb.Making, func(keys store.Keys) error {
 		k, secret, err := keys.CreateKey(ctx, n)
 		if err != nil {
 			return err
@@ -168,7 +172,7 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 }
 
 func (a *app) listKeys(ctx context.Context, f *keyFlags) error {
-	return a.withKeys(ctx, f, false, func(keys store.Keys) error {
+	return a.withKeys(ctx, f, sqldb.Reading, func(keys store.Keys) error {
 		list, err := store.AllKeys(ctx, keys)
 		if err != nil {
 			return err
@@ -178,7 +182,7 @@ func (a *app) listKeys(ctx context.Context, f *keyFlags) error {
 }
 
 func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
-	return a.withKeys(ctx, f, false, func(keys store.Keys) error {
+	return a.withKeys(ctx, f, sqldb.Writing, func(keys store.Keys) error {
 		k, err := store.FindKey(ctx, keys, name)
 		if err != nil {
 			return err
@@ -241,7 +245,7 @@ func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 	for _, k := range list {
 		budget, providers := "none", "all"
 		if k.Budget != nil {
-			budget = dollars(*k.Budget)
+			budget = usd.Cents(*k.Budget)
 		}
 		if len(k.Providers) > 0 {
 			providers = strings.Join(k.Providers, " ")
@@ -250,16 +254,10 @@ func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 		for _, s := range k.Scopes {
 			scopes = append(scopes, string(s))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s…\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, printable(k.Name), k.Project, k.Hint, strings.Join(scopes, ","), dollars(k.Spent), budget,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s…\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, printable(k.Name), k.Project, k.Hint, strings.Join(scopes, ","), usd.Cents(k.Spent), budget,
 			printable(providers), day(k.Created), day(k.LastUsed), day(k.Revoked))
 	}
 	return w.Flush()
-}
-
-// dollars formats an amount, with fractions of a cent.
-func dollars(n float64) string {
-	text := strconv.FormatFloat(n, 'f', 4, 64)
-	return "$" + strings.TrimSuffix(text, "00")
 }
 
 // day returns the date of an event, "-" if it has not happened.

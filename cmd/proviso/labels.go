@@ -15,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
 // labelsFlags are the flags of the commands below labels.
@@ -133,7 +134,7 @@ func (a *app) readLabels(ctx context.Context, f *labelsFlags) ([]label.Label, er
 		return a.fetchLabels(ctx, f)
 	}
 	var list []label.Label
-	err := a.withLabels(ctx, f, func(kept store.ProjectStore) error {
+	err := a.withLabels(ctx, f, sqldb.Reading, func(kept store.ProjectStore) error {
 		filter := store.LabelFilter{Run: f.run, By: f.by, Queue: f.queue, History: f.history}
 		for page := (store.Page{Limit: store.MaxPage}); ; {
 			part, err := kept.ListLabels(ctx, filter, page)

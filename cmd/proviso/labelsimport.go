@@ -61,7 +61,7 @@ func (a *app) importLabels(ctx context.Context, f *labelsFlags, name string) err
 	if f.server != "" {
 		n, err = a.sendLabels(ctx, f, lines)
 	} else {
-		err = a.withLabels(ctx, f, func(kept store.ProjectStore) (err error) {
+		err = a.withLabels(ctx, f, sqldb.Writing, func(kept store.ProjectStore) (err error) {
 			n, err = store.ImportLabels(ctx, kept, lines, "")
 			return err
 		})
@@ -148,7 +148,7 @@ func (a *app) sheetLines(f *labelsFlags, name string, data []byte) ([]label.Line
 }
 
 // withLabels opens the labels beside the kept runs, or those of a database.
-func (a *app) withLabels(ctx context.Context, f *labelsFlags, do func(store.ProjectStore) error) error {
+func (a *app) withLabels(ctx context.Context, f *labelsFlags, access sqldb.Access, do func(store.ProjectStore) error) error {
 	if !f.data.given() {
 		dir := f.dir
 		if dir == "" {
@@ -160,7 +160,11 @@ func (a *app) withLabels(ctx context.Context, f *labelsFlags, do func(store.Proj
 		}
 		return errors.Join(do(s.In(store.DefaultProject)), s.Close())
 	}
-	db, err := openStore(ctx, f.data.of(a), false, sqldb.Options{})
+	place, err := f.data.of(a)
+	if err != nil {
+		return err
+	}
+	db, err := openStore(ctx, place, sqldb.Options{Access: access})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -158,9 +159,9 @@ func (w *watchOnServer) row(to io.Writer) {
 	if w.LastVerdict != nil {
 		last = w.LastVerdict.UTC().Format("2006-01-02 15:04")
 	}
-	spent := fmt.Sprintf("$%.2f", w.Spend.Spent)
+	spent := usd.Cents(w.Spend.Spent)
 	if w.Spend.Budget > 0 {
-		spent += fmt.Sprintf(" of $%.2f", w.Spend.Budget)
+		spent += " of " + usd.Cents(w.Spend.Budget)
 	}
 	fmt.Fprintf(to, "%s\t%s\t%d\t%d\t%s\t%s\n", printable(w.Name), printable(state), w.OpenAlarms, w.Queue.Pending, spent, last)
 }

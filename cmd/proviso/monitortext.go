@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/report"
 )
@@ -105,7 +106,7 @@ func (w *replayedWatch) write(b *strings.Builder) {
 		}
 	}
 	if w.Cost > 0 {
-		fmt.Fprintf(b, "  $%.4g\n", w.Cost)
+		fmt.Fprintf(b, "  %s\n", usd.Text(w.Cost))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -186,7 +187,7 @@ func (p *progress) line(t proviso.Totals, elapsed time.Duration) string {
 		}
 	}
 	if t.Incurred > 0 {
-		cost := fmt.Sprintf("$%.4g", t.Incurred)
+		cost := usd.Text(t.Incurred)
 		if done >= telling && done < p.rows {
 			cost += " of about " + report.RoughCost(t.Incurred/float64(done)*float64(p.rows))
 		}

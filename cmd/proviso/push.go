@@ -16,6 +16,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/report"
 )
 
 func newPush(a *app) *cobra.Command {
@@ -52,7 +53,11 @@ func newPush(a *app) *cobra.Command {
 func pushAddress(text, project string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || !isAddress(text) || u.Host == "" {
-		return nil, usageError{fmt.Errorf("%q is not the URL of a server", proviso.RedactedURL(text)), "write it with its scheme, such as https://eval.example.com"}
+		const hint = "write it with its scheme, such as https://eval.example.com"
+		if scheme, _, is := strings.Cut(text, "://"); is && !isAddress(text) { // a password may stand anywhere behind it
+			return nil, usageError{fmt.Errorf("a URL with the scheme %q is not that of a server", report.Line(scheme, 20)), hint}
+		}
+		return nil, usageError{fmt.Errorf("%q is not the URL of a server", proviso.RedactedURL(text)), hint}
 	}
 	if u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return nil, usageError{errors.New("the URL of a server has no query and no password"), "the key is in " + keyVariable}

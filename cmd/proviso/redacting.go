@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -21,6 +22,19 @@ func (r redacting) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// passwordsIn returns the passwords of URLs in a command line. Whoever names a place that
+// does not fit there reads its message, which quotes it.
+func passwordsIn(args []string) (list []string) {
+	for _, arg := range args {
+		_, rest, _ := strings.Cut(arg, "://")
+		if at := strings.LastIndexByte(rest, '@'); at >= 0 { // a password that is not escaped may contain one
+			_, password, _ := strings.Cut(rest[:at], ":")
+			list = append(list, password)
+		}
+	}
+	return list
 }
 
 // fileOf returns the file that w writes to; nil if it is none.

@@ -16,6 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/duration"
 	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
 )
 
@@ -133,7 +134,7 @@ func (a *app) listRuns(f *runsFlags) error {
 	for i := range list {
 		k := &list[i]
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Started.Local().Format("2006-01-02 15:04"), report.Line(k.Suite, 40),
-			dash(shortHash(k.Hashes.Prompts, 8)), dash(commitOf(k.Revision)), k.Verdict, passed(k), dollars(k.Cost))
+			dash(shortHash(k.Hashes.Prompts, 8)), dash(commitOf(k.Revision)), k.Verdict, passed(k), usd.Cents(k.Cost))
 	}
 	if err := w.Flush(); err != nil || !more {
 		return err

@@ -219,7 +219,11 @@ func (p *said) refusal(u *url.URL, resp *http.Response) error {
 		}
 	case http.StatusNotFound:
 		code = proviso.NotFound
-	case http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusConflict, http.StatusUnsupportedMediaType:
+	case http.StatusConflict:
+		if resp.Header.Get("Retry-After") == "" { // with it, the first of two equal requests is under way
+			code = proviso.Invalid
+		}
+	case http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusUnsupportedMediaType:
 		code = proviso.Invalid
 	}
 	return proviso.Errorf(code, "%s: %s (status %d)%s", transport.URL(u), report.Line(text, 400), resp.StatusCode, hint)

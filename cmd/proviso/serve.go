@@ -23,6 +23,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
+	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
 // serveCommand holds the flags of serve.
@@ -30,6 +31,8 @@ type serveCommand struct {
 	evalFlags // models, judge, trust and concurrency; the other fields have no flag here
 	addr      string
 	place     storePlace
+	afterCopy bool
+	at        string // the place, from [storePlace.of]
 	hosts     []string
 	tlsCert   string
 	tlsKey    string
@@ -70,6 +73,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	o := &f.server
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `ADDRESS`:PORT; an address that other machines can reach needs keys")
 	f.place.register(fs, "the data")
+	fs.BoolVar(&f.afterCopy, "after-copy", false, "go on with a SQLite file that store copy has copied to another database")
 	fs.StringArrayVar(&f.hosts, "host", nil, "host `NAME` that requests may use; may be repeated (default localhost if only this machine can connect, else any)")
 	fs.StringArrayVar(&f.server.PanelOrigins, "panel-origin", nil, "`ORIGIN` whose pages may show panels with a panel token, such as https://app.example; may be repeated")
 	fs.StringVar(&f.tlsCert, "tls-cert", "", "PEM `FILE` with the certificate and its intermediate certificates")
@@ -172,10 +176,14 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := f.checkAlignment(); err != nil {
+	err := f.checkAlignment()
+	if err != nil {
 		return err
 	}
-	if f.workers == 0 && !postgres.IsURL(f.place.of(a)) {
+	if f.at, err = f.place.of(a); err != nil {
+		return err
+	}
+	if f.workers == 0 && !postgres.IsURL(f.at) {
 		return usageError{errors.New("--workers 0 needs --store with the URL of a PostgreSQL database"), "workers are other processes, and a file is for one"}
 	}
 	db, err := a.openServed(ctx, f)
@@ -192,7 +200,8 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 
 // openServed opens the store of a server or a worker, and sets the options that concern it.
 func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, error) {
-	log := slog.New(slog.NewJSONHandler(a.out, nil))
+	outages := server.NewOutages(slog.NewJSONHandler(a.out, nil))
+	log := slog.New(outages)
 	env, _, err := f.trust.around(a.env, f.envFiles)
 	if err != nil {
 		return nil, err
@@ -204,16 +213,23 @@ func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, err
 	if err != nil {
 		return nil, err
 	}
-	if f.connections != postgres.DefaultConnections && !postgres.IsURL(f.place.of(a)) {
+	if f.connections != postgres.DefaultConnections && !postgres.IsURL(f.at) {
 		return nil, usageError{errors.New("--connections needs --store with the URL of a PostgreSQL database"), "a file has no connections"}
 	}
-	db, err := openStoreWith(ctx, f.place.of(a), true, f.connections, sqldb.Options{Workers: f.workers, Lease: f.lease, Logger: log, ContentKey: key})
+	db, err := openStoreWith(ctx, f.at, f.connections, sqldb.Options{Copied: f.afterCopy, Workers: f.workers, Lease: f.lease, Logger: log, ContentKey: key})
 	if err != nil {
 		return nil, err
 	}
 	if err := db.CheckContentKey(); err != nil {
 		return nil, errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
 	}
+	if file, is := db.(*sqlite.DB); is && f.afterCopy {
+		if err := file.MarkCopied(ctx, false); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	outages.Watch(db.Ping)
+	log.Info("opened the database", "database", db.Place())
 	f.server.Store, f.server.Log, f.server.Version = db, log, versionName()
 	return db, nil
 }
@@ -241,7 +257,7 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 		}
 		f.server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
-	work, sweep, err := workFolder(workBase(f.place.of(a)))
+	work, sweep, err := workFolder(workBase(f.at))
 	if err != nil {
 		return coded(err)
 	}

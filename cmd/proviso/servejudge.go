@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
@@ -31,7 +34,7 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	own.Policy.Trusted, own.Policy.Sandbox = true, sandbox.Auto
 	own.Engines.Files, own.Engines.Transport, own.Engines.Wrap = suite.NewFiles("", suite.FilesOptions{}), server.Waiting, server.Metered
 	own.Limits.Calls = f.calls
-	if rates, is := f.server.Store.(store.Rates); is && postgres.IsURL(f.place.of(a)) {
+	if rates, is := f.server.Store.(store.Rates); is && postgres.IsURL(f.at) {
 		own.Limits.Shared = server.SharedRates(rates, f.server.Log)
 	}
 	operator, err := engine.Open(ctx, nil, own)
@@ -54,6 +57,11 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 		return nil, err
 	}
 	if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
+		var e *proviso.Error
+		if errors.As(err, &e) && e.Code == proviso.Unsupported && !errors.Is(err, provider.ErrNoKey) { // no key will help
+			end()
+			return nil, fmt.Errorf("the judge: %w", err)
+		}
 		a.warn("criteria cannot be judged: " + err.Error())
 		f.server.NoJudge = err.Error()
 	}
@@ -61,6 +69,6 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	f.server.Judge = requests
 	f.server.Asker = &server.Asking{Engine: clients}
 	f.server.Judges = &server.Judging{Engine: clients}
-	f.server.Runner = &server.Suites{Dir: work, Engine: clients, MaxConcurrency: f.concurrency, Elsewhere: postgres.IsURL(f.place.of(a))}
+	f.server.Runner = &server.Suites{Dir: work, Engine: clients, MaxConcurrency: f.concurrency, Elsewhere: postgres.IsURL(f.at)}
 	return end, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/sandbox"
@@ -93,7 +94,7 @@ func (a *app) sayAsked(f *spadeAsking, m *ask.Model, s ask.Spent) {
 	if s.Calls > 0 {
 		cost := ""
 		if s.Cost > 0 {
-			cost = fmt.Sprintf(", $%.4g", s.Cost)
+			cost = ", " + usd.Text(s.Cost)
 		}
 		judged := ""
 		if s.Judged > 0 {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/ask"
@@ -25,7 +26,7 @@ func (f *spadeRun) take(a *app, why string, step *evalFlags, s ask.Spent) {
 	if tokens := s.Usage.Prompt + s.Usage.Completion; tokens > 0 {
 		bill := plural(int(tokens), "token") + " " + why
 		if s.Cost > 0 {
-			bill += fmt.Sprintf(" ($%.4g)", s.Cost)
+			bill += " (" + usd.Text(s.Cost) + ")"
 		}
 		f.bills = append(f.bills, bill)
 	}
@@ -129,6 +130,9 @@ func (p *pipeline) covered(r *spade.Result) error {
 	}
 	for _, line := range show.Unbound(shownSelection(r)) {
 		fmt.Fprintf(p.err, "proviso: %s\n", line)
+	}
+	for _, c := range r.Contradictions {
+		fmt.Fprintf(p.err, "proviso: no output can pass both %s and %s, and no label shows which is right: neither is selected, unless it is pinned\n", printable(c[0]), printable(c[1]))
 	}
 	good, bad := r.Matrix.Count()
 	p.sayNext(p.f, shownSelection(r), good, bad)

@@ -38,7 +38,11 @@ func newStoreMigrate(a *app) *cobra.Command {
 			if err := place.check(); err != nil {
 				return err
 			}
-			return a.migrateStore(cmd.Context(), place.of(a), dry)
+			at, err := place.of(a)
+			if err != nil {
+				return err
+			}
+			return a.migrateStore(cmd.Context(), at, dry)
 		},
 	}
 	place.register(cmd.Flags(), "the data of the server")
@@ -56,7 +60,11 @@ func newStoreCheck(a *app) *cobra.Command {
 			if err := place.check(); err != nil {
 				return err
 			}
-			return a.checkStore(cmd.Context(), place.of(a))
+			at, err := place.of(a)
+			if err != nil {
+				return err
+			}
+			return a.checkStore(cmd.Context(), at)
 		},
 	}
 	place.register(cmd.Flags(), "the data of the server")
@@ -71,14 +79,21 @@ func newStoreCopy(a *app) *cobra.Command {
 		Args:  atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			source, target := storePlace{db: from}, storePlace{store: to}
-			if err := source.check(); err != nil {
+			if postgres.IsURL(from) {
 				return usageError{errors.New("--from takes a SQLite file"), "copies go from SQLite to PostgreSQL; pg_dump copies PostgreSQL"}
 			}
-			place := target.of(a)
+			file, err := source.of(a)
+			if err != nil {
+				return fmt.Errorf("--from: %w", err)
+			}
+			place, err := target.of(a)
+			if err != nil {
+				return fmt.Errorf("--to: %w", err)
+			}
 			if !postgres.IsURL(place) {
 				return usageError{errors.New("--to takes the URL of a PostgreSQL database, such as postgres://user@host/proviso"), storeVariable + " is the same"}
 			}
-			return a.copyStore(cmd.Context(), source.of(a), place)
+			return a.copyStore(cmd.Context(), file, place)
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "SQLite `FILE` (default $XDG_STATE_HOME/proviso/proviso.db)")
@@ -109,7 +124,7 @@ func (a *app) migrateStore(ctx context.Context, place string, dry bool) error {
 	}
 	verb := "Would apply"
 	if !dry {
-		db, err := openStore(ctx, place, false, sqldb.Options{})
+		db, err := openStore(ctx, place, sqldb.Options{})
 		if err != nil {
 			return err
 		}
@@ -145,7 +160,7 @@ func (a *app) checkStore(ctx context.Context, place string) error {
 	if len(s.Missing) > 0 {
 		problems = []string{fmt.Sprintf("the schema is %d, and this version has %d: `proviso store migrate` applies what is missing", s.Version, s.Known)}
 	} else {
-		db, err := openStore(ctx, place, false, sqldb.Options{})
+		db, err := openStore(ctx, place, sqldb.Options{Access: sqldb.Reading})
 		if err != nil {
 			return err
 		}
@@ -175,7 +190,7 @@ func (a *app) copyStore(ctx context.Context, from, to string) error {
 	if _, err := sqlite.Schema(ctx, from); err != nil {
 		return err
 	}
-	source, err := sqlite.Open(ctx, from, sqlite.Options{})
+	source, err := sqlite.Open(ctx, from, sqlite.Options{Copied: true})
 	if err != nil {
 		return err
 	}
@@ -198,6 +213,9 @@ func (a *app) copyFrom(ctx context.Context, source *sqlite.DB, to string) error 
 		tables, rows = tables+1, rows+n
 	})
 	var problems []string
+	if err == nil {
+		err = source.MarkCopied(ctx, true)
+	}
 	if err == nil {
 		problems, err = target.Check(ctx)
 	}

@@ -47,7 +47,7 @@ func TestStoreExport(t *testing.T) {
 	file, _ := filledFile(t)
 	folder := filepath.Join(t.TempDir(), "out")
 	code, out := printed(t, "store", "export", folder, "--db", file, "--events")
-	if code != exitOK || !strings.Contains(out, "default: 4 documents, 3 runs, 1 evaluations, 3 labels, 1 replaced labels, 2 label queues, 3 label items, 2 watches, 1 alarms, 1 keys, 3 events, 1 feedback, 3 verdicts\nteam-a: 4 documents, ") {
+	if code != exitOK || !strings.Contains(out, "default: 4 documents, 3 runs, 1 evaluation, 3 labels, 1 replaced label, 2 label queues, 3 label items, 2 watches, 1 alarm, 1 key, 3 events, 1 feedback, 3 verdicts\nteam-a: 4 documents, ") {
 		t.Fatalf("%d: %s", code, out)
 	}
 	for name, want := range map[string]string{
@@ -147,7 +147,15 @@ func TestStoreCopy(t *testing.T) {
 			t.Errorf("store %s: %d: %s\nexpected %d: %s", c.args, code, out, c.code, c.says)
 		}
 	}
-	options := sqldb.Options{Now: func() time.Time { return filledAt }}
+	for _, args := range []string{"serve --addr 127.0.0.1:0 --db " + file, "key create a --db " + file} {
+		if code, out := printed(t, strings.Fields(args)...); code != exitUsage || !strings.Contains(out, "were copied to another database") || !strings.Contains(out, "`proviso serve --after-copy`") {
+			t.Errorf("%s after the copy: %d: %s", args, code, out)
+		}
+	}
+	if code, out := printed(t, "key", "list", "--db", file); code != exitOK {
+		t.Errorf("reading after the copy: %d: %s", code, out)
+	}
+	options := sqldb.Options{Copied: true, Now: func() time.Time { return filledAt }}
 	source, target := mustOpen(t, file, options), mustOpen(t, to, options)
 	if got, want := seen(target), seen(source); got != want {
 		t.Errorf("the copy shows\n%s\nand the source\n%s", got, want)
@@ -175,7 +183,7 @@ func TestStoreCopy(t *testing.T) {
 // mustOpen opens a store until the test ends.
 func mustOpen(t testing.TB, place string, o sqldb.Options) openedStore {
 	t.Helper()
-	d, err := openStore(t.Context(), place, true, o)
+	d, err := openStore(t.Context(), place, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,6 +238,25 @@ func TestStorePassword(t *testing.T) {
 			if strings.Contains(out, secret) || out == "" || code == exitOK != strings.HasSuffix(args, "--help") {
 				t.Errorf("%s: %d: %s", args, code, out)
 			}
+		}
+	}
+}
+
+// TestPasswordInWrongPlace: the URL of a database where another one belongs is refused
+// without its password.
+func TestPasswordInWrongPlace(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"PW", "a-secret-of-the-database", "with@two-signs"} {
+		for _, args := range []string{"eval --on ", "eval --on=", "labels list --server ", "monitor status --server ", "push a ", "datasets list --server "} {
+			code, out := printed(t, strings.Fields(args+"postgres://x:"+secret+"@h/db")...)
+			if code != exitUsage || strings.Contains(out, secret) || !strings.Contains(out, "postgres") {
+				t.Errorf("%s: %d: %s", args, code, out)
+			}
+		}
+	}
+	for _, args := range []string{"show ", "compare a ", "eval -c ", "gate --base ", "serve --addr ", "serve --wrong="} {
+		if code, out := printed(t, strings.Fields(args+"postgres://x:a-secret-of-the-database@h/db")...); code == exitOK || strings.Contains(out, "a-secret") {
+			t.Errorf("%s: %d: %s", args, code, out)
 		}
 	}
 }

@@ -67,7 +67,11 @@ func (a *app) exportStore(ctx context.Context, f *storeExport, folder string) er
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, f.place.of(a), false, sqldb.Options{ContentKey: key})
+	place, err := f.place.of(a)
+	if err != nil {
+		return err
+	}
+	db, err := openStore(ctx, place, sqldb.Options{ContentKey: key, Access: sqldb.Reading})
 	if err != nil {
 		return err
 	}
@@ -153,7 +157,13 @@ func (x *exporting) all(events bool) (counts []string, err error) {
 		if err != nil {
 			return counts, err
 		}
-		counts = append(counts, fmt.Sprintf("%d %s", w.n, f.name))
+		name := f.name
+		if one, is := map[string]string{"watches": "watch", "feedback": "feedback"}[name]; w.n == 1 && is {
+			name = one
+		} else if w.n == 1 {
+			name = strings.TrimSuffix(name, "s")
+		}
+		counts = append(counts, fmt.Sprintf("%d %s", w.n, name))
 	}
 	return counts, nil
 }

@@ -3,13 +3,17 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
@@ -44,6 +48,11 @@ func (p *storePlace) check() error {
 	if postgres.IsURL(p.db) {
 		return usageError{errors.New("--db takes a file"), "--store takes the URL of a database"}
 	}
+	for _, place := range []string{p.store, p.db} {
+		if err := checkPlace(place); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -52,12 +61,12 @@ func (p *storePlace) given() bool { return p.store != "" || p.db != "" }
 
 // of returns the place: a URL, or the path of a file. Nothing shows the password of a URL
 // from then on.
-func (p *storePlace) of(a *app) string {
+func (p *storePlace) of(a *app) (string, error) {
 	place := p.find(a)
 	if postgres.IsURL(place) {
 		a.secrets.Add(postgres.Password(place))
 	}
-	return place
+	return place, checkPlace(place)
 }
 
 func (p *storePlace) find(a *app) string {
@@ -72,26 +81,71 @@ func (p *storePlace) find(a *app) string {
 	return a.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"), filepath.Join("proviso", "proviso.db"))
 }
 
+// databaseSchemes are the schemes that package postgres reads, in lower case only.
+var databaseSchemes = []string{"postgres", "postgresql"}
+
+// connectionWords are names of libpq's form of a connection, such as host=db.internal.
+var connectionWords = map[string]bool{"host": true, "hostaddr": true, "port": true, "dbname": true, "user": true, "password": true, "passfile": true, "service": true, "sslmode": true}
+
+// checkPlace refuses what is meant as the address of a database and is none that proviso
+// knows: it would become a file with the password in its name. The message shows only the
+// scheme, because the password may stand anywhere behind it.
+func checkPlace(place string) error {
+	const form = "the data are in a PostgreSQL database, postgres://user@host/database, or in a SQLite file, which is named by its path"
+	if postgres.IsURL(place) {
+		return nil
+	}
+	scheme, _, isURL := strings.Cut(place, "://")
+	if !isURL { // postgres:/user@host and postgres:user@host are no files, either
+		var rest string
+		if scheme, rest, isURL = strings.Cut(place, ":"); isURL {
+			isURL = rest != "" && document.Nearest(scheme, databaseSchemes) != ""
+		}
+	}
+	if isURL {
+		if near := document.Nearest(scheme, databaseSchemes); near != "" {
+			return usageError{fmt.Errorf("unknown scheme %s of the database; write %s://", report.Line(printable(scheme), 20)+"://", near), form}
+		}
+		if strings.ContainsFunc(scheme, func(r rune) bool { return !isSchemeRune(r) }) {
+			return usageError{errors.New("the address of the database begins with no scheme; write postgres://"), form}
+		}
+		return usageError{fmt.Errorf("unknown scheme %s of the database", report.Line(scheme, 20)+"://"), form}
+	}
+	for word := range strings.FieldsSeq(place) {
+		if name, _, is := strings.Cut(word, "="); is && connectionWords[strings.ToLower(name)] {
+			return usageError{fmt.Errorf("%s=… is libpq's other form of an address, which proviso does not read; write postgres://user@host/database", strings.ToLower(name)), form}
+		}
+	}
+	return nil
+}
+
+func isSchemeRune(r rune) bool {
+	return r == '+' || r == '-' || r == '.' || '0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z'
+}
+
 // openedStore is a store that is not in memory only.
 type openedStore interface {
 	store.Store
 	store.Jobs
 	CheckContentKey() error
 	Check(ctx context.Context) ([]string, error)
+	// Place names the database without user and password.
+	Place() string
 }
 
-// openStore opens the store at a place. A file must exist, unless it may be made.
-func openStore(ctx context.Context, place string, make bool, o sqldb.Options) (openedStore, error) {
-	return openStoreWith(ctx, place, make, 0, o)
+// openStore opens the store at a place, as far as o.Access allows. Only that of a server and
+// that of who makes a key make a file.
+func openStore(ctx context.Context, place string, o sqldb.Options) (openedStore, error) {
+	return openStoreWith(ctx, place, 0, o)
 }
 
 // openStoreWith is openStore with up to a number of connections to a PostgreSQL database; 0 is
 // the usual one.
-func openStoreWith(ctx context.Context, place string, make bool, connections int, o sqldb.Options) (openedStore, error) {
+func openStoreWith(ctx context.Context, place string, connections int, o sqldb.Options) (openedStore, error) {
 	if postgres.IsURL(place) {
 		return postgres.Open(ctx, place, postgres.Options{Options: o, Connections: connections})
 	}
-	if !make {
+	if o.Access == sqldb.Writing || o.Access == sqldb.Reading {
 		if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) {
 			return nil, proviso.Because(err, proviso.NotFound, "there is no database %s", place)
 		}

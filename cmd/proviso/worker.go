@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"time"
@@ -39,7 +40,7 @@ func newWorker(a *app) *cobra.Command {
 	f.place.registerURL(fs, "the data of the servers")
 	countVar(fs, &f.workers, "jobs", "", 4, 1, "execute `N` runs at a time")
 	timeVar(fs, &f.server.StopTimeout, "drain", 30*time.Second, "when stopped, give rows in progress this much `TIME`")
-	timeVar(fs, &f.lease, "lease", 30*time.Second, "let others continue a run `TIME` after this worker was last heard of")
+	timeVar(fs, &f.lease, "lease", 30*time.Second, "let others continue a run `TIME` after this worker was last heard of, from 1s to 1h")
 	fs.StringVar(&f.metrics, "metrics", "", "answer /healthz, /readyz and /metrics on `ADDRESS`:PORT, to everybody who can reach it")
 	f.registerWork(fs)
 	f.registerContentKey(fs)
@@ -47,14 +48,34 @@ func newWorker(a *app) *cobra.Command {
 	return cmd
 }
 
+// The bounds of --lease. A lease is renewed each second.
+const (
+	leastLease = time.Second
+	shortLease = 10 * time.Second
+	mostLease  = time.Hour
+)
+
 // worker opens what a worker needs, and works until it is stopped.
 func (a *app) worker(ctx context.Context, f *workerCommand) error {
 	const see = "see `proviso worker --help`"
-	if err := f.place.check(); err != nil {
+	err := f.place.check()
+	if err != nil {
 		return err
 	}
-	if !postgres.IsURL(f.place.of(a)) {
+	if err := errors.Join(f.judge.check(), f.models.check(), f.trust.check()); err != nil {
+		return err
+	}
+	if f.at, err = f.place.of(a); err != nil {
+		return err
+	}
+	if !postgres.IsURL(f.at) {
 		return usageError{errors.New("--store needs the URL of a PostgreSQL database, such as postgres://user@host/proviso"), "a file is for one process: `proviso serve` works itself"}
+	}
+	if f.lease < leastLease || f.lease > mostLease {
+		return badValue("--lease", "a time from 1s to 1h", f.lease.String(), see)
+	}
+	if f.lease < shortLease {
+		a.warn(fmt.Sprintf("--lease %s: a worker or a database that is slow for that long loses its runs, whose rows are then asked again; %s or more is usual", f.lease, shortLease))
 	}
 	if f.metrics != "" {
 		if err := checkAddr("--metrics", f.metrics, see); err != nil {
@@ -70,7 +91,7 @@ func (a *app) worker(ctx context.Context, f *workerCommand) error {
 }
 
 func (a *app) work(ctx context.Context, f *workerCommand) error {
-	work, _, err := workFolder(workBase(f.place.of(a)))
+	work, _, err := workFolder(workBase(f.at))
 	if err != nil {
 		return coded(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )
@@ -244,10 +245,7 @@ func measures(c *gate.Comparison) []measure {
 }
 
 func dollars(v float64) string {
-	if v < 0 {
-		return fmt.Sprintf("-$%.3g", -v)
-	}
-	return fmt.Sprintf("$%.3g", v)
+	return usd.Text(v)
 }
 
 func count(v float64) string { return fmt.Sprintf("%.0f", v) }

@@ -35,6 +35,9 @@ func rawAssertion(a *proviso.Assertion) *value.Object {
 	if a.IgnoreCase {
 		o.Set("ignoreCase", true)
 	}
+	if a.WholeWords {
+		o.Set("wholeWords", true)
+	}
 	var criteria []any
 	for _, c := range a.Criteria {
 		criteria = append(criteria, value.ObjectOf("text", c.Text, "template", c.Template, "params", c.Params))

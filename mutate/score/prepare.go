@@ -170,7 +170,7 @@ func (s *scoring) preparePrompt(ctx context.Context, text string, list []proviso
 					in.Assertions = append(in.Assertions, name)
 				}
 			}
-			a := asked{at: at, in: mutate.Instruction{Text: l.Text, Line: l.Line, Category: l.Category}}
+			a := asked{at: at, in: mutate.Instruction{Text: l.Text, Line: l.Line, Category: l.Category, Apart: l.Apart}}
 			for i := range l.Made {
 				in.Add = &l.Made[0]
 				a.in.Checks, a.checks = append(a.in.Checks, l.Made[i].Assertion), append(a.checks, len(checks))

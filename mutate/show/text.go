@@ -83,6 +83,9 @@ func about(r *score.Report) []string {
 	if len(parts) > 0 {
 		list = append(list, fmt.Sprintf("%s: %s.", report.Plural(r.Made(), "mutant"), strings.Join(parts, ", ")))
 	}
+	if broken := brokenInstructions(r); broken > 0 && broken < len(r.Instructions) {
+		list = append(list, fmt.Sprintf("The score is about %d of %s. Of the others nothing is known.", broken, report.Plural(len(r.Instructions), "instruction")))
+	}
 	if r.NotRun > 0 {
 		list = append(list, fmt.Sprintf("%s that asks a model was not run; --judge ID runs it.", report.Plural(r.NotRun, "assertion")))
 		if r.NotRun > 1 {
@@ -96,6 +99,17 @@ func about(r *score.Report) []string {
 		list = append(list, "A question to the model failed: "+e)
 	}
 	return list
+}
+
+// brokenInstructions is of how many instructions there are mutants.
+func brokenInstructions(r *score.Report) int {
+	n := 0
+	for i := range r.Instructions {
+		if r.Instructions[i].Made() > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // result says which mutants of an instruction survive.

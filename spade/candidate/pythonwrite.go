@@ -165,17 +165,7 @@ func pythonBody(a *proviso.Assertion) (expression, problem string) {
 		return "", "it has a template or a file"
 	}
 	if kind == JudgeType {
-		if len(a.Criteria) != 1 || a.Raw.Has("value") {
-			return "", "a function asks about one criterion"
-		}
-		question, ok := strings.CutPrefix(a.Criteria[0].Text, questionStart)
-		if !ok {
-			question = "Does the response meet this criterion: " + question
-		}
-		if not {
-			return "not await ask_llm(prompt, response, " + pythonString(question) + ")", ""
-		}
-		return "await ask_llm(prompt, response, " + pythonString(question) + ")", ""
+		return judgedBody(a, not)
 	}
 	row, _ := check.Lookup(kind)
 	text, fold := "response", ""
@@ -210,6 +200,22 @@ func pythonBody(a *proviso.Assertion) (expression, problem string) {
 		return negated(strings.Join(parts, " or ")), ""
 	}
 	return "", a.Type + " has no exact form in Python"
+}
+
+// judgedBody is the expression of a judged assertion.
+func judgedBody(a *proviso.Assertion, not bool) (expression, problem string) {
+	if len(a.Criteria) != 1 || a.Raw.Has("value") {
+		return "", "a function asks about one criterion"
+	}
+	question, ok := strings.CutPrefix(a.Criteria[0].Text, questionStart)
+	if !ok {
+		question = "Does the response meet this criterion: " + question
+	}
+	ask := "await ask_llm(prompt, response, " + pythonString(question) + ")"
+	if not {
+		ask = "not " + ask
+	}
+	return ask, ""
 }
 
 // pythonString returns a literal of a text.

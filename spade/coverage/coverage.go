@@ -3,6 +3,7 @@
 package coverage
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/rules"
+	"github.com/proviso-eval/proviso/spade/subsume"
 )
 
 // Line is a unit of the current prompt with the assertions that check it.
@@ -21,6 +23,7 @@ type Line struct {
 	Category    string
 	Instruction bool     // asks something of an output
 	Assertions  []string // names
+	Apart       bool     // it holds only sometimes, or what stands around it turns its meaning: see [rules.Apart]
 	// Made are the candidates that the rules make of the unit; none if they do not
 	// understand it.
 	Made []proviso.Candidate
@@ -46,7 +49,8 @@ func (c *Cover) Share() float64 {
 
 // Of matches assertions with the units of a prompt. An assertion belongs to the
 // sentence that it was made from, wherever that sentence is in the prompt. Without
-// provenance it belongs to the sentence from which the rules make the same check.
+// provenance it belongs to the sentence of which the rules make the same check, or one that
+// it implies.
 func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.Compiler) (*Cover, error) {
 	h, err := delta.HistoryOf([]delta.Version{{Name: "the prompt", Text: prompt}})
 	if err != nil {
@@ -70,13 +74,14 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 			categories[key] = u.Category
 		}
 	}
+	meant := meanings(list, p.Candidates, made, c)
 	names := map[string][]string{}
 	out := &Cover{Unread: rules.Unread(prompt)}
 	units := delta.Split(format.UnixLines(prompt))
 	for i := range list {
 		key := delta.Key(list[i].Delta.Text)
 		if key == "" {
-			key = made[candidate.Check(&list[i])]
+			key = cmp.Or(made[candidate.Check(&list[i])], meant[list[i].Name])
 		}
 		if key == "" || !slices.ContainsFunc(units, func(u delta.Unit) bool { return u.Key == key }) {
 			if list[i].Delta.Removed > 0 {
@@ -88,8 +93,9 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 		}
 		names[key] = append(names[key], list[i].Name)
 	}
+	apart := rules.Apart(format.UnixLines(prompt))
 	for _, u := range units {
-		l := Line{Unit: u, Category: categories[u.Key], Assertions: names[u.Key], Made: byKey[u.Key]}
+		l := Line{Unit: u, Apart: apart[u.Key] || u.Condition != "", Category: categories[u.Key], Assertions: names[u.Key], Made: byKey[u.Key]}
 		l.Instruction = len(l.Assertions) > 0 || len(l.Made) > 0 || isInstruction(l)
 		if l.Instruction {
 			out.Total++
@@ -100,6 +106,27 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 		out.Lines = append(out.Lines, l)
 	}
 	return out, nil
+}
+
+// meanings returns, by name, the keys of the sentences of assertions without provenance
+// that check no less than what the rules make of the sentence, in other words.
+func meanings(list, byRules []proviso.Candidate, made map[string]string, c *check.Compiler) map[string]string {
+	var others []proviso.Candidate
+	for i := range list {
+		if delta.Key(list[i].Delta.Text) == "" && made[candidate.Check(&list[i])] == "" && list[i].Assertion != nil {
+			others = append(others, list[i])
+		}
+	}
+	keys := map[string]string{}
+	if len(others) == 0 || len(byRules) == 0 {
+		return keys
+	}
+	for i, j := range subsume.Covering(others, byRules, c) {
+		if j >= 0 {
+			keys[others[i].Name] = delta.Key(byRules[j].Delta.Text)
+		}
+	}
+	return keys
 }
 
 // isInstruction reports whether a unit asks something of an output, unlike a role,

@@ -3,6 +3,7 @@ package coverage_test
 import (
 	"testing"
 
+	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/coverage"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/spadetest"
@@ -67,5 +68,35 @@ func TestSumAddsUp(t *testing.T) {
 	}
 	if unchecked != len(proposed.Unproposed) {
 		t.Errorf("%+v and %d earlier, want %d", s.Unchecked, s.Earlier, len(proposed.Unproposed))
+	}
+}
+
+// TestCoverKnowsEqualChecks: an assertion that somebody wrote in other words covers the
+// sentence whose check it is, or is stricter than.
+func TestCoverKnowsEqualChecks(t *testing.T) {
+	t.Parallel()
+	c := spadetest.Compiler(t)
+	for _, x := range []struct {
+		sentence, assertion string
+		covered             bool
+	}{
+		{`Never say "sorry".`, "{type: not-icontains, value: sorry}", true},
+		{`Never say "sorry".`, "{type: not-icontains-any, value: [sorry, alas]}", true},
+		{`Never say "sorry".`, "{type: icontains, value: sorry}", false},
+		{`Never say "sorry".`, "{type: not-icontains, value: alas}", false},
+		{"Do not use emojis.", "{type: chars, value: {class: emoji, max: 0}}", true},
+		{"Do not use emojis.", "{type: not-chars, value: {class: emoji, min: 1}}", true},
+		{"Do not use emojis.", "{type: chars, value: {class: emoji, max: 2}}", false},
+		{"Use at most 80 words.", "{type: word-count, value: {max: 50}}", true},
+		{"Use at most 80 words.", "{type: word-count, value: {max: 90}}", false},
+	} {
+		list, mistakes := candidate.Read("a.yaml", []byte("- {id: a, "+x.assertion[1:]+"\n"))
+		if err := mistakes.Err(); err != nil {
+			t.Fatal(err)
+		}
+		cover, err := coverage.Of(t.Context(), x.sentence, list, c)
+		if err != nil || cover.Total != 1 || (cover.Covered == 1) != x.covered {
+			t.Errorf("%s and %s: %d of %d, %v", x.sentence, x.assertion, cover.Covered, cover.Total, err)
+		}
 	}
 }

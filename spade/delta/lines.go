@@ -293,11 +293,16 @@ func (s *splitter) continues(i int, w wrapping) bool {
 		return false
 	case b.indent > a.indent && a.kind == itemLine, a.goesOn && b.indent > 0 && b.indent == a.indent:
 		return true
+	case opensName(lastWord(a.text), firstWord(b.text)), openQuote(a.text) && openQuote(b.text):
+		return true
 	case last == ',' && !capital, isOpenWord(strings.ToLower(lastWord(text)), capital):
 		return true
 	}
 	return small || full && w.evidence
 }
+
+// openQuote reports whether a line opens a quotation that it does not close, or the reverse.
+func openQuote(text string) bool { return strings.Count(text, `"`)%2 == 1 }
 
 // isLabelled reports whether a line begins with a label of few words, as in "Tone: warm".
 func isLabelled(text string) bool {

@@ -96,9 +96,11 @@ func statementOf(text string) (statement, bool) {
 		switch word {
 		case "if":
 			return statement{kind: ifStatement, text: rest}, true
-		case "elif", "elseif", "else":
+		case "unless": // as Liquid has it
+			return statement{kind: unlessStatement, text: rest}, true
+		case "elif", "elsif", "elseif", "else":
 			return statement{kind: elseStatement, text: rest}, true
-		case "endif":
+		case "endif", "endunless":
 			return statement{kind: endStatement}, true
 		case "for", "asyncEach", "asyncAll":
 			return statement{kind: loopStatement, text: rest}, true

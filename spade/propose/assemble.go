@@ -65,9 +65,7 @@ func (r *proposing) assemble() *Proposal {
 		v.Kept += a.add(late[i:i+1], false)
 		reports[late[i].Delta.Version] = v
 	}
-	slices.SortStableFunc(out.Candidates[byRules:], func(a, b proviso.Candidate) int {
-		return cmp.Or(cmp.Compare(a.Delta.Version, b.Delta.Version), cmp.Compare(a.Delta.Line, b.Delta.Line))
-	})
+	a.inOrder(byRules)
 	a.add(byHand, true)
 	for _, n := range slices.Sorted(maps.Keys(reports)) {
 		out.Versions = append(out.Versions, reports[n])
@@ -77,6 +75,13 @@ func (r *proposing) assemble() *Proposal {
 	out.Asked = slices.Compact(out.Asked)
 	r.unproposed(out, jobs)
 	return out
+}
+
+// inOrder sorts the candidates from one on by the place of their sentences.
+func (a *assembler) inOrder(from int) {
+	slices.SortStableFunc(a.out.Candidates[from:], func(a, b proviso.Candidate) int {
+		return cmp.Or(cmp.Compare(a.Delta.Version, b.Delta.Version), cmp.Compare(a.Delta.Line, b.Delta.Line))
+	})
 }
 
 // former splits candidates into those of what the prompt asks, and of what it no longer

@@ -223,6 +223,9 @@ func (w *writing) examine(ctx context.Context, x *entry) (problem, note string) 
 	if problem = lint(c, covered, w.prompt(), w.Trials); problem != "" {
 		return problem, ""
 	}
+	if problem = w.contradicts(c, covered); problem != "" {
+		return problem, ""
+	}
 	x.tried, problem, note = tryCandidate(ctx, c, w.Compiler, w.Code, w.Trials)
 	return problem, note
 }

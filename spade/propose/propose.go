@@ -107,6 +107,11 @@ func Run(ctx context.Context, h *delta.History, o Options) (*Proposal, error) {
 			return nil, err
 		}
 	}
+	if o.Model != nil {
+		if err := r.read(ctx); err != nil {
+			return nil, err
+		}
+	}
 	r.Trials = r.Trials[:min(len(r.Trials), maxTried)]
 	jobs := r.plan()
 	if o.Model == nil {
@@ -135,8 +140,9 @@ type proposing struct {
 	rules   *rules.Proposed // nil without rules
 	known   []known         // candidates of rules, and earlier ones
 	left    []rules.Unproposed
-	pending []int           // bad trials that nothing catches and that were not asked about
-	broken  []proviso.Delta // the sentences that they may break
+	reading map[string][]proviso.Candidate // what the rules read in each sentence, by its key
+	pending []int                          // bad trials that nothing catches and that were not asked about
+	broken  []proviso.Delta                // the sentences that they may break
 
 	mu      sync.Mutex
 	done    []*job

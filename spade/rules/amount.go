@@ -49,7 +49,8 @@ var (
 // reads reports whether a quantity is demanded of the output, and turns one that is
 // forbidden into what may be there: not more than three is at most three. Of all else it
 // says that the rules do not read it.
-func (s *sentence) reads(a *amount) bool {
+// Reversed says that it was forbidden.
+func (s *sentence) reads(a *amount) (reversed, ok bool) {
 	st := stance.On(s.plain, a.start, a.end)
 	before := s.plain[:a.start]
 	switch {
@@ -64,16 +65,31 @@ func (s *sentence) reads(a *amount) bool {
 	case s.ofOther(st.Before, a):
 		s.refuse(delta.Quantity, "it counts in something else than the whole output: a model is needed (--model)")
 	case st.Allows && a.compared && a.low == "" && mostWords.Get().MatchString(strings.TrimSpace(a.words)):
-		return true
+		return false, true
 	case st.Unread != "":
 		s.refuse(delta.Quantity, "%s", needsModel(st.Unread))
 	case st.Not && !a.reverse(st.Before):
 		s.refuse(delta.Quantity, "%s", needsModel(strings.TrimSpace(st.Before)+" "+strings.TrimSpace(a.words)))
 	default:
-		return true
+		return st.Not, true
 	}
-	return false
+	return false, false
 }
+
+// counted is the place of the number and of the words that bound it: "limit your answer to"
+// is of the clause around it.
+func (a *amount) counted(at []int) [2]int {
+	if a.bare || len(at) > 5 && limits.Get().MatchString(a.words) {
+		for i := 2; i+1 < len(at); i += 2 {
+			if at[i] >= 0 && (a.bare || i > 2) {
+				return [2]int{at[i], at[1]}
+			}
+		}
+	}
+	return [2]int{at[0], at[1]}
+}
+
+var limits = pattern.Of(`(?i)^\W*limit`)
 
 // ofOther reports whether a quantity is one of another thing than the output: words longer
 // than 12 characters.

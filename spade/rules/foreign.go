@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso/internal/language"
 	"github.com/proviso-eval/proviso/internal/pattern"
@@ -26,6 +27,7 @@ type tongue struct {
 	part                                 string            // names of parts of an output
 	only                                 string            // words of a condition
 	each                                 string
+	words                                func() *vocabulary
 	double                               twists // words that turn or weaken what is forbidden or demanded
 
 	once                                 sync.Once
@@ -33,6 +35,7 @@ type tongue struct {
 	bound, rng, after, plain             *pattern.Lazy
 	negative, begins, ends, says, ofPart *pattern.Lazy
 	omits, weakens, allows, writes       *pattern.Lazy
+	clauses                              *grammar
 }
 
 // twists are alternatives of the words that make the meaning of a sentence in a language
@@ -65,6 +68,7 @@ func (t *tongue) compiled() *tongue {
 		t.begins, t.ends, t.says = pattern.Of(`(?i)`+wordStart+`(?:`+t.begin+`)`), pattern.Of(`(?i)`+wordStart+`(?:`+t.end+`)`), pattern.Of(`(?i)`+wordStart+`(?:`+t.include+`)`)
 		t.omits, t.weakens = pattern.Of(`(?i)`+wordStart+`(?:`+t.double.omit+`)`+wordEnd), pattern.Of(`(?i)`+wordStart+`(?:`+t.double.weaken+`)`+wordEnd)
 		t.allows, t.writes = pattern.Of(`(?i)`+wordStart+`(?:`+allowed()+`)`+wordEnd), pattern.Of(`(?i)(?:^|[\s(„“"«:;,'’])(?:`+t.double.write+`|`+t.begin+`|`+t.end+`|`+t.include+`)`)
+		t.clauses = t.words().grammar()
 		t.ofPart = pattern.Of(`(?i)` + wordStart + `(?:` + t.part + `|` + t.each + `)` + wordEnd)
 	})
 	return t
@@ -160,8 +164,12 @@ func (s *sentence) foreignCounts() {
 			if b, unit, ok := p.read(m); ok {
 				if part := strings.Trim(t.ofPart.Get().FindString(before(s.plain, at)), " .,;:"); part != "" {
 					s.refuse(delta.Quantity, "it is about a part of the output that the rules cannot find (%s)", part)
-				} else if s.foreignReads(&b, p.re == t.bound, m, at) {
-					s.quantity(b, unit, "", m[0])
+				} else if reversed, ok := s.foreignReads(&b, p.re == t.bound, m, at); ok {
+					here := placeOf(s.plain, [2]int{at[2], at[1]}, reversed)
+					for here.end > here.start && !wordRune(rune(s.plain[here.end-1])) && s.plain[here.end-1] < utf8.RuneSelf {
+						here.end--
+					}
+					s.quantity(b, unit, "", m[0], here)
 				}
 			}
 			s.plain = s.plain[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + s.plain[at[1]:]
@@ -267,9 +275,9 @@ func (s *sentence) foreignFormat(f shape, plain string, at []int) {
 	case !st.Not && st.Choice():
 		s.refuse(delta.ResponseFormat, "it names several things to choose from: a model is needed (--model)")
 	case st.Not && f.not != "":
-		s.draft(delta.Exclusion, "no_"+f.is, f.not, negate(f.make)...)
+		s.draft(f.place(plain, at, true), delta.Exclusion, "no_"+f.is, f.not, negate(f.make)...)
 	case !st.Not:
-		s.draft(delta.ResponseFormat, "has_"+f.is, f.text, f.make...)
+		s.draft(f.place(plain, at, false), delta.ResponseFormat, "has_"+f.is, f.text, f.make...)
 	}
 }
 
@@ -290,21 +298,21 @@ func (s *sentence) foreignPhrase(g quoted, before, after string) {
 		s.refuse(delta.Inclusion, "%s", needsModel(st.Unread))
 		return
 	}
-	not := st.Not
-	around := before + " \x00 " + after
+	at := place{start: g.start, end: g.end, kind: phraseKind, not: st.Not}
+	around := st.Before + " \x00 " + st.After
 	switch begins, ends := t.begins.Get().MatchString(around), t.ends.Get().MatchString(around); {
 	case t.ofPart.Get().MatchString(before):
 		s.refuse(delta.Inclusion, "it is about a part of the output that the rules cannot find")
 	case begins && !ends:
-		s.affix("starts", "begin", 0, "", values, shown, not)
+		s.affix("starts", "begin", "", values, shown, at)
 	case ends && !begins:
-		s.affix("ends", "end", 0, "", values, shown, not)
+		s.affix("ends", "end", "", values, shown, at)
 	case begins || ends:
 		s.refuse(delta.ResponseFormat, "it says how the output begins and how it ends; the rules read one of them in a sentence")
-	case not:
-		s.draft(delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", "type", "not-icontains-any", "value", values)
+	case st.Not:
+		s.draft(at, delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", words([]any{"type", "not-icontains-any", "value", values}, g.phrases)...)
 	case t.says.Get().MatchString(around):
-		s.include(g, values, shown)
+		s.include(g, values, shown, at)
 	default:
 		s.refuse(delta.OtherCategory, "it quotes %s, and does not say what to do with it", shown)
 	}

@@ -70,8 +70,8 @@ var (
 )
 
 // foreignReads reports whether a count is demanded of the output, and turns a forbidden
-// comparison into a limit.
-func (s *sentence) foreignReads(b *bound, compared bool, m []string, at []int) bool {
+// comparison into a limit; reversed says that it was forbidden.
+func (s *sentence) foreignReads(b *bound, compared bool, m []string, at []int) (reversed, ok bool) {
 	t := s.tongue
 	// The pattern takes a blank or a comma on both sides along.
 	start := at[0] + len(m[0]) - len(strings.TrimLeft(m[0], " \n\t.,;:!?"))
@@ -83,18 +83,18 @@ func (s *sentence) foreignReads(b *bound, compared bool, m []string, at []int) b
 	above, below := compared && among(m[1], t.above), compared && among(m[1], t.below)
 	switch {
 	case st.Allows && compared && among(m[1], t.most):
-		return true
+		return false, true
 	case st.Not && (above || below) && st.Unread == "":
 		words := "more"
 		if below {
 			words = "less"
 		}
 		if b.complement(words) {
-			return true
+			return true, true
 		}
 	case st.Unread == "" && !st.Not:
-		return true
+		return false, true
 	}
 	s.refuse(delta.Quantity, "%s", needsModel(strings.TrimSpace(st.Before+" "+strings.TrimSpace(m[0])+st.After)))
-	return false
+	return false, false
 }

@@ -26,15 +26,15 @@ var formats = []shape{
 	{`\bxml\b`, "xml", "The output has XML.", "The output has no XML.", []any{"type", "contains-xml"}},
 	{`\bcsv\b`, "csv", "Every line has a comma.", "", []any{"type", "contains", "value", ",", "scope", value.ObjectOf("each", "line")}},
 	{`\bcomma[- ]separated\b`, "comma_separated", "The output has a comma.", "", []any{"type", "contains", "value", ","}},
-	{`\bnumbered (?:list|steps|points|items)\b`, "numbered_list", "The output has a numbered list.", "The output has no numbered list.", []any{"type", "regex", "value", `(?:^|\n)[ \t]*\(?\d{1,3}[.)][ \t]`}},
+	{`\bnumbered (?:lists?|steps|points|items)\b`, "numbered_list", "The output has a numbered list.", "The output has no numbered list.", []any{"type", "regex", "value", `(?:^|\n)[ \t]*\(?\d{1,3}[.)][ \t]`}},
 	{`\b(?:bullet(?:ed|[- ]points?)?(?: lists?)?|bullets)\b`, "bullets", "The output has bullet points.", "The output has no bullet points.", []any{"type", "regex", "value", `(?:^|\n)[ \t]*[-*+•–‣◦][ \t]`}},
-	{`\b(?:in|as|use|using|into|markdown|a) (?:a )?tables?\b`, "table", "The output has a Markdown table.", "The output has no Markdown table.", []any{"type", "regex", "value", `\|[ \t]*:?-{3,}`}},
+	{`\b(?:markdown )?tables?\b`, "table", "The output has a Markdown table.", "The output has no Markdown table.", []any{"type", "regex", "value", `\|[ \t]*:?-{3,}`}},
 	{`\bcode (?:blocks?|fences?)\b`, "code_block", "The output has a fenced block of code.", "The output has no fenced block of code.", []any{"type", "contains", "value", "```"}},
 	{`\b(?:all |only )?(?:in )?lower ?-?case\b`, "lower_case", "The output has no capital letter.", "", []any{"type", "chars", "value", "upper"}},
 	{`\b(?:in |all )(?:upper ?-?case|capital letters|caps)\b`, "upper_case", "The output has no small letter.", "", []any{"type", "chars", "value", "lower"}},
 	{`\bemojis?\b`, "emoji", "The output has an emoji.", "The output has no emoji.", []any{"type", "chars", "value", value.ObjectOf("class", "emoji", "min", 1.0)}},
 	{`\bhashtags?\b`, "hashtags", "The output has a hashtag.", "The output has no hashtag.", []any{"type", "regex", "value", `(?:^|\s)#[A-Za-z_]\w*`}},
-	{`\b(?:urls?|hyperlinks?|web ?links?)\b`, "links", "The output has a link.", "The output has no link.", []any{"type", "regex", "value", `https?://\S`, "ignoreCase", true}},
+	{`\b(?:urls?|hyperlinks?|(?:web ?)?links?)\b`, "links", "The output has a link.", "The output has no link.", []any{"type", "regex", "value", `https?://\S`, "ignoreCase", true}},
 	{`\bexclamation (?:marks?|points?)\b`, "exclamation_marks", "The output has an exclamation mark.", "The output has no exclamation mark.", []any{"type", "contains", "value", "!"}},
 	{`\bquestion marks?\b`, "question_marks", "The output has a question mark.", "The output has no question mark.", []any{"type", "contains", "value", "?"}},
 	{`\bsemi-?colons?\b`, "semicolons", "The output has a semicolon.", "The output has no semicolon.", []any{"type", "contains", "value", ";"}},
@@ -94,7 +94,7 @@ func (s *sentence) formatsOf(keep func(not bool) bool) {
 			}
 			pairs, text, name, category = negate(f.make), f.not, "no_"+f.is, delta.Exclusion
 		}
-		s.draft(category, name, text, pairs...)
+		s.draft(f.place(plain, at, not), category, name, text, pairs...)
 	}
 	for _, f := range formats {
 		if at := compiled(f.words).FindStringIndex(plain); at != nil && !s.counted(f.is) {
@@ -102,11 +102,31 @@ func (s *sentence) formatsOf(keep func(not bool) bool) {
 		}
 	}
 	if at := plainText.Get().FindStringIndex(plain); at != nil && s.demands(plain, at) {
-		s.draft(delta.ResponseFormat, "plain_text", "The output does not use Markdown.", "type", "not-regex", "value", markdownSign)
+		s.draft(place{start: at[0], end: at[1], kind: formKind}, delta.ResponseFormat, "plain_text", "The output does not use Markdown.", "type", "not-regex", "value", markdownSign)
 	}
 	s.json(plain, add)
 	s.language(plain)
 }
+
+// place is where a format stands, without the preposition or the verb before it.
+func (f *shape) place(text string, at []int, not bool) place {
+	p := place{start: at[0], end: at[1], kind: formKind, not: not}
+	switch f.is {
+	case "json":
+		p.kind = jsonKind
+		p.start = jsonSpan.Get().FindStringIndex(text[:at[1]])[0]
+	case "comma_separated":
+		p.kind = caseKind
+	case "table", "lower_case", "upper_case":
+		p.start += formNoun.Get().FindStringIndex(text[at[0]:at[1]])[0]
+	}
+	return p
+}
+
+var (
+	jsonSpan = pattern.Of(`(?i)(?:\b(?:a|an|one|only|just|valid|raw|pure|strict|strictly|well-formed|single|parseable|parsable) )*\bjson$`)
+	formNoun = pattern.Of(`(?i)(?:markdown )?tables?|lower|upper|capital|caps`)
+)
 
 // counted reports whether the sentence has a quantity of the same thing.
 func (s *sentence) counted(what string) bool {
@@ -212,7 +232,7 @@ func (s *sentence) language(plain string) {
 	name := strings.ToLower(plain[m[2]:m[3]])
 	for _, script := range scripts {
 		if script.language == name {
-			s.draft(delta.ResponseFormat, "language_"+name, "The output has letters of "+strings.ToUpper(name[:1])+name[1:]+".", "type", "regex", "value", "["+script.letters+"]")
+			s.draft(place{start: m[2], end: m[3], kind: formKind}, delta.ResponseFormat, "language_"+name, "The output has letters of "+strings.ToUpper(name[:1])+name[1:]+".", "type", "regex", "value", "["+script.letters+"]")
 			return
 		}
 	}

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/internal/stance"
@@ -107,19 +108,20 @@ func (s *sentence) phrase(g quoted, before, after string) {
 		s.refuse(delta.Inclusion, "%s", reason)
 		return
 	}
+	at := place{start: g.start, end: g.end, kind: phraseKind, not: st.Not}
 	switch {
 	case startVerbs.Get().MatchString(before):
-		s.affix("starts", "begin", startVerbs.Get().FindStringIndex(before)[0], before, values, shown, st.Not)
+		s.affix("starts", "begin", before[:startVerbs.Get().FindStringIndex(before)[0]], values, shown, at)
 	case endVerbs.Get().MatchString(before):
-		s.affix("ends", "end", endVerbs.Get().FindStringIndex(before)[0], before, values, shown, st.Not)
+		s.affix("ends", "end", before[:endVerbs.Get().FindStringIndex(before)[0]], values, shown, at)
 	case st.Not && jsonKeys.Get().MatchString(before) && jsonWord.Get().MatchString(s.text):
 		s.refuse(delta.Exclusion, "the rules have no check for a key that must not be there (%s)", shown)
 	case st.Not:
-		s.draft(delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", "type", "not-icontains-any", "value", values)
+		s.draft(at, delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", words([]any{"type", "not-icontains-any", "value", values}, g.phrases)...)
 	case orderWords.Get().MatchString(s.text) && len(values) > 1:
-		s.draft(delta.WorkflowDescription, "order_of_"+Slug(g.phrases[0]), "The output has, in this order, "+shown+".", "type", "in-order", "value", values, "ignoreCase", true)
+		s.draft(at, delta.WorkflowDescription, "order_of_"+Slug(g.phrases[0]), "The output has, in this order, "+shown+".", "type", "in-order", "value", values, "ignoreCase", true)
 	case includeVerbs.Get().MatchString(before) || neededAfter.Get().MatchString(after):
-		s.include(g, values, shown)
+		s.include(g, values, shown, at)
 	default:
 		s.refuse(delta.OtherCategory, "it quotes %s, and does not say what to do with it", shown)
 	}
@@ -179,21 +181,34 @@ func hasVerb(after string) bool { return subjectVerb.Get().MatchString(after) }
 
 var subjectVerb = pattern.Of(`(?i)^\W*(?:must|should|has|have|needs?|may|can|could|might|is|are|shall|will|cannot|never|does|do|appears?|occurs?|ought)\b`)
 
-func (s *sentence) include(g quoted, values []any, shown string) {
+func (s *sentence) include(g quoted, values []any, shown string, at place) {
 	kind, verb := "icontains-all", "says "
 	if g.any {
 		kind, verb = "icontains-any", "says one of "
 	}
 	if len(values) == 1 {
-		s.draft(delta.Inclusion, "includes_"+Slug(g.phrases[0]), "The output says "+shown+".", "type", "icontains", "value", values[0])
+		s.draft(at, delta.Inclusion, "includes_"+Slug(g.phrases[0]), "The output says "+shown+".", words([]any{"type", "icontains", "value", values[0]}, g.phrases)...)
 		return
 	}
-	s.draft(delta.Inclusion, "includes_"+Slug(g.phrases[0]), "The output "+verb+shown+".", "type", kind, "value", values)
+	s.draft(at, delta.Inclusion, "includes_"+Slug(g.phrases[0]), "The output "+verb+shown+".", words([]any{"type", kind, "value", values}, g.phrases)...)
 }
 
-// affix makes a check of the beginning or end of the output, or of each part of it.
-func (s *sentence) affix(name, verb string, at int, before string, values []any, shown string, not bool) {
-	scope, part := s.scopeOf(before[:at], shown)
+// words lets phrases count only as whole words, if a word could go on at one of their ends.
+func words(pairs []any, phrases []string) []any {
+	for _, p := range phrases {
+		first, _ := utf8.DecodeRuneInString(p)
+		last, _ := utf8.DecodeLastRuneInString(p)
+		if wordRune(first) || wordRune(last) {
+			return append(pairs, "wholeWords", true)
+		}
+	}
+	return pairs
+}
+
+// affix makes a check of the beginning or end of the output, or of each part of it. Before
+// are the words in front of the verb.
+func (s *sentence) affix(name, verb, before string, values []any, shown string, at place) {
+	scope, part := s.scopeOf(before, shown)
 	switch {
 	case part != "":
 		s.refuse(delta.ResponseFormat, "it is about a part of the output that the rules cannot find (%s)", part)
@@ -202,17 +217,39 @@ func (s *sentence) affix(name, verb string, at int, before string, values []any,
 		s.refuse(delta.ResponseFormat, "the output can %s in several ways (%s)", verb, shown)
 		return
 	}
+	if scope != nil && scope.At("each") == "item" && name == "starts" {
+		if listMarker.Get().MatchString(fmt.Sprint(values[0])) {
+			s.refuse(delta.ResponseFormat, "%s is the marker of a list item, which is no part of it", shown)
+			return
+		}
+	}
 	kind, text := name+"-with", "The output "+name+" with "+shown+"."
 	category := delta.ResponseFormat
-	if not {
+	if at.not {
 		kind, text, name, category = "not-"+kind, "The output does not "+verb+" with "+shown+".", "not_"+name, delta.Exclusion
 	}
 	pairs := []any{"type", kind, "value", values[0], "ignoreCase", true}
+	if wordAt(values[0], name) {
+		pairs = append(pairs, "wholeWords", true)
+	}
 	if scope != nil {
 		pairs = append(pairs, "scope", scope)
 	}
-	s.draft(category, name+"_with_"+Slug(fmt.Sprint(values[0])), text, pairs...)
+	at.kind, at.each = affixKind, scope != nil
+	s.draft(at, category, name+"_with_"+Slug(fmt.Sprint(values[0])), text, pairs...)
 }
+
+// wordAt reports whether a word could go on where a beginning ends, or an end begins.
+func wordAt(phrase any, name string) bool {
+	text := fmt.Sprint(phrase)
+	r, _ := utf8.DecodeRuneInString(text)
+	if strings.HasSuffix(name, "starts") {
+		r, _ = utf8.DecodeLastRuneInString(text)
+	}
+	return wordRune(r)
+}
+
+var listMarker = pattern.Of(`^\s*(?:[-*+•–‣◦]|\d+[.)]?|#)`)
 
 // template turns the variables of a phrase into those of a suite; ok is false if the
 // prompt lacks one of them.
@@ -238,26 +275,28 @@ func (s *sentence) unquoted() {
 		m := s.text[at[2]:at[3]]
 		st := stance.On(s.text, at[2], at[3])
 		if v, ok := s.template(m); ok && !st.Not && st.Unread == "" && !oftenWords.Get().MatchString(st.Before+st.After) {
-			s.draft(delta.DataIntegration, "includes_"+Slug(m), "The output says what "+m+" is.", "type", "icontains", "value", v)
+			s.draft(place{start: at[2], end: at[3], kind: valueKind}, delta.DataIntegration, "includes_"+Slug(m), "The output says what "+m+" is.", "type", "icontains", "value", v)
 		}
 	}
-	if at := endsInQuestion.Get().FindStringIndex(s.text); at != nil && len(s.drafts) == 0 {
+	if at := endsInQuestion.Get().FindStringSubmatchIndex(s.text); at != nil && len(s.drafts) == 0 {
+		here := place{start: at[2], end: at[1], kind: endKind}
 		switch st := stance.On(s.text, at[0], at[1]); {
 		case st.Unread != "":
 			s.refuse(delta.ResponseFormat, "%s", needsModel(st.Unread))
 		case st.Not && !st.ForbiddenPlainly():
 			s.refuse(delta.ResponseFormat, "%s", needsModel(strings.TrimSpace(s.text)))
 		case st.Not:
-			s.draft(delta.Exclusion, "not_ends_with_question", "The output does not end with a question.", "type", "not-regex", "value", `\?["'”’)*_\s]*$`)
+			here.not = true
+			s.draft(here, delta.Exclusion, "not_ends_with_question", "The output does not end with a question.", "type", "not-regex", "value", `\?["'”’)*_\s]*$`)
 		default:
-			s.draft(delta.ResponseFormat, "ends_with_question", "The output ends with a question.", "type", "regex", "value", `\?["'”’)*_\s]*$`)
+			s.draft(here, delta.ResponseFormat, "ends_with_question", "The output ends with a question.", "type", "regex", "value", `\?["'”’)*_\s]*$`)
 		}
 	}
 }
 
 var (
 	includeVariable = pattern.Of(`(?i)\b(?:include|mention|state|repeat|name)\s+(?:the\s+(?:\w+\s+){0,2})?(\{\{\s*\w+\s*\}\}|\{[A-Za-z_]\w*\})\s*(?:[.,;!]|$|in (?:the|your))`)
-	endsInQuestion  = pattern.Of(`(?i)\b(?:end|finish|close|conclude)\b(?:\s+\S+){0,4}?\s+(?:with|by asking|in)\s+(?:a|one|an)\s+(?:\w+[- ]){0,2}question\b`)
+	endsInQuestion  = pattern.Of(`(?i)\b(?:end|finish|close|conclude)\b(?:\s+\S+){0,4}?\s+(?:with|by asking|in)\s+((?:a|one|an)\s+(?:\w+[- ]){0,2}question)\b`)
 )
 
 // QuotedPhrases returns the phrases that a sentence has between quotation marks.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -53,7 +54,7 @@ var unitKinds = []unitKind{
 	{`lines?`, "lines", "line", counter("line-count")},
 	{`paragraphs?`, "paragraphs", "paragraph", occurrences(`(?:^|\n[ \t\r]*\n)\s*\S`)},
 	{`hashtags?`, "hashtags", "hashtag", occurrences(`#[A-Za-z_]\w*`)},
-	{`questions?|question marks?`, "questions", "question", occurrences(`\?`)},
+	{`question marks?|questions?`, "questions", "question", occurrences(`\?`)},
 	{`exclamation (?:marks?|points?)`, "exclamation_marks", "exclamation mark", occurrences(`!`)},
 	{`headings?|headers?`, "headings", "heading", occurrences(`(?:^|\n)#{1,6} `)},
 	{`emojis?`, "emojis", "emoji", func(amount any) []any {
@@ -93,6 +94,7 @@ var (
 )
 
 var (
+	bothPattern    = pattern.Of(`(?i)\b(?:at least|(?:a )?minimum(?: of)?|no (?:fewer|less) than|min\.?)\s+` + numberPart + `(?:[ -]+` + unitPart + `)?\s*,?\s+(?:(?:and|but)\s+)?(?:at (?:the )?most|no more than|not more than|(?:a )?maximum(?: of)?|max\.?)\s+` + numberPart + `(?:[ -]+` + unitPart + `)?`)
 	rangePattern   = pattern.Of(`(?i)\b(between\s+)?` + numberPart + `\s*(-|–|—|\bto\b|\band\b|\bor\b)\s*` + numberPart + `[ -]+` + qualityPart + unitPart)
 	boundPattern   = pattern.Of(`(?i)(?:^|\b|\s)` + boundPart + `\s*` + numberPart + `[ -]+` + qualityPart + unitPart)
 	afterPattern   = pattern.Of(`(?i)(?:^|\s)` + numberPart + `[ -]+` + qualityPart + unitPart + `\s*,?\s*\(?(or (?:less|fewer|shorter|under)|or (?:more|longer)|max(?:imum)?\b|at (?:the )?most|at least|min(?:imum)?\b|tops)`)
@@ -110,7 +112,7 @@ func (s *sentence) quantities() {
 		read func(m []string) (bound, string, bool)
 		bare bool // the number has no words that say how it bounds
 	}{
-		{rangePattern, readRange, false}, {orMorePattern, readOrMore, false}, {afterPattern, readAfter, false}, {boundPattern, readBound, false}, {hyphenPattern, readHyphen, true}, {barePattern, readBare, true},
+		{bothPattern, readBoth, false}, {rangePattern, readRange, false}, {orMorePattern, readOrMore, false}, {afterPattern, readAfter, false}, {boundPattern, readBound, false}, {hyphenPattern, readHyphen, true}, {barePattern, readBare, true},
 	} {
 		for {
 			at := p.re.Get().FindStringSubmatchIndex(s.plain)
@@ -130,8 +132,8 @@ func (s *sentence) quantities() {
 				if p.bare {
 					a.start = at[2]
 				}
-				if s.reads(a) {
-					s.quantity(a.bound, unit, s.plain[:at[0]], m[0])
+				if reversed, ok := s.reads(a); ok {
+					s.quantity(a.bound, unit, s.plain[:at[0]], m[0], placeOf(s.plain, a.counted(at), reversed))
 				}
 			}
 			s.plain = s.plain[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + s.plain[at[1]:]
@@ -142,6 +144,13 @@ func (s *sentence) quantities() {
 		s.refuse(delta.Quantity, "the rules cannot count %s", s.plain[m[6]:m[7]])
 		s.plain = s.plain[:m[0]] + strings.Repeat("\x00", m[1]-m[0]) + s.plain[m[1]:]
 	}
+}
+
+// placeOf is the place of a quantity, without the blanks around it.
+func placeOf(text string, at [2]int, reversed bool) place {
+	words := text[at[0]:at[1]]
+	start := at[0] + len(words) - len(strings.TrimLeft(words, " \t\n,"))
+	return place{start: start, end: max(start, at[1]-len(words)+len(strings.TrimRight(words, " \t\n,."))), kind: amountKind, not: reversed}
 }
 
 // bound is a number of units from low to high; "" is no limit. Each is digits or a
@@ -158,6 +167,14 @@ func readRange(m []string) (bound, string, bool) {
 	low, ok1 := number(m[2], 0)
 	high, ok2 := number(m[4], 0)
 	return bound{low: low, high: high}, m[5], ok1 && ok2
+}
+
+// readBoth reads a lower and an upper bound, of which one has the unit.
+func readBoth(m []string) (bound, string, bool) {
+	low, ok1 := number(m[1], 0)
+	high, ok2 := number(m[3], 0)
+	unit := cmp.Or(m[4], m[2])
+	return bound{low: low, high: high}, unit, ok1 && ok2 && unit != "" && (m[2] == "" || m[4] == "" || unitOf(m[2]) == unitOf(m[4]))
 }
 
 func readOrMore(m []string) (bound, string, bool) {
@@ -263,7 +280,7 @@ func number(text string, step int) (string, bool) {
 }
 
 // quantity makes a check of a bound.
-func (s *sentence) quantity(b bound, unit, before, words string) {
+func (s *sentence) quantity(b bound, unit, before, words string, at place) {
 	kind := unitOf(unit)
 	if kind == nil {
 		return
@@ -286,8 +303,9 @@ func (s *sentence) quantity(b bound, unit, before, words string) {
 		name += "_" + scopeName(scope)
 		text += " in " + scopeText(scope)
 	}
+	at.each = scope != nil
 	s.counts = append(s.counts, count{b, kind.name, scope, len(s.drafts)})
-	s.draft(delta.Quantity, name, "The output has "+text+".", pairs...)
+	s.draft(at, delta.Quantity, name, "The output has "+text+".", pairs...)
 }
 
 func unitOf(word string) *unitKind {
@@ -302,8 +320,8 @@ func unitOf(word string) *unitKind {
 // hasVariable reports whether every variable of a bound is one of the prompt.
 func (s *sentence) hasVariable(text string) bool {
 	for _, m := range anyVariable.Get().FindAllStringSubmatch(text, -1) {
-		if !regexp.MustCompile(`\{\s*` + m[1] + `\s*[}|]`).MatchString(s.prompt) {
-			return false
+		if !regexp.MustCompile(`\{\s*`+m[1]+`\s*[}|]`).MatchString(s.prompt) || regexp.MustCompile(`\{%-?\s*(?:for|set|assign|capture|with)\s[^%]*\b`+m[1]+`\b[^%]*?(?:\bin\b|=|%\})`).MatchString(s.prompt) || m[1] == "this" || m[1] == "loop" {
+			return false // the template itself gives it a value
 		}
 	}
 	return true

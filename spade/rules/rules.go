@@ -3,6 +3,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -46,7 +47,7 @@ type Options struct {
 // are not listed. Candidates of text that the last version no longer has come last, and
 // are marked with the version that removed it.
 func Propose(ctx context.Context, h *delta.History, o Options) (*Proposed, error) {
-	p := &proposer{options: o, out: &Proposed{}, names: map[string]bool{}, same: map[string]bool{}}
+	p := &proposer{options: o, history: h, out: &Proposed{}, names: map[string]bool{}, same: map[string]bool{}, standing: map[int]map[string]standing{}}
 	p.prompt = h.Changes[len(h.Changes)-1].Text
 	p.language = language.Of(p.prompt)
 	all := h.Asked()
@@ -82,6 +83,21 @@ type proposer struct {
 	out      *Proposed
 	names    map[string]bool
 	same     map[string]bool // proposed assertions, as JSON
+	history  *delta.History
+	standing map[int]map[string]standing // of the sentences of each version, from 1
+}
+
+// standingOf returns where a sentence stands: in the last version, or else in the one that
+// introduced it.
+func (p *proposer) standingOf(d proviso.Delta) standing {
+	version := len(p.history.Changes)
+	if d.Removed > 0 {
+		version = d.Version
+	}
+	if p.standing[version] == nil {
+		p.standing[version] = standings(p.history.Changes[version-1].Text)
+	}
+	return p.standing[version][delta.Key(d.Text)]
 }
 
 func (p *proposer) refuse(d proviso.Delta, category, reason string) {
@@ -92,6 +108,15 @@ func (p *proposer) refuse(d proviso.Delta, category, reason string) {
 type draft struct {
 	name, description, category string
 	assertion                   *value.Object // without an id
+	place
+}
+
+// place is what a draft was read from.
+type place struct {
+	start, end int  // in the sentence; end is 0 if the draft has no place
+	kind       byte // of the thing that is asked for: see [sentence.symbols]
+	not        bool // it is forbidden
+	each       bool // it is asked of each part
 }
 
 // sentence is a unit in the form that the rules use.
@@ -108,8 +133,9 @@ type sentence struct {
 	hint    string   // category of what was refused
 }
 
-func (s *sentence) draft(category, name, description string, pairs ...any) {
-	s.drafts = append(s.drafts, draft{name, description, category, value.ObjectOf(pairs...)})
+// draft adds a draft that was read from a place.
+func (s *sentence) draft(at place, category, name, description string, pairs ...any) {
+	s.drafts = append(s.drafts, draft{name, description, category, value.ObjectOf(pairs...), at})
 }
 
 func (s *sentence) refuse(category, format string, args ...any) {
@@ -136,14 +162,22 @@ func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
 		p.refuse(d, delta.OtherCategory, fmt.Sprintf("it has %d bytes; the rules read sentences of at most %d", len(text), delta.MaxSentence))
 		return
 	}
-	s := &sentence{text: text, lower: strings.ToLower(text), prompt: p.prompt}
+	at := p.standingOf(d)
 	name := languageOf(text, p.language)
+	if at.role == forbiddenRole {
+		text = forbiddenAs(text)
+	}
+	s := &sentence{text: text, lower: strings.ToLower(text), prompt: p.prompt}
 	s.tongue, s.unread = tongueOf(name), unread(name)
 	if reason := s.sometimes(d); reason != "" {
 		p.refuse(d, s.category(), reason)
 		return
 	}
 	s.read()
+	if reason := at.reason(text); reason != "" && len(s.drafts)+len(s.refused) > 0 || at.role == forbiddenRole && text == "" {
+		p.refuse(d, cmp.Or(s.hint, s.firstCategory(), delta.Exclusion), reason)
+		return
+	}
 	for _, r := range s.refused {
 		p.refuse(d, s.hint, r)
 	}
@@ -156,9 +190,30 @@ func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
 	}
 }
 
+// reason says why no check is made of a sentence where it stands; "" if one may be.
+func (at standing) reason(text string) string {
+	switch {
+	case at.role == commentRole:
+		return "it stands in a comment"
+	case at.role == unreadRole, at.role == forbiddenRole && text == "":
+		return "it stands under “" + short(strings.Trim(at.under, "#*_ ")) + "”, and the rules do not understand what that makes of it: a model is needed (--model)"
+	case at.after != "":
+		return "what follows takes a part of it back (“" + short(at.after) + "”): a model is needed (--model)"
+	}
+	return ""
+}
+
+// firstCategory is the category of the first draft, "" without one.
+func (s *sentence) firstCategory() string {
+	if len(s.drafts) > 0 {
+		return s.drafts[0].category
+	}
+	return ""
+}
+
 var (
-	commentPattern = pattern.Of(`(?s)\{#.*?#\}`)
-	inlineIf       = pattern.Of(`\{%-?\s*(?:if|elif|else)\b[^%]*%\}|\{\{#(?:if|unless)\b[^}]*\}\}`)
+	commentPattern = pattern.Of(`(?s)\{#.*?#\}|<!--.*?-->`)
+	inlineIf       = pattern.Of(`\{%-?\s*(?:if|elif|elsif|else|unless|case|when)\b[^%]*%\}|\{\{#(?:if|unless)\b[^}]*\}\}`)
 )
 
 // sometimes says why a sentence holds only sometimes in a way that no check can tell; ""
@@ -185,12 +240,13 @@ func (s *sentence) read() {
 	s.plain = masked(s.text)
 	if s.tongue != nil {
 		s.foreign()
-		return
+	} else {
+		s.quantities()
+		s.formats()
+		s.phrases()
+		s.unquoted()
 	}
-	s.quantities()
-	s.formats()
-	s.phrases()
-	s.unquoted()
+	s.accounted()
 }
 
 // asks reports whether the rules would make a candidate of a sentence.

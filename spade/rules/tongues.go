@@ -30,7 +30,7 @@ func named(pairs ...[]string) map[string]string {
 
 func german() *tongue {
 	return &tongue{
-		name: "German",
+		name: "German", words: germanWords,
 		most: "höchstens|maximal|nicht mehr als|bis zu|nicht länger als|in höchstens|in maximal|auf höchstens|auf maximal", least: "mindestens|wenigstens|minimal", exact: "genau|exakt",
 		below: "weniger als|unter", above: "mehr als|über", by: "etwa|ungefähr|circa|ca.|rund",
 		mostAfter: "oder weniger|maximal|höchstens", leastAfter: "oder mehr|mindestens",
@@ -53,7 +53,7 @@ func german() *tongue {
 
 func french() *tongue {
 	return &tongue{
-		name: "French",
+		name: "French", words: frenchWords,
 		most: "au maximum|au plus|maximum|pas plus de|jusqu'à|en au plus", least: "au moins|au minimum|minimum|pas moins de", exact: "exactement|précisément",
 		below: "moins de|en moins de", above: "plus de", by: "environ|à peu près|autour de",
 		mostAfter: "au maximum|maximum|au plus|max|ou moins", leastAfter: "au minimum|minimum|au moins|ou plus",
@@ -75,7 +75,7 @@ func french() *tongue {
 
 func spanish() *tongue {
 	return &tongue{
-		name: "Spanish",
+		name: "Spanish", words: spanishWords,
 		most: "como máximo|a lo sumo|máximo|un máximo de|no más de|hasta|en un máximo de|máximo de", least: "al menos|como mínimo|por lo menos|un mínimo de|mínimo", exact: "exactamente",
 		below: "menos de", above: "más de", by: "aproximadamente|alrededor de|unas|unos|cerca de",
 		mostAfter: "como máximo|máximo|o menos", leastAfter: "como mínimo|mínimo|o más",
@@ -97,7 +97,7 @@ func spanish() *tongue {
 
 func italian() *tongue {
 	return &tongue{
-		name: "Italian",
+		name: "Italian", words: italianWords,
 		most: "al massimo|massimo|non più di|fino a|un massimo di", least: "almeno|come minimo|un minimo di", exact: "esattamente",
 		below: "meno di", above: "più di", by: "circa|all'incirca",
 		mostAfter: "al massimo|massimo|o meno", leastAfter: "almeno|minimo|o più",
@@ -118,7 +118,7 @@ func italian() *tongue {
 
 func portuguese() *tongue {
 	return &tongue{
-		name: "Portuguese",
+		name: "Portuguese", words: portugueseWords,
 		most: "no máximo|máximo|até|não mais de|um máximo de|em no máximo", least: "pelo menos|no mínimo|ao menos", exact: "exatamente",
 		below: "menos de", above: "mais de", by: "cerca de|aproximadamente",
 		mostAfter: "no máximo|máximo|ou menos", leastAfter: "no mínimo|ou mais",
@@ -139,7 +139,7 @@ func portuguese() *tongue {
 
 func dutch() *tongue {
 	return &tongue{
-		name: "Dutch",
+		name: "Dutch", words: dutchWords,
 		most: "maximaal|hoogstens|ten hoogste|niet meer dan|tot|in maximaal", least: "minimaal|minstens|ten minste", exact: "precies|exact",
 		below: "minder dan", above: "meer dan", by: "ongeveer|circa|zo'n",
 		mostAfter: "of minder|maximaal", leastAfter: "of meer|minimaal",

@@ -94,6 +94,11 @@ func (o Options) Valid() error {
 	if ways := []string{Bound, CountFail, Ignore}; !slices.Contains(ways, o.undecided()) {
 		return &proviso.Error{Code: proviso.Invalid, Message: "undecided cells cannot count as " + value.Stringify(o.Undecided), Valid: ways}
 	}
+	for _, name := range o.Ban {
+		if slices.Contains(o.Keep, name) {
+			return proviso.Errorf(proviso.Invalid, "%q is pinned and banned; choose one", name)
+		}
+	}
 	return nil
 }
 

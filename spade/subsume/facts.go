@@ -48,11 +48,17 @@ func (c *claims) fill(f *fact, base string, a *proviso.Assertion) {
 func (c *claims) fillText(f *fact, match proviso.Match, a *proviso.Assertion, fold bool) {
 	switch match {
 	case proviso.MatchPart:
-		c.fillPhrases(f, phraseOf(a.Value), false, fold)
+		c.fillPhrases(f, phraseOf(a.Value), false, fold, a.WholeWords)
 	case proviso.MatchEvery:
-		c.fillPhrases(f, phrasesOf(a.Value), false, fold)
+		c.fillPhrases(f, phrasesOf(a.Value), false, fold, a.WholeWords)
 	case proviso.MatchAnyOne:
-		c.fillPhrases(f, phrasesOf(a.Value), true, fold)
+		c.fillPhrases(f, phrasesOf(a.Value), true, fold, a.WholeWords)
+	case proviso.MatchStart, proviso.MatchEnd:
+		if a.WholeWords { // the automata know no words
+			return
+		}
+	}
+	switch match {
 	case proviso.MatchStart:
 		c.fillAffix(f, atStart, a.Value, fold)
 	case proviso.MatchEnd:
@@ -131,8 +137,19 @@ func phrasesOf(v any) []string {
 	return nil
 }
 
-func (c *claims) fillPhrases(f *fact, list []string, any, fold bool) {
-	if list == nil || slices.ContainsFunc(list, func(s string) bool { return !utf8.ValidString(s) }) {
+// fillPhrases handles texts that occur. A whole word is written between two marks that no
+// text has: so it implies the same text as a part of a word, and not the reverse.
+func (c *claims) fillPhrases(f *fact, list []string, any, fold, words bool) {
+	const mark = "\x00"
+	if list == nil || slices.ContainsFunc(list, func(s string) bool { return !utf8.ValidString(s) || words && (s == "" || strings.Contains(s, mark)) }) {
+		return
+	}
+	if words {
+		marked := make([]string, len(list))
+		for i, s := range list {
+			marked[i] = mark + s + mark
+		}
+		f.phrases = newPhrases(marked, any, fold, c.languages.cased)
 		return
 	}
 	f.phrases = newPhrases(list, any, fold, c.languages.cased)

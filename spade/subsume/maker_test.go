@@ -136,6 +136,12 @@ func (m maker) assertion() string {
 			add("ignoreCase", "true")
 		}
 	}
+	switch kind {
+	case "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any", "starts-with", "ends-with":
+		if len(text)%5 == 0 { // which takes no number
+			add("wholeWords", "true")
+		}
+	}
 	if m.theme == 0 && m.IntN(4) == 0 || kind == "contains" && m.IntN(2) == 0 {
 		add("scope", m.pick(`{"each":"line"}`, `{"each":"line","match":"any"}`, `{"each":"line","match":"none"}`, `{"section":{"from":"a"}}`, `{"each":"item","match":"any"}`, `{"each":"sentence","match":"none"}`, `{"of":"prompt"}`))
 	}

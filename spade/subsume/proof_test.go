@@ -93,6 +93,11 @@ func TestProves(t *testing.T) {
 		{`{"type":"is-json","value":{"$ref":"#/definitions/a","definitions":{"a":{"type":"string"}}}}`, `{"type":"is-json","value":{"$ref":"#/definitions/a","definitions":{"a":{"type":"number"}}}}`, ""},
 		{`{"type":"is-xml","value":"a.b,c"}`, `{"type":"is-xml","value":["c"]}`, "schema"},
 		{`{"type":"not-contains","value":"x"}`, `{"type":"not-contains","value":"x","scope":{"each":"line"}}`, "part"},
+		{`{"type":"icontains","value":"x","wholeWords":true}`, `{"type":"icontains","value":"x"}`, "phrases"},
+		{`{"type":"icontains","value":"x"}`, `{"type":"icontains","value":"x","wholeWords":true}`, ""},
+		{`{"type":"icontains","value":"x y","wholeWords":true}`, `{"type":"icontains","value":"x","wholeWords":true}`, ""},
+		{`{"type":"not-icontains","value":"x"}`, `{"type":"not-icontains-any","value":["x"],"wholeWords":true}`, "phrases"},
+		{`{"type":"starts-with","value":"x","wholeWords":true}`, `{"type":"starts-with","value":"x"}`, ""},
 		{`{"type":"contains","value":"x y","scope":{"each":"line","match":"any"}}`, `{"type":"contains","value":"y"}`, "part"},
 		{`{"type":"contains","value":"x y","scope":{"each":"line"}}`, `{"type":"contains","value":"y"}`, ""}, // there may be no line
 		{`{"type":"contains","value":"x","scope":{"section":{"from":"# A"}}}`, `{"type":"contains","value":"x"}`, "part"},

@@ -23,12 +23,15 @@ var _ sqldb.Engine = (*engine)(nil)
 
 // engine is PostgreSQL.
 type engine struct {
-	db     *sql.DB
-	place  string           // the database, for messages
-	steps  []step           // of the schema
-	offset atomic.Int64     // of the clock of the database, in nanoseconds
-	clock  func() time.Time // nil for that of the machine
-	stop   chan struct{}
+	db       *sql.DB
+	place    string           // the database, for messages
+	user     string           // that we connect as
+	sslmode  string           // of the URL, "" if it names none
+	outdated atomic.Int64     // connections that were opened before are not used again: milliseconds since 1970
+	steps    []step           // of the schema
+	offset   atomic.Int64     // of the clock of the database, in nanoseconds
+	clock    func() time.Time // nil for that of the machine
+	stop     chan struct{}
 }
 
 // Query implements [sqldb.Engine]: it numbers the parameters, and leaves out the hints that
@@ -105,11 +108,20 @@ func (e *engine) Lock(ctx context.Context, t *sql.Tx, projects []string) error {
 	return err
 }
 
+// Exclude implements [sqldb.Engine].
+func (e *engine) Exclude(ctx context.Context, t *sql.Tx, tables []string) error {
+	_, err := t.ExecContext(ctx, "LOCK TABLE "+strings.Join(tables, ", ")+" IN SHARE ROW EXCLUSIVE MODE")
+	return err
+}
+
 // Ready implements [sqldb.Engine].
 func (e *engine) Ready() error { return nil }
 
 // Written implements [sqldb.Engine].
 func (e *engine) Written(int) {}
+
+// opening is what [engine.Failed] is told of when a process starts.
+const opening = "open"
 
 // The codes of errors, see the appendix "PostgreSQL Error Codes" of its manual.
 const (
@@ -147,6 +159,9 @@ func (e *engine) Again(err error) bool {
 // Lost implements [sqldb.Engine].
 func (e *engine) Lost(err error) bool {
 	switch code := codeOf(err); {
+	case operatorHelps(code): // work waits for that
+		e.lostRights(code)
+		return true
 	case code == tooManyConnections, code == adminShutdown, code == crashShutdown, code == cannotConnectNow:
 		return true
 	case code != "":
@@ -159,24 +174,42 @@ func (e *engine) Lost(err error) bool {
 
 // Failed implements [sqldb.Engine].
 func (e *engine) Failed(doing string, err error) error {
-	why := ""
+	cause, why := store.ErrFailed, messageOf(err)
+	if e.Lost(err) {
+		cause = store.ErrUnreachable
+	}
+	code := proviso.Unavailable
+	if doing == opening && operatorHelps(codeOf(err)) {
+		code = proviso.Refused
+	}
+	if strings.Contains(err.Error(), "server refused TLS connection") { // pgconn has no type for it
+		why = "it does not offer TLS, and " + strings.TrimSuffix("sslmode="+e.sslmode, "=") + " requires it"
+	}
 	switch codeOf(err) {
 	case diskFull:
-		return proviso.Because(errors.Join(store.ErrNoRoom, err), proviso.Unavailable, "%s the database %s: %v", doing, e.place, store.ErrNoRoom)
+		cause, why = store.ErrNoRoom, store.ErrNoRoom.Error()
 	case tooManyConnections:
 		why = "it has no free connection; raise its max_connections, or have fewer servers and workers"
 	case readOnlyTransaction:
-		return proviso.Because(err, proviso.Refused, "%s the database %s: it is read-only, perhaps a replica; use the URL of the primary", doing, e.place)
+		cause, why = store.ErrReadOnly, "it is read-only, perhaps a replica; use the URL of the primary"
 	case insufficientPrivilege:
-		return proviso.Because(err, proviso.Refused, "%s the database %s: its user lacks a right (%s); make the user its owner, or GRANT it, such as CREATE ON SCHEMA public for the tables", doing, e.place, messageOf(err))
+		cause, why = store.ErrReadOnly, e.lacking(err)
 	case invalidPassword, invalidAuthorization:
-		return proviso.Because(err, proviso.Refused, "%s the database %s: it refuses the user or the password", doing, e.place)
+		why = "it refuses the user or the password"
 	case invalidCatalog:
-		return proviso.Because(err, proviso.Refused, "%s the database %s: there is no such database; `createdb` makes one", doing, e.place)
-	default:
-		why = messageOf(err)
+		why = "there is no such database; `createdb` makes one"
 	}
-	return proviso.Because(err, proviso.Unavailable, "%s the database %s: %s", doing, e.place, why)
+	return proviso.Because(errors.Join(cause, err), code, "%s the database %s: %s", doing, e.place, why)
+}
+
+// operatorHelps reports whether an error of PostgreSQL stays until somebody changes the
+// database or its URL.
+func operatorHelps(code string) bool {
+	switch code {
+	case readOnlyTransaction, insufficientPrivilege, invalidPassword, invalidAuthorization, invalidCatalog:
+		return true
+	}
+	return false
 }
 
 // messageOf is an error without what pgx adds: user, address, and the text of the query.

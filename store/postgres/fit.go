@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
 // leastVersion is the oldest version of PostgreSQL that the tables and queries are for, as
@@ -17,7 +18,7 @@ const leastVersion = 130000
 // fits returns why a database cannot hold a store, before anything is written to it: what
 // would otherwise show up later, and less clearly. connections is how many this process
 // wants.
-func (e *engine) fits(ctx context.Context, connections int) error {
+func (e *engine) fits(ctx context.Context, connections int, access sqldb.Access) error {
 	refused := func(format string, args ...any) error {
 		return proviso.Errorf(proviso.Refused, "open the database %s: "+format, append([]any{e.place}, args...)...)
 	}
@@ -43,6 +44,7 @@ func (e *engine) fits(ctx context.Context, connections int) error {
 		return refused("its server is PostgreSQL %d; version %d or later is needed", version/10000, leastVersion/10000)
 	case encoding != "UTF8":
 		return refused("its encoding is %s; make a database with UTF8: createdb --encoding=UTF8 --template=template0 NAME", encoding)
+	case access == sqldb.Reading && (standby || readOnly):
 	case standby:
 		return refused("it is a replica, which can only be read; use the URL of the primary")
 	case readOnly:

@@ -51,7 +51,7 @@ func TestUnfit(t *testing.T) {
 	}{
 		"wrong password":             {as("stranger:s3cret-word", "p"), "it refuses the user or the password", proviso.Refused},
 		"no such database":           {s.URL("nowhere"), "there is no such database; `createdb` makes one", proviso.Refused},
-		"no rights":                  {as("visitor", "p"), "lacks a right (permission denied for schema public", proviso.Refused},
+		"no rights":                  {as("visitor", "p"), "may not use the schema public, or make tables in it; GRANT USAGE, CREATE ON SCHEMA public TO", proviso.Refused},
 		"not UTF-8":                  {s.URL("latin"), "its encoding is LATIN1; make a database with UTF8", proviso.Refused},
 		"read-only":                  {s.URL("fixed"), "it is read-only", proviso.Refused},
 		"too few for the database":   {s.URL("narrow"), "allows 5 connections, and each server and worker takes up to 12", proviso.Refused},
@@ -62,6 +62,8 @@ func TestUnfit(t *testing.T) {
 		"digits with a slash":        {"postgres://u:12/s3cret-word@127.0.0.1:1/p", "written as %XX", proviso.Invalid},
 		"password with an at sign":   {"postgres://u:x@s3cret-word@127.0.0.1:1/p", "written as %XX", proviso.Invalid},
 		"password with an escape":    {"postgres://u:s3cret-word%zz@127.0.0.1:1/p", "written as %XX", proviso.Invalid},
+		"bad port":                   {"postgres://u:s3cret-word@127.0.0.1:99999/p", "port 99999 is not valid", proviso.Invalid},
+		"digits that are no port":    {"postgres://u:123456/s3cret-word@127.0.0.1:1/p", "written as %XX", proviso.Invalid},
 		"bad parameter":              {"postgres://u:s3cret-word@127.0.0.1:1/p?sslmode=verify-fll", "sslmode", proviso.Invalid},
 		"bad parameter and password": {"postgres://127.0.0.1:1/p?sslmode=no&password=s3cret-word", "written as %XX", proviso.Invalid},
 	} {
@@ -182,5 +184,30 @@ func pass(server *pgproto3.Frontend, client *pgproto3.Backend) error {
 		if _, ok := m.(*pgproto3.ReadyForQuery); ok {
 			return nil
 		}
+	}
+}
+
+// TestNoTLS: a server without TLS that the URL wants it of is named so.
+func TestNoTLS(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 8)) // the request for TLS
+			_, _ = c.Write([]byte("N"))
+			_ = c.Close()
+		}
+	}()
+	_, err = postgres.Schema(t.Context(), "postgres://u@"+l.Addr().String()+"/p?sslmode=verify-full")
+	if err == nil || !strings.Contains(err.Error(), "it does not offer TLS, and sslmode=verify-full requires it") {
+		t.Errorf("%v", err)
 	}
 }

@@ -46,12 +46,17 @@ func steps() ([]step, error) {
 // Schema returns how far the tables of a database are, and changes nothing.
 func Schema(ctx context.Context, url string) (s sqldb.Schema, err error) {
 	e := &engine{stop: make(chan struct{})}
-	defer func() { err = errors.Join(e.failed("open", err), e.Disconnect()) }()
-	if err := e.connect(ctx, url, Options{Connections: 2}); err != nil {
+	defer func() { err = errors.Join(e.failed(opening, err), e.Disconnect()) }()
+	if err := e.connect(ctx, url, Options{Connections: 2, Options: sqldb.Options{Access: sqldb.Reading}}); err != nil {
 		return s, err
 	}
 	if s.Version, err = e.version(ctx, e.db); err != nil {
 		return s, err
+	}
+	if s.Version == 0 {
+		if err := e.foreign(ctx, e.db); err != nil {
+			return s, err
+		}
 	}
 	s.Known = len(e.steps)
 	for _, step := range e.steps[min(s.Version, s.Known):] {
@@ -62,8 +67,12 @@ func Schema(ctx context.Context, url string) (s sqldb.Schema, err error) {
 
 // migrate applies the missing steps in one transaction. Of several processes one applies
 // them, and the others wait.
-func (e *engine) migrate(ctx context.Context) error {
-	if version, err := e.version(ctx, e.db); err != nil || version >= len(e.steps) {
+func (e *engine) migrate(ctx context.Context, access sqldb.Access) error {
+	version, err := e.version(ctx, e.db)
+	if err != nil || version >= len(e.steps) {
+		return err
+	}
+	if err := (sqldb.Schema{Version: version, Known: len(e.steps)}).Check(e.place, access); err != nil {
 		return err
 	}
 	t, err := e.db.BeginTx(ctx, nil)
@@ -78,9 +87,13 @@ func (e *engine) migrate(ctx context.Context) error {
 		ALTER TABLE proviso_schema ADD COLUMN IF NOT EXISTS old_run BOOLEAN NOT NULL DEFAULT false`); err != nil {
 		return err
 	}
-	version, err := e.version(ctx, t)
-	if err != nil {
+	if version, err = e.version(ctx, t); err != nil {
 		return err
+	}
+	if version == 0 {
+		if err := e.foreign(ctx, t); err != nil {
+			return err
+		}
 	}
 	for i := version; i < len(e.steps); i++ {
 		s := e.steps[i]
@@ -102,9 +115,7 @@ func (e *engine) migrate(ctx context.Context) error {
 
 // version returns the number of applied steps. More than we know is an error, unless we may
 // keep running beside those who know them.
-func (e *engine) version(ctx context.Context, q interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}) (version int, err error) {
+func (e *engine) version(ctx context.Context, q querier) (version int, err error) {
 	var is bool
 	if err := q.QueryRowContext(ctx, "SELECT to_regclass('proviso_schema') IS NOT NULL").Scan(&is); err != nil || !is {
 		return 0, err

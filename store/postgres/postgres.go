@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -50,10 +51,12 @@ type DB struct {
 // Open opens the database at a URL, such as postgres://user@host/name, and creates or
 // migrates its tables. Parameters of the URL and the PG… variables of the environment are
 // those of libpq. Errors never show the password.
-func Open(ctx context.Context, url string, o Options) (*DB, error) { return open(ctx, url, o, nil) }
+func Open(ctx context.Context, address string, o Options) (*DB, error) {
+	return open(ctx, address, o, nil)
+}
 
 // open is Open with other steps of the schema, for tests; nil are those of this version.
-func open(ctx context.Context, url string, o Options, of []step) (*DB, error) {
+func open(ctx context.Context, address string, o Options, of []step) (*DB, error) {
 	if o.Connections <= 0 {
 		o.Connections = DefaultConnections
 	}
@@ -62,16 +65,19 @@ func open(ctx context.Context, url string, o Options, of []step) (*DB, error) {
 	}
 	o.Writers = max(2, min(o.Writers, o.Connections-1)) // of one writer, statements would be prepared
 	e := &engine{stop: make(chan struct{}), steps: of}
-	err := e.connect(ctx, url, o)
+	err := e.connect(ctx, address, o)
 	if err == nil {
-		err = e.migrate(ctx)
+		err = e.migrate(ctx, o.Access)
+	}
+	if err == nil {
+		err = e.rights(ctx, o.Access)
 	}
 	if err != nil {
-		return nil, errors.Join(e.failed("open", err), e.Disconnect())
+		return nil, errors.Join(e.failed(opening, err), e.Disconnect())
 	}
 	if o.Now == nil {
 		if err := e.keepTime(ctx); err != nil {
-			return nil, errors.Join(e.failed("open", err), e.Disconnect())
+			return nil, errors.Join(e.failed(opening, err), e.Disconnect())
 		}
 		o.Now = e.now
 	}
@@ -82,13 +88,19 @@ func open(ctx context.Context, url string, o Options, of []step) (*DB, error) {
 	return &DB{DB: db, engine: e}, nil
 }
 
+// Place names the database and its server, without user and password.
+func (d *DB) Place() string { return d.engine.place }
+
 // connect opens the connections, if the database can hold a store.
-func (e *engine) connect(ctx context.Context, url string, o Options) error {
-	config, err := parse(url)
+func (e *engine) connect(ctx context.Context, address string, o Options) error {
+	config, err := parse(address)
 	if err != nil {
 		return err
 	}
-	e.place = placeOf(config)
+	e.place, e.user = placeOf(config), config.User
+	if u, err := url.Parse(address); err == nil {
+		e.sslmode = u.Query().Get("sslmode")
+	}
 	if e.steps == nil {
 		if e.steps, err = steps(); err != nil {
 			return err
@@ -99,11 +111,11 @@ func (e *engine) connect(ctx context.Context, url string, o Options) error {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectWait
 	}
-	e.db = stdlib.OpenDB(*config)
+	e.db = stdlib.OpenDB(*config, stdlib.OptionAfterConnect(e.connected), stdlib.OptionResetSession(e.reused))
 	e.db.SetMaxOpenConns(o.Connections)
 	e.db.SetMaxIdleConns(o.Connections)
 	e.db.SetConnMaxIdleTime(5 * time.Minute)
-	return e.fits(ctx, o.Connections)
+	return e.fits(ctx, o.Connections, o.Access)
 }
 
 // parse reads a URL. Errors show nothing of what may be the password: a part of one that is
@@ -115,6 +127,9 @@ func parse(text string) (*pgx.ConnConfig, error) {
 		return config, nil
 	}
 	reason := form
+	if port := wrongPort(text); port != "" {
+		return nil, proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: port %s is not valid: expected a number from 1 to 65535", port)
+	}
 	if scheme, rest, _ := strings.Cut(text, "://"); !strings.Contains(rest, "password") {
 		_, err := pgx.ParseConfig(scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:])
 		var wrong *pgconn.ParseConfigError
@@ -123,6 +138,19 @@ func parse(text string) (*pgx.ConnConfig, error) {
 		}
 	}
 	return nil, proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: %s", reason)
+}
+
+// wrongPort returns a port that is a number and too large; "" if there is none. What stands
+// there may be a part of a password, unless the user is before it or nobody is named.
+func wrongPort(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.User == nil && strings.Contains(text, "@") {
+		return ""
+	}
+	if n, err := strconv.Atoi(u.Port()); err != nil || n >= 1 && n <= 65535 {
+		return ""
+	}
+	return u.Port()
 }
 
 // Password returns the password in a URL or in the variables of libpq, "" if there is none,

@@ -116,7 +116,7 @@ func tooOften() string {
 // attempt executes one attempt of a run, and records how it ended.
 func (d *DB) attempt(stopping, ctx context.Context, j *job) {
 	defer d.runner.end(j)
-	run := store.Job{Run: j.run.Run, Attempt: j.run.Attempts}
+	run := store.Job{Run: j.run.Run, Attempt: j.run.Attempts, Drain: d.runner.drain}
 	if j.divided() {
 		run.Take = func(ctx context.Context, from int) (store.Part, bool, error) { return d.takePart(ctx, j, from) }
 	}
@@ -132,7 +132,7 @@ func (d *DB) attempt(stopping, ctx context.Context, j *job) {
 	})
 	keep := store.Patient(context.WithoutCancel(ctx)) // the result is recorded, even if the context ends
 	for pause := d.options.Retry(1); ; pause = max(pause, time.Millisecond) {
-		err := d.endAttempt(keep, j, failure, stopping.Err() != nil)
+		err := d.endAttempt(keep, j, failure, stopping.Err() != nil || errors.Is(failure, store.ErrDrained))
 		if err == nil {
 			return
 		}

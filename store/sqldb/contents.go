@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -36,7 +37,7 @@ const (
 
 // contents compresses the texts of events, and seals them if there is a key.
 type contents struct {
-	known  bool // the database has a key
+	known  atomic.Bool // the database has a key
 	secret []byte
 
 	mu   sync.Mutex
@@ -69,14 +70,14 @@ func (d *DB) openContents(ctx context.Context) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	c.known = err == nil
+	c.known.Store(err == nil)
 	key := d.options.ContentKey
 	switch {
 	case len(key) == 0:
 		return nil
 	case len(key) < leastKey:
 		return proviso.Errorf(proviso.Invalid, "the key of contents has %d bytes, fewer than %d; `openssl rand -hex 32` makes one", len(key), leastKey)
-	case c.known:
+	case c.known.Load():
 		if c.secret, err = deriveKey(key, salt); err != nil {
 			return err
 		}
@@ -84,6 +85,8 @@ func (d *DB) openContents(ctx context.Context) error {
 			return proviso.Errorf(proviso.Refused, "the key of contents is not the one that sealed the contents of the database")
 		}
 		return nil
+	case d.options.Access == Reading:
+		return nil // nothing is sealed
 	}
 	salt = make([]byte, 32)
 	rand.Read(salt) // never fails: crypto/rand ends the program instead
@@ -93,9 +96,74 @@ func (d *DB) openContents(ctx context.Context) error {
 	if known, err = c.pack("key", []byte("proviso"), 0); err != nil {
 		return err
 	}
-	_, err = d.writing.ExecContext(ctx, d.engine.Query("INSERT INTO content_key (one, salt, known) VALUES (1, ?, ?)"), salt, known)
-	c.known = err == nil
+	if err = d.beginSealing(ctx, salt, known); err == nil {
+		c.known.Store(true)
+	}
 	return err
+}
+
+// textTables are those whose texts are sealed.
+var textTables = []string{"event_content", "feedback", "shared", "trace_part", "traffic_prompt", "watch", "watch_verdict"}
+
+// beginSealing stores what a key is checked by. A transaction that is storing a text then
+// has ended, or sees it: see [tx.checkUnsealed].
+func (d *DB) beginSealing(ctx context.Context, salt, known []byte) (err error) {
+	for range tries {
+		if err = d.storeKey(ctx, salt, known); err == nil || !d.engine.Again(err) {
+			break
+		}
+	}
+	return err
+}
+
+func (d *DB) storeKey(ctx context.Context, salt, known []byte) error {
+	t, err := d.writing.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback() // does nothing after Commit
+	if err := d.engine.Exclude(ctx, t, textTables); err != nil {
+		return err
+	}
+	if _, err := t.ExecContext(ctx, d.engine.Query("INSERT INTO content_key (one, salt, known) VALUES (1, ?, ?)"), salt, known); err != nil {
+		return err
+	}
+	return t.Commit()
+}
+
+// anyKey tells whether the database has a key.
+const anyKey = "SELECT count(*) FROM content_key"
+
+// checkUnsealed returns why a change that stored a text must be undone: another server has
+// begun to seal, and this one has no key. It comes after the text is written, so that the
+// other one waits, or is seen.
+func (t *tx) checkUnsealed() error {
+	texts := t.texts
+	t.texts = false
+	if !texts || !t.db.engine.Several() || t.db.contents.secret != nil {
+		return nil
+	}
+	return t.db.unsealed(t.queryRow(anyKey))
+}
+
+// unsealed is checkUnsealed with the row of [anyKey].
+func (d *DB) unsealed(row scanner) error {
+	var keys int
+	if err := row.Scan(&keys); err != nil {
+		return err
+	}
+	if keys > 0 {
+		d.contents.known.Store(true)
+	}
+	return d.textsAccepted()
+}
+
+// textsAccepted returns why this process can store no text, or nil.
+func (d *DB) textsAccepted() error {
+	if d.CheckContentKey() == nil {
+		return nil
+	}
+	return proviso.Because(store.ErrSealed, proviso.Unavailable, "%v: start it with --content-key-env, as the others", store.ErrSealed)
 }
 
 func deriveKey(key, salt []byte) ([]byte, error) {
@@ -105,7 +173,7 @@ func deriveKey(key, salt []byte) ([]byte, error) {
 // CheckContentKey returns why contents cannot be read or stored: they are sealed, and the
 // key is missing. Whatever needs no contents works without the key.
 func (d *DB) CheckContentKey() error {
-	if d.contents.known && d.contents.secret == nil {
+	if d.contents.known.Load() && d.contents.secret == nil {
 		return proviso.Errorf(proviso.Refused, "the contents of events are sealed, and their key was not given")
 	}
 	return nil

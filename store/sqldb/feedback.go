@@ -18,7 +18,7 @@ func (d project) AddFeedback(ctx context.Context, f ingest.Feedback) (replaced b
 	if err := store.CheckFeedback(&f); err != nil {
 		return false, err
 	}
-	if err := d.CheckContentKey(); err != nil {
+	if err := d.textsAccepted(); err != nil {
 		return false, err
 	}
 	now := d.now()
@@ -29,6 +29,7 @@ func (d project) AddFeedback(ctx context.Context, f ingest.Feedback) (replaced b
 		}
 	}
 	err = d.change(ctx, "keep feedback in", func(t *tx) error {
+		t.texts = len(comment) > 0
 		n, err := t.changed("DELETE FROM feedback WHERE project = ? AND event = ? AND trace = ? AND person = ?", string(d.name), f.Event, f.TraceID, f.User)
 		if err != nil {
 			return err

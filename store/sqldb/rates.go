@@ -24,7 +24,7 @@ const (
 	saltKind = "rate salt" // of the only item of its kind
 	saltLife = 100 * 365 * 24 * time.Hour
 	// rateLock begins the names under which changes of endpoints exclude each other.
-	rateLock = "endpoint "
+	rateLock = "\x01endpoint "
 )
 
 // ShareRate implements [store.Rates].

@@ -19,7 +19,8 @@ type runner struct {
 	owner   string
 	started time.Time
 	work    store.Work
-	stop    context.CancelFunc // nil if nothing is executed
+	stop    context.CancelFunc // ends the contexts of all work; nil if nothing is executed
+	drain   chan struct{}      // closed: no further work begins
 	stopped chan struct{}
 	release func() error    // the lock of the only process
 	jobs    map[string]*job // by the id of the run
@@ -71,7 +72,7 @@ func (d *DB) Start(ctx context.Context, work store.Work) error {
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r.owner, r.started, r.work, r.stop, r.release = rand.Text(), d.now(), work, stop, release
-	r.stopped, r.wake, r.jobs = make(chan struct{}), make(chan struct{}, 1), map[string]*job{}
+	r.drain, r.stopped, r.wake, r.jobs = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1), map[string]*job{}
 	go d.execute(running, r.stopped)
 	return nil
 }
@@ -81,11 +82,20 @@ func (d *DB) Stop(ctx context.Context) error {
 	r := &d.runner
 	r.mu.Lock()
 	stop, stopped, release := r.stop, r.stopped, r.release
+	if stop != nil {
+		r.drained()
+	}
 	r.mu.Unlock()
 	if stop == nil {
 		return nil
 	}
-	stop()
+	if end, ok := ctx.Deadline(); ok {
+		hard := time.AfterFunc(time.Until(end)*4/5, stop)
+		defer hard.Stop()
+		defer context.AfterFunc(ctx, stop)()
+	} else {
+		stop()
+	}
 	select {
 	case <-stopped:
 	case <-ctx.Done():
@@ -106,7 +116,27 @@ func (d *DB) Stop(ctx context.Context) error {
 	return nil
 }
 
-// execute executes runs until ctx ends, and waits for those that it began.
+// drained closes drain; mu is held.
+func (r *runner) drained() {
+	select {
+	case <-r.drain:
+	default:
+		close(r.drain)
+	}
+}
+
+// draining reports whether no further work begins.
+func (r *runner) draining() bool {
+	select {
+	case <-r.drain:
+		return true
+	default:
+		return false
+	}
+}
+
+// execute executes runs until the runner is drained or ctx ends, and waits for those that it
+// began: until they have ended, it renews their leases.
 func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 	defer close(stopped)
 	tick := time.NewTicker(d.options.Poll)
@@ -124,7 +154,10 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 				d.options.Logger.WarnContext(ctx, "tell other processes that this one goes on", "error", err)
 			}
 		}
-		for ctx.Err() == nil && len(places) < cap(places) {
+		if d.runner.draining() && len(places) == 0 {
+			return
+		}
+		for ctx.Err() == nil && !d.runner.draining() && len(places) < cap(places) {
 			j, ok, err := d.claim(ctx)
 			if err != nil && ctx.Err() == nil {
 				d.options.Logger.WarnContext(ctx, "look for runs to execute", "error", err)
@@ -143,9 +176,14 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 				}
 			})
 		}
+		drain := d.runner.drain
+		if d.runner.draining() {
+			drain = nil // it is known
+		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-drain:
 		case <-tick.C:
 		case <-ended:
 		case <-d.runner.wake:

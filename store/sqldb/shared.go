@@ -41,6 +41,7 @@ func (d *DB) PutShared(ctx context.Context, items ...store.SharedItem) error {
 	}
 	return d.changeIn(ctx, sharedLock, "share an item in", func(t *tx) error {
 		for n, i := range items {
+			t.texts = t.texts || i.Seal
 			if err := t.keepShared(i.Kind, i.Name, i.Group, contents[n], d.now().Add(i.Life)); err != nil {
 				return err
 			}
@@ -64,6 +65,7 @@ func (d *DB) ReplaceShared(ctx context.Context, i store.SharedItem) (found bool,
 		return false, err
 	}
 	err = d.changeIn(ctx, sharedLock, "share an item in", func(t *tx) error {
+		t.texts = i.Seal
 		n, err := t.changed("UPDATE shared SET item_group = ?, content = ?, expires = ? WHERE kind = ? AND name = ? AND expires > ?",
 			i.Group, content, micros(d.now().Add(i.Life)), i.Kind, i.Name, micros(d.now()))
 		found = n > 0

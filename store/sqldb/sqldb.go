@@ -40,6 +40,8 @@ type Engine interface {
 	// Lock makes other transactions that change one of the projects wait until t ends.
 	// Changes that are of no project have the name "".
 	Lock(ctx context.Context, t *sql.Tx, projects []string) error
+	// Exclude makes other transactions wait that write some tables, until t ends.
+	Exclude(ctx context.Context, t *sql.Tx, tables []string) error
 	// Scoped reports whether the database itself keeps projects apart. Then Enter and
 	// EnterTx say which project the next queries are of, or [AllProjects].
 	Scoped() bool
@@ -55,6 +57,9 @@ type Engine interface {
 	// Lost reports whether an error means that the database cannot be reached now, as while
 	// it starts again.
 	Lost(err error) bool
+	// Writable returns why the database cannot be written now, although it can be read; nil
+	// if it can.
+	Writable(ctx context.Context) error
 	// Failed adds a code and the database to an error that has none. doing is a verb, such
 	// as "read".
 	Failed(doing string, err error) error
@@ -84,6 +89,11 @@ type Options struct {
 	Rest    time.Duration                   // after how long a process that was unable to do something tries it again; 0 means a minute
 	Now     func() time.Time                // nil means time.Now
 	Logger  *slog.Logger                    // for what the jobs cannot return; nil means none
+
+	Access Access // what this process wants of the database
+
+	// Copied opens a file to write, although `proviso store copy` has copied it.
+	Copied bool
 
 	// ContentKey seals the contents of events: at least 32 bytes, nil for none. A database
 	// has one key for good.
@@ -182,6 +192,12 @@ func (d *DB) Ping(ctx context.Context) error {
 		return d.failed("reach", err)
 	}
 	if err := d.engine.Ready(); err != nil {
+		return d.failed("write", err)
+	}
+	if err := d.engine.Writable(ctx); err != nil {
+		return d.failed("write", err)
+	}
+	if err := d.unsealed(d.queryRow(ctx, anyKey)); err != nil {
 		return d.failed("write", err)
 	}
 	return d.change(ctx, "reach", func(*tx) error { return nil })

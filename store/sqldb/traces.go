@@ -23,7 +23,7 @@ const evictedAtOnce = 8
 
 // AddSpans implements [store.Traces].
 func (d project) AddSpans(ctx context.Context, key string, parts []store.SpanPart, l store.TraceLimits) ([]string, error) {
-	if err := errors.Join(d.name.Check(), d.CheckContentKey()); err != nil {
+	if err := errors.Join(d.name.Check(), d.textsAccepted()); err != nil {
 		return nil, err
 	}
 	contents := make([][]byte, len(parts))
@@ -38,6 +38,7 @@ func (d project) AddSpans(ctx context.Context, key string, parts []store.SpanPar
 	}
 	refused := make([]string, len(parts))
 	err := d.change(ctx, "keep spans in", func(t *tx) error {
+		t.texts = len(parts) > 0
 		r := traceRoom{tx: t, project: string(d.name), key: key, limits: l, now: d.now()}
 		if err := r.read(); err != nil {
 			return err

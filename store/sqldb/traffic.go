@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -20,7 +21,7 @@ func (d project) AddEvents(ctx context.Context, events []store.NewEvent) (added 
 	if len(events) > store.MaxEvents {
 		return added, proviso.Errorf(proviso.Limit, "%d events at once, more than %d", len(events), store.MaxEvents)
 	}
-	if err := d.CheckContentKey(); err != nil {
+	if err := d.textsAccepted(); err != nil {
 		return added, err
 	}
 	now := d.now()
@@ -31,7 +32,9 @@ func (d project) AddEvents(ctx context.Context, events []store.NewEvent) (added 
 			return added, err
 		}
 	}
+	texts := slices.ContainsFunc(rows, func(r eventRow) bool { return r.body != nil })
 	err = d.change(ctx, "keep events in", func(t *tx) error {
+		t.texts = texts
 		x := addingEvents{tx: t, d: d, now: now, agents: map[string]*seen{}, prompts: map[promptOf]*seen{}, hours: map[trafficOf]*trafficSum{}}
 		if err := x.events(rows); err != nil {
 			return err
@@ -207,6 +210,7 @@ func (x *addingEvents) prompt(agent int64, e *eventRow) (*seen, error) {
 	p.has = known
 	var body []byte
 	if known {
+		x.texts = true
 		if body, err = x.d.contents.pack(ofPrompt(e.prompt), []byte(e.Prompt), dayOf(x.now)); err != nil {
 			return nil, err
 		}

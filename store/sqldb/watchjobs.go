@@ -232,6 +232,7 @@ func (t *tx) noteEventError(watch int64, why string, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	t.texts = true
 	_, err = t.exec("UPDATE watch SET last_error = ?, error = ? WHERE seq = ?", micros(now), text, watch)
 	return err
 }

@@ -108,6 +108,7 @@ func (x *adding) reason(v *store.WatchVerdict) ([]byte, error) {
 	case v.Reason == "":
 		return []byte{}, nil
 	case x.db.contents.secret == nil:
+		x.texts = true
 		return append([]byte{plain}, v.Reason...), nil
 	}
 	return x.db.contents.pack("reason of "+v.Event, []byte(v.Reason), dayOf(x.now))

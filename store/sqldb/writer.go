@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/proviso-eval/proviso/store"
@@ -179,6 +180,7 @@ type tx struct {
 	db         *DB
 	writer     *writer
 	scope      string               // of [Engine.EnterTx]
+	texts      bool                 // the change stored texts that a key would seal
 	bound      map[string]*sql.Stmt // prepared statements, bound to the transaction
 	unprepared []string             // statements to be prepared for the next one
 }
@@ -198,7 +200,10 @@ func (t *tx) apply(batch []*change) error {
 				return err
 			}
 		}
-		c.err = c.do(t)
+		t.texts = false
+		if c.err = c.do(t); c.err == nil {
+			c.err = t.checkUnsealed()
+		}
 		switch {
 		case c.err != nil && (alone || t.db.engine.Again(c.err)):
 			return c.err
@@ -220,6 +225,9 @@ func (t *tx) apply(batch []*change) error {
 // end would undo it.
 func (t *tx) enter(project string) error {
 	scope := cmp.Or(project, AllProjects)
+	if strings.HasPrefix(scope, sharedLock[:1]) { // whatever the lock is for: no project has such a name
+		scope = sharedLock
+	}
 	if t.scope == scope || !t.db.engine.Scoped() {
 		return nil
 	}

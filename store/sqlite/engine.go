@@ -25,6 +25,7 @@ var _ sqldb.Engine = (*engine)(nil)
 type engine struct {
 	path    string
 	options Options
+	copied  bool // the file is marked so
 
 	writing *sql.DB // one connection
 	reading *sql.DB // read-only connections; in memory the same as writing
@@ -66,6 +67,9 @@ func (e *engine) Columns([][]any) (table string, args []any, ok bool) { return "
 // Lock implements [sqldb.Engine]: there is one writer.
 func (e *engine) Lock(context.Context, *sql.Tx, []string) error { return nil }
 
+// Exclude implements [sqldb.Engine]: there is one writer.
+func (e *engine) Exclude(context.Context, *sql.Tx, []string) error { return nil }
+
 // Scoped implements [sqldb.Engine]: the queries alone keep projects apart.
 func (e *engine) Scoped() bool { return false }
 
@@ -103,15 +107,21 @@ func (e *engine) Again(error) bool { return false }
 // Lost implements [sqldb.Engine]: a file is there, or it is not.
 func (e *engine) Lost(error) bool { return false }
 
+// Writable implements [sqldb.Engine]: a transaction tells.
+func (e *engine) Writable(context.Context) error { return nil }
+
 // Failed implements [sqldb.Engine].
 func (e *engine) Failed(doing string, err error) error {
+	why := store.ErrFailed
 	switch {
+	case codeOf(err) == codes.SQLITE_READONLY:
+		why = store.ErrReadOnly
 	case codeOf(err) == codes.SQLITE_FULL:
 		return proviso.Because(fmt.Errorf("%w: %w", store.ErrNoRoom, err), proviso.Unavailable, "%s the database %s: %v", doing, e.path, store.ErrNoRoom)
 	case errors.As(err, new(*fs.PathError)): // it tells the path
-		return proviso.Errorf(proviso.Unavailable, "%s the database: %w", doing, err)
+		return proviso.Because(errors.Join(why, err), proviso.Unavailable, "%s the database: %v", doing, err)
 	}
-	return proviso.Errorf(proviso.Unavailable, "%s the database %s: %w", doing, e.path, err)
+	return proviso.Because(errors.Join(why, err), proviso.Unavailable, "%s the database %s: %v", doing, e.path, err)
 }
 
 // named is Failed for errors that may have a code, or be of a context.

@@ -21,7 +21,12 @@ import (
 var schema embed.FS
 
 // applicationID marks a file as a database of proviso (PRAGMA application_id).
-const applicationID = 0x70727673 // "prvs"
+// copiedID marks one that was copied to another database, so that no server goes on with it
+// by mistake, one of an earlier version neither.
+const (
+	applicationID = 0x70727673 // "prvs"
+	copiedID      = 0x70727663 // "prvc"
+)
 
 // migrations are the steps that bring a database up to date, in order; PRAGMA
 // user_version is the number of applied steps. A released step never changes.
@@ -64,7 +69,13 @@ func Schema(ctx context.Context, path string) (s sqldb.Schema, err error) {
 // several processes one applies them, and the others wait.
 func (e *engine) migrate(ctx context.Context) error {
 	version, err := e.version(ctx, e.writing)
+	if err == nil && e.copied && e.options.Access != sqldb.Reading && !e.options.Copied {
+		err = proviso.Errorf(proviso.Refused, "the data of %s were copied to another database by `proviso store copy`, which does not see what happens here; to go on with the file all the same, start `proviso serve --after-copy`", e.path)
+	}
 	if err != nil || version == len(migrations) {
+		return err
+	}
+	if err := (sqldb.Schema{Version: version, Known: len(migrations)}).Check(e.path, e.options.Access); err != nil {
 		return err
 	}
 	if version > 0 {
@@ -90,6 +101,7 @@ func (e *engine) migrate(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
+	e.copied = false
 	marks := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations))
 	if _, err := t.ExecContext(ctx, marks); err != nil {
 		return err
@@ -170,9 +182,12 @@ func (e *engine) version(ctx context.Context, q interface {
 		return 0, proviso.Because(err, proviso.Refused, "%s is not an SQLite database", e.path)
 	case err != nil:
 		return 0, err
+	case id == copiedID:
+		e.copied = true
 	case id != applicationID && (id != 0 || version != 0 || tables > 0):
 		return 0, proviso.Errorf(proviso.Refused, "%s is an SQLite database of another program", e.path)
-	case version > len(migrations):
+	}
+	if version > len(migrations) {
 		return 0, proviso.Errorf(proviso.Refused, "the database %s was written by a later version of proviso (schema %d, this one knows up to %d); use that version, or another file", e.path, version, len(migrations))
 	}
 	return version, nil

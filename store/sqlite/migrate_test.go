@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/sqldb"
 	"github.com/proviso-eval/proviso/store/sqlite"
 	"github.com/proviso-eval/proviso/store/storetest"
 )
@@ -137,4 +138,27 @@ func TestOldServerUnderNewCommand(t *testing.T) {
 	d := open(t, path, storetest.Options{})
 	defer d.Close()
 	oldContents(t, d.In(store.DefaultProject))
+}
+
+// TestOldDatabaseIsLeft: only a server migrates a file.
+func TestOldDatabaseIsLeft(t *testing.T) {
+	t.Parallel()
+	dump, err := os.ReadFile("testdata/schema1.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "proviso.db")
+	execute(t, path, string(dump))
+	for _, access := range []sqldb.Access{sqldb.Making, sqldb.Writing, sqldb.Reading} {
+		d, err := sqlite.Open(t.Context(), path, sqlite.Options{Access: access})
+		if err == nil || !strings.Contains(err.Error(), "has schema 1, and this version of proviso has ") {
+			t.Errorf("%d: %v", access, err)
+		}
+		if err == nil {
+			d.Close()
+		}
+	}
+	if s, err := sqlite.Schema(t.Context(), path); err != nil || s.Version != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
 }

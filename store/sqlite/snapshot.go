@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -26,6 +27,17 @@ func (d *DB) Snapshot(ctx context.Context) (*Snapshot, error) {
 		return nil, errors.Join(d.engine.named("read", err), l.release())
 	}
 	return &Snapshot{d.engine, t, l}, nil
+}
+
+// MarkCopied marks the file as copied to another database, or as in use again: a marked one
+// is only read, unless [Options] say otherwise.
+func (d *DB) MarkCopied(ctx context.Context, is bool) error {
+	id := applicationID
+	if is {
+		id = copiedID
+	}
+	_, err := d.engine.writing.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", id))
+	return d.engine.named("write", err)
 }
 
 // Close ends the snapshot.

@@ -59,6 +59,9 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	return &DB{DB: db, engine: e}, nil
 }
 
+// Place is the path of the file.
+func (d *DB) Place() string { return d.engine.path }
+
 // connect creates the file, opens the connections, and migrates.
 func (e *engine) connect(ctx context.Context) error {
 	if e.path != Memory {

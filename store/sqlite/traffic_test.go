@@ -130,10 +130,10 @@ func TestSealedContents(t *testing.T) {
 	if _, err := in.Event(t.Context(), "a"); !hasCode(err, proviso.Refused, "their key was not given") {
 		t.Errorf("without the key: %v", err)
 	}
-	if _, err := in.AddEvents(t.Context(), []store.NewEvent{eventNamed("c", "x")}); !hasCode(err, proviso.Refused, "their key was not given") {
+	if _, err := in.AddEvents(t.Context(), []store.NewEvent{eventNamed("c", "x")}); !hasCode(err, proviso.Unavailable, "this server has no key for them") {
 		t.Errorf("without the key: %v", err)
 	}
-	if _, err := in.AddSpans(t.Context(), "k", []store.SpanPart{{Trace: "u", Spans: 1}}, store.TraceLimits{Life: time.Hour}); !hasCode(err, proviso.Refused, "their key was not given") {
+	if _, err := in.AddSpans(t.Context(), "k", []store.SpanPart{{Trace: "u", Spans: 1}}, store.TraceLimits{Life: time.Hour}); !hasCode(err, proviso.Unavailable, "this server has no key for them") {
 		t.Errorf("spans without the key: %v", err)
 	}
 	if l, err := in.ListEvents(t.Context(), store.EventFilter{}, store.Page{}); err != nil || len(l.Items) != 3 {

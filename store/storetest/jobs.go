@@ -171,6 +171,39 @@ var jobTests = []test{
 		b.ok(b.Stop(b.Context()))
 		b.equal("found", found, []int{0, 1, 2})
 	}},
+	{name: "drain", run: func(b *bench) {
+		run := b.newRun()
+		begun := make(chan store.Job, 10)
+		work := func(ctx context.Context, job store.Job) error {
+			begun <- job
+			select {
+			case <-job.Drain:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if _, err := b.AddResults(ctx, job.Run.ID, rowsOf(2, "a")); err != nil {
+				return err
+			}
+			return store.ErrDrained
+		}
+		b.ok(b.Start(b.Context(), work))
+		next(b, begun)
+		ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+		defer cancel()
+		b.ok(b.Stop(ctx)) // the row in progress is stored
+		r := must(b.Run(b.Context(), run.ID))(b)
+		b.equal("drained", []any{r.Attempts, r.Error, r.Totals.Passed, r.Ended.IsZero()}, []any{0, "", 2, true})
+
+		b.ok(b.Start(b.Context(), func(ctx context.Context, job store.Job) error { begun <- job; return hang(ctx) }))
+		next(b, begun)
+		short, cancel := context.WithTimeout(b.Context(), 500*time.Millisecond)
+		defer cancel()
+		b.ok(b.Stop(short)) // work that does not end is ended
+		b.ok(b.Start(b.Context(), func(_ context.Context, job store.Job) error { begun <- job; return nil }))
+		b.equal("attempt", next(b, begun).Attempt, 1)
+		b.status(run.ID, store.Done)
+		b.ok(b.Stop(b.Context()))
+	}},
 	{name: "at a time", run: func(b *bench) {
 		if !b.target.Forgets {
 			b.ok(b.Close())

@@ -1,13 +1,17 @@
 package exported
 
-import "github.com/proviso-eval/proviso/value"
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso/value"
+)
 
 // isOpenAILog recognises a chat completion of OpenAI: the messages that were sent with the
 // answer behind them, as files for fine-tuning have them; a request with its response; a
-// stored completion; or a line of a batch.
+// stored completion; a response of the Responses API; or a line of a batch.
 func isOpenAILog(o *value.Object) bool {
 	request, response := halvesOfOpenAI(o)
-	if response.Has("choices") {
+	if response.Has("choices") || isResponse(response) || o.Has("custom_id") && (o.Object("error") != nil || o.Has("response")) {
 		return true
 	}
 	messages, _ := request.At("messages").([]any)
@@ -31,6 +35,50 @@ func halvesOfOpenAI(o *value.Object) (request, response *value.Object) {
 	return request, response
 }
 
+// isResponse recognises a response of the Responses API.
+func isResponse(o *value.Object) bool {
+	_, list := o.At("output").([]any)
+	return list && (o.Text("object") == "response" || textOfResponse(o) != "")
+}
+
+// textOfResponse is what a response of the Responses API says: the texts of its messages. What
+// was reasoned and which tools were called is no answer.
+func textOfResponse(o *value.Object) string {
+	var texts []string
+	items, _ := o.At("output").([]any)
+	for _, item := range items {
+		message, _ := item.(*value.Object)
+		if message == nil || message.Text("type") != "message" {
+			continue
+		}
+		parts, _ := message.At("content").([]any)
+		for _, part := range parts {
+			if p, ok := part.(*value.Object); ok && p.Text("type") == "output_text" {
+				texts = append(texts, p.Text("text"))
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// sentToResponses are the messages that were sent to the Responses API: instructions, and
+// the input, which may be a text.
+func sentToResponses(request, response *value.Object) (list []any) {
+	for _, o := range [...]*value.Object{request, response} {
+		if text := o.Text("instructions"); text != "" {
+			list = append(list, value.ObjectOf("role", "system", "content", text))
+			break
+		}
+	}
+	switch input := request.At("input").(type) {
+	case string:
+		list = append(list, value.ObjectOf("role", "user", "content", input))
+	case []any:
+		list = append(list, input...)
+	}
+	return list
+}
+
 func outputOfOpenAI(o *value.Object) (list []Output, skipped string) {
 	request, response := halvesOfOpenAI(o)
 	out := Output{ID: textOf(o, "custom_id", "id", "request_id"), Time: timeOf(o, "created_at", "timestamp", "created")}
@@ -41,12 +89,17 @@ func outputOfOpenAI(o *value.Object) (list []Output, skipped string) {
 		out.Time = timeOf(response, "created")
 	}
 	messages, _ := request.At("messages").([]any)
-	if response.Has("choices") {
+	switch {
+	case o.Object("error") != nil || response.Object("error") != nil:
+		return nil, "they ended with an error"
+	case isResponse(response):
+		out.Value, messages = textOfResponse(response), sentToResponses(request, response)
+	case response.Has("choices"):
 		out.Value = answered(response)
 		if _, ok := out.Value.(string); !ok {
 			return nil, "they have no answer in words"
 		}
-	} else {
+	default:
 		out.Value = lastAnswer(messages)
 		messages = messages[:max(0, len(messages)-1)]
 	}

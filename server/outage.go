@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Outages is a handler of a log that is not filled while the store cannot be used: of the
+// lines whose error is because of that, it passes on the first one and then one in 30
+// seconds, and says once that the store is there again. Start at [NewOutages]. It is safe for
+// concurrent use.
+type Outages struct {
+	next  slog.Handler
+	state *outage
+}
+
+const (
+	outageEvery = 30 * time.Second // between the lines of an outage
+	outagePoll  = time.Second      // between the questions whether it is over
+)
+
+// outage is what the handlers of one log share.
+type outage struct {
+	own  slog.Handler // without the attributes of others
+	mu   sync.Mutex
+	ping func(context.Context) error
+
+	since   time.Time // zero if there is none
+	last    time.Time // when a line was passed on
+	leftOut int       // lines since then
+}
+
+// NewOutages returns a handler before another one.
+func NewOutages(next slog.Handler) *Outages {
+	return &Outages{next, &outage{own: next}}
+}
+
+// Watch sets what tells that the store is there again, such as [store.Store.Ping].
+func (o *Outages) Watch(ping func(context.Context) error) {
+	o.state.mu.Lock()
+	defer o.state.mu.Unlock()
+	o.state.ping = ping
+}
+
+// Enabled implements [slog.Handler].
+func (o *Outages) Enabled(ctx context.Context, l slog.Level) bool { return o.next.Enabled(ctx, l) }
+
+// WithAttrs implements [slog.Handler].
+func (o *Outages) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &Outages{o.next.WithAttrs(attrs), o.state}
+}
+
+// WithGroup implements [slog.Handler].
+func (o *Outages) WithGroup(name string) slog.Handler {
+	return &Outages{o.next.WithGroup(name), o.state}
+}
+
+// Handle implements [slog.Handler].
+func (o *Outages) Handle(ctx context.Context, r slog.Record) error {
+	if !isOutage(&r) {
+		return o.next.Handle(ctx, r)
+	}
+	leftOut, pass := o.state.passes(r.Time)
+	if !pass {
+		return nil
+	}
+	if leftOut > 0 {
+		r = r.Clone()
+		r.AddAttrs(slog.Int("left_out", leftOut))
+	}
+	return o.next.Handle(ctx, r)
+}
+
+// isOutage reports whether the error of a line is because the store cannot be used.
+func isOutage(r *slog.Record) (is bool) {
+	r.Attrs(func(a slog.Attr) bool {
+		if err, ok := a.Value.Any().(error); ok {
+			is = errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrReadOnly)
+		}
+		return !is
+	})
+	return is
+}
+
+// passes counts a line, and reports whether it is passed on, with the number of those that
+// were left out before it.
+func (o *outage) passes(now time.Time) (leftOut int, pass bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.since.IsZero():
+		o.since = now
+		if o.ping != nil {
+			go o.wait(o.ping)
+		}
+	case now.Sub(o.last) < outageEvery:
+		o.leftOut++
+		return 0, false
+	}
+	leftOut, o.last, o.leftOut = o.leftOut, now, 0
+	return leftOut, true
+}
+
+// wait waits until the store is there again, or closed.
+func (o *outage) wait(ping func(context.Context) error) {
+	for {
+		time.Sleep(outagePoll)
+		ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
+		err := ping(ctx)
+		cancel()
+		if err == nil {
+			break
+		}
+		if store.Outage(err) == nil && !errors.Is(err, context.DeadlineExceeded) {
+			return // it is closed
+		}
+	}
+	now := time.Now()
+	o.mu.Lock()
+	r := slog.NewRecord(now, slog.LevelInfo, "the database is there again", 0)
+	r.AddAttrs(slog.Float64("away_s", now.Sub(o.since).Seconds()), slog.Int("left_out", o.leftOut))
+	o.since, o.leftOut = time.Time{}, 0
+	o.mu.Unlock()
+	_ = o.own.Handle(context.Background(), r) // a log that cannot be written
+}

@@ -1,0 +1,135 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// awayStore is a store whose database fails for a cause.
+type awayStore struct {
+	testStore
+	cause atomic.Pointer[error]
+}
+
+const awayPlace = "data at db.internal:5432"
+
+func (a *awayStore) fails() error {
+	if cause := a.cause.Load(); cause != nil {
+		return proviso.Because(errors.Join(*cause, errors.New("42501")), proviso.Unavailable, "write the database %s: %v", awayPlace, *cause)
+	}
+	return nil
+}
+
+func (a *awayStore) Ping(ctx context.Context) error {
+	return errors.Join(a.fails(), a.testStore.Ping(ctx))
+}
+
+func (a *awayStore) Authenticate(ctx context.Context, secret string) (store.Key, error) {
+	if err := a.fails(); err != nil {
+		return store.Key{}, err
+	}
+	return a.testStore.Authenticate(ctx, secret)
+}
+
+func (a *awayStore) In(p store.Project) store.ProjectStore {
+	return awayProject{a.testStore.In(p), a}
+}
+
+type awayProject struct {
+	store.ProjectStore
+	of *awayStore
+}
+
+func (a awayProject) AddEvents(ctx context.Context, events []store.NewEvent) (store.AddedEvents, error) {
+	if err := a.of.fails(); err != nil {
+		return store.AddedEvents{}, err
+	}
+	return a.ProjectStore.AddEvents(ctx, events)
+}
+
+// TestOutage: while the database cannot be used, clients are told to come back, and not where
+// it is; the log says so.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	away := &awayStore{testStore: openStore(t, filepath.Join(t.TempDir(), "proviso.db"))}
+	f := start(t, server.Options{Open: true, Store: away})
+	const events = `{"events": [{"id": "e", "agent": "a", "output": "o"}]}`
+	secret, _ := f.key(store.NewKey{Scopes: []store.Scope{store.Admin}})
+	if got := f.ask("POST", "/v1/events", events, bearer(secret)); got.status != 202 {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	for _, cause := range []error{store.ErrUnreachable, store.ErrReadOnly, store.ErrFailed} {
+		away.cause.Store(&cause)
+		for _, got := range []answer{f.ask("GET", "/readyz", ""), f.ask("POST", "/v1/events", events, bearer(secret)), f.ask("GET", "/v1/runs", "", bearer(secret))} {
+			if p := got.problem(t); got.status != 503 || p.Code != proviso.Unavailable || p.Detail != cause.Error() || got.header.Get("Retry-After") != "5" || strings.Contains(got.body, "db.internal") {
+				t.Errorf("%v: %d %s", cause, got.status, got.body)
+			}
+		}
+	}
+	away.cause.Store(nil)
+	if got := f.ask("GET", "/readyz", ""); got.status != 200 {
+		t.Errorf("afterwards: %d %s", got.status, got.body)
+	}
+	if !strings.Contains(f.log.String(), awayPlace) {
+		t.Error("the log does not say which database it is")
+	}
+}
+
+// TestOutagesInLog: an outage has a line at its start, one in 30 seconds, and one at its end;
+// other lines are as ever.
+func TestOutagesInLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		var away atomic.Bool
+		h := server.NewOutages(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
+		lost := fmt.Errorf("reach: %w", store.ErrUnreachable)
+		h.Watch(func(context.Context) error {
+			if away.Load() {
+				return lost
+			}
+			return nil
+		})
+		log := slog.New(h)
+		for range 2 { // two outages
+			away.Store(true)
+			for range 70 {
+				log.Warn("look for runs", "error", lost)
+				log.With("a", "b").Warn("renew", "error", lost)
+				time.Sleep(time.Second)
+			}
+			log.Warn("another mistake", "error", errors.New("no"))
+			time.Sleep(time.Second / 2)
+			away.Store(false)
+			time.Sleep(2 * time.Second)
+			log.Info("goes on")
+		}
+		const once = `msg="look for runs" error="reach: the database cannot be reached"
+msg="look for runs" error="reach: the database cannot be reached" left_out=59
+msg="look for runs" error="reach: the database cannot be reached" left_out=59
+msg="another mistake" error=no
+msg="the database is there again" away_s=71 left_out=19
+msg="goes on"
+`
+		if got := out.String(); got != once+once {
+			t.Errorf("%s", got)
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package propose
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/rules"
+	"github.com/proviso-eval/proviso/spade/subsume"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// read reads the sentences of all versions by rules, whether or not they propose: a
+// candidate of a model must not say the opposite.
+func (r *proposing) read(ctx context.Context) error {
+	read := r.rules
+	if read == nil || !r.Dropped {
+		var err error
+		if read, err = rules.Propose(ctx, r.history, rules.Options{Compiler: r.Compiler, Dropped: true}); err != nil {
+			return err
+		}
+	}
+	r.reading = map[string][]proviso.Candidate{}
+	for i := range read.Candidates {
+		c := &read.Candidates[i]
+		key := delta.Key(c.Delta.Text)
+		r.reading[key] = append(r.reading[key], *c)
+	}
+	return nil
+}
+
+// contradicts explains that a candidate is the opposite of what the rules read in a
+// sentence that it covers; "" if it is not.
+func (r *proposing) contradicts(c *proviso.Candidate, covered []DeltaCriterion) string {
+	for _, x := range covered {
+		for _, read := range r.reading[delta.Key(x.Delta.Text)] {
+			if len(subsume.Exclusive([]proviso.Candidate{read, *c}, r.Compiler)) > 0 || otherSide(c.Assertion, read.Assertion) {
+				return fmt.Sprintf("it contradicts its sentence, of which this is a check: %s", candidate.Check(&read))
+			}
+		}
+	}
+	return ""
+}
+
+// otherSide reports whether of two counts of the same thing one has only a lower bound and
+// the other only an upper one.
+func otherSide(a, b *proviso.Assertion) bool {
+	if a.Type != b.Type || strings.HasPrefix(a.Type, "not-") || value.Stringify(a.Raw.At("scope")) != value.Stringify(b.Raw.At("scope")) {
+		return false
+	}
+	one, ok1 := a.Value.(*value.Object)
+	two, ok2 := b.Value.(*value.Object)
+	if !ok1 || !ok2 {
+		return false
+	}
+	for _, pair := range [][2]*value.Object{{one, two}, {two, one}} {
+		for key, v := range pair[0].All() {
+			if key != "min" && key != "max" && value.Stringify(v) != value.Stringify(pair[1].At(key)) {
+				return false
+			}
+		}
+	}
+	low := func(o *value.Object) bool { return o.Has("min") && !o.Has("max") }
+	high := func(o *value.Object) bool { return o.Has("max") && !o.Has("min") }
+	return low(one) && high(two) || high(one) && low(two)
+}

@@ -1,0 +1,133 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/sqldb"
+)
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// tableNames are the tables that the steps of the schema make.
+func tableNames(steps []step) (names []string) {
+	made := regexp.MustCompile(`(?m)^\s*CREATE TABLE (\w+)`)
+	for _, s := range steps {
+		for _, m := range made.FindAllStringSubmatch(s.text, -1) {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
+// foreign refuses a database that has no schema of proviso, but a table with the name of one
+// of ours.
+func (e *engine) foreign(ctx context.Context, q querier) error {
+	var table sql.NullString
+	if err := q.QueryRowContext(ctx, "SELECT min(relname) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND relname = ANY($1)", tableNames(e.steps)).
+		Scan(&table); err != nil {
+		return err
+	}
+	if table.Valid {
+		return proviso.Errorf(proviso.Refused, "the database %s has a table %s that is not proviso's; use an empty database", e.place, table.String)
+	}
+	return nil
+}
+
+// rights refuses a user who may not do what an access needs, before the first client is
+// served.
+func (e *engine) rights(ctx context.Context, access sqldb.Access) error {
+	needed := []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
+	if access == sqldb.Reading {
+		needed = needed[:1]
+	}
+	missing, err := e.missing(ctx, needed)
+	if err != nil || missing == "" {
+		return err
+	}
+	return proviso.Errorf(proviso.Refused, "%s the database %s: %s", opening, e.place, missing)
+}
+
+// missing says which of some rights the user lacks on the tables, and what gives them; ""
+// if none.
+func (e *engine) missing(ctx context.Context, needed []string) (string, error) {
+	var schema, table, lacks sql.NullString
+	err := e.db.QueryRowContext(ctx, `SELECT current_schema(), min(c.relname), string_agg(DISTINCT r.name, ', ') FROM pg_class c, unnest($2::text[]) WITH ORDINALITY r(name, at)
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND c.relname = ANY($1)
+			AND NOT (c.relname = 'proviso_schema' AND r.name <> 'SELECT') AND NOT has_table_privilege(c.oid, r.name)`, append(tableNames(e.steps), "proviso_schema"), needed).Scan(&schema, &table, &lacks)
+	if err != nil || !lacks.Valid {
+		return "", err
+	}
+	return "the user " + e.user + " lacks rights, such as on the table " + table.String + "; GRANT " + lacks.String + " ON ALL TABLES IN SCHEMA " + ident(schema.String) + " TO " + ident(e.user) + ", or connect as the owner of the tables", nil
+}
+
+// Writable implements [sqldb.Engine].
+func (e *engine) Writable(ctx context.Context) error {
+	var readOnly bool
+	if err := e.db.QueryRowContext(ctx, "SELECT current_setting('transaction_read_only') = 'on'").Scan(&readOnly); err != nil {
+		return err
+	}
+	if readOnly {
+		e.lostRights(readOnlyTransaction)
+		return proviso.Because(store.ErrReadOnly, proviso.Unavailable, "write the database %s: it is read-only, perhaps a replica; use the URL of the primary", e.place)
+	}
+	missing, err := e.missing(ctx, []string{"INSERT", "UPDATE", "DELETE"})
+	if err == nil && missing != "" {
+		err = proviso.Because(store.ErrReadOnly, proviso.Unavailable, "write the database %s: %s", e.place, missing)
+	}
+	return err
+}
+
+// lacking says which right the user lacks, from the message of PostgreSQL.
+func (e *engine) lacking(err error) string {
+	message := messageOf(err)
+	_, on, _ := strings.Cut(message, "permission denied for ")
+	on, _, _ = strings.Cut(on, " (")
+	kind, name, _ := strings.Cut(on, " ")
+	switch kind {
+	case "table", "view", "relation":
+		return "the user " + e.user + " may not use the table " + name + " as proviso does; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO " + ident(e.user) + ", or connect as the owner of the tables"
+	case "schema":
+		return "the user " + e.user + " may not use the schema " + name + ", or make tables in it; GRANT USAGE, CREATE ON SCHEMA " + name + " TO " + ident(e.user) + ", or let its owner run `proviso store migrate`"
+	case "database":
+		return "the user " + e.user + " may not connect to the database " + name + "; GRANT CONNECT ON DATABASE " + name + " TO " + ident(e.user)
+	}
+	return "the user " + e.user + " lacks a right (" + message + "); connect as the owner of the tables, or GRANT it"
+}
+
+// openedAt is the key of when a connection was opened, among its data.
+const openedAt = "proviso.opened"
+
+// lostRights makes the connections that are open now unusable: a session that began while
+// the database was read-only stays so, and one to a server that became a replica does, too.
+// Rights are those of the moment, and need no new session.
+func (e *engine) lostRights(code string) {
+	if now := time.Now().UnixMilli(); code == readOnlyTransaction && now-e.outdated.Load() > time.Second.Milliseconds() { // not for each request
+		e.outdated.Store(now)
+	}
+}
+
+// connected is called for each new connection.
+func (e *engine) connected(_ context.Context, c *pgx.Conn) error {
+	c.PgConn().CustomData()[openedAt] = time.Now().UnixMilli()
+	return nil
+}
+
+// reused is called before a connection is used again; the pool then opens another one.
+func (e *engine) reused(_ context.Context, c *pgx.Conn) error {
+	if at, _ := c.PgConn().CustomData()[openedAt].(int64); at <= e.outdated.Load() {
+		return driver.ErrBadConn
+	}
+	return nil
+}
