@@ -69,7 +69,7 @@ func (w *pythonWriter) add(c *proviso.Candidate) (problem string) {
 		return "its name is no name in Python"
 	}
 	for key := range a.Raw.All() {
-		if !slices.Contains([]string{"id", "description", "type", "value", "criteria", "config", "metric", "weight", "severity", "ignoreCase"}, key) {
+		if !slices.Contains([]string{"id", "description", "type", "value", "criteria", "config", "metric", "weight", "severity", "ignoreCase", wholeWords}, key) {
 			return "a function has no " + key
 		}
 	}
@@ -87,9 +87,31 @@ func (w *pythonWriter) add(c *proviso.Candidate) (problem string) {
 	if c.Description != "" {
 		text += "    " + pythonString(oneLine(c.Description)) + "\n"
 	}
+	if a.WholeWords && !w.has[pythonWords] {
+		w.has[pythonWords] = true
+		w.helpers = append(w.helpers, pythonWords)
+	}
 	w.functions = append(w.functions, text+"    return "+body+"\n")
 	return ""
 }
+
+// wholeWords is the key of assertions that look for whole words.
+const wholeWords = "wholeWords"
+
+// pythonWords are the functions that look for whole words as package check does: a word is
+// made of letters, digits, marks and underscores.
+const pythonWords = `def word_ends(text, at):
+    import unicodedata
+    inside = lambda c: c == "_" or unicodedata.category(c)[0] in "LM" or unicodedata.category(c) == "Nd"
+    return at <= 0 or at >= len(text) or not (inside(text[at - 1]) and inside(text[at]))
+
+
+def has_words(text, words):
+    at = text.find(words)
+    while at >= 0 and not (word_ends(text, at) and word_ends(text, at + len(words))):
+        at = text.find(words, at + 1)
+    return at >= 0
+`
 
 // module writes a candidate that is Python already.
 func (w *pythonWriter) module(name string, f Python) (problem string) {
@@ -176,15 +198,21 @@ func pythonBody(a *proviso.Assertion) (expression, problem string) {
 	if row.FoldsCase || ignore == true {
 		text, fold = "response.lower()", ".lower()"
 	}
+	has := func(part string) string { return pythonString(part) + fold + " in " + text }
+	ends := func(string) string { return "" } // what is asked for beside the beginning or the end
+	if a.WholeWords {
+		has = func(part string) string { return "has_words(" + text + ", " + pythonString(part) + fold + ")" }
+		ends = func(at string) string { return " and word_ends(" + text + ", " + at + ")" }
+	}
 	one, isText := a.Value.(string)
 	list, isList := a.Value.([]any)
 	switch {
 	case isText && row.Match == proviso.MatchPart:
-		return negated(pythonString(one) + fold + " in " + text), ""
+		return negated(has(one)), ""
 	case isText && row.Match == proviso.MatchStart:
-		return negated(text + ".startswith(" + pythonString(one) + fold + ")"), ""
+		return negated(text + ".startswith(" + pythonString(one) + fold + ")" + ends("len("+pythonString(one)+fold+")")), ""
 	case isText && row.Match == proviso.MatchEnd:
-		return negated(text + ".endswith(" + pythonString(one) + fold + ")"), ""
+		return negated(text + ".endswith(" + pythonString(one) + fold + ")" + ends("len("+text+") - len("+pythonString(one)+fold+")")), ""
 	case isList && len(list) > 0 && (row.Match == proviso.MatchEvery || row.Match == proviso.MatchAnyOne):
 		var parts []string
 		for _, v := range list {
@@ -192,7 +220,7 @@ func pythonBody(a *proviso.Assertion) (expression, problem string) {
 			if !ok {
 				return "", "it looks for what is not a text"
 			}
-			parts = append(parts, pythonString(s)+fold+" in "+text)
+			parts = append(parts, has(s))
 		}
 		if row.Match == proviso.MatchEvery {
 			return negated(strings.Join(parts, " and ")), ""
