@@ -100,7 +100,7 @@ func ageOf(t, now time.Time) float64 {
 
 // document sends the OpenAPI document.
 func (s *Server) document(c *call) error {
-	return c.sendResponse(store.Response{Status: http.StatusOK, MediaType: mediaJSON, Body: s.openapi})
+	return c.sendResponse(store.Response{Status: http.StatusOK, MediaType: mediaJSON, Body: s.openapi()})
 }
 
 // exposition sends the metrics of the request's project, or all metrics to an
