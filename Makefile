@@ -53,11 +53,16 @@ demo-playground: build ## change a prompt or an assertion, and see the verdicts,
 
 demos: demo demo-support demo-models demo-judge demo-spade demo-mutate demo-gate demo-monitor demo-embed ## every demo that ends by itself
 
+# The packages whose tests take longest start first: by name, most would come last and leave
+# processors idle. One package more than processors uses the time in which tests wait.
+LONGEST    := ./cmd/proviso ./sandbox ./server ./report ./attacks ./store/sqlite
+TEST_PROCS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
 # The program is linked once, not in every package that runs it. Its copy changes only when
 # the program does, so that results stay cached. `make lint` has all of go vet.
 test: build ## run every test
 	@mkdir -p dist/test && { cmp -s proviso dist/test/proviso || cp proviso dist/test/proviso; }
-	PROVISO_TEST_PROGRAM='$(CURDIR)/dist/test/proviso' go test -vet=off ./...
+	PROVISO_TEST_PROGRAM='$(CURDIR)/dist/test/proviso' go test -vet=off -p $(TEST_PROCS) $(LONGEST) ./...
 
 test-postgres: ## run the tests with PostgreSQL, and those of the server on it (needs its programs; .ci/postgres installs them)
 	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers|TestOn|TestRates|TestParts|TestUnfit|TestPooler|TestVersionsSideBySide|TestBackup'

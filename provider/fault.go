@@ -57,13 +57,14 @@ func (e *endpoint) failure(f *fault) error {
 	for _, s := range secrets {
 		text = strings.ReplaceAll(text, s, "[redacted]")
 	}
-	return proviso.Because(&failure{text, f}, f.code, "%s", text)
+	return proviso.Because(&failure{text, f, e.need}, f.code, "%s", text)
 }
 
 // failure is the final error after all attempts. It is not retried.
 type failure struct {
 	text  string
 	fault *fault
+	need  string // as of endpoint
 }
 
 func (f *failure) Error() string { return f.text }

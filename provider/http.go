@@ -36,6 +36,7 @@ type endpoint struct {
 	id        string // of the provider, for messages
 	base      string
 	keyFrom   string // origin of the key, for messages
+	need      string // what of the user's environment the key is, as of settings.need; "" if it is the suite's
 	header    http.Header
 	secrets   []string
 	login     login // nil if the header is enough

@@ -169,6 +169,13 @@ func TestFaultsThatStay(t *testing.T) {
 			if got := provider.TroubleOf(first); got != trouble {
 				t.Errorf("the trouble is %q, want %q", got, trouble)
 			}
+			refused := ""
+			if trouble == provider.KeyTrouble {
+				refused = "OPENAI_API_KEY"
+			}
+			if got := provider.RefusedKey(first); got != refused {
+				t.Errorf("the key %q was refused, want %q", got, refused)
+			}
 			for _, w := range append(tc.want, "openai:chat:gpt-4o: ") {
 				if !strings.Contains(e.Error(), w) {
 					t.Errorf("the message %q does not say %q", e.Error(), w)
@@ -510,5 +517,15 @@ func TestRedirects(t *testing.T) {
 	f := serve(t, "openai:gpt-4o", nil, provider.Options{}, replies(to(307, "/v1/chat/completions"), fine))
 	if out, err := f.ask(t, "hi"); err != nil || out.Value != "fine" || f.server.Last().Prompt != "hi" {
 		t.Errorf("on the same host: %v, %v", out.Value, err)
+	}
+}
+
+// TestRefusedKeyOfASuite: a key that the suite has is none of the user's environment.
+func TestRefusedKeyOfASuite(t *testing.T) {
+	t.Parallel()
+	f := serve(t, "openai:chat:gpt-4o", value.ObjectOf("apiKey", "sk-own"), provider.Options{}, replies(fakemodel.Reply{}.Failing(401, "invalid_api_key", "no such key")))
+	_, err := f.ask(t, "one")
+	if provider.TroubleOf(err) != provider.KeyTrouble || provider.RefusedKey(err) != "" {
+		t.Errorf("%v: %q", err, provider.RefusedKey(err))
 	}
 }

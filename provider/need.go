@@ -21,21 +21,24 @@ const (
 // needs tells of variables of the user, one of which has to be set; nil are those of a
 // vendor with logins.
 func (s settings) needs(variables []string, here bool) {
-	if s.o.Need == nil {
-		return
+	if need := s.need(variables); need != "" && s.o.Need != nil {
+		s.o.Need(need, here)
 	}
+}
+
+// need names what is needed, as [Options.Need] is told; "" for what must not be told.
+func (s settings) need(variables []string) string {
 	vendor, _, _ := strings.Cut(s.spec.ID, ":")
 	if vendor == "azureopenai" {
 		vendor = "azure"
 	}
 	if slices.Contains(logins[:], vendor) {
-		s.o.Need(forVendor+vendor, here)
-		return
+		return forVendor + vendor
 	}
 	if len(variables) == 0 || slices.ContainsFunc(variables, func(name string) bool { return !IsVariable(name) }) {
-		return // who writes a key in place of its name must not find it anywhere
+		return "" // who writes a key in place of its name must not find it anywhere
 	}
-	s.o.Need(strings.Join(variables, orVariable), here)
+	return strings.Join(variables, orVariable)
 }
 
 // IsVariable reports whether a text looks like the name of an environment variable, in capital

@@ -228,6 +228,9 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 		id: s.spec.ID, base: base, keyFrom: p.from, login: p.login, client: s.client(sameHostOnly), header: http.Header{"Content-Type": {"application/json"}},
 		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.now(), sleep: s.o.Sleep,
 	}
+	if !p.empty() && !p.own {
+		e.need = s.need(s.keyVars(a))
+	}
 	s.retries(e)
 	e.authorize(a, p.key)
 	e.addHeaders(s.spec.Config.At("headers"))

@@ -40,3 +40,13 @@ func TroubleOf(err error) Trouble {
 	}
 	return NoTrouble
 }
+
+// RefusedKey names the key of the user's environment that an endpoint refused (401, 403), as
+// [Options.Need] is told of it. It is "" for other errors, and for a key that the suite has.
+func RefusedKey(err error) string {
+	var failed *failure
+	if !errors.As(err, &failed) || TroubleOf(err) != KeyTrouble {
+		return ""
+	}
+	return failed.need
+}

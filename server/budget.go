@@ -334,6 +334,9 @@ func (m metered) with(ctx context.Context, ask func() (cost *float64, usage prov
 	cached := false
 	defer func() { a.budget.leave(likely, spent, cached) }()
 	cost, usage, cached, err := ask()
+	if !cached {
+		err = leavingOf(ctx).answered(ctx, m.ID(), err)
+	}
 	if cost != nil && !cached && *cost > 0 {
 		spent = *cost
 	}

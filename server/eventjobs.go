@@ -111,6 +111,9 @@ func (m *monitoring) leaseChunk(ctx context.Context, live *liveWatch, slots chan
 	c.leases, err = m.s.o.Store.In(live.key.project).LeaseEvents(ctx, store.LeaseEvents{
 		Watch: live.Name, Limit: limit, Lease: time.Duration(limit)*m.s.o.EvaluateLimit + time.Minute, Reserve: reserve, Budget: live.conf.Sample.BudgetPerDay,
 	})
+	if errors.Is(err, store.ErrSealed) {
+		work.leave(m.now())
+	}
 	work.lease(len(c.leases))
 	return c, err
 }
@@ -132,17 +135,18 @@ func (m *monitoring) opened(ctx context.Context, live *liveWatch, work *watchWor
 }
 
 // evaluateChunk evaluates events one after the other. When stopping ends, it puts those back
-// that it has not begun.
+// that it has not begun, and those that only other processes can read.
 func (m *monitoring) evaluateChunk(ctx, stopping context.Context, c chunk) {
 	for i, l := range c.leases {
 		if stopping.Err() != nil {
-			m.workOf(c.live.key).lease(-len(c.leases[i:]))
-			if err := m.s.o.Store.In(c.live.key.project).ReleaseEvents(context.WithoutCancel(ctx), c.live.Name, c.leases[i:]); err != nil {
-				m.s.o.Log.Error("monitor", "doing", "release events", "error", err)
-			}
+			m.release(ctx, &c, i)
 			return
 		}
 		r := m.evaluateEvent(ctx, &c, l)
+		if r.left {
+			m.release(ctx, &c, i)
+			return
+		}
 		if len(c.set.judged) == 0 {
 			m.results <- r
 			continue
@@ -153,5 +157,14 @@ func (m *monitoring) evaluateChunk(ctx, stopping context.Context, c chunk) {
 		r.kept = kept
 		m.results <- r
 		<-kept
+	}
+}
+
+// release puts events back, from one on, for other processes. No attempt is counted.
+func (m *monitoring) release(ctx context.Context, c *chunk, from int) {
+	leases := c.leases[from:]
+	m.workOf(c.live.key).lease(-len(leases))
+	if err := m.s.o.Store.In(c.live.key.project).ReleaseEvents(context.WithoutCancel(ctx), c.live.Name, leases); err != nil {
+		m.s.o.Log.Error("monitor", "doing", "release events", "error", err)
 	}
 }

@@ -31,6 +31,10 @@ func (m *monitoring) evaluateEvent(ctx context.Context, c *chunk, l store.EventL
 		}
 	}()
 	e, err := m.event(ctx, c.live.key.project, l.Event)
+	if errors.Is(err, store.ErrSealed) {
+		out.left = true
+		return out
+	}
 	if err != nil {
 		work.ended(0, provider.NoTrouble, "", m.now())
 		var coded *proviso.Error
@@ -191,6 +195,7 @@ type settlement struct {
 	result store.EventResult
 	trace  string        // of the event, for a collector
 	answer string        // the vendor's id of it, for a collector
+	left   bool          // only other processes can evaluate it
 	kept   chan struct{} // is closed once it is stored; nil if nobody waits
 }
 

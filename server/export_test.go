@@ -20,3 +20,6 @@ func MetricNames() map[string]bool {
 	}
 	return names
 }
+
+// NoRoomHere is the error of a [Runner] whose disk is full.
+func NoRoomHere() error { return noRoomHere() }

@@ -29,6 +29,8 @@ type WaitingNow struct {
 	Waiting int     `json:"waiting" doc:"Those that no worker that lives can execute"`
 	Age     float64 `json:"oldest_s" doc:"Seconds since the first of them was created; 0 if there is none"`
 	Running int     `json:"running" doc:"Runs that are executed, by any process"`
+	Overdue int     `json:"overdue" doc:"Running ones whose worker is silent, and that no other has taken up"`
+	Still   float64 `json:"still_s" doc:"Seconds since the running run that has had no new row for longest had one, or was begun; 0 if none is running"`
 }
 
 // WorkersNow counts the processes that execute runs.
@@ -36,6 +38,7 @@ type WorkersNow struct {
 	Count int `json:"count" doc:"Workers, and servers that work themselves, that have said lately that they go on"`
 	Jobs  int `json:"jobs" doc:"Runs that they execute at a time, together"`
 	Able  int `json:"able" doc:"How many of them can execute one of the queued runs"`
+	Unfit int `json:"unfit" doc:"How many of them take no runs now, because of themselves: GET /v1/workers says why"`
 }
 
 // health succeeds as long as the process can respond.
@@ -61,6 +64,9 @@ func (s *Server) readiness(c *call) error {
 	if err == nil {
 		living, err = s.o.Store.Processes(ctx)
 	}
+	if why := s.fitness.now(); err == nil && why != "" && s.kind == kindWorker {
+		return problem(proviso.Unavailable, "this worker takes no runs: "+why)
+	}
 	if err != nil {
 		why := store.ErrUnreachable
 		if errors.Is(err, store.ErrNoRoom) {
@@ -79,22 +85,22 @@ func (s *Server) readiness(c *call) error {
 func waitingNow(list []store.Waiting, now time.Time) (w WaitingNow) {
 	for _, of := range list {
 		w.Queued, w.Waiting, w.Running = w.Queued+of.Queued, w.Waiting+of.Unmet, w.Running+of.Running
-		w.Age = max(w.Age, ageOf(of, now))
+		w.Age, w.Overdue, w.Still = max(w.Age, ageOf(of.Oldest, now)), w.Overdue+of.Overdue, max(w.Still, ageOf(of.Still, now))
 	}
 	return w
 }
 
-// ageOf is how long the run of a project waits that has waited longest, in seconds.
-func ageOf(w store.Waiting, now time.Time) float64 {
-	if w.Oldest.IsZero() {
+// ageOf is how long ago something was, in seconds; 0 if it never was.
+func ageOf(t, now time.Time) float64 {
+	if t.IsZero() {
 		return 0
 	}
-	return max(0, now.Sub(w.Oldest).Seconds())
+	return max(0, now.Sub(t).Seconds())
 }
 
 // document sends the OpenAPI document.
 func (s *Server) document(c *call) error {
-	return c.sendResponse(store.Response{Status: http.StatusOK, MediaType: mediaJSON, Body: s.openapi})
+	return c.sendResponse(store.Response{Status: http.StatusOK, MediaType: mediaJSON, Body: s.openapi()})
 }
 
 // exposition sends the metrics of the request's project, or all metrics to an

@@ -28,6 +28,8 @@ type capable interface {
 	Can(need string) bool
 	// Usual are needs of many suites, and those that only this process can do.
 	Usual() []string
+	// Room returns an error if the disk has no room for the files of suites.
+	Room() error
 }
 
 var _ capable = (*Suites)(nil)
@@ -173,7 +175,7 @@ func (a *abilities) can(need string) bool {
 
 // offer tells the other processes on the store what this one does.
 func (s *Server) offer(kind string) store.Offer {
-	o := store.Offer{Kind: kind, Version: s.o.Version, Can: s.abilities.can, Known: []string{engine.NeedsJudge}}
+	o := store.Offer{Kind: kind, Version: s.o.Version, Can: s.abilities.can, Fit: s.fitness.ask, Known: []string{engine.NeedsJudge}}
 	if runner, ok := s.o.Runner.(capable); ok {
 		o.Known = append(o.Known, runner.Usual()...)
 	}
@@ -187,4 +189,10 @@ func (s *Server) somebodyCan(ctx context.Context, need string) bool {
 	}
 	living, err := s.o.Store.Processes(ctx)
 	return err == nil && slices.ContainsFunc(living, func(p store.Process) bool { return p.Able([]string{need}) })
+}
+
+// nobodyReads reports whether all processes that work lack the key of the contents of events.
+func (s *Server) nobodyReads(ctx context.Context) bool {
+	living, err := s.o.Store.Processes(ctx)
+	return err == nil && len(living) > 0 && !slices.ContainsFunc(living, func(p store.Process) bool { return p.Unfit != store.ErrSealed.Error() })
 }

@@ -15,6 +15,7 @@ type runQueue struct {
 	read                    func(context.Context) ([]store.Waiting, error)
 	now                     func() time.Time
 	queued, unmet, age, run *prometheus.Desc
+	overdue, still          *prometheus.Desc
 
 	mu   sync.Mutex
 	seen map[store.Project]bool // a queue that became empty is 0
@@ -25,10 +26,12 @@ func newRunQueue(read func(context.Context) ([]store.Waiting, error), now func()
 		return prometheus.NewDesc(name, help, []string{projectLabel}, nil)
 	}
 	return &runQueue{read: read, now: now, seen: map[store.Project]bool{},
-		queued: desc("proviso_run_queue", "Runs that wait for a worker."),
-		unmet:  desc("proviso_run_queue_waiting", "Those of them that no worker that lives can execute."),
-		age:    desc("proviso_run_queue_age_seconds", "How long the run waits that has waited longest."),
-		run:    desc("proviso_runs_running", "Runs that are executed by any process.")}
+		queued:  desc("proviso_run_queue", "Runs that wait for a worker."),
+		unmet:   desc("proviso_run_queue_waiting", "Those of them that no worker that lives can execute."),
+		age:     desc("proviso_run_queue_age_seconds", "How long the run waits that has waited longest."),
+		run:     desc("proviso_runs_running", "Runs that are executed by any process."),
+		overdue: desc("proviso_runs_overdue", "Runs whose worker is silent, and that no other has taken up."),
+		still:   desc("proviso_run_still_seconds", "How long the running run has had no new row that has had none for longest.")}
 }
 
 // Describe implements prometheus.Collector.
@@ -37,6 +40,8 @@ func (q *runQueue) Describe(to chan<- *prometheus.Desc) {
 	to <- q.unmet
 	to <- q.age
 	to <- q.run
+	to <- q.overdue
+	to <- q.still
 }
 
 // Collect implements prometheus.Collector. While the store cannot be reached, there are no
@@ -58,7 +63,9 @@ func (q *runQueue) Collect(to chan<- prometheus.Metric) {
 		w := now[p]
 		to <- prometheus.MustNewConstMetric(q.queued, prometheus.GaugeValue, float64(w.Queued), string(p))
 		to <- prometheus.MustNewConstMetric(q.unmet, prometheus.GaugeValue, float64(w.Unmet), string(p))
-		to <- prometheus.MustNewConstMetric(q.age, prometheus.GaugeValue, ageOf(w, q.now()), string(p))
+		to <- prometheus.MustNewConstMetric(q.age, prometheus.GaugeValue, ageOf(w.Oldest, q.now()), string(p))
 		to <- prometheus.MustNewConstMetric(q.run, prometheus.GaugeValue, float64(w.Running), string(p))
+		to <- prometheus.MustNewConstMetric(q.overdue, prometheus.GaugeValue, float64(w.Overdue), string(p))
+		to <- prometheus.MustNewConstMetric(q.still, prometheus.GaugeValue, ageOf(w.Still, q.now()), string(p))
 	}
 }

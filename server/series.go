@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/duration"
 	"github.com/proviso-eval/proviso/stats"
@@ -39,12 +37,6 @@ type SeriesLine struct {
 
 // SeriesBuckets are the buckets of a line; a gap is nil.
 type SeriesBuckets []*SeriesBucket
-
-// Schema implements huma.SchemaProvider: an item may be null.
-func (SeriesBuckets) Schema(r huma.Registry) *huma.Schema {
-	one := r.Schema(typeOf[SeriesBucket](), true, "SeriesBucket")
-	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{OneOf: []*huma.Schema{one, {Type: "null"}}}}
-}
 
 // SeriesBucket adds up the verdicts in a span of time.
 type SeriesBucket struct {

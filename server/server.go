@@ -1,7 +1,7 @@
 // Package server serves proviso over HTTP: single evaluations, suites and their
 // runs, kept in a [store.Store] and executed by [store.Jobs]. Start at [New].
-// routes.go is the table of routes; the OpenAPI document is generated from it
-// and from the types that requests are decoded into.
+// routes.go is the table of routes; a test makes the OpenAPI document, openapi.json,
+// from it and from the types that requests are decoded into.
 //
 // All input of clients is untrusted: bodies are bounded and parsed strictly,
 // suites run as untrusted suites, and the rights and the budget of a key are
@@ -168,7 +168,7 @@ type Server struct {
 	compare *queue        // of comparisons
 	pushes  chan struct{} // one for each push under way
 	reads   chan struct{} // one for each dataset that is held in memory
-	openapi []byte
+	openapi func() []byte // the OpenAPI document
 	docs    func() (*asset, error)
 	panel   func() *asset     // nil if the build has none
 	routes  map[string]*route // by pattern
@@ -181,6 +181,8 @@ type Server struct {
 	history  *history
 
 	abilities abilities
+	fitness   fitness
+	kind      string // of process, once it works: as of store.Offer
 
 	underWay     sync.WaitGroup // requests
 	streams      atomic.Int64
@@ -202,6 +204,7 @@ func New(o Options) (*Server, error) {
 		budgets: newBudgets(o.Store, o.Poll), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.abilities.s = s
+	s.fitness.runner, _ = o.Runner.(capable)
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
 	s.logins = newRates(loginRate)
 	s.wrong = newRates(loginRate)
@@ -217,7 +220,8 @@ func New(o Options) (*Server, error) {
 		s.evaluations.unshared = &unshared{list: map[*heldEvaluation]bool{}}
 	}
 	s.panel = sync.OnceValue(panelAsset)
-	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi, routes()) })
+	s.openapi = sync.OnceValue(func() []byte { return openAPI(s.o.Version) })
+	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi(), routes()) })
 	var kept store.Store // of spans, for others
 	if s.peers != nil {
 		kept = o.Store
@@ -234,9 +238,7 @@ func New(o Options) (*Server, error) {
 		s.routes[r.Method+" "+r.Path] = r
 		s.mux.Handle(r.Method+" "+r.Path, s.handler(r))
 	}
-	var err error
-	s.openapi, err = openAPI(o.Version, routes())
-	return s, err
+	return s, nil
 }
 
 func (o *Options) defaults() {

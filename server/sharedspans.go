@@ -100,6 +100,8 @@ func (k *keySpans) fetch(ctx context.Context, trace string, after int64) (next i
 			case <-time.After(storePause):
 			}
 			continue
+		case errors.Is(err, store.ErrSealed) && leavingOf(ctx).leave(store.Unfit(store.ErrSealed)):
+			return 0, 0, context.Canceled
 		default:
 			return 0, 0, err
 		}

@@ -90,7 +90,7 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case outOfRoom(mistakes):
-		return noRoomForFiles()
+		return noRoomHere()
 	case mistakes.Err() != nil && opened.lacks() != nil:
 		return store.Unable(opened.lacks()...)
 	case mistakes.Err() != nil && slices.ContainsFunc(mistakes, lasting):
@@ -110,6 +110,9 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 			err = store.ErrDrained
 		}
 		err = errors.Join(err, out.Close())
+	}
+	if isFull(err) && !errors.Is(err, store.ErrNoRoom) {
+		return noRoomHere()
 	}
 	return errors.Join(err, ctx.Err())
 }

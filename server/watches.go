@@ -309,6 +309,9 @@ func (m *monitoring) view(ctx context.Context, live *liveWatch, charts bool) (*W
 	if set, err := m.setOf(ctx, live); err == nil { // without its set, the watch is silent and says why
 		out.Warnings = m.s.warnings(ctx, set)
 	}
+	if h.Pending > 0 && m.s.nobodyReads(ctx) {
+		out.Warnings = append(out.Warnings, "events wait for a worker with --content-key-env: "+store.ErrSealed.Error())
+	}
 	return out, nil
 }
 

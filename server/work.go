@@ -14,7 +14,8 @@ import (
 // /readyz and /metrics to everybody who can reach it. When ctx ends, runs stop after their
 // finished rows, within [Options.StopTimeout], and other processes continue them.
 func (s *Server) Work(ctx context.Context, l net.Listener) error {
-	s.o.Jobs.Offer(s.offer("worker"))
+	s.kind = kindWorker
+	s.o.Jobs.Offer(s.offer(kindWorker))
 	if err := s.o.Jobs.Start(ctx, s.work); err != nil {
 		if l != nil {
 			err = errors.Join(err, l.Close())

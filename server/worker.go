@@ -22,12 +22,18 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 	started := time.Now()
 	err := s.execute(ctx, job)
 	end := "done"
-	unable := store.UnableTo(err) != nil
+	unable := store.UnableTo(err) != nil || store.UnfitFor(err) != ""
 	switch {
+	case store.UnfitFor(err) != "":
+		if end = "unfit"; errors.Is(err, errNoRoomHere) {
+			s.fitness.fill()
+		}
 	case unable:
 		end = "unable"
 	case ctx.Err() != nil || errors.Is(err, store.ErrDrained):
 		end = "stopped"
+	case errors.Is(err, store.ErrNoRoom):
+		end = "waits"
 	case err != nil:
 		end = "failed"
 	}
@@ -105,10 +111,20 @@ func (s *Server) execute(ctx context.Context, job store.Job) error {
 	e.Finished = func(p store.Part, take func(int, []byte) error) error {
 		return eachSelected(ctx, kept, r.ID, store.ResultFilter{Bare: true, Rows: []store.RowRange{p.RowRange}}, func(r *store.Result) error { return take(r.Index, r.JSON) })
 	}
-	e.Keep = func(ctx context.Context, row store.Result) error { return s.keepRow(ctx, r, account, row) }
+	ctx, leaving := s.withLeaving(ctx, job)
+	defer leaving.cancel()
+	e.Keep = func(ctx context.Context, row store.Result) error {
+		if why := leaving.why(); why != nil && row.Status == proviso.Errored {
+			return why
+		}
+		return s.keepRow(ctx, r, account, row)
+	}
 	ctx, task := s.withTurns(ctx, key.ID)
 	defer task.End()
 	err = s.o.Runner.Run(withAccount(ctx, account), e)
+	if why := leaving.why(); why != nil {
+		err = why
+	}
 	return errors.Join(err, s.settle(ctx, account))
 }
 

@@ -24,6 +24,7 @@ const (
 	MaxContent   = 64 << 20 // bytes of a document, a row, a request or a response
 	MaxBatch     = 10_000   // results that are added at once
 	MaxAttempts  = 5        // of executing a run
+	MaxGivenBack = 5        // times that processes leave a run to others
 	MaxRanges    = 200      // of a filter of rows
 	MaxParts     = 10_000   // of a run
 )

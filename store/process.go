@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,9 @@ type Offer struct {
 	// Can reports whether the process can do what a run needs: see [NewRun.Needs]. It is
 	// called concurrently. Nil can do everything.
 	Can func(need string) bool
+	// Fit says in words why the process can take no run now, such as because its disk is full;
+	// "" if it can. It is called often, and not concurrently. Nil always can.
+	Fit func() string
 	// Known is what runs often need. The part of it that the process can do is shown to
 	// people.
 	Known []string
@@ -30,12 +34,16 @@ type Process struct {
 	Jobs    int      // runs that it executes at a time
 	Can     []string // of what is known, and of what runs need now; sorted
 	All     bool     // it can do everything
+	Unfit   string   // why it takes no run now, whatever that needs; "" if it does
 	Started time.Time
 	Seen    time.Time // when it last said that it goes on
 }
 
-// Able reports whether the process can do all of some needs.
-func (p *Process) Able(needs []string) bool {
+// Able reports whether the process takes runs, and can do all of some needs.
+func (p *Process) Able(needs []string) bool { return p.Unfit == "" && p.has(needs) }
+
+// has reports whether the process can do all of some needs once it is fit.
+func (p *Process) has(needs []string) bool {
 	return p.All || !slices.ContainsFunc(needs, func(need string) bool { return !slices.Contains(p.Can, need) })
 }
 
@@ -67,9 +75,12 @@ func WaitsFor(needs []string, living []Process) string {
 	if slices.ContainsFunc(living, func(p Process) bool { return p.Able(needs) }) {
 		return ""
 	}
+	if slices.ContainsFunc(living, func(p Process) bool { return p.has(needs) }) {
+		return "waits for a worker: " + unfitInWords(living, needs)
+	}
 	var missing []string // that nobody has
 	for _, need := range needs {
-		if !slices.ContainsFunc(living, func(p Process) bool { return p.Able([]string{need}) }) {
+		if !slices.ContainsFunc(living, func(p Process) bool { return p.has([]string{need}) }) {
 			missing = append(missing, need)
 		}
 	}
@@ -77,6 +88,24 @@ func WaitsFor(needs []string, living []Process) string {
 		return "waits for one worker with " + inWords(needs) + ": none has all of it"
 	}
 	return "waits for a worker with " + inWords(missing)
+}
+
+// unfitInWords says why processes with all of some needs take no runs.
+func unfitInWords(living []Process, needs []string) string {
+	n, reasons := 0, []string(nil)
+	for i := range living {
+		if !living[i].has(needs) {
+			continue
+		}
+		if n++; !slices.Contains(reasons, living[i].Unfit) {
+			reasons = append(reasons, living[i].Unfit)
+		}
+	}
+	who := "the one that can do this takes no runs: "
+	if n > 1 {
+		who = fmt.Sprintf("the %d that can do this take no runs: ", n)
+	}
+	return who + strings.Join(reasons, "; ")
 }
 
 // inWords lists needs. Between those with an "or" in them stand commas.
@@ -106,4 +135,24 @@ func UnableTo(err error) []string {
 	var u unable
 	errors.As(err, &u)
 	return u.needs
+}
+
+// unfit marks an error of [Work] of a process that can execute nothing for now.
+type unfit struct{ error }
+
+func (u unfit) Unwrap() error { return u.error }
+
+// Unfit marks an error of [Work] because of which the process can execute no run for now,
+// such as a full disk. It is no attempt: the run is given back, and this process takes no runs
+// for a while. The text is shown to clients.
+func Unfit(err error) error { return unfit{err} }
+
+// UnfitFor returns why a process can execute nothing if an error is one of [Unfit]; "" if it
+// is not.
+func UnfitFor(err error) string {
+	var u unfit
+	if errors.As(err, &u) {
+		return u.Error()
+	}
+	return ""
 }

@@ -258,8 +258,10 @@ type Replies interface {
 // The result decides the status of the run: nil makes it done; after an error
 // it is queued and tried again, up to MaxAttempts times, and then failed.
 // [Permanent] errors fail at once. [ErrDrained] is the error of work that ended because of
-// [Job.Drain]. An error of [Unable] is no attempt. Errors because of [ErrNoRoom] are no attempts: work
-// is called again until there is room. Work that returns because Jobs stops is
+// [Job.Drain]. Errors of [Unable] and [Unfit] are no attempts: the run is given back, and fails
+// once it was given back MaxGivenBack times without a row between, each time by another process
+// or for another reason. Errors because of [ErrNoRoom] are no attempts either: work is called
+// again until there is room. Work that returns because Jobs stops is
 // queued again, and does not count as an attempt; a cancelled run stays
 // cancelled.
 type Work func(ctx context.Context, job Job) error
@@ -290,7 +292,8 @@ type Jobs interface {
 // Job is one attempt to execute a run.
 type Job struct {
 	Run     Run
-	Attempt int // from 1; work that was stopped or killed is not counted
+	Attempt int    // from 1; work that was stopped or killed is not counted
+	Process string // that executes it, as in [Process]
 	// Take takes the first part of a divided run, from a row on, that no process has, for this
 	// job; ok is false if there is none. The parts of a job are done when its work returns nil.
 	// It is nil if the run is not divided.
@@ -310,6 +313,8 @@ type Waiting struct {
 	Unmet   int       // that no process that lives can execute
 	Oldest  time.Time // when the first of the queued runs was created, zero if there is none
 	Running int
+	Overdue int        // running ones whose process is silent, and that no other has taken up
+	Still   time.Time  // when the running run that has had no new row for longest had one, or was begun; zero if none is running
 	Needs   [][]string // the different needs of the queued runs, as of [NewRun]
 }
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ type standing struct {
 	role
 	under string // the words above that are not neutral
 	after string // the words behind it that take something back
+	near  string // words of or around it that narrow it
 }
 
 // role is what the words above a list or a section make of what stands there.
@@ -33,6 +35,7 @@ const (
 // several places in different ways is unread.
 func standings(prompt string) map[string]standing {
 	w := &walk{prompt: prompt, units: delta.Split(prompt), found: map[string]standing{}, roles: map[string]role{}}
+	w.around = surroundingsOf(w.units)
 	for i := range w.units {
 		w.unit(i)
 	}
@@ -44,7 +47,7 @@ func standings(prompt string) map[string]standing {
 func Apart(prompt string) map[string]bool {
 	apart := map[string]bool{}
 	for key, s := range standings(prompt) {
-		if s.role != plainRole || s.after != "" {
+		if s.role != plainRole || s.after != "" || s.near != "" {
 			apart[key] = true
 		}
 	}
@@ -65,6 +68,7 @@ type walk struct {
 	items          []level // those that the last one stands under, and itself
 	lead           string  // of the list or lines that follow; "" for none
 	listed         bool    // the lead has items
+	around         surroundings
 	found          map[string]standing
 	roles          map[string]role // of the words above that were read already
 	comment        int             // where the last comment ends that began before the last sentence
@@ -115,6 +119,11 @@ func (w *walk) unit(i int) {
 		w.items = nil
 		w.tag(u.Text)
 	case delta.Sentence:
+		if bracketed.Get().MatchString(u.Text) { // a heading by another sign
+			w.items, w.lead = nil, ""
+			w.headings = append(w.headings[:0:0], level{2, strings.Trim(u.Text, "[]")})
+			return
+		}
 		w.sentence(i, gap)
 	default:
 		w.items, w.lead = nil, ""
@@ -146,6 +155,7 @@ func (w *walk) tag(text string) {
 		w.lead = ""
 		return
 	}
+	attributes := strings.Contains(name, "=")
 	if end := strings.IndexAny(name, " \t>/"); end > 0 {
 		name = name[:end]
 	}
@@ -159,7 +169,11 @@ func (w *walk) tag(text string) {
 			}
 		}
 	case !strings.HasSuffix(strings.TrimSpace(text), "/>"):
-		w.tags = append(w.tags, level{0, name})
+		depth := 0
+		if attributes {
+			depth = 1 // it is said of whom or what
+		}
+		w.tags = append(w.tags, level{depth, name})
 	}
 }
 
@@ -240,6 +254,9 @@ func (w *walk) keep(i int) {
 		add(h.text)
 	}
 	for _, t := range w.tags {
+		if t.depth > 0 {
+			s.role, s.under = unreadRole, t.text
+		}
 		add(strings.NewReplacer("_", " ", "-", " ").Replace(t.text))
 	}
 	if w.lead != "" {
@@ -264,10 +281,15 @@ func (w *walk) keep(i int) {
 			s.after = next.Text
 		}
 	}
+	gap := 0
+	if i > 0 {
+		gap = strings.Count(w.prompt[w.units[i-1].End:u.Start], "\n")
+	}
+	s.near = w.around.narrowed(w.units, i, gap)
 	if old, twice := w.found[u.Key]; twice && old.role != s.role {
 		s.role = max(unreadRole, old.role, s.role)
-	} else if twice && s.after == "" {
-		s.after = old.after
+	} else if twice {
+		s.after, s.near = cmp.Or(s.after, old.after), cmp.Or(s.near, old.near)
 	}
 	w.found[u.Key] = s
 }
@@ -280,6 +302,8 @@ var (
 	turns     = pattern.Of(`(?i)^[-*+•\s\d.)(]*(?:never|not|no|only|nie|nicht|nur|jamais|pas|nunca|no|solo|mai|non|nooit|niet)\b`)
 	numeral   = pattern.Of(`(?i)\d|\b(?:` + wordsPart + `)\b`)
 )
+
+var bracketed = pattern.Of(`^\[[^\]\n]{1,60}\]$`)
 
 // harmless reports whether a title has no word that forbids, allows or narrows.
 func harmless(title string) bool { return !hinders.Get().MatchString(title) }

@@ -253,13 +253,13 @@ func among(words, alternatives string) bool {
 // foreignFormats finds the formats whose names are the same everywhere.
 func (s *sentence) foreignFormats() {
 	plain := s.plain
-	for _, f := range formats {
+	for i, f := range formats {
 		switch f.is {
 		case "markdown", "html", "xml", "csv", "emoji", "hashtags":
 		default:
 			continue
 		}
-		if at := compiled(f.words).FindStringIndex(plain); at != nil && !s.counted(f.is) {
+		if at := formatWords()[i].FindStringIndex(plain); at != nil && !s.counted(f.is) {
 			s.foreignFormat(f, plain, at)
 		}
 	}

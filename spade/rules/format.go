@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/internal/stance"
@@ -40,6 +42,15 @@ var formats = []shape{
 	{`\bsemi-?colons?\b`, "semicolons", "The output has a semicolon.", "The output has no semicolon.", []any{"type", "contains", "value", ";"}},
 	{`\bem[- ]?dash(?:es)?\b`, "em_dashes", "The output has an em dash.", "The output has no em dash.", []any{"type", "contains", "value", "—"}},
 }
+
+// formatWords are the compiled patterns of [formats], in its order.
+var formatWords = sync.OnceValue(func() []*regexp.Regexp {
+	list := make([]*regexp.Regexp, len(formats))
+	for i, f := range formats {
+		list[i] = regexp.MustCompile("(?i)" + f.words)
+	}
+	return list
+})
 
 // markdownSign matches text that is Markdown and not plain text.
 const markdownSign = "(?:^|\\n)[ \\t]*(?:#{1,6} |[-*+] |\\d{1,3}[.)] |> |```|\\|.*\\|)|\\*\\*[^*\\n]+\\*\\*|`[^`\\n]+`|\\[[^\\]\\n]+\\]\\([^)\\n]+\\)"
@@ -96,8 +107,8 @@ func (s *sentence) formatsOf(keep func(not bool) bool) {
 		}
 		s.draft(f.place(plain, at, not), category, name, text, pairs...)
 	}
-	for _, f := range formats {
-		if at := compiled(f.words).FindStringIndex(plain); at != nil && !s.counted(f.is) {
+	for i, f := range formats {
+		if at := formatWords()[i].FindStringIndex(plain); at != nil && !s.counted(f.is) {
 			add(at, f)
 		}
 	}

@@ -53,12 +53,18 @@ const guillemets = 2 * 4
 
 func quotedGroups(text string) []quoted {
 	var list []quoted
+	american := false
 	for _, m := range quotedPattern.Get().FindAllStringSubmatchIndex(text, -1) {
 		phrase, start, end := "", 0, 0
 		for i := 2; i < len(m); i += 2 {
 			if m[i] >= 0 {
 				phrase, start, end = text[m[i]:m[i+1]], m[i], m[i+1]
 			}
+		}
+		if n := len(phrase); n > 1 && strings.HasSuffix(phrase, ",") && listGoesOn.Get().MatchString(text[m[1]:]) { // American punctuation
+			phrase, american = phrase[:n-1], true
+		} else if american {
+			phrase = strings.TrimSuffix(phrase, ".")
 		}
 		if m[guillemets] >= 0 {
 			phrase = strings.Trim(phrase, " \u00a0\u202f") // as French has them
@@ -80,6 +86,9 @@ func quotedGroups(text string) []quoted {
 	}
 	return list
 }
+
+// listGoesOn matches what stands behind a phrase of a list.
+var listGoesOn = pattern.Of(`^\s*(?:or\b|and\b|["“])`)
 
 func trimMarks(s string) string { return strings.Trim(s, "\"“”„«»`'") }
 
@@ -117,7 +126,7 @@ func (s *sentence) phrase(g quoted, before, after string) {
 	case st.Not && jsonKeys.Get().MatchString(before) && jsonWord.Get().MatchString(s.text):
 		s.refuse(delta.Exclusion, "the rules have no check for a key that must not be there (%s)", shown)
 	case st.Not:
-		s.draft(at, delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", words([]any{"type", "not-icontains-any", "value", values}, g.phrases)...)
+		s.draft(at, delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", words([]any{"type", "not-icontains-any", "value", withApostrophes(values)}, g.phrases)...)
 	case orderWords.Get().MatchString(s.text) && len(values) > 1:
 		s.draft(at, delta.WorkflowDescription, "order_of_"+Slug(g.phrases[0]), "The output has, in this order, "+shown+".", "type", "in-order", "value", values, "ignoreCase", true)
 	case includeVerbs.Get().MatchString(before) || neededAfter.Get().MatchString(after):
@@ -177,11 +186,35 @@ func (s *sentence) vague(st *stance.Stance, after, shown string) string {
 	return ""
 }
 
+// withApostrophes adds the spelling with the other apostrophe, which models often write.
+func withApostrophes(values []any) []any {
+	out := values
+	for _, v := range values {
+		text, ok := v.(string)
+		if !ok || strings.Contains(text, "{{") {
+			continue
+		}
+		for _, way := range [...][2]string{{"'", "’"}, {"’", "'"}} {
+			if other := strings.ReplaceAll(text, way[0], way[1]); other != text {
+				out = append(out[:len(out):len(out)], other)
+			}
+		}
+	}
+	return out
+}
+
 func hasVerb(after string) bool { return subjectVerb.Get().MatchString(after) }
 
 var subjectVerb = pattern.Of(`(?i)^\W*(?:must|should|has|have|needs?|may|can|could|might|is|are|shall|will|cannot|never|does|do|appears?|occurs?|ought)\b`)
 
 func (s *sentence) include(g quoted, values []any, shown string, at place) {
+	if spelled := withApostrophes(values); len(spelled) > len(values) {
+		if len(values) > 1 && !g.any {
+			s.refuse(delta.Inclusion, "%s has an apostrophe, which an output may write in two ways", shown)
+			return
+		}
+		g.any, values = true, spelled
+	}
 	kind, verb := "icontains-all", "says "
 	if g.any {
 		kind, verb = "icontains-any", "says one of "

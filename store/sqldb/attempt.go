@@ -19,6 +19,7 @@ type job struct {
 	run    runRow
 	joined bool // others executed the run when this one began
 	cancel context.CancelFunc
+	left   int  // rows of a divided run that were finished when this process left it
 	taken  int  // parts; guarded by runner.mu, as is lost
 	lost   bool // others have, or may have, what this one took
 }
@@ -39,6 +40,7 @@ func (d *DB) claim(ctx context.Context) (j *job, ok bool, err error) {
 
 // claimRun sets the first run that is due to running; ok is false if there is none.
 func (d *DB) claimRun(ctx context.Context) (run runRow, ok bool, err error) {
+	var former string
 	for {
 		// Most of the time there is nothing to do, and so nothing is written.
 		id, found, err := d.notMine(ctx, "SELECT id, seq, needs FROM run WHERE status = 'queued' AND due <= ?", micros(d.now()))
@@ -47,6 +49,9 @@ func (d *DB) claimRun(ctx context.Context) (run runRow, ok bool, err error) {
 		}
 		err = d.change(ctx, "begin a run in", func(t *tx) error {
 			now := d.now()
+			if err := t.queryRow("SELECT owner FROM run WHERE id = ?", id).Scan(&former); err != nil {
+				return ignoreNone(err)
+			}
 			n, err := t.changed(`UPDATE run SET status = 'running', started = ?, attempts = attempts + 1, begun_with = passed + failed + errors + skipped, owner = ?, lease = ?
 				WHERE id = ? AND status = 'queued' AND attempts < ?`, micros(now), d.runner.owner, micros(now.Add(d.options.Lease)), id, store.MaxAttempts)
 			if ok = n > 0; err != nil {
@@ -57,6 +62,9 @@ func (d *DB) claimRun(ctx context.Context) (run runRow, ok bool, err error) {
 			}
 			return ignoreNone(err)
 		})
+		if err == nil && ok && former != d.runner.owner {
+			d.noteContinued(ctx, &run, former, run.Totals.Rows())
+		}
 		if err != nil || ok {
 			return run, ok && err == nil, err
 		}
@@ -116,7 +124,7 @@ func tooOften() string {
 // attempt executes one attempt of a run, and records how it ended.
 func (d *DB) attempt(stopping, ctx context.Context, j *job) {
 	defer d.runner.end(j)
-	run := store.Job{Run: j.run.Run, Attempt: j.run.Attempts, Drain: d.runner.drain}
+	run := store.Job{Run: j.run.Run, Attempt: j.run.Attempts, Process: d.runner.owner, Drain: d.runner.drain}
 	if j.divided() {
 		run.Take = func(ctx context.Context, from int) (store.Part, bool, error) { return d.takePart(ctx, j, from) }
 	}
@@ -147,12 +155,16 @@ func (d *DB) attempt(stopping, ctx context.Context, j *job) {
 
 // untilRoom calls do again for as long as the disk is full, until ctx ends.
 func (d *DB) untilRoom(ctx context.Context, do func() error) error {
+	var told time.Time
 	for {
 		err := do()
-		if !errors.Is(err, store.ErrNoRoom) {
+		if !errors.Is(err, store.ErrNoRoom) || store.UnfitFor(err) != "" {
 			return err
 		}
-		d.options.Logger.WarnContext(ctx, "a run waits until there is room on the disk", "error", err)
+		if time.Since(told) >= unfitEvery {
+			told = time.Now()
+			d.options.Logger.WarnContext(ctx, "a run waits until there is room on the disk of the database", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return err
@@ -202,7 +214,8 @@ func (d *DB) endAttempt(ctx context.Context, j *job, failure error, stopping boo
 	run := &j.run
 	lacks := store.UnableTo(failure)
 	d.offering.rest(lacks, d.now().Add(d.options.Rest))
-	return d.change(ctx, "end a run in", func(t *tx) error {
+	d.offering.ails(store.UnfitFor(failure), d.now().Add(d.options.Rest/2))
+	err := d.change(ctx, "end a run in", func(t *tx) error {
 		if err := t.addNeeds(run.ID, lacks); err != nil {
 			return err
 		}
@@ -216,13 +229,22 @@ func (d *DB) endAttempt(ctx context.Context, j *job, failure error, stopping boo
 		switch {
 		case failure == nil:
 			return t.endRun(run.ID, store.Done, "")
-		case stopping || lacks != nil:
+		case leavesRun(failure):
+			if over, err := t.giveBack(run, failure); err != nil || over {
+				return err
+			}
+			return t.requeue(run.ID, run.Attempts-1, d.now(), "")
+		case stopping:
 			return t.requeue(run.ID, run.Attempts-1, d.now(), "")
 		case store.IsPermanent(failure) || run.Attempts >= store.MaxAttempts:
 			return t.endRun(run.ID, store.Failed, reason(failure))
 		}
 		return t.requeue(run.ID, run.Attempts, d.now().Add(d.options.Retry(run.Attempts)), reason(failure))
 	})
+	if err == nil && failure != nil && j.divided() {
+		d.options.Logger.InfoContext(ctx, "a run is left to others", "run", run.ID, "worker", d.runner.owner, "rows", j.left)
+	}
+	return err
 }
 
 // addNeeds adds to what a run needs, as long as it does not become too much.

@@ -174,9 +174,23 @@ func deriveKey(key, salt []byte) ([]byte, error) {
 // key is missing. Whatever needs no contents works without the key.
 func (d *DB) CheckContentKey() error {
 	if d.contents.known.Load() && d.contents.secret == nil {
-		return proviso.Errorf(proviso.Refused, "the contents of events are sealed, and their key was not given")
+		return errSealed()
 	}
 	return nil
+}
+
+// errSealed is the error of reading what is sealed without the key.
+func errSealed() error {
+	return proviso.Because(store.ErrSealed, proviso.Refused, "the contents of events are sealed, and their key was not given")
+}
+
+// readsTexts returns an error because of [store.ErrSealed] if this process cannot read the texts
+// that others store now, because one of them has begun to seal.
+func (d *DB) readsTexts(ctx context.Context) error {
+	if d.contents.secret != nil || d.contents.known.Load() || !d.Several() {
+		return d.CheckContentKey()
+	}
+	return d.unsealed(d.queryRow(ctx, anyKey))
 }
 
 // ofDay returns the cipher of a day since 1970.
@@ -224,7 +238,8 @@ func (c *contents) unpack(what string, stored []byte) ([]byte, error) {
 	switch {
 	case kind == packed:
 	case kind == sealed && c.secret == nil:
-		return nil, proviso.Errorf(proviso.Refused, "the contents of events are sealed, and their key was not given")
+		c.known.Store(true)
+		return nil, errSealed()
 	case kind == sealed && len(rest) > 4:
 		a, err := c.ofDay(binary.BigEndian.Uint32(rest))
 		if err != nil {

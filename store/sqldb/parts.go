@@ -38,6 +38,9 @@ func (d *DB) takePart(ctx context.Context, j *job, from int) (p store.Part, ok b
 	if err != nil || !ok {
 		return store.Part{}, false, err
 	}
+	if p.Begun {
+		d.options.Logger.InfoContext(ctx, "a part of a run is continued", "run", j.run.ID, "worker", d.runner.owner, "from_row", p.From)
+	}
 	d.runner.mu.Lock()
 	defer d.runner.mu.Unlock()
 	j.taken++
@@ -115,6 +118,7 @@ func (t *tx) endShare(j *job, failure error, stopping bool) error {
 	if err := t.returnParts(j); err != nil {
 		return err
 	}
+	j.left = now.Totals.Rows()
 	var others int
 	if err := t.queryRow("SELECT count(*) FROM run_part WHERE run = ? AND owner <> '' AND done = 0", run.seq).Scan(&others); err != nil {
 		return err
@@ -125,7 +129,12 @@ func (t *tx) endShare(j *job, failure error, stopping bool) error {
 	}
 	due, why := d.now(), ""
 	switch {
-	case stopping || j.isLost(&d.runner) || store.UnableTo(failure) != nil:
+	case leavesRun(failure):
+		if over, err := t.giveBack(run, failure); err != nil || over {
+			return err
+		}
+		attempts--
+	case stopping || j.isLost(&d.runner):
 		attempts--
 	case store.IsPermanent(failure) || attempts >= store.MaxAttempts:
 		return t.endRun(run.ID, store.Failed, reason(failure))
@@ -135,10 +144,17 @@ func (t *tx) endShare(j *job, failure error, stopping bool) error {
 	if others == 0 {
 		return t.requeue(run.ID, max(attempts, 0), due, why)
 	}
-	if why == "" {
-		return nil
+	if err := t.leave(run.seq); err != nil || why == "" {
+		return err
 	}
 	_, err = t.exec("UPDATE run SET attempts = ?, due = ?, error = ? WHERE id = ?", attempts, micros(due), why, run.ID)
+	return err
+}
+
+// leave ends that this process keeps up the lease of a divided run which others go on with.
+// Otherwise the run would look alive after their end.
+func (t *tx) leave(run int64) error {
+	_, err := t.exec("UPDATE run SET owner = '' WHERE seq = ? AND owner = ? AND status = 'running'", run, t.db.runner.owner)
 	return err
 }
 

@@ -28,6 +28,8 @@ type offering struct {
 	offer  store.Offer
 	unable map[string]time.Time // until when what it turned out to lack is not tried again
 	told   store.Process        // what the others know
+
+	ailment ailment
 }
 
 // Offer implements [store.Jobs].
@@ -69,7 +71,7 @@ func (o *offering) process(id string, jobs int, started, now time.Time, needs []
 			delete(o.unable, need)
 		}
 	}
-	p := store.Process{ID: id, Kind: o.offer.Kind, Version: o.offer.Version, Jobs: jobs, Started: started, Seen: now,
+	p := store.Process{ID: id, Kind: o.offer.Kind, Version: o.offer.Version, Jobs: jobs, Started: started, Seen: now, Unfit: o.ailment.why,
 		All: o.offer.Can == nil && len(o.unable) == 0}
 	for _, need := range slices.Concat(o.offer.Known, needs) {
 		if o.does(need, now) {
@@ -114,7 +116,7 @@ func (d *DB) appear(ctx context.Context) error {
 	o.mu.Lock()
 	told := o.told
 	o.mu.Unlock()
-	if told.ID == p.ID && told.All == p.All && slices.Equal(told.Can, p.Can) && p.Seen.Sub(told.Seen) < d.options.Lease/3 {
+	if told.ID == p.ID && told.All == p.All && told.Unfit == p.Unfit && slices.Equal(told.Can, p.Can) && p.Seen.Sub(told.Seen) < d.options.Lease/3 {
 		return nil
 	}
 	content, err := json.Marshal(p)

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"github.com/proviso-eval/proviso/store"
 )
@@ -13,16 +14,21 @@ func (d *DB) Waiting(ctx context.Context) ([]store.Waiting, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := d.query(ctx, `SELECT project, needs, count(*) FILTER (WHERE status = ?1), min(created) FILTER (WHERE status = ?1), count(*) FILTER (WHERE status = ?2)
-		FROM run WHERE status IN (?1, ?2) GROUP BY project, needs ORDER BY project, needs`, string(store.Queued), string(store.Running))
+	now := d.now()
+	rows, err := d.query(ctx, `SELECT project, needs, count(*) FILTER (WHERE status = ?1), min(created) FILTER (WHERE status = ?1), count(*) FILTER (WHERE status = ?2),
+		count(*) FILTER (WHERE status = ?2 AND lease < ?3), min(greatest(coalesce(started, 0), due)) FILTER (WHERE status = ?2)
+		FROM run WHERE status IN (?1, ?2) GROUP BY project, needs ORDER BY project, needs`, string(store.Queued), string(store.Running), micros(now))
 	list := []store.Waiting{}
 	_, err = collect(d, rows, err, func(row scanner) (w store.Waiting, err error) {
-		var oldest sql.NullInt64
+		var oldest, still sql.NullInt64
 		var needs string
-		if err = row.Scan(&w.Project, &needs, &w.Queued, &oldest, &w.Running); err != nil {
+		if err = row.Scan(&w.Project, &needs, &w.Queued, &oldest, &w.Running, &w.Overdue, &still); err != nil {
 			return w, err
 		}
-		w.Oldest = fromMicros(oldest)
+		w.Oldest, w.Still = fromMicros(oldest), fromMicros(still)
+		if !d.Several() {
+			w.Overdue = 0 // the only process needs no leases
+		}
 		if w.Queued > 0 {
 			w.Needs = [][]string{fromList[string](needs)}
 		}
@@ -36,10 +42,17 @@ func (d *DB) Waiting(ctx context.Context) ([]store.Waiting, error) {
 		sum := &list[len(list)-1]
 		sum.Needs = append(sum.Needs, w.Needs...)
 		sum.Queued, sum.Unmet, sum.Running = sum.Queued+w.Queued, sum.Unmet+w.Unmet, sum.Running+w.Running
-		if sum.Oldest.IsZero() || !w.Oldest.IsZero() && w.Oldest.Before(sum.Oldest) {
-			sum.Oldest = w.Oldest
-		}
+		sum.Overdue, sum.Still = sum.Overdue+w.Overdue, earlier(sum.Still, w.Still)
+		sum.Oldest = earlier(sum.Oldest, w.Oldest)
 		return w, nil
 	})
 	return list, err
+}
+
+// earlier is the first of two times; the zero time is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }

@@ -130,9 +130,11 @@ func (t *tx) addTotals(r *runRow, sum proviso.Totals) error {
 		return nil
 	}
 	u := sum.Usage
-	if _, err := t.exec(`UPDATE run SET passed = passed + ?, failed = failed + ?, errors = errors + ?, skipped = skipped + ?,
+	// While a run is executed, due says when its latest row came: see Waiting. It never comes
+	// before a pause that others keep.
+	if _, err := t.exec(`UPDATE run SET due = greatest(due, ?), passed = passed + ?, failed = failed + ?, errors = errors + ?, skipped = skipped + ?,
 		prompt = prompt + ?, completion = completion + ?, cached = cached + ?, total = total + ?, requests = requests + ?, cost = cost + ? WHERE seq = ?`,
-		sum.Passed, sum.Failed, sum.Errors, sum.Skipped, u.Prompt, u.Completion, u.Cached, u.Total, u.Requests, sum.Cost, r.seq); err != nil {
+		micros(t.db.now()), sum.Passed, sum.Failed, sum.Errors, sum.Skipped, u.Prompt, u.Completion, u.Cached, u.Total, u.Requests, sum.Cost, r.seq); err != nil {
 		return err
 	}
 	return t.charge(r.CreatedBy, sum.Cost)

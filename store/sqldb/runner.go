@@ -73,6 +73,7 @@ func (d *DB) Start(ctx context.Context, work store.Work) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r.owner, r.started, r.work, r.stop, r.release = rand.Text(), d.now(), work, stop, release
 	r.drain, r.stopped, r.wake, r.jobs = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1), map[string]*job{}
+	d.options.Logger.InfoContext(ctx, "this process executes runs", "worker", r.owner, "jobs", d.options.Workers)
 	go d.execute(running, r.stopped)
 	return nil
 }
@@ -149,6 +150,7 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 		if err := d.renew(ctx); err != nil && ctx.Err() == nil {
 			d.options.Logger.WarnContext(ctx, "renew the leases of runs", "error", err)
 		}
+		fit := d.fit(ctx)
 		if d.Several() {
 			if err := d.appear(ctx); err != nil && ctx.Err() == nil {
 				d.options.Logger.WarnContext(ctx, "tell other processes that this one goes on", "error", err)
@@ -157,7 +159,7 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 		if d.runner.draining() && len(places) == 0 {
 			return
 		}
-		for ctx.Err() == nil && !d.runner.draining() && len(places) < cap(places) {
+		for ctx.Err() == nil && !d.runner.draining() && len(places) < cap(places) && fit {
 			j, ok, err := d.claim(ctx)
 			if err != nil && ctx.Err() == nil {
 				d.options.Logger.WarnContext(ctx, "look for runs to execute", "error", err)
@@ -237,6 +239,7 @@ func (d *DB) renew(ctx context.Context) error {
 	}
 	now := d.now()
 	held := map[string]int{}
+	var silent []silence
 	err := d.change(ctx, "renew the leases in", func(t *tx) error {
 		until := micros(now.Add(d.options.Lease))
 		if _, err := t.exec("UPDATE run_part SET lease = ? WHERE owner = ? AND done = 0", until, owner); err != nil {
@@ -257,10 +260,16 @@ func (d *DB) renew(ctx context.Context) error {
 		}); err != nil {
 			return err
 		}
+		if silent, err = t.silences(now); err != nil {
+			return err
+		}
 		return errors.Join(t.freeParts(" AND lease < ?", []any{micros(now)}), t.takeUp(" AND lease < ?", []any{micros(now)}))
 	})
 	if err != nil {
 		return err
+	}
+	for _, s := range silent {
+		d.options.Logger.InfoContext(ctx, "others continue what a silent worker had of a run", "run", s.run, "from", s.owner, "worker", owner, "rows", s.rows)
 	}
 	for id, j := range mine {
 		if parts, ok := held[id]; !ok || parts < taken[id] {
@@ -268,4 +277,17 @@ func (d *DB) renew(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// silence is that a process is silent which had parts of a run.
+type silence struct {
+	run, owner string
+	rows       int // of the run that are finished
+}
+
+// silences finds the processes whose leases on parts have ended.
+func (t *tx) silences(now time.Time) ([]silence, error) {
+	rows, err := t.query(`SELECT DISTINCT r.id, p.owner, r.passed + r.failed + r.errors + r.skipped FROM run_part p JOIN run r ON r.seq = p.run
+		WHERE p.done = 0 AND p.owner <> '' AND p.lease < ?`, micros(now))
+	return collect(t.db, rows, err, func(row scanner) (s silence, err error) { return s, row.Scan(&s.run, &s.owner, &s.rows) })
 }

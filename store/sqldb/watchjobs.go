@@ -142,7 +142,7 @@ func (d project) EnqueueEvents(ctx context.Context, watch string, jobs []store.B
 
 // LeaseEvents implements [store.EventJobs].
 func (d project) LeaseEvents(ctx context.Context, r store.LeaseEvents) (leases []store.EventLease, err error) {
-	if err := checkLease(&r); err != nil {
+	if err := errors.Join(checkLease(&r), d.textsAccepted()); err != nil {
 		return nil, err
 	}
 	seq, err := d.watchNumber(ctx, r.Watch)

@@ -56,7 +56,7 @@ var jobTests = []test{
 			return hang(ctx)
 		}))
 		b.equal("executed", next(b, calls).Run.ID, first.ID)
-		b.equal("one is running", must(b.Waiting(b.Context()))(b), []store.Waiting{{Project: "default", Queued: 1, Oldest: later, Running: 1, Needs: [][]string{nil}}, {Project: "team", Queued: 1, Oldest: later, Needs: [][]string{nil}}})
+		b.equal("one is running", must(b.Waiting(b.Context()))(b), []store.Waiting{{Project: "default", Queued: 1, Oldest: later, Running: 1, Still: later, Needs: [][]string{nil}}, {Project: "team", Queued: 1, Oldest: later, Needs: [][]string{nil}}})
 		b.ok(b.Stop(b.Context()))
 	}},
 	{name: "execute", run: func(b *bench) {

@@ -50,7 +50,7 @@ func Run(t *testing.T, target Target) {
 		tests []test
 	}{
 		{"keys", keyTests}, {"projects", projectTests}, {"documents", documentTests}, {"runs", runTests}, {"imports", importTests}, {"results", resultTests}, {"tally", tallyTests},
-		{"evaluations", evaluationTests}, {"labels", labelTests}, {"label queues", labelQueueTests}, {"looks", lookTests}, {"replies", replyTests}, {"shared", sharedTests}, {"traces", traceTests}, {"jobs", jobTests}, {"parts", partTests}, {"needs", needTests}, {"rates", rateTests}, {"pages", pageTests}, {"store", storeTests}, {"watches", watchTests}, {"event jobs", eventJobTests}, {"charts", chartTests}, {"traffic", trafficTests}, {"feedback", feedbackTests}, {"old traffic", oldTrafficTests}, {"event queues", eventQueueTests},
+		{"evaluations", evaluationTests}, {"labels", labelTests}, {"label queues", labelQueueTests}, {"looks", lookTests}, {"replies", replyTests}, {"shared", sharedTests}, {"traces", traceTests}, {"jobs", jobTests}, {"parts", partTests}, {"needs", needTests}, {"leaving", leavingTests}, {"rates", rateTests}, {"pages", pageTests}, {"store", storeTests}, {"watches", watchTests}, {"event jobs", eventJobTests}, {"charts", chartTests}, {"traffic", trafficTests}, {"feedback", feedbackTests}, {"old traffic", oldTrafficTests}, {"event queues", eventQueueTests},
 	} {
 		if len(target.Groups) > 0 && !slices.Contains(target.Groups, group.name) {
 			continue

@@ -21,9 +21,13 @@ var (
 		"annotation", "annotations", "annotated", "annotator", "annotators"}
 	otherWords = [...]string{"toxic", "toxicity", "hallucination", "hallucinations", "hallucinated", "harm", "harmful", "bias", "biased", "error", "errors",
 		"wrong", "incorrect", "bad", "violation", "violations", "refusal", "refused", "unsafe", "offensive", "rude", "spam", "pii", "leak", "risk", "issue", "issues",
-		"fail", "failed", "failure", "dislike", "disliked", "down", "negative", "flag", "flagged", "report", "reported", "complaint",
+		"fail", "failed", "failure", "dislike", "disliked", "down", "negative", "flag", "flagged", "report", "reported", "complaint", "escalated", "escalation", "edited", "edit", "edits", "fix", "fixed", "corrected", "correction",
+		"regenerated", "retried", "retry", "abandoned",
 		"count", "latency", "length", "tokens", "cost", "duration", "time", "seconds", "number", "index", "turns", "retries", "id"}
 )
+
+// starWords are in the names of scores that may have more than two steps.
+var starWords = [...]string{"star", "stars", "rating", "ratings", "rated", "points", "nps", "csat"}
 
 // wordsOf splits a name at what is no letter, and before capitals: user_rating and userRating
 // have the same words.
@@ -56,13 +60,21 @@ func byPeople(name string) bool { return hasWord(name, peoplesWords[:]) }
 // taken, and which are not.
 func labelByScores(list []Output) (notes []string) {
 	why := map[string]string{}
+	zero, one := map[string]bool{}, map[string]bool{}
 	for i := range list {
 		for _, s := range list[i].scores {
-			if n, ok := s.v.(float64); ok && n != 0 && n != 1 {
+			n, isNumber := s.v.(float64)
+			zero[s.name], one[s.name] = zero[s.name] || isNumber && n == 0, one[s.name] || isNumber && n == 1
+			if isNumber && n != 0 && n != 1 {
 				why[s.name] = "has numbers other than 0 and 1"
 			} else if hasWord(s.name, otherWords[:]) && isLabel(s.v) {
 				why[s.name] = "may be high for what is bad"
 			}
+		}
+	}
+	for name := range one {
+		if one[name] && !zero[name] && why[name] == "" && hasWord(name, starWords[:]) {
+			why[name] = "is nowhere 0, and 1 may be the lowest of several steps"
 		}
 	}
 	taken := map[string]*opinion{}

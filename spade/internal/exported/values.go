@@ -60,35 +60,35 @@ func parsed(v any) any {
 }
 
 // asked fills in what a model was asked: messages, variables, or a text.
-func (out *Output) asked(v any) {
+func (o *Output) asked(v any) {
 	switch v := parsed(v).(type) {
 	case nil:
 	case string:
-		out.Prompt, out.Vars = v, value.ObjectOf("input", v)
+		o.Prompt, o.Vars = v, value.ObjectOf("input", v)
 	case []any:
-		out.messages(v)
+		o.messages(v)
 	case *value.Object:
 		if list, ok := v.At("messages").([]any); ok {
 			if inner, nested := first(list).([]any); nested { // LangChain's chat models take several lists
 				list = inner
 			}
-			out.messages(list)
+			o.messages(list)
 			return
 		}
-		out.Vars = v
+		o.Vars = v
 	}
 }
 
 // messages fills in what a conversation says before the answer.
-func (out *Output) messages(list []any) {
+func (o *Output) messages(list []any) {
 	var system []string
 	var users []string
 	for _, m := range list {
-		o, ok := m.(*value.Object)
+		message, ok := m.(*value.Object)
 		if !ok {
 			continue
 		}
-		role, text, ok := Message(o)
+		role, text, ok := Message(message)
 		switch {
 		case !ok:
 		case role == "system" || role == "developer":
@@ -97,10 +97,10 @@ func (out *Output) messages(list []any) {
 			users = append(users, text)
 		}
 	}
-	out.System = strings.Join(system, "\n\n")
-	out.Prompt, _ = ChatText(list)
+	o.System = strings.Join(system, "\n\n")
+	o.Prompt, _ = ChatText(list)
 	if len(users) > 0 {
-		out.Vars = value.ObjectOf("input", users[len(users)-1])
+		o.Vars = value.ObjectOf("input", users[len(users)-1])
 	}
 }
 

@@ -1,0 +1,210 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/fakemodel"
+	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/sqldb"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// working starts a worker on a store, as `proviso worker --metrics` does.
+func working(t *testing.T, db testStore, o server.Options) *fixture {
+	t.Helper()
+	f := &fixture{t: t, log: &safeBuffer{}, store: db}
+	o.Store, o.Jobs, o.Log, o.Version = db, db, slog.New(slog.NewJSONHandler(f.log, nil)), "test"
+	if o.Judge == nil {
+		o.Judge = evaluator(passing)
+	}
+	o.Poll = 20 * time.Millisecond
+	var err error
+	if f.Server, err = server.New(o); err != nil {
+		t.Fatal(err)
+	}
+	l := httptest.NewUnstartedServer(nil).Listener
+	f.url = "http://" + l.Addr().String()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- f.Work(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	f.await("/readyz")
+	return f
+}
+
+// unready waits until /readyz of a process fails for a reason.
+func (f *fixture) unready(why string) {
+	f.t.Helper()
+	var got answer
+	until(f.t, "/readyz fails because "+why, func() bool {
+		got = f.ask("GET", "/readyz", "")
+		return got.status == 503
+	})
+	if !strings.Contains(got.body, why) {
+		f.t.Errorf("%s does not say %q", got.body, why)
+	}
+}
+
+// cramped runs suites on a disk that is full.
+type cramped struct {
+	*server.Suites
+	calls atomic.Int64
+}
+
+func (c *cramped) Run(context.Context, server.Execution) error {
+	c.calls.Add(1)
+	return server.NoRoomHere()
+}
+
+func (c *cramped) Room() error { return errors.New("no space left on device") }
+
+// TestWorkerWithAFullDisk: a worker whose disk is full gives a run back at once and says why,
+// everywhere.
+func TestWorkerWithAFullDisk(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	full := &cramped{Suites: s.suites("OPENAI_API_KEY")}
+	w := working(t, s.db, server.Options{Runner: full})
+	id := s.front.run(asked)
+	s.waits(id, "waits for a worker: the one that can do this takes no runs: the disk for the files of runs is full")
+	w.unready("this worker takes no runs: the disk for the files of runs is full")
+	if count, able, unfit := s.ready("workers", "count"), s.ready("workers", "able"), s.ready("workers", "unfit"); count != 1.0 || able != 0.0 || unfit != 1.0 {
+		t.Errorf("%v workers, %v able, %v unfit", count, able, unfit)
+	}
+	if got := s.front.ask("GET", "/v1/workers", ""); !strings.Contains(got.body, `"unfit":"the disk for the files of runs is full"`) {
+		t.Errorf("workers: %s", got.body)
+	}
+	if got := s.front.ask("GET", "/v1/runs/"+id, "").object(t); at(got, "error") != nil {
+		t.Errorf("%v", got)
+	}
+	second := at(s.front.ask("POST", "/v1/suites/asked/runs", "").object(t), "id").(string)
+	s.waits(second, "waits for a worker: the one that can do this takes no runs: the disk for the files of runs is full")
+	if n := strings.Count(w.log.String(), `"end":"unfit"`); n != 1 || full.calls.Load() != 1 {
+		t.Errorf("%d calls, logged %d times:\n%s", full.calls.Load(), n, w.log.String())
+	}
+}
+
+// sealing opens a PostgreSQL database twice, without and with a key of contents.
+func sealing(t *testing.T) (without testStore, log *safeBuffer, with func() testStore) {
+	log = &safeBuffer{}
+	path := filepath.Join(t.TempDir(), "sealing")
+	open := func(key []byte) testStore {
+		db, err := openPostgres(t, path, sqldb.Options{Poll: 20 * time.Millisecond, ContentKey: key, Logger: slog.New(slog.NewJSONHandler(log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return db
+	}
+	return open(nil), log, func() testStore { return open(bytes.Repeat([]byte("k"), 32)) }
+}
+
+// TestSealedByAnother: a worker without the key of contents, older than the sealing, notices
+// it. It leaves events and runs to others, and it and the watch say so.
+func TestSealedByAnother(t *testing.T) {
+	t.Parallel()
+	plain, log, with := sealing(t)
+	var lacking, having atomic.Int64
+	w := working(t, plain, server.Options{Runner: newShop(t).suites(), Judge: byOutput(&lacking), WatchWorkers: 4})
+	db := with()
+	f := start(t, server.Options{Open: true, Store: db, Judge: byOutput(&having), Poll: 20 * time.Millisecond})
+	f.wants("PUT", "/v1/assertion-sets/replies", sorrySet, 201)
+	f.wants("PUT", "/v1/watches/tone", plainWatch, 201)
+	w.unready(store.ErrSealed.Error())
+	f.events(0, 3, func(int) string { return "Hello." })
+	f.eventually("/v1/watches/tone", "it says what it waits for", func(o *value.Object) bool {
+		list, _ := o.At("warnings").([]any)
+		return len(list) > 0 && strings.Contains(list[0].(string), "--content-key-env")
+	})
+	if got := log.String(); strings.Count(got, "this process takes no runs") != 1 || !strings.Contains(got, "are sealed") {
+		t.Errorf("the log: %s", got)
+	}
+	working(t, db, server.Options{Judge: byOutput(&having), WatchWorkers: 4})
+	f.eventually("/v1/watches/tone/verdicts?limit=100", "all are judged", func(o *value.Object) bool { return len(o.At("items").([]any)) == 6 })
+	if lacking.Load() != 0 {
+		t.Errorf("the worker without the key evaluated %d events", lacking.Load())
+	}
+}
+
+// TestWrongKey: a run leaves a worker whose key is refused for one with the same key that works.
+// If there is none, its rows are errors, as in any run. The log names the worker in both cases.
+func TestWrongKey(t *testing.T) {
+	t.Parallel()
+	stores := storesOf(t, 3)
+	var refused atomic.Int64
+	model := fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply {
+		if !strings.Contains(r.Header.Get("Authorization"), "right") {
+			refused.Add(1)
+			return fakemodel.Reply{Status: 401, Message: "no such key"}
+		}
+		return fakemodel.Reply{Text: r.Prompt}
+	}})
+	t.Cleanup(model.Close)
+	runner := func(key string) *server.Suites {
+		out := suites(t, nil)
+		out.Engine.Engines.Env, out.Engine.Policy.Hosts = proviso.EnvMap{"OPENAI_BASE_URL": model.URL, "OPENAI_API_KEY": key}, []string{"127.0.0.1"}
+		return out
+	}
+	front := start(t, server.Options{Open: true, Store: stores[0], Runner: runner("right")})
+	wrong := working(t, stores[1], server.Options{Runner: runner("wrong-secret")})
+	alone := front.run(asked)
+	front.follow(alone)
+	run := front.ask("GET", "/v1/runs/"+alone, "").object(t)
+	if at(run, "status") != "done" || at(at(run, "progress"), "errors") != 2.0 || !strings.Contains(wrong.log.String(), "a key is refused, and no other worker can execute the run") {
+		t.Errorf("alone: %v\n%s", run, wrong.log.String())
+	}
+	// The one with the right key is there, and has no room for a run yet.
+	busy := make(chan bool)
+	other := &held{Suites: runner("right"), until: busy}
+	right := working(t, stores[2], server.Options{Runner: other})
+	until(t, "both are there", func() bool {
+		return at(at(front.ask("GET", "/readyz", "").object(t), "workers"), "count") == 2.0
+	})
+	refused.Store(0)
+	id := at(front.ask("POST", "/v1/suites/asked/runs", "").object(t), "id").(string)
+	until(t, "the run leaves the first worker, or did not come there", func() bool {
+		return strings.Contains(wrong.log.String(), "left to another worker") || other.begun.Load() > 0
+	})
+	close(busy)
+	front.follow(id)
+	run = front.ask("GET", "/v1/runs/"+id, "").object(t)
+	if at(run, "status") != "done" || at(at(run, "progress"), "passed") != 2.0 {
+		t.Errorf("beside another: %v\n%s", run, wrong.log.String())
+	}
+	if strings.Contains(wrong.log.String()+right.log.String(), "wrong-secret") {
+		t.Error("the key is in the log")
+	}
+}
+
+// held waits before it executes a run.
+type held struct {
+	*server.Suites
+	begun atomic.Int64
+	until chan bool
+}
+
+func (h *held) Run(ctx context.Context, e server.Execution) error {
+	h.begun.Add(1)
+	<-h.until
+	return h.Suites.Run(ctx, e)
+}

@@ -1,0 +1,152 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// A process may be unable to execute anything for a while, whatever runs need: its disk is full,
+// or it lacks the key of contents. It takes no runs then, and tells the others why.
+
+// unfitEvery is how often a process that takes no runs says so in its log.
+const unfitEvery = 30 * time.Second
+
+// ailment is why a process takes no runs. Fields are guarded by offering.mu.
+type ailment struct {
+	why   string
+	until time.Time // it is not asked whether it is over before
+	told  time.Time // in the log
+}
+
+// ails notes that a run could not be executed because of the process.
+func (o *offering) ails(why string, until time.Time) {
+	if why == "" {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ailment.why, o.ailment.until = why, until
+}
+
+// fit finds out whether this process takes runs now, and logs it if that changed, and while it
+// does not.
+func (d *DB) fit(ctx context.Context) bool {
+	o, now := &d.offering, d.now()
+	o.mu.Lock()
+	before, ask := o.ailment, o.offer.Fit
+	o.mu.Unlock()
+	why := ""
+	switch err := d.readsTexts(ctx); {
+	case errors.Is(err, store.ErrSealed):
+		why = store.ErrSealed.Error()
+	case now.Before(before.until):
+		why = before.why
+	case ask != nil:
+		why = ask()
+	}
+	tell := why != before.why || why != "" && (before.told.IsZero() || now.Sub(before.told) >= unfitEvery)
+	o.mu.Lock()
+	o.ailment.why = why
+	switch {
+	case why == "":
+		o.ailment = ailment{}
+	case tell:
+		o.ailment.told = now
+	}
+	o.mu.Unlock()
+	switch {
+	case !tell:
+	case why == "":
+		d.options.Logger.InfoContext(ctx, "this process takes runs again")
+	default:
+		d.options.Logger.WarnContext(ctx, "this process takes no runs", "why", why)
+	}
+	return why == ""
+}
+
+// leavesRun reports whether an error of work is no attempt: the process leaves the run to
+// others.
+func leavesRun(failure error) bool {
+	return store.UnableTo(failure) != nil || store.UnfitFor(failure) != ""
+}
+
+// givenBackKind is the kind of the shared items that say who left a run to others, by its id.
+const givenBackKind = "given-back"
+
+// givenBackLife is how long that is remembered.
+const givenBackLife = 24 * time.Hour
+
+// givenBack is who left a run to others since it made progress, and why, each once.
+type givenBack struct {
+	Rows int // that were finished
+	By   []leaving
+}
+
+type leaving struct{ Process, Why string }
+
+// giveBack notes that this process leaves a run to others. over says that there were too many
+// before: the run has failed.
+func (t *tx) giveBack(run *runRow, failure error) (over bool, err error) {
+	d := t.db
+	now, err := t.anyRun(run.ID)
+	if err != nil || now.Status.Ended() {
+		return false, ignoreNone(err)
+	}
+	var known givenBack
+	var content []byte
+	name := ofShared(givenBackKind, run.ID)
+	err = t.queryRow("SELECT content FROM shared WHERE kind = ? AND name = ? AND expires > ?", givenBackKind, run.ID, micros(d.now())).Scan(&content)
+	if err == nil {
+		if content, err = d.contents.unpack(name, content); err == nil {
+			err = json.Unmarshal(content, &known)
+		}
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return false, err
+	}
+	if rows := now.Totals.Rows(); rows > known.Rows {
+		known = givenBack{Rows: rows}
+	}
+	one := leaving{d.runner.owner, reason(failure)}
+	for _, before := range known.By {
+		if before == one {
+			return false, nil
+		}
+	}
+	known.By = append(known.By, one)
+	if len(known.By) >= store.MaxGivenBack {
+		return true, t.endRun(run.ID, store.Failed, known.inWords())
+	}
+	if content, err = json.Marshal(known); err != nil {
+		return false, err
+	}
+	item := store.SharedItem{Kind: givenBackKind, Name: run.ID, Content: content, Life: givenBackLife}
+	if content, err = d.packShared(&item); err != nil {
+		return false, err
+	}
+	return false, t.keepShared(item.Kind, item.Name, item.Group, content, d.now().Add(item.Life))
+}
+
+// inWords says who left a run, and why.
+func (g *givenBack) inWords() string {
+	var by []string
+	for _, one := range g.By {
+		by = append(by, one.Process+": "+one.Why)
+	}
+	return fmt.Sprintf("processes left the run to others %d times, and it made no progress; they are named as in GET /v1/workers: %s", len(by), strings.Join(by, "; "))
+}
+
+// noteContinued logs that this process continues a run that another one had.
+func (d *DB) noteContinued(ctx context.Context, run *runRow, former string, finished int) {
+	if former == "" {
+		return
+	}
+	d.options.Logger.InfoContext(ctx, "a run is continued", "run", run.ID, "from", former, "worker", d.runner.owner, "rows", finished)
+}
