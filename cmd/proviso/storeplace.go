@@ -111,6 +111,10 @@ func checkPlace(place string) error {
 		}
 		return usageError{fmt.Errorf("unknown scheme %s of the database", report.Line(scheme, 20)+"://"), form}
 	}
+	user, _, at := strings.Cut(place, "@")
+	if at && strings.Contains(user, ":") || strings.HasPrefix(strings.ToLower(place), "postgres//") || strings.HasPrefix(strings.ToLower(place), "postgresql//") {
+		return usageError{errors.New("this looks like the address of a database without its scheme; write postgres://user@host/database"), form}
+	}
 	for word := range strings.FieldsSeq(place) {
 		if name, _, is := strings.Cut(word, "="); is && connectionWords[strings.ToLower(name)] {
 			return usageError{fmt.Errorf("%s=… is libpq's other form of an address, which proviso does not read; write postgres://user@host/database", strings.ToLower(name)), form}
