@@ -24,6 +24,8 @@ func TestPlaceOfStore(t *testing.T) {
 		"mysql://u:S3CRET@h/db":                                     "unknown scheme mysql://",
 		"u:S3CRET://h":                                              "begins with no scheme",
 		"host=db.internal user=proviso password=S3CRET dbname=data": "host=… is libpq's other form",
+		"proviso:S3CRET@h:5432/proviso":                             "without its scheme",
+		"postgres//proviso:S3CRET@h/proviso":                        "without its scheme",
 		"password=S3CRET":                                           "password=… is libpq's other form",
 		" postgres://u:S3CRET@h/db":                                 "write postgres://",
 	} {
