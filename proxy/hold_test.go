@@ -55,6 +55,12 @@ func TestTrimmer(t *testing.T) {
 			}
 		}
 	}
+	for n := range 500 { // the end of the limit falls on each place in turn, also on the brackets
+		got := trimmed(`{"a":[`+strings.Repeat(`"`+strings.Repeat("x", 900)+`",`, 4)+`[`+strings.Repeat("2", n+1)+`]]}`, 4000, 1000, 1)
+		if !json.Valid(got.buf) {
+			t.Fatalf("%d digits: %s", n+1, got.buf[len(got.buf)-20:])
+		}
+	}
 	if got := trimmed(strings.Repeat("[", 100_000), 4000, 1000, 1); len(got.buf) > 2*maxNesting || !got.cut {
 		t.Errorf("%d bytes of brackets", len(got.buf))
 	}

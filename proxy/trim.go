@@ -100,11 +100,11 @@ func (t *trimmer) structure(b byte) {
 			t.done = true // this is no JSON
 			return
 		}
-		t.stack = t.stack[:len(t.stack)-1]
 	}
 	t.one[0] = b
 	t.add(t.one[:])
-	if (b == '}' || b == ']') && !t.done {
+	if (b == '}' || b == ']') && !t.done { // if there was no room for it, the copy is closed without it
+		t.stack = t.stack[:len(t.stack)-1]
 		t.good, t.depth = len(t.buf), len(t.stack)
 	}
 }
