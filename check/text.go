@@ -144,7 +144,7 @@ func (s *Spec) occurs(text, needle string) bool {
 	}
 }
 
-// endsWord reports whether the other end of a beginning or an end is no inside of a word.
+// endsWord reports whether the inner end of an affix is not inside a word.
 func (s *Spec) endsWord(text, affix, verb string) bool {
 	if verb == "start" {
 		return wordEnds(text, min(len(text), len(affix)))
@@ -152,8 +152,8 @@ func (s *Spec) endsWord(text, affix, verb string) bool {
 	return wordEnds(text, max(0, len(text)-len(affix)))
 }
 
-// wordEnds reports whether an offset is no inside of a word: of letters, digits, marks and
-// underscores.
+// wordEnds reports whether an offset is not inside a word, which is made of letters,
+// digits, marks and underscores.
 func wordEnds(text string, at int) bool {
 	before, n := utf8.DecodeLastRuneInString(text[:at])
 	after, m := utf8.DecodeRuneInString(text[at:])

@@ -28,7 +28,7 @@ func TestWholeWords(t *testing.T) {
 		{"icontains", "öl", "Geröll", proviso.Fail},
 		{"icontains", "öl", "„Öl“", proviso.Pass},
 		{"icontains", "cafe", "cafe\u0301", proviso.Fail},
-		{"contains", "e.g.", "see e.g.this", proviso.Pass}, // a mark is no inside of a word
+		{"contains", "e.g.", "see e.g.this", proviso.Pass}, // a full stop ends a word
 		{"icontains-all", []any{"a", "b"}, "a cab", proviso.Fail},
 		{"icontains-all", []any{"a", "b"}, "a, b", proviso.Pass},
 		{"not-icontains-any", []any{"no", "nope"}, "now", proviso.Pass},

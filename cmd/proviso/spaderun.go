@@ -342,7 +342,7 @@ func (p *pipeline) sayUndecided(list []proviso.Candidate) {
 		}
 	}
 	if n > 0 {
-		fmt.Fprintf(p.err, "proviso: undecided for lack of a judge model: %s; --judge names one\n", plural(n, "candidate"))
+		fmt.Fprintf(p.err, "proviso: %s undecided: no judge model is named (--judge)\n", plural(n, "candidate"))
 	}
 }
 

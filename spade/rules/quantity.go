@@ -286,7 +286,7 @@ func (s *sentence) quantity(b bound, unit, before, words string, at place) {
 		return
 	}
 	if strings.Contains(b.low+b.high, "{{") && (b.low != b.high || !s.hasVariable(b.low)) {
-		s.refuse(delta.Quantity, "the limit is not in the prompt but in %s, and a count takes no limit from a variable", strings.Trim(b.low+b.high, "{} "))
+		s.refuse(delta.Quantity, "the limit is the variable %s, and the rules read only numbers", "{"+strings.Trim(b.low+b.high, "{} ")+"}")
 		return
 	}
 	scope, part := s.scopeOf(before, words)

@@ -198,7 +198,7 @@ func (at standing) reason(text string) string {
 	case at.role == unreadRole, at.role == forbiddenRole && text == "":
 		return "it stands under “" + short(strings.Trim(at.under, "#*_ ")) + "”, and the rules do not understand what that makes of it: a model is needed (--model)"
 	case at.near != "":
-		return "it does not hold of every output as it stands (“" + short(at.near) + "”): a model is needed (--model)"
+		return "it may not apply to every output (“" + short(at.near) + "”): a model is needed (--model)"
 	case at.after != "":
 		return "what follows takes a part of it back (“" + short(at.after) + "”): a model is needed (--model)"
 	}

@@ -62,7 +62,7 @@ func TestRules(t *testing.T) {
 		{"Ask exactly one question.", `count {"regex":"\\?","min":1,"max":1}`},
 		{"Use at most two emojis.", `chars {"class":"emoji","max":2}`},
 		{"Answer in {{ n }} sentences.", `sentence-count "{{ n }}"`},
-		{"Use no more than {n} words.", "-Quantity the limit is not in the prompt but in n"},
+		{"Use no more than {n} words.", "-Quantity the limit is the variable {n}"},
 		{"The title must have at most 5 words.", "-Quantity it is about a part of the output that the rules cannot find (title)"},
 		{"Give at least 3 concrete examples.", "-Quantity the rules cannot count concrete examples"},
 		// Formats.
