@@ -54,7 +54,7 @@ type SpadeDelta struct {
 
 // SpadeSentence is a unit of the newest version.
 type SpadeSentence struct {
-	Text        string   `json:"text"`
+	Text        string   `json:"text" doc:"A sentence that is wrapped over lines has spaces for their ends"`
 	Start       int      `json:"start" doc:"In the text of the newest version, in UTF-16 units"`
 	End         int      `json:"end"`
 	Category    string   `json:"category"`

@@ -132,8 +132,8 @@ func (r *reading) checkInline(s *caseSource, doc *document.Document) {
 	p.yield = func(*proviso.Case, error) bool { return true }
 	p.checkOnly = true
 	for _, from := range s.streams {
-		if from.inline {
-			from.each(p, func(w written) bool { return r.ctx.Err() == nil && p.one(w) })
+		if from.inline && !from.each(p, func(w written) bool { return r.ctx.Err() == nil && p.one(w) }) {
+			return
 		}
 	}
 }
