@@ -65,6 +65,7 @@ type Grant struct {
 
 // How rates are learnt and divided.
 const (
+	leaseFirst     = 50 * time.Millisecond  // of permits while the rate doubles
 	leaseSearching = 100 * time.Millisecond // of permits while the rate changes much
 	leaseSteady    = 400 * time.Millisecond // of permits otherwise
 	late           = 50 * time.Millisecond  // that a permit may be used after its time
@@ -211,6 +212,8 @@ func (e *Endpoint) lower(now time.Time) {
 	sent := max(e.Before, e.Sent/max(now.Sub(e.Window), counted/4).Seconds(), 1)
 	if limit == 0 || sent < limit/2 {
 		limit = sent
+	} else if e.Limit == 0 {
+		limit /= 2 // the rate has doubled: the one before was not refused
 	}
 	if e.Settled >= enough {
 		limit *= 1 - min(float64(e.Refused)/float64(e.Settled), atMost)
@@ -227,7 +230,10 @@ func (e *Endpoint) lower(now time.Time) {
 
 // lease is for how long permits are given.
 func (e *Endpoint) lease(now time.Time) time.Duration {
-	if e.rate(now) > 0 && (e.Limit == 0 || now.Sub(e.Begun) < searching) {
+	switch rate := e.rate(now); {
+	case rate > 0 && e.Limit == 0:
+		return leaseFirst
+	case rate > 0 && now.Sub(e.Begun) < searching:
 		return leaseSearching
 	}
 	return leaseSteady
