@@ -41,6 +41,11 @@ type Ask struct {
 
 	Told Told    // with the answer to the newest request
 	Each float64 // tokens of a request, on average; 0 if that is unknown
+
+	// Answers of an endpoint that tells nothing: how many it accepted and refused, and how long
+	// ago the newest of these requests was sent.
+	Accepted, Refusals      int
+	AcceptedAge, RefusedAge time.Duration
 }
 
 // Grant is what a process may send. It replaces earlier grants.
@@ -119,6 +124,7 @@ type Endpoint struct {
 	Before  float64   `json:"before"`  // requests a second in the window before
 
 	Quotas    Quotas  `json:"quotas"`
+	Minutes   minutes `json:"minutes"`
 	Learnt    bucket  `json:"learnt"`
 	PerMinute setting `json:"rpm"`
 	Requests  bucket  `json:"rpm_bucket"`
@@ -135,6 +141,7 @@ func (e *Endpoint) Take(now time.Time, a Ask) Grant {
 	if a.Refused > 0 && a.Epoch == e.Epoch {
 		e.lower(now)
 	}
+	e.byMinutes(now, &a)
 	return e.grant(now, &a)
 }
 

@@ -18,13 +18,13 @@ const (
 	// longest is the longest time until a reset that says something of a rate. What is left of a
 	// day does not, and no request waits for it.
 	longest = 2 * time.Minute
-	unsaid  = 10 * time.Second // until the reset, if the endpoint does not say
-	most    = 1e12             // requests or tokens in a window
+	unsaid  = time.Minute // until the reset, if the endpoint does not say
+	most    = 1e12        // requests or tokens in a window
 
 	// reserve is the share of a limit that is spread over the time until the reset. What exceeds
 	// it may be sent at once. A vendor with a bucket refills it meanwhile, so it stays near this
 	// level; one with fixed windows is asked until the next begins.
-	reserve = 0.25
+	reserve = 0.1
 	// From an answer with less than lowest of a limit left, and no less than the one before, none
 	// follows: after so many doubts, the endpoint is not believed.
 	lowest = 0.02
@@ -94,6 +94,7 @@ type quota struct {
 	At      time.Time     `json:"at"`      // when the request was sent that it is known from
 	Begun   time.Time     `json:"begun"`   // the window that was expected to begin
 	Careful bool          `json:"careful"` // until an answer shows that it has begun
+	Sure    bool          `json:"sure"`    // of when windows begin
 	Spread  bucket        `json:"spread"`  // what may be sent of the reserve
 
 	Said   Quota `json:"said"` // last
@@ -142,10 +143,10 @@ func (s *quota) room(now time.Time, enough float64) (n float64, wait time.Durati
 	if !now.Before(s.Until) {
 		// Clocks differ, and others may have the same limit: if this one was used up, few
 		// requests find out whether the next window has begun.
-		s.Careful = s.Left < reserve*s.Limit
+		s.Careful = s.Left < s.reserved() && !s.Sure
 		s.Left, s.Until, s.Begun = s.Limit, now.Add(s.Window), now
 	}
-	if free := s.Left - reserve*s.Limit; !s.Careful && free >= enough {
+	if free := s.Left - s.reserved(); !s.Careful && free >= enough {
 		s.Spread = bucket{At: now}
 		return free, 0
 	}
@@ -158,6 +159,14 @@ func (s *quota) room(now time.Time, enough float64) (n float64, wait time.Durati
 	}
 	wait = s.Spread.fill(now, rate, max(enough, rate*leaseSteady.Seconds()), enough)
 	return min(s.Spread.Level, s.Left), wait
+}
+
+// reserved is what is not sent at once. Of what was counted here, nobody else takes anything.
+func (s *quota) reserved() float64 {
+	if s.Sure {
+		return lowest * s.Limit
+	}
+	return reserve * s.Limit
 }
 
 // take takes n, or gives them back.

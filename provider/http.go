@@ -279,6 +279,9 @@ func (e *endpoint) report(ctx context.Context, err error, t *ticket, start, end 
 	limited := errors.As(err, &f) && f.status == http.StatusTooManyRequests
 	t.told.Accepted = !limited
 	explained := e.gate.tell(ctx, e.now, t, start)
+	if !t.says() && (err == nil || limited && f.after <= 0) {
+		e.gate.shared.answered(start, err == nil)
+	}
 	switch {
 	case err == nil:
 		e.gate.succeeded(start, end, end.Sub(start))

@@ -59,6 +59,42 @@ func TestTold(t *testing.T) {
 	}
 }
 
+// TestWholeMinutes: a vendor that counts by whole minutes, and says nothing, is asked as often as
+// it allows from its third minute on. One with a small bucket is not taken for such a one.
+func TestWholeMinutes(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		perMinute float64
+		fixed     bool
+		latency   time.Duration
+		refused   int // of 5 minutes' requests, at most
+		failed    int // after their retries
+	}{
+		{240, true, 500 * time.Millisecond, 200, 3},
+		{240, true, 2 * time.Second, 170, 3},
+		{60, true, 50 * time.Millisecond, 160, 3},
+		{60, false, 2 * time.Second, 180, 15},
+		{30, false, 50 * time.Millisecond, 210, 15},
+	} {
+		one := 0
+		for _, workers := range []int{1, 4, 8} {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(20 * time.Second) // the first minute is not whole
+				v := &vendor{latency: tc.latency, limiter: &fakemodel.Limiter{Requests: tc.perMinute, Fixed: tc.fixed}}
+				f := &fleet{vendor: v, shared: &table{}, config: withKey("k"), workers: workers, atATime: 32 / workers, rows: int(5 * tc.perMinute)}
+				f.run(t)
+				if workers == 1 {
+					one = v.refused
+				}
+				t.Logf("%+v, %d workers: %d refused, %d failed, %.1f answers a minute", tc, workers, v.refused, f.failed, 60*f.rate())
+				if v.refused > tc.refused || v.refused > one*3/2+10 || f.failed > tc.failed || 60*f.rate() < 0.95*tc.perMinute {
+					t.Errorf("%+v, %d workers: %d refused, one %d; %d failed, %.1f answers a minute", tc, workers, v.refused, one, f.failed, 60*f.rate())
+				}
+			})
+		}
+	}
+}
+
 // liar is a vendor that refuses nothing, with headers that are not true.
 func liar(header map[string]string) *vendor {
 	return &vendor{latency: 50 * time.Millisecond, limiter: &fakemodel.Limiter{Requests: 1e9, Says: func(h http.Header, _ time.Time, _, _ fakemodel.Left) {

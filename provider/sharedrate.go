@@ -58,6 +58,8 @@ type sharedRate struct {
 	told   permit.Told // with the answer to the newest request that has one
 	toldOf time.Time   // when that request was sent; zero if the others know
 
+	accepted, refusal time.Time // when the newest request was sent that was accepted, or refused
+
 	alone            bool
 	requests, tokens rate // while alone
 }
@@ -221,6 +223,7 @@ func (s *sharedRate) share(ctx context.Context, now func() time.Time, first floa
 		a.Told.Age = s.asked.Sub(s.toldOf)
 	}
 	toldOf := s.toldOf
+	a.AcceptedAge, a.RefusedAge = s.asked.Sub(s.accepted), s.asked.Sub(s.refusal)
 	if s.grant.Limited {
 		a.Unused = max(s.grant.N-s.used, 0)
 		if s.grant.Metered {
@@ -326,6 +329,26 @@ func (s *sharedRate) tell(ctx context.Context, now func() time.Time, t permit.To
 	s.told, s.toldOf = t, sent
 	if !t.Accepted {
 		s.hurry(ctx, now)
+	}
+}
+
+// answered tells the others of an answer that says nothing of the limits, with their next
+// permits.
+func (s *sharedRate) answered(sent time.Time, accepted bool) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	newest := &s.accepted
+	if accepted {
+		s.ask.Accepted++
+	} else {
+		s.ask.Refusals++
+		newest = &s.refusal
+	}
+	if sent.After(*newest) {
+		*newest = sent
 	}
 }
 
