@@ -12,8 +12,8 @@ const (
 	dryShare = 0.5
 	// A window of fewer requests is none: a vendor with a small bucket accepts one now and then.
 	fewest = 16
-	// While it refuses all, one request in so much time finds out when it accepts again: less
-	// seldom as long as nothing is known of its windows.
+	// While it refuses all, one request in so much time finds out when it accepts again: less often
+	// if it is known when the last window began.
 	probes     = 4 * time.Second
 	probesLate = 8 * time.Second
 

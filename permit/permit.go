@@ -1,8 +1,10 @@
 // Package permit divides the rate of an endpoint of a model between the processes that ask it:
 // numbers in, numbers out, without a clock or a store of its own. Start at [Endpoint.Take].
 //
-// Three limits hold at once, each a token bucket for all processes together: the rate that was
-// learnt from refusals, and the requests and the tokens a minute that are configured. A process
+// Four limits hold at once, for all processes together: the rate that was learnt from refusals,
+// and the requests and the tokens a minute that are configured, each a token bucket, and what the
+// endpoint says that is left of its own limits ([Quotas]). If it says nothing, but counts by whole
+// minutes, that is found out and takes the place of what it would say. A process
 // takes permits for a fraction of a second at a time, only such as have accrued, so what it
 // holds is small and a lower rate applies to all of them within that time.
 //

@@ -43,6 +43,7 @@ type endpoint struct {
 	tentative bool  // a 403 may concern the request, such as a shape, and not the key
 	lists     bool  // answers may be lists, which become the member list of an object
 	client    *http.Client
+	replays   bool // answers are recorded ones, which say nothing of today's limits
 	gate      *gate
 	retries   int
 	timeout   time.Duration
@@ -330,7 +331,7 @@ func (e *endpoint) send(ctx context.Context, path string, data []byte, t *ticket
 		return reply{}, e.broken(ctx, call, err)
 	}
 	defer resp.Body.Close()
-	t.hear(resp.Header, e.now())
+	e.hear(resp.Header, t)
 	answer, err := readBody(resp, maxReply)
 	if err != nil {
 		return reply{}, e.broken(ctx, call, err)

@@ -167,7 +167,7 @@ func (p *httpCall) send(ctx context.Context, e *endpoint, c *call, t *ticket) (*
 		return nil, e.broken(ctx, limited, err)
 	}
 	defer resp.Body.Close()
-	t.hear(resp.Header, e.now())
+	e.hear(resp.Header, t)
 	body, err := readBody(resp, maxAnswer)
 	if err != nil {
 		return nil, e.broken(ctx, limited, err)

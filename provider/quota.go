@@ -17,8 +17,10 @@ type ticket struct {
 }
 
 // hear reads what the endpoint says of its limits.
-func (t *ticket) hear(h http.Header, now time.Time) {
-	t.told.Requests, t.told.Tokens = transport.Quotas(h, now)
+func (e *endpoint) hear(h http.Header, t *ticket) {
+	if !e.replays {
+		t.told.Requests, t.told.Tokens = transport.Quotas(h, e.now())
+	}
 }
 
 // says reports whether the endpoint said anything.

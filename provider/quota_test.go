@@ -2,13 +2,17 @@ package provider_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
 )
 
@@ -91,6 +95,35 @@ func TestWholeMinutes(t *testing.T) {
 					t.Errorf("%+v, %d workers: %d refused, one %d; %d failed, %.1f answers a minute", tc, workers, v.refused, one, f.failed, 60*f.rate())
 				}
 			})
+		}
+	}
+}
+
+// TestToldReplayed: what a recorded answer said of the limits delays no replay.
+func TestToldReplayed(t *testing.T) {
+	t.Parallel()
+	server := fakemodel.New(fakemodel.Options{Limiter: &fakemodel.Limiter{Requests: 2, Fixed: true, Says: fakemodel.OpenAISays}})
+	defer server.Close()
+	shelf := blobs.Open(t.TempDir())
+	o := transport.CassetteOptions{Headers: []string{"X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"}}
+	for _, cassette := range []*transport.Cassette{transport.Record(shelf, o), transport.Replay(shelf, o)} {
+		p, err := provider.Open(proviso.ProviderSpec{ID: "openai:chat:gpt-4o"}, provider.Options{Env: environment(server.URL), Cassette: cassette,
+			Client: transport.New(transport.Options{Wrap: cassette.Wrap}).Client(), Sleep: func(context.Context, time.Duration) error {
+				if cassette.Replays() {
+					return errors.New("the replay waits")
+				}
+				return nil
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			if _, err := p.Answer(t.Context(), proviso.Ask{Prompt: "x"}); err != nil {
+				t.Fatal(err)
+			}
+			if !cassette.Replays() {
+				break // the others would have to wait
+			}
 		}
 	}
 }
