@@ -13,7 +13,7 @@ func Line(s string, cells int) string {
 	if len(s) > cells*maxBytes { // the rest would be cut off
 		s = excerpt.Head(s, cells*maxBytes)
 	}
-	return cut(strings.Join(strings.Fields(s), " "), cells)
+	return opening(cut(strings.Join(strings.Fields(s), " "), cells))
 }
 
 // Cells returns how many cells of a terminal a text takes that [Line] or [Lines]
@@ -25,8 +25,8 @@ func Cells(clean string) int { return cellsOf(clean) }
 // at the end of the last line marks a longer text.
 func Lines(s string, cells, limit int) []string { return wrap(s, cells, limit) }
 
-// Opening returns a text that [Line] or [Lines] returned so that it may begin a line,
-// after blanks or not, where a CI system would read two colons as a command.
+// Opening returns a text that [Lines] returned so that it may begin a line, after blanks or
+// not, where a CI system would read two colons as a command.
 func Opening(clean string) string { return opening(clean) }
 
 // MarkdownCode returns s as a code span of at most the given cells, in which Markdown
