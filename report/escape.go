@@ -7,9 +7,10 @@ import (
 )
 
 // Line returns s in a form that is safe to print on one line of a terminal or a log:
-// at most the given cells, with blanks and line breaks as one blank. Control
-// sequences and commands of CI systems are made visible and have no effect.
+// at most the given cells, or one if there is no room, with blanks and line breaks as one
+// blank. Control sequences and commands of CI systems are made visible and have no effect.
 func Line(s string, cells int) string {
+	cells = max(cells, 1)
 	if len(s) > cells*maxBytes { // the rest would be cut off
 		s = excerpt.Head(s, cells*maxBytes)
 	}
@@ -21,9 +22,9 @@ func Line(s string, cells int) string {
 func Cells(clean string) int { return cellsOf(clean) }
 
 // Lines returns s, with its line breaks, as lines that are safe to print: at most
-// limit lines of at most the given cells, broken at blanks if possible. An ellipsis
-// at the end of the last line marks a longer text.
-func Lines(s string, cells, limit int) []string { return wrap(s, cells, limit) }
+// limit lines of at most the given cells, or one if there is no room, broken at blanks if
+// possible. An ellipsis at the end of the last line marks a longer text.
+func Lines(s string, cells, limit int) []string { return wrap(s, max(cells, 1), limit) }
 
 // Opening returns a text that [Lines] returned so that it may begin a line, after blanks or
 // not, where a CI system would read two colons as a command.

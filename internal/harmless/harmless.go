@@ -109,7 +109,7 @@ func live(document string) map[string]int {
 			words.WriteByte(0)
 			return ast.WalkSkipChildren, nil
 		case *ast.Text:
-			words.WriteString(html.UnescapeString(escaped().ReplaceAllString(string(n.Segment.Value(source)), "$1")))
+			words.WriteString(read(string(n.Segment.Value(source))))
 			if n.SoftLineBreak() || n.HardLineBreak() {
 				words.WriteByte('\n')
 			}
@@ -119,6 +119,11 @@ func live(document string) map[string]int {
 		return ast.WalkContinue, nil
 	})
 	return found
+}
+
+// read returns a text as a reader sees it, without entities and backslashes.
+func read(source string) string {
+	return escaped().ReplaceAllString(html.UnescapeString(strings.ReplaceAll(source, `\&`, "&amp;")), "$1")
 }
 
 // HTML returns what is wrong with a page for a browser, "" if nothing is: elements and

@@ -29,7 +29,7 @@ func TestMarkdown(t *testing.T) {
 			t.Errorf("nothing is wrong with %q", bad)
 		}
 	}
-	for _, good := range []string{plain, "`@team <img>`", "```\n@team\n```\n", "\\<img>", "``a `@b`"} {
+	for _, good := range []string{plain, "`@team <img>`", "```\n@team\n```\n", "\\<img>", "``a `@b`", `\&lt;b&gt; \\@`} {
 		if wrong := harmless.Markdown(good, plain); wrong != "" {
 			t.Errorf("%q: %s", good, wrong)
 		}
