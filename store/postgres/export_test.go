@@ -19,3 +19,9 @@ func Steps() (texts []string, err error) {
 	}
 	return texts, err
 }
+
+// ParseURL returns why a text is no URL of a database.
+func ParseURL(text string) error {
+	_, err := parse(text)
+	return err
+}
