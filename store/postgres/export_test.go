@@ -25,3 +25,6 @@ func ParseURL(text string) error {
 	_, err := parse(text)
 	return err
 }
+
+// Retired are the tables that only an earlier version uses.
+func Retired() []string { return retired[:] }

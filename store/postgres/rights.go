@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,10 @@ func tableNames(steps []step) (names []string) {
 	}
 	return names
 }
+
+// retired are tables that only an earlier version uses. The next step with which old servers
+// must stop drops them.
+var retired = [...]string{"endpoint_rate"}
 
 // foreign refuses a database that has no schema of proviso, but a table with the name of one
 // of ours.
@@ -80,7 +85,9 @@ func (e *engine) missing(ctx context.Context, needed []string) (string, error) {
 	}
 	if e.uses == nil {
 		for _, table := range tableNames(e.steps) {
-			add(table, needed)
+			if !slices.Contains(retired[:], table) {
+				add(table, needed)
+			}
 		}
 	}
 	var table, lacks sql.NullString
