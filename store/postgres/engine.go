@@ -141,6 +141,7 @@ const (
 	invalidPassword       = "28P01"
 	invalidAuthorization  = "28000"
 	invalidCatalog        = "3D000"
+	undefinedTable        = "42P01"
 	undefinedObject       = "42704"
 	invalidParameter      = "22023"
 	cannotChange          = "55P02"
@@ -209,6 +210,8 @@ func (e *engine) Failed(doing string, err error) error {
 		cause, why = store.ErrReadOnly, e.lacking(err)
 	case invalidPassword, invalidAuthorization:
 		why = "it refuses the user or the password"
+	case undefinedTable:
+		why = messageOf(err) + "; tables were removed, or the user " + e.user + " may no longer use their schema: GRANT USAGE ON SCHEMA " + ident(e.schema) + " TO " + ident(e.user)
 	case invalidCatalog:
 		why = "there is no such database; `createdb` makes one"
 	}
@@ -247,7 +250,7 @@ func unwelcome(err error) string {
 // database or its URL.
 func operatorHelps(code string) bool {
 	switch code {
-	case readOnlyTransaction, insufficientPrivilege, invalidPassword, invalidAuthorization, invalidCatalog:
+	case readOnlyTransaction, insufficientPrivilege, invalidPassword, invalidAuthorization, invalidCatalog, undefinedTable:
 		return true
 	}
 	return false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -131,6 +132,13 @@ func (e *engine) Writable(ctx context.Context) error {
 	if readOnly {
 		e.lostRights(readOnlyTransaction)
 		return proviso.Because(store.ErrReadOnly, proviso.Unavailable, "write the database %s: it is read-only, perhaps a replica; use the URL of the primary", e.place)
+	}
+	if _, err := e.version(ctx, e.db); err != nil {
+		var later *proviso.Error
+		if errors.As(err, &later) {
+			err = proviso.Because(store.ErrReadOnly, proviso.Unavailable, "%s", later.Message)
+		}
+		return err
 	}
 	missing, err := e.missing(ctx, []string{"INSERT", "UPDATE", "DELETE"})
 	if err == nil && missing != "" {
