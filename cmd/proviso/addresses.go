@@ -55,7 +55,9 @@ func addressIn(arg string) (from, secret int) {
 	}
 	text := arg[from:]
 	if scheme := schemeOf(text); scheme > 0 {
-		if rest := text[scheme:]; strings.ContainsAny(rest, "@?") || wrongPort(rest) {
+		rest := text[scheme:]
+		user := rest[:max(0, strings.LastIndexByte(rest, '@'))]
+		if strings.Contains(user, ":") || strings.Contains(rest, "?") || wrongPort(rest) {
 			return from, from + scheme
 		}
 		return -1, 0
@@ -63,7 +65,7 @@ func addressIn(arg string) (from, secret int) {
 	if at := strings.Index(strings.ToLower(text), "password="); at >= 0 && countWords(text) > 1 {
 		return from, from + at + len("password=")
 	}
-	if user, rest, ok := strings.Cut(text, ":"); ok && isFlag("--"+user) { // user:password@host:5432/database
+	if user, rest, ok := strings.Cut(text, ":"); ok && isFlag("--"+user) && !strings.HasPrefix(rest, "//") { // user:password@host:5432/database
 		if host := strings.LastIndexByte(rest, '@'); host > 0 {
 			if port, database, ok := strings.Cut(rest[host:], "/"); ok && database != "" && strings.Contains(port, ":") && !wrongPort(port) {
 				return from, from + len(user) + 1
@@ -81,7 +83,7 @@ func schemeOf(text string) int {
 		return 0
 	}
 	name := strings.TrimLeft(text[:colon], " \t\r\n\"'")
-	if document.Nearest(name, databaseSchemes) == "" {
+	if strings.ContainsFunc(name, func(r rune) bool { return !isSchemeRune(r) }) || document.Nearest(name, databaseSchemes) == "" {
 		return 0
 	}
 	end := colon

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/proviso-eval/proviso"
 )
 
 // TestNoPasswordIsPrinted: the address of a database may stand anywhere in a command line, in
@@ -47,4 +49,40 @@ func TestNoPasswordIsPrinted(t *testing.T) {
 	if made, err := filepath.Glob("*/*" + secret + "*"); err != nil || len(made) > 0 {
 		t.Errorf("%v, %v", made, err)
 	}
+}
+
+// TestWhatIsNoAddress: arguments without the password of a database stay as they are, and one
+// with it is whole for who opens it.
+func TestWhatIsNoAddress(t *testing.T) {
+	t.Parallel()
+	for _, arg := range []string{"https://u:pw@h:8080/api", "--server=https://u:pw@h:8080/api", "postgres://u@h:5432/p", "--store=postgres:///p?host=/run", "postgres/suite@2.yaml", "url=postgres://u:pw@h/p", "password=x", "openai:gpt-5", "-c", "", "-", "--",
+		"http:model@2", "a:b@c/d", "what does postgres://u:pw@h/p mean?"} {
+		var l addresses
+		if got := l.hidden([]string{arg}); got[0] != arg && !strings.HasSuffix(arg, "?host=/run") {
+			t.Errorf("%q became %q", arg, got)
+		}
+	}
+	var l addresses
+	const a, b = "postgres://u:one@h/p", "postgres://u:two@h/p"
+	got := l.hidden([]string{a, b, "--store=" + a})
+	if l.whole(got[0]) != a || l.whole(got[1]) != b || got[2] != "--store="+got[0] || l.whole("other") != "other" {
+		t.Errorf("%q", got)
+	}
+}
+
+// FuzzAddress: nothing behind the scheme of a database is seen if it may have a password, and
+// nothing is lost.
+func FuzzAddress(f *testing.F) {
+	for _, arg := range []string{"postgres://u:x@h/p", "--store=postgresql://u:x@h", "-cpostgres:/x@", " POSTGRES://u:x", "host=h password=x", "u:x@h:1/p", "--=postgres://?"} {
+		f.Add(arg)
+	}
+	f.Fuzz(func(t *testing.T, arg string) {
+		var l addresses
+		got := l.hidden([]string{arg})[0]
+		if from, secret := addressIn(arg); from >= 0 && (l.whole(got[from:]) != arg[from:] || !strings.HasSuffix(got, proviso.Redaction) || got[:secret] != arg[:secret]) {
+			t.Errorf("%q became %q", arg, got)
+		} else if from < 0 && got != arg {
+			t.Errorf("%q became %q", arg, got)
+		}
+	})
 }

@@ -88,6 +88,9 @@ func TestUnfit(t *testing.T) {
 	if _, err := postgres.Open(t.Context(), s.URL("p"), postgres.Options{}); err == nil || !strings.Contains(err.Error(), "it is a replica, which can only be read; use the URL of the primary") {
 		t.Errorf("a replica: %v", err)
 	}
+	if schema, err := postgres.Schema(t.Context(), s.URL("p")); err != nil || schema.Version != 0 {
+		t.Errorf("reading a replica: %+v, %v", schema, err)
+	}
 }
 
 // TestPooler: a pooler that gives transactions of two clients one session is noticed.
