@@ -2,13 +2,13 @@ package server
 
 import (
 	"context"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/suite"
@@ -39,7 +39,9 @@ var _ capable = (*Suites)(nil)
 func (s *Suites) Can(need string) bool {
 	n := &s.Engine.Engines
 	if host, ok := strings.CutPrefix(need, needsHost); ok {
-		return slices.Contains(s.Engine.Policy.Hosts, host) || s.trust().Host(host) && !private(host)
+		// That an address of a vendor in the environment names a private host lets the provider
+		// reach it, and not the suite. If the name hides that it is private, rows become errors.
+		return slices.Contains(s.Engine.Policy.Hosts, host) || s.trust().Host(host) && !transport.Private(host)
 	}
 	if name, ok := strings.CutPrefix(need, needsEnv); ok {
 		return slices.Contains(s.trust().Env, name)
@@ -48,16 +50,6 @@ func (s *Suites) Can(need string) bool {
 		return true // no model is asked
 	}
 	return n.Env != nil && provider.Has(n.Env, need)
-}
-
-// private reports whether a host may be one of this network. That an address of a vendor in
-// the environment names it lets the provider reach it, and not the suite.
-func private(host string) bool {
-	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
-		return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast()
-	}
-	dot := strings.LastIndexByte(host, '.')
-	return dot < 0 || slices.Contains([]string{".local", ".internal", ".lan", ".localhost"}, strings.ToLower(host[dot:]))
 }
 
 // Usual implements capable.

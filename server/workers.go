@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/proviso-eval/proviso/store"
@@ -46,14 +47,17 @@ func (s *Server) listWorkers(c *call) error {
 
 // workersNow counts the processes that execute runs.
 func workersNow(living []store.Process, waits []store.Waiting) (w WorkersNow) {
+	if slices.ContainsFunc(waits, func(of store.Waiting) bool { return of.Queued > 0 }) {
+		w.Able = new(int)
+	}
 	for i := range living {
 		w.Count++
 		w.Jobs += living[i].Jobs
 		if living[i].Unfit != "" {
 			w.Unfit++
 		}
-		if able(&living[i], waits) {
-			w.Able++
+		if w.Able != nil && able(&living[i], waits) {
+			*w.Able++
 		}
 	}
 	return w

@@ -108,7 +108,14 @@ func (r *ImportedRun) Check() error {
 
 // Interrupted is the error of a run that ended before all of its rows were finished.
 func Interrupted(finished, rows int) string {
-	return fmt.Sprintf("interrupted: %d of %d rows are finished", finished, rows)
+	are := "are"
+	switch rows - finished {
+	case 0:
+		return fmt.Sprintf("interrupted: %d of %d rows are finished", finished, rows)
+	case 1:
+		are = "is"
+	}
+	return fmt.Sprintf("interrupted: %d of %d rows %s not finished", rows-finished, rows, are)
 }
 
 // Run is one execution of a suite.

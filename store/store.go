@@ -42,6 +42,8 @@ type Store interface {
 	Prune(ctx context.Context, r Retention) (Pruned, error)
 	// Ping reports whether the store can be read and written.
 	Ping(ctx context.Context) error
+	// Texts reports whether texts can be read and stored: if not, because of [ErrSealed].
+	Texts(ctx context.Context) error
 	// Waiting returns the runs of each project that have not ended, in the order of the
 	// names of projects; those without such runs are not listed.
 	Waiting(ctx context.Context) ([]Waiting, error)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"regexp"
 	"strings"
 	"time"
@@ -72,8 +73,14 @@ func (e *engine) missing(ctx context.Context, needed []string) (string, error) {
 	return "the user " + e.user + " lacks rights, such as on the table " + table.String + "; GRANT " + lacks.String + " ON ALL TABLES IN SCHEMA " + ident(schema.String) + " TO " + ident(e.user) + ", or connect as the owner of the tables", nil
 }
 
-// Writable implements [sqldb.Engine].
-func (e *engine) Writable(ctx context.Context) error {
+// readFor is for how long it is known that all tables could be read.
+const readFor = 2 * time.Second
+
+// Usable implements [sqldb.Engine].
+func (e *engine) Usable(ctx context.Context) error {
+	if err := e.readable(ctx); err != nil {
+		return err
+	}
 	var readOnly bool
 	if err := e.db.QueryRowContext(ctx, "SELECT current_setting('transaction_read_only') = 'on'").Scan(&readOnly); err != nil {
 		return err
@@ -87,6 +94,41 @@ func (e *engine) Writable(ctx context.Context) error {
 		err = proviso.Because(store.ErrReadOnly, proviso.Unavailable, "write the database %s: %s", e.place, missing)
 	}
 	return err
+}
+
+// readable reads nothing from each table, unless it did so lately: that needs the rights that
+// reading needs. A success is forgotten once a right was missing for something else.
+func (e *engine) readable(ctx context.Context) error {
+	if time.Now().UnixMilli()-e.readAt.Load() < readFor.Milliseconds() {
+		return nil
+	}
+	var none int
+	err := e.db.QueryRowContext(ctx, "SELECT 1 FROM "+strings.Join(tableNames(e.steps), " WHERE false UNION ALL SELECT 1 FROM ")+" WHERE false").Scan(&none)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		e.readAt.Store(time.Now().UnixMilli())
+		return nil
+	case codeOf(err) == insufficientPrivilege || codeOf(err) == undefinedTable:
+		why := messageOf(err)
+		if codeOf(err) == insufficientPrivilege {
+			why = e.lacking(err)
+		}
+		return proviso.Because(errors.Join(unreadable(err), err), proviso.Unavailable, "read the database %s: %s", e.place, why)
+	}
+	return err
+}
+
+// unreadable is the cause of an error because of which a table cannot be read.
+func unreadable(err error) error {
+	message := messageOf(err)
+	for _, before := range [...]string{"permission denied for table ", "permission denied for view ", "relation \""} {
+		if _, rest, ok := strings.Cut(message, before); ok {
+			if name, _, _ := strings.Cut(strings.TrimLeft(rest, "\""), " "); name != "" {
+				return store.Unreadable(strings.TrimRight(name, "\""))
+			}
+		}
+	}
+	return store.ErrUnreadable
 }
 
 // lacking says which right the user lacks, from the message of PostgreSQL.
