@@ -46,6 +46,10 @@ func (s *Suites) Can(need string) bool {
 	if name, ok := strings.CutPrefix(need, needsEnv); ok {
 		return slices.Contains(s.trust().Env, name)
 	}
+	if strings.HasPrefix(need, engine.TheJudge) {
+		own, ofSuite := s.Engine.Judging()
+		return need == own || need == ofSuite
+	}
 	if n.Replay != "" || n.Cassette != nil && n.Cassette.Replays() {
 		return true // no model is asked
 	}
@@ -55,6 +59,9 @@ func (s *Suites) Can(need string) bool {
 // Usual implements capable.
 func (s *Suites) Usual() []string {
 	list := provider.UsualNeeds()
+	if own, _ := s.Engine.Judging(); own != engine.NeedsJudge {
+		list = append(list, own)
+	}
 	for _, host := range s.Engine.Policy.Hosts {
 		list = append(list, needsHost+host)
 	}
@@ -118,13 +125,33 @@ func (o *opened) needs() (all, lacks []string) {
 		add(need, here)
 	}
 	if o.engine != nil {
-		for need, here := range o.engine.Needs() {
+		known := o.engine.Needs()
+		if by := o.engine.Judging(); by != "" && by != engine.NeedsJudge { // it is more than that there is one
+			here, is := known[engine.NeedsJudge]
+			delete(known, engine.NeedsJudge)
+			add(by, here || !is)
+		}
+		for need, here := range known {
 			add(need, here)
 		}
 	}
 	slices.Sort(all)
 	slices.Sort(lacks)
 	return all, lacks
+}
+
+// judgeIn returns which judge needs name; "" if they name none.
+func judgeIn(needs []string) string {
+	i := slices.IndexFunc(needs, func(need string) bool { return strings.HasPrefix(need, engine.TheJudge) })
+	if i < 0 {
+		return ""
+	}
+	return needs[i]
+}
+
+// judgeFixed makes the judge of a plan that of its run: verdicts of one run come from one judge.
+func judgeFixed(needs []string) store.Fix {
+	return store.Fix{Need: judgeIn(needs), Of: engine.TheJudge, Place: engine.NeedsJudge}
 }
 
 // lacks returns what the suite needs and this process does not have.
@@ -153,8 +180,13 @@ func (a *abilities) can(need string) bool {
 	if version, ok := strings.CutPrefix(need, needsVersion); ok {
 		return version == a.s.o.Version
 	}
-	if need == engine.NeedsJudge {
-		return a.s.o.NoJudge == ""
+	if need == engine.NeedsJudge || strings.HasPrefix(need, engine.TheJudge) && !strings.HasPrefix(need, engine.JudgeOfSuite) {
+		if a.s.o.NoJudge != "" {
+			return false
+		}
+		if need == engine.NeedsJudge {
+			return true
+		}
 	}
 	runner, ok := a.s.o.Runner.(capable)
 	if !ok {

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -149,6 +150,31 @@ type RunPlan struct {
 	Rows   int
 	Hash   string
 	Judges []string
+	Fix    Fix
+}
+
+// Fix says what a run needs from now on that was open before; the zero value fixes nothing.
+type Fix struct {
+	Need  string
+	Of    string // how all needs begin of which a run has one at most, such as "the judge "
+	Place string // the need whose place it takes, if the run has that
+}
+
+// Apply returns the needs of a run with what is fixed; ok is false if it needs another one of
+// these already.
+func (f Fix) Apply(needs []string) (fixed []string, ok bool) {
+	if f.Need == "" {
+		return needs, true
+	}
+	for _, need := range needs {
+		if strings.HasPrefix(need, f.Of) {
+			return needs, need == f.Need
+		}
+		if need != f.Place {
+			fixed = append(fixed, need)
+		}
+	}
+	return append(fixed, f.Need), true
 }
 
 // RunFilter selects runs; zero fields select all.

@@ -100,6 +100,22 @@ var needTests = []test{
 		b.status(run.ID, store.Done)
 		b.status(free.ID, store.Done)
 	}},
+	{name: "fixed by a plan", run: func(b *bench) {
+		r := b.needing("A", "a colour")
+		plan := func(need string, rows int) store.Run {
+			return must(b.PlanRun(b.Context(), r.ID, store.RunPlan{Rows: rows, Fix: store.Fix{Need: need, Of: "the colour ", Place: "a colour"}}))(b)
+		}
+		open := plan("", 1)
+		b.equal("nothing is fixed", []any{open.Needs, open.Rows}, []any{[]string{"A", "a colour"}, 1})
+		red := plan("the colour red", 2)
+		b.equal("the first", []any{red.Needs, red.Rows}, []any{[]string{"A", "the colour red"}, 2})
+		blue := plan("the colour blue", 3)
+		b.equal("another changes nothing", []any{blue.Needs, blue.Rows}, []any{[]string{"A", "the colour red"}, 2})
+		b.equal("the same again", plan("the colour red", 4).Rows, 4)
+		b.equal("stored", must(b.Run(b.Context(), r.ID))(b).Needs, []string{"A", "the colour red"})
+		r = b.needing("A")
+		b.equal("what was not known to be open", plan("the colour red", 1).Needs, []string{"A", "the colour red"})
+	}},
 	{name: "processes", run: func(b *bench) {
 		b.equal("none", len(must(b.Processes(b.Context()))(b)), 0)
 		b.Offer(has("server", "B", "X"))
