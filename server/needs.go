@@ -19,6 +19,7 @@ const (
 	needsHost    = "--allow-host "
 	needsEnv     = "--allow-env "
 	needsVersion = "proviso "
+	needsReplay  = "--replay"
 )
 
 // capable is a [Runner] that knows what it can do; any other can do everything. [Suites] is
@@ -29,6 +30,9 @@ type capable interface {
 	Can(need string) bool
 	// Usual are needs of many suites, and those that only this process can do.
 	Usual() []string
+	// Only is what suites have to need for this process to execute them: it replays recorded
+	// answers, and must not do so for others. "" executes all.
+	Only() string
 	// Room returns an error if the disk has no room for the files of suites.
 	Room() error
 }
@@ -37,7 +41,9 @@ var _ capable = (*Suites)(nil)
 
 // Can implements capable.
 func (s *Suites) Can(need string) bool {
-	n := &s.Engine.Engines
+	if need == needsReplay {
+		return s.Only() == needsReplay
+	}
 	if host, ok := strings.CutPrefix(need, needsHost); ok {
 		// That an address of a vendor in the environment names a private host lets the provider
 		// reach it, and not the suite. If the name hides that it is private, rows become errors.
@@ -50,10 +56,19 @@ func (s *Suites) Can(need string) bool {
 		own, ofSuite := s.Engine.Judging()
 		return need == own || need == ofSuite
 	}
-	if n.Replay != "" || n.Cassette != nil && n.Cassette.Replays() {
+	if s.Only() == needsReplay {
 		return true // no model is asked
 	}
-	return n.Env != nil && provider.Has(n.Env, need)
+	env := s.Engine.Engines.Env
+	return env != nil && provider.Has(env, need)
+}
+
+// Only implements capable.
+func (s *Suites) Only() string {
+	if n := &s.Engine.Engines; n.Replay != "" || n.Cassette != nil && n.Cassette.Replays() {
+		return needsReplay
+	}
+	return ""
 }
 
 // Usual implements capable.
@@ -120,6 +135,9 @@ func (o *opened) needs() (all, lacks []string) {
 		if all = append(all, need); !here {
 			lacks = append(lacks, need)
 		}
+	}
+	if o.only != "" {
+		add(o.only, true)
 	}
 	for need, here := range o.granted.here {
 		add(need, here)
@@ -212,7 +230,7 @@ func (a *abilities) can(need string) bool {
 func (s *Server) offer(kind string) store.Offer {
 	o := store.Offer{Kind: kind, Version: s.o.Version, Can: s.abilities.can, Fit: s.fitness.ask, Known: []string{engine.NeedsJudge}}
 	if runner, ok := s.o.Runner.(capable); ok {
-		o.Known = append(o.Known, runner.Usual()...)
+		o.Known, o.Only = append(o.Known, runner.Usual()...), runner.Only()
 	}
 	return o
 }

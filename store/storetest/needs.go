@@ -116,6 +116,20 @@ var needTests = []test{
 		r = b.needing("A")
 		b.equal("what was not known to be open", plan("the colour red", 1).Needs, []string{"A", "the colour red"})
 	}},
+	{name: "only for some", run: func(b *bench) {
+		calls := make(chan string, 10)
+		free, other, own := b.newRun(), b.needing("A"), b.needing("A", "X")
+		offer := has("worker", "A", "X")
+		offer.Only = "X"
+		b.Offer(offer)
+		b.ok(b.Start(b.Context(), done(calls)))
+		b.equal("executed", next(b, calls), own.ID)
+		b.equal("others", []string{b.waits(free.ID), b.waits(other.ID)}, []string{"waits for a worker without X", "waits for a worker without X"})
+		p := must(b.Processes(b.Context()))(b)[0]
+		b.equal("told", []any{p.Only, p.Able(nil), p.Able([]string{"A"}), p.Able([]string{"A", "X"})}, []any{"X", false, false, true})
+		b.equal("lacks more", b.waits(b.needing("B", "X").ID), "waits for a worker with B")
+		b.equal("nothing else", len(calls), 0)
+	}},
 	{name: "processes", run: func(b *bench) {
 		b.equal("none", len(must(b.Processes(b.Context()))(b)), 0)
 		b.Offer(has("server", "B", "X"))
