@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -76,8 +77,11 @@ func TestSilentInLog(t *testing.T) {
 		}
 		_, err := in.AddResults(ctx, run.ID, []store.Result{{Index: 0, Status: proviso.Pass}})
 		has <- job.Process
-		<-ctx.Done()
-		return err
+		select {
+		case <-ctx.Done():
+		case <-job.Drain:
+		}
+		return errors.Join(err, store.ErrDrained)
 	}); err != nil {
 		t.Fatal(err)
 	}
