@@ -33,9 +33,7 @@ func TestReplayingWorker(t *testing.T) {
 	if text := s.front.ask("GET", "/v1/workers", "").body; !strings.Contains(text, `"only":"--replay"`) {
 		t.Errorf("workers: %s", text)
 	}
-	if !strings.Contains(s.works.log.String(), "this process replays recorded answers") {
-		t.Errorf("the log: %s", s.works.log.String())
-	}
+	until(t, "the log says so", func() bool { return strings.Contains(s.works.log.String(), "this process replays recorded answers") })
 	recorded := replays.run(echo)
 	replays.follow(recorded)
 	if got := replays.ask("GET", "/v1/runs/"+recorded, "").object(t); at(got, "status") != "done" || at(got, "replayed") != true {

@@ -76,8 +76,8 @@ func (o *offering) process(id string, jobs int, started, now time.Time, needs []
 	}
 	p := store.Process{ID: id, Kind: o.offer.Kind, Version: o.offer.Version, Jobs: jobs, Only: o.offer.Only, Started: started, Seen: now, Unfit: o.ailment.why,
 		All: o.offer.Can == nil && len(o.unable) == 0}
-	for _, need := range slices.Concat(o.offer.Known, needs) {
-		if o.does(need, now) {
+	for _, need := range slices.Concat(o.offer.Known, []string{o.offer.Only}, needs) {
+		if need != "" && o.does(need, now) {
 			p.Can = append(p.Can, need)
 		}
 	}
