@@ -140,7 +140,7 @@ fuzz: ## run every fuzz target for FUZZTIME seconds each (1), without guidance; 
 nightly: build ## what takes too long for every change: time per byte of all readers, coverage of intervals, minutes of fuzzing, all tests under the race detector, benchmarks, all browser tests
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestReadersAreLinear ./attacks
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestCoverageOfKappa ./stats
-	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -run 'TestManyWorkers|TestSharedLimit|TestOnMemory|TestPointInTime' ./cmd/proviso
+	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -run 'TestManyWorkers|TestSharedLimit|TestOnMemory|TestOnManyWorkers|TestPointInTime' ./cmd/proviso
 	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -timeout 20m -run TestCrashes ./store/postgres
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -count=1 ./server
 	CGO_ENABLED=1 go test -race -timeout 60m ./...

@@ -251,4 +251,4 @@ func (a *app) explain(err error) {
 	}
 }
 
-func printable(s string) string { return report.Printable(s) }
+func printable(s string) string { return report.Message(s) }
