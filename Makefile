@@ -66,9 +66,13 @@ test: build ## run the tests; make test-slow, test-postgres and browser have tho
 
 # In every mode: attacks on the sandbox in namespaces and without them, as root and as an
 # ordinary user; make test makes them in namespaces. Of a release: that it is reproducible.
-test-slow: build ## run what make test leaves out, as it takes long: attacks on the sandbox in every mode, and a release
+# Of the report: that the page of a large run is bounded. Of the proxy: a thousand streams; make
+# test has 300.
+test-slow: build ## run what make test leaves out, as it takes long: attacks on the sandbox in every mode, a release, the page of a large run, a thousand streams of the proxy
 	PROVISO_TEST_SLOW=1 go test -vet=off ./sandbox -run 'Test(Node|Ruby)?Attacks(AsNobody)?$$'
 	PROVISO_TEST_SLOW=1 go test -vet=off ./internal/release -run TestReproducible
+	PROVISO_TEST_SLOW=1 go test -vet=off ./report -run TestHTMLIsBounded
+	PROVISO_TEST_SLOW=1 go test -vet=off ./proxy -run TestThousandStreams
 
 test-postgres: ## run the tests with PostgreSQL, and those of the server on it (needs its programs; .ci/postgres installs them)
 	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers|TestOn|TestRates|TestParts|TestUnfit|TestPooler|TestVersionsSideBySide|TestBackup'
