@@ -1,9 +1,6 @@
 package ingest
 
 import (
-	"errors"
-	"io"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -321,38 +318,4 @@ func ReadFeedback(o *value.Object, now time.Time) (Feedback, []*proviso.Error) {
 		r.wrong(proviso.Invalid, "value", "value has to be 1 or -1, not %s", excerpt.Bytes(value.Stringify(v), 40))
 	}
 	return f, r.mistakes
-}
-
-// Line is one event of a file.
-type Line struct {
-	Event
-	Number   int // of the line, from 1
-	Mistakes []*proviso.Error
-}
-
-// Lines reads events from JSON Lines, as they are kept for a replay. Every event needs a
-// time. The mistakes of a line are in it; an error of r ends the sequence.
-func Lines(r io.Reader) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
-		for line, err := range document.Lines(r) {
-			out := Line{Number: line.Number}
-			var broken *document.LineError
-			o, ok := line.Value.(*value.Object)
-			switch {
-			case errors.As(err, &broken):
-				out.Number = broken.Line
-				out.Mistakes = []*proviso.Error{proviso.Errorf(proviso.Invalid, "%w", err)}
-			case err != nil:
-				yield(out, err)
-				return
-			case !ok:
-				out.Mistakes = []*proviso.Error{proviso.Errorf(proviso.Invalid, "an event has to be an object, not %s", kind.Of(line.Value))}
-			default:
-				out.Event, out.Mistakes = ReadEvent(o, time.Time{})
-			}
-			if !yield(out, nil) {
-				return
-			}
-		}
-	}
 }
