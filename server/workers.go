@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/proviso-eval/proviso/store"
@@ -62,10 +63,8 @@ func workersNow(living []store.Process, waits []store.Waiting) (w WorkersNow) {
 // able reports whether a process can execute one of the runs that wait.
 func able(p *store.Process, waits []store.Waiting) bool {
 	for _, w := range waits {
-		for _, needs := range w.Needs {
-			if p.Able(needs) {
-				return true
-			}
+		if slices.ContainsFunc(w.Needs, p.Able) {
+			return true
 		}
 	}
 	return false

@@ -158,10 +158,8 @@ func (r *reading) isBroken(d *document.Document, pointer string) bool {
 
 // append keeps a mistake once, up to maxMistakes. Mistakes replace warnings.
 func (r *reading) append(m proviso.Mistake) {
-	for i := range r.mistakes {
-		if r.mistakes[i] == m {
-			return
-		}
+	if slices.Contains(r.mistakes, m) {
+		return
 	}
 	if len(r.mistakes) < maxMistakes {
 		r.mistakes = append(r.mistakes, m)
