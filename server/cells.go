@@ -28,11 +28,7 @@ func (s *Server) listPreviews(c *call) error {
 	if err != nil {
 		return err
 	}
-	q, err := c.query("index")
-	if err != nil {
-		return err
-	}
-	texts := strings.Split(q.Get("index"), ",")
+	texts := strings.Split(c.q.Get("index"), ",")
 	if len(texts) > maxPreviews {
 		return proviso.Errorf(proviso.Limit, "index has %d rows, more than %d", len(texts), maxPreviews)
 	}
@@ -66,9 +62,6 @@ func (s *Server) listPreviews(c *call) error {
 func (s *Server) getDetail(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
-		return err
-	}
-	if _, err := c.query(); err != nil {
 		return err
 	}
 	index, err := indexOf(c.r.PathValue("index"), proviso.NotFound)

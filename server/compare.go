@@ -35,15 +35,13 @@ type JudgeErrors func(folder string, list ...*gate.Run) map[string]stats.Confusi
 
 // compareRuns compares two runs that have ended.
 func (s *Server) compareRuns(c *call) error {
-	q, err := c.query("base", "head")
-	if err != nil {
-		return err
-	}
 	var sides [2]store.Run
 	for i, name := range [...]string{"base", "head"} {
-		if sides[i], err = s.sideRun(c, name, q.Get(name)); err != nil {
+		r, err := s.sideRun(c, name, c.q.Get(name))
+		if err != nil {
 			return err
 		}
+		sides[i] = r
 	}
 	base, head := sides[0], sides[1]
 	rows := base.Totals.Rows() + head.Totals.Rows()

@@ -33,9 +33,6 @@ const maxTries = 5
 
 // addCases adds cases to a dataset.
 func (s *Server) addCases(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
 		return err
 	}
@@ -115,9 +112,6 @@ func (in *NewCases) check(doc *document.Document) error {
 
 // removeCases removes cases from a dataset.
 func (s *Server) removeCases(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
 		return err
 	}

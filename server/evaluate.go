@@ -19,9 +19,6 @@ import (
 
 // evaluate decides the assertions of a request.
 func (s *Server) evaluate(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	return s.evaluateBody(c, c.body, "", nil)
 }
 
@@ -196,10 +193,7 @@ type Evaluation struct {
 }
 
 // EvaluationList is a page of evaluations.
-type EvaluationList struct {
-	Items []Evaluation `json:"items"`
-	Next  string       `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type EvaluationList List[Evaluation]
 
 func evaluationOf(e store.Evaluation) Evaluation {
 	out := Evaluation{
@@ -217,22 +211,18 @@ func evaluationOf(e store.Evaluation) Evaluation {
 
 // listEvaluations lists the evaluations that the key may see, newest first.
 func (s *Server) listEvaluations(c *call) error {
-	q, err := c.query("status", "since", "until", "limit", "after")
-	if err != nil {
-		return err
-	}
-	page, err := pageOf(q)
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
 	var f store.EvaluationFilter
-	if f.Status, err = statusOf(q); err != nil {
+	if f.Status, err = statusOf(c.q); err != nil {
 		return err
 	}
-	if f.Since, err = timeOf(q, "since"); err != nil {
+	if f.Since, err = timeOf(c.q, "since"); err != nil {
 		return err
 	}
-	if f.Until, err = timeOf(q, "until"); err != nil {
+	if f.Until, err = timeOf(c.q, "until"); err != nil {
 		return err
 	}
 	if !seesAll(c.key) {
@@ -242,18 +232,11 @@ func (s *Server) listEvaluations(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := EvaluationList{Items: []Evaluation{}, Next: list.Next}
-	for _, e := range list.Items {
-		out.Items = append(out.Items, evaluationOf(e))
-	}
-	return c.json(http.StatusOK, out)
+	return c.json(http.StatusOK, listOf(list, func(e *store.Evaluation) Evaluation { return evaluationOf(*e) }))
 }
 
 // getEvaluation sends a stored evaluation.
 func (s *Server) getEvaluation(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	held, err := s.heldEvaluation(c)
 	if err == nil && held != nil {
 		err = s.readOutput(c.r.Context(), held)

@@ -46,9 +46,6 @@ const pushTaken = "The body is the file of a finished run, as `proviso eval` kee
 
 // pushRun stores a run that was made elsewhere.
 func (s *Server) pushRun(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if err := sentAs(mediaRun, c.r.Header); err != nil {
 		return err
 	}
@@ -233,9 +230,6 @@ func pushedRow(ctx context.Context, index int, record []byte) (store.Result, err
 func (s *Server) runFile(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
-		return err
-	}
-	if _, err := c.query(); err != nil {
 		return err
 	}
 	if !r.Status.Ended() {

@@ -202,9 +202,6 @@ func addressOf(r *http.Request) string {
 
 // getSession describes the client.
 func (s *Server) getSession(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	return c.json(http.StatusOK, s.sessionOf(c.key))
 }
 
@@ -222,11 +219,7 @@ func (s *Server) deleteSession(c *call) error {
 	if err := fromOwnPage(c.r); err != nil {
 		return err
 	}
-	q, err := c.query("all")
-	if err != nil {
-		return err
-	}
-	all, err := choice(q, "all", "yes")
+	all, err := choice(c.q, "all", "yes")
 	if err != nil {
 		return err
 	}

@@ -27,9 +27,6 @@ type WorkerList struct {
 
 // listWorkers lists the processes that execute runs.
 func (s *Server) listWorkers(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	list, err := s.o.Store.Processes(c.r.Context())
 	if err != nil {
 		return err
