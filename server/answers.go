@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -88,8 +87,7 @@ func (s *Server) postAnswer(c *call) error {
 		s.o.Log.Error("charge a key", "request_id", c.id, "error", failed)
 	}
 	if err != nil {
-		var e *proviso.Error
-		if spent := account.check(); spent != nil && errors.As(err, &e) && e.Code == proviso.Limit {
+		if spent := account.check(); spent != nil && proviso.CodeOf(err) == proviso.Limit {
 			return spent
 		}
 		return err

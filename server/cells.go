@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 
@@ -41,8 +40,7 @@ func (s *Server) listPreviews(c *call) error {
 				return err
 			}
 			d, err := detailOf(ctx, c.kept, meta, r.ID, index, previewBytes)
-			var e *proviso.Error
-			if errors.As(err, &e) && e.Code == proviso.NotFound {
+			if proviso.CodeOf(err) == proviso.NotFound {
 				continue // not finished
 			}
 			if err != nil {
@@ -134,8 +132,7 @@ func forgiven(ctx context.Context, kept store.Runs, run string, d *report.Detail
 	for distance := 1; distance <= maxAround && seen < this.of && passed < this.pass; distance++ {
 		for _, index := range [...]int{d.Index - distance, d.Index + distance} {
 			other, err := kept.Result(ctx, run, index)
-			var e *proviso.Error
-			if errors.As(err, &e) && e.Code == proviso.NotFound {
+			if proviso.CodeOf(err) == proviso.NotFound {
 				continue
 			}
 			if err != nil {

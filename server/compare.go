@@ -88,8 +88,7 @@ func (s *Server) sideRun(c *call, side, id string) (store.Run, error) {
 		return store.Run{}, proviso.Errorf(proviso.Invalid, "%s is missing: it has to be the id of a run", side)
 	}
 	r, err := s.seenRunOf(c, id)
-	var e *proviso.Error
-	if errors.As(err, &e) && e.Code == proviso.NotFound {
+	if proviso.CodeOf(err) == proviso.NotFound {
 		return r, proviso.Errorf(proviso.NotFound, "%s: there is no run %q", side, shortened(id))
 	}
 	if err == nil && !r.Status.Ended() {

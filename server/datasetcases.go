@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"net/url"
 	"strconv"
 
@@ -185,8 +184,7 @@ func (s *Server) changeDataset(c *call, change func(now store.Document, out *Cha
 			return err
 		}
 		doc, created, err := s.putCases(c, name, b, &now.Hash)
-		var e *proviso.Error
-		if asked == nil && try < maxTries && errors.As(err, &e) && e.Code == proviso.Conflict {
+		if asked == nil && try < maxTries && proviso.CodeOf(err) == proviso.Conflict {
 			continue
 		}
 		if err != nil {

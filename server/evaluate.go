@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -136,7 +135,7 @@ func (s *Server) answerEvaluation(c *call, body []byte, resp *judge.Response, n 
 func (s *Server) storeEvaluation(ctx context.Context, c *call, body, data []byte, resp *judge.Response, n store.NewEvaluation) error {
 	n.CreatedBy, n.Judge = c.key.ID, s.o.Judge.Identity()
 	n.Score, n.Passed, n.Failed, n.Errors, n.Skipped = resp.Score, resp.Passed, resp.Failed, len(resp.Errors), resp.Skipped
-	n.Status = statusNamed(resp.Status)
+	n.Status = proviso.StatusNamed(resp.Status)
 	if s.o.KeepContents {
 		n.Request, n.Response = body, data
 	}
@@ -149,15 +148,6 @@ func (s *Server) storeEvaluation(ctx context.Context, c *call, body, data []byte
 	byStatus := map[string]int{"pass": resp.Passed, "fail": resp.Failed, "error": len(resp.Errors), "skip": resp.Skipped}
 	s.metrics.evaluated(c.project, n.Status.String(), byStatus)
 	return nil
-}
-
-// statusNamed is the status with a name; an unknown name counts as error.
-func statusNamed(name string) proviso.Status {
-	all := []proviso.Status{proviso.Errored, proviso.Pass, proviso.Fail, proviso.Skip}
-	if i := slices.IndexFunc(all, func(s proviso.Status) bool { return s.String() == name }); i >= 0 {
-		return all[i]
-	}
-	return proviso.Errored
 }
 
 // SetRequest is an evaluation against a stored assertion set.

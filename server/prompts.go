@@ -3,7 +3,6 @@ package server
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -206,12 +205,11 @@ func (s *Server) textsOf(c *call, r store.Run) ([]promptCount, error) {
 		}
 		return list, nil
 	}
-	var e *proviso.Error
-	if !errors.As(err, &e) || e.Code != proviso.NotFound {
+	if proviso.CodeOf(err) != proviso.NotFound {
 		return nil, err
 	}
 	doc, err := c.kept.Document(c.r.Context(), store.SuiteKind, r.Suite, r.Version)
-	if errors.As(err, &e) && e.Code == proviso.NotFound || s.o.Runner == nil {
+	if proviso.CodeOf(err) == proviso.NotFound || s.o.Runner == nil {
 		return nil, nil
 	}
 	var bundle Bundle

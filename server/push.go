@@ -277,8 +277,7 @@ func writeRun(ctx context.Context, kept store.Runs, id string, ends store.RunFil
 // endsOf returns header and trailer of a run: those that it was pushed with, or else its own.
 func endsOf(ctx context.Context, kept store.Runs, r store.Run, version string) (store.RunFile, error) {
 	ends, err := kept.RunFile(ctx, r.ID)
-	var e *proviso.Error
-	if errors.As(err, &e) && e.Code == proviso.NotFound {
+	if proviso.CodeOf(err) == proviso.NotFound {
 		return madeEnds(ctx, kept, r, version)
 	}
 	return ends, err

@@ -107,10 +107,5 @@ func statusOf(q url.Values) ([]proviso.Status, error) {
 	if err != nil || text == "" {
 		return nil, err
 	}
-	for _, s := range []proviso.Status{proviso.Errored, proviso.Pass, proviso.Fail, proviso.Skip} {
-		if s.String() == text {
-			return []proviso.Status{s}, nil
-		}
-	}
-	return nil, nil
+	return []proviso.Status{proviso.StatusNamed(text)}, nil
 }

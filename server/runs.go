@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -276,8 +275,7 @@ func (s *Server) cancelRun(c *call) error {
 	}
 	if r.Status != store.Cancelled {
 		cancelled, err := c.kept.CancelRun(c.r.Context(), r.ID)
-		var e *proviso.Error
-		if errors.As(err, &e) && e.Code == proviso.Conflict {
+		if proviso.CodeOf(err) == proviso.Conflict {
 			if now, again := c.kept.Run(c.r.Context(), r.ID); again == nil && now.Status == store.Cancelled {
 				cancelled, err = now, nil // by another request, just now
 			}

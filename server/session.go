@@ -80,8 +80,7 @@ func (s *Server) sessionKey(r *http.Request) (store.Key, error) {
 		return viewKey(id), nil
 	}
 	key, err := s.o.Store.Key(r.Context(), id)
-	var e *proviso.Error
-	if errors.As(err, &e) && e.Code == proviso.NotFound || err == nil && !key.Revoked.IsZero() {
+	if proviso.CodeOf(err) == proviso.NotFound || err == nil && !key.Revoked.IsZero() {
 		return store.Key{}, s.sessions.end(r.Context(), value)
 	}
 	return key, err

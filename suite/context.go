@@ -124,7 +124,7 @@ func (r *reading) record(d *document.Document, pointer string, m proviso.Mistake
 	}
 	m.Place = r.places.Place(r.at(d, pointer))
 	if m.Nearest == "" && len(valid) > 0 {
-		m.Nearest = document.Nearest(lastSegment(pointer), valid)
+		m.Nearest = document.Nearest(document.Last(pointer), valid)
 		if v, ok := document.Lookup(d.Root, pointer); ok && m.Nearest == "" {
 			text, _ := v.(string)
 			m.Nearest = document.Nearest(text, valid)
