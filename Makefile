@@ -65,7 +65,7 @@ test: build ## run every test
 	PROVISO_TEST_PROGRAM='$(CURDIR)/dist/test/proviso' go test -vet=off -p $(TEST_PROCS) $(LONGEST) ./...
 
 test-postgres: ## run the tests with PostgreSQL, and those of the server on it (needs its programs; .ci/postgres installs them)
-	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers|TestOn|TestRates|TestParts|TestUnfit|TestPooler|TestVersionsSideBySide|TestBackup'
+	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers|TestOn|TestRates|TestParts|TestUnfit|TestPooler|TestVersionsSideBySide|TestBackup|TestRights|TestReadOnly|TestReaders|TestForeign|TestParameters'
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -short ./server
 
 race: ## run the tests of what is concurrent under the race detector
@@ -133,7 +133,7 @@ fuzz: ## run every fuzz target for FUZZTIME seconds each (1)
 nightly: build ## what takes too long for every change: time per byte of all readers, coverage of intervals, minutes of fuzzing, all tests under the race detector, benchmarks, all browser tests
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestReadersAreLinear ./attacks
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestCoverageOfKappa ./stats
-	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -run 'TestManyWorkers|TestSharedLimit|TestOnMemory|TestPointInTime' ./cmd/proviso
+	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -run 'TestManyWorkers|TestSharedLimit|TestOnMemory|TestOnManyWorkers|TestPointInTime' ./cmd/proviso
 	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -timeout 20m -run TestCrashes ./store/postgres
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -count=1 ./server
 	CGO_ENABLED=1 go test -race -timeout 60m ./...

@@ -43,7 +43,7 @@ func (t *view) title(name string) {
 // row is a mark, a subject and a text.
 func (t *view) row(mark, name, format string, args ...any) {
 	color := map[string]string{markGood: "32", markWrong: "31", markMissing: "2"}[mark]
-	text := fmt.Sprintf("%-12s %s", name, report.Printable(fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf("%-12s %s", name, report.Message(fmt.Sprintf(format, args...)))
 	fmt.Fprintf(t, "  %s %s\n", t.paint(color, mark), strings.TrimRight(text, " "))
 }
 
@@ -75,14 +75,14 @@ func (d *Diagnosis) Text(o report.TerminalOptions) []byte {
 		t.row(markMissing, "none", "what is printed goes to a file or a program")
 	}
 	if s := d.Suite; s != nil {
-		t.title("Suite " + report.Printable(strings.Join(s.Files, ", ")))
+		t.title("Suite " + report.Message(strings.Join(s.Files, ", ")))
 		if s.Ready {
 			t.row(markGood, "ready", "all that it needs is here")
 		} else {
 			t.row(markWrong, "not ready", "it cannot be run here")
 		}
 		for _, line := range s.Problems {
-			fmt.Fprintf(t, "    %s\n", report.Printable(line))
+			fmt.Fprintf(t, "    %s\n", report.Message(line))
 		}
 	}
 	return t.Bytes()

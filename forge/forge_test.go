@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -552,30 +551,4 @@ func TestCut(t *testing.T) {
 			t.Errorf("%s: %d bytes: %q", name, len(got), got)
 		}
 	}
-}
-
-// answers is a network that gives every request the same answer.
-type answers string
-
-func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(a)))}, nil
-}
-
-// FuzzAnswers: whatever a forge sends, there is a comment or an error.
-func FuzzAnswers(f *testing.F) {
-	f.Add(`[{"id":1,"body":"<!-- proviso 0123456789abcdef 1 0123456789abcdef -->\nx","user":{"login":"a"}}]`)
-	f.Add(`{"data":{"viewer":{"login":"a"}},"login":"a","id":1}`)
-	f.Add(`[[[[`)
-	f.Fuzz(func(t *testing.T, answer string) {
-		for _, name := range forge.Names() {
-			p := forge.Place{Forge: name, Repository: "a/b", Number: 1}
-			g, err := forge.Open(p, forge.Options{Network: answers(answer), Token: token, Sleep: func(context.Context, time.Duration) error { return nil }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if posted, err := g.Upsert(t.Context(), forge.Comment{Key: "k", Body: "x"}); err == nil && posted.Action == "" {
-				t.Errorf("%+v without an error", posted)
-			}
-		}
-	})
 }

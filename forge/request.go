@@ -24,6 +24,7 @@ const (
 	maxAttempts = 5               // of a request that may be repeated
 	firstWait   = time.Second     // before the second attempt; it doubles
 	maxWait     = 2 * time.Minute // that a forge may ask for
+	maxReset    = 24 * time.Hour  // to the end of a rate limit; GitHub's last an hour
 	secondary   = time.Minute     // wait where GitHub's secondary limit names none, as its manual says
 	timeout     = 30 * time.Second
 	maxAnswer   = 64 << 20 // bytes
@@ -184,6 +185,7 @@ func (c *client) limits(f *fault, h http.Header) {
 			if theirs, err := http.ParseTime(h.Get("Date")); err == nil {
 				now = theirs // the local clock may be wrong
 			}
+			unix = min(max(unix, now.Unix()), now.Add(maxReset).Unix())
 			f.after = max(time.Unix(unix, 0).Sub(now), 0) + time.Second // reset is in whole seconds
 		}
 	case f.status == http.StatusTooManyRequests, strings.Contains(strings.ToLower(f.message), "secondary rate limit"):

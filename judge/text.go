@@ -74,7 +74,7 @@ func (resp *Response) spent() string {
 	if who == "" {
 		return ""
 	}
-	return "judge " + report.Printable(who) + u.Text(cost) + "\n"
+	return "judge " + report.Message(who) + u.Text(cost) + "\n"
 }
 
 // Text lists the usage and the cost, each item with a comma before it.

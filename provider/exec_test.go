@@ -5,9 +5,11 @@ package provider_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -104,18 +106,33 @@ func TestExecFailures(t *testing.T) {
 	}
 }
 
-// TestExecKillsTheGroup checks that processes that a command started are killed
-// with it.
+// TestExecKillsTheGroup checks that processes that a command started are killed with it:
+// they hold a pipe, which ends when the last of them does.
 func TestExecKillsTheGroup(t *testing.T) {
 	t.Parallel()
-	mark := filepath.Join(t.TempDir(), "mark")
-	p := command(t, "(sleep 2; touch '"+mark+"') & sleep 60", provider.Options{}, value.ObjectOf("timeout", 300.0))
-	if _, err := p.Answer(t.Context(), proviso.Ask{}); codeOf(err) != proviso.Timeout {
+	held := filepath.Join(t.TempDir(), "held")
+	if err := syscall.Mkfifo(held, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := command(t, "exec 3>'"+held+"'; (echo begun >&3; sleep 60) & sleep 60", provider.Options{}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := make(chan error, 1)
+	go func() { _, err := p.Answer(ctx, proviso.Ask{}); failed <- err }()
+	pipe, err := os.Open(held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	if _, err := io.ReadFull(pipe, make([]byte, len("begun\n"))); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-failed; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	time.Sleep(2500 * time.Millisecond)
-	if _, err := os.Stat(mark); err == nil {
-		t.Error("a process that the command started lives on")
+	_ = pipe.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := pipe.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("a process that the command started lives on: %v", err)
 	}
 }
 

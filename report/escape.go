@@ -7,13 +7,14 @@ import (
 )
 
 // Line returns s in a form that is safe to print on one line of a terminal or a log:
-// at most the given cells, with blanks and line breaks as one blank. Control
-// sequences and commands of CI systems are made visible and have no effect.
+// at most the given cells, or one if there is no room, with blanks and line breaks as one
+// blank. Control sequences and commands of CI systems are made visible and have no effect.
 func Line(s string, cells int) string {
+	cells = max(cells, 1)
 	if len(s) > cells*maxBytes { // the rest would be cut off
 		s = excerpt.Head(s, cells*maxBytes)
 	}
-	return cut(strings.Join(strings.Fields(s), " "), cells)
+	return opening(cut(strings.Join(strings.Fields(s), " "), cells))
 }
 
 // Cells returns how many cells of a terminal a text takes that [Line] or [Lines]
@@ -21,12 +22,12 @@ func Line(s string, cells int) string {
 func Cells(clean string) int { return cellsOf(clean) }
 
 // Lines returns s, with its line breaks, as lines that are safe to print: at most
-// limit lines of at most the given cells, broken at blanks if possible. An ellipsis
-// at the end of the last line marks a longer text.
-func Lines(s string, cells, limit int) []string { return wrap(s, cells, limit) }
+// limit lines of at most the given cells, or one if there is no room, broken at blanks if
+// possible. An ellipsis at the end of the last line marks a longer text.
+func Lines(s string, cells, limit int) []string { return wrap(s, max(cells, 1), limit) }
 
-// Opening returns a text that [Line] or [Lines] returned so that it may begin a line,
-// after blanks or not, where a CI system would read two colons as a command.
+// Opening returns a text that [Lines] returned so that it may begin a line, after blanks or
+// not, where a CI system would read two colons as a command.
 func Opening(clean string) string { return opening(clean) }
 
 // MarkdownCode returns s as a code span of at most the given cells, in which Markdown

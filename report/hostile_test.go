@@ -59,7 +59,7 @@ func checkHarmless(t testing.TB, text string) {
 		}
 	}
 	for line := range strings.Lines(text) {
-		start := strings.TrimLeft(line, " ")
+		start := strings.TrimLeftFunc(line, unicode.IsSpace)
 		if strings.HasPrefix(start, "::") || strings.HasPrefix(start, "##") {
 			t.Fatalf("a line is a command: %q", line)
 		}

@@ -16,5 +16,29 @@ func Printable(s string) string {
 	}, s)
 }
 
+// Message is Printable for a text that is printed where a CI system reads it: commands such
+// as ::error:: and ##[error] get a backslash and have no effect.
+func Message(s string) string {
+	s = Printable(s)
+	if !strings.Contains(s, "::") && !strings.Contains(s, "##") {
+		return s
+	}
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		if strings.HasPrefix(strings.TrimLeftFunc(line, unicode.IsSpace), "::") {
+			b.WriteByte('\\')
+		}
+		from := 0
+		for i := range len(line) {
+			if line[i] == '[' && opensCommand(line[from:i]) {
+				b.WriteString(line[from:i] + `\`)
+				from = i
+			}
+		}
+		b.WriteString(line[from:])
+	}
+	return b.String()
+}
+
 // OneLine returns s with single spaces in place of white space.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

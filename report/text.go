@@ -114,9 +114,9 @@ func opensCommand(text string) bool {
 }
 
 // opening makes a clean line safe after blanks alone, where a CI system would read
-// two colons as a command.
+// two colons as a command. It reads them after blanks of any kind.
 func opening(line string) string {
-	if strings.HasPrefix(line, "::") || strings.HasPrefix(line, "##") {
+	if rest := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(rest, "::") || strings.HasPrefix(rest, "##") {
 		return `\` + line
 	}
 	return line

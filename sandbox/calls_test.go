@@ -382,7 +382,7 @@ func TestOrphans(t *testing.T) {
 			t.Fatal(err)
 		}
 		gone := false
-		for range 500 {
+		for range 2000 {
 			stat, err := os.ReadFile("/proc/" + string(pid) + "/stat")
 			if gone = err != nil || strings.Contains(string(stat), ") Z "); gone {
 				break

@@ -70,3 +70,54 @@ func FuzzRequests(f *testing.F) {
 		}
 	})
 }
+
+// FuzzHeaders: whatever stands in the headers of a request, with any method, there is one
+// response, which is no defect and repeats no line break of the request.
+func FuzzHeaders(f *testing.F) {
+	for _, seed := range [][3]string{
+		{"GET", "Authorization", "Bearer pvk_x"}, {"GET", "Cookie", "proviso=a; proviso=\x00"}, {"POST", "Origin", "http://evil.example"}, {"DELETE", "Host", "[::1"}, {"OPTIONS", "Access-Control-Request-Method", "PUT"},
+		{"HEAD", "Range", "bytes=0-18446744073709551615,-1"}, {"GET", "If-None-Match", `W/"x", *`}, {"POST", "Content-Type", "application/json; charset=\xff"}, {"POST", "Content-Type", "multipart/form-data; boundary="},
+		{"POST", "Content-Encoding", "gzip"}, {"POST", "Idempotency-Key", "\u202e"}, {"POST", "Traceparent", "00-5b8efff798038103d269b633813fc60c-eee19b7ec3c1b174-01"}, {"GET", "Accept", "text/html;q=NaN"}, {"GET", "Last-Event-Id", "-1"},
+		{"GET", "X-Forwarded-For", "1.2.3.4, x"}, {"GET", "Accept-Encoding", "br;q=0,*"}, {"PATCH", "If-Modified-Since", "Thu, 26 Nov 2026 09:00:00 GMT"},
+	} {
+		f.Add(seed[0], seed[1], seed[2])
+	}
+	db, err := sqlite.Open(f.Context(), filepath.Join(f.TempDir(), "proviso.db"), sqlite.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { db.Close() })
+	var handlers []http.Handler
+	for _, open := range []bool{true, false} {
+		s, err := server.New(server.Options{Store: db, Jobs: db, Judge: evaluator(passing), Open: open})
+		if err != nil {
+			f.Fatal(err)
+		}
+		handlers = append(handlers, s)
+	}
+	f.Fuzz(func(t *testing.T, method, name, v string) {
+		for _, path := range []string{"/", "/v1/session", "/v1/evaluate", "/v1/runs", "/v1/runs/run_x/file", "/v1/traces", "/assets/app.js"} {
+			for _, s := range handlers {
+				req, err := http.NewRequest(method, "http://localhost"+path, strings.NewReader(evaluation))
+				if err != nil {
+					return
+				}
+				req.Header.Set("Content-Type", "application/json")
+				req.Header[http.CanonicalHeaderKey(name)] = []string{v}
+				if strings.EqualFold(name, "host") {
+					req.Host = v
+				}
+				w := httptest.NewRecorder()
+				s.ServeHTTP(w, req)
+				if w.Code == 0 || w.Code >= 500 {
+					t.Errorf("%q %s with %q: %q gives %d %s", method, path, name, v, w.Code, w.Body)
+				}
+				for key, list := range w.Header() {
+					if strings.ContainsAny(key+strings.Join(list, ""), "\r\n\x00") {
+						t.Errorf("%q %s with %q: %q has the header %q: %q", method, path, name, v, key, list)
+					}
+				}
+			}
+		}
+	})
+}

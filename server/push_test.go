@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/files"
+	"github.com/proviso-eval/proviso/store/sqlite"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -272,13 +274,28 @@ func FuzzPush(f *testing.F) {
 	f.Add(runText(0))
 	f.Add(strings.Replace(runText(2), "{", "[", 9))
 	f.Add("{\"proviso\":\"run\"\n\n\n{\"trailer\":}\n")
+	db, err := sqlite.Open(f.Context(), filepath.Join(f.TempDir(), "proviso.db"), sqlite.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { db.Close() })
+	s, err := server.New(server.Options{Store: db, Jobs: db, Judge: evaluator(passing), Open: true})
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
-		x := start(t, server.Options{Open: true})
-		got := x.push(text)
-		switch got.status {
-		case 201:
-			again := x.push(x.ask("GET", "/v1/runs/"+got.object(t).Text("id")+"/file", "").body)
-			if again.status != 200 || again.object(t).Text("id") != got.object(t).Text("id") {
+		ask := func(method, path, body string) answer {
+			req := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
+			req.Header.Set("Content-Type", "application/x-ndjson")
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, req)
+			return answer{status: w.Code, header: w.Header(), body: w.Body.String()}
+		}
+		switch got := ask("POST", "/v1/runs", text); got.status {
+		case 200, 201:
+			id := got.object(t).Text("id")
+			again := ask("POST", "/v1/runs", ask("GET", "/v1/runs/"+id+"/file", "").body)
+			if again.status != 200 || again.object(t).Text("id") != id {
 				t.Errorf("what came back is not what was pushed: %d %s", again.status, again.body)
 			}
 		case 400, 413, 415, 422:

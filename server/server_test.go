@@ -124,7 +124,7 @@ func start(t *testing.T, o server.Options) *fixture {
 // await waits until an address answers 200.
 func (f *fixture) await(path string) {
 	f.t.Helper()
-	for range 500 {
+	for range 4000 {
 		if resp, err := http.Get(f.url + path); err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {

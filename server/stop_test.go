@@ -18,7 +18,7 @@ func TestDrain(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- f.stop() }()
 	status := 0
-	for range 200 {
+	for range 4000 {
 		if status = f.ask("GET", "/readyz", "").status; status == http.StatusServiceUnavailable {
 			break
 		}

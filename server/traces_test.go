@@ -154,7 +154,7 @@ func TestSpansAge(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Traces: server.TraceLimits{Age: 10 * time.Millisecond}})
 	f.ask("POST", "/v1/traces", spansOf(traceNamed(1), "", "mail"))
-	for range 500 {
+	for range 4000 {
 		if strings.Contains(f.ask("GET", "/metrics", "").body, `proviso_spans_held{project="default"} 0`) {
 			return
 		}

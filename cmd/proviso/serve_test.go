@@ -77,7 +77,7 @@ func startServe(t *testing.T, dir, model string, args ...string) *serveProcess {
 	if p.url, ok = <-found; !ok {
 		t.Fatalf("the server did not start: %v\n%s", p.cmd.Wait(), p.stderr)
 	}
-	for range 500 {
+	for range 4000 {
 		if status, _ := p.ask("GET", "/readyz", ""); status == http.StatusOK {
 			return p
 		}
@@ -159,7 +159,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := "Authorization: Bearer " + strings.TrimSpace(string(secret))
-	for range 200 { // the absence of keys is cached for a moment
+	for range 4000 { // the absence of keys is cached for a moment
 		if status, _ := p.ask("GET", "/v1/runs", ""); status == http.StatusUnauthorized {
 			break
 		}

@@ -321,7 +321,7 @@ func TestViewOpensBrowser(t *testing.T) {
 		}
 	}
 	v := start("DISPLAY=:1")
-	for range 1000 {
+	for range 4000 {
 		if _, err := os.Stat(opened); err == nil {
 			break
 		}

@@ -1,6 +1,7 @@
 package duration_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -22,4 +23,32 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q gives %v", text, got)
 		}
 	}
+}
+
+// FuzzParse: what is read is a time, its own text is read as the same time, and all that
+// time.ParseDuration reads is read as it does.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"90m", "1h30m", "2d", "10000w", "10001d", "-5m", "0", "4294967296d", "+1d", "1_0d", "2540400h", "ns", "d", "\xffd"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := duration.Parse(text)
+		if want, refused := time.ParseDuration(text); refused == nil && (err != nil || got != want) {
+			t.Errorf("%q gives %v %v, want %v", text, got, err, want)
+		}
+		if err != nil {
+			if got != 0 {
+				t.Errorf("%q gives %v with %v", text, got, err)
+			}
+			return
+		}
+		if again, err := duration.Parse(got.String()); err != nil || again != got {
+			t.Errorf("%q gives %v, which gives %v %v", text, got, again, err)
+		}
+		if strings.HasSuffix(text, "d") || strings.HasSuffix(text, "w") {
+			if got < 0 || got > 70_000*24*time.Hour || got%(24*time.Hour) != 0 {
+				t.Errorf("%q gives %v", text, got)
+			}
+		}
+	})
 }

@@ -176,8 +176,9 @@ func TestScopeIsNotChanged(t *testing.T) {
 	}
 }
 
-// FuzzArithmetic compares what Go computes with what mathjs does, which a
-// ternary makes sure of.
+// FuzzArithmetic compares what Go computes with what mathjs does, which a ternary makes sure
+// of. What has other characters than the arithmetic of Go is always computed by mathjs, to
+// which a bracket that is open means another thing in a ternary.
 func FuzzArithmetic(f *testing.F) {
 	for _, expr := range []string{
 		"1", "a+b*2", "-(a - b) / 3.5", "a b", "2(a)", "1/0", "--a", "a/-b", "0.1+0.2", "1.", ".5", "1e3", "a--b", "a +\tb", "07", "in", "a in b",
@@ -191,7 +192,7 @@ func FuzzArithmetic(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, expr string, a, b float64) {
-		if len(expr) > 100 || strings.ContainsAny(expr, "\"'`\\;#=\n") {
+		if len(expr) > 100 || strings.Trim(expr, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_. \t+-*/()") != "" {
 			return
 		}
 		scope := value.ObjectOf("a", a, "b", b, "__count", 3.0)

@@ -26,7 +26,7 @@ func (r *Report) Text() string {
 	listText(&b, "Got through", r.Through)
 	listText(&b, "Without a verdict", r.Undecided)
 	listText(&b, "Left out: without an attempt the judge gives another verdict on these outputs, or none", r.Controls)
-	fmt.Fprintf(&b, "\njudge %s%s\n", report.Printable(r.Judge), r.Usage.Text(r.Cost))
+	fmt.Fprintf(&b, "\njudge %s%s\n", report.Message(r.Judge), r.Usage.Text(r.Cost))
 	return b.String()
 }
 
@@ -60,7 +60,7 @@ func listText(b *strings.Builder, title string, list []Result) {
 		if r.Control != "" {
 			name += " (" + r.Control + ")"
 		}
-		fmt.Fprintf(b, "  %s: %s\n", report.Printable(name), report.Printable(report.OneLine(r.Reasoning)))
+		fmt.Fprintf(b, "  %s: %s\n", report.Message(name), report.Message(report.OneLine(r.Reasoning)))
 	}
 	if more := len(list) - most; more > 0 {
 		fmt.Fprintf(b, "  … and %d more (--format json)\n", more)

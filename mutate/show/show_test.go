@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/proviso-eval/proviso/internal/harmless"
 	"github.com/proviso-eval/proviso/mutate"
 	"github.com/proviso-eval/proviso/mutate/score"
 	"github.com/proviso-eval/proviso/mutate/show"
@@ -18,9 +19,9 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 const hostile = "<script>alert(1)</script> [x](http://a.test) \x1b[31m ::error::x | `code` @team"
 
-// sample is a report with every kind of result, and hostile text in every place that text
+// sample is a report with every kind of result, and a hostile text in every place that text
 // of others can get to.
-func sample(t *testing.T) *score.Report {
+func sample(t testing.TB, hostile string) *score.Report {
 	t.Helper()
 	list, mistakes := candidate.Read("add.yaml", []byte("- {id: short, description: It is short., type: word-count, value: {max: 9}}\n"))
 	if mistakes.Err() != nil {
@@ -59,7 +60,7 @@ func sample(t *testing.T) *score.Report {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	r := sample(t)
+	r := sample(t, hostile)
 	data, err := r.JSON()
 	if err != nil {
 		t.Fatal(err)
@@ -110,8 +111,29 @@ func TestHeadline(t *testing.T) {
 // TestAdd proposes the check that is missing in the form of a suite.
 func TestAdd(t *testing.T) {
 	t.Parallel()
-	text := string(show.Text(sample(t), report.TerminalOptions{Width: 100}))
+	text := string(show.Text(sample(t, hostile), report.TerminalOptions{Width: 100}))
 	if want := `→ add {"id":"short","type":"word-count","value":{"max":9}}`; !strings.Contains(text, want) {
 		t.Errorf("%q is not in\n%s", want, text)
 	}
+}
+
+// FuzzShow: no text of a suite or a model has an effect where a report is shown.
+func FuzzShow(f *testing.F) {
+	for _, text := range []string{hostile, "", "`", "a`b``", "| a |", "\\`@b`", "```\n<img>\n````", "<details><summary>", "&lt;img&gt; &#64;user", "a\n\n> b\n\n- c", "\xff\u202e", "\r\n::error::no\n##[error]no"} {
+		f.Add(text)
+	}
+	plain := sample(f, "x")
+	markdown, page := string(show.Markdown(plain)), string(show.HTML(plain))
+	f.Fuzz(func(t *testing.T, text string) {
+		r := sample(t, text)
+		if got := string(show.Text(r, report.TerminalOptions{Width: 60})); harmless.Terminal(got) != "" {
+			t.Errorf("for a terminal: %s\n%s", harmless.Terminal(got), got)
+		}
+		if got := string(show.Markdown(r)); harmless.Markdown(got, markdown) != "" {
+			t.Errorf("in Markdown: %s\n%s", harmless.Markdown(got, markdown), got)
+		}
+		if got := string(show.HTML(r)); harmless.HTML(got, page) != "" {
+			t.Errorf("in a page: %s\n%s", harmless.HTML(got, page), got)
+		}
+	})
 }

@@ -2,6 +2,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,7 @@ func (r *reader) list(ctx context.Context) ([]any, error) {
 			}
 		}
 		total, counted := page.At("total").(float64)
-		if len(list) == 0 || counted && len(commits) >= int(total) || !counted && len(list) < pageSize {
+		if len(list) == 0 || counted && float64(len(commits)) >= total || !counted && len(list) < pageSize {
 			return commits, nil
 		}
 	}
@@ -182,10 +183,7 @@ func waitOf(resp *http.Response) time.Duration {
 	default:
 		return 0
 	}
-	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
-		return min(time.Duration(s)*time.Second, maxWait)
-	}
-	return time.Second
+	return min(cmp.Or(transport.RetryAfter(resp.Header, time.Now()), time.Second), maxWait)
 }
 
 // refused explains a status.

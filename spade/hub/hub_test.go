@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -148,4 +149,59 @@ func TestName(t *testing.T) {
 			t.Errorf("%q: %s, %v", text, got, err)
 		}
 	}
+}
+
+// answers is a network that gives each request the same answer, for some time.
+type answers struct {
+	status      int
+	after, body string
+	asked       int
+}
+
+func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	if a.asked++; a.asked > 30 {
+		return nil, errors.New("it is too much")
+	}
+	h := http.Header{}
+	if a.after != "" {
+		h.Set("Retry-After", a.after)
+	}
+	return &http.Response{StatusCode: a.status, Request: r, Header: h, Body: io.NopCloser(strings.NewReader(a.body))}, nil
+}
+
+// FuzzAnswers: whatever the hub sends, there are commits with a hash or an error, and no wait
+// is longer than a minute.
+func FuzzAnswers(f *testing.F) {
+	f.Add(200, "", `{"commits":[{"commit_hash":"a","manifest":{"kwargs":{"template":"x"}}},{"commit_hash":"b","manifest":{}}],"total":2}`)
+	f.Add(200, "", `{"commits":[{"commit_hash":"../../x?#"}],"total":1e300,"manifest":{}}`)
+	f.Add(200, "", `{"commits":[],"total":-1}`)
+	f.Add(200, "", `{"commits":[null],"total":"1"}`)
+	f.Add(429, "10000000000", "")
+	f.Add(503, "Fri, 31 Dec 9999 23:59:59 GMT", "[")
+	f.Fuzz(func(t *testing.T, status int, after, body string) {
+		if status < 200 || status > 599 || status/100 == 3 {
+			return
+		}
+		network := &answers{status: status, after: after, body: body}
+		data, err := hub.Read(t.Context(), hub.Options{Client: &http.Client{Transport: network}, Server: "http://hub.example", KeyOf: "K", Sleep: func(_ context.Context, d time.Duration) error {
+			if d <= 0 || d > time.Minute {
+				t.Errorf("Retry-After %q gives a wait of %v", after, d)
+			}
+			return nil
+		}}, "shop", "bakery")
+		if err != nil {
+			return
+		}
+		v, err := value.ParseJSON(string(data))
+		o, _ := v.(*value.Object)
+		list, _ := o.At("commits").([]any)
+		if err != nil || len(list) == 0 {
+			t.Fatalf("%s: %v", data, err)
+		}
+		for _, c := range list {
+			if commit, _ := c.(*value.Object); commit.Text("commit_hash") == "" {
+				t.Errorf("%s", data)
+			}
+		}
+	})
 }

@@ -59,7 +59,7 @@ func CoverMarkdown(c *coverage.Cover) []byte {
 			}
 			names += report.MarkdownCode(n, 60)
 		}
-		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", l.Line, report.MarkdownCode(l.Text, 160), markdownText(l.Category), names)
+		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", l.Line, report.MarkdownCode(l.Text, 160), report.MarkdownSentence(l.Category), names)
 	}
 	if c.Unread != "" {
 		fmt.Fprintf(&b, "\n%s\n", sentenceOf(c.Unread))

@@ -3,7 +3,6 @@ package show
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/selection"
@@ -16,7 +15,7 @@ func SelectionMarkdown(s Selection) []byte {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("## %s (method %s)\n", headline(s), s.Options.Method)
 	for _, sentence := range Verdict(s) {
-		line("%s", markdownText(sentence))
+		line("%s", report.MarkdownSentence(sentence))
 	}
 	if s.Found() {
 		line("")
@@ -25,14 +24,14 @@ func SelectionMarkdown(s Selection) []byte {
 			if name == "" {
 				name = "FFR"
 			}
-			line("- **%s**: %s", name, markdownText(m.text))
+			line("- **%s**: %s", name, report.MarkdownSentence(m.text))
 		}
 		accounts := s.Accounts()
 		if len(s.Answer.Selected) > 0 {
 			line("\n| Selected | Catches | Alone | False failures | Without it |\n|---|--:|--:|--:|---|")
 			for i := range accounts {
 				if a := &accounts[i]; a.Fate == selection.Selected {
-					line("| %s | %d | %d | %s | %s |", report.MarkdownCode(a.Name, 60), a.Covered, len(a.Alone), falseText(a), markdownText(without(s, a)))
+					line("| %s | %d | %d | %s | %s |", report.MarkdownCode(a.Name, 60), a.Covered, len(a.Alone), falseText(a), report.MarkdownSentence(without(s, a)))
 				}
 			}
 		}
@@ -54,7 +53,7 @@ func markdownExcluded(line func(format string, args ...any), s Selection, accoun
 				line("\n### %s\n", f.title)
 				first = false
 			}
-			line("- %s: %s", report.MarkdownCode(a.Name, 60), markdownText(whyOut(s, a)))
+			line("- %s: %s", report.MarkdownCode(a.Name, 60), report.MarkdownSentence(whyOut(s, a)))
 		}
 	}
 	for i, name := range s.Banned {
@@ -63,16 +62,4 @@ func markdownExcluded(line func(format string, args ...any), s Selection, accoun
 		}
 		line("- %s", report.MarkdownCode(name, 60))
 	}
-}
-
-// markdownText escapes Markdown in untrusted names.
-func markdownText(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if strings.ContainsRune("\\`*_[]<>|#@!&~", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

@@ -73,7 +73,7 @@ func (t *proposal) candidate(c *proviso.Candidate) {
 		if c.Delta.Removed > 0 {
 			note = fmt.Sprintf(", no longer asked since version %d", c.Delta.Removed)
 		}
-		fmt.Fprintf(t, "    %s\n", t.paint("2", fmt.Sprintf("version %d, line %d%s: %s", c.Delta.Version, c.Delta.Line, note, report.Line(c.Delta.Text, t.width-30-len(note)))))
+		fmt.Fprintf(t, "    %s\n", t.paint("2", fmt.Sprintf("version %d, line %d%s: %s", c.Delta.Version, c.Delta.Line, note, report.Line(c.Delta.Text, max(20, t.width-30-len(note))))))
 		if c.Delta.When != "" {
 			fmt.Fprintf(t, "    %s\n", t.paint("2", "when "+report.Line(c.Delta.When, t.width-9)))
 		}

@@ -93,7 +93,7 @@ func whyUncovered(l *coverage.SumLine) string {
 		return "not selected: " + strings.Join(names, ", ")
 	case coverage.Unproposed:
 		if l.Reason != "" {
-			return "no candidate: " + markdownText(report.Line(l.Reason, 160))
+			return "no candidate: " + report.MarkdownSentence(report.Line(l.Reason, 160))
 		}
 		return "no candidate"
 	}

@@ -218,12 +218,12 @@ func (t Trades) Markdown() []byte {
 	for _, x := range t.List {
 		b.WriteByte('|')
 		for _, text := range t.cells(x) {
-			fmt.Fprintf(&b, " %s |", markdownText(text))
+			fmt.Fprintf(&b, " %s |", report.MarkdownSentence(text))
 		}
 		b.WriteByte('\n')
 	}
 	for _, note := range append(t.notes(), tradesLegend) {
-		fmt.Fprintf(&b, "\n%s\n", markdownText(note))
+		fmt.Fprintf(&b, "\n%s\n", report.MarkdownSentence(note))
 	}
 	return b.Bytes()
 }

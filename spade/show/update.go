@@ -233,10 +233,10 @@ func UpdateMarkdown(u Update) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Update of the selection\n")
 	for _, s := range u.sections() {
-		fmt.Fprintf(&b, "\n## %s\n\n", markdownText(s.title))
+		fmt.Fprintf(&b, "\n## %s\n\n", report.MarkdownSentence(s.title))
 		for _, line := range s.lines {
 			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-			fmt.Fprintf(&b, "%s- %s\n", indent, markdownText(strings.TrimSpace(line)))
+			fmt.Fprintf(&b, "%s- %s\n", indent, report.MarkdownSentence(strings.TrimSpace(line)))
 		}
 	}
 	return b.Bytes()
