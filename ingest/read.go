@@ -22,7 +22,7 @@ const (
 	MaxText     = 2 << 20   // of input, output, context, prompt and metadata, each
 	MaxSegments = 16        // members of segment
 	MaxError    = 10_000    // of error
-	MaxComment  = 4_000     // of the comment of a thumb
+	maxComment  = 4_000     // of the comment of a thumb
 	MaxFuture   = time.Hour // by which the clock of an agent may be ahead; later times are rejected
 	MaxCost     = 1e6       // US dollars of one event
 )
@@ -305,7 +305,7 @@ var feedbackFields = []string{"event", "trace_id", "user", "value", "comment", "
 func ReadFeedback(o *value.Object, now time.Time) (Feedback, []*proviso.Error) {
 	r := reader{o: o, now: now}
 	r.known(feedbackFields)
-	f := Feedback{Event: r.name("event"), TraceID: r.name("trace_id"), User: r.name("user"), Comment: r.text("comment", MaxComment), Time: r.time("time")}
+	f := Feedback{Event: r.name("event"), TraceID: r.name("trace_id"), User: r.name("user"), Comment: r.text("comment", maxComment), Time: r.time("time")}
 	if (f.Event == "") == (f.TraceID == "") {
 		r.wrong(proviso.Invalid, "", "a thumb names an event or a trace_id, one of them")
 	}

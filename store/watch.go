@@ -105,8 +105,8 @@ type Outbox interface {
 const (
 	MaxWatches   = 200     // of a project
 	MaxPending   = 100_000 // jobs of a watch that wait; more events are not evaluated, and counted
-	MaxVerdicts  = 1_000   // of one event
-	MaxBuckets   = 20_000  // of a series
+	maxVerdicts  = 1_000   // of one event
+	maxBuckets   = 20_000  // of a series
 	MaxExcerpt   = 2_000   // bytes of the reason of a verdict
 	OtherSegment = "other"
 )
