@@ -254,9 +254,9 @@ func TestHostDies(t *testing.T) {
 // TestSoak mixes good and hostile calls and holds that nothing stays behind.
 func TestSoak(t *testing.T) {
 	need(t)
-	n := 10000
-	if testing.Short() {
-		n = 2000
+	n := 3000
+	if os.Getenv("PROVISO_TEST_SLOW") != "" {
+		n = 10_000
 	}
 	o := sandbox.Grace(sandbox.Options{Ask: asker, Workers: 4, Timeout: 2 * time.Second}, time.Second)
 	s := open(t, o)
