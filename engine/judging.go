@@ -81,6 +81,7 @@ func (g *judging) judge() (*judge.Judge, error) {
 
 // openJudges opens the judge, or the judges of a panel.
 func (g *judging) openJudges() ([]judge.Seat, error) {
+	g.needs.ask()
 	who, err := g.Judges()
 	if err != nil {
 		return nil, err

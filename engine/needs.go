@@ -17,6 +17,8 @@ const NeedsJudge = "a judge model"
 type needs struct {
 	mu   sync.Mutex
 	here map[string]bool
+	// judged says that a question was for the judge of the operator or of the suite.
+	judged bool
 }
 
 func (n *needs) add(what string, here bool) {
@@ -27,6 +29,13 @@ func (n *needs) add(what string, here bool) {
 	}
 	known, is := n.here[what]
 	n.here[what] = here && (known || !is)
+}
+
+// ask notes that there is a question for the judge.
+func (n *needs) ask() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.judged = true
 }
 
 // Needs returns what the providers and judges that the engine has opened need of this

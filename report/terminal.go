@@ -192,7 +192,11 @@ func (p *printer) end() {
 		p.line("Kept in %s", clean(p.meta.RunFile))
 	}
 	if left := p.meta.Planned - t.Rows(); left > 0 {
-		p.line("Unfinished: %d of %d rows; proviso eval --resume=%s does the others", t.Rows(), p.meta.Planned, clean(p.meta.RunID))
+		are, them := "are", "them"
+		if left == 1 {
+			are, them = "is", "it"
+		}
+		p.line("%d of %s %s not finished; proviso eval --resume=%s does %s", left, Plural(p.meta.Planned, "row"), are, clean(p.meta.RunID), them)
 	}
 	if text := p.sum.allSkipped(); text != "" {
 		p.wrapped("", text)

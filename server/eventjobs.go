@@ -104,6 +104,12 @@ func (m *monitoring) leaseChunk(ctx context.Context, live *liveWatch, slots chan
 		work.leave(m.now())
 		return c, nil
 	}
+	if len(c.set.judged) > 0 && m.s.replays() { // recorded verdicts are for a fleet that has no others
+		if n, err := m.s.mixed(ctx); n > 0 || err != nil {
+			work.leave(m.now())
+			return c, err
+		}
+	}
 	limit := eventChunk
 	if len(c.set.judged) > 0 {
 		limit = 1

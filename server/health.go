@@ -35,10 +35,11 @@ type WaitingNow struct {
 
 // WorkersNow counts the processes that execute runs.
 type WorkersNow struct {
-	Count int `json:"count" doc:"Workers, and servers that work themselves, that have said lately that they go on"`
-	Jobs  int `json:"jobs" doc:"Runs that they execute at a time, together"`
-	Able  int `json:"able" doc:"How many of them can execute one of the queued runs"`
-	Unfit int `json:"unfit" doc:"How many of them take no runs now, because of themselves: GET /v1/workers says why"`
+	Count     int  `json:"count" doc:"Workers, and servers that work themselves, that have said lately that they go on"`
+	Jobs      int  `json:"jobs" doc:"Runs that they execute at a time, together"`
+	Able      *int `json:"able,omitempty" doc:"How many of them can execute one of the queued runs; missing if none is queued"`
+	Replaying int  `json:"replaying,omitempty" doc:"How many of them replay recorded answers: they take only runs of servers that do, too"`
+	Unfit     int  `json:"unfit" doc:"How many of them take no runs now, because of themselves: GET /v1/workers says why"`
 }
 
 // health succeeds as long as the process can respond.

@@ -17,7 +17,7 @@ func TestQueueIsTold(t *testing.T) {
 	t.Parallel()
 	db := openStore(t, filepath.Join(t.TempDir(), "proviso.db"))
 	f := start(t, server.Options{Open: true, Store: db, Now: func() time.Time { return time.Now().Add(time.Hour) }})
-	if got := f.ask("GET", "/readyz", ""); strings.TrimSpace(got.body) != `{"status":"ok","database":"ok","runs":{"queued":0,"waiting":0,"oldest_s":0,"running":0,"overdue":0,"still_s":0},"workers":{"count":0,"jobs":0,"able":0,"unfit":0}}` {
+	if got := f.ask("GET", "/readyz", ""); strings.TrimSpace(got.body) != `{"status":"ok","database":"ok","runs":{"queued":0,"waiting":0,"oldest_s":0,"running":0,"overdue":0,"still_s":0},"workers":{"count":0,"jobs":0,"unfit":0}}` {
 		t.Errorf("without runs: %d %s", got.status, got.body)
 	}
 	for _, p := range []store.Project{store.DefaultProject, "secret-team", store.DefaultProject} {

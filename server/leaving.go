@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/proviso-eval/proviso/engine"
@@ -52,6 +53,18 @@ func (l *leaving) leave(because error) bool {
 	return true
 }
 
+// planned notes what the run needs now, and returns an error if its verdicts are those of
+// another judge than this process would ask, which own names among other needs.
+func (l *leaving) planned(needs, own []string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.job.Run.Needs = needs
+	if other := judgeIn(needs); other != "" && judgeIn(own) != "" && !slices.Contains(own, other) {
+		return store.Unable(other)
+	}
+	return nil
+}
+
 // why is the error because of which the run is left; nil if it is not.
 func (l *leaving) why() error {
 	l.mu.Lock()
@@ -96,10 +109,14 @@ func (l *leaving) blamed(err error) string {
 	need := provider.RefusedKey(err)
 	switch {
 	case need == "":
+		return ""
 	case slices.Contains(l.job.Run.Needs, need):
 		return need
 	case slices.Contains(l.job.Run.Needs, engine.NeedsJudge):
 		return engine.NeedsJudge
+	}
+	if by := judgeIn(l.job.Run.Needs); !strings.HasPrefix(by, engine.JudgeOfSuite) {
+		return by
 	}
 	return ""
 }

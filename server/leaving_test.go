@@ -15,7 +15,6 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/server"
-	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/sqldb"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -130,7 +129,7 @@ func TestSealedByAnother(t *testing.T) {
 	f := start(t, server.Options{Open: true, Store: db, Judge: byOutput(&having), Poll: 20 * time.Millisecond})
 	f.wants("PUT", "/v1/assertion-sets/replies", sorrySet, 201)
 	f.wants("PUT", "/v1/watches/tone", plainWatch, 201)
-	w.unready(store.ErrSealed.Error())
+	w.unready("this process has no key for them: start it with --content-key-env")
 	f.events(0, 3, func(int) string { return "Hello." })
 	f.eventually("/v1/watches/tone", "it says what it waits for", func(o *value.Object) bool {
 		list, _ := o.At("warnings").([]any)
@@ -143,6 +142,32 @@ func TestSealedByAnother(t *testing.T) {
 	f.eventually("/v1/watches/tone/verdicts?limit=100", "all are judged", func(o *value.Object) bool { return len(o.At("items").([]any)) == 6 })
 	if lacking.Load() != 0 {
 		t.Errorf("the worker without the key evaluated %d events", lacking.Load())
+	}
+}
+
+// TestServerWithoutTheKey: a server without the key of sealed texts says what it lacks, as a
+// failure of its own that may pass: it reads no sealed text, and accepts nothing whose texts it
+// would have to store.
+func TestServerWithoutTheKey(t *testing.T) {
+	t.Parallel()
+	plain, _, with := sealing(t)
+	var calls atomic.Int64
+	lacks := start(t, server.Options{Open: true, Store: plain, Judge: byOutput(&calls), Poll: 20 * time.Millisecond, TrafficShare: 1})
+	has := start(t, server.Options{Open: true, Store: with(), TrafficShare: 1, Judge: byOutput(&calls), Poll: 20 * time.Millisecond})
+	has.events(0, 1, func(int) string { return "Hello." })
+	id := at(at(has.ask("GET", "/v1/events", "").object(t), "items").([]any)[0], "id").(string)
+	const output = `{"agent_input": "i", "agent_output": "o", "assertions": [{"id": "a", "check": {"type": "contains", "value": "o"}}]}`
+	for _, r := range [][3]string{{"GET", "/v1/events/" + id}, {"POST", "/v1/evaluations", output}, {"POST", "/v1/events", `{"events": [{"id": "e", "agent": "a", "output": "o"}]}`}} {
+		got := lacks.ask(r[0], r[1], r[2])
+		if p := got.problem(t); got.status != 503 || !strings.Contains(p.Detail, "start it with --content-key-env") || got.header.Get("Retry-After") == "" {
+			t.Errorf("%s %s: %d %s", r[0], r[1], got.status, got.body)
+		}
+		if got := has.ask(r[0], r[1], r[2]); got.status >= 300 {
+			t.Errorf("with the key: %s %s: %d %s", r[0], r[1], got.status, got.body)
+		}
+	}
+	if got := lacks.ask("POST", "/v1/evaluate", output); got.status != 200 {
+		t.Errorf("what needs no stored text: %d %s", got.status, got.body)
 	}
 }
 

@@ -2,13 +2,13 @@ package server
 
 import (
 	"context"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/suite"
@@ -19,6 +19,7 @@ const (
 	needsHost    = "--allow-host "
 	needsEnv     = "--allow-env "
 	needsVersion = "proviso "
+	needsReplay  = "--replay"
 )
 
 // capable is a [Runner] that knows what it can do; any other can do everything. [Suites] is
@@ -29,6 +30,9 @@ type capable interface {
 	Can(need string) bool
 	// Usual are needs of many suites, and those that only this process can do.
 	Usual() []string
+	// Only is what suites have to need for this process to execute them: it replays recorded
+	// answers, and must not do so for others. "" executes all.
+	Only() string
 	// Room returns an error if the disk has no room for the files of suites.
 	Room() error
 }
@@ -37,32 +41,42 @@ var _ capable = (*Suites)(nil)
 
 // Can implements capable.
 func (s *Suites) Can(need string) bool {
-	n := &s.Engine.Engines
+	if need == needsReplay {
+		return s.Only() == needsReplay
+	}
 	if host, ok := strings.CutPrefix(need, needsHost); ok {
-		return slices.Contains(s.Engine.Policy.Hosts, host) || s.trust().Host(host) && !private(host)
+		// That an address of a vendor in the environment names a private host lets the provider
+		// reach it, and not the suite. If the name hides that it is private, rows become errors.
+		return slices.Contains(s.Engine.Policy.Hosts, host) || s.trust().Host(host) && !transport.Private(host)
 	}
 	if name, ok := strings.CutPrefix(need, needsEnv); ok {
 		return slices.Contains(s.trust().Env, name)
 	}
-	if n.Replay != "" || n.Cassette != nil && n.Cassette.Replays() {
+	if strings.HasPrefix(need, engine.TheJudge) {
+		own, ofSuite := s.Engine.Judging()
+		return need == own || need == ofSuite
+	}
+	if s.Only() == needsReplay {
 		return true // no model is asked
 	}
-	return n.Env != nil && provider.Has(n.Env, need)
+	env := s.Engine.Engines.Env
+	return env != nil && provider.Has(env, need)
 }
 
-// private reports whether a host may be one of this network. That an address of a vendor in
-// the environment names it lets the provider reach it, and not the suite.
-func private(host string) bool {
-	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
-		return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast()
+// Only implements capable.
+func (s *Suites) Only() string {
+	if n := &s.Engine.Engines; n.Replay != "" || n.Cassette != nil && n.Cassette.Replays() {
+		return needsReplay
 	}
-	dot := strings.LastIndexByte(host, '.')
-	return dot < 0 || slices.Contains([]string{".local", ".internal", ".lan", ".localhost"}, strings.ToLower(host[dot:]))
+	return ""
 }
 
 // Usual implements capable.
 func (s *Suites) Usual() []string {
 	list := provider.UsualNeeds()
+	if own, _ := s.Engine.Judging(); own != engine.NeedsJudge {
+		list = append(list, own)
+	}
 	for _, host := range s.Engine.Policy.Hosts {
 		list = append(list, needsHost+host)
 	}
@@ -122,17 +136,40 @@ func (o *opened) needs() (all, lacks []string) {
 			lacks = append(lacks, need)
 		}
 	}
+	if o.only != "" {
+		add(o.only, true)
+	}
 	for need, here := range o.granted.here {
 		add(need, here)
 	}
 	if o.engine != nil {
-		for need, here := range o.engine.Needs() {
+		known := o.engine.Needs()
+		if by := o.engine.Judging(); by != "" && by != engine.NeedsJudge { // it is more than that there is one
+			here, is := known[engine.NeedsJudge]
+			delete(known, engine.NeedsJudge)
+			add(by, here || !is)
+		}
+		for need, here := range known {
 			add(need, here)
 		}
 	}
 	slices.Sort(all)
 	slices.Sort(lacks)
 	return all, lacks
+}
+
+// judgeIn returns which judge needs name; "" if they name none.
+func judgeIn(needs []string) string {
+	i := slices.IndexFunc(needs, func(need string) bool { return strings.HasPrefix(need, engine.TheJudge) })
+	if i < 0 {
+		return ""
+	}
+	return needs[i]
+}
+
+// judgeFixed makes the judge of a plan that of its run: verdicts of one run come from one judge.
+func judgeFixed(needs []string) store.Fix {
+	return store.Fix{Need: judgeIn(needs), Of: engine.TheJudge, Place: engine.NeedsJudge}
 }
 
 // lacks returns what the suite needs and this process does not have.
@@ -161,8 +198,13 @@ func (a *abilities) can(need string) bool {
 	if version, ok := strings.CutPrefix(need, needsVersion); ok {
 		return version == a.s.o.Version
 	}
-	if need == engine.NeedsJudge {
-		return a.s.o.NoJudge == ""
+	if need == engine.NeedsJudge || strings.HasPrefix(need, engine.TheJudge) && !strings.HasPrefix(need, engine.JudgeOfSuite) {
+		if a.s.o.NoJudge != "" {
+			return false
+		}
+		if need == engine.NeedsJudge {
+			return true
+		}
 	}
 	runner, ok := a.s.o.Runner.(capable)
 	if !ok {
@@ -188,7 +230,7 @@ func (a *abilities) can(need string) bool {
 func (s *Server) offer(kind string) store.Offer {
 	o := store.Offer{Kind: kind, Version: s.o.Version, Can: s.abilities.can, Fit: s.fitness.ask, Known: []string{engine.NeedsJudge}}
 	if runner, ok := s.o.Runner.(capable); ok {
-		o.Known = append(o.Known, runner.Usual()...)
+		o.Known, o.Only = append(o.Known, runner.Usual()...), runner.Only()
 	}
 	return o
 }

@@ -37,6 +37,7 @@ type outage struct {
 
 	since   time.Time // zero if there is none
 	last    time.Time // when a line was passed on
+	seen    time.Time // when there was a line
 	leftOut int       // lines since then
 	reasons []string  // that lines had, up to outageReasons
 }
@@ -87,7 +88,7 @@ func (o *Outages) Handle(ctx context.Context, r slog.Record) error {
 // otherwise.
 func reasonOf(r *slog.Record) (reason string) {
 	r.Attrs(func(a slog.Attr) bool {
-		if err, ok := a.Value.Any().(error); ok && (errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrReadOnly)) {
+		if err, ok := a.Value.Any().(error); ok && (errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrUnreadable) || errors.Is(err, store.ErrReadOnly)) {
 			reason = err.Error() // what was done: the reason
 			reason = reason[strings.LastIndex(reason, ": ")+1:]
 		}
@@ -105,6 +106,7 @@ func (o *outage) passes(now time.Time, reason string) (leftOut int, pass bool) {
 	if fresh {
 		o.reasons = append(o.reasons, reason)
 	}
+	o.seen = now
 	switch {
 	case o.since.IsZero():
 		o.since = now
@@ -119,17 +121,25 @@ func (o *outage) passes(now time.Time, reason string) (leftOut int, pass bool) {
 	return leftOut, true
 }
 
-// wait waits until the store is there again, or closed.
+// quiet reports whether there was no line between the last two questions.
+func (o *outage) quiet() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return time.Since(o.seen) >= outagePoll
+}
+
+// wait waits until the store is there again, or closed. It is not there as long as lines say
+// that it is not.
 func (o *outage) wait(ping func(context.Context) error) {
 	for {
 		time.Sleep(outagePoll)
 		ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 		err := ping(ctx)
 		cancel()
-		if err == nil {
+		if err == nil && o.quiet() {
 			break
 		}
-		if store.Outage(err) == nil && !errors.Is(err, context.DeadlineExceeded) {
+		if err != nil && store.Outage(err) == nil && !errors.Is(err, context.DeadlineExceeded) {
 			return // it is closed
 		}
 	}

@@ -71,7 +71,7 @@ func TestOutage(t *testing.T) {
 	if got := f.ask("POST", "/v1/events", events, bearer(secret)); got.status != 202 {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
-	for _, cause := range []error{store.ErrUnreachable, store.ErrReadOnly, store.ErrFailed} {
+	for _, cause := range []error{store.ErrUnreachable, store.Unreadable("api_key"), store.ErrReadOnly, store.ErrFailed} {
 		away.cause.Store(&cause)
 		for _, got := range []answer{f.ask("GET", "/readyz", ""), f.ask("POST", "/v1/events", events, bearer(secret)), f.ask("GET", "/v1/runs", "", bearer(secret))} {
 			if p := got.problem(t); got.status != 503 || p.Code != proviso.Unavailable || p.Detail != cause.Error() || got.header.Get("Retry-After") != "5" || strings.Contains(got.body, "db.internal") {
@@ -125,7 +125,7 @@ func TestOutagesInLog(t *testing.T) {
 			log.Info("goes on")
 		}
 		const once = `msg="look for runs" error="reach: the database cannot be reached"
-msg="look for runs" error="reach: no such role: the server cannot write its database" left_out=21
+msg="look for runs" error="reach: no such role: the database cannot be written" left_out=21
 msg="look for runs" error="reach: the database cannot be reached" left_out=58
 msg="another mistake" error=no
 msg="the database is there again" away_s=71 left_out=59
@@ -133,6 +133,28 @@ msg="goes on"
 `
 		if got := out.String(); got != once+once {
 			t.Errorf("%s", got)
+		}
+	})
+}
+
+// TestOutageGoesOn: as long as requests fail, the log does not say that the database is there
+// again, whatever a ping says.
+func TestOutageGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		h := server.NewOutages(slog.NewTextHandler(&out, nil))
+		h.Watch(func(context.Context) error { return nil })
+		log := slog.New(h)
+		for range 100 {
+			log.Warn("request", "error", store.Unreadable("api_key"))
+			time.Sleep(700 * time.Millisecond)
+		}
+		if got := out.String(); strings.Count(got, "msg=request") != 3 || strings.Contains(got, "there again") {
+			t.Errorf("while requests fail: %s", got)
+		}
+		time.Sleep(2 * time.Second)
+		if got := out.String(); strings.Count(got, "there again") != 1 {
+			t.Errorf("afterwards: %s", got)
 		}
 	})
 }

@@ -37,6 +37,7 @@ type peers struct {
 	id    string
 	store store.Store
 	every time.Duration
+	shown shownServer
 	rates []*rates // of which each server gives its share
 
 	mu     sync.Mutex
@@ -112,7 +113,7 @@ func (p *peers) reached(is bool, now time.Time) {
 // beat says once that this server goes on. Until it has counted the others, each has the
 // share that it had before.
 func (p *peers) beat(ctx context.Context) error {
-	if err := p.put(ctx, sharedServer, p.id, "", aliveLife*p.every, struct{}{}); err != nil {
+	if err := p.put(ctx, sharedServer, p.id, "", aliveLife*p.every, p.shown); err != nil {
 		return err
 	}
 	servers, err := p.store.ListShared(ctx, sharedServer, "", "", maxPeers)

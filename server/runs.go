@@ -36,6 +36,7 @@ type Run struct {
 	Hash      string           `json:"hash,omitempty" doc:"Of suite, prompts and judge: runs of equal hash can be compared row by row"`
 	JudgedBy  []string         `json:"judged_by,omitempty" doc:"The identities of its judges: model, prompt and settings"`
 	Status    store.RunStatus  `json:"status" enum:"queued,waiting,running,done,failed,cancelled" doc:"waiting is queued, and no worker that lives can execute it"`
+	Replayed  bool             `json:"replayed,omitempty" doc:"Whether its answers are recorded ones, and no model is asked: the server that accepted it replays"`
 	Waits     string           `json:"waits,omitempty" doc:"Why it is waiting, such as: waits for a worker with OPENAI_API_KEY"`
 	Error     string           `json:"error,omitempty" doc:"Why it failed, or why it is tried again"`
 	CreatedAt time.Time        `json:"created_at"`
@@ -90,7 +91,7 @@ func runOf(r store.Run) Run {
 	var e execution
 	_ = json.Unmarshal(r.Options, &e) // it was written here; missing fields are shown as missing
 	out := Run{
-		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, JudgedBy: r.Judges, Status: r.Status, Waits: r.Waits, Error: r.Error, CreatedAt: r.Created.UTC(),
+		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, JudgedBy: r.Judges, Status: r.Status, Replayed: slices.Contains(r.Needs, needsReplay), Waits: r.Waits, Error: r.Error, CreatedAt: r.Created.UTC(),
 		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Pushed: e.Pushed, Datasets: e.Datasets, Cost: r.Totals.Cost,
 	}
 	if e.Revision != (report.Revision{}) {

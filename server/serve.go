@@ -44,6 +44,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	go s.expireEvaluations(background)
 	go s.shareAll(background)
 	go s.peers.stay(background, s)
+	go s.tellMixed(background)
 	s.stopWatching = s.monitor.start(background)
 	failed := make(chan error, 1)
 	s.ready.Store(true)

@@ -210,6 +210,7 @@ func New(o Options) (*Server, error) {
 	s.wrong = newRates(loginRate)
 	s.logins.burst, s.wrong.burst = loginBurst, loginBurst
 	if s.peers = newPeers(o.Store, o.AliveEvery); s.peers != nil {
+		s.peers.shown.Replays = s.replays()
 		s.peers.rates = []*rates{s.rates, s.logins, s.wrong}
 		s.sessions.peers, s.sessions.age, s.tokens.peers = s.peers, 2*o.Poll, s.peers
 	}

@@ -92,6 +92,11 @@ func (k *keySpans) fetch(ctx context.Context, trace string, after int64) (next i
 		got, err := k.kept().Trace(ctx, k.id, trace, next)
 		switch {
 		case err == nil:
+		case errors.Is(err, store.ErrSealed):
+			if leavingOf(ctx).leave(store.Unfit(store.ErrSealed)) {
+				err = context.Canceled
+			}
+			return 0, 0, err
 		case store.IsPatient(ctx) && proviso.CodeOf(err) == proviso.Unavailable:
 			select {
 			case <-ctx.Done():
@@ -99,8 +104,6 @@ func (k *keySpans) fetch(ctx context.Context, trace string, after int64) (next i
 			case <-time.After(storePause):
 			}
 			continue
-		case errors.Is(err, store.ErrSealed) && leavingOf(ctx).leave(store.Unfit(store.ErrSealed)):
-			return 0, 0, context.Canceled
 		default:
 			return 0, 0, err
 		}

@@ -94,6 +94,9 @@ func (s *Server) startEvaluation(c *call) error {
 	if err := account.check(); err != nil {
 		return err
 	}
+	if err := s.o.Store.Texts(c.r.Context()); err != nil { // other servers have to read its output
+		return err
+	}
 	own := &call{id: c.id, key: c.key, project: c.project, kept: c.kept, route: c.route}
 	base := withClock(context.Background(), &own.clock) // the context of the request holds its body
 	base, task := s.turns.Begin(base, c.key.ID, s.o.CPUBudget, s.over)

@@ -51,6 +51,7 @@ type opened struct {
 	plan    *run.Plan
 	granted granted
 	folder  string
+	only    string // as of [Suites.Only]
 }
 
 func (o *opened) end() {
@@ -151,7 +152,7 @@ func lasting(m proviso.Mistake) bool { return !m.Warning && m.Code != proviso.Un
 // that its run may use; nil if there will be no run. The caller must end the
 // result, even if there are mistakes.
 func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.Store, observers run.Observers, t run.Task) (*opened, proviso.Mistakes) {
-	own := &opened{}
+	own := &opened{only: s.Only()}
 	folder, err := os.MkdirTemp(s.Dir, "suite-")
 	if err != nil {
 		return own, mistakesOf(fmt.Errorf("keep the files of a suite: %w", err))

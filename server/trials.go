@@ -194,6 +194,9 @@ func (s *Server) startTrial(c *call) error {
 	} else if len(change) > maxTrialChange {
 		return pointed("/change", proviso.Limit, fmt.Sprintf("the change has %d bytes, more than %d (64 KiB)", len(change), maxTrialChange))
 	}
+	if err := s.o.Store.Texts(c.r.Context()); err != nil { // other servers have to read the change
+		return err
+	}
 	t, err := s.prepareTrial(c, &in, limit)
 	if err != nil {
 		return err

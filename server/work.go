@@ -26,6 +26,7 @@ func (s *Server) Work(ctx context.Context, l net.Listener) error {
 	defer stop()
 	go s.housekeep(background)
 	go s.spans.expire(background)
+	go s.tellMixed(background)
 	s.stopWatching = s.monitor.start(background)
 	s.ready.Store(true)
 	if s.o.Ready != nil {

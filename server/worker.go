@@ -101,18 +101,21 @@ func (s *Server) execute(ctx context.Context, job store.Job) error {
 	spans, done := s.spans.use(key)
 	defer done()
 	e.Spans = spans
+	ctx, leaving := s.withLeaving(ctx, job)
+	defer leaving.cancel()
 	e.Planned = func(p *Plan) error {
-		_, err := kept.PlanRun(ctx, r.ID, store.RunPlan{Rows: p.Rows, Hash: p.Hash, Judges: p.Judges})
+		now, err := kept.PlanRun(ctx, r.ID, store.RunPlan{Rows: p.Rows, Hash: p.Hash, Judges: p.Judges, Fix: judgeFixed(p.Needs)})
 		s.hub.changed(r.ID)
-		return err
+		if err != nil {
+			return err
+		}
+		return leaving.planned(now.Needs, p.Needs)
 	}
 	e.Earlier = func(take func(int, []byte) error) error { return eachRow(ctx, kept, r.ID, take) }
 	e.Take, e.Drain = job.Take, job.Drain
 	e.Finished = func(p store.Part, take func(int, []byte) error) error {
 		return eachSelected(ctx, kept, r.ID, store.ResultFilter{Bare: true, Rows: []store.RowRange{p.RowRange}}, func(r *store.Result) error { return take(r.Index, r.JSON) })
 	}
-	ctx, leaving := s.withLeaving(ctx, job)
-	defer leaving.cancel()
 	e.Keep = func(ctx context.Context, row store.Result) error {
 		if why := leaving.why(); why != nil && row.Status == proviso.Errored {
 			return why

@@ -15,6 +15,7 @@ type Worker struct {
 	Version string    `json:"version" doc:"Of proviso"`
 	Jobs    int       `json:"jobs" doc:"Runs that it executes at a time"`
 	Can     []string  `json:"can" doc:"What it can do of what runs need: the names of keys that it has, hosts that it may ask, and whether it has a judge. There are no values of keys"`
+	Only    string    `json:"only,omitempty" doc:"What a run has to need for it to take the run, such as --replay: it has recorded answers, and asks no model"`
 	Unfit   string    `json:"unfit,omitempty" doc:"Why it takes no runs now, whatever these need, such as a full disk"`
 	Started time.Time `json:"started_at"`
 	Seen    time.Time `json:"seen_at" doc:"When it last said that it goes on"`
@@ -33,7 +34,7 @@ func (s *Server) listWorkers(c *call) error {
 	}
 	out := WorkerList{Items: []Worker{}}
 	for _, p := range list {
-		w := Worker{ID: p.ID, Kind: p.Kind, Version: p.Version, Jobs: p.Jobs, Can: p.Can, Unfit: p.Unfit, Started: p.Started.UTC(), Seen: p.Seen.UTC()}
+		w := Worker{ID: p.ID, Kind: p.Kind, Version: p.Version, Jobs: p.Jobs, Can: p.Can, Only: p.Only, Unfit: p.Unfit, Started: p.Started.UTC(), Seen: p.Seen.UTC()}
 		if w.Can == nil {
 			w.Can = []string{}
 		}
@@ -44,14 +45,20 @@ func (s *Server) listWorkers(c *call) error {
 
 // workersNow counts the processes that execute runs.
 func workersNow(living []store.Process, waits []store.Waiting) (w WorkersNow) {
+	if slices.ContainsFunc(waits, func(of store.Waiting) bool { return of.Queued > 0 }) {
+		w.Able = new(int)
+	}
 	for i := range living {
 		w.Count++
 		w.Jobs += living[i].Jobs
+		if living[i].Only == needsReplay {
+			w.Replaying++
+		}
 		if living[i].Unfit != "" {
 			w.Unfit++
 		}
-		if able(&living[i], waits) {
-			w.Able++
+		if w.Able != nil && able(&living[i], waits) {
+			*w.Able++
 		}
 	}
 	return w

@@ -9,20 +9,38 @@ var (
 	// ErrUnreachable is the cause while the database cannot be reached, as when it starts
 	// again.
 	ErrUnreachable = errors.New("the database cannot be reached")
+	// ErrUnreadable is the cause while the database is there and cannot be read: the user lost
+	// a right, or a table is gone. [Unreadable] names the table.
+	ErrUnreadable = errors.New("the database cannot be read")
 	// ErrReadOnly is the cause while the database can be read and not written: it became a
 	// replica, or the user lost a right.
-	ErrReadOnly = errors.New("the server cannot write its database")
-	// ErrSealed is the cause if another server has begun to seal texts, so that this one, which
-	// has no key, must store none.
-	ErrSealed = errors.New("the texts of the database are sealed, and this server has no key for them")
+	ErrReadOnly = errors.New("the database cannot be written")
+	// ErrSealed is the cause if another process has begun to seal texts, so that this one, which
+	// has no key, must store none, and cannot read them.
+	ErrSealed = errors.New("the texts of the database are sealed, and this process has no key for them: start it with --content-key-env, as the others")
 	// ErrFailed is the cause of every other failure of a database.
 	ErrFailed = errors.New("the database failed")
 )
 
-// Outage returns which of [ErrUnreachable], [ErrReadOnly], [ErrSealed] and [ErrFailed] is the cause of an
-// error; nil if none is.
+// Unreadable is [ErrUnreadable] for a table.
+func Unreadable(table string) error { return unreadable(table) }
+
+type unreadable string
+
+func (u unreadable) Error() string {
+	return "the database cannot be read: no right to read the table " + string(u)
+}
+
+func (u unreadable) Unwrap() error { return ErrUnreadable }
+
+// Outage returns which of [ErrUnreachable], [ErrUnreadable], [ErrReadOnly], [ErrSealed] and
+// [ErrFailed] is the cause of an error; nil if none is.
 func Outage(err error) error {
-	for _, cause := range [...]error{ErrUnreachable, ErrReadOnly, ErrSealed, ErrFailed} {
+	var of unreadable
+	if errors.As(err, &of) {
+		return of
+	}
+	for _, cause := range [...]error{ErrUnreachable, ErrUnreadable, ErrReadOnly, ErrSealed, ErrFailed} {
 		if errors.Is(err, cause) {
 			return cause
 		}

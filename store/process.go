@@ -18,6 +18,9 @@ type Offer struct {
 	// Can reports whether the process can do what a run needs: see [NewRun.Needs]. It is
 	// called concurrently. Nil can do everything.
 	Can func(need string) bool
+	// Only is what a run has to need for the process to take it; "" takes runs whatever they
+	// need.
+	Only string
 	// Fit says in words why the process can take no run now, such as because its disk is full;
 	// "" if it can. It is called often, and not concurrently. Nil always can.
 	Fit func() string
@@ -34,6 +37,7 @@ type Process struct {
 	Jobs    int      // runs that it executes at a time
 	Can     []string // of what is known, and of what runs need now; sorted
 	All     bool     // it can do everything
+	Only    string   // as of [Offer]
 	Unfit   string   // why it takes no run now, whatever that needs; "" if it does
 	Started time.Time
 	Seen    time.Time // when it last said that it goes on
@@ -44,8 +48,11 @@ func (p *Process) Able(needs []string) bool { return p.Unfit == "" && p.has(need
 
 // has reports whether the process can do all of some needs once it is fit.
 func (p *Process) has(needs []string) bool {
-	return p.All || !slices.ContainsFunc(needs, func(need string) bool { return !slices.Contains(p.Can, need) })
+	return p.serves(needs) && (p.All || !slices.ContainsFunc(needs, func(need string) bool { return !slices.Contains(p.Can, need) }))
 }
+
+// serves reports whether runs with some needs are among those that the process is for.
+func (p *Process) serves(needs []string) bool { return p.Only == "" || slices.Contains(needs, p.Only) }
 
 // Limits of the needs of a run.
 const (
@@ -75,12 +82,17 @@ func WaitsFor(needs []string, living []Process) string {
 	if slices.ContainsFunc(living, func(p Process) bool { return p.Able(needs) }) {
 		return ""
 	}
+	all := living
+	living = slices.DeleteFunc(slices.Clone(all), func(p Process) bool { return !p.serves(needs) })
+	if len(living) == 0 {
+		return "waits for a worker without " + all[0].Only
+	}
 	if slices.ContainsFunc(living, func(p Process) bool { return p.has(needs) }) {
 		return "waits for a worker: " + unfitInWords(living, needs)
 	}
 	var missing []string // that nobody has
 	for _, need := range needs {
-		if !slices.ContainsFunc(living, func(p Process) bool { return p.has([]string{need}) }) {
+		if !slices.ContainsFunc(living, func(p Process) bool { return p.All || slices.Contains(p.Can, need) }) {
 			missing = append(missing, need)
 		}
 	}

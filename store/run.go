@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -108,7 +109,14 @@ func (r *ImportedRun) Check() error {
 
 // Interrupted is the error of a run that ended before all of its rows were finished.
 func Interrupted(finished, rows int) string {
-	return fmt.Sprintf("interrupted: %d of %d rows are finished", finished, rows)
+	are := "are"
+	switch rows - finished {
+	case 0:
+		return fmt.Sprintf("interrupted: %d of %d rows are finished", finished, rows)
+	case 1:
+		are = "is"
+	}
+	return fmt.Sprintf("interrupted: %d of %d rows %s not finished", rows-finished, rows, are)
 }
 
 // Run is one execution of a suite.
@@ -142,6 +150,31 @@ type RunPlan struct {
 	Rows   int
 	Hash   string
 	Judges []string
+	Fix    Fix
+}
+
+// Fix says what a run needs from now on that was open before; the zero value fixes nothing.
+type Fix struct {
+	Need  string
+	Of    string // how all needs begin of which a run has one at most, such as "the judge "
+	Place string // the need whose place it takes, if the run has that
+}
+
+// Apply returns the needs of a run with what is fixed; ok is false if it needs another one of
+// these already.
+func (f Fix) Apply(needs []string) (fixed []string, ok bool) {
+	if f.Need == "" {
+		return needs, true
+	}
+	for _, need := range needs {
+		if strings.HasPrefix(need, f.Of) {
+			return needs, need == f.Need
+		}
+		if need != f.Place {
+			fixed = append(fixed, need)
+		}
+	}
+	return append(fixed, f.Need), true
 }
 
 // RunFilter selects runs; zero fields select all.

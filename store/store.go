@@ -42,6 +42,8 @@ type Store interface {
 	Prune(ctx context.Context, r Retention) (Pruned, error)
 	// Ping reports whether the store can be read and written.
 	Ping(ctx context.Context) error
+	// Texts reports whether texts can be read and stored: if not, because of [ErrSealed].
+	Texts(ctx context.Context) error
 	// Waiting returns the runs of each project that have not ended, in the order of the
 	// names of projects; those without such runs are not listed.
 	Waiting(ctx context.Context) ([]Waiting, error)
@@ -121,7 +123,9 @@ type Runs interface {
 	// ListRuns lists runs, newest first.
 	ListRuns(ctx context.Context, f RunFilter, p Page) (List[Run], error)
 	// PlanRun records what is known once a run is planned: the number of its
-	// rows and its judge. It may be called again.
+	// rows and its judge, and what it needs because of that. It may be called again. If the run
+	// needs something else than what plan.Fix fixes, nothing is changed, and the caller sees
+	// that in the needs of the run.
 	PlanRun(ctx context.Context, id string, plan RunPlan) (Run, error)
 	// CancelRun sets a queued or running run to cancelled, and ends the context
 	// of the work on it. A run that has ended is a Conflict.

@@ -139,6 +139,9 @@ func (r *remote) collect(ctx context.Context, f *evalFlags, s *loaded, plan *run
 	if r.began {
 		fmt.Fprintln(r.a.err, "proviso: "+printable("running "+plural(plan.Rows, "row")+" at "+r.page()))
 	}
+	if state.Replayed {
+		r.a.warn("the server replays recorded answers: no model is asked")
+	}
 	return plan.Collect(ctx, run.Remote{ID: state.ID, Hash: state.Hash, Judge: strings.Join(state.JudgedBy, ", "), On: r.page(), Fetch: r.fetch})
 }
 
@@ -162,6 +165,7 @@ func (r *remote) page() string { return transport.URL(runPage(r.run)) }
 type remoteState struct {
 	ID, Status, Hash, Error, Waits string
 	JudgedBy                       []string `json:"judged_by"`
+	Replayed                       bool
 	Progress                       struct{ Rows, Finished int }
 }
 

@@ -61,7 +61,8 @@ func TestOnWorkers(t *testing.T) {
 	clear(w.asked)
 	w.mu.Unlock()
 	workers("--replay", tape)
-	remote, shownThere := run("remote", "--on", w.url)
+	recorded := startServe(t, t.TempDir(), w.model.URL, "--store", w.database, "--workers", "0", "--allow-host", "127.0.0.1", "--replay", tape)
+	remote, shownThere := run("remote", "--on", recorded.url)
 	if n := w.countAsked(); n > 0 {
 		t.Errorf("a worker that replays asked %d questions", n)
 	}

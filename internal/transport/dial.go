@@ -59,6 +59,24 @@ func (p public) refusesHost(host string) bool {
 	return err == nil && p.refuses(a)
 }
 
+// Private reports whether [Options.RefusePrivate] will refuse a host, in lower case and without
+// a port, as far as its text tells: an address by the rule for addresses, and a name that has no
+// address on the public internet, because it has no dot or its last part is kept for networks of
+// their own (RFC 6761, RFC 6762, RFC 8375, and "internal" of ICANN). It is for forecasts, and
+// resolves no name; whether a request is sent is decided by the address that is dialled.
+func Private(host string) bool {
+	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return private(a)
+	}
+	host = strings.TrimSuffix(host, ".")
+	for _, end := range [...]string{".local", ".localhost", ".internal", ".lan", ".home.arpa"} {
+		if strings.HasSuffix(host, end) {
+			return true
+		}
+	}
+	return !strings.Contains(host, ".")
+}
+
 func privateError(address string) error {
 	return proviso.Errorf(proviso.Refused, "%s is not an address on the public internet", address)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -109,6 +110,30 @@ func TestPrivateAddresses(t *testing.T) {
 	} {
 		_, err := get(t, tr, address)
 		wantCode(t, err, proviso.Refused)
+	}
+}
+
+// TestPrivate: what a text tells of a host agrees with what requests meet.
+func TestPrivate(t *testing.T) {
+	tr := transport.New(transport.Options{RefusePrivate: true, Hosts: func(host string) bool { return transport.Private(host) }, DialTimeout: time.Second})
+	for host, want := range map[string]bool{
+		"127.0.0.1": true, "10.1.2.3": true, "100.64.0.1": true, "169.254.169.254": true, "198.18.0.1": true, "::1": true, "::ffff:10.0.0.1": true, "64:ff9b::a00:1": true, "[fd00::1]": true,
+		"localhost": true, "a.localhost": true, "gpu": true, "gpu.internal": true, "printer.local": true, "nas.home.arpa": true, "gpu.internal.": true,
+		"8.8.8.8": false, "2606:4700::1111": false, "api.openai.com": false, "internal.example.com": false, "local.example": false,
+	} {
+		if got := transport.Private(host); got != want {
+			t.Errorf("%s: %t", host, got)
+		}
+		address := strings.Trim(host, "[]")
+		if a, err := netip.ParseAddr(address); err == nil && want { // the same rule decides
+			resp, err := tr.Client().Get("http://" + net.JoinHostPort(a.String(), "9"))
+			if err == nil {
+				resp.Body.Close()
+			}
+			if err == nil || !strings.Contains(err.Error(), "not an address on the public internet") {
+				t.Errorf("%s: %v", host, err)
+			}
+		}
 	}
 }
 

@@ -217,7 +217,7 @@ func TestGoesOn(t *testing.T) {
 	if err := w.Close(nil); err != nil {
 		t.Fatal(err)
 	}
-	check(store.Cancelled, 2, "interrupted: 2 of 4 rows are finished; `proviso eval --resume="+id+"` does the others")
+	check(store.Cancelled, 2, "interrupted: 2 of 4 rows are not finished; `proviso eval --resume="+id+"` does the rest")
 	f, err := p.RunFile(t.Context(), id)
 	if err != nil || f.Trailer != nil {
 		t.Errorf("%v: the trailer of an unfinished run is %s", err, f.Trailer)

@@ -173,7 +173,7 @@ func (st *state) describe(info runfile.Info, h runfile.Header, trailer []byte) {
 func (st *state) interrupt(info runfile.Info) {
 	r := &st.run
 	r.Status = store.Cancelled
-	r.Error = fmt.Sprintf("%s; `proviso eval --resume=%s` does the others", store.Interrupted(r.Totals.Rows(), r.Rows), info.ID)
+	r.Error = fmt.Sprintf("%s; `proviso eval --resume=%s` does the rest", store.Interrupted(r.Totals.Rows(), r.Rows), info.ID)
 }
 
 // count sets what the rows say.

@@ -138,6 +138,9 @@ func (s *Store) In(p store.Project) store.ProjectStore {
 // Waiting implements [store.Store]: runs in a folder are executed by nobody here.
 func (s *Store) Waiting(context.Context) ([]store.Waiting, error) { return nil, nil }
 
+// Texts implements [store.Store]: nothing is sealed in files.
+func (s *Store) Texts(context.Context) error { return nil }
+
 // Processes implements [store.Store]: nothing is executed here.
 func (s *Store) Processes(context.Context) ([]store.Process, error) { return nil, nil }
 

@@ -32,6 +32,7 @@ type engine struct {
 	sslmode  string           // of the URL, "" if it names none
 	tls      bool             // every connection has to be encrypted
 	outdated atomic.Int64     // connections that were opened before are not used again: milliseconds since 1970
+	readAt   atomic.Int64     // when all tables could be read: milliseconds since 1970
 	steps    []step           // of the schema
 	offset   atomic.Int64     // of the clock of the database, in nanoseconds
 	clock    func() time.Time // nil for that of the machine
@@ -124,8 +125,11 @@ func (e *engine) Ready() error { return nil }
 // Written implements [sqldb.Engine].
 func (e *engine) Written(int) {}
 
-// opening is what [engine.Failed] is told of when a process starts.
-const opening = "open"
+// What [engine.Failed] is told of when a process starts, and when it reads.
+const (
+	opening = "open"
+	reading = "read"
+)
 
 // The codes of errors, see the appendix "PostgreSQL Error Codes" of its manual.
 const (
@@ -207,7 +211,10 @@ func (e *engine) Failed(doing string, err error) error {
 	case readOnlyTransaction:
 		cause, why = store.ErrReadOnly, "it is read-only, perhaps a replica; use the URL of the primary"
 	case insufficientPrivilege:
-		cause, why = store.ErrReadOnly, e.lacking(err)
+		e.readAt.Store(0)
+		if cause, why = store.ErrReadOnly, e.lacking(err); doing == reading {
+			cause = unreadable(err)
+		}
 	case invalidPassword, invalidAuthorization:
 		why = "it refuses the user or the password"
 	case undefinedTable:

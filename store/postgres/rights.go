@@ -37,6 +37,11 @@ func tableNames(steps []step) (names []string) {
 // must stop drops them.
 var retired = [...]string{"endpoint_rate"}
 
+// usedTables are those tables that this version uses.
+func usedTables(steps []step) []string {
+	return slices.DeleteFunc(tableNames(steps), func(table string) bool { return slices.Contains(retired[:], table) })
+}
+
 // foreign refuses a database that has no schema of proviso, but a table with the name of one
 // of ours.
 func (e *engine) foreign(ctx context.Context, q querier) error {
@@ -85,10 +90,8 @@ func (e *engine) missing(ctx context.Context, needed []string) (string, error) {
 		add(u.Table, u.Rights)
 	}
 	if e.uses == nil {
-		for _, table := range tableNames(e.steps) {
-			if !slices.Contains(retired[:], table) {
-				add(table, needed)
-			}
+		for _, table := range usedTables(e.steps) {
+			add(table, needed)
 		}
 	}
 	var table, lacks sql.NullString
@@ -123,8 +126,14 @@ func (e *engine) grants(rights []string) string {
 	return strings.Join(order, "; ")
 }
 
-// Writable implements [sqldb.Engine].
-func (e *engine) Writable(ctx context.Context) error {
+// readFor is for how long it is known that all tables could be read.
+const readFor = 2 * time.Second
+
+// Usable implements [sqldb.Engine].
+func (e *engine) Usable(ctx context.Context) error {
+	if err := e.readable(ctx); err != nil {
+		return err
+	}
 	var readOnly bool
 	if err := e.db.QueryRowContext(ctx, "SELECT current_setting('transaction_read_only') = 'on'").Scan(&readOnly); err != nil {
 		return err
@@ -145,6 +154,41 @@ func (e *engine) Writable(ctx context.Context) error {
 		err = proviso.Because(store.ErrReadOnly, proviso.Unavailable, "write the database %s: %s", e.place, missing)
 	}
 	return err
+}
+
+// readable reads nothing from each table, unless it did so lately: that needs the rights that
+// reading needs. A success is forgotten once a right was missing for something else.
+func (e *engine) readable(ctx context.Context) error {
+	if time.Now().UnixMilli()-e.readAt.Load() < readFor.Milliseconds() {
+		return nil
+	}
+	var none int
+	err := e.db.QueryRowContext(ctx, "SELECT 1 FROM "+strings.Join(usedTables(e.steps), " WHERE false UNION ALL SELECT 1 FROM ")+" WHERE false").Scan(&none)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		e.readAt.Store(time.Now().UnixMilli())
+		return nil
+	case codeOf(err) == insufficientPrivilege || codeOf(err) == undefinedTable:
+		why := messageOf(err)
+		if codeOf(err) == insufficientPrivilege {
+			why = e.lacking(err)
+		}
+		return proviso.Because(errors.Join(unreadable(err), err), proviso.Unavailable, "read the database %s: %s", e.place, why)
+	}
+	return err
+}
+
+// unreadable is the cause of an error because of which a table cannot be read.
+func unreadable(err error) error {
+	message := messageOf(err)
+	for _, before := range [...]string{"permission denied for table ", "permission denied for view ", "relation \""} {
+		if _, rest, ok := strings.Cut(message, before); ok {
+			if name, _, _ := strings.Cut(strings.TrimLeft(rest, "\""), " "); name != "" {
+				return store.Unreadable(strings.TrimRight(name, "\""))
+			}
+		}
+	}
+	return store.ErrUnreadable
 }
 
 // lacking says which right the user lacks, from the message of PostgreSQL.

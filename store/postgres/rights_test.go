@@ -161,6 +161,14 @@ func TestRights(t *testing.T) {
 		t.Errorf("a later schema: %v", err)
 	}
 	asked(t, s, "p", "DELETE FROM proviso_schema WHERE version = 9999")
+	asked(t, s, "p", "REVOKE SELECT ON api_key FROM proviso_app") // a moment after all tables were read
+	_, failed := d.Authenticate(t.Context(), store.NewSecret())
+	for doing, err := range map[string]error{"authenticate": failed, "ping": d.Ping(t.Context())} {
+		if cause := store.Outage(err); cause == nil || cause.Error() != "the database cannot be read: no right to read the table api_key" || !errors.Is(err, store.ErrUnreadable) || errors.Is(err, store.ErrReadOnly) {
+			t.Errorf("%s: %v, because of %v", doing, err, cause)
+		}
+	}
+	asked(t, s, "p", "GRANT SELECT ON api_key TO proviso_app")
 	canWrite(t, d)
 	asked(t, s, "p", "ALTER TABLE proviso_schema OWNER TO owner; DELETE FROM proviso_schema WHERE version > 1")
 	refused("proviso_app", sqldb.Writing, "has schema 1, and this version of proviso has ")

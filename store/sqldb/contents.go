@@ -158,37 +158,36 @@ func (d *DB) unsealed(row scanner) error {
 	return d.textsAccepted()
 }
 
-// textsAccepted returns why this process can store no text, or nil.
-func (d *DB) textsAccepted() error {
-	if d.CheckContentKey() == nil {
-		return nil
-	}
-	return proviso.Because(store.ErrSealed, proviso.Unavailable, "%v: start it with --content-key-env, as the others", store.ErrSealed)
-}
-
 func deriveKey(key, salt []byte) ([]byte, error) {
 	return hkdf.Key(sha256.New, key, salt, "proviso contents", 32)
 }
 
-// CheckContentKey returns why contents cannot be read or stored: they are sealed, and the
-// key is missing. Whatever needs no contents works without the key.
+// CheckContentKey returns why a process without the key must not start that needs contents: they
+// are sealed. Whatever needs no contents works without the key.
 func (d *DB) CheckContentKey() error {
+	if d.textsAccepted() != nil {
+		return proviso.Because(store.ErrSealed, proviso.Refused, "the contents of events are sealed, and their key was not given")
+	}
+	return nil
+}
+
+// textsAccepted returns why this process can store no text, as far as it knows, or nil.
+func (d *DB) textsAccepted() error {
 	if d.contents.known.Load() && d.contents.secret == nil {
 		return errSealed()
 	}
 	return nil
 }
 
-// errSealed is the error of reading what is sealed without the key.
+// errSealed is the error of reading or storing what is sealed without the key.
 func errSealed() error {
-	return proviso.Because(store.ErrSealed, proviso.Refused, "the contents of events are sealed, and their key was not given")
+	return proviso.Because(store.ErrSealed, proviso.Unavailable, "%v", store.ErrSealed)
 }
 
-// readsTexts returns an error because of [store.ErrSealed] if this process cannot read the texts
-// that others store now, because one of them has begun to seal.
-func (d *DB) readsTexts(ctx context.Context) error {
+// Texts implements [store.Store].
+func (d *DB) Texts(ctx context.Context) error {
 	if d.contents.secret != nil || d.contents.known.Load() || !d.Several() {
-		return d.CheckContentKey()
+		return d.textsAccepted()
 	}
 	return d.unsealed(d.queryRow(ctx, anyKey))
 }

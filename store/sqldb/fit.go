@@ -44,7 +44,7 @@ func (d *DB) fit(ctx context.Context) bool {
 	before, ask := o.ailment, o.offer.Fit
 	o.mu.Unlock()
 	why := ""
-	switch err := d.readsTexts(ctx); {
+	switch err := d.Texts(ctx); {
 	case errors.Is(err, store.ErrSealed):
 		why = store.ErrSealed.Error()
 	case now.Before(before.until):

@@ -43,6 +43,9 @@ func (d *DB) Offer(o store.Offer) {
 func (o *offering) can(needs []string, now time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if only := o.offer.Only; only != "" && !slices.Contains(needs, only) {
+		return false
+	}
 	return !slices.ContainsFunc(needs, func(need string) bool { return !o.does(need, now) })
 }
 
@@ -71,10 +74,10 @@ func (o *offering) process(id string, jobs int, started, now time.Time, needs []
 			delete(o.unable, need)
 		}
 	}
-	p := store.Process{ID: id, Kind: o.offer.Kind, Version: o.offer.Version, Jobs: jobs, Started: started, Seen: now, Unfit: o.ailment.why,
+	p := store.Process{ID: id, Kind: o.offer.Kind, Version: o.offer.Version, Jobs: jobs, Only: o.offer.Only, Started: started, Seen: now, Unfit: o.ailment.why,
 		All: o.offer.Can == nil && len(o.unable) == 0}
-	for _, need := range slices.Concat(o.offer.Known, needs) {
-		if o.does(need, now) {
+	for _, need := range slices.Concat(o.offer.Known, []string{o.offer.Only}, needs) {
+		if need != "" && o.does(need, now) {
 			p.Can = append(p.Can, need)
 		}
 	}

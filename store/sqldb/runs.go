@@ -139,7 +139,17 @@ func texts[T ~string](values []T) []string {
 func (d project) PlanRun(ctx context.Context, id string, plan store.RunPlan) (store.Run, error) {
 	var r runRow
 	err := d.change(ctx, "change a run in", func(t *tx) (err error) {
-		if _, err = t.exec("UPDATE run SET rows = ?, hash = ?, judges = ? WHERE id = ? AND project = ?", plan.Rows, plan.Hash, list(plan.Judges), id, string(d.name)); err == nil {
+		if r, err = t.run(d.name, id); err != nil {
+			return err
+		}
+		needs, ok := plan.Fix.Apply(r.Needs)
+		if !ok {
+			return nil
+		}
+		if store.CheckNeeds(needs) != nil { // too many: it stays open
+			needs = r.Needs
+		}
+		if _, err = t.exec("UPDATE run SET rows = ?, hash = ?, judges = ?, needs = ? WHERE id = ? AND project = ?", plan.Rows, plan.Hash, list(plan.Judges), sortedList(needs), id, string(d.name)); err == nil {
 			r, err = t.run(d.name, id)
 		}
 		return err

@@ -57,9 +57,9 @@ type Engine interface {
 	// Lost reports whether an error means that the database cannot be reached now, as while
 	// it starts again.
 	Lost(err error) bool
-	// Writable returns why the database cannot be written now, although it can be read; nil
-	// if it can.
-	Writable(ctx context.Context) error
+	// Usable returns why the database cannot be read or written now, although it can be
+	// reached; nil if it can. It is called every second, and more often.
+	Usable(ctx context.Context) error
 	// Failed adds a code and the database to an error that has none. doing is a verb, such
 	// as "read".
 	Failed(doing string, err error) error
@@ -197,8 +197,8 @@ func (d *DB) Ping(ctx context.Context) error {
 	if err := d.engine.Ready(); err != nil {
 		return d.failed("write", err)
 	}
-	if err := d.engine.Writable(ctx); err != nil {
-		return d.failed("write", err)
+	if err := d.engine.Usable(ctx); err != nil {
+		return d.failed("read", err)
 	}
 	if err := d.unsealed(d.queryRow(ctx, anyKey)); err != nil {
 		return d.failed("write", err)

@@ -107,8 +107,8 @@ func (e *engine) Again(error) bool { return false }
 // Lost implements [sqldb.Engine]: a file is there, or it is not.
 func (e *engine) Lost(error) bool { return false }
 
-// Writable implements [sqldb.Engine]: a transaction tells.
-func (e *engine) Writable(context.Context) error { return nil }
+// Usable implements [sqldb.Engine]: a transaction tells.
+func (e *engine) Usable(context.Context) error { return nil }
 
 // Failed implements [sqldb.Engine].
 func (e *engine) Failed(doing string, err error) error {

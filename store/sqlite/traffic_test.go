@@ -127,13 +127,13 @@ func TestSealedContents(t *testing.T) {
 		t.Fatal(err)
 	}
 	in = d.In(store.DefaultProject)
-	if _, err := in.Event(t.Context(), "a"); !hasCode(err, proviso.Refused, "their key was not given") {
+	if _, err := in.Event(t.Context(), "a"); !hasCode(err, proviso.Unavailable, "start it with --content-key-env") {
 		t.Errorf("without the key: %v", err)
 	}
-	if _, err := in.AddEvents(t.Context(), []store.NewEvent{eventNamed("c", "x")}); !hasCode(err, proviso.Unavailable, "this server has no key for them") {
+	if _, err := in.AddEvents(t.Context(), []store.NewEvent{eventNamed("c", "x")}); !hasCode(err, proviso.Unavailable, "this process has no key for them") {
 		t.Errorf("without the key: %v", err)
 	}
-	if _, err := in.AddSpans(t.Context(), "k", []store.SpanPart{{Trace: "u", Spans: 1}}, store.TraceLimits{Life: time.Hour}); !hasCode(err, proviso.Unavailable, "this server has no key for them") {
+	if _, err := in.AddSpans(t.Context(), "k", []store.SpanPart{{Trace: "u", Spans: 1}}, store.TraceLimits{Life: time.Hour}); !hasCode(err, proviso.Unavailable, "this process has no key for them") {
 		t.Errorf("spans without the key: %v", err)
 	}
 	if l, err := in.ListEvents(t.Context(), store.EventFilter{}, store.Page{}); err != nil || len(l.Items) != 3 {

@@ -100,6 +100,36 @@ var needTests = []test{
 		b.status(run.ID, store.Done)
 		b.status(free.ID, store.Done)
 	}},
+	{name: "fixed by a plan", run: func(b *bench) {
+		r := b.needing("A", "a colour")
+		plan := func(need string, rows int) store.Run {
+			return must(b.PlanRun(b.Context(), r.ID, store.RunPlan{Rows: rows, Fix: store.Fix{Need: need, Of: "the colour ", Place: "a colour"}}))(b)
+		}
+		open := plan("", 1)
+		b.equal("nothing is fixed", []any{open.Needs, open.Rows}, []any{[]string{"A", "a colour"}, 1})
+		red := plan("the colour red", 2)
+		b.equal("the first", []any{red.Needs, red.Rows}, []any{[]string{"A", "the colour red"}, 2})
+		blue := plan("the colour blue", 3)
+		b.equal("another changes nothing", []any{blue.Needs, blue.Rows}, []any{[]string{"A", "the colour red"}, 2})
+		b.equal("the same again", plan("the colour red", 4).Rows, 4)
+		b.equal("stored", must(b.Run(b.Context(), r.ID))(b).Needs, []string{"A", "the colour red"})
+		r = b.needing("A")
+		b.equal("what was not known to be open", plan("the colour red", 1).Needs, []string{"A", "the colour red"})
+	}},
+	{name: "only for some", run: func(b *bench) {
+		calls := make(chan string, 10)
+		free, other, own := b.newRun(), b.needing("A"), b.needing("A", "X")
+		offer := has("worker", "A", "X")
+		offer.Only = "X"
+		b.Offer(offer)
+		b.ok(b.Start(b.Context(), done(calls)))
+		b.equal("executed", next(b, calls), own.ID)
+		b.equal("others", []string{b.waits(free.ID), b.waits(other.ID)}, []string{"waits for a worker without X", "waits for a worker without X"})
+		p := must(b.Processes(b.Context()))(b)[0]
+		b.equal("told", []any{p.Only, p.Able(nil), p.Able([]string{"A"}), p.Able([]string{"A", "X"})}, []any{"X", false, false, true})
+		b.equal("lacks more", b.waits(b.needing("B", "X").ID), "waits for a worker with B")
+		b.equal("nothing else", len(calls), 0)
+	}},
 	{name: "processes", run: func(b *bench) {
 		b.equal("none", len(must(b.Processes(b.Context()))(b)), 0)
 		b.Offer(has("server", "B", "X"))

@@ -14,7 +14,7 @@ export type RunStatus = 'queued' | 'waiting' | 'running' | 'done' | 'failed' | '
 
 // A run, as GET /v1/runs lists it. results is missing in lists and until it has ended.
 export interface Run {
-  id: string; suite: string; version: string; hash?: string; status: RunStatus; waits?: string; judged_by?: string[]; error?: string;
+  id: string; suite: string; version: string; hash?: string; status: RunStatus; waits?: string; replayed?: boolean; judged_by?: string[]; error?: string;
   created_at: string; created_by?: string; started_at?: string; ended_at?: string;
   progress: Progress; pushed?: boolean; revision?: Revision; agent_id: string; test_suite: string;
   results?: BatchResults; judges?: BatchJudge[]; cost: number; datasets?: RunDataset[];

@@ -1,0 +1,56 @@
+package provider
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Concerning returns what of an environment sets how a provider of a vendor answers, without
+// keys: of OPENAI_BASE_URL, AWS_REGION and OPENAI_API_KEY the first for openai:gpt-6-sol. For
+// code, which may read anything, these are all variables that [Identity] looks at.
+func Concerning(spec proviso.ProviderSpec, env proviso.Env) proviso.EnvMap {
+	out := proviso.EnvMap{}
+	if env == nil {
+		return out
+	}
+	k, _ := Facts().Of(spec.ID)
+	if k == nil {
+		return out
+	}
+	vendor, _, _ := strings.Cut(spec.ID, ":")
+	prefixes := []string{strings.ToUpper(vendor) + "_"}
+	_, _ = Open(proviso.ProviderSpec{ID: spec.ID}, Options{Env: proviso.EnvMap{}, Untrusted: true, Need: func(need string, _ bool) {
+		for _, name := range strings.Split(need, orVariable) {
+			if before, _, ok := strings.Cut(name, "_"); ok && IsVariable(name) {
+				prefixes = append(prefixes, before+"_")
+			}
+		}
+	}})
+	switch vendor { // whose variables have other names
+	case "azure", "azureopenai":
+		prefixes = append(prefixes, "AZURE_", "OPENAI_")
+	case "bedrock":
+		prefixes = append(prefixes, "AWS_")
+	case "vertex":
+		prefixes = append(prefixes, "GOOGLE_", "CLOUD_")
+	}
+	for _, name := range env.Names() {
+		if !k.Code && !hasOne(name, prefixes, strings.HasPrefix) || !hasOne(name, settingVars[:], strings.HasSuffix) {
+			continue
+		}
+		if v, _ := env.Lookup(name); v != "" {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+func hasOne(text string, parts []string, has func(text, part string) bool) bool {
+	for _, part := range parts {
+		if has(text, part) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,147 @@
+package server_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/fakemodel"
+	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// judged is a suite of 30 rows that a judge decides, in several parts.
+const judged = `{"name": "judged", "suite": {"prompts": ["Row {{n}}"], "providers": ["echo"], "evaluateOptions": {"maxConcurrency": 2}, "defaultTest": {"assert": [{"type": "llm-rubric", "value": "It greets"}]}, "tests": [` +
+	`{"vars": {"n": ["1","2","3","4","5","6","7","8","9","10","11","12","13","14","15","16","17","18","19","20","21","22","23","24","25","26","27","28","29","30"]}}]}}`
+
+// judges are judges by their models, which count what they are asked.
+type judges struct {
+	*fakemodel.Server
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+func newJudges(t *testing.T) *judges {
+	j := &judges{asked: map[string]int{}}
+	j.Server = fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply {
+		j.mu.Lock()
+		j.asked[r.Model]++
+		j.mu.Unlock()
+		time.Sleep(5 * time.Millisecond)
+		return fakemodel.Reply{Text: `{"pass": true, "score": 1, "reason": "so"}`}
+	}})
+	t.Cleanup(j.Close)
+	return j
+}
+
+func (j *judges) count(model string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.asked[model]
+}
+
+// by runs suites whose judge is a model, "" for none.
+func (j *judges) by(t *testing.T, model string) *server.Suites {
+	out := suites(t, nil)
+	out.Engine.Engines.Env = proviso.EnvMap{"OPENAI_BASE_URL": j.URL}
+	if model != "" {
+		out.Engine.Engines.Env = proviso.EnvMap{"OPENAI_BASE_URL": j.URL, "OPENAI_API_KEY": "secret-value"}
+		out.Engine.Judge.Name = "openai:chat:" + model
+	}
+	own := out.Engine
+	own.Policy.Trusted, own.Policy.Sandbox = true, sandbox.Off
+	operator, err := engine.Open(t.Context(), nil, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = operator.Close() })
+	out.Engine.Engines.Operator, out.Elsewhere = operator, true
+	return out
+}
+
+// TestOneJudgeOfARun: workers with different judges do not share a run. The first that begins it
+// decides which judge it has, until its end; the run says so if nobody has that judge.
+func TestOneJudgeOfARun(t *testing.T) {
+	t.Parallel()
+	s, j := newShop(t), newJudges(t)
+	s.front = start(t, server.Options{Open: true, Store: s.db, Runner: j.by(t, "")})
+	id := s.front.run(judged)
+	s.waits(id, "waits for a worker: none is running")
+	s.work(server.Options{Runner: j.by(t, "first")})
+	until(t, "the first judge is asked", func() bool { return j.count("first") > 2 })
+	s.work(server.Options{Runner: j.by(t, "second")})
+	var got *value.Object
+	until(t, "it waits for the first judge", func() bool {
+		got = s.front.ask("GET", "/v1/runs/"+id+"?results=no", "").object(t)
+		text, _ := at(got, "waits").(string)
+		return strings.HasPrefix(text, "waits for a worker with the judge openai:chat:first (settings ")
+	})
+	if at(got, "status") != "waiting" || at(at(got, "progress"), "finished") == 30.0 || j.count("second") > 0 {
+		t.Errorf("%v, and the second judge was asked %d questions", got, j.count("second"))
+	}
+	if text := s.front.ask("GET", "/v1/workers", "").body; !strings.Contains(text, `"the judge openai:chat:second (settings `) || strings.Contains(text, "secret-value") {
+		t.Errorf("workers: %s", text)
+	}
+	s.work(server.Options{Runner: j.by(t, "first")})
+	s.front.follow(id)
+	if got := s.front.ask("GET", "/v1/runs/"+id+"?results=no", "").object(t); at(got, "status") != "done" || at(at(got, "progress"), "finished") != 30.0 || j.count("second") > 0 {
+		t.Errorf("%v, and the second judge was asked %d questions", got, j.count("second"))
+	}
+}
+
+// TestJudgeOfTheServer: a server with a judge accepts runs for that judge. A run whose suite names
+// its judge is for workers that leave it that.
+func TestJudgeOfTheServer(t *testing.T) {
+	t.Parallel()
+	s, j := newShop(t), newJudges(t)
+	front := j.by(t, "wanted")
+	front.Engine.Engines.Env = proviso.EnvMap{"OPENAI_BASE_URL": j.URL} // it has no key
+	s.front = start(t, server.Options{Open: true, Store: s.db, Runner: front})
+	id := s.front.run(judged)
+	s.work(server.Options{Runner: j.by(t, "another")})
+	var waits string
+	until(t, "it waits", func() bool {
+		waits, _ = at(s.front.ask("GET", "/v1/runs/"+id, "").object(t), "waits").(string)
+		return strings.Contains(waits, "with the judge openai:chat:wanted")
+	})
+	s.front = start(t, server.Options{Open: true, Store: s.db, Runner: j.by(t, "")})
+	own := s.front.run(strings.NewReplacer(`"name": "judged"`, `"name": "named"`, `"providers"`, `"judge": "openai:chat:own", "providers"`).Replace(judged))
+	until(t, "it waits for a worker without --judge", func() bool {
+		text, _ := at(s.front.ask("GET", "/v1/runs/"+own, "").object(t), "waits").(string)
+		return text == "waits for a worker with the judge of the suite"
+	})
+	if j.count("another") > 0 {
+		t.Errorf("another judge was asked %d questions", j.count("another"))
+	}
+	s.work(server.Options{Runner: j.by(t, "wanted")})
+	s.front.follow(id)
+	if j.count("another") > 0 || j.count("wanted") < 30 || j.count("own") > 0 {
+		t.Errorf("asked: %v", j.asked)
+	}
+}
+
+// TestJudgesSideBySide: of two workers with different judges that live at once, one executes all
+// parts of a run.
+func TestJudgesSideBySide(t *testing.T) {
+	t.Parallel()
+	stores, j := storesOf(t, 3), newJudges(t)
+	front := start(t, server.Options{Open: true, Store: stores[0], Runner: j.by(t, "")})
+	working(t, stores[1], server.Options{Runner: j.by(t, "first")})
+	working(t, stores[2], server.Options{Runner: j.by(t, "second")})
+	until(t, "both are there", func() bool {
+		return at(at(front.ask("GET", "/readyz", "").object(t), "workers"), "count") == 2.0
+	})
+	for range 4 {
+		first, second := j.count("first"), j.count("second")
+		id := front.run(judged)
+		front.follow(id)
+		first, second = j.count("first")-first, j.count("second")-second
+		if first+second < 30 || first > 0 && second > 0 {
+			t.Errorf("one judge was asked %d questions, the other %d", first, second)
+		}
+	}
+}
