@@ -87,22 +87,6 @@ func (r *unitReader) ReadRune() (rune, int, error) {
 	return c, n, nil
 }
 
-// floor returns the beginning of the character that i lies in.
-func floor(s string, i int) int {
-	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
-		i--
-	}
-	return i
-}
-
-// ceil returns the end of the character that i lies in.
-func ceil(s string, i int) int {
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
-	}
-	return i
-}
-
 // offsets turns ascending positions in UTF-16 code units into byte offsets, in
 // place. A position between the halves of a pair becomes the beginning of the
 // character at even indexes and its end at odd ones.
