@@ -65,7 +65,7 @@ test: build ## run every test
 	PROVISO_TEST_PROGRAM='$(CURDIR)/dist/test/proviso' go test -vet=off -p $(TEST_PROCS) $(LONGEST) ./...
 
 test-postgres: ## run the tests with PostgreSQL, and those of the server on it (needs its programs; .ci/postgres installs them)
-	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers|TestOn|TestRates|TestParts|TestUnfit|TestPooler|TestVersionsSideBySide|TestBackup'
+	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers|TestOn|TestRates|TestParts|TestUnfit|TestPooler|TestVersionsSideBySide|TestBackup|TestRights|TestReadOnly|TestReaders|TestForeign|TestParameters'
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -short ./server
 
 race: ## run the tests of what is concurrent under the race detector

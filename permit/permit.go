@@ -1,8 +1,10 @@
 // Package permit divides the rate of an endpoint of a model between the processes that ask it:
 // numbers in, numbers out, without a clock or a store of its own. Start at [Endpoint.Take].
 //
-// Three limits hold at once, each a token bucket for all processes together: the rate that was
-// learnt from refusals, and the requests and the tokens a minute that are configured. A process
+// Four limits hold at once, for all processes together: the rate that was learnt from refusals,
+// and the requests and the tokens a minute that are configured, each a token bucket, and what the
+// endpoint says that is left of its own limits ([Quotas]). If it says nothing, but counts by whole
+// minutes, that is found out and takes the place of what it would say. A process
 // takes permits for a fraction of a second at a time, only such as have accrued, so what it
 // holds is small and a lower rate applies to all of them within that time.
 //
@@ -38,6 +40,14 @@ type Ask struct {
 	Settled int           // requests sent in this epoch, when the last had ended in all processes
 	Refused int           // answers to such requests that refused them because of their rate
 	Wait    time.Duration // for which the endpoint wants no request; 0 if it did not say
+
+	Told Told    // with the answer to the newest request
+	Each float64 // tokens of a request, on average; 0 if that is unknown
+
+	// Answers of an endpoint that tells nothing: how many it accepted and refused, and how long
+	// ago the newest of these requests was sent.
+	Accepted, Refusals      int
+	AcceptedAge, RefusedAge time.Duration
 }
 
 // Grant is what a process may send. It replaces earlier grants.
@@ -53,6 +63,7 @@ type Grant struct {
 
 	Epoch   int64         // it begins when the rate was lowered; refusals in an earlier one are known
 	Settles time.Duration // after which no process has permits of an earlier epoch
+	Mark    float64       // of requests sent under this grant, for [Told]
 
 	// The equal share of this process in the limits, for while it cannot ask; 0 is no limit.
 	Share      float64 // requests a second
@@ -61,6 +72,7 @@ type Grant struct {
 
 // How rates are learnt and divided.
 const (
+	leaseFirst     = 50 * time.Millisecond  // of permits while the rate doubles
 	leaseSearching = 100 * time.Millisecond // of permits while the rate changes much
 	leaseSteady    = 400 * time.Millisecond // of permits otherwise
 	late           = 50 * time.Millisecond  // that a permit may be used after its time
@@ -113,6 +125,8 @@ type Endpoint struct {
 	Sent    float64   `json:"sent"`    // requests in the window
 	Before  float64   `json:"before"`  // requests a second in the window before
 
+	Quotas    Quotas  `json:"quotas"`
+	Minutes   minutes `json:"minutes"`
 	Learnt    bucket  `json:"learnt"`
 	PerMinute setting `json:"rpm"`
 	Requests  bucket  `json:"rpm_bucket"`
@@ -129,6 +143,7 @@ func (e *Endpoint) Take(now time.Time, a Ask) Grant {
 	if a.Refused > 0 && a.Epoch == e.Epoch {
 		e.lower(now)
 	}
+	e.byMinutes(now, &a)
 	return e.grant(now, &a)
 }
 
@@ -142,8 +157,11 @@ func (e *Endpoint) note(now time.Time, a *Ask) {
 		e.Before = e.Sent / max(passed, counted).Seconds()
 		e.Sent, e.Window = 0, now
 	}
+	a.Each = min(max(a.Each, 0), most)
 	// A permit counts when it is granted, because that is known at once.
 	e.Sent += float64(a.Sent - a.Unused)
+	e.Quotas.Take(float64(a.Sent-a.Unused), a.Each)
+	e.Quotas.Tell(now, a.Told, a.Each)
 	if a.Epoch == e.Epoch {
 		e.Settled += a.Settled
 		e.Refused += a.Refused
@@ -203,6 +221,8 @@ func (e *Endpoint) lower(now time.Time) {
 	sent := max(e.Before, e.Sent/max(now.Sub(e.Window), counted/4).Seconds(), 1)
 	if limit == 0 || sent < limit/2 {
 		limit = sent
+	} else if e.Limit == 0 {
+		limit /= 2 // the rate has doubled: the one before was not refused
 	}
 	if e.Settled >= enough {
 		limit *= 1 - min(float64(e.Refused)/float64(e.Settled), atMost)
@@ -219,7 +239,10 @@ func (e *Endpoint) lower(now time.Time) {
 
 // lease is for how long permits are given.
 func (e *Endpoint) lease(now time.Time) time.Duration {
-	if e.rate(now) > 0 && (e.Limit == 0 || now.Sub(e.Begun) < searching) {
+	switch rate := e.rate(now); {
+	case rate > 0 && e.Limit == 0:
+		return leaseFirst
+	case rate > 0 && now.Sub(e.Begun) < searching:
 		return leaseSearching
 	}
 	return leaseSteady
@@ -229,9 +252,10 @@ func (e *Endpoint) lease(now time.Time) time.Duration {
 func (e *Endpoint) grant(now time.Time, a *Ask) Grant {
 	lease, rate := e.lease(now), e.rate(now)
 	perSecond, tokens := e.PerMinute.PerMinute/60, e.PerTokens.PerMinute/60
-	g := Grant{N: a.Want, For: lease, Again: lease, Epoch: e.Epoch, Settles: max(e.Settles.Sub(now), 0),
-		Limited: rate > 0 || perSecond > 0 || tokens > 0, Metered: tokens > 0, TokenShare: tokens / float64(len(e.Processes))}
-	for _, r := range [...]float64{rate, perSecond} {
+	room, told, wait := e.room(now, a)
+	g := Grant{N: a.Want, For: lease, Again: lease, Epoch: e.Epoch, Settles: max(e.Settles.Sub(now), 0), Mark: e.Quotas.Taken,
+		Limited: rate > 0 || perSecond > 0 || tokens > 0 || told > 0, Metered: tokens > 0, TokenShare: tokens / float64(len(e.Processes))}
+	for _, r := range [...]float64{rate, perSecond, told} {
 		if r > 0 && (g.Share == 0 || r/float64(len(e.Processes)) < g.Share) {
 			g.Share = r / float64(len(e.Processes))
 		}
@@ -246,10 +270,14 @@ func (e *Endpoint) grant(now time.Time, a *Ask) Grant {
 	if !g.Limited {
 		return g
 	}
-	wait := e.Learnt.fill(now, rate, max(1, rate*1.5*lease.Seconds()), 1)
+	if rate == 0 && perSecond == 0 && tokens == 0 {
+		e.spare(&g, a, room, wait)
+		return g
+	}
+	wait = max(wait, e.Learnt.fill(now, rate, max(1, rate*1.5*lease.Seconds()), 1))
 	wait = max(wait, e.Requests.fill(now, perSecond, max(1, perSecond), 1))
 	wait = max(wait, e.Tokens.fill(now, tokens, max(1, tokens), 0))
-	g.N = e.possible(a, rate, perSecond)
+	g.N = e.possible(a, rate, perSecond, room)
 	if tokens > 0 && g.N > 0 {
 		if g.Tokens = min(a.Tokens, max(e.Tokens.Level, a.First)); g.Tokens < a.Tokens {
 			g.N = max(1, min(g.N, int(float64(a.Want)*g.Tokens/a.Tokens)))
@@ -259,23 +287,30 @@ func (e *Endpoint) grant(now time.Time, a *Ask) Grant {
 	e.Learnt.take(rate, g.N)
 	e.Requests.take(perSecond, g.N)
 	e.Sent += float64(g.N)
+	e.Quotas.Take(float64(g.N), a.Each)
+	g.Mark = e.Quotas.Taken
 	if g.N > 1 {
 		g.Every = lease / time.Duration(g.N)
 	}
+	g.again(a, wait)
+	return g
+}
+
+// again sets when the process may ask for more.
+func (g *Grant) again(a *Ask, wait time.Duration) {
 	switch {
-	case g.N == a.Want:
+	case g.N >= a.Want:
 		g.Again = leaseSearching // there may be more
 	case g.N == 0:
 		g.Again = min(max(wait, leaseSearching), present/2)
 		g.For = g.Again
 	}
-	return g
 }
 
 // possible is how many of the requests that are wanted the buckets have room for.
-func (e *Endpoint) possible(a *Ask, rate, perSecond float64) int {
+func (e *Endpoint) possible(a *Ask, rate, perSecond, room float64) int {
 	const rounding = 1e-9
-	n := a.Want
+	n := int(min(float64(a.Want), room+rounding))
 	if rate > 0 {
 		n = min(n, int(e.Learnt.Level+rounding))
 	}

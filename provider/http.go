@@ -43,6 +43,7 @@ type endpoint struct {
 	tentative bool  // a 403 may concern the request, such as a shape, and not the key
 	lists     bool  // answers may be lists, which become the member list of an object
 	client    *http.Client
+	replays   bool // answers are recorded ones, which say nothing of today's limits
 	gate      *gate
 	retries   int
 	timeout   time.Duration
@@ -221,17 +222,18 @@ func (e *endpoint) wait(attempt int, after time.Duration) time.Duration {
 	return d + time.Duration(rand.Int64N(int64(d)/4+1))
 }
 
-// await waits until the rates of the endpoint allow a request of that many tokens. It returns
-// the epoch of the shared rate; 0 if there is none.
-func (e *endpoint) await(ctx context.Context, tokens float64) (epoch int64, err error) {
+// await waits until the rates of the endpoint allow a request of that many tokens.
+func (e *endpoint) await(ctx context.Context, tokens float64) (t ticket, err error) {
 	if e.gate.shared != nil {
 		return e.gate.shared.pass(ctx, e, tokens)
 	}
-	d := e.gate.delay(e.now(), tokens)
-	if d <= 0 {
-		return 0, nil
+	if d := e.gate.delay(e.now(), tokens); d > 0 {
+		if err := e.sleep(ctx, d); err != nil {
+			return t, err
+		}
 	}
-	return 0, e.sleep(ctx, d)
+	t.mark, err = e.gate.pass(ctx, e, tokens)
+	return t, err
 }
 
 // attempt makes one attempt, when the endpoint's limits allow it.
@@ -244,7 +246,7 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 	}
 	defer e.gate.leave()
 	estimate := float64(len(data)) / 4 // approximate bytes of a token
-	epoch, err := e.await(ctx, estimate)
+	t, err := e.await(ctx, estimate)
 	if err != nil {
 		return reply{}, err
 	}
@@ -260,29 +262,34 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 		}
 	}
 	start := e.now()
-	r, err := e.send(ctx, path, data)
+	r, err := e.send(ctx, path, data, &t)
 	end := e.now()
 	if r.latency == unmeasured {
 		r.latency = end.Sub(start)
 	}
-	e.report(ctx, err, epoch, start, end)
+	e.report(ctx, err, &t, start, end)
 	if err == nil {
-		e.gate.settle(usedTokens(r.Object) - estimate)
+		e.gate.settle(estimate, usedTokens(r.Object))
 	}
 	return r, err
 }
 
-// report passes the result of an attempt, which was sent in an epoch of the shared rate, to the
-// gate.
-func (e *endpoint) report(ctx context.Context, err error, epoch int64, start, end time.Time) {
+// report passes the result of an attempt to the gate.
+func (e *endpoint) report(ctx context.Context, err error, t *ticket, start, end time.Time) {
 	var f *fault
+	limited := errors.As(err, &f) && f.status == http.StatusTooManyRequests
+	t.told.Accepted = !limited
+	explained := e.gate.tell(ctx, e.now, t, start)
+	if !t.says() && (err == nil || limited && f.after <= 0) {
+		e.gate.shared.answered(start, err == nil)
+	}
 	switch {
 	case err == nil:
 		e.gate.succeeded(start, end, end.Sub(start))
 	case !errors.As(err, &f) || f.status == 0:
 	case f.overloaded():
-		if f.status == http.StatusTooManyRequests && e.gate.shared.refused(ctx, e.now, epoch) {
-			e.gate.heard() // all processes slow down together
+		if explained || limited && e.gate.shared.refused(ctx, e.now, t.epoch) {
+			e.gate.heard() // all processes slow down together, or wait until the limit is there again
 		} else {
 			e.gate.refused(start, end)
 		}
@@ -302,7 +309,7 @@ func (e *endpoint) report(ctx context.Context, err error, epoch int64, start, en
 var errDeadline = errors.New("deadline of the call")
 
 // send makes one HTTP request.
-func (e *endpoint) send(ctx context.Context, path string, data []byte) (reply, error) {
+func (e *endpoint) send(ctx context.Context, path string, data []byte, t *ticket) (reply, error) {
 	call, cancel := context.WithTimeoutCause(ctx, e.timeout, errDeadline)
 	defer cancel()
 	method, body := http.MethodGet, io.Reader(http.NoBody)
@@ -324,6 +331,7 @@ func (e *endpoint) send(ctx context.Context, path string, data []byte) (reply, e
 		return reply{}, e.broken(ctx, call, err)
 	}
 	defer resp.Body.Close()
+	e.hear(resp.Header, t)
 	answer, err := readBody(resp, maxReply)
 	if err != nil {
 		return reply{}, e.broken(ctx, call, err)

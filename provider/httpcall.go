@@ -136,7 +136,7 @@ func (p *httpCall) attempt(ctx context.Context, e *endpoint, c *call) (*callAnsw
 		return nil, err
 	}
 	defer e.gate.leave()
-	epoch, err := e.await(ctx, float64(len(c.body))/4)
+	t, err := e.await(ctx, float64(len(c.body))/4)
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +144,9 @@ func (p *httpCall) attempt(ctx context.Context, e *endpoint, c *call) (*callAnsw
 		return nil, err
 	}
 	start := e.now()
-	a, err := p.send(ctx, e, c)
+	a, err := p.send(ctx, e, c, &t)
 	end := e.now()
-	e.report(ctx, err, epoch, start, end)
+	e.report(ctx, err, &t, start, end)
 	if err == nil && a.latency == 0 {
 		a.latency = end.Sub(start)
 	}
@@ -154,7 +154,7 @@ func (p *httpCall) attempt(ctx context.Context, e *endpoint, c *call) (*callAnsw
 }
 
 // send makes one HTTP request and decides whether its status is a success.
-func (p *httpCall) send(ctx context.Context, e *endpoint, c *call) (*callAnswer, error) {
+func (p *httpCall) send(ctx context.Context, e *endpoint, c *call, t *ticket) (*callAnswer, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, e.timeout, errDeadline)
 	defer cancel()
 	req, err := http.NewRequestWithContext(limited, c.method, c.url.String(), bytes.NewReader(c.body))
@@ -167,6 +167,7 @@ func (p *httpCall) send(ctx context.Context, e *endpoint, c *call) (*callAnswer,
 		return nil, e.broken(ctx, limited, err)
 	}
 	defer resp.Body.Close()
+	e.hear(resp.Header, t)
 	body, err := readBody(resp, maxAnswer)
 	if err != nil {
 		return nil, e.broken(ctx, limited, err)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/proviso-eval/proviso/permit"
 )
 
 // Limits holds what is learnt about endpoints: how many concurrent requests
@@ -29,7 +31,7 @@ func (l *Limits) gate(key string, most int, rpm, tpm float64) *gate {
 		if l.gates == nil {
 			l.gates = map[string]*gate{}
 		}
-		g = &gate{most: most, limit: float64(most)}
+		g = &gate{most: most, limit: float64(most), turn: make(chan struct{}, 1)}
 		if l.Shared != nil {
 			g.shared = newSharedRate(l.Shared, key)
 		}
@@ -63,6 +65,10 @@ type gate struct {
 	cut       time.Time // last reduction of the limit
 	requests  rate
 	tokens    rate
+	quotas    permit.Quotas // as the endpoint says
+	each      float64       // tokens of a request, on average; 0 if that is unknown
+	turn      chan struct{} // of the request that waits for room in the quotas
+	waiting   int           // requests that wait for their turn
 	window    window
 	answered  bool // the endpoint has responded at least once
 	stopped   error
@@ -124,14 +130,25 @@ func (g *gate) delay(now time.Time, tokens float64) time.Duration {
 }
 
 // settle corrects a reservation by the tokens actually used.
-func (g *gate) settle(tokens float64) {
-	if g.shared != nil {
-		g.shared.settle(tokens)
-		return
-	}
+func (g *gate) settle(estimate, used float64) {
+	const most = 1e9 // tokens of one request, whatever the answer says
+	used = min(max(used, 0), most)
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.tokens.charge(tokens)
+	switch {
+	case used == 0:
+	case g.each == 0:
+		g.each = used
+	default:
+		g.each += (used - g.each) / 16
+	}
+	if g.shared == nil {
+		g.tokens.charge(used - estimate)
+	}
+	each := g.each
+	g.mu.Unlock()
+	if g.shared != nil {
+		g.shared.settle(used-estimate, each)
+	}
 }
 
 // pause delays further requests until t.

@@ -226,7 +226,7 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 	}
 	e := &endpoint{
 		id: s.spec.ID, base: base, keyFrom: p.from, login: p.login, client: s.client(sameHostOnly), header: http.Header{"Content-Type": {"application/json"}},
-		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.now(), sleep: s.o.Sleep,
+		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.now(), sleep: s.o.Sleep, replays: s.o.Cassette != nil && s.o.Cassette.Replays(),
 	}
 	if !p.empty() && !p.own {
 		e.need = s.need(s.keyVars(a))

@@ -55,6 +55,11 @@ type sharedRate struct {
 	asked  time.Time
 	urgent bool // something was refused since
 
+	told   permit.Told // with the answer to the newest request that has one
+	toldOf time.Time   // when that request was sent; zero if the others know
+
+	accepted, refusal time.Time // when the newest request was sent that was accepted, or refused
+
 	alone            bool
 	requests, tokens rate // while alone
 }
@@ -79,29 +84,28 @@ func lowest(of *float64, perMinute float64) {
 	}
 }
 
-// pass waits until the share of this process allows a request of that many tokens. It returns
-// the epoch in which the request is sent, for [sharedRate.refused].
-func (s *sharedRate) pass(ctx context.Context, e *endpoint, tokens float64) (epoch int64, err error) {
+// pass waits until the share of this process allows a request of that many tokens.
+func (s *sharedRate) pass(ctx context.Context, e *endpoint, tokens float64) (t ticket, err error) {
 	s.join(1, tokens)
 	defer s.join(-1, -tokens)
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return t, ctx.Err()
 	}
 	defer func() { <-s.turn }()
 	for {
-		epoch, wait, answer := s.try(ctx, e.now, tokens)
+		t, wait, answer := s.try(ctx, e.now, tokens)
 		switch {
 		case answer != nil:
 			err = s.await(ctx, answer)
 		case wait > 0:
 			err = e.sleep(ctx, min(wait, heedEvery))
 		default:
-			return epoch, nil
+			return t, nil
 		}
 		if err != nil {
-			return 0, err
+			return t, err
 		}
 	}
 }
@@ -132,19 +136,19 @@ func (s *sharedRate) await(ctx context.Context, answer <-chan struct{}) error {
 
 // try takes a permit, or returns how long to wait before the next attempt, or the answer to
 // wait for.
-func (s *sharedRate) try(ctx context.Context, now func() time.Time, tokens float64) (epoch int64, wait time.Duration, answer <-chan struct{}) {
+func (s *sharedRate) try(ctx context.Context, now func() time.Time, tokens float64) (t ticket, wait time.Duration, answer <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := now()
 	if wait := s.pause.Sub(at); wait > 0 {
-		return 0, wait, nil
+		return t, wait, nil
 	}
 	if s.alone {
 		if at.Sub(s.asked) >= sharedTimeout {
 			s.share(ctx, now, tokens)
 		}
 		if wait := max(s.requests.next.Sub(at), s.tokens.next.Sub(at)); wait > 0 {
-			return 0, wait, nil
+			return t, wait, nil
 		}
 		s.requests.reserve(at, 1)
 		s.tokens.reserve(at, tokens)
@@ -158,17 +162,17 @@ func (s *sharedRate) try(ctx context.Context, now func() time.Time, tokens float
 		}
 		return s.sent(at, tokens), 0, nil
 	case s.asking != nil:
-		return 0, 0, s.asking
+		return t, 0, s.asking
 	case has && age < s.grant.For && s.used < s.grant.N && !s.short(tokens):
 		if wait := s.next.Sub(at); wait > 0 {
-			return 0, wait, nil
+			return t, wait, nil
 		}
 		s.next = s.next.Add(s.grant.Every)
 		return s.sent(at, tokens), 0, nil
 	case has && age < s.grant.Again:
-		return 0, s.grant.Again - age, nil
+		return t, s.grant.Again - age, nil
 	}
-	return 0, 0, s.share(ctx, now, tokens)
+	return t, 0, s.share(ctx, now, tokens)
 }
 
 // short reports whether a request has more tokens than are left. The first request of a grant
@@ -177,24 +181,28 @@ func (s *sharedRate) short(tokens float64) bool {
 	return s.grant.Metered && s.used > 0 && s.grant.Tokens < tokens
 }
 
-// sent counts a request that is sent now, and returns its epoch: 0 if permits of earlier epochs
-// may be in use, so that a refusal says nothing of this one.
-func (s *sharedRate) sent(at time.Time, tokens float64) int64 {
+// sent counts a request that is sent now. Its epoch is 0 if permits of earlier epochs may be in
+// use, so that a refusal says nothing of this one.
+func (s *sharedRate) sent(at time.Time, tokens float64) ticket {
 	s.expected++
 	s.expectedTokens += tokens
 	if s.alone || !s.grant.Limited {
 		s.ask.Sent++
 	}
 	if s.alone {
-		return 0
+		return ticket{mark: s.grant.Mark}
 	}
 	s.used++
 	s.grant.Tokens -= tokens
-	if at.Sub(s.got) < s.grant.Settles {
-		return 0
+	t := ticket{mark: s.grant.Mark + float64(s.used)}
+	if s.grant.Limited { // all permits have been counted
+		t.mark -= float64(s.grant.N)
 	}
-	s.ask.Settled++
-	return s.grant.Epoch
+	if at.Sub(s.got) >= s.grant.Settles {
+		s.ask.Settled++
+		t.epoch = s.grant.Epoch
+	}
+	return t
 }
 
 // share begins to ask for the next permits, unless that is under way.
@@ -206,16 +214,26 @@ func (s *sharedRate) share(ctx context.Context, now func() time.Time, first floa
 	a := s.ask
 	a.Epoch, a.First = s.grant.Epoch, first
 	a.Want, a.Tokens = s.waiting+s.expected, s.waitingTokens+s.expectedTokens
+	if a.Each == 0 && a.Want > 0 {
+		a.Each = a.Tokens / float64(a.Want)
+	}
+	s.asked = now()
+	if !s.toldOf.IsZero() {
+		a.Told = s.told
+		a.Told.Age = s.asked.Sub(s.toldOf)
+	}
+	toldOf := s.toldOf
+	a.AcceptedAge, a.RefusedAge = s.asked.Sub(s.accepted), s.asked.Sub(s.refusal)
 	if s.grant.Limited {
 		a.Unused = max(s.grant.N-s.used, 0)
 		if s.grant.Metered {
 			a.UnusedTokens = s.grant.Tokens // below 0 if the first request had more
 		}
 	}
-	s.ask = permit.Ask{Process: a.Process, PerMinute: a.PerMinute, TokensPerMinute: a.TokensPerMinute}
+	s.ask = permit.Ask{Process: a.Process, PerMinute: a.PerMinute, TokensPerMinute: a.TokensPerMinute, Each: s.ask.Each}
 	s.grant.N, s.grant.Tokens, s.used = 0, 0, 0
 	s.expected, s.expectedTokens = 0, 0
-	s.asking, s.asked, s.urgent = done, now(), false
+	s.asking, s.urgent = done, false
 	go func() {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), sharedTimeout)
 		defer cancel()
@@ -229,7 +247,9 @@ func (s *sharedRate) share(ctx context.Context, now func() time.Time, first floa
 			s.goAlone(err)
 			return
 		}
-		s.take(g, now())
+		if s.take(g, now()); s.toldOf.Equal(toldOf) {
+			s.told, s.toldOf = permit.Told{}, time.Time{}
+		}
 		if s.urgent {
 			s.share(ctx, now, 0)
 		}
@@ -276,10 +296,11 @@ func (s *sharedRate) goAlone(err error) {
 	s.with.Alone(err, share)
 }
 
-// settle corrects the tokens of a request by those of its answer.
-func (s *sharedRate) settle(tokens float64) {
+// settle corrects the tokens of a request by those of its answer; each is the mean of requests.
+func (s *sharedRate) settle(tokens, each float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.ask.Each = each
 	if s.alone {
 		s.tokens.charge(tokens)
 	}
@@ -295,6 +316,40 @@ func (s *sharedRate) hold(ctx context.Context, now func() time.Time, wait time.D
 	}
 	s.ask.Wait = max(s.ask.Wait, wait)
 	s.hurry(ctx, now)
+}
+
+// tell tells the others what the endpoint says: at once if it refused the request, or else with
+// the next permits.
+func (s *sharedRate) tell(ctx context.Context, now func() time.Time, t permit.Told, sent time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sent.Before(s.toldOf) {
+		return
+	}
+	s.told, s.toldOf = t, sent
+	if !t.Accepted {
+		s.hurry(ctx, now)
+	}
+}
+
+// answered tells the others of an answer that says nothing of the limits, with their next
+// permits.
+func (s *sharedRate) answered(sent time.Time, accepted bool) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	newest := &s.accepted
+	if accepted {
+		s.ask.Accepted++
+	} else {
+		s.ask.Refusals++
+		newest = &s.refusal
+	}
+	if sent.After(*newest) {
+		*newest = sent
+	}
 }
 
 // refused tells the others that a request of an epoch was refused. It reports whether they

@@ -38,7 +38,7 @@ func newWebhook(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provi
 func (s settings) anyEndpoint(address string) *endpoint {
 	e := &endpoint{
 		id: s.spec.ID, base: address, client: s.client(anyHost), header: http.Header{},
-		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.o.Now, sleep: s.o.Sleep,
+		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.o.Now, sleep: s.o.Sleep, replays: s.o.Cassette != nil && s.o.Cassette.Replays(),
 	}
 	s.retries(e)
 	if e.now == nil {

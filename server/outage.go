@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,8 +13,8 @@ import (
 )
 
 // Outages is a handler of a log that is not filled while the store cannot be used: of the
-// lines whose error is because of that, it passes on the first one and then one in 30
-// seconds, and says once that the store is there again. Start at [NewOutages]. It is safe for
+// lines whose error is because of that, it passes on the first one, the first one with
+// another reason, and then one in 30 seconds, and says once that the store is there again. Start at [NewOutages]. It is safe for
 // concurrent use.
 type Outages struct {
 	next  slog.Handler
@@ -22,6 +24,9 @@ type Outages struct {
 const (
 	outageEvery = 30 * time.Second // between the lines of an outage
 	outagePoll  = time.Second      // between the questions whether it is over
+	// outageReasons is how many reasons of an outage have a line at once. A server that stops
+	// ends connections with a message that does not say why no new ones can be made.
+	outageReasons = 4
 )
 
 // outage is what the handlers of one log share.
@@ -34,6 +39,7 @@ type outage struct {
 	last    time.Time // when a line was passed on
 	seen    time.Time // when there was a line
 	leftOut int       // lines since then
+	reasons []string  // that lines had, up to outageReasons
 }
 
 // NewOutages returns a handler before another one.
@@ -63,10 +69,11 @@ func (o *Outages) WithGroup(name string) slog.Handler {
 
 // Handle implements [slog.Handler].
 func (o *Outages) Handle(ctx context.Context, r slog.Record) error {
-	if !isOutage(&r) {
+	reason := reasonOf(&r)
+	if reason == "" {
 		return o.next.Handle(ctx, r)
 	}
-	leftOut, pass := o.state.passes(r.Time)
+	leftOut, pass := o.state.passes(r.Time, reason)
 	if !pass {
 		return nil
 	}
@@ -77,30 +84,36 @@ func (o *Outages) Handle(ctx context.Context, r slog.Record) error {
 	return o.next.Handle(ctx, r)
 }
 
-// isOutage reports whether the error of a line is because the store cannot be used.
-func isOutage(r *slog.Record) (is bool) {
+// reasonOf returns why the store cannot be used, if the error of a line is because of that; ""
+// otherwise.
+func reasonOf(r *slog.Record) (reason string) {
 	r.Attrs(func(a slog.Attr) bool {
-		if err, ok := a.Value.Any().(error); ok {
-			is = errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrUnreadable) || errors.Is(err, store.ErrReadOnly)
+		if err, ok := a.Value.Any().(error); ok && (errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrUnreadable) || errors.Is(err, store.ErrReadOnly)) {
+			reason = err.Error() // what was done: the reason
+			reason = reason[strings.LastIndex(reason, ": ")+1:]
 		}
-		return !is
+		return reason == ""
 	})
-	return is
+	return reason
 }
 
 // passes counts a line, and reports whether it is passed on, with the number of those that
 // were left out before it.
-func (o *outage) passes(now time.Time) (leftOut int, pass bool) {
+func (o *outage) passes(now time.Time, reason string) (leftOut int, pass bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.seen = now
+	fresh := len(o.reasons) < outageReasons && !slices.Contains(o.reasons, reason)
+	if fresh {
+		o.reasons = append(o.reasons, reason)
+	}
 	switch {
 	case o.since.IsZero():
 		o.since = now
 		if o.ping != nil {
 			go o.wait(o.ping)
 		}
-	case now.Sub(o.last) < outageEvery:
+	case now.Sub(o.last) < outageEvery && !fresh:
 		o.leftOut++
 		return 0, false
 	}
@@ -134,7 +147,7 @@ func (o *outage) wait(ping func(context.Context) error) {
 	o.mu.Lock()
 	r := slog.NewRecord(now, slog.LevelInfo, "the database is there again", 0)
 	r.AddAttrs(slog.Float64("away_s", now.Sub(o.since).Seconds()), slog.Int("left_out", o.leftOut))
-	o.since, o.leftOut = time.Time{}, 0
+	o.since, o.leftOut, o.reasons = time.Time{}, 0, nil
 	o.mu.Unlock()
 	_ = o.own.Handle(context.Background(), r) // a log that cannot be written
 }

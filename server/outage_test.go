@@ -88,8 +88,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestOutagesInLog: an outage has a line at its start, one in 30 seconds, and one at its end;
-// other lines are as ever.
+// TestOutagesInLog: an outage has a line at its start, one with another reason, one in 30
+// seconds, and one at its end; other lines are as ever.
 func TestOutagesInLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -110,9 +110,12 @@ func TestOutagesInLog(t *testing.T) {
 		log := slog.New(h)
 		for range 2 { // two outages
 			away.Store(true)
-			for range 70 {
+			for i := range 70 {
 				log.Warn("look for runs", "error", lost)
 				log.With("a", "b").Warn("renew", "error", lost)
+				if i == 10 {
+					log.Warn("look for runs", "error", fmt.Errorf("reach: no such role: %w", store.ErrReadOnly))
+				}
 				time.Sleep(time.Second)
 			}
 			log.Warn("another mistake", "error", errors.New("no"))
@@ -122,10 +125,10 @@ func TestOutagesInLog(t *testing.T) {
 			log.Info("goes on")
 		}
 		const once = `msg="look for runs" error="reach: the database cannot be reached"
-msg="look for runs" error="reach: the database cannot be reached" left_out=59
-msg="look for runs" error="reach: the database cannot be reached" left_out=59
+msg="look for runs" error="reach: no such role: the database cannot be written" left_out=21
+msg="look for runs" error="reach: the database cannot be reached" left_out=58
 msg="another mistake" error=no
-msg="the database is there again" away_s=71 left_out=19
+msg="the database is there again" away_s=71 left_out=59
 msg="goes on"
 `
 		if got := out.String(); got != once+once {

@@ -66,10 +66,11 @@ type stdio struct {
 // app is the state that all commands share.
 type app struct {
 	stdio
-	env     proviso.Env
-	secrets *secrets.Set            // secrets of this process, which it must not show
-	end     context.CancelCauseFunc // ends the command as a signal does, for a reason
-	spare   *atomic.Uint64          // how much of a large heap may wait for a collection, in percent
+	env       proviso.Env
+	secrets   *secrets.Set            // secrets of this process, which it must not show
+	addresses addresses               // of databases, which have passwords
+	end       context.CancelCauseFunc // ends the command as a signal does, for a reason
+	spare     *atomic.Uint64          // how much of a large heap may wait for a collection, in percent
 }
 
 // newApp returns an app for the environment of this process.
@@ -90,6 +91,7 @@ func execute(args []string, io stdio) int {
 	defer cancel(nil)
 	a := newApp(io)
 	a.secrets.Add(passwordsIn(args)...)
+	args = a.addresses.hidden(args)
 	boundHeap(ctx, a.spare)
 	a.end = cancel
 	root := newRootFor(a, args)

@@ -131,13 +131,13 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// withKeys opens the database.
-func (a *app) withKeys(ctx context.Context, f *keyFlags, access sqldb.Access, do func(store.Keys) error) error {
+// withKeys opens the database for what a command uses of it.
+func (a *app) withKeys(ctx context.Context, f *keyFlags, access sqldb.Access, uses []sqldb.Use, do func(store.Keys) error) error {
 	place, err := f.place.of(a)
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, place, sqldb.Options{Access: access})
+	db, err := openStore(ctx, place, sqldb.Options{Access: access, Uses: uses})
 	if errors.Is(err, os.ErrNotExist) {
 		return proviso.Errorf(proviso.NotFound, "%w; `proviso key create` makes it", err)
 	}
@@ -148,7 +148,7 @@ func (a *app) withKeys(ctx context.Context, f *keyFlags, access sqldb.Access, do
 }
 
 func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error {
-	return a.withKeys(ctx, f, sqldb.Making, func(keys store.Keys) error {
+	return a.withKeys(ctx, f, sqldb.Making, sqldb.MakeKeys, func(keys store.Keys) error {
 		k, secret, err := keys.CreateKey(ctx, n)
 		if err != nil {
 			return err
@@ -172,7 +172,7 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 }
 
 func (a *app) listKeys(ctx context.Context, f *keyFlags) error {
-	return a.withKeys(ctx, f, sqldb.Reading, func(keys store.Keys) error {
+	return a.withKeys(ctx, f, sqldb.Reading, sqldb.ListKeys, func(keys store.Keys) error {
 		list, err := store.AllKeys(ctx, keys)
 		if err != nil {
 			return err
@@ -182,7 +182,7 @@ func (a *app) listKeys(ctx context.Context, f *keyFlags) error {
 }
 
 func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
-	return a.withKeys(ctx, f, sqldb.Writing, func(keys store.Keys) error {
+	return a.withKeys(ctx, f, sqldb.Writing, sqldb.RevokeKeys, func(keys store.Keys) error {
 		k, err := store.FindKey(ctx, keys, name)
 		if err != nil {
 			return err

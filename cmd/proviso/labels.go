@@ -59,7 +59,13 @@ func (f *labelsFlags) filter(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.history, "history", false, "labels that a later one of the same person replaced, too")
 }
 
-func (f *labelsFlags) check() error {
+// inStore reports whether the labels are in the database of a server.
+func (f *labelsFlags) inStore(a *app) bool {
+	variable, _ := a.env.Lookup(storeVariable)
+	return f.data.given() || variable != "" && f.dir == "" && f.server == ""
+}
+
+func (f *labelsFlags) check(a *app) error {
 	given := 0
 	for _, text := range []string{f.dir, f.data.db + f.data.store, f.server} {
 		if text != "" {
@@ -69,7 +75,7 @@ func (f *labelsFlags) check() error {
 	switch {
 	case given > 1:
 		return usageError{fmt.Errorf("--run-dir, --store, --db and --server exclude each other"), "labels are in one place"}
-	case f.project != "" && !f.data.given() && f.server == "":
+	case f.project != "" && !f.inStore(a) && f.server == "":
 		return usageError{fmt.Errorf("--project is for --store, --db and --server"), "labels beside kept runs have no project"}
 	case f.project != "":
 		if err := store.Project(f.project).Check(); err != nil {
@@ -127,14 +133,14 @@ func newLabelsList(a *app) *cobra.Command {
 
 // readLabels returns the labels that the flags ask for, the oldest first.
 func (a *app) readLabels(ctx context.Context, f *labelsFlags) ([]label.Label, error) {
-	if err := f.check(); err != nil {
+	if err := f.check(a); err != nil {
 		return nil, err
 	}
 	if f.server != "" {
 		return a.fetchLabels(ctx, f)
 	}
 	var list []label.Label
-	err := a.withLabels(ctx, f, sqldb.Reading, func(kept store.ProjectStore) error {
+	err := a.withLabels(ctx, f, sqldb.Reading, sqldb.ListLabels, func(kept store.ProjectStore) error {
 		filter := store.LabelFilter{Run: f.run, By: f.by, Queue: f.queue, History: f.history}
 		for page := (store.Page{Limit: store.MaxPage}); ; {
 			part, err := kept.ListLabels(ctx, filter, page)

@@ -50,7 +50,7 @@ func newLabelsImport(a *app) *cobra.Command {
 }
 
 func (a *app) importLabels(ctx context.Context, f *labelsFlags, name string) error {
-	if err := f.check(); err != nil {
+	if err := f.check(a); err != nil {
 		return err
 	}
 	lines, err := a.labelLines(f, name)
@@ -61,10 +61,13 @@ func (a *app) importLabels(ctx context.Context, f *labelsFlags, name string) err
 	if f.server != "" {
 		n, err = a.sendLabels(ctx, f, lines)
 	} else {
-		err = a.withLabels(ctx, f, sqldb.Writing, func(kept store.ProjectStore) (err error) {
+		err = a.withLabels(ctx, f, sqldb.Writing, sqldb.ImportLabels, func(kept store.ProjectStore) (err error) {
 			n, err = store.ImportLabels(ctx, kept, lines, "")
 			return err
 		})
+	}
+	if err != nil && n == (store.LabelImport{}) {
+		return err
 	}
 	text := fmt.Sprintf("added %s", plural(n.Added, "label"))
 	for _, x := range [...]struct {
@@ -147,9 +150,10 @@ func (a *app) sheetLines(f *labelsFlags, name string, data []byte) ([]label.Line
 	return lines, nil
 }
 
-// withLabels opens the labels beside the kept runs, or those of a database.
-func (a *app) withLabels(ctx context.Context, f *labelsFlags, access sqldb.Access, do func(store.ProjectStore) error) error {
-	if !f.data.given() {
+// withLabels opens the labels beside the kept runs, or those of a database for what a command
+// uses of it.
+func (a *app) withLabels(ctx context.Context, f *labelsFlags, access sqldb.Access, uses []sqldb.Use, do func(store.ProjectStore) error) error {
+	if !f.inStore(a) {
 		dir := f.dir
 		if dir == "" {
 			dir = a.stateDir()
@@ -164,7 +168,7 @@ func (a *app) withLabels(ctx context.Context, f *labelsFlags, access sqldb.Acces
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, place, sqldb.Options{Access: access})
+	db, err := openStore(ctx, place, sqldb.Options{Access: access, Uses: uses})
 	if err != nil {
 		return err
 	}

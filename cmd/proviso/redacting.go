@@ -25,13 +25,18 @@ func (r redacting) Write(p []byte) (int, error) {
 }
 
 // passwordsIn returns the passwords of URLs in a command line. Whoever names a place that
-// does not fit there reads its message, which quotes it.
+// does not fit there reads its message, which quotes it. A password that is too short to be
+// found is returned with what is around it.
 func passwordsIn(args []string) (list []string) {
 	for _, arg := range args {
-		_, rest, _ := strings.Cut(arg, "://")
+		scheme, rest, _ := strings.Cut(arg, "://")
 		if at := strings.LastIndexByte(rest, '@'); at >= 0 { // a password that is not escaped may contain one
-			_, password, _ := strings.Cut(rest[:at], ":")
+			_, password, is := strings.Cut(rest[:at], ":")
 			list = append(list, password)
+			if is && len(password) < secrets.Shortest {
+				end := scheme[max(0, len(scheme)-3):]
+				list = append(list, end+"://"+rest[:at+1], end+":/"+rest[:at+1]) // the second one as the path of a file
+			}
 		}
 	}
 	return list

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ func newStoreCopy(a *app) *cobra.Command {
 		Short: "Copy everything from a SQLite file to an empty PostgreSQL database",
 		Args:  atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			source, target := storePlace{db: from}, storePlace{store: to}
+			source, target := storePlace{db: cmp.Or(from, a.usualFile())}, storePlace{store: to} // the variable is of the target
 			if postgres.IsURL(from) {
 				return usageError{errors.New("--from takes a SQLite file"), "copies go from SQLite to PostgreSQL; pg_dump copies PostgreSQL"}
 			}

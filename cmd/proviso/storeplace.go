@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -72,12 +74,17 @@ func (p *storePlace) of(a *app) (string, error) {
 func (p *storePlace) find(a *app) string {
 	switch variable, _ := a.env.Lookup(storeVariable); {
 	case p.store != "":
-		return p.store
+		return a.addresses.whole(p.store)
 	case p.db != "":
-		return p.db
+		return a.addresses.whole(p.db)
 	case variable != "":
 		return variable
 	}
+	return a.usualFile()
+}
+
+// usualFile is where a server keeps its data if nobody says otherwise.
+func (a *app) usualFile() string {
 	return a.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"), filepath.Join("proviso", "proviso.db"))
 }
 
@@ -103,6 +110,9 @@ func checkPlace(place string) error {
 		}
 	}
 	if isURL {
+		if mistake := wrongBeginning(place); mistake != "" {
+			return usageError{errors.New(mistake), form}
+		}
 		if near := document.Nearest(scheme, databaseSchemes); near != "" {
 			return usageError{fmt.Errorf("unknown scheme %s of the database; write %s://", report.Line(printable(scheme), 20)+"://", near), form}
 		}
@@ -121,6 +131,28 @@ func checkPlace(place string) error {
 		}
 	}
 	return nil
+}
+
+// wrongBeginning says what is wrong with an address that has the right scheme, but not as it is
+// read; "" if that is not so.
+func wrongBeginning(place string) string {
+	text := strings.TrimLeftFunc(place, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '\'' })
+	lead := place[:len(place)-len(text)]
+	colon := strings.IndexByte(text, ':')
+	scheme := strings.ToLower(text[:max(0, colon)])
+	switch {
+	case !slices.Contains(databaseSchemes, scheme):
+		return ""
+	case strings.ContainsAny(lead, "\"'"):
+		return "the address of the database begins with a quotation mark; leave it out"
+	case lead != "":
+		return "the address of the database begins with a space; leave it out"
+	case !strings.HasPrefix(text[colon:], "://"):
+		return "the address of the database has no // behind " + scheme + ":; write " + scheme + "://user@host/database"
+	case text[:colon] != scheme:
+		return "the scheme of the database is written in small letters: " + scheme + "://"
+	}
+	return ""
 }
 
 func isSchemeRune(r rune) bool {

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/proviso-eval/proviso/store/postgres/postgrestest"
+	"github.com/proviso-eval/proviso/store/sqldb"
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
@@ -17,17 +21,19 @@ func TestPlaceOfStore(t *testing.T) {
 	const secret = "S3CRET"
 	for place, says := range map[string]string{
 		"postgre://proviso:S3CRET@h/proviso":                        "unknown scheme postgre://",
-		"POSTGRES://proviso:S3CRET@h/proviso":                       "write postgres://",
-		"Postgresql://proviso:S3CRET@h/proviso":                     "write postgresql://",
-		"postgres:/proviso:S3CRET@h/proviso":                        "write postgres://",
-		"postgres:proviso:S3CRET@h/proviso":                         "write postgres://",
+		"POSTGRES://proviso:S3CRET@h/proviso":                       "is written in small letters: postgres://",
+		"Postgresql://proviso:S3CRET@h/proviso":                     "is written in small letters: postgresql://",
+		"postgres:/proviso:S3CRET@h/proviso":                        "has no // behind postgres:; write postgres://",
+		"postgresql:host":                                           "has no // behind postgresql:; write postgresql://",
+		"postgres:proviso:S3CRET@h/proviso":                         "has no // behind postgres:; write postgres://",
 		"mysql://u:S3CRET@h/db":                                     "unknown scheme mysql://",
 		"u:S3CRET://h":                                              "begins with no scheme",
 		"host=db.internal user=proviso password=S3CRET dbname=data": "host=… is libpq's other form",
 		"proviso:S3CRET@h:5432/proviso":                             "without its scheme",
 		"postgres//proviso:S3CRET@h/proviso":                        "without its scheme",
 		"password=S3CRET":                                           "password=… is libpq's other form",
-		" postgres://u:S3CRET@h/db":                                 "write postgres://",
+		" postgres://u:S3CRET@h/db":                                 "begins with a space; leave it out",
+		"\"postgres://u:S3CRET@h/db\"":                              "begins with a quotation mark; leave it out",
 	} {
 		for _, args := range []string{"serve --store", "serve --db", "key list --store", "key create a --db", "store check --store", "store migrate --store", "store copy --to", "store copy --from",
 			"store export out --store", "labels list --store", "worker --store", ""} {
@@ -38,7 +44,7 @@ func TestPlaceOfStore(t *testing.T) {
 			}
 			t.Chdir(t.TempDir())
 			code, out := printed(t, command...)
-			if code != exitUsage || !strings.Contains(out, says) || strings.Contains(out, secret) {
+			if code != exitUsage || !strings.Contains(out, says) || strings.Contains(out, secret) || strings.Contains(out, "unknown scheme postgres://") {
 				t.Errorf("%s %s: %d: %s", args, place, code, out)
 			}
 			if left, _ := filepath.Glob("*"); len(left) > 0 {
@@ -101,6 +107,142 @@ func TestReadersChangeNothing(t *testing.T) {
 	}
 	run("key create b", "it is read-only", exitUsage)
 	run("serve --addr 127.0.0.1:0", "it is read-only", exitUsage)
+}
+
+// TestRightsOfCommands: a command demands the rights that it uses and no others. Its message
+// has statements that give them, and docs/store.md the same.
+func TestRightsOfCommands(t *testing.T) {
+	t.Parallel()
+	commands := []struct {
+		args string
+		uses []sqldb.Use
+	}{
+		{"key list", sqldb.ListKeys},
+		{"key create b", sqldb.MakeKeys},
+		{"key revoke a", sqldb.RevokeKeys},
+		{"labels list", sqldb.ListLabels},
+		{"labels export", sqldb.ListLabels},
+		{"labels import labels.jsonl", sqldb.ImportLabels},
+		{"store check", nil},
+		{"store export FOLDER --events", nil},
+	}
+	var table strings.Builder
+	table.WriteString("| command | rights |\n|---|---|\n")
+	for _, c := range commands {
+		text := "`SELECT` on all tables"
+		for i, u := range c.uses {
+			if text += ", "; i == 0 {
+				text = ""
+			}
+			text += "`" + strings.Join(u.Rights, "`, `") + "` on `" + u.Table + "`"
+		}
+		words := strings.Fields(c.args)
+		fmt.Fprintf(&table, "| `%s %s` | %s |\n", words[0], words[1], text)
+	}
+	wantBlock(t, "docs/store.md", "rights", table.String())
+	s := postgrestest.StartFor(t)
+	url, err := s.Create("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, out := printed(t, "key", "create", "a", "--store", url); code != exitOK {
+		t.Fatal(out)
+	}
+	dir := t.TempDir()
+	labels := filepath.Join(dir, "labels.jsonl")
+	line := `{"label_id":"label_%d","run":"run_gone","row":0,"assertion":"kind","human":"%s","by":"ana","created":"2026-01-0%dT09:15:00Z"}` + "\n"
+	text := fmt.Sprintf(line+line, 1, "pass", 1, 2, "fail", 2)
+	if err := os.WriteFile(labels, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	grant := regexp.MustCompile(`GRANT [^;]* TO "[^"]*"`)
+	for i, c := range commands {
+		role := fmt.Sprint("role", i)
+		if err := s.Run("CREATE ROLE "+role+" LOGIN", "p"); err != nil {
+			t.Fatal(err)
+		}
+		args := strings.Fields(strings.NewReplacer("labels.jsonl", labels, "FOLDER", filepath.Join(dir, role)).Replace(c.args))
+		args = append(args, "--store", strings.Replace(url, "app@", role+"@", 1))
+		run := func() (int, string) {
+			defer os.RemoveAll(filepath.Join(dir, role))
+			return printed(t, args...)
+		}
+		code, out := run()
+		statements := grant.FindAllString(out, -1)
+		if code != exitUsage || statements == nil || strings.Count(out, "\n") != 1 {
+			t.Errorf("%s without a right: %d: %s", c.args, code, out)
+			continue
+		}
+		if given := strings.Join(statements, "; "); c.uses != nil && strings.Contains(given, "ALL TABLES") {
+			t.Errorf("%s demands %s", c.args, given)
+		}
+		for _, u := range c.uses {
+			if !strings.Contains(out, `"public"."`+u.Table+`"`) {
+				t.Errorf("%s does not demand the table %s: %s", c.args, u.Table, out)
+			}
+		}
+		for _, statement := range statements {
+			if err := s.Run(statement, "p"); err != nil {
+				t.Errorf("%s: %s: %v", c.args, statement, err)
+			}
+		}
+		if code, out := run(); code != exitOK {
+			t.Errorf("%s with %s: %d: %s", c.args, statements, code, out)
+		}
+		if err := s.Run("REVOKE SELECT ON proviso_schema FROM "+role, "p"); err != nil {
+			t.Fatal(err)
+		}
+		if code, out := run(); code != exitUsage || !grant.MatchString(out) {
+			t.Errorf("%s without a right on the schema: %d: %s", c.args, code, out)
+		}
+	}
+}
+
+// TestReadersOfFile: the rule of docs/store.md for a file of another version.
+func TestReadersOfFile(t *testing.T) {
+	t.Parallel()
+	for version, says := range map[int]string{1: "`proviso store migrate` applies what is missing", 9999: "later version of proviso"} {
+		file := filepath.Join(t.TempDir(), "data.db")
+		if code, out := printed(t, "key", "create", "a", "--db", file); code != exitOK {
+			t.Fatal(out)
+		}
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = db.ExecContext(t.Context(), fmt.Sprint("PRAGMA user_version = ", version))
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range []string{"key list", "labels list", "labels export", "store check", "store export " + t.TempDir()} {
+			if code, out := printed(t, append(strings.Fields(args), "--db", file)...); code == exitOK || !strings.Contains(out, says) {
+				t.Errorf("%s, schema %d: %d: %s", args, version, code, out)
+			}
+		}
+	}
+}
+
+// TestLabelsOfVariable: PROVISO_STORE is the same as --store for every command that has the
+// flag, also for those that read something else without it.
+func TestLabelsOfVariable(t *testing.T) {
+	t.Setenv(storeVariable, filepath.Join(t.TempDir(), "nothing.db"))
+	for _, args := range []string{"labels list", "labels export", "labels list --project p"} {
+		if code, out := printed(t, strings.Fields(args)...); code != exitUsage || !strings.Contains(out, "there is no database") {
+			t.Errorf("%s: %d: %s", args, code, out)
+		}
+	}
+	if code, out := printed(t, "labels", "list", "--run-dir", t.TempDir()); code != exitOK {
+		t.Errorf("--run-dir: %d: %s", code, out)
+	}
+}
+
+// TestCopyToVariable: PROVISO_STORE is the target of a copy, and never its source.
+func TestCopyToVariable(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv(storeVariable, "postgres://127.0.0.1:1/p")
+	if code, out := printed(t, "store", "copy"); code != exitUsage || !strings.Contains(out, "there is no database "+os.Getenv("XDG_STATE_HOME")) {
+		t.Errorf("%d: %s", code, out)
+	}
 }
 
 // TestServeAfterCopy: a file that was copied is served only by who says so, and from then on

@@ -43,6 +43,9 @@ type Options struct {
 	Latency time.Duration
 	// Key is the only accepted key; "" accepts any key, or none.
 	Key string
+	// Limiter refuses requests beyond its limits, with status 429, and tells of them in the
+	// headers of all answers; nil refuses none.
+	Limiter *Limiter
 	// Forget discards requests, for benchmarks.
 	Forget bool
 	// Streams answers requests with stream: true of OpenAI and Anthropic by server-sent
@@ -155,7 +158,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req := Request{API: api, Model: model, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: body, Prompt: prompt(body)}
 	s.enter(&req)
 	defer s.leave()
-	reply := s.reply(req)
+	reply := s.o.Limiter.limit(s.reply(req))
 	if !s.wait(r, s.o.Latency) {
 		return
 	}

@@ -26,8 +26,5 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	if theirs, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = theirs
-	}
-	return max(t.Sub(now), 0)
+	return max(t.Sub(serverTime(h, now)), 0)
 }

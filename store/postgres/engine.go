@@ -26,7 +26,11 @@ type engine struct {
 	db       *sql.DB
 	place    string           // the database, for messages
 	user     string           // that we connect as
+	schema   string           // of the tables
+	uses     []sqldb.Use      // what the process uses; nil means all tables,
+	needs    []string         // with these rights
 	sslmode  string           // of the URL, "" if it names none
+	tls      bool             // every connection has to be encrypted
 	outdated atomic.Int64     // connections that were opened before are not used again: milliseconds since 1970
 	readAt   atomic.Int64     // when all tables could be read: milliseconds since 1970
 	steps    []step           // of the schema
@@ -138,10 +142,16 @@ const (
 	cannotConnectNow      = "57P03"
 	readOnlyTransaction   = "25006"
 	insufficientPrivilege = "42501"
-	undefinedTable        = "42P01"
 	invalidPassword       = "28P01"
 	invalidAuthorization  = "28000"
 	invalidCatalog        = "3D000"
+	undefinedTable        = "42P01"
+	undefinedObject       = "42704"
+	invalidParameter      = "22023"
+	cannotChange          = "55P02"
+	invalidName           = "42602"
+	syntaxError           = "42601"
+	protocolViolation     = "08P01"
 )
 
 func codeOf(err error) string {
@@ -187,8 +197,11 @@ func (e *engine) Failed(doing string, err error) error {
 	if doing == opening && operatorHelps(codeOf(err)) {
 		code = proviso.Refused
 	}
-	if strings.Contains(err.Error(), "server refused TLS connection") { // pgconn has no type for it
+	if e.tls && strings.Contains(err.Error(), "server refused TLS connection") { // pgconn has no type for it
 		why = "it does not offer TLS, and " + strings.TrimSuffix("sslmode="+e.sslmode, "=") + " requires it"
+	}
+	if reason := unwelcome(err); doing == opening && reason != "" {
+		code, why = proviso.Refused, reason
 	}
 	switch codeOf(err) {
 	case diskFull:
@@ -204,17 +217,48 @@ func (e *engine) Failed(doing string, err error) error {
 		}
 	case invalidPassword, invalidAuthorization:
 		why = "it refuses the user or the password"
+	case undefinedTable:
+		e.readAt.Store(0)
+		why = messageOf(err) + "; tables were removed, or the user " + e.user + " may no longer use their schema: GRANT USAGE ON SCHEMA " + ident(e.schema) + " TO " + ident(e.user)
 	case invalidCatalog:
 		why = "there is no such database; `createdb` makes one"
 	}
 	return proviso.Because(errors.Join(cause, err), code, "%s the database %s: %s", doing, e.place, why)
 }
 
+// unwelcome returns why a server and a URL do not fit together, although the server can be
+// reached and takes the password; "" if that is not why a connection failed.
+func unwelcome(err error) string {
+	if !errors.As(err, new(*pgconn.ConnectError)) {
+		return ""
+	}
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		switch e.Code {
+		case undefinedObject, invalidParameter, cannotChange, invalidName, syntaxError, protocolViolation: // a pooler has the last one for settings that it does not pass on
+			return "it does not take a parameter of the URL, or of PGOPTIONS: " + e.Message
+		}
+		return ""
+	}
+	for _, known := range [...]struct{ text, why string }{
+		{"ValidateConnect failed", "no server of the URL is what its target_session_attrs asks for"},
+		{"channel binding", "channel_binding=require needs TLS and a password of SCRAM, which the server does not ask for"},
+		{"require_auth", "its way to check the password is none of require_auth"},
+		{"SSL certificate", "sslcertmode=require needs TLS and a server that asks for a certificate"},
+		{"protocol version", "it does not know the version of the protocol that min_protocol_version asks for"},
+	} {
+		if strings.Contains(err.Error(), known.text) { // pgconn has no types for them
+			return known.why
+		}
+	}
+	return ""
+}
+
 // operatorHelps reports whether an error of PostgreSQL stays until somebody changes the
 // database or its URL.
 func operatorHelps(code string) bool {
 	switch code {
-	case readOnlyTransaction, insufficientPrivilege, invalidPassword, invalidAuthorization, invalidCatalog:
+	case readOnlyTransaction, insufficientPrivilege, invalidPassword, invalidAuthorization, invalidCatalog, undefinedTable:
 		return true
 	}
 	return false

@@ -19,3 +19,12 @@ func Steps() (texts []string, err error) {
 	}
 	return texts, err
 }
+
+// ParseURL returns why a text is no URL of a database.
+func ParseURL(text string) error {
+	_, err := parse(text)
+	return err
+}
+
+// Retired are the tables that only an earlier version uses.
+func Retired() []string { return retired[:] }

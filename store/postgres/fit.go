@@ -31,19 +31,27 @@ func (e *engine) fits(ctx context.Context, connections int, access sqldb.Access)
 		}
 	}
 	var version, most int
-	var encoding string
+	var encoding, path string
+	var schema, closed sql.NullString
 	var standby, readOnly bool
 	if err := e.db.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_encoding'), pg_is_in_recovery(), current_setting('transaction_read_only') = 'on',
 		(SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
-			nullif(d.datconnlimit, -1), (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)) FROM pg_database d WHERE d.datname = current_database())`).
-		Scan(&version, &encoding, &standby, &readOnly, &most); err != nil {
+			nullif(d.datconnlimit, -1), (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)) FROM pg_database d WHERE d.datname = current_database()),
+		current_schema(), current_setting('search_path'), (SELECT min(nspname) FROM pg_namespace WHERE NOT has_schema_privilege(oid, 'USAGE')
+			AND nspname = ANY(regexp_split_to_array(replace(translate(current_setting('search_path'), '"', ''), '$user', current_user), ' *, *')))`).
+		Scan(&version, &encoding, &standby, &readOnly, &most, &schema, &path, &closed); err != nil {
 		return err
 	}
+	e.schema = schema.String
 	switch {
 	case version < leastVersion:
 		return refused("its server is PostgreSQL %d; version %d or later is needed", version/10000, leastVersion/10000)
 	case encoding != "UTF8":
 		return refused("its encoding is %s; make a database with UTF8: createdb --encoding=UTF8 --template=template0 NAME", encoding)
+	case !schema.Valid && closed.Valid:
+		return refused("the user %s may not use the schema %s; GRANT USAGE ON SCHEMA %s TO %s", e.user, closed.String, ident(closed.String), ident(e.user))
+	case !schema.Valid:
+		return refused("no schema of its search_path (%s) is there; CREATE SCHEMA makes one", path)
 	case access == sqldb.Reading && (standby || readOnly):
 	case standby:
 		return refused("it is a replica, which can only be read; use the URL of the primary")

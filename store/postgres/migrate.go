@@ -23,6 +23,9 @@ const (
 	oldStop = "-- old servers: must stop"
 )
 
+// schemaTable says which steps were applied.
+const schemaTable = "proviso_schema"
+
 // step is a file of the schema.
 type step struct{ name, text string }
 

@@ -88,6 +88,11 @@ func TestStepsOfSchema(t *testing.T) {
 		if why := wrongStep(text); why != "" {
 			t.Errorf("step %d: %s", i+1, why)
 		}
+		for _, table := range postgres.Retired() {
+			if i > 0 && strings.HasPrefix(text, oldStop) && !strings.Contains(strings.Join(steps, ""), "DROP TABLE "+table) {
+				t.Errorf("step %d stops old servers, and can drop the table %s that only they use", i+1, table)
+			}
+		}
 	}
 	for text, wrong := range map[string]bool{
 		"CREATE TABLE a (b TEXT)":                                            true,

@@ -4,10 +4,12 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +25,8 @@ import (
 // Options configure a database; the zero value is right for a server.
 type Options struct {
 	sqldb.Options
-	// Connections bounds how many connections this process has; 0 means [DefaultConnections].
+	// Connections bounds how many connections this process has; 0 means [DefaultConnections],
+	// and fewer for what is no server.
 	// Writers of them write; the zero value of Writers means 4.
 	Connections int
 }
@@ -33,6 +36,9 @@ type Options struct {
 const DefaultConnections = 12
 
 const (
+	// commandConnections are enough for a command that does one thing after the other.
+	commandConnections = 4
+
 	defaultWriters = 4
 	connectWait    = 10 * time.Second
 )
@@ -59,6 +65,9 @@ func Open(ctx context.Context, address string, o Options) (*DB, error) {
 func open(ctx context.Context, address string, o Options, of []step) (*DB, error) {
 	if o.Connections <= 0 {
 		o.Connections = DefaultConnections
+		if o.Access != sqldb.Serving {
+			o.Connections = commandConnections
+		}
 	}
 	if o.Writers <= 0 {
 		o.Writers = defaultWriters
@@ -70,7 +79,7 @@ func open(ctx context.Context, address string, o Options, of []step) (*DB, error
 		err = e.migrate(ctx, o.Access)
 	}
 	if err == nil {
-		err = e.rights(ctx, o.Access)
+		err = e.rights(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(e.failed(opening, err), e.Disconnect())
@@ -98,6 +107,8 @@ func (e *engine) connect(ctx context.Context, address string, o Options) error {
 		return err
 	}
 	e.place, e.user = placeOf(config), config.User
+	e.use(&o.Options)
+	e.tls = config.TLSConfig != nil && !slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil })
 	if u, err := url.Parse(address); err == nil {
 		e.sslmode = u.Query().Get("sslmode")
 	}
@@ -118,33 +129,52 @@ func (e *engine) connect(ctx context.Context, address string, o Options) error {
 	return e.fits(ctx, o.Connections, o.Access)
 }
 
+// form is what a URL looks like.
+const form = "it is like postgres://user:password@host:5432/database, with each character of the password that is no letter or digit written as %XX"
+
 // parse reads a URL. Errors show nothing of what may be the password: a part of one that is
 // not escaped is read as the port, or as the database.
 func parse(text string) (*pgx.ConnConfig, error) {
-	const form = "it is like postgres://user:password@host:5432/database, with each character of the password that is no letter or digit written as %XX"
+	if port := wrongPort(text); port != "" {
+		return nil, proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: port %s is not valid: expected a number from 1 to 65535", port)
+	}
+	if err := checkParameters(text); err != nil {
+		return nil, err
+	}
 	config, err := pgx.ParseConfig(text)
 	if err == nil && !strings.Contains(config.Host+config.Database, "@") {
 		return config, nil
 	}
 	reason := form
-	if port := wrongPort(text); port != "" {
-		return nil, proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: port %s is not valid: expected a number from 1 to 65535", port)
-	}
-	if scheme, rest, _ := strings.Cut(text, "://"); !strings.Contains(rest, "password") {
-		_, err := pgx.ParseConfig(scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:])
-		var wrong *pgconn.ParseConfigError
-		if errors.As(err, &wrong) && wrong.Unwrap() != nil { // without user and password, it is not valid either
-			reason = wrong.Unwrap().Error()
-		}
+	var wrong *pgconn.ParseConfigError
+	switch {
+	case !errors.As(err, &wrong):
+	case wrong.Unwrap() == nil && strings.Contains(err.Error(), "invalid port"):
+		reason = "what stands for the port is no number from 1 to 65535; " + form
+	case wrong.Unwrap() == nil && strings.Contains(err.Error(), "min_protocol_version cannot"):
+		reason = "min_protocol_version is later than max_protocol_version"
+	case wrong.Unwrap() != nil && ofFiles(wrong.Unwrap().Error()):
+		reason = wrong.Unwrap().Error()
 	}
 	return nil, proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: %s", reason)
 }
 
+// ofFiles reports whether a reason of pgx is about certificates and services, which quotes
+// nothing else of a URL.
+func ofFiles(reason string) bool {
+	for _, begin := range []string{"unable to ", "failed to ", `both "sslcert"`} {
+		if strings.HasPrefix(reason, begin) {
+			return true
+		}
+	}
+	return false
+}
+
 // wrongPort returns a port that is a number and too large; "" if there is none. What stands
-// there may be a part of a password, unless the user is before it or nobody is named.
+// there may be a part of a password, unless a user is before it.
 func wrongPort(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.User == nil && strings.Contains(text, "@") {
+	if err != nil || u.User == nil { // postgres://user:123456 may lack its host
 		return ""
 	}
 	if n, err := strconv.Atoi(u.Port()); err != nil || n >= 1 && n <= 65535 {
@@ -169,5 +199,5 @@ func placeOf(c *pgx.ConnConfig) string {
 	if !strings.HasPrefix(host, "/") {
 		host = net.JoinHostPort(host, strconv.Itoa(int(c.Port)))
 	}
-	return c.Database + " at " + host
+	return cmp.Or(c.Database, c.User) + " at " + host
 }

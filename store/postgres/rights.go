@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,10 @@ func tableNames(steps []step) (names []string) {
 	return names
 }
 
+// retired are tables that only an earlier version uses. The next step with which old servers
+// must stop drops them.
+var retired = [...]string{"endpoint_rate"}
+
 // foreign refuses a database that has no schema of proviso, but a table with the name of one
 // of ours.
 func (e *engine) foreign(ctx context.Context, q querier) error {
@@ -46,31 +51,76 @@ func (e *engine) foreign(ctx context.Context, q querier) error {
 	return nil
 }
 
-// rights refuses a user who may not do what an access needs, before the first client is
-// served.
-func (e *engine) rights(ctx context.Context, access sqldb.Access) error {
-	needed := []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
-	if access == sqldb.Reading {
-		needed = needed[:1]
+// allRights are those of a process that reads and writes.
+var allRights = []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
+
+// use notes what the process is going to use: some tables, or all.
+func (e *engine) use(o *sqldb.Options) {
+	e.uses, e.needs = o.Uses, allRights
+	if o.Access == sqldb.Reading {
+		e.needs = allRights[:1]
 	}
-	missing, err := e.missing(ctx, needed)
+}
+
+// rights refuses a user who may not do what the process needs, before the first client is
+// served.
+func (e *engine) rights(ctx context.Context) error {
+	missing, err := e.missing(ctx, e.needs)
 	if err != nil || missing == "" {
 		return err
 	}
 	return proviso.Errorf(proviso.Refused, "%s the database %s: %s", opening, e.place, missing)
 }
 
-// missing says which of some rights the user lacks on the tables, and what gives them; ""
-// if none.
+// missing says which of some rights the user lacks on the tables that the process uses, and
+// what gives them; "" if none.
 func (e *engine) missing(ctx context.Context, needed []string) (string, error) {
-	var schema, table, lacks sql.NullString
-	err := e.db.QueryRowContext(ctx, `SELECT current_schema(), min(c.relname), string_agg(DISTINCT r.name, ', ') FROM pg_class c, unnest($2::text[]) WITH ORDINALITY r(name, at)
-		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND c.relname = ANY($1)
-			AND NOT (c.relname = 'proviso_schema' AND r.name <> 'SELECT') AND NOT has_table_privilege(c.oid, r.name)`, append(tableNames(e.steps), "proviso_schema"), needed).Scan(&schema, &table, &lacks)
+	tables, rights := []string{schemaTable}, []string{"SELECT"}
+	add := func(table string, needs []string) {
+		for _, right := range needs {
+			tables, rights = append(tables, table), append(rights, right)
+		}
+	}
+	for _, u := range e.uses {
+		add(u.Table, u.Rights)
+	}
+	if e.uses == nil {
+		for _, table := range tableNames(e.steps) {
+			if !slices.Contains(retired[:], table) {
+				add(table, needed)
+			}
+		}
+	}
+	var table, lacks sql.NullString
+	err := e.db.QueryRowContext(ctx, `SELECT min(c.relname), string_agg(DISTINCT n.needed, ', ') FROM pg_class c, unnest($1::text[], $2::text[]) n(name, needed)
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND c.relname = n.name
+			AND NOT has_table_privilege(c.oid, n.needed)`, tables, rights).Scan(&table, &lacks)
 	if err != nil || !lacks.Valid {
 		return "", err
 	}
-	return "the user " + e.user + " lacks rights, such as on the table " + table.String + "; GRANT " + lacks.String + " ON ALL TABLES IN SCHEMA " + ident(schema.String) + " TO " + ident(e.user) + ", or connect as the owner of the tables", nil
+	return "the user " + e.user + " lacks rights, such as on the table " + table.String + "; " + e.grants(strings.Split(lacks.String, ", ")) + ", or connect as the owner of the tables", nil
+}
+
+// grants returns the statements that give the user what the process needs, or some rights if
+// it uses all tables.
+func (e *engine) grants(rights []string) string {
+	to := " TO " + ident(e.user)
+	if e.uses == nil {
+		return "GRANT " + strings.Join(rights, ", ") + " ON ALL TABLES IN SCHEMA " + ident(e.schema) + to
+	}
+	of := map[string][]string{}
+	var order []string // of rights, by the first table that has them
+	for _, u := range append([]sqldb.Use{{Table: schemaTable, Rights: allRights[:1]}}, e.uses...) {
+		r := strings.Join(u.Rights, ", ")
+		if of[r] == nil {
+			order = append(order, r)
+		}
+		of[r] = append(of[r], ident(e.schema)+"."+ident(u.Table))
+	}
+	for i, r := range order {
+		order[i] = "GRANT " + r + " ON " + strings.Join(of[r], ", ") + to
+	}
+	return strings.Join(order, "; ")
 }
 
 // readFor is for how long it is known that all tables could be read.
@@ -89,11 +139,32 @@ func (e *engine) Usable(ctx context.Context) error {
 		e.lostRights(readOnlyTransaction)
 		return proviso.Because(store.ErrReadOnly, proviso.Unavailable, "write the database %s: it is read-only, perhaps a replica; use the URL of the primary", e.place)
 	}
+	if _, err := e.version(ctx, e.db); err != nil {
+		var later *proviso.Error
+		if errors.As(err, &later) {
+			err = proviso.Because(store.ErrReadOnly, proviso.Unavailable, "%s", later.Message)
+		}
+		return err
+	}
 	missing, err := e.missing(ctx, []string{"INSERT", "UPDATE", "DELETE"})
 	if err == nil && missing != "" {
 		err = proviso.Because(store.ErrReadOnly, proviso.Unavailable, "write the database %s: %s", e.place, missing)
 	}
 	return err
+}
+
+// read are the tables that the process reads.
+func (e *engine) read() []string {
+	tables := []string{schemaTable}
+	for _, u := range e.uses {
+		if slices.Contains(u.Rights, "SELECT") {
+			tables = append(tables, u.Table)
+		}
+	}
+	if e.uses == nil {
+		tables = append(tables, slices.DeleteFunc(tableNames(e.steps), func(table string) bool { return slices.Contains(retired[:], table) })...)
+	}
+	return tables
 }
 
 // readable reads nothing from each table, unless it did so lately: that needs the rights that
@@ -103,17 +174,10 @@ func (e *engine) readable(ctx context.Context) error {
 		return nil
 	}
 	var none int
-	err := e.db.QueryRowContext(ctx, "SELECT 1 FROM "+strings.Join(tableNames(e.steps), " WHERE false UNION ALL SELECT 1 FROM ")+" WHERE false").Scan(&none)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
+	err := e.db.QueryRowContext(ctx, "SELECT 1 FROM "+strings.Join(e.read(), " WHERE false UNION ALL SELECT 1 FROM ")+" WHERE false").Scan(&none)
+	if errors.Is(err, sql.ErrNoRows) {
 		e.readAt.Store(time.Now().UnixMilli())
 		return nil
-	case codeOf(err) == insufficientPrivilege || codeOf(err) == undefinedTable:
-		why := messageOf(err)
-		if codeOf(err) == insufficientPrivilege {
-			why = e.lacking(err)
-		}
-		return proviso.Because(errors.Join(unreadable(err), err), proviso.Unavailable, "read the database %s: %s", e.place, why)
 	}
 	return err
 }
@@ -121,10 +185,10 @@ func (e *engine) readable(ctx context.Context) error {
 // unreadable is the cause of an error because of which a table cannot be read.
 func unreadable(err error) error {
 	message := messageOf(err)
-	for _, before := range [...]string{"permission denied for table ", "permission denied for view ", "relation \""} {
+	for _, before := range [...]string{"permission denied for table ", "permission denied for view "} {
 		if _, rest, ok := strings.Cut(message, before); ok {
-			if name, _, _ := strings.Cut(strings.TrimLeft(rest, "\""), " "); name != "" {
-				return store.Unreadable(strings.TrimRight(name, "\""))
+			if name, _, _ := strings.Cut(rest, " "); name != "" {
+				return store.Unreadable(name)
 			}
 		}
 	}
@@ -139,11 +203,11 @@ func (e *engine) lacking(err error) string {
 	kind, name, _ := strings.Cut(on, " ")
 	switch kind {
 	case "table", "view", "relation":
-		return "the user " + e.user + " may not use the table " + name + " as proviso does; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO " + ident(e.user) + ", or connect as the owner of the tables"
+		return "the user " + e.user + " may not use the table " + name + " as proviso does; " + e.grants(e.needs) + ", or connect as the owner of the tables"
 	case "schema":
-		return "the user " + e.user + " may not use the schema " + name + ", or make tables in it; GRANT USAGE, CREATE ON SCHEMA " + name + " TO " + ident(e.user) + ", or let its owner run `proviso store migrate`"
+		return "the user " + e.user + " may not use the schema " + name + ", or make tables in it; GRANT USAGE, CREATE ON SCHEMA " + ident(name) + " TO " + ident(e.user) + ", or let its owner run `proviso store migrate`"
 	case "database":
-		return "the user " + e.user + " may not connect to the database " + name + "; GRANT CONNECT ON DATABASE " + name + " TO " + ident(e.user)
+		return "the user " + e.user + " may not connect to the database " + name + "; GRANT CONNECT ON DATABASE " + ident(name) + " TO " + ident(e.user)
 	}
 	return "the user " + e.user + " lacks a right (" + message + "); connect as the owner of the tables, or GRANT it"
 }

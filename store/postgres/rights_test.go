@@ -141,8 +141,13 @@ func TestRights(t *testing.T) {
 	if _, err := mustOpen(t, as("ro"), sqldb.Reading).Projects(t.Context()); err != nil {
 		t.Error(err)
 	}
+	asked(t, s, "p", "REVOKE ALL ON endpoint_rate FROM proviso_app") // only an earlier version uses it
+	mustOpen(t, as("proviso_app"), sqldb.Serving)
 	asked(t, s, "p", "REVOKE INSERT ON run FROM proviso_app")
 	cannotWrite(t, d, "the user proviso_app ")
+	if _, err := d.In("p").CreateRun(t.Context(), store.NewRun{Suite: "s"}); err == nil || !strings.Contains(err.Error(), `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "public" TO "proviso_app"`) {
+		t.Errorf("at run time: %v", err)
+	}
 	asked(t, s, "p", "GRANT INSERT ON run TO proviso_app")
 	canWrite(t, d)
 	asked(t, s, "p", "REVOKE SELECT ON api_key FROM proviso_app") // a moment after all tables were read
@@ -153,6 +158,18 @@ func TestRights(t *testing.T) {
 		}
 	}
 	asked(t, s, "p", "GRANT SELECT ON api_key TO proviso_app")
+	canWrite(t, d)
+	asked(t, s, "p", "REVOKE USAGE ON SCHEMA public FROM PUBLIC, proviso_app")
+	if err := d.Ping(t.Context()); !errors.Is(err, store.ErrUnreachable) || !strings.Contains(err.Error(), `may no longer use their schema: GRANT USAGE ON SCHEMA "public" TO "proviso_app"`) {
+		t.Errorf("without the schema: %v", err)
+	}
+	asked(t, s, "p", "GRANT USAGE ON SCHEMA public TO proviso_app")
+	canWrite(t, d)
+	asked(t, s, "p", "INSERT INTO proviso_schema (version, old_run) VALUES (9999, false)")
+	if err := d.Ping(t.Context()); !errors.Is(err, store.ErrReadOnly) || !strings.Contains(err.Error(), "was written by a later version of proviso (schema 9999") {
+		t.Errorf("a later schema: %v", err)
+	}
+	asked(t, s, "p", "DELETE FROM proviso_schema WHERE version = 9999")
 	canWrite(t, d)
 	asked(t, s, "p", "ALTER TABLE proviso_schema OWNER TO owner; DELETE FROM proviso_schema WHERE version > 1")
 	refused("proviso_app", sqldb.Writing, "has schema 1, and this version of proviso has ")

@@ -18,7 +18,8 @@ import (
 var _ store.Rates = (*DB)(nil)
 
 // The states of endpoints are shared items. Servers of an earlier version use the table
-// endpoint_rate instead, which a step that needs them to be stopped may drop.
+// endpoint_rate instead, which the next step that needs them to be stopped drops; SQLite drops
+// it with its next step, since a step alone would only keep people from going back.
 const (
 	rateKind = "rate"      // of states, by the hash of the endpoint
 	saltKind = "rate salt" // of the only item of its kind

@@ -91,6 +91,7 @@ type Options struct {
 	Logger  *slog.Logger                    // for what the jobs cannot return; nil means none
 
 	Access Access // what this process wants of the database
+	Uses   []Use  // the tables that it uses; nil means all of them, with every right or, if it only reads, SELECT
 
 	// Copied opens a file to write, although `proviso store copy` has copied it.
 	Copied bool
@@ -158,8 +159,10 @@ func New(ctx context.Context, engine Engine, writing, reading *sql.DB, o Options
 	d := &DB{engine: engine, options: o.WithDefaults(), writing: writing, reading: reading,
 		closing: make(chan struct{})}
 	d.changes = newChangeQueue(d.options.Writers)
-	if err := d.openContents(ctx); err != nil {
-		return nil, errors.Join(d.failed("open", err), engine.Disconnect())
+	if d.options.uses("content_key") {
+		if err := d.openContents(ctx); err != nil {
+			return nil, errors.Join(d.failed("open", err), engine.Disconnect())
+		}
 	}
 	for range d.options.Writers {
 		d.writers.Go(d.writeChanges)

@@ -1,0 +1,198 @@
+package transport
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso/permit"
+)
+
+// quotaNames are the names of the headers for a limit, what is left of it, and when all of it is
+// there again, in the order in which they are looked for.
+type quotaNames struct{ limit, left, reset string }
+
+// requestQuotas and tokenQuotas name the headers that vendors of models send.
+var (
+	requestQuotas = [...]quotaNames{
+		{"X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"},                         // OpenAI, Azure, Groq, …
+		{"Anthropic-Ratelimit-Requests-Limit", "Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset"}, // Anthropic
+		{"X-Ratelimit-Limit-Req-Minute", "X-Ratelimit-Remaining-Req-Minute", ""},                                               // Mistral
+		{"X-Ratelimit-Limit-Requests-Minute", "X-Ratelimit-Remaining-Requests-Minute", "X-Ratelimit-Reset-Requests-Minute"},    // Cerebras
+		{"Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset"},                                                          // IETF, until draft 6
+		{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"},                                                    // OpenRouter, Together, …
+	}
+	tokenQuotas = [...]quotaNames{
+		{"X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"},
+		{"Anthropic-Ratelimit-Tokens-Limit", "Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset"},
+		{"Anthropic-Ratelimit-Input-Tokens-Limit", "Anthropic-Ratelimit-Input-Tokens-Remaining", "Anthropic-Ratelimit-Input-Tokens-Reset"},
+		{"X-Ratelimit-Limit-Tokens-Minute", "X-Ratelimit-Remaining-Tokens-Minute", "X-Ratelimit-Reset-Tokens-Minute"},
+	}
+)
+
+// Quotas reads what a vendor says, with an answer, of its limits of requests and of tokens; the
+// zero value if it says nothing that makes sense. It knows the headers of OpenAI and of those that
+// copy them, of Anthropic, Mistral and Cerebras, and of draft-ietf-httpapi-ratelimit-headers
+// (RateLimit, and RateLimit-Limit as until draft 6). A reset may be a duration, seconds, or a
+// time, which is compared with the Date header as [RetryAfter] does.
+func Quotas(h http.Header, now time.Time) (requests, tokens permit.Quota) {
+	now = serverTime(h, now)
+	for _, names := range requestQuotas {
+		if requests = quota(h, names, now); requests.Told() {
+			break
+		}
+	}
+	if !requests.Told() {
+		requests = listed(h)
+	}
+	for _, names := range tokenQuotas {
+		if tokens = quota(h, names, now); tokens.Told() {
+			break
+		}
+	}
+	return requests, tokens
+}
+
+// serverTime is the time of the server, if its answer has it, because the local clock may be
+// wrong (RFC 9110, section 6.6.1).
+func serverTime(h http.Header, now time.Time) time.Time {
+	if theirs, err := http.ParseTime(h.Get("Date")); err == nil {
+		return theirs
+	}
+	return now
+}
+
+// quota reads one limit.
+func quota(h http.Header, names quotaNames, now time.Time) permit.Quota {
+	left, ok := count(h.Get(names.left))
+	if !ok {
+		return permit.Quota{}
+	}
+	limit, _ := count(h.Get(names.limit))
+	q := permit.Quota{Limit: limit, Left: left}
+	if names.reset != "" {
+		q.Reset = until(strings.TrimSpace(h.Get(names.reset)), now)
+	}
+	return q
+}
+
+// count reads a number of requests or tokens. A list, such as "100, 100;w=60", counts with its
+// first number.
+func count(text string) (float64, bool) {
+	if at := strings.IndexAny(text, ",;"); at >= 0 {
+		text = text[:at]
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	return n, err == nil && n >= 0 && !math.IsInf(n, 0)
+}
+
+// Numbers from which a reset in seconds is a time, in seconds or milliseconds since 1970.
+const (
+	unixSeconds = 1e9
+	unixMillis  = 1e12
+)
+
+// until reads when a limit is there again: 6m0s, 8.64s, 30, 2030-01-02T03:04:05Z or 1893553445. It
+// is 0 if there is no text, and below 0 if it is none of these. Whole seconds count up to their
+// end, because vendors round them.
+func until(text string, now time.Time) time.Duration {
+	if text == "" {
+		return 0
+	}
+	if s, err := strconv.ParseFloat(text, 64); err == nil {
+		switch {
+		case !(s >= 0 && s < 1e15):
+			return unread
+		case s >= unixMillis:
+			return left(time.UnixMilli(int64(s)).Sub(now))
+		case s >= unixSeconds:
+			return left(time.Unix(int64(s)+1, 0).Sub(now))
+		case s == math.Trunc(s):
+			s++
+		}
+		return left(time.Duration(s * float64(time.Second)))
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return left(d)
+	}
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		if t.Nanosecond() == 0 {
+			t = t.Add(time.Second)
+		}
+		return left(t.Sub(now))
+	}
+	return unread
+}
+
+// unread is the time of a text that is none.
+const unread = -1
+
+// left is a time until a reset. One that has passed means that everything is there.
+func left(d time.Duration) time.Duration { return max(d, time.Millisecond) }
+
+// maxListed bounds how many limits of a RateLimit header are read.
+const maxListed = 16
+
+// listed reads the fields of draft-ietf-httpapi-ratelimit-headers: since draft 8
+//
+//	RateLimit-Policy: "burst";q=100;w=60, "daily";q=1000;w=86400
+//	RateLimit: "burst";r=50;t=30
+//
+// and in draft 7 "limit=100, remaining=50, reset=30". Of several limits it takes the one that
+// allows the fewest requests a second. Limits of bytes or of requests in flight are left out.
+func listed(h http.Header) (tightest permit.Quota) {
+	policies := map[string]map[string]string{}
+	for name, has := range members(h, "Ratelimit-Policy") {
+		policies[name] = has
+	}
+	old := permit.Quota{}
+	for name, has := range members(h, "Ratelimit") {
+		switch value := has[""]; name {
+		case "limit":
+			old.Limit, _ = count(value)
+		case "remaining":
+			old.Left, _ = count(value)
+		case "reset":
+			old.Reset = until(value, time.Time{})
+		}
+		n, ok := count(has["r"])
+		unit := strings.Trim(policies[name]["qu"], `"`)
+		if !ok || unit != "" && unit != "requests" && unit != "request" {
+			continue
+		}
+		q := permit.Quota{Left: n, Reset: until(has["t"], time.Time{})}
+		q.Limit, _ = count(policies[name]["q"])
+		if q.Reset == 0 {
+			q.Reset = until(policies[name]["w"], time.Time{})
+		}
+		if q.Told() && (!tightest.Told() || q.Left*tightest.Reset.Seconds() < tightest.Left*q.Reset.Seconds()) {
+			tightest = q
+		}
+	}
+	if old.Told() {
+		return old
+	}
+	return tightest
+}
+
+// members reads a list of a structured field (RFC 9651) with the parameters of each member; that
+// of the name "" is the value of a member that is name=value. What is malformed is left out.
+func members(h http.Header, field string) map[string]map[string]string {
+	out := map[string]map[string]string{}
+	for item := range strings.SplitSeq(strings.Join(h.Values(field), ","), ",") {
+		if len(out) == maxListed {
+			break
+		}
+		parts := strings.SplitN(item, ";", maxListed)
+		name, value, _ := strings.Cut(parts[0], "=")
+		has := map[string]string{"": strings.TrimSpace(value)}
+		for _, part := range parts[1:] {
+			key, value, _ := strings.Cut(part, "=")
+			has[strings.TrimSpace(key)] = strings.TrimSpace(value)
+		}
+		out[strings.Trim(strings.TrimSpace(name), `"`)] = has
+	}
+	return out
+}

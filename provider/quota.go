@@ -1,0 +1,104 @@
+package provider
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/permit"
+)
+
+// ticket is a request that may be sent, and what the endpoint says with the answer to it.
+type ticket struct {
+	epoch int64   // of the shared rate; 0 if there is none
+	mark  float64 // of the quotas
+	told  permit.Told
+}
+
+// hear reads what the endpoint says of its limits.
+func (e *endpoint) hear(h http.Header, t *ticket) {
+	if !e.replays {
+		t.told.Requests, t.told.Tokens = transport.Quotas(h, e.now())
+	}
+}
+
+// says reports whether the endpoint said anything.
+func (t *ticket) says() bool { return t.told.Requests.Told() || t.told.Tokens.Told() }
+
+// usedUp reports whether the endpoint said that one of its limits is used up, so that a refusal
+// says nothing new.
+func (t *ticket) usedUp(each float64) bool {
+	requests, tokens := t.told.Requests, t.told.Tokens
+	return requests.Told() && requests.Left < 1 || tokens.Told() && tokens.Left < max(each, 1)
+}
+
+// tell takes note of what the endpoint said with the answer to a request. It reports whether a
+// refusal of this request is explained by it.
+func (g *gate) tell(ctx context.Context, now func() time.Time, t *ticket, start time.Time) (explained bool) {
+	if !t.says() {
+		return false
+	}
+	g.mu.Lock()
+	explained = !t.told.Accepted && t.usedUp(g.each)
+	t.told.Mark, t.told.Age = t.mark, now().Sub(start)
+	if g.shared == nil {
+		g.quotas.Tell(now(), t.told, g.each)
+	}
+	g.mu.Unlock()
+	if g.shared != nil {
+		g.shared.tell(ctx, now, t.told, start)
+	}
+	return explained
+}
+
+// room takes one request of that many tokens from the quotas, or returns how long it takes until
+// there is room for one.
+func (g *gate) room(now time.Time, tokens float64) (mark float64, wait time.Duration) {
+	if g.each > 0 {
+		tokens = g.each
+	}
+	if n, wait := g.quotas.Room(now, tokens); n < 1 {
+		return 0, max(wait, time.Millisecond)
+	}
+	g.quotas.Take(1, tokens)
+	return g.quotas.Taken, 0
+}
+
+// pass waits until the quotas have room for a request of that many tokens. Requests that wait
+// pass one by one, first come, first served.
+func (g *gate) pass(ctx context.Context, e *endpoint, tokens float64) (mark float64, err error) {
+	g.mu.Lock()
+	wait := time.Duration(1)
+	if g.waiting == 0 {
+		mark, wait = g.room(e.now(), tokens)
+	}
+	if wait == 0 {
+		g.mu.Unlock()
+		return mark, nil
+	}
+	g.waiting++
+	g.mu.Unlock()
+	defer func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.waiting--
+	}()
+	select {
+	case g.turn <- struct{}{}:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	defer func() { <-g.turn }()
+	for {
+		g.mu.Lock()
+		mark, wait = g.room(e.now(), tokens)
+		g.mu.Unlock()
+		if wait == 0 {
+			return mark, nil
+		}
+		if err := e.sleep(ctx, min(wait, heedEvery)); err != nil {
+			return 0, err
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package provider_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/fakemodel"
+	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/provider"
+)
+
+// says is one of the ways in which vendors tell of their limits.
+type says = func(http.Header, time.Time, fakemodel.Left, fakemodel.Left)
+
+// TestTold: where a vendor tells with each answer what is left, nothing has to be learnt: hardly
+// a request is refused, and as many get through as the limit allows, whether processes share the
+// rate or one is alone.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	const perMinute = 300
+	for _, tc := range []struct {
+		name    string
+		says    says
+		fixed   bool
+		tokens  int // of an answer; these are limited, in place of requests
+		latency time.Duration
+	}{
+		{"OpenAI", fakemodel.OpenAISays, false, 0, 2 * time.Second},
+		{"OpenAI, by minutes", fakemodel.OpenAISays, true, 0, 50 * time.Millisecond},
+		{"OpenAI, tokens", fakemodel.OpenAISays, false, 500, 2 * time.Second},
+		{"OpenAI, tokens by minutes", fakemodel.OpenAISays, true, 500, 50 * time.Millisecond},
+		{"Anthropic", fakemodel.AnthropicSays, false, 0, 50 * time.Millisecond},
+		{"Anthropic, by minutes", fakemodel.AnthropicSays, true, 0, 2 * time.Second},
+		{"draft", fakemodel.DraftSays, true, 0, 50 * time.Millisecond},
+		{"old draft", fakemodel.OldDraftSays, true, 0, 50 * time.Millisecond},
+	} {
+		for _, workers := range []int{1, 8, 0} {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(20 * time.Second) // the first minute is not whole
+				limiter := &fakemodel.Limiter{Requests: perMinute, Fixed: tc.fixed, Says: tc.says}
+				if tc.tokens > 0 {
+					limiter.Requests, limiter.Tokens = 0, float64(perMinute*tc.tokens)
+				}
+				f := &fleet{vendor: &vendor{latency: tc.latency, tokens: tc.tokens, limiter: limiter}, config: withKey("k"),
+					workers: max(workers, 1), atATime: 128 / max(workers, 1), rows: 2 * perMinute}
+				if workers > 0 {
+					f.shared = &table{}
+				}
+				f.run(t)
+				t.Logf("%s, %d workers: %d refused, %.1f answers a minute, %.1f queries a second", tc.name, workers, f.vendor.refused, 60*f.rate(), f.queriesASecond)
+				if f.vendor.refused > 8 || f.failed > 0 || 60*f.rate() < 0.95*perMinute || f.queriesASecond > 8 {
+					t.Errorf("%s, %d workers: %d refused, %d failed, %.1f answers a minute, %.1f queries a second", tc.name, workers, f.vendor.refused, f.failed, 60*f.rate(), f.queriesASecond)
+				}
+			})
+		}
+	}
+}
+
+// TestWholeMinutes: a vendor that counts by whole minutes, and says nothing, is asked as often as
+// it allows from its third minute on. One with a small bucket is not taken for such a one.
+func TestWholeMinutes(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		perMinute float64
+		fixed     bool
+		latency   time.Duration
+		refused   int // of 5 minutes' requests, at most
+		failed    int // after their retries
+	}{
+		{240, true, 500 * time.Millisecond, 200, 3},
+		{240, true, 2 * time.Second, 170, 3},
+		{60, true, 50 * time.Millisecond, 160, 3},
+		{60, false, 2 * time.Second, 180, 15},
+		{30, false, 50 * time.Millisecond, 210, 15},
+	} {
+		one := 0
+		for _, workers := range []int{1, 4, 8} {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(20 * time.Second) // the first minute is not whole
+				v := &vendor{latency: tc.latency, limiter: &fakemodel.Limiter{Requests: tc.perMinute, Fixed: tc.fixed}}
+				f := &fleet{vendor: v, shared: &table{}, config: withKey("k"), workers: workers, atATime: 32 / workers, rows: int(5 * tc.perMinute)}
+				f.run(t)
+				if workers == 1 {
+					one = v.refused
+				}
+				t.Logf("%+v, %d workers: %d refused, %d failed, %.1f answers a minute", tc, workers, v.refused, f.failed, 60*f.rate())
+				if v.refused > tc.refused || v.refused > one*3/2+10 || f.failed > tc.failed || 60*f.rate() < 0.95*tc.perMinute {
+					t.Errorf("%+v, %d workers: %d refused, one %d; %d failed, %.1f answers a minute", tc, workers, v.refused, one, f.failed, 60*f.rate())
+				}
+			})
+		}
+	}
+}
+
+// TestToldReplayed: what a recorded answer said of the limits delays no replay.
+func TestToldReplayed(t *testing.T) {
+	t.Parallel()
+	server := fakemodel.New(fakemodel.Options{Limiter: &fakemodel.Limiter{Requests: 2, Fixed: true, Says: fakemodel.OpenAISays}})
+	defer server.Close()
+	shelf := blobs.Open(t.TempDir())
+	o := transport.CassetteOptions{Headers: []string{"X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"}}
+	for _, cassette := range []*transport.Cassette{transport.Record(shelf, o), transport.Replay(shelf, o)} {
+		p, err := provider.Open(proviso.ProviderSpec{ID: "openai:chat:gpt-4o"}, provider.Options{Env: environment(server.URL), Cassette: cassette,
+			Client: transport.New(transport.Options{Wrap: cassette.Wrap}).Client(), Sleep: func(context.Context, time.Duration) error {
+				if cassette.Replays() {
+					return errors.New("the replay waits")
+				}
+				return nil
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			if _, err := p.Answer(t.Context(), proviso.Ask{Prompt: "x"}); err != nil {
+				t.Fatal(err)
+			}
+			if !cassette.Replays() {
+				break // the others would have to wait
+			}
+		}
+	}
+}
+
+// liar is a vendor that refuses nothing, with headers that are not true.
+func liar(header map[string]string) *vendor {
+	return &vendor{latency: 50 * time.Millisecond, limiter: &fakemodel.Limiter{Requests: 1e9, Says: func(h http.Header, _ time.Time, _, _ fakemodel.Left) {
+		for name, v := range header {
+			h.Set(name, v)
+		}
+	}}}
+}
+
+// TestToldLies: headers that cannot be true are ignored, and those that may be true delay a
+// request for two minutes at most.
+func TestToldLies(t *testing.T) {
+	t.Parallel()
+	of := func(limit, left, reset string) map[string]string {
+		return map[string]string{"X-Ratelimit-Limit-Requests": limit, "X-Ratelimit-Remaining-Requests": left, "X-Ratelimit-Reset-Requests": reset}
+	}
+	for _, tc := range []struct {
+		header map[string]string
+		most   time.Duration // that 400 requests take
+	}{
+		{nil, 5 * time.Second},
+		{of("1000", "999", "1ms"), 5 * time.Second},
+		{of("0", "0", "1m"), 5 * time.Second},
+		{of("1", "0", "1m"), 5 * time.Second},
+		{of("-1", "-1", "0"), 5 * time.Second},
+		{of("1000", "0", "8760h"), 5 * time.Second},
+		{of("1000", "0", "1e300"), 5 * time.Second},
+		{of("1000", "0", "9999999999"), 5 * time.Second},
+		{of("NaN", "NaN", "NaN"), 5 * time.Second},
+		{of("1e300", "0", "1m"), 5 * time.Second},
+		{of("", "0", "1m"), 5 * time.Second},
+		{map[string]string{"Ratelimit": `"a";r=0;t=31536000, "b";r="0", ;;;=, limit`, "Ratelimit-Policy": `"a";q=0`}, 5 * time.Second},
+		{map[string]string{"Anthropic-Ratelimit-Requests-Limit": "50", "Anthropic-Ratelimit-Requests-Remaining": "0", "Anthropic-Ratelimit-Requests-Reset": "9999-01-01T00:00:00Z"}, 5 * time.Second},
+		// These may be true once, so the first requests wait. Then they are not believed.
+		{of("1000", "0", "1m"), 4 * time.Minute},
+		{of("1000", "0", "2m"), 8 * time.Minute},
+		{of("1000", "1", "2m"), 8 * time.Minute},
+		{of("1e12", "0", "2m"), 8 * time.Minute},
+	} {
+		for _, workers := range []int{1, 8, 0} {
+			synctest.Test(t, func(t *testing.T) {
+				f := &fleet{vendor: liar(tc.header), config: withKey("k"), workers: max(workers, 1), atATime: 32 / max(workers, 1), rows: 400}
+				if workers > 0 {
+					f.shared = &table{}
+				}
+				f.run(t)
+				t.Logf("%v, %d workers: %v", tc.header, workers, f.took)
+				if f.took > tc.most || f.failed > 0 {
+					t.Errorf("%v, %d workers: %v, want %v; %d failed", tc.header, workers, f.took, tc.most, f.failed)
+				}
+			})
+		}
+	}
+}
+
+// TestToldOnTheWire: over HTTP, with a clock that only sleeping advances, a server of whose limit
+// little is left is asked when it is there again.
+func TestToldOnTheWire(t *testing.T) {
+	t.Parallel()
+	for id, say := range map[string]says{"openai:chat:gpt-4o": fakemodel.OpenAISays, "anthropic:messages:claude-sonnet-4-5": fakemodel.AnthropicSays} {
+		for _, fixed := range []bool{false, true} {
+			var mu sync.Mutex
+			begun := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+			now := begun
+			clock := func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
+			limiter := &fakemodel.Limiter{Requests: 20, Fixed: fixed, Says: say, Now: clock}
+			o := provider.Options{Now: clock, Sleep: func(_ context.Context, d time.Duration) error {
+				mu.Lock()
+				defer mu.Unlock()
+				now = now.Add(d)
+				return nil
+			}}
+			f := serve(t, id, nil, o, fakemodel.Options{Limiter: limiter})
+			for range 60 {
+				if _, err := f.ask(t, "x"); err != nil {
+					t.Errorf("%s: %v", id, err)
+				}
+			}
+			took := clock().Sub(begun)
+			if admitted, refused := limiter.Counts(); admitted != 60 || refused > 1 || took < 100*time.Second || took > 3*time.Minute {
+				t.Errorf("%s, fixed %v: %d admitted, %d refused, in %v", id, fixed, admitted, refused, took)
+			}
+		}
+	}
+}
