@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-mutate demo-gate demo-monitor demo-embed demo-panel demo-playground demos test test-postgres race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench image dist fuzz nightly clean pictures
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-mutate demo-gate demo-monitor demo-embed demo-panel demo-playground demos test test-slow test-postgres race lint fmt tidy vet-all generate check-generated web check-web browser bench-web notices simulate bench image dist fuzz nightly clean pictures
 
 export CGO_ENABLED := 0
 # One form of every package for builds, tests and releases, wherever the checkout is:
@@ -60,9 +60,19 @@ TEST_PROCS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 # The program is linked once, not in every package that runs it. Its copy changes only when
 # the program does, so that results stay cached. `make lint` has all of go vet.
-test: build ## run every test
+test: build ## run the tests; make test-slow, test-postgres and browser have those that take longer or need more
 	@mkdir -p dist/test && { cmp -s proviso dist/test/proviso || cp proviso dist/test/proviso; }
 	PROVISO_TEST_PROGRAM='$(CURDIR)/dist/test/proviso' go test -vet=off -p $(TEST_PROCS) $(LONGEST) ./...
+
+# In every mode: attacks on the sandbox in namespaces and without them, as root and as an
+# ordinary user; make test makes them in namespaces. Of a release: that it is reproducible.
+# Of the report: that the page of a large run is bounded. Of the proxy: a thousand streams; make
+# test has 300.
+test-slow: build ## run what make test leaves out, as it takes long: attacks on the sandbox in every mode, a release, the page of a large run, a thousand streams of the proxy
+	PROVISO_TEST_SLOW=1 go test -vet=off ./sandbox -run 'Test(Node|Ruby)?Attacks(AsNobody)?$$'
+	PROVISO_TEST_SLOW=1 go test -vet=off ./internal/release -run TestReproducible
+	PROVISO_TEST_SLOW=1 go test -vet=off ./report -run TestHTMLIsBounded
+	PROVISO_TEST_SLOW=1 go test -vet=off ./proxy -run TestThousandStreams
 
 test-postgres: ## run the tests with PostgreSQL, and those of the server on it (needs its programs; .ci/postgres installs them)
 	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers|TestOn|TestRates|TestParts|TestUnfit|TestPooler|TestVersionsSideBySide|TestBackup|TestRights|TestReadOnly|TestReaders|TestForeign|TestParameters'
@@ -103,9 +113,10 @@ check-web: web ## fail if web/dist is not what its sources give, and run the tes
 	git diff --exit-code web/dist internal/generate/licenses/preact.txt
 	cd web && npm test --silent
 
-browser: build ## try the pages in Chromium: the smoke set (needs Node, npm and Chromium, and installs what is missing)
+browser: build ## try the pages and the report in Chromium: the smoke set (needs Node, npm and Chromium, and installs what is missing)
 	.ci/browser install
 	.ci/browser smoke
+	PROVISO_TEST_BROWSER=1 go test -vet=off ./report -run 'Browser|Looks'
 
 bench-web: build ## how long pages take in Chromium, beside promptfoo's figures
 	.ci/browser install
@@ -127,7 +138,7 @@ image: ## make the container image proviso: from scratch, static, not root (need
 dist: ## make a release: binaries of every platform, their parts, formula, npm packages, checksums, signature
 	go run ./internal/release -version '$(VERSION)' -time "$$(git log -1 --format=%cI 2>/dev/null || echo 1970-01-01T00:00:00Z)"
 
-fuzz: ## run every fuzz target for FUZZTIME seconds each (1)
+fuzz: ## run every fuzz target for FUZZTIME seconds each (1), without guidance; make test runs their seeds and found inputs
 	.ci/fuzz $(FUZZTIME)
 
 nightly: build ## what takes too long for every change: time per byte of all readers, coverage of intervals, minutes of fuzzing, all tests under the race detector, benchmarks, all browser tests

@@ -47,6 +47,14 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// CodeOf returns the code of the first [Error] in the chain of err, "" if there is none.
+func CodeOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
 // Errorf returns an [Error] with a code and a formatted message. A %w verb sets
 // the cause and stays part of the message.
 func Errorf(code, format string, args ...any) *Error {

@@ -17,6 +17,16 @@ const (
 // String returns error, pass, fail or skip.
 func (s Status) String() string { return [...]string{"error", "pass", "fail", "skip"}[s] }
 
+// StatusNamed returns the status with the name s, and Errored for any other text.
+func StatusNamed(s string) Status {
+	for _, status := range [...]Status{Pass, Fail, Skip} {
+		if status.String() == s {
+			return status
+		}
+	}
+	return Errored
+}
+
 // NamedScore is the score of one metric: a mean, with its total weight, so that Value
 // × Weight can be summed.
 type NamedScore struct {

@@ -139,7 +139,7 @@ func TestStopUnderHostileBodies(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no such signals")
 	}
-	const grace = 2 * time.Second
+	const grace = time.Second
 	s := serveBinary(t, t.TempDir(), "--stop-timeout", grace.String(), "--rate", "0")
 	runs := "prompts: ['" + strings.Repeat("a", 60) + "!']\nproviders: [echo]\ntests:\n"
 	for i := range 500 {
@@ -183,7 +183,7 @@ func TestStopUnderHostileBodies(t *testing.T) {
 			})
 		}
 	}
-	time.Sleep(1500 * time.Millisecond) // until all readers are busy
+	time.Sleep(time.Second) // until all readers are busy
 	busy := asked.Load() - answered.Load()
 	started := time.Now()
 	if err := s.signal(syscall.SIGTERM); err != nil {
@@ -193,7 +193,7 @@ func TestStopUnderHostileBodies(t *testing.T) {
 	case err := <-s.ended:
 		t.Logf("it ended after %v, with %d requests under way: %v", time.Since(started), busy, err)
 		var exit *exec.ExitError
-		cut := strings.Contains(s.output.String(), "requests under way were cut off after 2s")
+		cut := strings.Contains(s.output.String(), "requests under way were cut off after 1s")
 		if busy == 0 || !cut || !errors.As(err, &exit) || exit.ExitCode() != 3 {
 			t.Errorf("%d requests were under way, and it ended with %v: %s", busy, err, tail(s.output.String()))
 		}

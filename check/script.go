@@ -17,7 +17,7 @@ func scriptContext(a *proviso.Assertion, s *Subject) *value.Object {
 	} else {
 		ctx.Set("prompt", value.Undefined{})
 	}
-	ctx.Set("vars", orEmpty(row.Vars))
+	ctx.Set("vars", row.Vars.OrEmpty())
 	ctx.Set("test", testOf(row))
 	ctx.Set("logProbs", numbers(row.Output.LogProbs))
 	ctx.Set("provider", providerOf(row))
@@ -31,25 +31,18 @@ func scriptContext(a *proviso.Assertion, s *Subject) *value.Object {
 	return ctx
 }
 
-func orEmpty(o *value.Object) *value.Object {
-	if o == nil {
-		return value.NewObject(0)
-	}
-	return o
-}
-
 func testOf(row *Row) any {
 	if row.Case != nil && row.Case.Raw != nil {
 		return row.Case.Raw
 	}
-	return value.ObjectOf("vars", orEmpty(row.Vars))
+	return value.ObjectOf("vars", row.Vars.OrEmpty())
 }
 
 func providerOf(row *Row) any {
 	if row.Provider == nil {
 		return value.Undefined{}
 	}
-	return value.ObjectOf("id", row.Provider.ID, "label", row.Provider.Label, "config", orEmpty(proviso.Redacted(row.Provider.Config)))
+	return value.ObjectOf("id", row.Provider.ID, "label", row.Provider.Label, "config", proviso.Redacted(row.Provider.Config).OrEmpty())
 }
 
 func numbers(list []float64) any {

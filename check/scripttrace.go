@@ -73,7 +73,7 @@ func traceOf(id string, spans []proviso.Span) *value.Object {
 		o.Set("name", span.Name)
 		setTime(o, "startTime", span.Start)
 		setTime(o, "endTime", span.End)
-		o.Set("attributes", orEmpty(span.Attributes))
+		o.Set("attributes", span.Attributes.OrEmpty())
 		o.Set("statusCode", float64(span.StatusCode))
 		if span.StatusMessage != "" {
 			o.Set("statusMessage", span.StatusMessage)

@@ -71,21 +71,14 @@ func piece(b *strings.Builder, speaker string, v any) {
 			}
 			return
 		}
-		writeTurn(b, "tool", asText(o.At("content")))
+		writeTurn(b, "tool", value.Text(o.At("content")))
 	default:
-		writeTurn(b, speaker, asText(v))
+		writeTurn(b, speaker, value.Text(v))
 	}
 }
 
 func toolCall(b *strings.Builder, speaker string, name, arguments any) {
-	writeTurn(b, speaker+" calls "+asText(name), asText(arguments))
-}
-
-func asText(v any) string {
-	if s, ok := v.(string); ok {
-		return s
-	}
-	return value.Stringify(v)
+	writeTurn(b, speaker+" calls "+value.Text(name), value.Text(arguments))
 }
 
 // writeTurn writes the speaker, on one line, and the text.

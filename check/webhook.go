@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -73,7 +74,7 @@ func (w *webhook) Decide(ctx context.Context, s *Subject) (Finding, error) {
 	}
 	request := value.AppendJSON(nil, value.ObjectOf(
 		"output", s.Value,
-		"context", value.ObjectOf("prompt", prompt, "vars", orEmpty(s.Row.Vars))))
+		"context", value.ObjectOf("prompt", prompt, "vars", s.Row.Vars.OrEmpty())))
 	answer, err := w.ask(ctx, request)
 	if err != nil {
 		return Finding{}, err
@@ -152,11 +153,7 @@ func (w *webhook) failure(ctx context.Context, place string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return networkError{proviso.Errorf(proviso.Timeout, "webhook %s: no answer within %v", place, w.timeout)}
 	}
-	code := proviso.Unavailable
-	var known *proviso.Error
-	if errors.As(err, &known) {
-		code = known.Code
-	}
+	code := cmp.Or(proviso.CodeOf(err), proviso.Unavailable)
 	err = transport.Redact(err)
 	return networkError{proviso.Because(err, code, "webhook: %v", err)}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -114,6 +115,9 @@ func result(t *testing.T, r *convert.Result, err error) []txtar.File {
 	return append(got, txtar.File{Name: "want/notes", Data: b.Bytes()})
 }
 
+// templates is one engine for all suites: the fuzzer reads hundreds in a second.
+var templates = sync.OnceValue(func() *template.Engine { return template.New(template.Options{}) })
+
 // mistakesIn reads a suite with its cases.
 func mistakesIn(t testing.TB, dir, name string) proviso.Mistakes {
 	t.Helper()
@@ -121,9 +125,7 @@ func mistakesIn(t testing.TB, dir, name string) proviso.Mistakes {
 	if s == nil {
 		return list
 	}
-	templates := template.New(template.Options{})
-	defer templates.Close()
-	c := check.New(check.Options{Templates: templates, Files: suite.NewFiles(dir, suite.FilesOptions{}), Providers: provider.Facts()})
+	c := check.New(check.Options{Templates: templates(), Files: suite.NewFiles(dir, suite.FilesOptions{}), Providers: provider.Facts()})
 	defer c.Close()
 	for one, err := range s.Cases() {
 		if err != nil {

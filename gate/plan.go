@@ -87,12 +87,15 @@ func (s Size) summary() stats.PairedSummary {
 	return one
 }
 
-// fewest returns the smallest number of cases that is enough, at most [stats.MaxPairs].
+// maxCases bounds the sizes that are tried.
+const maxCases = 1_000_000
+
+// fewest returns the smallest number of cases that is enough, at most maxCases.
 func fewest(enough func(n float64) bool) int {
 	low, high := 0, 1
 	for !enough(float64(high)) {
-		if low, high = high, 2*high; high > stats.MaxPairs {
-			return stats.MaxPairs
+		if low, high = high, 2*high; high > maxCases {
+			return maxCases
 		}
 	}
 	for high-low > 1 {

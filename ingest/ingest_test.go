@@ -112,28 +112,6 @@ func TestReadFeedback(t *testing.T) {
 	}
 }
 
-// TestLines: a broken line does not hide the others.
-func TestLines(t *testing.T) {
-	t.Parallel()
-	const file = `{"id":"a","agent":"x","time":"2026-01-31T09:00:00Z","output":"o"}
-{broken
-
-{"id":"b","agent":"x","output":"o"}
-[1]
-`
-	var got []string
-	for line, err := range ingest.Lines(strings.NewReader(file)) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, strings.Join([]string{string(rune('0' + line.Number)), line.ID, texts(line.Mistakes)}, " "))
-	}
-	want := []string{"1 a ", got[1], "4 b : time is missing", "5  : an event has to be an object, not a list"}
-	if d := cmp.Diff(want, got); d != "" || !strings.HasPrefix(got[1], "2  : ") {
-		t.Error(d, got[1])
-	}
-}
-
 const secret = "4929123412341234"
 
 // TestRedact: no text that a rule names is left, wherever it stands, and what a rule

@@ -1,9 +1,6 @@
 package ingest
 
 import (
-	"errors"
-	"io"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -25,7 +22,7 @@ const (
 	MaxText     = 2 << 20   // of input, output, context, prompt and metadata, each
 	MaxSegments = 16        // members of segment
 	MaxError    = 10_000    // of error
-	MaxComment  = 4_000     // of the comment of a thumb
+	maxComment  = 4_000     // of the comment of a thumb
 	MaxFuture   = time.Hour // by which the clock of an agent may be ahead; later times are rejected
 	MaxCost     = 1e6       // US dollars of one event
 )
@@ -308,7 +305,7 @@ var feedbackFields = []string{"event", "trace_id", "user", "value", "comment", "
 func ReadFeedback(o *value.Object, now time.Time) (Feedback, []*proviso.Error) {
 	r := reader{o: o, now: now}
 	r.known(feedbackFields)
-	f := Feedback{Event: r.name("event"), TraceID: r.name("trace_id"), User: r.name("user"), Comment: r.text("comment", MaxComment), Time: r.time("time")}
+	f := Feedback{Event: r.name("event"), TraceID: r.name("trace_id"), User: r.name("user"), Comment: r.text("comment", maxComment), Time: r.time("time")}
 	if (f.Event == "") == (f.TraceID == "") {
 		r.wrong(proviso.Invalid, "", "a thumb names an event or a trace_id, one of them")
 	}
@@ -321,38 +318,4 @@ func ReadFeedback(o *value.Object, now time.Time) (Feedback, []*proviso.Error) {
 		r.wrong(proviso.Invalid, "value", "value has to be 1 or -1, not %s", excerpt.Bytes(value.Stringify(v), 40))
 	}
 	return f, r.mistakes
-}
-
-// Line is one event of a file.
-type Line struct {
-	Event
-	Number   int // of the line, from 1
-	Mistakes []*proviso.Error
-}
-
-// Lines reads events from JSON Lines, as they are kept for a replay. Every event needs a
-// time. The mistakes of a line are in it; an error of r ends the sequence.
-func Lines(r io.Reader) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
-		for line, err := range document.Lines(r) {
-			out := Line{Number: line.Number}
-			var broken *document.LineError
-			o, ok := line.Value.(*value.Object)
-			switch {
-			case errors.As(err, &broken):
-				out.Number = broken.Line
-				out.Mistakes = []*proviso.Error{proviso.Errorf(proviso.Invalid, "%w", err)}
-			case err != nil:
-				yield(out, err)
-				return
-			case !ok:
-				out.Mistakes = []*proviso.Error{proviso.Errorf(proviso.Invalid, "an event has to be an object, not %s", kind.Of(line.Value))}
-			default:
-				out.Event, out.Mistakes = ReadEvent(o, time.Time{})
-			}
-			if !yield(out, nil) {
-				return
-			}
-		}
-	}
 }

@@ -225,7 +225,7 @@ func (r *Redactor) Feedback(f *Feedback) {
 			rule.apply(&e)
 		}
 	}
-	f.User, f.Comment = r.user(e.User), cut(r.Text(f.Comment), MaxComment)
+	f.User, f.Comment = r.user(e.User), cut(r.Text(f.Comment), maxComment)
 }
 
 // User is the name under which a user is stored.

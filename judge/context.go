@@ -98,7 +98,7 @@ func readStatements(reply, key string) ([]statement, error) {
 // prompts for promptfoo ask for.
 func attributed(reply string) []statement {
 	var list []statement
-	for _, line := range strings.Split(reply, "\n") {
+	for line := range strings.SplitSeq(reply, "\n") {
 		lower := strings.ToLower(line)
 		not := strings.Contains(lower, "[not attributed]")
 		if not || strings.Contains(lower, "[attributed]") {

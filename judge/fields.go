@@ -44,12 +44,7 @@ func gradedObject(reply string, keys ...string) (*value.Object, error) {
 }
 
 func hasAny(o *value.Object, keys []string) bool {
-	for _, key := range keys {
-		if o.Has(key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(keys, o.Has)
 }
 
 // gradedObjects returns the top-level JSON objects in a text. It skips a malformed

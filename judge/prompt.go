@@ -133,9 +133,7 @@ func assertionsJSON(list []asked) string {
 func variablesJSON(list []asked) string {
 	all := map[string]any{}
 	for _, a := range list {
-		for name, value := range a.values.All() {
-			all[name] = value
-		}
+		maps.Insert(all, a.values.All())
 	}
 	if len(all) == 0 {
 		return ""

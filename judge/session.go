@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -380,9 +381,5 @@ func (c *canary) check(entries []entry) error {
 
 // codeOf returns the code of an error.
 func codeOf(err error) string {
-	var e *proviso.Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return proviso.Undecided
+	return cmp.Or(proviso.CodeOf(err), proviso.Undecided)
 }

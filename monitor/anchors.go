@@ -14,8 +14,8 @@ const (
 	// anchorLevel is the level at which a round of anchors says that the judge has changed,
 	// over all assertions of the watch, and anchorOver from when it does not say so any more.
 	anchorLevel, anchorOver = 0.01, 0.05
-	// MinAnchors is the number of anchors from which a change can be seen at all.
-	MinAnchors = 8
+	// minAnchors is the number of anchors from which a change can be seen at all.
+	minAnchors = 8
 )
 
 // AnchorResult is a verdict on an output that was judged before.
@@ -63,7 +63,7 @@ func (c *Charts) Anchored(results []AnchorResult, now time.Time) []*Alarm {
 		case j >= 0:
 			c.describe(c.state.Open[j], f, adjusted[i])
 			touched.add(c.state.Open[j])
-		case adjusted[i] <= anchorLevel && f.n >= MinAnchors:
+		case adjusted[i] <= anchorLevel && f.n >= minAnchors:
 			touched.add(c.judgeAlarm(f, adjusted[i], now))
 		}
 		c.state.Anchored[f.assertion] = f.judge

@@ -51,7 +51,7 @@ func (m *model) at(segment string, t time.Time) float64 {
 	p := m.Upper
 	if own, ok := m.Segments[segment]; ok {
 		p = own
-	} else if own, ok := m.Segments[OtherSegment]; ok {
+	} else if own, ok := m.Segments[otherSegment]; ok {
 		p = own
 	}
 	if len(m.Hours) == 24 {
@@ -88,8 +88,8 @@ type baseline struct {
 
 // segmentOf is the segment under which an evaluation is counted.
 func (b *baseline) segmentOf(segment string) string {
-	if _, ok := b.Cells[segment]; !ok && len(b.Cells) >= MaxSegments {
-		return OtherSegment
+	if _, ok := b.Cells[segment]; !ok && len(b.Cells) >= maxSegments {
+		return otherSegment
 	}
 	return segment
 }

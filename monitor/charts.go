@@ -114,9 +114,6 @@ func (c *Charts) Live() int {
 	return n
 }
 
-// SetOthers replaces [Options.Others].
-func (c *Charts) SetOthers(n int) { c.o.Others = n }
-
 // Observe takes verdicts in the order of their commits, and returns the alarms that were
 // opened, updated or closed, in their state after the last verdict.
 func (c *Charts) Observe(list []Observation, now time.Time) []*Alarm {

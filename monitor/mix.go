@@ -44,7 +44,7 @@ func (c *Charts) mixed(days []MixDay, now time.Time) []*Alarm {
 		for name, n := range d.Counts {
 			i := slices.Index(segments, name)
 			if i < 0 {
-				i = slices.Index(segments, OtherSegment)
+				i = slices.Index(segments, otherSegment)
 			}
 			counts[i] += n
 		}
@@ -79,8 +79,8 @@ func segmentsOf(days []MixDay) []string {
 			sum[name] += float64(n)
 		}
 	}
-	delete(sum, OtherSegment)
-	return append(largest(sum, MaxSegments), OtherSegment)
+	delete(sum, otherSegment)
+	return append(largest(sum, maxSegments), otherSegment)
 }
 
 // overdispersion is how many times more the mix varies between days than it would if the
@@ -159,8 +159,8 @@ func (l *mixLog) add(at time.Time, segment string) {
 		i = len(l.days) - 1
 	}
 	counts := l.days[i].Counts
-	if _, ok := counts[segment]; !ok && len(counts) >= MaxSegments {
-		segment = OtherSegment
+	if _, ok := counts[segment]; !ok && len(counts) >= maxSegments {
+		segment = otherSegment
 	}
 	counts[segment]++
 }

@@ -33,10 +33,10 @@ const (
 	longestSilence  = 366 * 24 * time.Hour
 )
 
-// MaxName is the number of bytes that the name of a watch may have. A server stores the
+// maxName is the number of bytes that the name of a watch may have. A server stores the
 // assertions that come with a watch as a set with the name watch-NAME, and names of sets
 // have at most 100.
-const MaxName = 94
+const maxName = 94
 
 // CheckName reports a text that cannot be the name of a watch. The error is a
 // *proviso.Error.
@@ -44,7 +44,7 @@ func CheckName(s string) error {
 	if validName(s) {
 		return nil
 	}
-	return proviso.Errorf(proviso.Invalid, "the name of a watch has 1 to %d letters, digits, dots, hyphens and underscores, and begins with a letter or digit; not %s", MaxName, shown(s))
+	return proviso.Errorf(proviso.Invalid, "the name of a watch has 1 to %d letters, digits, dots, hyphens and underscores, and begins with a letter or digit; not %s", maxName, shown(s))
 }
 
 // ReadWatches reads watches by name, as PUT /v1/watches and the file of `proviso monitor
@@ -68,7 +68,7 @@ func ReadWatches(o *value.Object) ([]Watch, []*proviso.Error) {
 }
 
 func validName(s string) bool {
-	if s == "" || len(s) > MaxName {
+	if s == "" || len(s) > maxName {
 		return false
 	}
 	for i := range len(s) {

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// MaxSegments bounds the segments of a watch that are told apart; the others are
-	// OtherSegment.
-	MaxSegments = 50
-	// OtherSegment stands for the segments beyond MaxSegments.
-	OtherSegment = "other"
+	// maxSegments bounds the segments of a watch that are told apart; the others are
+	// otherSegment.
+	maxSegments = 50
+	// otherSegment stands for the segments beyond maxSegments.
+	otherSegment = "other"
 	// leastShare is the share of the planned probabilities that is left when the budget is
 	// used up, so that no segment has a probability of 0. The caller keeps the events
 	// that it cannot pay for waiting.
@@ -59,7 +59,7 @@ func NewSampler(w *Watch, salt string) *Sampler {
 func (s *Sampler) Plan(f Forecast) {
 	planned := map[string]float64{}
 	evaluations := 0.0 // a day
-	for _, name := range largest(f.Traffic, MaxSegments) {
+	for _, name := range largest(f.Traffic, maxSegments) {
 		events := max(0, f.Traffic[name])
 		p := s.sample.Rate
 		if events > 0 {

@@ -1,8 +1,9 @@
 package mutate
 
 import (
-	"github.com/proviso-eval/proviso/internal/pattern"
 	"strings"
+
+	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
 var (
@@ -39,7 +40,7 @@ func switchLanguage(w *work) {
 		return
 	}
 	words := map[string]bool{}
-	for _, word := range strings.Fields(strings.ToLower(w.body)) {
+	for word := range strings.FieldsSeq(strings.ToLower(w.body)) {
 		words[strings.Trim(word, ".,;:!?")] = true
 	}
 	asked := strings.ToLower(w.in.Text)

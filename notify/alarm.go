@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/report"
 )
 
 // alarm is the part of an alarm that is shown to people. Messages keep the whole one.
@@ -51,10 +51,8 @@ const (
 	maxChanged = 5
 )
 
-// plain is a text of a stranger as one line without control characters.
-func plain(text string, most int) string {
-	return excerpt.Plain(excerpt.Line(strings.Join(strings.Fields(text), " "), most))
-}
+// plain is a text of a stranger as one line without characters that are not shown.
+func plain(text string, most int) string { return report.Line(text, most) }
 
 // title says in one line what the alarm is.
 func (a *alarm) title() string {

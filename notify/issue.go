@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso/forge"
+	"github.com/proviso-eval/proviso/report"
 )
 
 // issues keeps an issue on GitHub for each alarm, and closes it with the alarm.
@@ -41,35 +42,10 @@ func issueBody(m *Message, a *alarm) string {
 	var b strings.Builder
 	b.WriteString("| | |\n| --- | --- |\n")
 	for _, r := range a.rows() {
-		b.WriteString("| " + r.name + " | " + markdownEscaped(r.text) + " |\n")
+		b.WriteString("| " + r.name + " | " + report.MarkdownSentence(r.text) + " |\n")
 	}
 	if m.Link != "" {
 		b.WriteString("\n[Open the alarm](<" + strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", "\n", "").Replace(m.Link) + ">)\n")
-	}
-	return b.String()
-}
-
-// markdownEscaped is a text of one line in which GitHub reads no markup, no mention, no
-// reference to an issue, and no address.
-func markdownEscaped(text string) string {
-	var b strings.Builder
-	for i, r := range text {
-		switch {
-		case r == '&':
-			b.WriteString("&amp;")
-		case r == '<':
-			b.WriteString("&lt;")
-		case r == '@' || r == '#':
-			b.WriteRune(r)
-			b.WriteString("<!-- -->") // ends what would be a mention or a reference
-		case strings.ContainsRune("\\`*_{}[]()>+-!|~$:", r):
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '.' && strings.HasPrefix(strings.ToLower(text[max(0, i-3):]), "www."):
-			b.WriteString("<!-- -->.")
-		default:
-			b.WriteRune(r)
-		}
 	}
 	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -95,9 +96,7 @@ func (p *poster) post(ctx context.Context, body []byte, h http.Header) error {
 	if err != nil {
 		return &Failure{Reason: "the address is malformed", Permanent: true}
 	}
-	for name, v := range h {
-		req.Header[name] = v
-	}
+	maps.Copy(req.Header, h)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "proviso")
 	resp, err := p.client.Do(req)

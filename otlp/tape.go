@@ -1,8 +1,8 @@
 package otlp
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -105,11 +105,7 @@ func objectOf(data []byte) *value.Object {
 // keptTrace is what is recorded of a trace.
 func keptTrace(spans []proviso.Span, err error) *value.Object {
 	if err != nil {
-		code := proviso.Undecided
-		var known *proviso.Error
-		if errors.As(err, &known) {
-			code = known.Code
-		}
+		code := cmp.Or(proviso.CodeOf(err), proviso.Undecided)
 		return value.ObjectOf("error", value.ObjectOf("code", code, "message", err.Error()))
 	}
 	list := make([]any, len(spans))

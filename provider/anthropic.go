@@ -26,7 +26,7 @@ func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Pro
 	}
 	var betas []string
 	for _, b := range list(spec.Config.At("beta")) {
-		betas = append(betas, textOf(b))
+		betas = append(betas, value.Text(b))
 	}
 	if len(betas) > 0 {
 		a.extra["anthropic-beta"] = strings.Join(betas, ",")
@@ -133,7 +133,7 @@ func anthropicChat(chat []any, static, shared int) (system, messages []any) {
 			system = append(system, anthropicParts(m.At("content"))...)
 		case m.At("role") == "tool":
 			messages = append(messages, value.ObjectOf("role", "user", "content", []any{value.ObjectOf(
-				"type", "tool_result", "tool_use_id", m.At("tool_call_id"), "content", textOf(m.At("content")))}))
+				"type", "tool_result", "tool_use_id", m.At("tool_call_id"), "content", value.Text(m.At("content")))}))
 		case len(list(m.At("tool_calls"))) > 0:
 			messages = append(messages, value.ObjectOf("role", "assistant", "content", anthropicCalls(m)))
 		default:

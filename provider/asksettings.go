@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -30,9 +31,9 @@ func (m *model) settings(ctx context.Context, ask *proviso.Ask) (*value.Object, 
 		cfg = cfg.Clone()
 	}
 	for _, name := range late {
-		v, err := m.fill.fill(ctx, cfg.At(name), orNone(ask.AllVars()), 0)
+		v, err := m.fill.fill(ctx, cfg.At(name), ask.AllVars().OrEmpty(), 0)
 		if err != nil {
-			return nil, proviso.Errorf(codeOr(err, proviso.Undecided), "%s: config.%s: %w", m.id, name, err)
+			return nil, proviso.Errorf(cmp.Or(proviso.CodeOf(err), proviso.Undecided), "%s: config.%s: %w", m.id, name, err)
 		}
 		cfg.Set(name, v)
 	}
@@ -53,7 +54,7 @@ func (m *model) overlaid(over *value.Object) (cfg *value.Object, late []string, 
 	over, _ = unstreamed(over)
 	over, late, err = m.fill.prepare(over, false)
 	if err != nil {
-		return nil, nil, proviso.Errorf(codeOr(err, proviso.Invalid), "%s: %w", m.id, err)
+		return nil, nil, proviso.Errorf(cmp.Or(proviso.CodeOf(err), proviso.Invalid), "%s: %w", m.id, err)
 	}
 	for _, name := range m.late {
 		if !over.Has(name) {

@@ -26,7 +26,6 @@ type Budget struct {
 	inFlight int
 	alone    bool // the request in flight is the first to its provider
 	waiting  int  // first requests to providers, which wait to be alone
-	answers  int  // answers with a cost
 	unpriced int  // that did not
 	refused  int
 	changed  chan struct{} // closed when a request in flight ends
@@ -55,17 +54,6 @@ func (b *Budget) Unpriced() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.unpriced
-}
-
-// Estimate returns the estimated cost of that many more rows, at the mean cost
-// of the answers so far. It is false as long as no answer had a cost.
-func (b *Budget) Estimate(rows int) (float64, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.answers == 0 {
-		return 0, false
-	}
-	return b.spent / float64(b.answers) * float64(rows), true
 }
 
 // Provider returns p limited by the budget. Requests beyond it are errors with
@@ -209,7 +197,6 @@ func (p *budgeted) leave(likely float64, cost *float64, answered bool) {
 	switch {
 	case cost != nil && *cost >= 0:
 		b.spent += *cost
-		b.answers++
 		p.largest = max(p.largest, *cost)
 	case answered:
 		b.unpriced++

@@ -386,9 +386,6 @@ func TestHTTPOnCassette(t *testing.T) {
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	b, f := provider.NewBudget(1), priced(0.3)
-	if _, ok := b.Estimate(10); ok {
-		t.Error("an estimate out of nothing")
-	}
 	p := b.Provider(f)
 	for i := range 5 {
 		_, err := p.Answer(t.Context(), proviso.Ask{})
@@ -399,8 +396,8 @@ func TestBudget(t *testing.T) {
 			t.Errorf("the error says %v", err)
 		}
 	}
-	if est, ok := b.Estimate(10); !ok || est < 2.999 || est > 3.001 || b.Refused() != 2 || f.asked.Load() != 3 {
-		t.Errorf("estimate %v, spent %v, %d refused, %d asked", est, b.Spent(), b.Refused(), f.asked.Load())
+	if b.Refused() != 2 || f.asked.Load() != 3 {
+		t.Errorf("spent %v, %d refused, %d asked", b.Spent(), b.Refused(), f.asked.Load())
 	}
 }
 

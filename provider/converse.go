@@ -33,9 +33,9 @@ func converseRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obje
 		body.Set("toolConfig", t)
 	}
 	if id := cfg.At("guardrailIdentifier"); id != nil {
-		g := value.ObjectOf("guardrailIdentifier", textOf(id), "guardrailVersion", "DRAFT")
+		g := value.ObjectOf("guardrailIdentifier", value.Text(id), "guardrailVersion", "DRAFT")
 		if v := cfg.At("guardrailVersion"); v != nil {
-			g.Set("guardrailVersion", textOf(v))
+			g.Set("guardrailVersion", value.Text(v))
 		}
 		copySettings(g, cfg, "trace")
 		body.Set("guardrailConfig", g)
@@ -101,7 +101,7 @@ func converseChat(chat []any, static, shared int) (system, messages []any, err e
 			parts = []any{value.ObjectOf("text", contentOrText(m.At("content")))}
 		case m.At("role") == "tool":
 			parts = []any{value.ObjectOf("toolResult", value.ObjectOf("toolUseId", m.At("tool_call_id"),
-				"content", []any{value.ObjectOf("text", textOf(m.At("content")))}))}
+				"content", []any{value.ObjectOf("text", value.Text(m.At("content")))}))}
 		default:
 			if m.At("role") == "assistant" {
 				role = "assistant"
@@ -141,7 +141,7 @@ func contentOrText(content any) string {
 	if text := contentText(content); text != "" {
 		return text
 	}
-	return textOf(content)
+	return value.Text(content)
 }
 
 func converseParts(m *value.Object) ([]any, error) {

@@ -124,11 +124,11 @@ func (c *command) failed(err error, complaint string) error {
 
 // arguments are the arguments added to the command's own.
 func (c *command) arguments(ask proviso.Ask) []string {
-	options := value.ObjectOf("id", c.id, "config", orNone(overlaid(c.spec.Config, ask.Config)))
+	options := value.ObjectOf("id", c.id, "config", overlaid(c.spec.Config, ask.Config).OrEmpty())
 	if c.spec.Label != "" {
 		options.Set("label", c.spec.Label)
 	}
-	about := value.ObjectOf("vars", orNone(ask.AllVars()), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+	about := value.ObjectOf("vars", ask.AllVars().OrEmpty(), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 	if ask.Case != nil && ask.Case.Raw != nil {
 		about.Set("test", ask.Case.Raw)
 	}
@@ -136,13 +136,6 @@ func (c *command) arguments(ask proviso.Ask) []string {
 		about.Set("traceparent", ask.Trace.Parent)
 	}
 	return []string{ask.Prompt, value.Stringify(options), value.Stringify(about)}
-}
-
-func orNone(o *value.Object) *value.Object {
-	if o == nil {
-		return value.NewObject(0)
-	}
-	return o
 }
 
 // environment is the environment of the command, with the provider's own

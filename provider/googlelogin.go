@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -76,7 +77,7 @@ func (s settings) ownCredentials(v any) (*googleCredentials, error) {
 		}
 		data, err := s.o.Files.ReadFile(name)
 		if err != nil {
-			return nil, s.invalid("config.credentials: %w", proviso.Errorf(codeOr(err, proviso.NotFound), "%w", err))
+			return nil, s.invalid("config.credentials: %w", proviso.Errorf(cmp.Or(proviso.CodeOf(err), proviso.NotFound), "%w", err))
 		}
 		text = string(data)
 	}

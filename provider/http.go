@@ -93,18 +93,6 @@ func anyHost(_ *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// sleep waits for d or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // authorize adds the key and the other headers that the vendor requires.
 func (e *endpoint) authorize(a api, key string) {
 	for name, v := range a.extra {

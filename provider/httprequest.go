@@ -199,7 +199,7 @@ func (p *httpCall) transformed(ctx context.Context, ask proviso.Ask, vars *value
 	case p.before.template != "":
 		return p.request.renderEscaped(ctx, p.before.template, vars)
 	}
-	about := value.ObjectOf("vars", orNone(ask.AllVars()), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+	about := value.ObjectOf("vars", ask.AllVars().OrEmpty(), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 	v, err := p.before.call(ctx, ask.Prompt, vars, about)
 	if err != nil {
 		return nil, err

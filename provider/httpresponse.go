@@ -76,7 +76,7 @@ func contextOf(ask proviso.Ask, a *callAnswer, data any) *value.Object {
 		"response", value.ObjectOf(
 			"data", data, "status", float64(a.status), "statusText", http.StatusText(a.status), "headers", a.header,
 			"cached", false, "latencyMs", float64(a.latency.Milliseconds())),
-		"vars", orNone(ask.AllVars()),
+		"vars", ask.AllVars().OrEmpty(),
 		"prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 }
 

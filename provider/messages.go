@@ -60,14 +60,14 @@ func partsOf(content any) []part {
 		if content == nil {
 			return nil
 		}
-		return []part{{text: textOf(content)}}
+		return []part{{text: value.Text(content)}}
 	}
 	var parts []part
 	for _, v := range list(content) {
 		o := object(v)
 		switch {
 		case o == nil:
-			parts = append(parts, part{text: textOf(v)})
+			parts = append(parts, part{text: value.Text(v)})
 		case o.At("type") == "text" && o.Len() == 2, o.At("type") == "input_text":
 			parts = append(parts, part{text: str(o.At("text"))})
 		case o.At("type") == "image_url":
@@ -83,13 +83,6 @@ func partsOf(content any) []part {
 		}
 	}
 	return parts
-}
-
-func textOf(v any) string {
-	if s, ok := v.(string); ok {
-		return s
-	}
-	return value.Stringify(v)
 }
 
 // inlined replaces the data URL in a part of Anthropic's or Google's form by

@@ -53,7 +53,7 @@ func Has(env proviso.Env, need string) bool {
 	if vendor, ok := strings.CutPrefix(need, forVendor); ok {
 		return slices.Contains(logins[:], vendor) && hasLogin(env, vendor)
 	}
-	for _, name := range strings.Split(need, orVariable) {
+	for name := range strings.SplitSeq(need, orVariable) {
 		if v, _ := env.Lookup(name); IsVariable(name) && v != "" {
 			return true
 		}

@@ -148,7 +148,7 @@ func (r *responseItems) add(item, cfg *value.Object) {
 	case "mcp_list_tools":
 		r.texts = append(r.texts, "MCP Tools from "+str(item.At("server_label"))+": "+indented(item.At("tools")))
 	case "mcp_approval_request":
-		r.texts = append(r.texts, "MCP Approval Required for "+str(item.At("server_label"))+"."+str(item.At("name"))+": "+textOf(item.At("arguments")))
+		r.texts = append(r.texts, "MCP Approval Required for "+str(item.At("server_label"))+"."+str(item.At("name"))+": "+value.Text(item.At("arguments")))
 	}
 }
 
@@ -182,7 +182,7 @@ func mcpCall(item *value.Object) string {
 		if m := str(object(problem).At("message")); m != "" {
 			problem = m
 		}
-		return "MCP Tool Error (" + name + "): " + textOf(problem)
+		return "MCP Tool Error (" + name + "): " + value.Text(problem)
 	}
-	return "MCP Tool Result (" + name + "): " + textOf(item.At("output"))
+	return "MCP Tool Result (" + name + "): " + value.Text(item.At("output"))
 }

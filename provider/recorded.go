@@ -1,8 +1,8 @@
 package provider
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"path"
 	"strconv"
 	"strings"
@@ -38,7 +38,7 @@ func newRecorded(spec proviso.ProviderSpec, file string, o Options) (proviso.Pro
 	}
 	data, err := o.Files.ReadFile(file)
 	if err != nil {
-		return nil, &proviso.Error{Code: codeOr(err, proviso.NotFound), Pointer: spec.Pointer, Message: "recorded outputs", Err: err}
+		return nil, &proviso.Error{Code: cmp.Or(proviso.CodeOf(err), proviso.NotFound), Pointer: spec.Pointer, Message: "recorded outputs", Err: err}
 	}
 	r := &recorded{id: spec.ID, file: file, byKey: map[string]*value.Object{}}
 	records, err := readRecords(file, data)
@@ -46,7 +46,7 @@ func newRecorded(spec proviso.ProviderSpec, file string, o Options) (proviso.Pro
 		err = checkRecords(records)
 	}
 	if err != nil {
-		return nil, &proviso.Error{Code: codeOr(err, proviso.Invalid), Pointer: spec.Pointer, Message: "recorded outputs", Err: err}
+		return nil, &proviso.Error{Code: cmp.Or(proviso.CodeOf(err), proviso.Invalid), Pointer: spec.Pointer, Message: "recorded outputs", Err: err}
 	}
 	if r.conversation = conversationOf(records); r.conversation != nil {
 		return r, nil
@@ -57,15 +57,6 @@ func newRecorded(spec proviso.ProviderSpec, file string, o Options) (proviso.Pro
 		}
 	}
 	return r, nil
-}
-
-// codeOr is the code of err if it has one, or else code.
-func codeOr(err error, code string) string {
-	var known *proviso.Error
-	if errors.As(err, &known) && known.Code != "" {
-		return known.Code
-	}
-	return code
 }
 
 // readRecords reads the records of a file in the format of its suffix.

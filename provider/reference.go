@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"path/filepath"
@@ -330,7 +331,7 @@ func (f *filler) readFile(name string, templates bool, depth int) (any, error) {
 	}
 	data, err := f.files.ReadFile(name)
 	if err != nil {
-		return nil, proviso.Errorf(codeOr(err, proviso.NotFound), "file://%s: %w", name, err)
+		return nil, proviso.Errorf(cmp.Or(proviso.CodeOf(err), proviso.NotFound), "file://%s: %w", name, err)
 	}
 	mark := func(v any) any {
 		if templates || !hasTemplate(v) {

@@ -283,7 +283,7 @@ func (g *guard) Moderate(ctx context.Context, prompt, output string) ([]proviso.
 		return nil, g.malformed("the answer is neither safe nor unsafe with categories", value.ObjectOf("output", out.Text()))
 	}
 	var flags []proviso.Flag
-	for _, code := range strings.Split(lines[1], ",") {
+	for code := range strings.SplitSeq(lines[1], ",") {
 		for i, harm := range llamaHarms {
 			if code = strings.TrimSpace(code); code == "S"+value.ToString(float64(i+1)) {
 				flags = append(flags, proviso.Flag{Code: code, Description: harm, Confidence: 1})

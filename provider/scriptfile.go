@@ -207,7 +207,7 @@ func (p *scripted) cacheKey(_ context.Context, ask proviso.Ask) (string, error) 
 
 // Answer calls the function once.
 func (p *scripted) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	about := value.ObjectOf("vars", orNone(ask.AllVars()), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+	about := value.ObjectOf("vars", ask.AllVars().OrEmpty(), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 	if ask.Case != nil && ask.Case.Raw != nil {
 		about.Set("test", ask.Case.Raw)
 	}
@@ -258,7 +258,7 @@ func (p *scripted) output(o *value.Object, latency time.Duration) proviso.Output
 // options are the provider's options as scripts see them, with the settings of
 // the prompt and the case merged over its own.
 func (p *scripted) options(over *value.Object) *value.Object {
-	options := value.ObjectOf("id", p.id, "config", orNone(overlaid(p.spec.Config, over)))
+	options := value.ObjectOf("id", p.id, "config", overlaid(p.spec.Config, over).OrEmpty())
 	if p.spec.Label != "" {
 		options.Set("label", p.spec.Label)
 	}
@@ -278,7 +278,7 @@ func (p *scripted) call(ctx context.Context, fn proviso.Function, name string, a
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, proviso.Because(err, codeOr(err, proviso.Unavailable), "%s: %s", name, explained(err))
+		return nil, proviso.Because(err, cmp.Or(proviso.CodeOf(err), proviso.Unavailable), "%s: %s", name, explained(err))
 	}
 	return v, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -235,7 +236,7 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 	e.authorize(a, p.key)
 	e.addHeaders(s.spec.Config.At("headers"))
 	if e.sleep == nil {
-		e.sleep = sleep
+		e.sleep = transport.Wait
 	}
 	limits, most := s.o.Limits, s.o.Concurrency
 	if limits == nil {

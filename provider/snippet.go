@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -89,7 +90,7 @@ func (s settings) compileFile(ctx context.Context, name string) (proviso.Functio
 	}
 	data, err := s.o.Files.ReadFile(file)
 	if err != nil {
-		return nil, proviso.Errorf(codeOr(err, proviso.NotFound), "%s: %w", file, err)
+		return nil, proviso.Errorf(cmp.Or(proviso.CodeOf(err), proviso.NotFound), "%s: %w", file, err)
 	}
 	return s.o.Code.Compile(ctx, proviso.Source{
 		Language: language, Name: file, Text: string(data), Form: proviso.Module, Entry: entry, Pointer: s.spec.Pointer,

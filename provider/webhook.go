@@ -45,7 +45,7 @@ func (s settings) anyEndpoint(address string) *endpoint {
 		e.now = time.Now
 	}
 	if e.sleep == nil {
-		e.sleep = sleep
+		e.sleep = transport.Wait
 	}
 	limits, most := s.o.Limits, s.o.Concurrency
 	if limits == nil {

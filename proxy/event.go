@@ -33,14 +33,12 @@ func (p *Proxy) end(x *exchange, cause error) {
 	if r == nil {
 		return
 	}
-	p.building.Add(1)
-	go func() {
-		defer p.building.Done()
+	p.building.Go(func() {
 		defer r.allow.end()
 		p.builders <- struct{}{}
 		defer func() { <-p.builders }()
 		p.build(x, r, why)
-	}()
+	})
 }
 
 // logged writes the line of an exchange.

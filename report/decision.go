@@ -192,7 +192,7 @@ func MarkdownSentence(text string) string {
 		}
 		b.WriteRune(r)
 		rest := text[i+utf8.RuneLen(r):]
-		if strings.ContainsRune("@#!", r) || r == ':' && strings.HasPrefix(rest, "/") || r == '.' && endsInWWW(text[:i]) {
+		if strings.ContainsRune("@#!", r) || r == ':' && strings.HasPrefix(rest, "/") || r == '.' && endsIn(text[:i], "www") || r == '-' && endsIn(text[:i], "gh") {
 			b.WriteString(joiner)
 		}
 	}
@@ -201,6 +201,7 @@ func MarkdownSentence(text string) string {
 
 const maxSentence = 1000 // cells
 
-func endsInWWW(text string) bool {
-	return len(text) >= 3 && strings.EqualFold(text[len(text)-3:], "www")
+// endsIn reports whether a text ends in a word, in letters of any case.
+func endsIn(text, word string) bool {
+	return len(text) >= len(word) && strings.EqualFold(text[len(text)-len(word):], word)
 }

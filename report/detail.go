@@ -183,7 +183,7 @@ func (b *detailer) assertions(row *value.Object) []DetailAssertion {
 }
 
 func (b *detailer) assertion(c *value.Object, output any) DetailAssertion {
-	status := statusOf(c.Text("status"))
+	status := proviso.StatusNamed(c.Text("status"))
 	x := brokenOf(c, status)
 	about := x.about.summary()
 	a := DetailAssertion{Name: b.bound("assertions", rowscan.NameOf(c.Object("assertion")), maxName), Type: b.short("assertions", cmp.Or(x.about.kind, "part")), Status: status.String(),
@@ -242,7 +242,7 @@ func (b *detailer) judgement(a *DetailAssertion, j *Judgement) {
 		if c.Note != "" {
 			why += " (" + OneLine(c.Note) + ")"
 		}
-		a.Criteria = append(a.Criteria, DetailCriterion{Text: b.short("criteria", c.Text), Status: statusOf(c.Status).String(), Why: b.short("criteria", why)})
+		a.Criteria = append(a.Criteria, DetailCriterion{Text: b.short("criteria", c.Text), Status: proviso.StatusNamed(c.Status).String(), Why: b.short("criteria", why)})
 		b.evidence(a, c.Evidence)
 	}
 }

@@ -14,7 +14,11 @@ func Line(s string, cells int) string {
 	if len(s) > cells*maxBytes { // the rest would be cut off
 		s = excerpt.Head(s, cells*maxBytes)
 	}
-	return opening(cut(strings.Join(strings.Fields(s), " "), cells))
+	line := cut(strings.Join(strings.Fields(s), " "), cells)
+	if strings.HasPrefix(line, "::") {
+		return `\` + line
+	}
+	return line
 }
 
 // Cells returns how many cells of a terminal a text takes that [Line] or [Lines]

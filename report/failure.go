@@ -164,7 +164,7 @@ func broken(row *value.Object) []brokenAssertion {
 	first := map[string]int{} // positions of the undecided in the list, by note and reason
 	for i := 0; i < len(components); i++ {
 		c, _ := components[i].(*value.Object)
-		status := statusOf(c.Text("status"))
+		status := proviso.StatusNamed(c.Text("status"))
 		if succeeded(status) {
 			i += max(0, integer(c, "members"))
 			continue

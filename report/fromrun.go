@@ -116,7 +116,7 @@ func (s *Summary) AddRow(row []byte) error {
 		return &value.SyntaxError{Message: "expected an object"}
 	}
 	grading, repeat := o.Object("gradingResult"), o.Object("repeat")
-	f := facts{index: integer(o, "index"), column: integer(o, "promptIdx"), status: statusOf(o.Text("verdict")),
+	f := facts{index: integer(o, "index"), column: integer(o, "promptIdx"), status: proviso.StatusNamed(o.Text("verdict")),
 		score: score(o), latencyMS: num(o, "latencyMs"), gradingCost: num(grading, "cost"),
 		caseID: o.Text("caseId"), error: o.Text("error"), repeats: integer(repeat, "of"), pass: integer(repeat, "pass")}
 	f.cost, f.incurred = num(o, "cost"), num(o, "cost")
@@ -143,7 +143,7 @@ func (s *Summary) AddRow(row []byte) error {
 		c, _ := v.(*value.Object)
 		a := c.Object("assertion")
 		cached, _ := c.At("cached").(bool)
-		s.component(f.column, &part{status: statusOf(c.Text("status")), about: aboutRaw(a, c.Has("threshold")), waived: c.At("waived") == true,
+		s.component(f.column, &part{status: proviso.StatusNamed(c.Text("status")), about: aboutRaw(a, c.Has("threshold")), waived: c.At("waived") == true,
 			usage: usageOf(c.Object("tokensUsed")), cost: num(c, "cost"), judge: c.Text("judge"), cached: cached, unsure: cannotTellIn(c), raw: a})
 	}
 	return nil
@@ -162,15 +162,6 @@ func score(o *value.Object) float64 {
 func Unscored(o *value.Object) bool {
 	v, ok := o.Get("score")
 	return ok && v == nil && !o.Has("scoreText")
-}
-
-func statusOf(name string) proviso.Status {
-	for _, s := range [...]proviso.Status{proviso.Pass, proviso.Fail, proviso.Skip} {
-		if s.String() == name {
-			return s
-		}
-	}
-	return proviso.Errored
 }
 
 // bothUsages reads the tokens, and the incurred ones.

@@ -138,7 +138,7 @@ func firstOf(row *value.Object, meant func(proviso.Status) bool) []byte {
 		c, _ := components[i].(*value.Object)
 		a := c.Object("assertion")
 		members := max(0, integer(c, "members"))
-		if !meant(statusOf(c.Text("status"))) || a == nil || a.Text("severity") == string(proviso.Info) {
+		if !meant(proviso.StatusNamed(c.Text("status"))) || a == nil || a.Text("severity") == string(proviso.Info) {
 			i += members
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -187,8 +188,8 @@ func letters(r *rand.Rand, n int) string {
 // passed first; the page says so, and counts the whole run.
 func TestHTMLIsBounded(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes time")
+	if os.Getenv("PROVISO_TEST_SLOW") == "" {
+		t.Skip("`make test-slow` writes 30 MB of results")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, c := range map[string]struct {

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/proviso-eval/proviso"
 )
 
 // checks writes the assertions: those that did not pass, then the others, closed.
@@ -117,7 +119,7 @@ func (f *pageFailures) criteria(a *DetailAssertion) {
 		case "skip":
 			sign, word = "–", "Skipped"
 		}
-		fmt.Fprintf(&f.b, "<li><span class=\"status %s\"><span aria-hidden=\"true\">%s </span><span class=\"hidden\">%s: </span></span>", statusOf(c.Status), sign, word)
+		fmt.Fprintf(&f.b, "<li><span class=\"status %s\"><span aria-hidden=\"true\">%s </span><span class=\"hidden\">%s: </span></span>", proviso.StatusNamed(c.Status), sign, word)
 		f.long(c.Text)
 		if c.Why != "" && c.Why != a.Reason {
 			f.b.WriteString("<p class=\"text\">")

@@ -76,7 +76,7 @@ func (p *printer) criteria(before string, j *Judgement, output string) {
 	for i := range j.Criteria {
 		c := &j.Criteria[i]
 		p.signed(inner, c.Status, OneLine(c.Text))
-		if c.Reasoning != "" && (c.Reasoning != j.Reasoning || statusOf(c.Status) == proviso.Fail) {
+		if c.Reasoning != "" && (c.Reasoning != j.Reasoning || proviso.StatusNamed(c.Status) == proviso.Fail) {
 			p.hanging(inner+"  ", OneLine(c.Reasoning)+votesText(c.Votes))
 		}
 		p.evidence(inner+"  ", c.Evidence, output)
@@ -113,7 +113,7 @@ func placeOf(e proviso.Evidence, output string) int {
 
 // signed shows a text after the sign of a status.
 func (p *printer) signed(before, status, text string) {
-	s := statusOf(status)
+	s := proviso.StatusNamed(status)
 	color := [...]string{proviso.Pass: green, proviso.Fail: red, proviso.Errored: yellow, proviso.Skip: dim}[s]
 	for i, line := range wrap(text, p.o.Width-len(before)-2, judgedLines) {
 		sign := p.paint(color, signs[s])

@@ -20,8 +20,10 @@ func TestMessage(t *testing.T) {
 			t.Errorf("%q gives %q, want %q", text, got, want)
 		}
 	}
-	if got := report.Line(" ::error::no", 40); got != `\::error::no` {
-		t.Errorf("a line: %q", got)
+	for text, want := range map[string]string{" ::error::no": `\::error::no`, "## Rules": "## Rules", "##[error]no": `##\[error]no`} {
+		if got := report.Line(text, 40); got != want {
+			t.Errorf("the line %q is %q, want %q", text, got, want)
+		}
 	}
 }
 

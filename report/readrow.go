@@ -49,7 +49,7 @@ func ReadRow(record []byte) (*Row, error) {
 	for i := 0; i < len(list); i++ {
 		c, _ := list[i].(*value.Object)
 		a := c.Object("assertion")
-		status := statusOf(c.Text("status"))
+		status := proviso.StatusNamed(c.Text("status"))
 		r.Assertions = append(r.Assertions, RowAssertion{
 			ID: a.Text("id"), Type: a.Text("type"), Metric: a.Text("metric"), Status: status, Score: decidedScore(c, status), Reason: c.Text("reason"),
 		})

@@ -32,7 +32,7 @@ func comparedScore(row *value.Object) string {
 
 // rowScore returns the score of a row; nil if it has none.
 func rowScore(row *value.Object) any {
-	if row.At("score") == nil && !row.Has("scoreText") || statusOf(row.Text("verdict")) == proviso.Errored {
+	if row.At("score") == nil && !row.Has("scoreText") || proviso.StatusNamed(row.Text("verdict")) == proviso.Errored {
 		return nil
 	}
 	return score(row)

@@ -90,7 +90,7 @@ func markOf(index int, row []byte) (m mark, repeat, caseID []byte) {
 		case "promptIdx":
 			m.column = uint16(number(value, maxColumns-1))
 		case "verdict":
-			m.status = statusOf(string(bytes.Trim(value, `"`)))
+			m.status = proviso.StatusNamed(string(bytes.Trim(value, `"`)))
 		case "score":
 			if f, err := strconv.ParseFloat(string(value), 32); err == nil {
 				m.score = float32(f)

@@ -24,7 +24,7 @@ func viewOf(encoded []byte) (view, error) {
 		return view{}, fmt.Errorf("row of the run: %w", err)
 	}
 	o, _ := v.(*value.Object)
-	return view{o, statusOf(o.Text("verdict"))}, nil
+	return view{o, proviso.StatusNamed(o.Text("verdict"))}, nil
 }
 
 // viewAt reads the row of a mark.

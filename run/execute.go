@@ -273,15 +273,6 @@ func (e *execution) row(ctx context.Context, j job) *proviso.Result {
 // late reports whether the time limit of the run is exceeded.
 func (e *execution) late() bool { return !e.deadline.IsZero() && !time.Now().Before(e.deadline) }
 
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
-
 // finish stores a row, or holds it until its group is complete.
 func (e *execution) finish(ctx context.Context, j job, res *proviso.Result, buf []byte) ([]byte, error) {
 	paid := e.p.paid(j, res)

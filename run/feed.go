@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
 )
 
@@ -190,7 +191,7 @@ func (e *execution) do(ctx context.Context, stop func(), j job, buf []byte) []by
 		stop()
 	}
 	if delay := e.delay(j.col, res); delay > 0 {
-		sleep(ctx, delay)
+		_ = transport.Wait(ctx, delay) // the caller looks at ctx
 	}
 	return buf
 }

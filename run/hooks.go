@@ -134,7 +134,7 @@ func (p *Plan) suiteObject() *value.Object {
 		derived[i] = value.ObjectOf("name", d.Name, "value", d.Value)
 	}
 	return value.ObjectOf("description", p.Name(), "prompts", prompts, "providers", providers, "tests", tests,
-		"scenarios", []any{}, "defaultTest", value.NewObject(0), "derivedMetrics", derived, "tags", orEmpty(s.Tags))
+		"scenarios", []any{}, "defaultTest", value.NewObject(0), "derivedMetrics", derived, "tags", s.Tags.OrEmpty())
 }
 
 func promptObject(prompt *proviso.Prompt) *value.Object {
@@ -275,7 +275,7 @@ func (e *execution) end(ctx context.Context, out *Outcome) []string {
 			problems = append(problems, err.Error())
 		}
 	}
-	return append(problems, e.p.afterAll(ctx, e.p.suiteObject(), "results", results, "prompts", e.promptObjects(), "evalId", e.meta.RunID, "config", orEmpty(e.p.Suite.Config))...)
+	return append(problems, e.p.afterAll(ctx, e.p.suiteObject(), "results", results, "prompts", e.promptObjects(), "evalId", e.meta.RunID, "config", e.p.Suite.Config.OrEmpty())...)
 }
 
 // promptObjects are the columns of the run with their results.

@@ -40,7 +40,7 @@ func (p *Plan) withInstructions(ctx context.Context, pc *prepared, col *column, 
 			}
 		}
 	}
-	added := orEmpty(vars.Clone())
+	added := vars.Clone().OrEmpty()
 	added.Set(assertionsName, value.ObjectOf("instructions", strings.Join(lines, "\n")))
 	names := maps.Clone(foreign)
 	if names == nil {

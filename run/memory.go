@@ -36,7 +36,7 @@ func (m *memory) extend(vars *value.Object, pc *prepared, col *column) *value.Ob
 	if m.stored.Len() == 0 && !col.conversation {
 		return vars
 	}
-	out := orEmpty(vars.Clone())
+	out := vars.Clone().OrEmpty()
 	if col.conversation && !has(pc.Options.Extra, "disableConversationVar") {
 		out.Set("_conversation", append([]any{}, m.turns[conversation(pc, col)]...))
 	}

@@ -147,7 +147,7 @@ func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *
 	}
 	foreign := own.foreign
 	if col.code != nil {
-		context := value.ObjectOf("vars", own.over(res.Vars), "provider", providerOf(col.spec), "config", orEmpty(config))
+		context := value.ObjectOf("vars", own.over(res.Vars), "provider", providerOf(col.spec), "config", config.OrEmpty())
 		v, err := col.code.write(ctx, context)
 		if err != nil {
 			return "", nil, err

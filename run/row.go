@@ -91,7 +91,7 @@ func (p *Plan) answer(ctx context.Context, pc *prepared, col *column, res *provi
 // variables sets the variables of the row, from the suite and its code.
 func (p *Plan) variables(ctx context.Context, pc *prepared, res *proviso.Result, own ownVars) error {
 	if pc.varScript != nil {
-		v, err := pc.varScript.Apply(ctx, orEmpty(res.Vars), &check.Row{Vars: orEmpty(res.Vars), Output: &proviso.Output{}, Label: res.Prompt.Label})
+		v, err := pc.varScript.Apply(ctx, res.Vars.OrEmpty(), &check.Row{Vars: res.Vars.OrEmpty(), Output: &proviso.Output{}, Label: res.Prompt.Label})
 		if err != nil {
 			return err
 		}
@@ -148,13 +148,6 @@ func sameVars(a, b *value.Object) bool {
 		}
 	}
 	return true
-}
-
-func orEmpty(o *value.Object) *value.Object {
-	if o == nil {
-		return value.NewObject(0)
-	}
-	return o
 }
 
 func noOutput(v any) bool {

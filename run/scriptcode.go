@@ -1,8 +1,8 @@
 package run
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"path"
 	"sync"
 	"time"
@@ -112,11 +112,7 @@ func called(g *proviso.Generator, standard string) string {
 // threw describes an error of code, with the function and the line in its file.
 func (p *Plan) threw(g *proviso.Generator, standard string, err error) *proviso.Error {
 	cause := check.FileMistake(p.shown(g), err)
-	code := proviso.Invalid
-	var known *proviso.Error
-	if errors.As(cause, &known) {
-		code = known.Code
-	}
+	code := cmp.Or(proviso.CodeOf(cause), proviso.Invalid)
 	e := proviso.Because(err, code, "%s: %v", called(g, standard), cause)
 	e.Pointer = g.Pointer
 	return e

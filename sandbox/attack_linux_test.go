@@ -284,14 +284,22 @@ func (p *planted) unchanged(t *testing.T) {
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	need(t)
-	for _, namespaces := range []bool{true, false} {
-		name := "namespaces"
-		if !namespaces {
-			name = "no namespaces"
+	inEachMode(t, attackAll)
+}
+
+// everyMode has the attacks made in every way that a sandbox is set up, as `make
+// test-slow` does. `make test` makes each attack once, in the way that most machines have.
+var everyMode = os.Getenv("PROVISO_TEST_SLOW") != ""
+
+// inEachMode makes attacks in namespaces and, with [everyMode], without them.
+func inEachMode(t *testing.T, attack func(t *testing.T, namespaces bool)) {
+	for name, namespaces := range map[string]bool{"namespaces": true, "no namespaces": false} {
+		if !namespaces && !everyMode {
+			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			attackAll(t, namespaces)
+			attack(t, namespaces)
 		})
 	}
 }
@@ -388,6 +396,9 @@ func try(t *testing.T, s *sandbox.Sandbox, text, want string) {
 func TestAttacksAsNobody(t *testing.T) {
 	t.Parallel()
 	need(t)
+	if !everyMode {
+		t.Skip("`make test-slow` runs this")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become another user")
 	}
@@ -405,7 +416,7 @@ func TestAttacksAsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^(TestAttacks|TestForms|TestNodeAttacks|TestRubyAttacks)$", "-test.short", "-test.timeout=100s")
-	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir}
+	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir, "PROVISO_TEST_SLOW=1"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	cmd.WaitDelay = 5 * time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {

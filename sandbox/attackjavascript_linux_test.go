@@ -118,20 +118,17 @@ func nodeHogs() []attack {
 func TestNodeAttacks(t *testing.T) {
 	t.Parallel()
 	needNode(t)
-	for _, namespaces := range []bool{true, false} {
-		t.Run(map[bool]string{true: "namespaces", false: "no namespaces"}[namespaces], func(t *testing.T) {
-			t.Parallel()
-			p := plant(t)
-			s := attacked(t, p, namespaces)
-			list := nodeAttacks()
-			attackNode(t, s, p, list, 10*time.Second)
-			if namespaces && !testing.Short() { // they have nothing to do with who runs them
-				attackNode(t, s, p, nodeHogs(), 400*time.Millisecond)
-			}
-			p.unchanged(t)
-			_ = s.Close()
-		})
-	}
+	inEachMode(t, func(t *testing.T, namespaces bool) {
+		p := plant(t)
+		s := attacked(t, p, namespaces)
+		list := nodeAttacks()
+		attackNode(t, s, p, list, 10*time.Second)
+		if namespaces && !testing.Short() { // they have nothing to do with who runs them
+			attackNode(t, s, p, nodeHogs(), 400*time.Millisecond)
+		}
+		p.unchanged(t)
+		_ = s.Close()
+	})
 }
 
 // attacked returns a sandbox with something to steal.

@@ -14,39 +14,36 @@ import (
 func TestRubyAttacks(t *testing.T) {
 	t.Parallel()
 	needRuby(t)
-	for _, namespaces := range []bool{true, false} {
-		t.Run(map[bool]string{true: "namespaces", false: "no namespaces"}[namespaces], func(t *testing.T) {
-			t.Parallel()
-			p := plant(t)
-			s := attacked(t, p, namespaces)
-			var text strings.Builder
-			text.WriteString("def get_assert(name, context)\ncase name\nwhen 'good' then [42, 'a-b'.split('-').length]\n")
-			for _, a := range rubyAttacks() {
-				text.WriteString("when '" + a.name + "'\n" + p.replace.Replace(a.text) + "\n")
+	inEachMode(t, func(t *testing.T, namespaces bool) {
+		p := plant(t)
+		s := attacked(t, p, namespaces)
+		var text strings.Builder
+		text.WriteString("def get_assert(name, context)\ncase name\nwhen 'good' then [42, 'a-b'.split('-').length]\n")
+		for _, a := range rubyAttacks() {
+			text.WriteString("when '" + a.name + "'\n" + p.replace.Replace(a.text) + "\n")
+		}
+		text.WriteString("end\nend\n")
+		src := ruby(proviso.Module, text.String())
+		src.Timeout = time.Second
+		f, err := s.Compile(t.Context(), src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range rubyAttacks() {
+			v, err := f.Call(t.Context(), a.name, nil)
+			got := codeOf(err)
+			if err == nil {
+				got = value.Stringify(v)
 			}
-			text.WriteString("end\nend\n")
-			src := ruby(proviso.Module, text.String())
-			src.Timeout = time.Second
-			f, err := s.Compile(t.Context(), src)
-			if err != nil {
-				t.Fatal(err)
+			if !slices.Contains(strings.Fields(a.want), got) {
+				t.Errorf("%s gives %.200s (%v), want %s", a.name, got, err, a.want)
 			}
-			for _, a := range rubyAttacks() {
-				v, err := f.Call(t.Context(), a.name, nil)
-				got := codeOf(err)
-				if err == nil {
-					got = value.Stringify(v)
-				}
-				if !slices.Contains(strings.Fields(a.want), got) {
-					t.Errorf("%s gives %.200s (%v), want %s", a.name, got, err, a.want)
-				}
-				if v, err = f.Call(t.Context(), "good", nil); value.Stringify(v) != "[42,2]" || err != nil {
-					t.Errorf("after %s the next call gives %v %v", a.name, v, err)
-				}
+			if v, err = f.Call(t.Context(), "good", nil); value.Stringify(v) != "[42,2]" || err != nil {
+				t.Errorf("after %s the next call gives %v %v", a.name, v, err)
 			}
-			p.unchanged(t)
-		})
-	}
+		}
+		p.unchanged(t)
+	})
 }
 
 func rubyAttacks() []attack {

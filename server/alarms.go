@@ -12,10 +12,7 @@ import (
 )
 
 // AlarmList is a page of alarms.
-type AlarmList struct {
-	Items []AlarmShown `json:"items"`
-	Next  string       `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type AlarmList List[AlarmShown]
 
 // AlarmShown is an alarm as webhooks get it, and who looks after it.
 type AlarmShown struct {
@@ -96,29 +93,25 @@ func (c *call) alarmsShown(list []store.Alarm) ([]AlarmShown, error) {
 
 // listAlarms lists alarms, newest first.
 func (s *Server) listAlarms(c *call) error {
-	q, err := c.query("state", "watch", "kind", "assertion", "since", "until", "limit", "after")
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
-	page, err := pageOf(q)
-	if err != nil {
+	f := store.AlarmFilter{Watch: c.q.Get("watch"), Assertion: c.q.Get("assertion")}
+	if f.Kind, err = choice(c.q, "kind", "agent", "judge", "mix", "silent"); err != nil {
 		return err
 	}
-	f := store.AlarmFilter{Watch: q.Get("watch"), Assertion: q.Get("assertion")}
-	if f.Kind, err = choice(q, "kind", "agent", "judge", "mix", "silent"); err != nil {
-		return err
-	}
-	state, err := choice(q, "state", store.AlarmOpen, store.AlarmAcked, store.AlarmClosed)
+	state, err := choice(c.q, "state", store.AlarmOpen, store.AlarmAcked, store.AlarmClosed)
 	if err != nil {
 		return err
 	}
 	if state != "" {
 		f.State = []store.AlarmState{state}
 	}
-	if f.Since, err = timeOf(q, "since"); err != nil {
+	if f.Since, err = timeOf(c.q, "since"); err != nil {
 		return err
 	}
-	if f.Until, err = timeOf(q, "until"); err != nil {
+	if f.Until, err = timeOf(c.q, "until"); err != nil {
 		return err
 	}
 	if err := c.isWatch(f.Watch); err != nil {
@@ -128,18 +121,15 @@ func (s *Server) listAlarms(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := AlarmList{Items: []AlarmShown{}, Next: list.Next}
-	if out.Items, err = c.alarmsShown(list.Items); err != nil {
+	shown, err := c.alarmsShown(list.Items)
+	if err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, out)
+	return c.json(http.StatusOK, AlarmList{Items: shown, Next: list.Next})
 }
 
 // getAlarm sends an alarm.
 func (s *Server) getAlarm(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	a, err := c.kept.Alarm(c.r.Context(), c.r.PathValue("alarm"))
 	if err != nil {
 		return err
@@ -149,9 +139,6 @@ func (s *Server) getAlarm(c *call) error {
 
 // ackAlarm says that somebody looks after an alarm.
 func (s *Server) ackAlarm(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	id, name := c.person()
 	by := cmp.Or(name, id)
 	a, err := c.kept.AckAlarm(c.r.Context(), c.r.PathValue("alarm"), by)

@@ -207,7 +207,7 @@ func (m *monitoring) judgeAnchors(ctx context.Context, live *liveWatch, set *wat
 	identity := m.s.o.Judge.Identity()
 	var results []monitor.AnchorResult
 	for _, v := range list {
-		results = append(results, monitor.AnchorResult{Anchor: v.Anchor, Assertion: v.Assertion, Judge: identity, Before: statusNamed(v.Before), Now: statusNamed(v.Status)})
+		results = append(results, monitor.AnchorResult{Anchor: v.Anchor, Assertion: v.Assertion, Judge: identity, Before: proviso.StatusNamed(v.Before), Now: proviso.StatusNamed(v.Status)})
 	}
 	work.judge(false, &store.AnchorRound{At: began, Judge: identity, Set: set.hash, Cost: cost, Results: data}, results, time.Time{})
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -63,9 +62,6 @@ func playgroundRoutes() []*route {
 
 // postAnswer asks a provider.
 func (s *Server) postAnswer(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	var in AnswerRequest
 	if err := c.compute(func() error { return decode(c.r.Context(), c.body, &in) }); err != nil {
 		return err
@@ -91,8 +87,7 @@ func (s *Server) postAnswer(c *call) error {
 		s.o.Log.Error("charge a key", "request_id", c.id, "error", failed)
 	}
 	if err != nil {
-		var e *proviso.Error
-		if spent := account.check(); spent != nil && errors.As(err, &e) && e.Code == proviso.Limit {
+		if spent := account.check(); spent != nil && proviso.CodeOf(err) == proviso.Limit {
 			return spent
 		}
 		return err
@@ -154,9 +149,6 @@ func checkAnswer(c *call, in *AnswerRequest) error {
 
 // listProviders sends the kinds of providers that can be asked.
 func (s *Server) listProviders(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	out := AskableProviders{Items: []AskableProvider{{
 		ProviderStatus: ProviderStatus{ID: "echo", Key: "not needed"}, Doc: "answers with the prompt itself", Models: []string{"echo"}, Allowed: c.key.MayAsk("echo"),
 	}}}

@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 
@@ -28,11 +27,7 @@ func (s *Server) listPreviews(c *call) error {
 	if err != nil {
 		return err
 	}
-	q, err := c.query("index")
-	if err != nil {
-		return err
-	}
-	texts := strings.Split(q.Get("index"), ",")
+	texts := strings.Split(c.q.Get("index"), ",")
 	if len(texts) > maxPreviews {
 		return proviso.Errorf(proviso.Limit, "index has %d rows, more than %d", len(texts), maxPreviews)
 	}
@@ -45,8 +40,7 @@ func (s *Server) listPreviews(c *call) error {
 				return err
 			}
 			d, err := detailOf(ctx, c.kept, meta, r.ID, index, previewBytes)
-			var e *proviso.Error
-			if errors.As(err, &e) && e.Code == proviso.NotFound {
+			if proviso.CodeOf(err) == proviso.NotFound {
 				continue // not finished
 			}
 			if err != nil {
@@ -66,9 +60,6 @@ func (s *Server) listPreviews(c *call) error {
 func (s *Server) getDetail(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
-		return err
-	}
-	if _, err := c.query(); err != nil {
 		return err
 	}
 	index, err := indexOf(c.r.PathValue("index"), proviso.NotFound)
@@ -141,8 +132,7 @@ func forgiven(ctx context.Context, kept store.Runs, run string, d *report.Detail
 	for distance := 1; distance <= maxAround && seen < this.of && passed < this.pass; distance++ {
 		for _, index := range [...]int{d.Index - distance, d.Index + distance} {
 			other, err := kept.Result(ctx, run, index)
-			var e *proviso.Error
-			if errors.As(err, &e) && e.Code == proviso.NotFound {
+			if proviso.CodeOf(err) == proviso.NotFound {
 				continue
 			}
 			if err != nil {

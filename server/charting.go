@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"sync"
 	"time"
 
@@ -181,8 +180,7 @@ func (x *charting) save(ctx context.Context, cursor int64, alarms []*monitor.Ala
 		}
 	}
 	err := x.in.SaveCharts(ctx, x.live.Name, save)
-	var e *proviso.Error
-	if errors.As(err, &e) && e.Code == proviso.NotFound { // the watch was removed meanwhile
+	if proviso.CodeOf(err) == proviso.NotFound { // the watch was removed meanwhile
 		return nil
 	}
 	if err != nil {

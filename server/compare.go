@@ -35,15 +35,13 @@ type JudgeErrors func(folder string, list ...*gate.Run) map[string]stats.Confusi
 
 // compareRuns compares two runs that have ended.
 func (s *Server) compareRuns(c *call) error {
-	q, err := c.query("base", "head")
-	if err != nil {
-		return err
-	}
 	var sides [2]store.Run
 	for i, name := range [...]string{"base", "head"} {
-		if sides[i], err = s.sideRun(c, name, q.Get(name)); err != nil {
+		r, err := s.sideRun(c, name, c.q.Get(name))
+		if err != nil {
 			return err
 		}
+		sides[i] = r
 	}
 	base, head := sides[0], sides[1]
 	rows := base.Totals.Rows() + head.Totals.Rows()
@@ -90,8 +88,7 @@ func (s *Server) sideRun(c *call, side, id string) (store.Run, error) {
 		return store.Run{}, proviso.Errorf(proviso.Invalid, "%s is missing: it has to be the id of a run", side)
 	}
 	r, err := s.seenRunOf(c, id)
-	var e *proviso.Error
-	if errors.As(err, &e) && e.Code == proviso.NotFound {
+	if proviso.CodeOf(err) == proviso.NotFound {
 		return r, proviso.Errorf(proviso.NotFound, "%s: there is no run %q", side, shortened(id))
 	}
 	if err == nil && !r.Status.Ended() {

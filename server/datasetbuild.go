@@ -38,7 +38,7 @@ func (b *datasetBuilder) add(at string, one *value.Object) {
 			continue
 		}
 		m := mistakeOf(e)
-		if near := document.Nearest(lastName(e.Pointer), e.Valid); m.Nearest == "" && near != "" {
+		if near := document.Nearest(document.Last(e.Pointer), e.Valid); m.Nearest == "" && near != "" {
 			m.Nearest = near
 		}
 		b.mistakes = append(b.mistakes, m)
@@ -58,15 +58,6 @@ func (b *datasetBuilder) add(at string, one *value.Object) {
 	if len(b.added) < store.MaxPage {
 		b.added = append(b.added, kept.Text("id"))
 	}
-}
-
-// lastName is the last part of a pointer, without the mark of a key.
-func lastName(pointer string) string {
-	parts := document.Split(strings.TrimSuffix(pointer, document.KeyMark))
-	if len(parts) == 0 {
-		return ""
-	}
-	return parts[len(parts)-1]
 }
 
 // keep adds the lines of a version that is there.

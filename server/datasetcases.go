@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"net/url"
 	"strconv"
 
@@ -33,9 +32,6 @@ const maxTries = 5
 
 // addCases adds cases to a dataset.
 func (s *Server) addCases(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
 		return err
 	}
@@ -115,9 +111,6 @@ func (in *NewCases) check(doc *document.Document) error {
 
 // removeCases removes cases from a dataset.
 func (s *Server) removeCases(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
 		return err
 	}
@@ -191,8 +184,7 @@ func (s *Server) changeDataset(c *call, change func(now store.Document, out *Cha
 			return err
 		}
 		doc, created, err := s.putCases(c, name, b, &now.Hash)
-		var e *proviso.Error
-		if asked == nil && try < maxTries && errors.As(err, &e) && e.Code == proviso.Conflict {
+		if asked == nil && try < maxTries && proviso.CodeOf(err) == proviso.Conflict {
 			continue
 		}
 		if err != nil {

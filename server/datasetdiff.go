@@ -39,15 +39,11 @@ type ChangedCase struct {
 
 // diffDataset sends what changed between two versions.
 func (s *Server) diffDataset(c *call) error {
-	q, err := c.query("from", "to")
+	to, err := s.openDataset(c, c.q.Get("to"))
 	if err != nil {
 		return err
 	}
-	to, err := s.openDataset(c, q.Get("to"))
-	if err != nil {
-		return err
-	}
-	before := q.Get("from")
+	before := c.q.Get("from")
 	if before == "" {
 		before = strconv.Itoa(max(1, to.Number-1))
 	}

@@ -25,9 +25,6 @@ import (
 
 // putDatasetFile keeps a file of cases, one a line as JSON, while it arrives.
 func (s *Server) putDatasetFile(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if err := checkName(c.r.PathValue("dataset")); err != nil {
 		return err
 	}
@@ -140,11 +137,7 @@ func (s *Server) unreadDataset(err error) error {
 
 // getDatasetFile sends a version as a file.
 func (s *Server) getDatasetFile(c *call) error {
-	q, err := c.query("version", "format")
-	if err != nil {
-		return err
-	}
-	format, err := choice(q, "format", "jsonl", "yaml", "csv")
+	format, err := choice(c.q, "format", "jsonl", "yaml", "csv")
 	if err != nil {
 		return err
 	}
@@ -152,7 +145,7 @@ func (s *Server) getDatasetFile(c *call) error {
 		return err
 	}
 	defer func() { <-s.pushes }()
-	doc, err := s.openDataset(c, q.Get("version"))
+	doc, err := s.openDataset(c, c.q.Get("version"))
 	if err != nil {
 		return err
 	}

@@ -72,10 +72,7 @@ type StoredDataset struct {
 }
 
 // DatasetList is a page of datasets, or of versions of one.
-type DatasetList struct {
-	Items []DatasetVersion `json:"items"`
-	Next  string           `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type DatasetList List[DatasetVersion]
 
 // ChangedDataset is the version that a change made, and what it changed.
 type ChangedDataset struct {
@@ -116,11 +113,7 @@ func (s *Server) listDatasetVersions(c *call) error {
 }
 
 func (s *Server) sendDatasets(c *call, f store.DocumentFilter) error {
-	q, err := c.query("limit", "after")
-	if err != nil {
-		return err
-	}
-	page, err := pageOf(q)
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
@@ -128,24 +121,16 @@ func (s *Server) sendDatasets(c *call, f store.DocumentFilter) error {
 	if err != nil {
 		return err
 	}
-	out := DatasetList{Items: []DatasetVersion{}, Next: list.Next}
-	for _, d := range list.Items {
-		out.Items = append(out.Items, datasetOf(d))
-	}
-	return c.json(http.StatusOK, out)
+	return c.json(http.StatusOK, listOf(list, func(d *store.Document) DatasetVersion { return datasetOf(*d) }))
 }
 
 // getDataset sends a version with a page of its cases.
 func (s *Server) getDataset(c *call) error {
-	q, err := c.query("version", "limit", "after")
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
-	page, err := pageOf(q)
-	if err != nil {
-		return err
-	}
-	version, offset := q.Get("version"), 0
+	version, offset := c.q.Get("version"), 0
 	position, ok, err := page.Position("cases")
 	if err != nil {
 		return err
@@ -207,9 +192,6 @@ func (s *Server) openDataset(c *call, version string) (store.Document, error) {
 
 // putDataset keeps the cases of the request.
 func (s *Server) putDataset(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if err := checkName(c.r.PathValue("dataset")); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -95,8 +94,7 @@ func noDataset(ctx context.Context, kept store.Documents, name string) error {
 }
 
 func isNotFound(err error) bool {
-	var e *proviso.Error
-	return errors.As(err, &e) && e.Code == proviso.NotFound
+	return proviso.CodeOf(err) == proviso.NotFound
 }
 
 // eachDocument calls do for all documents of a filter.

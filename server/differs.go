@@ -73,11 +73,7 @@ const (
 
 // watchDifferences compares a range with the time before it.
 func (s *Server) watchDifferences(c *call) error {
-	q, err := c.query("from", "to")
-	if err != nil {
-		return err
-	}
-	from, to, err := s.rangeOf(q, 24*time.Hour)
+	from, to, err := s.rangeOf(c.q, 24*time.Hour)
 	if err != nil {
 		return err
 	}

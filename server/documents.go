@@ -32,10 +32,7 @@ func versionOf(d store.Document) Version {
 }
 
 // VersionList is a page of versions.
-type VersionList struct {
-	Items []Version `json:"items"`
-	Next  string    `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type VersionList List[Version]
 
 // NewSuite is a suite to be stored under a name.
 type NewSuite struct {
@@ -219,22 +216,14 @@ func (s *Server) getSuite(c *call) error {
 
 // versionAsked returns the requested version of a document.
 func (s *Server) versionAsked(c *call, kind store.Kind, name string) (store.Document, error) {
-	q, err := c.query("version")
-	if err != nil {
-		return store.Document{}, err
-	}
-	return c.kept.Document(c.r.Context(), kind, name, q.Get("version"))
+	return c.kept.Document(c.r.Context(), kind, name, c.q.Get("version"))
 }
 
 // listVersions returns the handler of a list: of all names, or of all versions
 // of the name in the address.
 func listVersions(kind store.Kind, pathValue string) func(*Server, *call) error {
 	return func(s *Server, c *call) error {
-		q, err := c.query("limit", "after")
-		if err != nil {
-			return err
-		}
-		page, err := pageOf(q)
+		page, err := pageOf(c.q)
 		if err != nil {
 			return err
 		}
@@ -249,11 +238,7 @@ func listVersions(kind store.Kind, pathValue string) func(*Server, *call) error 
 		if err != nil {
 			return err
 		}
-		out := VersionList{Items: []Version{}, Next: list.Next}
-		for _, d := range list.Items {
-			out.Items = append(out.Items, versionOf(d))
-		}
-		return c.json(http.StatusOK, out)
+		return c.json(http.StatusOK, listOf(list, func(d *store.Document) Version { return versionOf(*d) }))
 	}
 }
 

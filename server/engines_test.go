@@ -37,7 +37,7 @@ func resident(t *testing.T) int64 {
 }
 
 // TestEvaluateSharesEngines sends SQL and patterns that need the JavaScript
-// engine, and ten thousand requests that need neither: engines, memory and
+// engine, and three thousand requests that need neither: engines, memory and
 // goroutines do not grow with the number of requests. It is not parallel.
 func TestEvaluateSharesEngines(t *testing.T) {
 	db := openStore(t, filepath.Join(t.TempDir(), "proviso.db"))
@@ -53,7 +53,7 @@ func TestEvaluateSharesEngines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	requests := 10_000
+	requests := 3_000
 	if race {
 		requests = 500
 	}

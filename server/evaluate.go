@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -19,9 +18,6 @@ import (
 
 // evaluate decides the assertions of a request.
 func (s *Server) evaluate(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	return s.evaluateBody(c, c.body, "", nil)
 }
 
@@ -139,7 +135,7 @@ func (s *Server) answerEvaluation(c *call, body []byte, resp *judge.Response, n 
 func (s *Server) storeEvaluation(ctx context.Context, c *call, body, data []byte, resp *judge.Response, n store.NewEvaluation) error {
 	n.CreatedBy, n.Judge = c.key.ID, s.o.Judge.Identity()
 	n.Score, n.Passed, n.Failed, n.Errors, n.Skipped = resp.Score, resp.Passed, resp.Failed, len(resp.Errors), resp.Skipped
-	n.Status = statusNamed(resp.Status)
+	n.Status = proviso.StatusNamed(resp.Status)
 	if s.o.KeepContents {
 		n.Request, n.Response = body, data
 	}
@@ -152,15 +148,6 @@ func (s *Server) storeEvaluation(ctx context.Context, c *call, body, data []byte
 	byStatus := map[string]int{"pass": resp.Passed, "fail": resp.Failed, "error": len(resp.Errors), "skip": resp.Skipped}
 	s.metrics.evaluated(c.project, n.Status.String(), byStatus)
 	return nil
-}
-
-// statusNamed is the status with a name; an unknown name counts as error.
-func statusNamed(name string) proviso.Status {
-	all := []proviso.Status{proviso.Errored, proviso.Pass, proviso.Fail, proviso.Skip}
-	if i := slices.IndexFunc(all, func(s proviso.Status) bool { return s.String() == name }); i >= 0 {
-		return all[i]
-	}
-	return proviso.Errored
 }
 
 // SetRequest is an evaluation against a stored assertion set.
@@ -196,10 +183,7 @@ type Evaluation struct {
 }
 
 // EvaluationList is a page of evaluations.
-type EvaluationList struct {
-	Items []Evaluation `json:"items"`
-	Next  string       `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type EvaluationList List[Evaluation]
 
 func evaluationOf(e store.Evaluation) Evaluation {
 	out := Evaluation{
@@ -217,22 +201,18 @@ func evaluationOf(e store.Evaluation) Evaluation {
 
 // listEvaluations lists the evaluations that the key may see, newest first.
 func (s *Server) listEvaluations(c *call) error {
-	q, err := c.query("status", "since", "until", "limit", "after")
-	if err != nil {
-		return err
-	}
-	page, err := pageOf(q)
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
 	var f store.EvaluationFilter
-	if f.Status, err = statusOf(q); err != nil {
+	if f.Status, err = statusOf(c.q); err != nil {
 		return err
 	}
-	if f.Since, err = timeOf(q, "since"); err != nil {
+	if f.Since, err = timeOf(c.q, "since"); err != nil {
 		return err
 	}
-	if f.Until, err = timeOf(q, "until"); err != nil {
+	if f.Until, err = timeOf(c.q, "until"); err != nil {
 		return err
 	}
 	if !seesAll(c.key) {
@@ -242,18 +222,11 @@ func (s *Server) listEvaluations(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := EvaluationList{Items: []Evaluation{}, Next: list.Next}
-	for _, e := range list.Items {
-		out.Items = append(out.Items, evaluationOf(e))
-	}
-	return c.json(http.StatusOK, out)
+	return c.json(http.StatusOK, listOf(list, func(e *store.Evaluation) Evaluation { return evaluationOf(*e) }))
 }
 
 // getEvaluation sends a stored evaluation.
 func (s *Server) getEvaluation(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	held, err := s.heldEvaluation(c)
 	if err == nil && held != nil {
 		err = s.readOutput(c.r.Context(), held)

@@ -118,7 +118,7 @@ func (m *monitoring) conclude(ctx context.Context, c *chunk, e *ingest.Event, re
 	}
 	undecided := false
 	for _, one := range resp.Results {
-		undecided = undecided || statusNamed(one.Status) == proviso.Errored
+		undecided = undecided || proviso.StatusNamed(one.Status) == proviso.Errored
 	}
 	last := !undecided || r.Attempt >= eventTries && trouble == provider.NoTrouble
 	for _, one := range resp.Results {
@@ -154,7 +154,7 @@ func firstLine(text string) string {
 // verdict is the verdict of one result.
 func (c *chunk) verdict(e *ingest.Event, r *store.EventResult, one *judge.Result) store.WatchVerdict {
 	v := c.about(e, r, one.ID)
-	v.Status, v.Score, v.Judge = statusNamed(one.Status), one.Score, one.Judge
+	v.Status, v.Score, v.Judge = proviso.StatusNamed(one.Status), one.Score, one.Judge
 	v.Reason = excerpt.Bytes(strings.ToValidUTF8(one.Reasoning, "\uFFFD"), store.MaxExcerpt)
 	if one.Cost != nil && *one.Cost > 0 && !one.Cached {
 		v.Cost = *one.Cost
@@ -264,19 +264,19 @@ func (x *settler) store(key watchKey, list []settlement, ended <-chan struct{}) 
 			done[i] = list[i].result
 		}
 		_, err := in.SettleEvents(context.Background(), key.name, done)
-		var e *proviso.Error
+		code := proviso.CodeOf(err)
 		switch {
 		case err == nil:
 			x.m.settled(key, list)
 			return
-		case errors.As(err, &e) && e.Code == proviso.NotFound: // the watch was removed meanwhile
+		case code == proviso.NotFound: // the watch was removed meanwhile
 			return
-		case errors.As(err, &e) && (e.Code == proviso.Invalid || e.Code == proviso.Limit) && len(list) > 1:
+		case (code == proviso.Invalid || code == proviso.Limit) && len(list) > 1:
 			for i := range list { // one of them cannot be stored
 				x.store(key, list[i:i+1], ended)
 			}
 			return
-		case errors.As(err, &e) && (e.Code == proviso.Invalid || e.Code == proviso.Limit) && len(done[0].Verdicts) > 0:
+		case (code == proviso.Invalid || code == proviso.Limit) && len(done[0].Verdicts) > 0:
 			list[0].result.Verdicts, list[0].result.Error, list[0].result.Again = nil, firstLine(err.Error()), time.Time{}
 			continue
 		}

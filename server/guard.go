@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -79,12 +80,7 @@ func (s *Server) knownHost(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return true
 	}
-	for _, known := range s.o.Hosts {
-		if host == known {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.o.Hosts, host)
 }
 
 // tidy reports whether a path is in canonical form, so that no path is

@@ -30,6 +30,7 @@ type call struct {
 	// that only a panel token counts.
 	foreign bool
 	body    []byte
+	q       url.Values // the parameters of the address, all of them in the table of routes
 	clock   clock
 
 	as      string             // the person that a token stands for; "" is the key itself
@@ -153,6 +154,11 @@ func (s *Server) serve(c *call) error {
 	}
 	ctx := withClock(c.r.Context(), &c.clock)
 	c.r = c.r.WithContext(ctx)
+	if c.route.Scope != "" && !c.route.Hidden || c.route.Params != nil {
+		if err := c.readQuery(); err != nil {
+			return err
+		}
+	}
 	do := c.route.Handle
 	if c.repeatable() {
 		do = (*Server).once

@@ -107,11 +107,7 @@ func (s *Server) document(c *call) error {
 // exposition sends the metrics of the request's project, or all metrics to an
 // admin key that names no project.
 func (s *Server) exposition(c *call) error {
-	q, err := c.query()
-	if err != nil {
-		return err
-	}
-	all := c.key.Can(store.Admin) && !q.Has(projectParam)
+	all := c.key.Can(store.Admin) && !c.q.Has(projectParam)
 	s.metrics.handler(c.project, all).ServeHTTP(c.w, c.r)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/judge/record"
@@ -67,10 +68,8 @@ func (e *heldEvaluation) ofLabel(l *label.Label) (labelled, error) {
 			}
 		}
 	}
-	for _, name := range names {
-		if name == l.Assertion { // it has no verdict yet
-			return out, nil
-		}
+	if slices.Contains(names, l.Assertion) { // it has no verdict yet
+		return out, nil
 	}
 	return out, label.NoAssertion(l.Assertion, "the evaluation", names)
 }

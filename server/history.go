@@ -40,10 +40,7 @@ type AssertionRun struct {
 }
 
 // AssertionList is a page of assertions.
-type AssertionList struct {
-	Items []AssertionHistory `json:"items"`
-	Next  string             `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type AssertionList List[AssertionHistory]
 
 // Limits of what is read of the runs that pages about several runs show.
 const (
@@ -150,11 +147,7 @@ func pageOfList[T any](q url.Values, kind string, all []T, name func(*T) string)
 
 // listAssertions sends the verdicts on assertions over the latest runs.
 func (s *Server) listAssertions(c *call) error {
-	q, err := c.query("suite", "runs", "limit", "after")
-	if err != nil {
-		return err
-	}
-	runs, err := s.latestRuns(c, q)
+	runs, err := s.latestRuns(c, c.q)
 	if err != nil {
 		return err
 	}
@@ -185,7 +178,7 @@ func (s *Server) listAssertions(c *call) error {
 		all = append(all, *h)
 	}
 	slices.SortFunc(all, func(a, b AssertionHistory) int { return strings.Compare(position(&a), position(&b)) })
-	part, next, err := pageOfList(q, "assertions", all, position)
+	part, next, err := pageOfList(c.q, "assertions", all, position)
 	if err != nil {
 		return err
 	}

@@ -71,6 +71,7 @@ func TestRequests(t *testing.T) {
 		{"no such suite", "POST", "/v1/suites/nope/runs", "", nil, 422, "unsupported", ""},
 		{"no such set", "GET", "/v1/assertion-sets/nope", "", nil, 404, "not_found", "nope"},
 		{"unknown parameter", "GET", "/v1/runs?stats=done", "", nil, 422, "invalid", `did you mean "status"?`},
+		{"unknown parameter of a run to start", "POST", "/v1/suites/none/runs?stats=done", "", nil, 422, "invalid", `unknown parameter "stats"`},
 		{"a parameter twice", "GET", "/v1/runs?limit=1&limit=2", "", nil, 422, "invalid", "2 times"},
 		{"wrong limit", "GET", "/v1/runs?limit=0", "", nil, 422, "invalid", "1 to 1000"},
 		{"wrong status", "GET", "/v1/runs?status=finished", "", nil, 422, "invalid", "finished"},

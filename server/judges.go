@@ -53,11 +53,7 @@ type JudgeList struct {
 
 // listJudges sends what the judges of the latest runs did.
 func (s *Server) listJudges(c *call) error {
-	q, err := c.query("suite", "runs")
-	if err != nil {
-		return err
-	}
-	runs, err := s.latestRuns(c, q)
+	runs, err := s.latestRuns(c, c.q)
 	if err != nil {
 		return err
 	}

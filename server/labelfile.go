@@ -23,11 +23,7 @@ func labelFileRoutes() []*route {
 
 // exportLabels sends labels as lines, the oldest first.
 func (s *Server) exportLabels(c *call) error {
-	q, err := c.query("run", "index", "evaluation", "assertion", "by", "queue", "since", "history")
-	if err != nil {
-		return err
-	}
-	f, err := c.labelFilter(q)
+	f, err := c.labelFilter(c.q)
 	if err != nil {
 		return err
 	}
@@ -66,9 +62,6 @@ func (s *Server) exportLabels(c *call) error {
 
 // importLabels stores the labels of a file.
 func (s *Server) importLabels(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if err := sentAs(mediaRun, c.r.Header); err != nil {
 		return err
 	}

@@ -41,10 +41,7 @@ type LabelQueue struct {
 }
 
 // LabelQueueList is a page of queues.
-type LabelQueueList struct {
-	Items []LabelQueue `json:"items"`
-	Next  string       `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type LabelQueueList List[LabelQueue]
 
 // LabelAgreement is how far people agree with the judges of a run, and with each other.
 type LabelAgreement struct {
@@ -108,11 +105,7 @@ func labelQueueOf(q *store.LabelQueue) LabelQueue {
 
 // listLabelQueues lists the queues of the project.
 func (s *Server) listLabelQueues(c *call) error {
-	q, err := c.query("limit", "after")
-	if err != nil {
-		return err
-	}
-	page, err := pageOf(q)
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
@@ -137,9 +130,6 @@ func (c *call) seesQueue(q *store.LabelQueue) bool {
 
 // getLabelQueue sends a queue with the agreement of the labels of its run.
 func (s *Server) getLabelQueue(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	name := c.r.PathValue("queue")
 	q, err := c.kept.LabelQueue(c.r.Context(), name)
 	if err != nil {
@@ -161,9 +151,6 @@ const defaultRandom = 30
 // putLabelQueue makes a queue from a run.
 func (s *Server) putLabelQueue(c *call) error {
 	var in NewLabelQueue
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if err := c.compute(func() error { return decode(c.r.Context(), c.body, &in) }); err != nil {
 		return err
 	}
@@ -263,9 +250,6 @@ func (s *Server) ownQueue(c *call, name string) error {
 
 // deleteLabelQueue removes a queue.
 func (s *Server) deleteLabelQueue(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	name := c.r.PathValue("queue")
 	if err := s.ownQueue(c, name); err != nil {
 		return err

@@ -56,10 +56,7 @@ type Label struct {
 }
 
 // LabelList is a page of labels.
-type LabelList struct {
-	Items []Label `json:"items"`
-	Next  string  `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type LabelList List[Label]
 
 // labelFilters are the parameters that select labels.
 var labelFilters = []param{
@@ -110,9 +107,6 @@ func (c *call) labelOf(l *store.Label) Label {
 // postLabel stores a label.
 func (s *Server) postLabel(c *call) error {
 	var in NewLabel
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if err := decode(c.r.Context(), c.body, &in); err != nil {
 		return err
 	}
@@ -139,15 +133,11 @@ func (s *Server) postLabel(c *call) error {
 
 // listLabels lists the labels that the client may see.
 func (s *Server) listLabels(c *call) error {
-	q, err := c.query("run", "index", "evaluation", "event", "assertion", "by", "queue", "since", "history", "limit", "after")
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
-	page, err := pageOf(q)
-	if err != nil {
-		return err
-	}
-	f, err := c.labelFilter(q)
+	f, err := c.labelFilter(c.q)
 	if err != nil {
 		return err
 	}
@@ -155,11 +145,7 @@ func (s *Server) listLabels(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := LabelList{Items: make([]Label, 0, len(list.Items)), Next: list.Next}
-	for i := range list.Items {
-		out.Items = append(out.Items, c.labelOf(&list.Items[i]))
-	}
-	return c.json(http.StatusOK, out)
+	return c.json(http.StatusOK, listOf(list, c.labelOf))
 }
 
 // labelFilter reads which labels a request asks for. Without the scope read, a client gets
@@ -197,9 +183,6 @@ func (c *call) labelFilter(q url.Values) (store.LabelFilter, error) {
 
 // deleteLabel removes a label of the client.
 func (s *Server) deleteLabel(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	by, _ := c.person()
 	if c.key.Can(store.Admin) && c.as == "" {
 		by = ""

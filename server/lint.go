@@ -29,9 +29,6 @@ type LintedAssertion struct {
 
 // postLint checks the wording of assertions.
 func (s *Server) postLint(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	set, err := readSet(c.r.Context(), c.body)
 	if err != nil {
 		return err

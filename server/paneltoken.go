@@ -193,9 +193,6 @@ func (p *panelTokens) enter(t *panelToken) (leave func(), ok bool) {
 
 // postPanelToken makes a token.
 func (s *Server) postPanelToken(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	var in NewPanelToken
 	if err := decode(c.r.Context(), c.body, &in); err != nil {
 		return err

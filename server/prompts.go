@@ -3,7 +3,6 @@ package server
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -50,10 +49,7 @@ type CoveredSentence struct {
 }
 
 // PromptList is a page of prompts.
-type PromptList struct {
-	Items []PromptHistory `json:"items"`
-	Next  string          `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type PromptList List[PromptHistory]
 
 // Limits of the prompts of one run that are shown.
 const (
@@ -81,20 +77,16 @@ func countedPrompt(id, label, raw string, n int) promptCount {
 
 // listPrompts sends the prompts of the latest runs.
 func (s *Server) listPrompts(c *call) error {
-	q, err := c.query("suite", "runs", "limit", "after")
-	if err != nil {
-		return err
-	}
 	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
 	defer task.End()
 	c.r = c.r.WithContext(ctx)
-	list, err := s.promptsOfRuns(c, q)
+	list, err := s.promptsOfRuns(c, c.q)
 	if err != nil {
 		return err
 	}
 	position := func(p *PromptHistory) string { return p.Suite + "\x00" + p.Name }
 	slices.SortFunc(list, func(a, b PromptHistory) int { return strings.Compare(position(&a), position(&b)) })
-	part, next, err := pageOfList(q, "prompts", list, position)
+	part, next, err := pageOfList(c.q, "prompts", list, position)
 	if err != nil {
 		return err
 	}
@@ -213,12 +205,11 @@ func (s *Server) textsOf(c *call, r store.Run) ([]promptCount, error) {
 		}
 		return list, nil
 	}
-	var e *proviso.Error
-	if !errors.As(err, &e) || e.Code != proviso.NotFound {
+	if proviso.CodeOf(err) != proviso.NotFound {
 		return nil, err
 	}
 	doc, err := c.kept.Document(c.r.Context(), store.SuiteKind, r.Suite, r.Version)
-	if errors.As(err, &e) && e.Code == proviso.NotFound || s.o.Runner == nil {
+	if proviso.CodeOf(err) == proviso.NotFound || s.o.Runner == nil {
 		return nil, nil
 	}
 	var bundle Bundle

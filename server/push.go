@@ -46,9 +46,6 @@ const pushTaken = "The body is the file of a finished run, as `proviso eval` kee
 
 // pushRun stores a run that was made elsewhere.
 func (s *Server) pushRun(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if err := sentAs(mediaRun, c.r.Header); err != nil {
 		return err
 	}
@@ -235,9 +232,6 @@ func (s *Server) runFile(c *call) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if !r.Status.Ended() {
 		return proviso.Errorf(proviso.Conflict, "the run %s has not ended: it is %s", r.ID, r.Status)
 	}
@@ -283,8 +277,7 @@ func writeRun(ctx context.Context, kept store.Runs, id string, ends store.RunFil
 // endsOf returns header and trailer of a run: those that it was pushed with, or else its own.
 func endsOf(ctx context.Context, kept store.Runs, r store.Run, version string) (store.RunFile, error) {
 	ends, err := kept.RunFile(ctx, r.ID)
-	var e *proviso.Error
-	if errors.As(err, &e) && e.Code == proviso.NotFound {
+	if proviso.CodeOf(err) == proviso.NotFound {
 		return madeEnds(ctx, kept, r, version)
 	}
 	return ends, err

@@ -12,12 +12,18 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// query returns the parameters of the address. Only the given names are
-// allowed, each once.
-func (c *call) query(names ...string) (url.Values, error) {
+// readQuery reads the parameters of the address. Only those of the route are allowed, each
+// once.
+func (c *call) readQuery() error {
 	q, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
-		return nil, problem(codeMalformed, "the query of the address cannot be read")
+		return problem(codeMalformed, "the query of the address cannot be read")
+	}
+	var names []string
+	for _, p := range c.route.Params {
+		if !p.Path {
+			names = append(names, p.Name)
+		}
 	}
 	for key, values := range q {
 		switch {
@@ -27,12 +33,28 @@ func (c *call) query(names ...string) (url.Values, error) {
 			if near := document.Nearest(key, names); near != "" {
 				e.Message += "; did you mean " + strconv.Quote(near) + "?"
 			}
-			return nil, e
+			return e
 		case len(values) > 1:
-			return nil, proviso.Errorf(proviso.Invalid, "the parameter %s stands there %d times", key, len(values))
+			return proviso.Errorf(proviso.Invalid, "the parameter %s stands there %d times", key, len(values))
 		}
 	}
-	return q, nil
+	c.q = q
+	return nil
+}
+
+// List is a page of a list.
+type List[T any] struct {
+	Items []T    `json:"items"`
+	Next  string `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+}
+
+// listOf returns a page of the store's as clients see it.
+func listOf[T, V any](page store.List[T], view func(*T) V) List[V] {
+	out := List[V]{Items: make([]V, len(page.Items)), Next: page.Next}
+	for i := range page.Items {
+		out.Items[i] = view(&page.Items[i])
+	}
+	return out
 }
 
 // pageOf reads the requested part of a list.
@@ -85,10 +107,5 @@ func statusOf(q url.Values) ([]proviso.Status, error) {
 	if err != nil || text == "" {
 		return nil, err
 	}
-	for _, s := range []proviso.Status{proviso.Errored, proviso.Pass, proviso.Fail, proviso.Skip} {
-		if s.String() == text {
-			return []proviso.Status{s}, nil
-		}
-	}
-	return nil, nil
+	return []proviso.Status{proviso.StatusNamed(text)}, nil
 }

@@ -13,10 +13,7 @@ import (
 )
 
 // ResultList is a page of rows, each in the form of the JSON report.
-type ResultList struct {
-	Items []json.RawMessage `json:"items"`
-	Next  string            `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type ResultList List[json.RawMessage]
 
 // eachRow calls do for the stored rows of a run in the order of their index.
 func eachRow(ctx context.Context, kept store.Runs, run string, do func(index int, row []byte) error) error {
@@ -65,30 +62,22 @@ func (s *Server) listResults(c *call) error {
 	if err != nil {
 		return err
 	}
-	q, err := c.query("status", "assertion", "rows", "limit", "after")
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
-	page, err := pageOf(q)
-	if err != nil {
+	f := store.ResultFilter{Assertion: c.q.Get("assertion")}
+	if f.Status, err = statusOf(c.q); err != nil {
 		return err
 	}
-	f := store.ResultFilter{Assertion: q.Get("assertion")}
-	if f.Status, err = statusOf(q); err != nil {
-		return err
-	}
-	if f.Rows, err = rangesOf(q.Get("rows")); err != nil {
+	if f.Rows, err = rangesOf(c.q.Get("rows")); err != nil {
 		return err
 	}
 	list, err := c.kept.ListResults(c.r.Context(), r.ID, f, page)
 	if err != nil {
 		return err
 	}
-	out := ResultList{Items: []json.RawMessage{}, Next: list.Next}
-	for i := range list.Items {
-		out.Items = append(out.Items, list.Items[i].JSON)
-	}
-	return c.json(http.StatusOK, out)
+	return c.json(http.StatusOK, listOf(list, func(r *store.Result) json.RawMessage { return r.JSON }))
 }
 
 // rangesOf reads ranges of rows, such as 0-4,7,12-.

@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -67,10 +66,7 @@ type Progress struct {
 }
 
 // RunList is a page of runs.
-type RunList struct {
-	Items []Run  `json:"items"`
-	Next  string `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type RunList List[Run]
 
 // execution is the stored data that is needed to execute a run.
 type execution struct {
@@ -188,26 +184,22 @@ func (s *Server) seenRunOf(c *call, id string) (store.Run, error) {
 
 // listRuns lists the runs that the key may see, newest first.
 func (s *Server) listRuns(c *call) error {
-	q, err := c.query("suite", "version", "status", "since", "until", "limit", "after")
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
-	page, err := pageOf(q)
-	if err != nil {
-		return err
-	}
-	f := store.RunFilter{Suite: q.Get("suite"), Version: q.Get("version")}
-	status, err := choice(q, "status", store.Queued, store.Unmet, store.Running, store.Done, store.Failed, store.Cancelled)
+	f := store.RunFilter{Suite: c.q.Get("suite"), Version: c.q.Get("version")}
+	status, err := choice(c.q, "status", store.Queued, store.Unmet, store.Running, store.Done, store.Failed, store.Cancelled)
 	if err != nil {
 		return err
 	}
 	if status != "" {
 		f.Status = []store.RunStatus{status}
 	}
-	if f.Since, err = timeOf(q, "since"); err != nil {
+	if f.Since, err = timeOf(c.q, "since"); err != nil {
 		return err
 	}
-	if f.Until, err = timeOf(q, "until"); err != nil {
+	if f.Until, err = timeOf(c.q, "until"); err != nil {
 		return err
 	}
 	if !seesAll(c.key) {
@@ -217,11 +209,7 @@ func (s *Server) listRuns(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := RunList{Items: []Run{}, Next: list.Next}
-	for _, r := range list.Items {
-		out.Items = append(out.Items, runOf(r))
-	}
-	return c.json(http.StatusOK, out)
+	return c.json(http.StatusOK, listOf(list, func(r *store.Run) Run { return runOf(*r) }))
 }
 
 // getRun sends a run, with its results once it has ended, unless the client does without:
@@ -231,11 +219,7 @@ func (s *Server) getRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	q, err := c.query("results")
-	if err != nil {
-		return err
-	}
-	results, err := choice(q, "results", "no")
+	results, err := choice(c.q, "results", "no")
 	if err != nil {
 		return err
 	}
@@ -292,8 +276,7 @@ func (s *Server) cancelRun(c *call) error {
 	}
 	if r.Status != store.Cancelled {
 		cancelled, err := c.kept.CancelRun(c.r.Context(), r.ID)
-		var e *proviso.Error
-		if errors.As(err, &e) && e.Code == proviso.Conflict {
+		if proviso.CodeOf(err) == proviso.Conflict {
 			if now, again := c.kept.Run(c.r.Context(), r.ID); again == nil && now.Status == store.Cancelled {
 				cancelled, err = now, nil // by another request, just now
 			}

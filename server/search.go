@@ -32,11 +32,7 @@ func (s *Server) searchRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	q, err := c.query("q")
-	if err != nil {
-		return err
-	}
-	text := q.Get("q")
+	text := c.q.Get("q")
 	if n := utf8.RuneCountInString(text); n == 0 || n > maxSearch {
 		return proviso.Errorf(proviso.Invalid, "q has %d characters: it has to have 1 to %d", n, maxSearch)
 	}

@@ -70,18 +70,15 @@ const (
 
 // watchSeries sends the series of a watch.
 func (s *Server) watchSeries(c *call) error {
-	q, err := c.query("assertion", "from", "to", "by", "step")
-	if err != nil {
+	f := store.SeriesFilter{Watch: c.r.PathValue("watch"), Assertion: c.q.Get("assertion")}
+	var err error
+	if f.By, err = choice(c.q, "by", store.ByVersion, store.BySegment); err != nil {
 		return err
 	}
-	f := store.SeriesFilter{Watch: c.r.PathValue("watch"), Assertion: q.Get("assertion")}
-	if f.By, err = choice(q, "by", store.ByVersion, store.BySegment); err != nil {
+	if f.From, f.To, err = s.rangeOf(c.q, 30*24*time.Hour); err != nil {
 		return err
 	}
-	if f.From, f.To, err = s.rangeOf(q, 30*24*time.Hour); err != nil {
-		return err
-	}
-	if f.Step, err = stepOf(q, f.From, f.To, s.o.Now()); err != nil {
+	if f.Step, err = stepOf(c.q, f.From, f.To, s.o.Now()); err != nil {
 		return err
 	}
 	out, err := s.monitor.series(c.r.Context(), c.project, f)

@@ -80,8 +80,7 @@ func (s *Server) sessionKey(r *http.Request) (store.Key, error) {
 		return viewKey(id), nil
 	}
 	key, err := s.o.Store.Key(r.Context(), id)
-	var e *proviso.Error
-	if errors.As(err, &e) && e.Code == proviso.NotFound || err == nil && !key.Revoked.IsZero() {
+	if proviso.CodeOf(err) == proviso.NotFound || err == nil && !key.Revoked.IsZero() {
 		return store.Key{}, s.sessions.end(r.Context(), value)
 	}
 	return key, err
@@ -202,9 +201,6 @@ func addressOf(r *http.Request) string {
 
 // getSession describes the client.
 func (s *Server) getSession(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	return c.json(http.StatusOK, s.sessionOf(c.key))
 }
 
@@ -222,11 +218,7 @@ func (s *Server) deleteSession(c *call) error {
 	if err := fromOwnPage(c.r); err != nil {
 		return err
 	}
-	q, err := c.query("all")
-	if err != nil {
-		return err
-	}
-	all, err := choice(q, "all", "yes")
+	all, err := choice(c.q, "all", "yes")
 	if err != nil {
 		return err
 	}

@@ -44,9 +44,6 @@ const shownKeys = 200
 
 // settings sends the settings of the server.
 func (s *Server) settings(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	open, err := s.open(c.r.Context())
 	if err != nil {
 		return err

@@ -90,7 +90,6 @@ func (k *keySpans) fetch(ctx context.Context, trace string, after int64) (next i
 	}
 	for next = after; ; {
 		got, err := k.kept().Trace(ctx, k.id, trace, next)
-		var e *proviso.Error
 		switch {
 		case err == nil:
 		case errors.Is(err, store.ErrSealed):
@@ -98,7 +97,7 @@ func (k *keySpans) fetch(ctx context.Context, trace string, after int64) (next i
 				err = context.Canceled
 			}
 			return 0, 0, err
-		case store.IsPatient(ctx) && errors.As(err, &e) && e.Code == proviso.Unavailable:
+		case store.IsPatient(ctx) && proviso.CodeOf(err) == proviso.Unavailable:
 			select {
 			case <-ctx.Done():
 				return 0, 0, ctx.Err()

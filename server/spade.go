@@ -64,9 +64,6 @@ const (
 
 // spade proposes and selects assertions.
 func (s *Server) spade(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	w := spadeJob{s: s, c: c}
 	if err := decode(c.r.Context(), c.body, &w.in); err != nil {
 		return err

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/proviso-eval/proviso"
@@ -34,8 +33,7 @@ const headRows = 100
 func openStored(ctx context.Context, kept store.ProjectStore, run store.Run) (*storedRun, error) {
 	s := &storedRun{ctx: ctx, kept: kept, run: run}
 	ends, err := kept.RunFile(ctx, run.ID)
-	var e *proviso.Error
-	if errors.As(err, &e) && e.Code == proviso.NotFound {
+	if proviso.CodeOf(err) == proviso.NotFound {
 		return s, s.readHead(kept)
 	}
 	if err != nil {

@@ -86,9 +86,6 @@ type streamed struct {
 
 // startEvaluation begins an evaluation that goes on after the response.
 func (s *Server) startEvaluation(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	in, err := s.readStream(c)
 	if err != nil {
 		return err

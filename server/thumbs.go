@@ -76,11 +76,7 @@ type judgedThumb struct {
 
 // watchThumbs compares verdicts with thumbs.
 func (s *Server) watchThumbs(c *call) error {
-	q, err := c.query("from", "to")
-	if err != nil {
-		return err
-	}
-	from, to, err := s.rangeOf(q, 30*24*time.Hour)
+	from, to, err := s.rangeOf(c.q, 30*24*time.Hour)
 	if err != nil {
 		return err
 	}

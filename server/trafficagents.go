@@ -3,6 +3,8 @@ package server
 import (
 	"net/http"
 	"time"
+
+	"github.com/proviso-eval/proviso/store"
 )
 
 // Agent is what answers in production.
@@ -14,10 +16,7 @@ type Agent struct {
 }
 
 // AgentList is a page of agents.
-type AgentList struct {
-	Items []Agent `json:"items"`
-	Next  string  `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type AgentList List[Agent]
 
 // AgentPrompt is a prompt of an agent.
 type AgentPrompt struct {
@@ -29,18 +28,11 @@ type AgentPrompt struct {
 }
 
 // AgentPromptList is a page of prompts.
-type AgentPromptList struct {
-	Items []AgentPrompt `json:"items"`
-	Next  string        `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type AgentPromptList List[AgentPrompt]
 
 // listAgents lists the agents that sent events.
 func (s *Server) listAgents(c *call) error {
-	q, err := c.query("limit", "after")
-	if err != nil {
-		return err
-	}
-	page, err := pageOf(q)
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
@@ -48,20 +40,12 @@ func (s *Server) listAgents(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := AgentList{Items: []Agent{}, Next: list.Next}
-	for _, a := range list.Items {
-		out.Items = append(out.Items, Agent(a))
-	}
-	return c.json(http.StatusOK, out)
+	return c.json(http.StatusOK, listOf(list, func(a *store.Agent) Agent { return Agent(*a) }))
 }
 
 // listAgentPrompts lists the prompts of an agent.
 func (s *Server) listAgentPrompts(c *call) error {
-	q, err := c.query("limit", "after")
-	if err != nil {
-		return err
-	}
-	page, err := pageOf(q)
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
@@ -69,9 +53,5 @@ func (s *Server) listAgentPrompts(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := AgentPromptList{Items: []AgentPrompt{}, Next: list.Next}
-	for _, p := range list.Items {
-		out.Items = append(out.Items, AgentPrompt(p))
-	}
-	return c.json(http.StatusOK, out)
+	return c.json(http.StatusOK, listOf(list, func(a *store.AgentPrompt) AgentPrompt { return AgentPrompt(*a) }))
 }

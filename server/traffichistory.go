@@ -35,9 +35,6 @@ const (
 
 // getPromptHistory sends the prompts of an agent as versions of one prompt.
 func (s *Server) getPromptHistory(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	out := VersionHistory{Versions: []HistoryVersion{}}
 	size := 0
 	page := store.Page{Limit: 100}

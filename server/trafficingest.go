@@ -90,9 +90,6 @@ func overloaded() error {
 
 // postEvents stores events. An event that is wrong does not affect the others.
 func (s *Server) postEvents(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	leave, err := s.admitted.enter(c.r.Context())
 	if err != nil {
 		return err
@@ -263,9 +260,6 @@ func (s *Server) storeEvents(ctx context.Context, p store.Project, events []stor
 
 // postFeedback stores a thumb.
 func (s *Server) postFeedback(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	doc, err := parseBody(c.r.Context(), c.body)
 	if err != nil {
 		return err

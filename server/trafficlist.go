@@ -72,10 +72,7 @@ type EventFeedback struct {
 }
 
 // TrafficList is a page of events.
-type TrafficList struct {
-	Items []TrafficEvent `json:"items"`
-	Next  string         `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type TrafficList List[TrafficEvent]
 
 // Conversation is a page of the events of a conversation.
 type Conversation struct {
@@ -167,26 +164,18 @@ func segmentsOf(text string) (map[string]string, error) {
 
 // listTraffic lists events.
 func (s *Server) listTraffic(c *call) error {
-	names := []string{"texts", "limit", "after"}
-	for _, p := range trafficFilters {
-		names = append(names, p.Name)
-	}
-	q, err := c.query(names...)
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
-	page, err := pageOf(q)
-	if err != nil {
-		return err
-	}
-	f, err := s.trafficFilter(q)
+	f, err := s.trafficFilter(c.q)
 	if err == nil {
 		err = c.isWatch(f.Watch)
 	}
 	if err != nil {
 		return err
 	}
-	texts, err := choice(q, "texts", "short", "full", "no")
+	texts, err := choice(c.q, "texts", "short", "full", "no")
 	if err != nil {
 		return err
 	}
@@ -199,18 +188,11 @@ func (s *Server) listTraffic(c *call) error {
 	if texts == "full" {
 		most = 0
 	}
-	out := TrafficList{Items: make([]TrafficEvent, 0, len(list.Items)), Next: list.Next}
-	for i := range list.Items {
-		out.Items = append(out.Items, trafficEvent(&list.Items[i], most))
-	}
-	return c.json(http.StatusOK, out)
+	return c.json(http.StatusOK, listOf(list, func(e *store.Event) TrafficEvent { return trafficEvent(e, most) }))
 }
 
 // getTraffic sends one event with what is known of it.
 func (s *Server) getTraffic(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	e, err := c.kept.Event(c.r.Context(), c.r.PathValue("event"))
 	if err != nil {
 		return err
@@ -258,11 +240,7 @@ func addVerdicts(ctx context.Context, kept store.EventJobs, events []TrafficEven
 
 // getConversation sends the events of a conversation.
 func (s *Server) getConversation(c *call) error {
-	q, err := c.query("limit", "after")
-	if err != nil {
-		return err
-	}
-	page, err := pageOf(q)
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
@@ -284,9 +262,6 @@ func (s *Server) getConversation(c *call) error {
 // forgetUser removes what is stored of a user.
 func (s *Server) forgetUser(c *call) error {
 	var in ForgottenUser
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if err := decode(c.r.Context(), c.body, &in); err != nil {
 		return err
 	}

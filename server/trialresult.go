@@ -36,9 +36,6 @@ func estimateOf(e *stats.Estimate) EstimateJSON {
 
 // seenTrial returns the trial that the address names, as it is now.
 func (s *Server) seenTrial(c *call) (*seenTrialState, error) {
-	if _, err := c.query(); err != nil {
-		return nil, err
-	}
 	id := c.r.PathValue("trial")
 	t, err := s.trialState(c.r.Context(), c, id)
 	if err == nil && t == nil {

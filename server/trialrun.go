@@ -125,9 +125,7 @@ func (s *Server) beginTrial(ctx context.Context, t *judgeTrial, in *NewTrial) er
 			s.o.Log.Warn("share a trial with other servers", "trial", id, "error", err)
 		}
 	}
-	s.underWay.Add(1) // the server waits for it when it stops
-	go func() {
-		defer s.underWay.Done()
+	s.underWay.Go(func() { // the server waits for it when it stops
 		defer task.End()
 		defer cancel()
 		go func() {
@@ -138,7 +136,7 @@ func (s *Server) beginTrial(ctx context.Context, t *judgeTrial, in *NewTrial) er
 			}
 		}()
 		t.judge(ctx)
-	}()
+	})
 	return nil
 }
 
@@ -180,9 +178,7 @@ func (t *judgeTrial) each(ctx context.Context) {
 	next := make(chan trialItem)
 	var workers sync.WaitGroup
 	for range min(trialConcurrency, len(t.items)) {
-		workers.Add(1)
-		go func() {
-			defer workers.Done()
+		workers.Go(func() {
 			for item := range next {
 				if err := t.one(ctx, item); err != nil {
 					t.mu.Lock()
@@ -193,7 +189,7 @@ func (t *judgeTrial) each(ctx context.Context) {
 					stop()
 				}
 			}
-		}()
+		})
 	}
 	for _, item := range t.items {
 		if ctx.Err() != nil {

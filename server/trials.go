@@ -173,9 +173,6 @@ const (
 // startTrial begins a trial that goes on after the response.
 func (s *Server) startTrial(c *call) error {
 	var in NewTrial
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if err := c.compute(func() error { return decode(c.r.Context(), c.body, &in) }); err != nil {
 		return err
 	}
@@ -213,18 +210,14 @@ func (s *Server) startTrial(c *call) error {
 
 // trialBase sends what a trial starts from.
 func (s *Server) trialBase(c *call) error {
-	q, err := c.query("run", "assertion")
+	if _, err := s.seenRunOf(c, c.q.Get("run")); err != nil {
+		return err
+	}
+	all, err := labelsOfRun(c.r.Context(), c.kept, c.q.Get("run"))
 	if err != nil {
 		return err
 	}
-	if _, err := s.seenRunOf(c, q.Get("run")); err != nil {
-		return err
-	}
-	all, err := labelsOfRun(c.r.Context(), c.kept, q.Get("run"))
-	if err != nil {
-		return err
-	}
-	out := TrialBase{Run: q.Get("run"), Assertion: q.Get("assertion"), Assertions: all.names(), Judges: []string{}}
+	out := TrialBase{Run: c.q.Get("run"), Assertion: c.q.Get("assertion"), Assertions: all.names(), Judges: []string{}}
 	if out.Assertion == "" {
 		return c.json(http.StatusOK, out)
 	}

@@ -35,9 +35,6 @@ type WatchCheck struct {
 
 // postWatchCheck checks a watch, and stores nothing.
 func (s *Server) postWatchCheck(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	ctx, name := c.r.Context(), c.r.PathValue("watch")
 	if err := monitor.CheckName(name); err != nil {
 		return err

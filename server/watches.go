@@ -114,10 +114,7 @@ type WatchSilence struct {
 }
 
 // WatchList is a page of watches.
-type WatchList struct {
-	Items []WatchView `json:"items"`
-	Next  string      `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type WatchList List[WatchView]
 
 // sentWatch is a watch as a client sent it.
 type sentWatch struct {
@@ -182,9 +179,6 @@ func (d *decoder) watch(at, name string, v any) *sentWatch {
 
 // putWatch stores a watch.
 func (s *Server) putWatch(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	ctx, name := c.r.Context(), c.r.PathValue("watch")
 	if err := monitor.CheckName(name); err != nil {
 		return err
@@ -221,9 +215,6 @@ func (s *Server) putWatch(c *call) error {
 
 // getWatch sends a watch with its charts.
 func (s *Server) getWatch(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	live, err := s.liveWatch(c)
 	if err != nil {
 		return err
@@ -237,11 +228,7 @@ func (s *Server) getWatch(c *call) error {
 
 // listWatches lists watches, without their charts.
 func (s *Server) listWatches(c *call) error {
-	q, err := c.query("limit", "after")
-	if err != nil {
-		return err
-	}
-	page, err := pageOf(q)
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
@@ -266,9 +253,6 @@ func (s *Server) listWatches(c *call) error {
 
 // deleteWatch removes a watch.
 func (s *Server) deleteWatch(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	if err := c.kept.DeleteWatch(c.r.Context(), c.r.PathValue("watch")); err != nil {
 		return err
 	}

@@ -28,10 +28,7 @@ type WatchVerdictView struct {
 }
 
 // WatchVerdictList is a page of verdicts.
-type WatchVerdictList struct {
-	Items []WatchVerdictView `json:"items"`
-	Next  string             `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
-}
+type WatchVerdictList List[WatchVerdictView]
 
 func watchVerdictOf(v *store.WatchVerdict) WatchVerdictView {
 	return WatchVerdictView{
@@ -42,34 +39,26 @@ func watchVerdictOf(v *store.WatchVerdict) WatchVerdictView {
 
 // listWatchVerdicts lists verdicts of a watch.
 func (s *Server) listWatchVerdicts(c *call) error {
-	q, err := c.query("status", "assertion", "version", "segment", "event", "from", "to", "limit", "after")
+	page, err := pageOf(c.q)
 	if err != nil {
 		return err
 	}
-	page, err := pageOf(q)
-	if err != nil {
-		return err
-	}
-	f := store.VerdictFilter{Watch: c.r.PathValue("watch"), Assertion: q.Get("assertion"), Version: q.Get("version"), Segment: q.Get("segment")}
-	if event := q.Get("event"); event != "" {
+	f := store.VerdictFilter{Watch: c.r.PathValue("watch"), Assertion: c.q.Get("assertion"), Version: c.q.Get("version"), Segment: c.q.Get("segment")}
+	if event := c.q.Get("event"); event != "" {
 		f.Events = []string{event}
 	}
-	if f.Status, err = statusOf(q); err != nil {
+	if f.Status, err = statusOf(c.q); err != nil {
 		return err
 	}
-	if f.Since, err = timeOf(q, "from"); err != nil {
+	if f.Since, err = timeOf(c.q, "from"); err != nil {
 		return err
 	}
-	if f.Until, err = timeOf(q, "to"); err != nil {
+	if f.Until, err = timeOf(c.q, "to"); err != nil {
 		return err
 	}
 	list, err := c.kept.ListVerdicts(c.r.Context(), f, page)
 	if err != nil {
 		return c.nearestWatch(f.Watch, err)
 	}
-	out := WatchVerdictList{Items: []WatchVerdictView{}, Next: list.Next}
-	for i := range list.Items {
-		out.Items = append(out.Items, watchVerdictOf(&list.Items[i]))
-	}
-	return c.json(http.StatusOK, out)
+	return c.json(http.StatusOK, listOf(list, watchVerdictOf))
 }

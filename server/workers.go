@@ -28,9 +28,6 @@ type WorkerList struct {
 
 // listWorkers lists the processes that execute runs.
 func (s *Server) listWorkers(c *call) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	list, err := s.o.Store.Processes(c.r.Context())
 	if err != nil {
 		return err
@@ -70,10 +67,8 @@ func workersNow(living []store.Process, waits []store.Waiting) (w WorkersNow) {
 // able reports whether a process can execute one of the runs that wait.
 func able(p *store.Process, waits []store.Waiting) bool {
 	for _, w := range waits {
-		for _, needs := range w.Needs {
-			if p.Able(needs) {
-				return true
-			}
+		if slices.ContainsFunc(w.Needs, p.Able) {
+			return true
 		}
 	}
 	return false

@@ -49,7 +49,7 @@ func (w *work) deltas(context.Context) error {
 	if w.History == nil || len(w.History.Changes) == 0 {
 		return proviso.Errorf(proviso.Invalid, "there is no history of a prompt")
 	}
-	data, err := w.History.JSON()
+	data, err := w.History.JSON(nil)
 	if err != nil {
 		return err
 	}

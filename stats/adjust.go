@@ -47,26 +47,6 @@ func Testable(least []float64, level float64) []int {
 	}
 }
 
-// BenjaminiHochberg returns p-values adjusted for multiple tests, in the order given. If
-// all tests with an adjusted value at or below a level count as findings, the expected
-// share of false findings is at most that level, provided that the tests are independent
-// or positively dependent. Use it for dashboards.
-//
-// Source: Y. Benjamini and Y. Hochberg, "Controlling the False Discovery Rate: A
-// Practical and Powerful Approach to Multiple Testing", JRSS B 57 (1995) 289-300.
-func BenjaminiHochberg(p []float64) ([]float64, error) {
-	order, err := ascending(p)
-	if err != nil {
-		return nil, err
-	}
-	adjusted, lowest := make([]float64, len(p)), 1.0
-	for rank, i := range slices.Backward(order) {
-		lowest = min(lowest, p[i]*float64(len(p))/float64(rank+1))
-		adjusted[i] = lowest
-	}
-	return adjusted, nil
-}
-
 // ascending returns the positions of p-values in the order of their size.
 func ascending(p []float64) ([]int, error) {
 	order := make([]int, len(p))

@@ -38,7 +38,7 @@ func LocateRise(failures []Failure, items int, expected float64) (Rise, error) {
 		}
 		e = min(n, max(e, math.SmallestNonzeroFloat64))
 		if x > e {
-			gain[i] = n * Divergence(x/n, e/n)
+			gain[i] = n * divergence(x/n, e/n)
 		}
 		if gain[i] > gain[best] {
 			best = i

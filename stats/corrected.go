@@ -136,8 +136,8 @@ func (c Confusion) Strata() (passed, failed Stratum) {
 // counts all verdicts, including the labelled ones. The labels for each verdict must be a
 // random sample of the outputs with that verdict, or weighted like one; the number of
 // labels for each verdict does not matter. For pass and fail this is the
-// prediction-powered estimate with the best tuning ([PredictionPowered]), whose normal
-// interval would collapse if judge and labels never differ.
+// prediction-powered estimate with the best tuning, whose normal interval would collapse
+// if judge and labels never differ.
 //
 // The interval combines Wilson's limits of the shares by the method of variance estimates
 // recovery. A verdict without any labels is assumed to be right, and the interval covers

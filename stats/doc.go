@@ -3,12 +3,12 @@
 // every pass rate, and [Kappa], the agreement of a judge with people.
 //
 // Proportions: [Wilson], [WilsonEffective], [ClopperPearson], [Newcombe],
-// [NewcombePaired]. Paired runs: [McNemar], [PairedDesign]; with repeats or clusters,
+// [NewcombePaired]. Paired runs: [McNemar]; with repeats or clusters,
 // [SignFlip], [PairedMeans]; of any unit, [PairedMedians]. Clustered cases: [Bootstrap].
-// Many tests at once: [Holm], [Testable], [BenjaminiHochberg]. Judges: [Kappa], [RoganGladen],
-// [ChangeOfAgreement], [RoganGladenDifference], [PostStratified], [PartlyVerified], [PredictionPowered],
+// Many tests at once: [Holm], [Testable]. Judges: [Kappa], [RoganGladen],
+// [ChangeOfAgreement], [RoganGladenDifference], [PostStratified], [PartlyVerified],
 // [LabelsToHalve]. Watching a sequence: [EDetector], [SmallestChange], [LocateRise],
-// [UpperJeffreys], [BernoulliCUSUM], [CompareMix]. Unequal sampling: [Weighted].
+// [UpperJeffreys], [CompareMix]. Unequal sampling: [Weighted].
 //
 // Functions are safe for concurrent use, deterministic, and never panic: what
 // cannot be computed from the numbers given is an error that wraps [ErrInput].

@@ -48,9 +48,9 @@ func (d *EDetector) Value() float64 {
 	return sum
 }
 
-// Divergence is the mean log likelihood ratio of an item, in nats, where shares are p and
+// divergence is the mean log likelihood ratio of an item, in nats, where shares are p and
 // not q: Kullback and Leibler's.
-func Divergence(p, q float64) float64 {
+func divergence(p, q float64) float64 {
 	part := func(a, b float64) float64 {
 		switch {
 		case a <= 0:
@@ -69,7 +69,7 @@ func Divergence(p, q float64) float64 {
 // changes of 1.5 to 5 times and thresholds of 3,000 to 300,000: TestDetectionDelay. A
 // change that is lost among false alarms takes as long as these.
 func DetectionDelay(inControl, changed, threshold float64) float64 {
-	gain := Divergence(changed, inControl)
+	gain := divergence(changed, inControl)
 	if changed <= inControl || gain == 0 {
 		return threshold
 	}

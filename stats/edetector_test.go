@@ -1,7 +1,6 @@
 package stats_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -115,55 +114,6 @@ func TestSmallestChange(t *testing.T) {
 	}
 	if p, ok := stats.SmallestChange(.05, 15_000, 3); ok {
 		t.Error("3 items see", p)
-	}
-}
-
-// TestDesignCUSUM holds limits that a Markov chain gave, and the run length that an
-// independent simulation gives.
-func TestDesignCUSUM(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct {
-		p0, p1, arl float64
-		step, limit int
-	}{
-		{.01, .02, 15_000, 69, 363}, {.02, .04, 15_000, 35, 219}, {.05, .1, 3_000, 14, 72}, {.05, .1, 15_000, 14, 102}, {.05, .1, 300_000, 14, 160},
-		{.05, .15, 15_000, 11, 58}, {.1, .2, 15_000, 7, 55}, {.2, .3, 15_000, 4, 42}, {.2, .4, 1_200_000, 3, 27},
-	} {
-		t.Run(fmt.Sprint(row.p0, row.p1, row.arl), func(t *testing.T) {
-			c, err := stats.DesignCUSUM(row.p0, row.p1, row.arl)
-			if err != nil || c.Step != row.step || c.Limit != row.limit {
-				t.Errorf("%+v %v, not %d, %d", c, err, row.step, row.limit)
-			}
-		})
-	}
-	c := stats.BernoulliCUSUM{Step: 14, Limit: 40}
-	want, _ := c.RunLength(.05)
-	r := rand.New(rand.NewPCG(3, 3))
-	sum, paths := 0.0, 4000
-	for range paths {
-		for s := 0; s < c.Limit; sum++ {
-			if r.Float64() < .05 {
-				s += c.Step - 1
-			} else {
-				s = max(0, s-1)
-			}
-		}
-	}
-	if got := sum / float64(paths); math.Abs(got/want-1) > 0.06 {
-		t.Errorf("simulated %v, exact %v", got, want)
-	}
-}
-
-func TestCUSUMInput(t *testing.T) {
-	t.Parallel()
-	if _, err := stats.DesignCUSUM(.1, .05, 100); err == nil {
-		t.Error("a fall was designed")
-	}
-	if _, err := (stats.BernoulliCUSUM{Step: 1, Limit: 3}).RunLength(.1); err == nil {
-		t.Error("a step of 1 was computed")
-	}
-	if _, err := stats.DesignCUSUM(.0001, .00011, 1e12); err == nil {
-		t.Error("an endless limit was found")
 	}
 }
 

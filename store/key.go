@@ -93,15 +93,6 @@ func (k Key) Can(s Scope) bool {
 	return k.Revoked.IsZero() && (slices.Contains(k.Scopes, s) || slices.Contains(k.Scopes, Admin))
 }
 
-// Left returns the rest of the budget in US dollars: negative if it was
-// exceeded, +Inf if there is no limit.
-func (k Key) Left() float64 {
-	if k.Budget == nil {
-		return math.Inf(1)
-	}
-	return *k.Budget - k.Spent
-}
-
 // MayAsk reports whether the key may use a provider, by its id. In the globs *
 // stands for any text and ? for one character.
 func (k Key) MayAsk(provider string) bool {

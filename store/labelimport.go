@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge/record"
@@ -29,7 +28,7 @@ func ImportLabels(ctx context.Context, kept ProjectStore, lines []label.Line, cr
 			switch {
 			case err == nil:
 				n.Removed++
-			case hasCode(err, proviso.NotFound):
+			case proviso.CodeOf(err) == proviso.NotFound:
 				n.Known++
 			default:
 				return n, err
@@ -48,7 +47,7 @@ func (n *LabelImport) add(ctx context.Context, kept ProjectStore, l label.Label,
 	if _, err := kept.Label(ctx, l.ID); err == nil {
 		n.Known++
 		return nil
-	} else if !hasCode(err, proviso.NotFound) {
+	} else if proviso.CodeOf(err) != proviso.NotFound {
 		return err
 	}
 	f := LabelFilter{Run: l.Run, Evaluation: l.Evaluation, Event: l.Event, Assertion: &l.Assertion, By: l.By}
@@ -89,7 +88,7 @@ func complete(ctx context.Context, kept ProjectStore, l *label.Label) (fresh boo
 		return true, nil
 	}
 	r, err := kept.Result(ctx, l.Run, l.Index)
-	if hasCode(err, proviso.NotFound) {
+	if proviso.CodeOf(err) == proviso.NotFound {
 		return true, nil
 	}
 	if err != nil {
@@ -104,9 +103,4 @@ func complete(ctx context.Context, kept ProjectStore, l *label.Label) (fresh boo
 		return false, nil
 	}
 	return true, l.OfRow(row)
-}
-
-func hasCode(err error, code string) bool {
-	var e *proviso.Error
-	return errors.As(err, &e) && e.Code == code
 }

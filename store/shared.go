@@ -41,8 +41,8 @@ type SharedItem struct {
 	Life    time.Duration // from when it is stored; when it is read, what is left of it
 }
 
-// MaxShared is how many bytes the content of an item may have.
-const MaxShared = MaxContent
+// maxShared is how many bytes the content of an item may have.
+const maxShared = MaxContent
 
 // Check returns why an item is invalid, or nil.
 func (i *SharedItem) Check() error {
@@ -51,8 +51,8 @@ func (i *SharedItem) Check() error {
 		return proviso.Errorf(proviso.Invalid, "a shared item has a kind and a name, not %q and %q", i.Kind, i.Name)
 	case i.Life <= 0:
 		return proviso.Errorf(proviso.Invalid, "the shared item %s %q has a life of %v", i.Kind, i.Name, i.Life)
-	case len(i.Content) > MaxShared:
-		return proviso.Errorf(proviso.Limit, "the shared item %s %q has %d bytes, more than %d", i.Kind, i.Name, len(i.Content), MaxShared)
+	case len(i.Content) > maxShared:
+		return proviso.Errorf(proviso.Limit, "the shared item %s %q has %d bytes, more than %d", i.Kind, i.Name, len(i.Content), maxShared)
 	}
 	return nil
 }

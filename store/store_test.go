@@ -3,7 +3,6 @@ package store_test
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -87,17 +86,6 @@ func TestCan(t *testing.T) {
 				t.Errorf("a revoked key can %s", s)
 			}
 		}
-	}
-}
-
-func TestLeft(t *testing.T) {
-	t.Parallel()
-	budget := 1.0
-	if left := (store.Key{Budget: &budget, Spent: 1.5}).Left(); left != -0.5 {
-		t.Errorf("left: %v", left)
-	}
-	if left := (store.Key{Spent: 1.5}).Left(); !math.IsInf(left, 1) {
-		t.Errorf("left without a budget: %v", left)
 	}
 }
 

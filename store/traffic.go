@@ -193,8 +193,8 @@ func (f *TrafficFilter) Check() error {
 		return proviso.Errorf(proviso.Invalid, "the series ends before it begins")
 	case f.Step < time.Hour || f.Step%time.Hour != 0:
 		return proviso.Errorf(proviso.Invalid, "the step of a series of traffic is %v, not a multiple of an hour", f.Step)
-	case f.To.Sub(f.From)/f.Step > MaxBuckets:
-		return proviso.Errorf(proviso.Limit, "the series has %d steps, more than %d; choose longer ones", f.To.Sub(f.From)/f.Step, MaxBuckets)
+	case f.To.Sub(f.From)/f.Step > maxBuckets:
+		return proviso.Errorf(proviso.Limit, "the series has %d steps, more than %d; choose longer ones", f.To.Sub(f.From)/f.Step, maxBuckets)
 	}
 	return nil
 }

@@ -105,18 +105,14 @@ type Outbox interface {
 const (
 	MaxWatches   = 200     // of a project
 	MaxPending   = 100_000 // jobs of a watch that wait; more events are not evaluated, and counted
-	MaxVerdicts  = 1_000   // of one event
-	MaxBuckets   = 20_000  // of a series
+	maxVerdicts  = 1_000   // of one event
+	maxBuckets   = 20_000  // of a series
 	MaxExcerpt   = 2_000   // bytes of the reason of a verdict
-	MaxSegments  = 50      // values of a segment that are told apart; the others are OtherSegment
 	OtherSegment = "other"
 )
 
-// The prefixes of ids of alarms and of notices.
-const (
-	AlarmID  = "alarm_"
-	NoticeID = "notice_"
-)
+// NoticeID is the prefix of the ids of notices.
+const NoticeID = "notice_"
 
 // NewWatch is a version of a watch to be stored.
 type NewWatch struct {

@@ -75,8 +75,8 @@ func (v *WatchVerdict) Check() error {
 // Check returns why the result of a job cannot be stored, or nil.
 func (r *EventResult) Check() error {
 	errs := []error{checkDollars("cost of an event", r.Cost)}
-	if len(r.Verdicts) > MaxVerdicts {
-		errs = append(errs, proviso.Errorf(proviso.Limit, "an event has %d verdicts, more than %d", len(r.Verdicts), MaxVerdicts))
+	if len(r.Verdicts) > maxVerdicts {
+		errs = append(errs, proviso.Errorf(proviso.Limit, "an event has %d verdicts, more than %d", len(r.Verdicts), maxVerdicts))
 	}
 	for i := range r.Verdicts {
 		errs = append(errs, r.Verdicts[i].Check())
@@ -101,8 +101,8 @@ func (f *SeriesFilter) Check(now time.Time) error {
 		return proviso.Errorf(proviso.Invalid, "the step of a series is %v, not a multiple of an hour, or less than one and at least a minute", f.Step)
 	case f.Step < time.Hour && f.From.Before(now.Add(-recentVerdicts)):
 		return proviso.Errorf(proviso.Invalid, "steps of less than an hour go back 48 hours")
-	case f.To.Sub(f.From)/f.Step > MaxBuckets:
-		return proviso.Errorf(proviso.Limit, "the series has %d steps, more than %d; choose longer ones", f.To.Sub(f.From)/f.Step, MaxBuckets)
+	case f.To.Sub(f.From)/f.Step > maxBuckets:
+		return proviso.Errorf(proviso.Limit, "the series has %d steps, more than %d; choose longer ones", f.To.Sub(f.From)/f.Step, maxBuckets)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func CaseMistake(places proviso.Places, err error) proviso.Mistake {
 		m.Place = places.Place(e.Pointer)
 	}
 	if m.Nearest == "" {
-		m.Nearest = document.Nearest(lastSegment(e.Pointer), e.Valid)
+		m.Nearest = document.Nearest(document.Last(e.Pointer), e.Valid)
 	}
 	return m
 }

@@ -124,7 +124,7 @@ func (r *reading) record(d *document.Document, pointer string, m proviso.Mistake
 	}
 	m.Place = r.places.Place(r.at(d, pointer))
 	if m.Nearest == "" && len(valid) > 0 {
-		m.Nearest = document.Nearest(lastSegment(pointer), valid)
+		m.Nearest = document.Nearest(document.Last(pointer), valid)
 		if v, ok := document.Lookup(d.Root, pointer); ok && m.Nearest == "" {
 			text, _ := v.(string)
 			m.Nearest = document.Nearest(text, valid)
@@ -158,10 +158,8 @@ func (r *reading) isBroken(d *document.Document, pointer string) bool {
 
 // append keeps a mistake once, up to maxMistakes. Mistakes replace warnings.
 func (r *reading) append(m proviso.Mistake) {
-	for i := range r.mistakes {
-		if r.mistakes[i] == m {
-			return
-		}
+	if slices.Contains(r.mistakes, m) {
+		return
 	}
 	if len(r.mistakes) < maxMistakes {
 		r.mistakes = append(r.mistakes, m)

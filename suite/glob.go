@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -178,8 +177,7 @@ func hidden(name, segment string) bool {
 func (g *globber) entries(dir string, visit func(name string, isDir bool) error) error {
 	list, err := g.files.readDir(dir)
 	if err != nil {
-		var known *proviso.Error
-		if errors.As(err, &known) && known.Code == proviso.Refused {
+		if proviso.CodeOf(err) == proviso.Refused {
 			return err
 		}
 		return nil

@@ -123,12 +123,3 @@ func (p *places) follow(pointer string) (string, bool) {
 	}
 	return "", false
 }
-
-// lastSegment returns the last key or index of a pointer, unescaped.
-func lastSegment(pointer string) string {
-	parts := document.Split(strings.TrimSuffix(pointer, document.KeyMark))
-	if len(parts) == 0 {
-		return ""
-	}
-	return parts[len(parts)-1]
-}

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso/value"
@@ -85,10 +86,5 @@ func ownAssertion(v any) bool {
 
 func listHas(v any, found func(any) bool) bool {
 	list, _ := v.([]any)
-	for _, e := range list {
-		if found(e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, found)
 }

@@ -12,6 +12,14 @@ import (
 // Stringify returns v as compact JSON text; see [AppendJSON].
 func Stringify(v any) string { return string(AppendJSON(nil, v)) }
 
+// Text returns a string as it is, and any other value as [Stringify] does.
+func Text(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return Stringify(v)
+}
+
 // maxWriteDepth is how deeply values may nest that are written. It is more than
 // what is read, since what was read is written inside of rows and reports.
 const maxWriteDepth = 2 * MaxDepth
@@ -118,7 +126,7 @@ func AppendQuoted(dst []byte, s string) []byte {
 			continue
 		}
 		dst = append(dst, s[start:i]...)
-		if u, ok := surrogateAt(s, i); ok {
+		if u, ok := SurrogateAt(s, i); ok {
 			dst = fmt.Appendf(dst, `\u%04x`, u)
 			i += 3
 		} else {

@@ -50,6 +50,14 @@ func ObjectOf(pairs ...any) *Object {
 	return o
 }
 
+// OrEmpty returns o, or an empty object if o is nil.
+func (o *Object) OrEmpty() *Object {
+	if o == nil {
+		return NewObject(0)
+	}
+	return o
+}
+
 // Len returns the number of members; it is 0 for a nil object.
 func (o *Object) Len() int {
 	switch {

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// surrogateAt decodes the three-byte form of a lone surrogate.
-func surrogateAt(s string, i int) (rune, bool) {
+// SurrogateAt decodes the three-byte form of a lone surrogate at s[i:], as this package holds
+// one; false if there is none.
+func SurrogateAt(s string, i int) (rune, bool) {
 	if i+3 > len(s) || s[i] != 0xed || s[i+1] < 0xa0 || s[i+1] > 0xbf || s[i+2]&0xc0 != 0x80 {
 		return 0, false
 	}
@@ -20,7 +21,7 @@ func wellFormed(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if _, lone := surrogateAt(s, i); lone {
+		if _, lone := SurrogateAt(s, i); lone {
 			n = 3
 		} else if r == utf8.RuneError && n == 1 {
 			b.WriteRune(utf8.RuneError)
@@ -43,7 +44,7 @@ func UTF16Len(s string) int {
 			n++
 			continue
 		}
-		if _, ok := surrogateAt(s, i); ok {
+		if _, ok := SurrogateAt(s, i); ok {
 			i += 3
 			n++
 			continue
@@ -62,7 +63,7 @@ func UTF16Len(s string) int {
 func UTF16(s string) []uint16 {
 	units := make([]uint16, 0, len(s))
 	for i := 0; i < len(s); {
-		if u, ok := surrogateAt(s, i); ok {
+		if u, ok := SurrogateAt(s, i); ok {
 			units = append(units, uint16(u))
 			i += 3
 			continue

@@ -119,9 +119,6 @@ func endings() []os.Signal {
 	return list
 }
 
-// newRoot returns the command line with every command.
-func newRoot(a *app) *cobra.Command { return newRootFor(a, nil) }
-
 // newRootFor returns the command line for some arguments. If the first one names a
 // command, the others are left out: to declare all flags takes as long as ten rows.
 func newRootFor(a *app, args []string) *cobra.Command {

@@ -65,7 +65,7 @@ func fenced(text string) string { return "```text\n" + strings.TrimRight(text, "
 // TestDocsOfCommands requires a page and a row of the README for every command, and the
 // flags of --help on its page.
 func TestDocsOfCommands(t *testing.T) {
-	root := newRoot(newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}}))
+	root := newRootFor(newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}}), nil)
 	root.InitDefaultCompletionCmd()
 	readme := readDoc(t, "README.md")
 	for _, cmd := range root.Commands() {

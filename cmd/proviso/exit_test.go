@@ -67,7 +67,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 	cancel()
 	for _, command := range []string{"eval", "validate"} {
 		var out, errs bytes.Buffer
-		root := newRoot(newApp(stdio{out: &out, err: &errs}))
+		root := newRootFor(newApp(stdio{out: &out, err: &errs}), nil)
 		root.SetArgs([]string{command, "-c", file})
 		err := root.ExecuteContext(ctx)
 		var exit exitError

@@ -97,7 +97,7 @@ func TestStatic(t *testing.T) {
 // hasFlags wants a command to know its flags.
 func hasFlags(t *testing.T, where string, args ...string) {
 	t.Helper()
-	root := newRoot(newApp(stdio{in: strings.NewReader(""), out: io.Discard, err: io.Discard}))
+	root := newRootFor(newApp(stdio{in: strings.NewReader(""), out: io.Discard, err: io.Discard}), nil)
 	cmd, rest, err := root.Find(args)
 	if err == nil {
 		err = cmd.ParseFlags(rest)

@@ -57,8 +57,7 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 		return nil, err
 	}
 	if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
-		var e *proviso.Error
-		if errors.As(err, &e) && e.Code == proviso.Unsupported && !errors.Is(err, provider.ErrNoKey) { // no key will help
+		if proviso.CodeOf(err) == proviso.Unsupported && !errors.Is(err, provider.ErrNoKey) { // no key will help
 			end()
 			return nil, fmt.Errorf("the judge: %w", err)
 		}

@@ -7,7 +7,7 @@ import (
 
 // TestDocsOfSpade requires the flags of all spade commands on their page.
 func TestDocsOfSpade(t *testing.T) {
-	root := newRoot(newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}}))
+	root := newRootFor(newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}}), nil)
 	cmd, _, err := root.Find([]string{"spade"})
 	if err != nil {
 		t.Fatal(err)

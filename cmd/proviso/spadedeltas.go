@@ -147,9 +147,9 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 	var data []byte
 	switch f.format {
 	case formatJSON:
-		data, err = h.ClassifiedJSON(classify.ClassesOf(classes))
+		data, err = h.JSON(classify.ClassesOf(classes))
 	case formatJSONL:
-		data, err = h.ClassifiedJSONL(classify.ClassesOf(classes))
+		data, err = h.JSONL(classify.ClassesOf(classes))
 	case formatMarkdown:
 		data = show.HistoryMarkdown(h, classify.ClassesOf(classes))
 	default:

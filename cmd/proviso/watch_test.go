@@ -72,7 +72,7 @@ func TestWatchEval(t *testing.T) {
 	put("cases.csv", "n\n1\n")
 	put("check.js", "module.exports = output => output === '1'\n")
 	all := &stream{more: make(chan struct{}, 1)}
-	root := newRoot(newApp(stdio{out: all, err: all}))
+	root := newRootFor(newApp(stdio{out: all, err: all}), nil)
 	root.SetArgs([]string{"eval", "--watch", "-c", filepath.Join(dir, "proviso.yaml"), "--run-dir", t.TempDir(), "-o", filepath.Join(dir, "report.json"), "--no-table"})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -117,7 +117,7 @@ func TestWatchAsksOnlyWhatChanged(t *testing.T) {
 	}
 	put("tests: [{vars: {n: one}}, {vars: {n: two}}]\n")
 	all := &stream{more: make(chan struct{}, 1)}
-	root := newRoot(newApp(stdio{out: all, err: all}))
+	root := newRootFor(newApp(stdio{out: all, err: all}), nil)
 	root.SetArgs([]string{"eval", "-w", "-c", file, "--run-dir", t.TempDir(), "--no-table"})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

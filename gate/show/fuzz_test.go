@@ -10,7 +10,7 @@ import (
 
 // FuzzShow: no text of a suite or a model has an effect where a comparison is shown.
 func FuzzShow(f *testing.F) {
-	for _, text := range append(strings.Split(hostile, "\n"), hostile, "", "`", "a`b``", "| a |", "\\`@b`", "```\n<img>\n````", "<details><summary>", "&lt;img&gt; &#64;user", "a\n\n> b\n\n- c", "\xff\u202e") {
+	for _, text := range append(strings.Split(hostile, "\n"), hostile, "", "GH-12", "`", "a`b``", "| a |", "\\`@b`", "```\n<img>\n````", "<details><summary>", "&lt;img&gt; &#64;user", "a\n\n> b\n\n- c", "\xff\u202e") {
 		f.Add(text)
 	}
 	var plain [2]string

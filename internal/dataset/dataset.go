@@ -64,7 +64,7 @@ func New(o Options) *Getter {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = transport.Wait
 	}
 	return &Getter{o}
 }
@@ -343,15 +343,4 @@ func unreachable(err error) error {
 		return known
 	}
 	return proviso.Errorf(proviso.Unavailable, "%w", err)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

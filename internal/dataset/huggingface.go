@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -124,9 +125,7 @@ func (g *Getter) page(ctx context.Context, n named, offset, length int, token st
 		return nil, 0, proviso.Errorf(proviso.Invalid, "the address of the server is malformed")
 	}
 	q := url.Values{}
-	for key, v := range n.query {
-		q[key] = v
-	}
+	maps.Copy(q, n.query)
 	q.Set("offset", strconv.Itoa(offset))
 	q.Set("length", strconv.Itoa(length))
 	u.RawQuery = q.Encode()

@@ -158,6 +158,16 @@ func Split(pointer string) []string {
 	return parts
 }
 
+// Last returns the last segment of an RFC 6901 pointer, unescaped and without [KeyMark]; ""
+// for the whole document.
+func Last(pointer string) string {
+	parts := Split(strings.TrimSuffix(pointer, KeyMark))
+	if len(parts) == 0 {
+		return ""
+	}
+	return parts[len(parts)-1]
+}
+
 // Join appends a segment, a key or an index, to an RFC 6901 pointer.
 func Join[T string | int](pointer string, segment T) string {
 	switch s := any(segment).(type) {

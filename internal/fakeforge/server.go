@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -166,9 +167,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, v := range m.Header {
 		w.Header().Set(name, v)
 	}
-	for name, v := range header {
-		w.Header()[name] = v
-	}
+	maps.Copy(w.Header(), header)
 	data, err := json.Marshal(answer)
 	if m.Close || err != nil {
 		panic(http.ErrAbortHandler)

@@ -35,7 +35,7 @@ func (r *reader) commit(hash plumbing.Hash) (*commit, error) {
 	}
 	head, message, _ := strings.Cut(string(data), "\n\n")
 	c := &commit{hash: hash, message: message}
-	for _, line := range strings.Split(head, "\n") {
+	for line := range strings.SplitSeq(head, "\n") {
 		key, value, _ := strings.Cut(line, " ")
 		switch key {
 		case "tree":

@@ -8,7 +8,7 @@ import (
 func setOf(names string) func() map[string]bool {
 	return sync.OnceValue(func() map[string]bool {
 		set := map[string]bool{}
-		for _, n := range strings.Fields(names) {
+		for n := range strings.FieldsSeq(names) {
 			set[n] = true
 		}
 		return set

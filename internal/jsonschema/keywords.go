@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -83,10 +84,8 @@ func (c *compiler) acceptsAll(schema any) (bool, error) {
 		if err := c.checkKeywords(s); err != nil {
 			return false, err
 		}
-		for _, k := range s.Keys() {
-			if isRule(k) {
-				return false, nil
-			}
+		if slices.ContainsFunc(s.Keys(), isRule) {
+			return false, nil
 		}
 		return true, nil
 	}

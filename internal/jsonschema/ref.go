@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso/value"
@@ -100,7 +101,7 @@ func (r *resolver) document(id string) (target, bool) {
 
 // follow walks a JSON pointer that stands in a fragment.
 func (t target) follow(pointer string) (target, bool) {
-	for _, part := range strings.Split(pointer[1:], "/") {
+	for part := range strings.SplitSeq(pointer[1:], "/") {
 		name := unescapeFragment(part)
 		var ok bool
 		switch in := t.schema.(type) {
@@ -183,10 +184,8 @@ func (r *resolver) gather(v any, base string, isRoot bool) {
 func (r *resolver) refersOn(v any) bool {
 	switch v := v.(type) {
 	case []any:
-		for _, e := range v {
-			if r.refersOn(e) {
-				return true
-			}
+		if slices.ContainsFunc(v, r.refersOn) {
+			return true
 		}
 	case *value.Object:
 		known, ok := r.refs[v]

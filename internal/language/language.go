@@ -105,7 +105,7 @@ var small = sync.OnceValue(func() map[string][]string {
 		"Finnish":    "ja on ei ole että tai käytä vastaa aina koskaan sinä olet kanssa enintään",
 		"Hungarian":  "és a az nem egy hogy van vagy használj válaszolj mindig soha legfeljebb",
 	} {
-		for _, w := range strings.Fields(words) {
+		for w := range strings.FieldsSeq(words) {
 			if !slices.Contains(out[w], name) {
 				out[w] = append(out[w], name)
 			}

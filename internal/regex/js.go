@@ -123,7 +123,7 @@ func wellFormed(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if _, ok := surrogateAt(s, i); ok {
+		if _, ok := value.SurrogateAt(s, i); ok {
 			n = 3
 			b.WriteString(s[i : i+n])
 		} else {

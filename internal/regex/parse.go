@@ -78,7 +78,7 @@ func newParser(pattern string, f flags) *parser {
 func codePoints(s string) []rune {
 	out := make([]rune, 0, len(s))
 	for i := 0; i < len(s); {
-		if u, ok := surrogateAt(s, i); ok {
+		if u, ok := value.SurrogateAt(s, i); ok {
 			out = append(out, u)
 			i += 3
 			continue

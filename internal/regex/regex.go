@@ -152,37 +152,6 @@ func (r *Regexp) Match(ctx context.Context, s string) (bool, error) {
 	return ok && in.err == nil, r.stopped(in.err)
 }
 
-// FindIndex returns the byte offsets of the first match in s. A match that begins
-// or ends between the halves of a surrogate pair is widened to the character.
-func (r *Regexp) FindIndex(ctx context.Context, s string) (start, end int, ok bool, err error) {
-	var at []int
-	switch {
-	case r.program.isText:
-		if start = strings.Index(s, r.program.literal); start < 0 {
-			return 0, 0, false, nil
-		}
-		return start, start + len(r.program.literal), true, nil
-	case r.program.extents && r.direct(s):
-		at = r.re.FindStringIndex(s)
-	case r.program.extents && r.linear(s):
-		in := r.reader(ctx, s)
-		at = r.re.FindReaderIndex(in)
-		if in.err != nil {
-			return 0, 0, false, r.stopped(in.err)
-		}
-	default:
-		all, err := r.engine.js.find(ctx, r, s, 1)
-		if err != nil || len(all) == 0 {
-			return 0, 0, false, err
-		}
-		return all[0][0], all[0][1], true, nil
-	}
-	if at == nil {
-		return 0, 0, false, nil
-	}
-	return floor(s, at[0]), ceil(s, at[1]), true, nil
-}
-
 // FindAllIndex returns the byte offsets of the matches in s as matchAll finds
 // them, at most limit of them if limit is not negative.
 func (r *Regexp) FindAllIndex(ctx context.Context, s string, limit int) ([][2]int, error) {

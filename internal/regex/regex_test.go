@@ -3,6 +3,7 @@ package regex_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,12 +178,8 @@ func TestFind(t *testing.T) {
 		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("/%s/ on %q (-want +got):\n%s", tt.pattern, tt.text, d)
 		}
-		start, end, ok, err := re.FindIndex(t.Context(), tt.text)
-		if err != nil || ok != (len(tt.want) > 0) || ok && tt.text[start:end] != tt.want[0] {
-			t.Errorf("/%s/ on %q: first match %d:%d %v %v", tt.pattern, tt.text, start, end, ok, err)
-		}
-		if one, err := re.FindAllIndex(t.Context(), tt.text, 1); err != nil || len(one) > 1 {
-			t.Errorf("/%s/ on %q: %d matches with a limit of one, %v", tt.pattern, tt.text, len(one), err)
+		if one, err := re.FindAllIndex(t.Context(), tt.text, 1); err != nil || !slices.Equal(one, all[:min(1, len(all))]) {
+			t.Errorf("/%s/ on %q: %v with a limit of one, %v", tt.pattern, tt.text, one, err)
 		}
 	}
 }

@@ -3,16 +3,9 @@ package regex
 import (
 	"io"
 	"unicode/utf8"
-)
 
-// surrogateAt decodes the three-byte form of a lone surrogate, as strings of
-// package proviso hold it.
-func surrogateAt(s string, i int) (rune, bool) {
-	if i+3 > len(s) || s[i] != 0xed || s[i+1] < 0xa0 || s[i+1] > 0xbf || s[i+2]&0xc0 != 0x80 {
-		return 0, false
-	}
-	return 0xd000 | rune(s[i+1]&0x3f)<<6 | rune(s[i+2]&0x3f), true
-}
+	"github.com/proviso-eval/proviso/value"
+)
 
 // hasPairs reports whether s may hold astral characters or lone surrogates.
 func hasPairs(s string) bool { return search(s, true) }
@@ -80,7 +73,7 @@ func (r *unitReader) ReadRune() (rune, int, error) {
 		r.i++
 		return rune(c), 1, nil
 	}
-	if u, ok := surrogateAt(r.s, r.i); ok {
+	if u, ok := value.SurrogateAt(r.s, r.i); ok {
 		r.i += 3
 		return u + shadow, 3, nil
 	}
@@ -118,7 +111,7 @@ func offsets(s string, at []int) {
 	for k, want := range at {
 		for units < want && i < len(s) {
 			_, n := utf8.DecodeRuneInString(s[i:])
-			if _, ok := surrogateAt(s, i); ok {
+			if _, ok := value.SurrogateAt(s, i); ok {
 				n = 3
 			}
 			width := 1

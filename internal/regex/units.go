@@ -1,6 +1,10 @@
 package regex
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso/value"
+)
 
 // Program returns the pattern as package regexp/syntax reads it (with its flags
 // Perl): it matches somewhere in a text if and only if the expression matches
@@ -15,7 +19,7 @@ func (r *Regexp) Program() (expr string, ok bool) {
 func Units(text string) []rune {
 	out := make([]rune, 0, len(text))
 	for i := 0; i < len(text); {
-		if u, ok := surrogateAt(text, i); ok {
+		if u, ok := value.SurrogateAt(text, i); ok {
 			out = append(out, u+shadow)
 			i += 3
 			continue

@@ -54,8 +54,8 @@ func newRelease(t *testing.T, source, version string) (r release, said *strings.
 // TestReproducible makes a release of one platform twice, in different folders and from
 // different copies of the sources: every file has the same bytes.
 func TestReproducible(t *testing.T) {
-	if testing.Short() {
-		t.Skip("links the program twice")
+	if os.Getenv("PROVISO_TEST_SLOW") == "" {
+		t.Skip("`make test-slow` makes a release twice")
 	}
 	key := filepath.Join(t.TempDir(), "key")
 	if _, err := keygen("-q", "-t", "ed25519", "-N", "", "-C", "", "-f", key); err != nil {

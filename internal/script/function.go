@@ -45,7 +45,7 @@ func (f *function) Close() error { return nil }
 // not be cleaned or had no room because of what earlier calls left in it.
 func (f *function) do(ctx context.Context, why purpose, args []any) (any, error) {
 	v, reused, err := f.try(ctx, why, false, args)
-	if err == errDirty || (reused && isCode(err, proviso.Limit)) {
+	if err == errDirty || (reused && proviso.CodeOf(err) == proviso.Limit) {
 		v, _, err = f.try(ctx, why, true, args)
 	}
 	if err == errLarge {

@@ -70,7 +70,7 @@ func NewLibrary(o LibraryOptions) *Library {
 // wait for a free VM.
 func (l *Library) Call(ctx context.Context, function string, args ...any) (any, error) {
 	v, reused, err := l.try(ctx, false, function, args)
-	if reused && isCode(err, proviso.Limit) {
+	if reused && proviso.CodeOf(err) == proviso.Limit {
 		// Earlier calls may have left little room: caches of the source grow.
 		v, _, err = l.try(ctx, true, function, args)
 	}
@@ -153,9 +153,4 @@ func (l *Library) open(codes [][]byte) (*machine, error) {
 		}
 		return nil
 	})
-}
-
-func isCode(err error, code string) bool {
-	var e *proviso.Error
-	return errors.As(err, &e) && e.Code == code
 }

@@ -120,7 +120,7 @@ func blocks(text string) []string {
 	var parts []string
 	for _, p := range Paragraphs(text) {
 		var open []string
-		for _, line := range strings.Split(p, "\n") {
+		for line := range strings.SplitSeq(p, "\n") {
 			rest, isItem := item(line)
 			if isItem || strings.HasPrefix(line, "#") {
 				parts = append(parts, strings.Join(open, " "))

@@ -43,9 +43,6 @@ var dialects = []string{
 	"PostgreSQL", "Redshift", "Snowflake", "Sqlite", "TransactSQL", "Trino",
 }
 
-// Dialects returns the names of the dialects, sorted.
-func Dialects() []string { return slices.Clone(dialects) }
-
 // Known reports whether there is a dialect of that name, in any case.
 func Known(dialect string) bool {
 	return slices.ContainsFunc(dialects, func(d string) bool { return strings.EqualFold(d, dialect) })

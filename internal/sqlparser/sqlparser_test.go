@@ -36,7 +36,10 @@ func refused(err error) bool {
 func TestDialects(t *testing.T) {
 	t.Parallel()
 	p := shared
-	for _, d := range sqlparser.Dialects() {
+	for _, d := range []string{
+		"Athena", "BigQuery", "DB2", "FlinkSQL", "Hive", "MariaDB", "MySQL", "Noql",
+		"PostgreSQL", "Redshift", "Snowflake", "Sqlite", "TransactSQL", "Trino",
+	} {
 		if err := p.Parse(t.Context(), " SELECT a FROM t WHERE b > 1 ", d); err != nil {
 			t.Errorf("%s: %v", d, err)
 		}

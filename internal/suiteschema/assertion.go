@@ -127,7 +127,7 @@ func objectForm(k *check.Kind) *value.Object {
 	}
 	properties := value.NewObject(0)
 	numbers := " " + k.Numbers + " "
-	for _, key := range strings.Fields(k.Keys) {
+	for key := range strings.FieldsSeq(k.Keys) {
 		member := value.NewObject(0)
 		if strings.Contains(numbers, " "+key+" ") {
 			number := value.ObjectOf("type", types(kind.Number|kind.Null))

@@ -1,8 +1,8 @@
 package template
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 
@@ -134,9 +134,5 @@ func missing(err error) bool { return err != nil && codeOf(err) == proviso.NotFo
 
 // codeOf is the code of an error; one without is a mistake of the template.
 func codeOf(err error) string {
-	var known *proviso.Error
-	if errors.As(err, &known) {
-		return known.Code
-	}
-	return proviso.Invalid
+	return cmp.Or(proviso.CodeOf(err), proviso.Invalid)
 }

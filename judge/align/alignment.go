@@ -15,7 +15,6 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
-	"github.com/proviso-eval/proviso/judge/record"
 )
 
 // File is the path of a suite's alignment, relative to the suite's folder.
@@ -167,21 +166,4 @@ func (a *Alignment) Find(judge, hash string) (Entry, bool) {
 		}
 	}
 	return Entry{}, false
-}
-
-// Current returns the entries that apply to these assertions: same id, same text. All
-// others are outdated or belong to other suites.
-func (a *Alignment) Current(assertions []*proviso.Assertion) []Entry {
-	type text struct{ name, hash string }
-	present := map[text]bool{}
-	for _, x := range assertions {
-		present[text{cmp.Or(x.ID, x.Metric, x.Type), record.AssertionHash(x)}] = true
-	}
-	var list []Entry
-	for _, e := range a.entries {
-		if present[text{e.Assertion, e.Hash}] {
-			list = append(list, e)
-		}
-	}
-	return list
 }

@@ -118,12 +118,8 @@ func (in *labelReader) weigh(rows []Label, firsts []*label.Label) {
 
 // statusOf reads what a judge said; false if it said nothing that can be compared.
 func statusOf(name string) (proviso.Status, bool) {
-	for _, s := range []proviso.Status{proviso.Pass, proviso.Fail, proviso.Errored} {
-		if s.String() == name {
-			return s, true
-		}
-	}
-	return proviso.Errored, false
+	s := proviso.StatusNamed(name)
+	return s, s != proviso.Skip && s.String() == name
 }
 
 // notesOf joins the notes of several people.

@@ -75,7 +75,7 @@ func (r Row) Vars() *value.Object {
 func (r Row) Answered() bool { return r.o.Object("response").At("output") != nil }
 
 // Verdict returns the verdict on the whole row.
-func (r Row) Verdict() proviso.Status { return statusNamed(r.o.Text("verdict")) }
+func (r Row) Verdict() proviso.Status { return proviso.StatusNamed(r.o.Text("verdict")) }
 
 // Column returns the number of the column, prompt and provider, from 0, and that of the
 // repeat of the case, from 0.

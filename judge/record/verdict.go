@@ -47,18 +47,9 @@ func (r Row) Verdicts() []Verdict {
 			continue
 		}
 		all = append(all, Verdict{Name: cmp.Or(a.Text("id"), a.Text("metric"), kind, proviso.TypeJudge),
-			Judge: c.Text("judge"), Status: statusNamed(c.Text("status")), Assertion: a, component: c})
+			Judge: c.Text("judge"), Status: proviso.StatusNamed(c.Text("status")), Assertion: a, component: c})
 	}
 	return all
-}
-
-func statusNamed(name string) proviso.Status {
-	for _, s := range [...]proviso.Status{proviso.Pass, proviso.Fail, proviso.Skip} {
-		if s.String() == name {
-			return s
-		}
-	}
-	return proviso.Errored
 }
 
 // Reason returns the reason of a verdict.
@@ -83,7 +74,7 @@ func (v Verdict) Criteria() []Criterion {
 	for i, e := range list {
 		c, _ := e.(*value.Object)
 		out[i] = Criterion{Text: c.Text("criterion"), Skipped: c == nil || c.Text("status") == proviso.Skip.String(), CannotTell: c.At("cannot_tell") == true,
-			Status: statusNamed(c.Text("status")), Votes: votesOf(c.Object("votes"))}
+			Status: proviso.StatusNamed(c.Text("status")), Votes: votesOf(c.Object("votes"))}
 	}
 	return out
 }

@@ -63,8 +63,8 @@ const (
 // spare is how many outputs are drawn for each that is broken, since some do not pass.
 const spare = 5
 
-// Confidence is that of the intervals.
-const Confidence = 0.95
+// confidence is that of the intervals.
+const confidence = 0.95
 
 // Counts are the results of mutants. Undecided are those that nothing kills while an
 // assertion could not be decided on them: they are neither killed nor survived.
@@ -86,7 +86,7 @@ func (c Counts) Share() float64 {
 
 // Interval is the interval (Wilson) around the score. It takes the mutants as
 // independent.
-func (c Counts) Interval() stats.Interval { return stats.Wilson(c.Killed, c.Decided(), Confidence) }
+func (c Counts) Interval() stats.Interval { return stats.Wilson(c.Killed, c.Decided(), confidence) }
 
 func (c *Counts) add(o Counts) {
 	c.Killed += o.Killed

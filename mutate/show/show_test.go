@@ -119,7 +119,7 @@ func TestAdd(t *testing.T) {
 
 // FuzzShow: no text of a suite or a model has an effect where a report is shown.
 func FuzzShow(f *testing.F) {
-	for _, text := range []string{hostile, "", "`", "a`b``", "| a |", "\\`@b`", "```\n<img>\n````", "<details><summary>", "&lt;img&gt; &#64;user", "a\n\n> b\n\n- c", "\xff\u202e", "\r\n::error::no\n##[error]no"} {
+	for _, text := range []string{hostile, "", "GH-12", "`", "a`b``", "| a |", "\\`@b`", "```\n<img>\n````", "<details><summary>", "&lt;img&gt; &#64;user", "a\n\n> b\n\n- c", "\xff\u202e", "\r\n::error::no\n##[error]no"} {
 		f.Add(text)
 	}
 	plain := sample(f, "x")

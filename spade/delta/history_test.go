@@ -220,8 +220,8 @@ func TestHistoryReadsItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, write := range map[string]func() ([]byte, error){"h.json": h.JSON, "h.jsonl": h.JSONL} {
-		data, err := write()
+	for file, write := range map[string]func([]delta.Classes) ([]byte, error){"h.json": h.JSON, "h.jsonl": h.JSONL} {
+		data, err := write(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -92,11 +92,9 @@ func (c *Change) classified(list []Classes, i int) changeJSON {
 	return j
 }
 
-// JSON returns the history as one indented JSON object.
-func (h *History) JSON() ([]byte, error) { return h.ClassifiedJSON(nil) }
-
-// ClassifiedJSON is JSON with the categories of the versions.
-func (h *History) ClassifiedJSON(list []Classes) ([]byte, error) {
+// JSON returns the history as one indented JSON object, with the categories of the versions
+// in list, if any.
+func (h *History) JSON(list []Classes) ([]byte, error) {
 	out := struct {
 		Versions []changeJSON `json:"versions"`
 		Skipped  []skipJSON   `json:"skipped"`
@@ -110,11 +108,9 @@ func (h *History) ClassifiedJSON(list []Classes) ([]byte, error) {
 	return format.JSON(out, "  ")
 }
 
-// JSONL returns the versions of the history, a line each.
-func (h *History) JSONL() ([]byte, error) { return h.ClassifiedJSONL(nil) }
-
-// ClassifiedJSONL is JSONL with the categories of the versions.
-func (h *History) ClassifiedJSONL(list []Classes) ([]byte, error) {
+// JSONL returns the versions of the history, a line each, with their categories as in
+// [History.JSON].
+func (h *History) JSONL(list []Classes) ([]byte, error) {
 	var b bytes.Buffer
 	for i := range h.Changes {
 		line, err := format.JSON(h.Changes[i].classified(list, i), "")

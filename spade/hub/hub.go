@@ -64,7 +64,7 @@ func Read(ctx context.Context, o Options, owner, name string) ([]byte, error) {
 		r.Server = Server
 	}
 	if r.Sleep == nil {
-		r.Sleep = sleep
+		r.Sleep = transport.Wait
 	}
 	commits, err := r.list(ctx)
 	if err != nil {
@@ -204,15 +204,4 @@ func (r *reader) refused(status int) error {
 		return proviso.Errorf(proviso.Unavailable, "the hub has had too many requests (%d), asked %d times; try again later", status, attempts)
 	}
 	return proviso.Errorf(proviso.Unavailable, "the hub answered with status %d", status)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

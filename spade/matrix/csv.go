@@ -75,19 +75,3 @@ func (g *Grid) CSV(w io.Writer) error {
 	}
 	return b.Flush()
 }
-
-// Matrix returns the rows that have a label, as [selection.Select] takes them.
-func (g *Grid) Matrix() *Matrix {
-	m := &Matrix{Names: g.Names, Cells: make([][]Cell, len(g.Names))}
-	for i, e := range g.Entries {
-		if e.Label == "" {
-			m.Unlabeled++
-			continue
-		}
-		m.Examples = append(m.Examples, Example{ID: e.ID, Good: e.Label == "1"})
-		for j, cell := range g.Cells[i] {
-			m.Cells[j] = append(m.Cells[j], cell)
-		}
-	}
-	return m
-}

@@ -21,18 +21,11 @@ func (r *proposing) assemble() *Proposal {
 	jobs := slices.SortedStableFunc(slices.Values(r.done), func(a, b *job) int {
 		return cmp.Or(cmp.Compare(a.changes[0].Number, b.changes[0].Number), cmp.Compare(a.deltas[0].Line, b.deltas[0].Line))
 	})
-	out.Ruled = r.Earlier.Ruled
-	var rules []proviso.Candidate
-	if r.rules != nil {
-		rules, out.Ruled = slices.Clone(r.rules.Candidates), nil
-		for i := range rules {
-			out.Ruled = append(out.Ruled, ruleHash(&rules[i]))
-		}
-		slices.Sort(out.Ruled)
-	}
-	rules, byModel, byHand := r.Earlier.kept(r.said, rules, r.Dropped)
+	var ruled []proviso.Candidate
+	ruled, out.Ruled = r.ruled()
+	ruled, byModel, byHand := r.Earlier.kept(r.said, ruled, r.Dropped)
 	a.reserve(byModel, byHand)
-	now, formerRules := former(rules)
+	now, formerRules := former(ruled)
 	a.add(now, false)
 	byRules := len(out.Candidates)
 	byModel, formerModel := former(byModel)
@@ -75,6 +68,20 @@ func (r *proposing) assemble() *Proposal {
 	out.Asked = slices.Compact(out.Asked)
 	r.unproposed(out, jobs)
 	return out
+}
+
+// ruled returns the candidates of the rules, and their hashes: those of before, if the rules
+// made none this time.
+func (r *proposing) ruled() (list []proviso.Candidate, hashes []string) {
+	if r.rules == nil {
+		return nil, r.Earlier.Ruled
+	}
+	list = slices.Clone(r.rules.Candidates)
+	for i := range list {
+		hashes = append(hashes, ruleHash(&list[i]))
+	}
+	slices.Sort(hashes)
+	return list, hashes
 }
 
 // inOrder sorts the candidates from one on by the place of their sentences.

@@ -2,7 +2,6 @@ package propose
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -201,8 +200,7 @@ func (r *proposing) nextUncaught() *job {
 // returns the finished parts.
 func (j *job) runAll(ctx context.Context, r *proposing) []*job {
 	j.run(ctx, r)
-	var e *proviso.Error
-	unreachable := errors.As(j.report.Err, &e) && e.Code == proviso.Unavailable
+	unreachable := proviso.CodeOf(j.report.Err) == proviso.Unavailable
 	if j.report.Err == nil || unreachable || len(j.changes) == 1 || len(j.deltas) > 0 || ctx.Err() != nil {
 		return []*job{j}
 	}

@@ -426,10 +426,10 @@ func TestProposeKeepsChanges(t *testing.T) {
 func TestProposeIsBounded(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	for i := 0; b.Len() < 1<<20; i++ {
+	for i := 0; b.Len() < 1<<18; i++ {
 		fmt.Fprintf(&b, "Sentence number %d says something.\n", i)
 	}
-	for name, text := range map[string]string{"many": b.String(), "one": strings.Repeat("word ", 1<<20/5)} {
+	for name, text := range map[string]string{"many": b.String(), "one": strings.Repeat("word ", 1<<18/5)} {
 		m := &spadetest.Model{Reply: spadetest.Obedient}
 		p := proposeWith(t, m, propose.Options{}, text)
 		most := 0

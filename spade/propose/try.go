@@ -180,13 +180,12 @@ func tryPython(ctx context.Context, name string, src candidate.Python, code prov
 // runProblem separates errors in the code from reasons why it cannot run here.
 func runProblem(what string, err error) (problem, note string) {
 	var thrown *proviso.ScriptError
-	var e *proviso.Error
 	switch {
 	case errors.As(err, &thrown):
 		return what + ": " + format.Excerpt(thrown.Error()), ""
-	case errors.As(err, &e) && e.Code == proviso.Timeout, errors.Is(err, context.DeadlineExceeded):
+	case proviso.CodeOf(err) == proviso.Timeout, errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("it does not come to an end within %s", callTimeout), ""
-	case errors.As(err, &e) && e.Code == proviso.Limit:
+	case proviso.CodeOf(err) == proviso.Limit:
 		return "it takes more than it may: " + format.Excerpt(err.Error()), ""
 	}
 	return "", format.Excerpt(err.Error())

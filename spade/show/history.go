@@ -196,7 +196,7 @@ func (t *history) wrap(text string, cells int) []string {
 	var rows []string
 	for line := range strings.Lines(text) {
 		row, used := "", 0
-		for _, word := range strings.Fields(line) {
+		for word := range strings.FieldsSeq(line) {
 			for first := true; first || word != ""; first = false {
 				shown := report.Line(word, cells)
 				if cut := strings.HasSuffix(shown, "…") && !strings.HasSuffix(word, "…"); cut {

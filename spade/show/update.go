@@ -189,7 +189,7 @@ func (u Update) shiftSection() section {
 	}
 	s.lines = append(s.lines, SelectionLine(now))
 	for _, c := range u.Shifts {
-		s.lines = append(s.lines, ShiftLine(c))
+		s.lines = append(s.lines, shiftLine(c))
 	}
 	if len(u.Shifts) == 0 && u.Before != nil {
 		s.lines = append(s.lines, "nothing changes")
@@ -204,8 +204,8 @@ func (u Update) shiftSection() section {
 	return s
 }
 
-// ShiftLine is a candidate that came or went, with the cause.
-func ShiftLine(c selection.Shift) string {
+// shiftLine is a candidate that came or went, with the cause.
+func shiftLine(c selection.Shift) string {
 	sign := "-"
 	if c.Selected {
 		sign = "+"

@@ -127,7 +127,7 @@ func phrasesOf(v any) []string {
 			return nil
 		}
 		list := []string{}
-		for _, part := range strings.Split(v, ",") {
+		for part := range strings.SplitSeq(v, ",") {
 			if part = value.TrimSpace(part); part != "" {
 				list = append(list, part)
 			}
@@ -261,7 +261,7 @@ func fillPaths(f *fact, within bool, val any) {
 	s := &schemaFact{within: within, paths: []string{}}
 	switch v := val.(type) {
 	case string:
-		for _, p := range strings.Split(v, ",") {
+		for p := range strings.SplitSeq(v, ",") {
 			s.paths = append(s.paths, value.TrimSpace(p))
 		}
 	case []any:

@@ -26,11 +26,6 @@ const (
 	ByCriteria ProofKind = "parts"   // each part of a judged assertion is implied
 )
 
-// ProofKinds returns all kinds of proofs.
-func ProofKinds() []ProofKind {
-	return []ProofKind{ByEquality, ByPhrases, ByLimit, BySchema, ByValue, ByText, ByPart, ByCriteria}
-}
-
 // says is the reason for a kind of proof.
 func (k ProofKind) says() string {
 	switch k {

@@ -244,7 +244,7 @@ func TestProofsHold(t *testing.T) {
 			t.Errorf("seed %d: %s", seed, text)
 		}
 	}
-	for _, kind := range subsume.ProofKinds() {
+	for _, kind := range []subsume.ProofKind{subsume.ByEquality, subsume.ByPhrases, subsume.ByLimit, subsume.BySchema, subsume.ByValue, subsume.ByText, subsume.ByPart, subsume.ByCriteria} {
 		if kinds[string(kind)] < 10 {
 			t.Errorf("%d proofs by %s; the test says nothing of it", kinds[string(kind)], kind)
 		}

@@ -61,27 +61,10 @@ def mcnemar():
         yield {"flips": [b, c], "two": float(min(1, both)), "first": first, "second": second, "mid": mid}
 
 
-def power():
-    """Sums over every number of flips and every way they can fall."""
-    cases = [(0.08, 0.03, n) for n in (25, 100, 200, 400, 600)] + [(0.12, 0.02, n) for n in (25, 100, 200)]
-    for worse, better, n in cases + [(0.3, 0.1, 50), (0.05, 0.0, 150)]:
-        two = one = 0.0
-        flip = worse + better
-        for k in range(n + 1):
-            down = np.arange(k + 1)
-            weight = stats.binom.pmf(k, n, flip) * stats.binom.pmf(down, k, worse / flip)
-            tail = stats.binom.sf(down - 1, k, 0.5)
-            up = stats.binom.sf(k - down - 1, k, 0.5)
-            two += weight[np.minimum(tail, up) <= 0.025].sum()
-            one += weight[tail <= 0.05].sum()
-        yield {"worse": worse, "better": better, "pairs": n, "two": float(two), "first": float(one)}
-
-
 def adjusted():
     for p in [[0.01, 0.04, 0.03, 0.005], [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459,
               0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0], [0.5], [0.2, 0.2, 0.2]]:
-        yield {"p": p, "holm": multitest.multipletests(p, method="holm")[1].tolist(),
-               "bh": multitest.multipletests(p, method="fdr_bh")[1].tolist()}
+        yield {"p": p, "holm": multitest.multipletests(p, method="holm")[1].tolist()}
 
 
 def kappa():
@@ -134,7 +117,7 @@ def bootstrap():
 
 
 if __name__ == "__main__":
-    tables = [wilson_and_exact, newcombe, newcombe_paired, mcnemar, power, adjusted, kappa, rogan_gladen, ppi, bootstrap]
+    tables = [wilson_and_exact, newcombe, newcombe_paired, mcnemar, adjusted, kappa, rogan_gladen, ppi, bootstrap]
     print("{\n" + ",\n".join(
         f' "{t.__name__}": [\n' + ",\n".join("  " + json.dumps(row) for row in itertools.chain(t())) + "\n ]" for t in tables
     ) + "\n}")

@@ -37,6 +37,11 @@ func tableNames(steps []step) (names []string) {
 // must stop drops them.
 var retired = [...]string{"endpoint_rate"}
 
+// usedTables are those tables that this version uses.
+func usedTables(steps []step) []string {
+	return slices.DeleteFunc(tableNames(steps), func(table string) bool { return slices.Contains(retired[:], table) })
+}
+
 // foreign refuses a database that has no schema of proviso, but a table with the name of one
 // of ours.
 func (e *engine) foreign(ctx context.Context, q querier) error {
@@ -85,10 +90,8 @@ func (e *engine) missing(ctx context.Context, needed []string) (string, error) {
 		add(u.Table, u.Rights)
 	}
 	if e.uses == nil {
-		for _, table := range tableNames(e.steps) {
-			if !slices.Contains(retired[:], table) {
-				add(table, needed)
-			}
+		for _, table := range usedTables(e.steps) {
+			add(table, needed)
 		}
 	}
 	var table, lacks sql.NullString
@@ -162,7 +165,7 @@ func (e *engine) read() []string {
 		}
 	}
 	if e.uses == nil {
-		tables = append(tables, slices.DeleteFunc(tableNames(e.steps), func(table string) bool { return slices.Contains(retired[:], table) })...)
+		tables = append(tables, usedTables(e.steps)...)
 	}
 	return tables
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,10 +116,8 @@ func (t *tx) giveBack(run *runRow, failure error) (over bool, err error) {
 		known = givenBack{Rows: rows}
 	}
 	one := leaving{d.runner.owner, reason(failure)}
-	for _, before := range known.By {
-		if before == one {
-			return false, nil
-		}
+	if slices.Contains(known.By, one) {
+		return false, nil
 	}
 	known.By = append(known.By, one)
 	if len(known.By) >= store.MaxGivenBack {

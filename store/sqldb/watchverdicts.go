@@ -131,7 +131,7 @@ const rolledColumns = "pass, fail, errors, skipped, sw, swf, sww, cost"
 // rolledSums adds what is inserted to a row of a rollup that is there.
 func rolledSums(table string) string {
 	var sums []string
-	for _, column := range strings.Split(rolledColumns, ", ") {
+	for column := range strings.SplitSeq(rolledColumns, ", ") {
 		sums = append(sums, column+" = "+table+"."+column+" + excluded."+column)
 	}
 	return strings.Join(sums, ", ")

@@ -154,7 +154,7 @@ var chartTests = []test{
 		b.watch("w", "{}")
 		for i := range 3 {
 			b.ok(b.SaveCharts(b.Context(), "w", store.ChartSave{State: []byte("1"),
-				Anchors: &store.AnchorRound{At: start.Add(time.Duration(i) * time.Hour), Judge: "j", Set: "s", Cost: 0.5, Results: []byte(fmt.Sprint("[", i, "]"))}}))
+				Anchors: &store.AnchorRound{At: start.Add(time.Duration(i) * time.Hour), Judge: "j", Set: "s", Cost: 0.5, Results: fmt.Append(nil, "[", i, "]")}}))
 		}
 		got := must(b.Anchors(b.Context(), "w", 2))(b)
 		b.equal("rounds", words(len(got), string(got[0].Results), got[0].At.Sub(start), got[1].Judge, got[1].Set, got[1].Cost), "2 [2] 2h0m0s j s 0.5")

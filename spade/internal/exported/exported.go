@@ -55,10 +55,6 @@ func Of(entry any) *Kind {
 	return nil
 }
 
-// HoldsVersions reports whether the files of a kind are the versions of prompts, rather
-// than outputs.
-func (k *Kind) HoldsVersions() bool { return k.version != nil }
-
 // maxMistakes bounds the mistakes of a file: to find the place of one takes time.
 const maxMistakes = 100
 

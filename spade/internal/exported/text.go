@@ -14,7 +14,7 @@ func PromptText(v any) (text string, ok bool) {
 	case string:
 		return v, true
 	case []any:
-		return ChatText(v)
+		return chatText(v)
 	case *value.Object:
 		for _, key := range [...]string{"template", "prompt", "text", "messages", "manifest", "kwargs"} {
 			if text, ok := PromptText(v.At(key)); ok && v.At(key) != nil {
@@ -27,12 +27,12 @@ func PromptText(v any) (text string, ok bool) {
 
 // IsChat reports whether a list is the messages of one prompt.
 func IsChat(list []any) bool {
-	_, ok := ChatText(list)
+	_, ok := chatText(list)
 	return ok && len(list) > 0
 }
 
-// ChatText joins the messages of a chat; ok is false if a member is none.
-func ChatText(list []any) (text string, ok bool) {
+// chatText joins the messages of a chat; ok is false if a member is none.
+func chatText(list []any) (text string, ok bool) {
 	var b strings.Builder
 	for _, e := range list {
 		o, ok := e.(*value.Object)

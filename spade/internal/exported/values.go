@@ -98,7 +98,7 @@ func (o *Output) messages(list []any) {
 		}
 	}
 	o.System = strings.Join(system, "\n\n")
-	o.Prompt, _ = ChatText(list)
+	o.Prompt, _ = chatText(list)
 	if len(users) > 0 {
 		o.Vars = value.ObjectOf("input", users[len(users)-1])
 	}

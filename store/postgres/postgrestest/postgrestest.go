@@ -22,8 +22,8 @@ import (
 // Variable is the variable of the environment that turns the tests with PostgreSQL on.
 const Variable = "PROVISO_TEST_POSTGRES"
 
-// Stranger is a user who would need a password. Tests make it.
-const Stranger = "stranger"
+// stranger is a user who would need a password. Tests make it.
+const stranger = "stranger"
 
 // Server is a running server, which ends with the process.
 type Server struct {
@@ -186,7 +186,7 @@ func (s *Server) initialize() error {
 	if err := s.Command("initdb", "-D", s.data(), "-U", "proviso", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C").Run(); err != nil {
 		return fmt.Errorf("initdb: %w", err)
 	}
-	access := "local all " + Stranger + " scram-sha-256\nlocal all all trust\nlocal replication all trust\n"
+	access := "local all " + stranger + " scram-sha-256\nlocal all all trust\nlocal replication all trust\n"
 	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte(access), 0o600); err != nil { // it is there, with its owner
 		return err
 	}

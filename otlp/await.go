@@ -1,0 +1,130 @@
+package otlp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Spans returns the spans of a trace. It waits until the trace looks complete:
+// the root has arrived and has ended, every span's parent has arrived, and no
+// span arrived for a moment. It waits at most as long as the options allow,
+// counted from the first call for the trace. The error explains why there are
+// no spans.
+func (s *Store) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
+	return s.await(ctx, TraceID(id), s.o.Wait)
+}
+
+// await returns the spans of a trace, and waits at most that long.
+func (s *Store) await(ctx context.Context, id string, most time.Duration) ([]proviso.Span, error) {
+	for {
+		took, err := s.fetch(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if most > 0 {
+			most += took // what is slow is no reason to take a trace for complete
+		}
+		spans, wait, changed, err := s.look(id, most)
+		if wait <= 0 || err != nil {
+			return spans, err
+		}
+		if s.o.Fetch != nil {
+			wait = min(wait, FetchEvery)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, ctx.Err()
+		case <-changed:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// look returns the spans of a trace, or how long to wait before the next check.
+func (s *Store) look(id string, most time.Duration) (spans []proviso.Span, wait time.Duration, changed <-chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if spans, ok := s.recorded[id]; ok {
+		return spans, 0, nil, nil
+	}
+	t := s.traces[id]
+	if s.endpoint == "" && (t == nil || len(t.spans) == 0) {
+		return nil, 0, nil, s.silent(id)
+	}
+	if t == nil {
+		t = s.make(id)
+	}
+	now := time.Now()
+	t.expected = t.expected || t.holds == 0
+	if t.asked.IsZero() {
+		t.asked = now
+	}
+	if n := max(t.refused, t.missed); n > 0 {
+		return nil, 0, nil, proviso.Errorf(proviso.Limit, "the trace %s is not complete: there was no room for %d of its spans", id, n)
+	}
+	left := t.asked.Add(most).Sub(now)
+	quiet := t.last.Add(s.o.Quiet).Sub(now)
+	switch {
+	case left > 0 && len(t.spans) > 0 && quiet <= 0 && t.complete():
+	case left > 0 && len(t.spans) > 0 && quiet > 0:
+		return nil, min(left, quiet), t.changed, nil
+	case left > 0:
+		return nil, left, t.changed, nil
+	case len(t.spans) == 0:
+		return nil, 0, nil, proviso.Errorf(proviso.Timeout,
+			"no span of the trace %s came within %v: the agent has to continue the traceparent that it is given, and to export its spans to %s%s", id, max(most, 0), s.endpoint, s.strangers())
+	}
+	return slices.Clone(t.spans), 0, nil, nil // take may change a span
+}
+
+// strangers describes spans that belong to no row, which an agent sends if it
+// starts a trace of its own; s.mu is held.
+func (s *Store) strangers() string {
+	n := 0
+	for id := range s.traces {
+		if s.unwanted(id) {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (traces that belong to no row came: %d)", n)
+}
+
+// silent returns why there are no spans if there is no receiver; s.mu is held.
+func (s *Store) silent(id string) error {
+	switch {
+	case s.broken != nil:
+		return proviso.Errorf(proviso.Unavailable, "no trace data: %w", s.broken)
+	case len(s.names) > 0:
+		return proviso.Errorf(proviso.NotFound, "the trace %q is not in %s", shortened(id), strings.Join(s.names, ", "))
+	}
+	return proviso.Errorf(proviso.Unavailable, "no trace data: nobody listens for spans")
+}
+
+// complete reports whether nothing seems to be missing: a root has arrived and
+// has ended, and every other span's parent has arrived. Spans whose parents
+// form a cycle are below no root and are ignored.
+func (t *trace) complete() bool {
+	root := false
+	for i := range t.spans {
+		span := &t.spans[i]
+		if span.ParentID == "" || span.ParentID == t.parent {
+			root = root || !span.End.IsZero()
+			continue
+		}
+		if _, ok := t.places[span.ParentID]; !ok {
+			return false
+		}
+	}
+	return root
+}
