@@ -102,11 +102,11 @@ func reasonOf(r *slog.Record) (reason string) {
 func (o *outage) passes(now time.Time, reason string) (leftOut int, pass bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.seen = now
 	fresh := len(o.reasons) < outageReasons && !slices.Contains(o.reasons, reason)
 	if fresh {
 		o.reasons = append(o.reasons, reason)
 	}
-	o.seen = now
 	switch {
 	case o.since.IsZero():
 		o.since = now

@@ -218,6 +218,7 @@ func (e *engine) Failed(doing string, err error) error {
 	case invalidPassword, invalidAuthorization:
 		why = "it refuses the user or the password"
 	case undefinedTable:
+		e.readAt.Store(0)
 		why = messageOf(err) + "; tables were removed, or the user " + e.user + " may no longer use their schema: GRANT USAGE ON SCHEMA " + ident(e.schema) + " TO " + ident(e.user)
 	case invalidCatalog:
 		why = "there is no such database; `createdb` makes one"

@@ -156,6 +156,20 @@ func (e *engine) Usable(ctx context.Context) error {
 	return err
 }
 
+// read are the tables that the process reads.
+func (e *engine) read() []string {
+	tables := []string{schemaTable}
+	for _, u := range e.uses {
+		if slices.Contains(u.Rights, "SELECT") {
+			tables = append(tables, u.Table)
+		}
+	}
+	if e.uses == nil {
+		tables = append(tables, usedTables(e.steps)...)
+	}
+	return tables
+}
+
 // readable reads nothing from each table, unless it did so lately: that needs the rights that
 // reading needs. A success is forgotten once a right was missing for something else.
 func (e *engine) readable(ctx context.Context) error {
@@ -163,17 +177,10 @@ func (e *engine) readable(ctx context.Context) error {
 		return nil
 	}
 	var none int
-	err := e.db.QueryRowContext(ctx, "SELECT 1 FROM "+strings.Join(usedTables(e.steps), " WHERE false UNION ALL SELECT 1 FROM ")+" WHERE false").Scan(&none)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
+	err := e.db.QueryRowContext(ctx, "SELECT 1 FROM "+strings.Join(e.read(), " WHERE false UNION ALL SELECT 1 FROM ")+" WHERE false").Scan(&none)
+	if errors.Is(err, sql.ErrNoRows) {
 		e.readAt.Store(time.Now().UnixMilli())
 		return nil
-	case codeOf(err) == insufficientPrivilege || codeOf(err) == undefinedTable:
-		why := messageOf(err)
-		if codeOf(err) == insufficientPrivilege {
-			why = e.lacking(err)
-		}
-		return proviso.Because(errors.Join(unreadable(err), err), proviso.Unavailable, "read the database %s: %s", e.place, why)
 	}
 	return err
 }
@@ -181,10 +188,10 @@ func (e *engine) readable(ctx context.Context) error {
 // unreadable is the cause of an error because of which a table cannot be read.
 func unreadable(err error) error {
 	message := messageOf(err)
-	for _, before := range [...]string{"permission denied for table ", "permission denied for view ", "relation \""} {
+	for _, before := range [...]string{"permission denied for table ", "permission denied for view "} {
 		if _, rest, ok := strings.Cut(message, before); ok {
-			if name, _, _ := strings.Cut(strings.TrimLeft(rest, "\""), " "); name != "" {
-				return store.Unreadable(strings.TrimRight(name, "\""))
+			if name, _, _ := strings.Cut(rest, " "); name != "" {
+				return store.Unreadable(name)
 			}
 		}
 	}

@@ -150,6 +150,15 @@ func TestRights(t *testing.T) {
 	}
 	asked(t, s, "p", "GRANT INSERT ON run TO proviso_app")
 	canWrite(t, d)
+	asked(t, s, "p", "REVOKE SELECT ON api_key FROM proviso_app") // a moment after all tables were read
+	_, failed := d.Authenticate(t.Context(), store.NewSecret())
+	for doing, err := range map[string]error{"authenticate": failed, "ping": d.Ping(t.Context())} {
+		if cause := store.Outage(err); cause == nil || cause.Error() != "the database cannot be read: no right to read the table api_key" || !errors.Is(err, store.ErrUnreadable) || errors.Is(err, store.ErrReadOnly) {
+			t.Errorf("%s: %v, because of %v", doing, err, cause)
+		}
+	}
+	asked(t, s, "p", "GRANT SELECT ON api_key TO proviso_app")
+	canWrite(t, d)
 	asked(t, s, "p", "REVOKE USAGE ON SCHEMA public FROM PUBLIC, proviso_app")
 	if err := d.Ping(t.Context()); !errors.Is(err, store.ErrUnreachable) || !strings.Contains(err.Error(), `may no longer use their schema: GRANT USAGE ON SCHEMA "public" TO "proviso_app"`) {
 		t.Errorf("without the schema: %v", err)
@@ -161,14 +170,6 @@ func TestRights(t *testing.T) {
 		t.Errorf("a later schema: %v", err)
 	}
 	asked(t, s, "p", "DELETE FROM proviso_schema WHERE version = 9999")
-	asked(t, s, "p", "REVOKE SELECT ON api_key FROM proviso_app") // a moment after all tables were read
-	_, failed := d.Authenticate(t.Context(), store.NewSecret())
-	for doing, err := range map[string]error{"authenticate": failed, "ping": d.Ping(t.Context())} {
-		if cause := store.Outage(err); cause == nil || cause.Error() != "the database cannot be read: no right to read the table api_key" || !errors.Is(err, store.ErrUnreadable) || errors.Is(err, store.ErrReadOnly) {
-			t.Errorf("%s: %v, because of %v", doing, err, cause)
-		}
-	}
-	asked(t, s, "p", "GRANT SELECT ON api_key TO proviso_app")
 	canWrite(t, d)
 	asked(t, s, "p", "ALTER TABLE proviso_schema OWNER TO owner; DELETE FROM proviso_schema WHERE version > 1")
 	refused("proviso_app", sqldb.Writing, "has schema 1, and this version of proviso has ")
