@@ -1,6 +1,9 @@
 package server_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -45,12 +49,15 @@ func (j *judges) count(model string) int {
 }
 
 // by runs suites whose judge is a model, "" for none.
-func (j *judges) by(t *testing.T, model string) *server.Suites {
+func (j *judges) by(t *testing.T, model string, change ...func(*engine.Options)) *server.Suites {
 	out := suites(t, nil)
 	out.Engine.Engines.Env = proviso.EnvMap{"OPENAI_BASE_URL": j.URL}
 	if model != "" {
 		out.Engine.Engines.Env = proviso.EnvMap{"OPENAI_BASE_URL": j.URL, "OPENAI_API_KEY": "secret-value"}
 		out.Engine.Judge.Name = "openai:chat:" + model
+	}
+	for _, c := range change {
+		c(&out.Engine)
 	}
 	own := out.Engine
 	own.Policy.Trusted, own.Policy.Sandbox = true, sandbox.Off
@@ -142,6 +149,52 @@ func TestJudgesSideBySide(t *testing.T) {
 		first, second = j.count("first")-first, j.count("second")-second
 		if first+second < 30 || first > 0 && second > 0 {
 			t.Errorf("one judge was asked %d questions, the other %d", first, second)
+		}
+	}
+}
+
+// TestJudgeWithSecrets: what a judge's id holds of passwords and tokens stands neither in what
+// workers can do nor in runs, their rows and the errors of the judge.
+func TestJudgeWithSecrets(t *testing.T) {
+	t.Parallel()
+	s, j := newShop(t), newJudges(t)
+	broken := false
+	var mu sync.Mutex
+	grader := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if user, password, _ := r.BasicAuth(); user != "somebody" || password != "hunter2pass" || r.URL.Query().Get("token") != "abcdefghijkl" || broken {
+			http.Error(w, "no", http.StatusBadRequest)
+			return
+		}
+		_, _ = io.WriteString(w, `{"output": "{\"pass\": true, \"score\": 1, \"reason\": \"so\"}"}`)
+	}))
+	t.Cleanup(grader.Close)
+	runner := j.by(t, "any", func(o *engine.Options) {
+		o.Judge.Name = "webhook:" + strings.Replace(grader.URL, "://", "://somebody:hunter2pass@", 1) + "/grade?token=abcdefghijkl"
+	})
+	s.front = start(t, server.Options{Open: true, Store: s.db, Runner: runner})
+	s.work(server.Options{Runner: runner})
+	suite := strings.Replace(judged, `"1","2","3",`, "", 1)
+	for _, name := range []string{"judged", "broken"} {
+		mu.Lock()
+		broken = name == "broken"
+		mu.Unlock()
+		id := s.front.run(strings.Replace(suite, `"name": "judged"`, `"name": "`+name+`"`, 1))
+		s.front.follow(id)
+		run := s.front.ask("GET", "/v1/runs/"+id, "").body
+		if !strings.Contains(run, `webhook:`+grader.URL+`/grade`) {
+			t.Errorf("the run does not name its judge: %s", run)
+		}
+		stored, err := s.db.In(store.DefaultProject).Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := run + s.front.ask("GET", "/v1/workers", "").body + strings.Join(stored.Needs, "\n")
+		for _, secret := range []string{"hunter2pass", "abcdefghijkl", "somebody"} {
+			if i := strings.Index(shown, secret); i >= 0 {
+				t.Errorf("%s: shown: …%s", name, shown[max(0, i-200):min(len(shown), i+50)])
+			}
 		}
 	}
 }
