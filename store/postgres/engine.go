@@ -9,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,8 @@ type engine struct {
 	outdated atomic.Int64     // connections that were opened before are not used again: milliseconds since 1970
 	readAt   atomic.Int64     // when all tables could be read: milliseconds since 1970
 	steps    []step           // of the schema
+	tables   sync.Once
+	names    []string         // of the tables that they make, once tables is done
 	offset   atomic.Int64     // of the clock of the database, in nanoseconds
 	clock    func() time.Time // nil for that of the machine
 	stop     chan struct{}

@@ -124,7 +124,7 @@ var needTests = []test{
 		b.Offer(offer)
 		b.ok(b.Start(b.Context(), done(calls)))
 		b.equal("executed", next(b, calls), own.ID)
-		b.equal("others", []string{b.waits(free.ID), b.waits(other.ID)}, []string{"waits for a worker without X", "waits for a worker without X"})
+		b.equal("others", []string{b.waits(free.ID), b.waits(other.ID)}, []string{"waits for a worker that asks models; all that are running use X", "waits for a worker that asks models; all that are running use X"})
 		p := must(b.Processes(b.Context()))(b)[0]
 		b.equal("told", []any{p.Only, p.Able(nil), p.Able([]string{"A"}), p.Able([]string{"A", "X"})}, []any{"X", false, false, true})
 		b.equal("lacks more", b.waits(b.needing("B", "X").ID), "waits for a worker with B")
