@@ -1,9 +1,11 @@
 package server_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -196,5 +198,32 @@ func TestJudgeWithSecrets(t *testing.T) {
 				t.Errorf("%s: shown: …%s", name, shown[max(0, i-200):min(len(shown), i+50)])
 			}
 		}
+	}
+}
+
+// TestJudgeBesideManyNeeds: a run has its judge among its needs however many others there are.
+func TestJudgeBesideManyNeeds(t *testing.T) {
+	t.Parallel()
+	s, j := newShop(t), newJudges(t)
+	var headers []string
+	runner := j.by(t, "wanted", func(o *engine.Options) {
+		env := proviso.EnvMap{"OPENAI_BASE_URL": j.URL, "OPENAI_API_KEY": "secret-value"}
+		for i := range store.MaxNeeds + 10 {
+			name := fmt.Sprintf("VARIABLE_%d", i)
+			env[name] = "v"
+			o.Policy.Env = append(o.Policy.Env, name)
+			headers = append(headers, fmt.Sprintf(`"x-%d": "{{ env.%s }}"`, i, name))
+		}
+		o.Engines.Env = env
+	})
+	s.front = start(t, server.Options{Open: true, Store: s.db, Runner: runner})
+	provider := `{"id": "http://127.0.0.1/answer", "config": {"headers": {` + strings.Join(headers, ", ") + `}}}`
+	id := s.front.run(strings.Replace(judged, `"echo"`, provider, 1))
+	run, err := s.db.In(store.DefaultProject).Run(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Needs) != store.MaxNeeds || !slices.ContainsFunc(run.Needs, func(need string) bool { return strings.HasPrefix(need, engine.TheJudge+"openai:chat:wanted") }) {
+		t.Errorf("%d needs: %q", len(run.Needs), run.Needs)
 	}
 }
