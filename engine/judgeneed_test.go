@@ -17,18 +17,20 @@ func TestJudging(t *testing.T) {
 		env       proviso.EnvMap
 		own, suit string
 	}{
-		"none":                   {own: engine.NeedsJudge, suit: ofSuite},
-		"by key":                 {env: proviso.EnvMap{"OPENAI_API_KEY": "secret"}, own: "the judge openai:gpt-6-sol", suit: ofSuite},
-		"by variable":            {env: proviso.EnvMap{"OPENAI_API_KEY": "secret", "PROVISO_JUDGE": "openai:chat:a"}, own: "the judge openai:chat:a", suit: ofSuite},
-		"by option":              {judge: engine.Judge{Name: "openai:chat:b"}, env: proviso.EnvMap{"PROVISO_JUDGE": "openai:chat:a"}, own: "the judge openai:chat:b", suit: "the judge openai:chat:b"},
-		"asked in a manner":      {judge: engine.Judge{Mode: judge.Single, Votes: 3, Canaries: true}, own: engine.NeedsJudge, suit: ofSuite + " (mode single, 3 votes, canaries)"},
-		"both":                   {judge: engine.Judge{Name: "x:y", Votes: 3}, own: "the judge x:y (3 votes)", suit: "the judge x:y (3 votes)"},
-		"settings of others":     {judge: engine.Judge{Name: "openai:chat:b"}, env: proviso.EnvMap{"AWS_REGION": "eu-west-1", "OLLAMA_BASE_URL": "http://x"}, own: "the judge openai:chat:b", suit: "the judge openai:chat:b"},
-		"control characters":     {judge: engine.Judge{Name: "x:a\x1b[1m"}},
-		"settings of a vendor":   {judge: engine.Judge{Name: "openai:chat:b"}, env: proviso.EnvMap{"OPENAI_BASE_URL": "http://x"}},
-		"a region":               {judge: engine.Judge{Name: "bedrock:b"}, env: proviso.EnvMap{"AWS_REGION": "eu-west-1", "AWS_SECRET_ACCESS_KEY": "secret"}},
-		"code may read anything": {judge: engine.Judge{Name: "exec:./judge"}, env: proviso.EnvMap{"MY_BASE_URL": "http://x"}},
-		"a long name":            {judge: engine.Judge{Name: "exec:" + strings.Repeat("x", 1000)}},
+		"none":                          {own: engine.NeedsJudge, suit: ofSuite},
+		"by key":                        {env: proviso.EnvMap{"OPENAI_API_KEY": "secret"}, own: "the judge openai:gpt-6-sol", suit: ofSuite},
+		"by variable":                   {env: proviso.EnvMap{"OPENAI_API_KEY": "secret", "PROVISO_JUDGE": "openai:chat:a"}, own: "the judge openai:chat:a", suit: ofSuite},
+		"by option":                     {judge: engine.Judge{Name: "openai:chat:b"}, env: proviso.EnvMap{"PROVISO_JUDGE": "openai:chat:a"}, own: "the judge openai:chat:b", suit: "the judge openai:chat:b"},
+		"asked in a manner":             {judge: engine.Judge{Mode: judge.Single, Votes: 3, Canaries: true}, own: engine.NeedsJudge, suit: ofSuite + " (mode single, 3 votes, canaries)"},
+		"both":                          {judge: engine.Judge{Name: "x:y", Votes: 3}, own: "the judge x:y (3 votes)", suit: "the judge x:y (3 votes)"},
+		"settings of others":            {judge: engine.Judge{Name: "openai:chat:b"}, env: proviso.EnvMap{"AWS_REGION": "eu-west-1", "OLLAMA_BASE_URL": "http://x"}, own: "the judge openai:chat:b", suit: "the judge openai:chat:b"},
+		"control characters":            {judge: engine.Judge{Name: "x:a\x1b[1m"}},
+		"settings of a vendor":          {judge: engine.Judge{Name: "openai:chat:b"}, env: proviso.EnvMap{"OPENAI_BASE_URL": "http://x"}},
+		"a region":                      {judge: engine.Judge{Name: "bedrock:b"}, env: proviso.EnvMap{"AWS_REGION": "eu-west-1", "AWS_SECRET_ACCESS_KEY": "secret"}},
+		"a region with another prefix":  {judge: engine.Judge{Name: "vertex:b"}, env: proviso.EnvMap{"CLOUD_ML_REGION": "europe-west1"}},
+		"a version with another prefix": {judge: engine.Judge{Name: "azureopenai:b"}, env: proviso.EnvMap{"OPENAI_API_VERSION": "1"}},
+		"code may read anything":        {judge: engine.Judge{Name: "exec:./judge"}, env: proviso.EnvMap{"MY_BASE_URL": "http://x"}},
+		"a long name":                   {judge: engine.Judge{Name: "exec:" + strings.Repeat("x", 1000)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := engine.Options{Judge: tt.judge, Engines: engine.Engines{Env: tt.env}}
