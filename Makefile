@@ -78,7 +78,8 @@ test-slow: build ## run what make test leaves out, as it takes long
 	PROVISO_TEST_SLOW=1 go test -vet=off ./proxy -run TestThousandStreams
 
 test-postgres: ## run the tests with PostgreSQL, and those of the server on it (needs its programs; .ci/postgres installs them)
-	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers|TestOn|TestRates|TestParts|TestUnfit|TestPooler|TestVersionsSideBySide|TestBackup|TestRights|TestReadOnly|TestReaders|TestForeign|TestParameters'
+	PROVISO_TEST_POSTGRES=1 go test ./store/postgres
+	PROVISO_TEST_POSTGRES=1 go test ./cmd/proviso -run 'Store|Readers|Rights|Worker|TestOn|Backup|Copy|Labels'
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -short ./server
 
 race: ## run the tests of what is concurrent under the race detector
