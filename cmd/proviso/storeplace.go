@@ -150,7 +150,7 @@ func wrongBeginning(place string) string {
 	case !strings.HasPrefix(text[colon:], "://"):
 		return "the address of the database has no // behind " + scheme + ":; write " + scheme + "://user@host/database"
 	case text[:colon] != scheme:
-		return "the scheme of the database is written in small letters: " + scheme + "://"
+		return "the scheme of the database must be lowercase: " + scheme + "://"
 	}
 	return ""
 }
