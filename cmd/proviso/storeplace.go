@@ -74,9 +74,9 @@ func (p *storePlace) of(a *app) (string, error) {
 func (p *storePlace) find(a *app) string {
 	switch variable, _ := a.env.Lookup(storeVariable); {
 	case p.store != "":
-		return a.addresses.whole(p.store)
+		return p.store
 	case p.db != "":
-		return a.addresses.whole(p.db)
+		return p.db
 	case variable != "":
 		return variable
 	}
