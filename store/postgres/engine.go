@@ -243,7 +243,7 @@ func unwelcome(err error) string {
 	for _, known := range [...]struct{ text, why string }{
 		{"ValidateConnect failed", "no server of the URL is what its target_session_attrs asks for"},
 		{"channel binding", "channel_binding=require needs TLS and a password of SCRAM, which the server does not ask for"},
-		{"require_auth", "its way to check the password is none of require_auth"},
+		{"require_auth", "its authentication method is not one that require_auth allows"},
 		{"SSL certificate", "sslcertmode=require needs TLS and a server that asks for a certificate"},
 		{"protocol version", "it does not know the version of the protocol that min_protocol_version asks for"},
 	} {
