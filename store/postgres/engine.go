@@ -9,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,16 +25,18 @@ var _ sqldb.Engine = (*engine)(nil)
 // engine is PostgreSQL.
 type engine struct {
 	db       *sql.DB
-	place    string           // the database, for messages
-	user     string           // that we connect as
-	schema   string           // of the tables
-	uses     []sqldb.Use      // what the process uses; nil means all tables,
-	needs    []string         // with these rights
-	sslmode  string           // of the URL, "" if it names none
-	tls      bool             // every connection has to be encrypted
-	outdated atomic.Int64     // connections that were opened before are not used again: milliseconds since 1970
-	readAt   atomic.Int64     // when all tables could be read: milliseconds since 1970
-	steps    []step           // of the schema
+	place    string       // the database, for messages
+	user     string       // that we connect as
+	schema   string       // of the tables
+	uses     []sqldb.Use  // what the process uses; nil means all tables,
+	needs    []string     // with these rights
+	sslmode  string       // of the URL, "" if it names none
+	tls      bool         // every connection has to be encrypted
+	outdated atomic.Int64 // connections that were opened before are not used again: milliseconds since 1970
+	readAt   atomic.Int64 // when all tables could be read: milliseconds since 1970
+	steps    []step       // of the schema
+	tables   sync.Once
+	names    []string         // of the tables that they make, once tables is done
 	offset   atomic.Int64     // of the clock of the database, in nanoseconds
 	clock    func() time.Time // nil for that of the machine
 	stop     chan struct{}
