@@ -14,8 +14,8 @@ func TestQuotas(t *testing.T) {
 	t.Parallel()
 	var q permit.Quotas
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	told := func(left float64, reset time.Duration, mark float64) {
-		q.Tell(now, permit.Told{Requests: permit.Quota{Limit: 100, Left: left, Reset: reset}, Mark: mark, Accepted: true}, 0)
+	report := func(left float64, reset time.Duration, mark float64) {
+		q.Note(now, permit.Report{Requests: permit.Remaining{Limit: 100, Left: left, Reset: reset}, Mark: mark, Accepted: true}, 0)
 	}
 	room := func(what string, least, most float64) {
 		t.Helper()
@@ -24,7 +24,7 @@ func TestQuotas(t *testing.T) {
 		}
 	}
 	room("nothing is known", math.Inf(1), math.Inf(1))
-	told(65, 30*time.Second, q.Taken)
+	report(65, 30*time.Second, q.Taken)
 	room("above the reserve", 55, 55)
 	q.Take(55, 0)
 	room("the reserve", 0, 0.9)
@@ -41,18 +41,18 @@ func TestQuotas(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	room("the next window is tried", 0, 2)
-	told(99, time.Minute, q.Taken)
+	report(99, time.Minute, q.Taken)
 	room("it has begun", 89, 89)
 	mark := q.Taken
 	q.Take(50, 0)
-	told(98, time.Minute, mark)
+	report(98, time.Minute, mark)
 	room("50 were sent after the request that was answered", 38, 38)
-	told(0, time.Minute, q.Taken)
+	report(0, time.Minute, q.Taken)
 	room("used up by others", 0, 0)
 	now = now.Add(20 * time.Second)
-	told(50, 30*time.Second, q.Taken)
-	room("there again bit by bit", 40, 40)
-	q.Tell(now, permit.Told{Requests: permit.Quota{Limit: 100, Left: 90, Reset: time.Second}, Age: 5 * time.Second}, 0)
+	report(50, 30*time.Second, q.Taken)
+	room("there again continuously", 40, 40)
+	q.Note(now, permit.Report{Requests: permit.Remaining{Limit: 100, Left: 90, Reset: time.Second}, Age: 5 * time.Second}, 0)
 	room("an older answer comes late", 40, 40)
 	now = now.Add(10 * time.Minute)
 	room("forgotten", math.Inf(1), math.Inf(1))
@@ -63,7 +63,7 @@ func TestQuotasOfTokens(t *testing.T) {
 	t.Parallel()
 	var q permit.Quotas
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	q.Tell(now, permit.Told{Tokens: permit.Quota{Limit: 1000, Left: 1000, Reset: time.Second}}, 100)
+	q.Note(now, permit.Report{Tokens: permit.Remaining{Limit: 1000, Left: 1000, Reset: time.Second}}, 100)
 	if n, _ := q.Room(now, 100); n != 9 {
 		t.Errorf("room for %v requests of 100 tokens, want 9", n)
 	}

@@ -19,10 +19,10 @@ import (
 // says is one of the ways in which vendors tell of their limits.
 type says = func(http.Header, time.Time, fakemodel.Left, fakemodel.Left)
 
-// TestTold: where a vendor tells with each answer what is left, nothing has to be learnt: hardly
+// TestReported: where a vendor tells with each answer what is left, nothing has to be learnt: hardly
 // a request is refused, and as many get through as the limit allows, whether processes share the
 // rate or one is alone.
-func TestTold(t *testing.T) {
+func TestReported(t *testing.T) {
 	t.Parallel()
 	const perMinute = 300
 	for _, tc := range []struct {
@@ -99,8 +99,8 @@ func TestWholeMinutes(t *testing.T) {
 	}
 }
 
-// TestToldReplayed: what a recorded answer said of the limits delays no replay.
-func TestToldReplayed(t *testing.T) {
+// TestReportedReplayed: what a recorded answer said of the limits delays no replay.
+func TestReportedReplayed(t *testing.T) {
 	t.Parallel()
 	server := fakemodel.New(fakemodel.Options{Limiter: &fakemodel.Limiter{Requests: 2, Fixed: true, Says: fakemodel.OpenAISays}})
 	defer server.Close()
@@ -137,16 +137,16 @@ func liar(header map[string]string) *vendor {
 	}}}
 }
 
-// TestToldLies: headers that cannot be true are ignored, and those that may be true delay a
-// request for two minutes at most.
-func TestToldLies(t *testing.T) {
+// TestWrongReports: headers that cannot be true are ignored, and those that may be true delay
+// requests for six resets at most.
+func TestWrongReports(t *testing.T) {
 	t.Parallel()
 	of := func(limit, left, reset string) map[string]string {
 		return map[string]string{"X-Ratelimit-Limit-Requests": limit, "X-Ratelimit-Remaining-Requests": left, "X-Ratelimit-Reset-Requests": reset}
 	}
 	for _, tc := range []struct {
 		header map[string]string
-		most   time.Duration // that 400 requests take
+		most   time.Duration // that 1000 requests take
 	}{
 		{nil, 5 * time.Second},
 		{of("1000", "999", "1ms"), 5 * time.Second},
@@ -162,14 +162,19 @@ func TestToldLies(t *testing.T) {
 		{map[string]string{"Ratelimit": `"a";r=0;t=31536000, "b";r="0", ;;;=, limit`, "Ratelimit-Policy": `"a";q=0`}, 5 * time.Second},
 		{map[string]string{"Anthropic-Ratelimit-Requests-Limit": "50", "Anthropic-Ratelimit-Requests-Remaining": "0", "Anthropic-Ratelimit-Requests-Reset": "9999-01-01T00:00:00Z"}, 5 * time.Second},
 		// These may be true once, so the first requests wait. Then they are not believed.
-		{of("1000", "0", "1m"), 4 * time.Minute},
-		{of("1000", "0", "2m"), 8 * time.Minute},
-		{of("1000", "1", "2m"), 8 * time.Minute},
-		{of("1e12", "0", "2m"), 8 * time.Minute},
+		{of("1000", "0", "1m"), 7 * time.Minute},
+		{of("1000", "0", "2m"), 13 * time.Minute},
+		{of("1000", "1", "2m"), 13 * time.Minute},
+		{of("1e12", "0", "2m"), 13 * time.Minute},
+		{of("10", "1", "2m"), 13 * time.Minute},
+		{of("1000", "25", "1m"), 7 * time.Minute},
+		{of("1000", "99", "1m"), 7 * time.Minute},
+		{of("1000", "15", ""), 5 * time.Second},
+		{of("1000", "0", "soon"), 5 * time.Second},
 	} {
 		for _, workers := range []int{1, 8, 0} {
 			synctest.Test(t, func(t *testing.T) {
-				f := &fleet{vendor: liar(tc.header), config: withKey("k"), workers: max(workers, 1), atATime: 32 / max(workers, 1), rows: 400}
+				f := &fleet{vendor: liar(tc.header), config: withKey("k"), workers: max(workers, 1), atATime: 32 / max(workers, 1), rows: 1000}
 				if workers > 0 {
 					f.shared = &table{}
 				}
@@ -183,9 +188,9 @@ func TestToldLies(t *testing.T) {
 	}
 }
 
-// TestToldOnTheWire: over HTTP, with a clock that only sleeping advances, a server of whose limit
+// TestReportedOnTheWire: over HTTP, with a clock that only sleeping advances, a server of whose limit
 // little is left is asked when it is there again.
-func TestToldOnTheWire(t *testing.T) {
+func TestReportedOnTheWire(t *testing.T) {
 	t.Parallel()
 	for id, say := range map[string]says{"openai:chat:gpt-4o": fakemodel.OpenAISays, "anthropic:messages:claude-sonnet-4-5": fakemodel.AnthropicSays} {
 		for _, fixed := range []bool{false, true} {
