@@ -78,3 +78,104 @@ func TestQuotasOfTokens(t *testing.T) {
 		now = now.Add(time.Minute)
 	}
 }
+
+// TestReportedSometimes: what an endpoint reports, even late and with few of its answers, takes the
+// place of what was found out about its windows, and answers without a report do not outdate it.
+func TestReportedSometimes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	granted := 0
+	take := func(after time.Duration, a permit.Ask) {
+		a.Unused = granted
+		a.Report.Mark = b.e.Quotas.Taken - float64(granted)
+		granted = b.take(after, a).N
+	}
+	for range 3 { // windows of 20 requests
+		take(0, permit.Ask{Accepted: 1})
+		take(time.Second, permit.Ask{Accepted: 19})
+		for range 58 {
+			take(time.Second, permit.Ask{Refusals: 1})
+		}
+		b.now = b.now.Add(time.Second)
+	}
+	take(0, permit.Ask{Accepted: 1})
+	room := func(what string, least, most float64) {
+		t.Helper()
+		if n, _ := b.e.Quotas.Room(b.now, 0); n+float64(granted) < least || n+float64(granted) > most {
+			t.Errorf("%s: room for %v, want %v to %v", what, n+float64(granted), least, most)
+		}
+	}
+	room("found out", 15, 20)
+	report := func(left float64) permit.Report {
+		return permit.Report{Requests: permit.Remaining{Limit: 1000, Left: left, Reset: 30 * time.Second}, Age: 2 * time.Second, Accepted: true}
+	}
+	take(time.Second, permit.Ask{Accepted: 1, Report: report(900)})
+	room("reported", 750, 800)
+	take(3*time.Second, permit.Ask{Accepted: 1})
+	take(time.Second, permit.Ask{Accepted: 1, Report: report(500)})
+	room("reported again", 350, 400)
+	for range 56 {
+		take(time.Second, permit.Ask{Refusals: 1, Report: report(800)})
+	}
+	take(time.Second, permit.Ask{Accepted: 20})
+	room("a window begins", 650, 700)
+}
+
+// TestDoubts: a limit that delays requests and is not there again at its reset delays nothing after
+// three times, until it is there again or the endpoint refuses a request for it.
+func TestDoubts(t *testing.T) {
+	t.Parallel()
+	var q permit.Quotas
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	report := func(left float64, accepted bool) {
+		q.Note(now, permit.Report{Requests: permit.Remaining{Limit: 1000, Left: left, Reset: time.Minute}, Mark: q.Taken, Accepted: accepted}, 0)
+	}
+	// slow is for how long the limit delays requests, up to an hour, when every answer reports as much.
+	slow := func(left float64) (d time.Duration) {
+		for ; d < time.Hour; d += time.Second {
+			n, _ := q.Room(now, 0)
+			if math.IsInf(n, 1) {
+				break
+			}
+			if n >= 1 {
+				q.Take(1, 0)
+				report(left, true)
+			}
+			now = now.Add(time.Second)
+		}
+		return d
+	}
+	check := func(what string, d, least, most time.Duration) {
+		t.Helper()
+		if d < least || d > most || q.Doubted() != (d < time.Hour) {
+			t.Errorf("%s: delayed for %v, want %v to %v; doubted %v", what, d, least, most, q.Doubted())
+		}
+	}
+	report(25, true)
+	check("25 of 1000", slow(25), 3*time.Minute, 6*time.Minute)
+	report(25, true)
+	check("still", slow(25), 0, 0)
+	report(0, false)
+	check("refused", slow(25), time.Minute, 2*time.Minute)
+	for range 5 {
+		report(0, false)
+		slow(0)
+	}
+	report(0, false)
+	check("refused often", slow(0), 0, 0)
+	now = now.Add(time.Minute)
+	report(999, true)
+	if n, _ := q.Room(now, 0); n != 899 || q.Doubted() {
+		t.Errorf("it is there again: room for %v; doubted %v", n, q.Doubted())
+	}
+	// What is used explains what is left: 15 requests a second of a bucket that stays low.
+	for range 10 * 60 {
+		now = now.Add(time.Second)
+		q.Room(now, 0)
+		q.Take(15, 0)
+		report(100, true)
+	}
+	if q.Doubted() {
+		t.Error("a limit that is used up as it is reported is doubted")
+	}
+}

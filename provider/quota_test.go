@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -215,6 +216,40 @@ func TestReportedOnTheWire(t *testing.T) {
 			if admitted, refused := limiter.Counts(); admitted != 60 || refused > 1 || took < 100*time.Second || took > 3*time.Minute {
 				t.Errorf("%s, fixed %v: %d admitted, %d refused, in %v", id, fixed, admitted, refused, took)
 			}
+		}
+	}
+}
+
+// TestNoReset: what is left of a limit delays nothing if it is not known when it is there again. A
+// bucket of 10 that refills 10 times a second is used as much as one that reports nothing, where that refuses nothing.
+func TestNoReset(t *testing.T) {
+	t.Parallel()
+	reports := map[string]says{
+		"nothing": nil,
+		"no reset": func(h http.Header, _ time.Time, requests, _ fakemodel.Left) {
+			h.Set("X-Ratelimit-Limit", "10")
+			h.Set("X-Ratelimit-Remaining", strconv.Itoa(int(requests.Left)))
+		},
+		"a reset that cannot be read": func(h http.Header, now time.Time, requests, tokens fakemodel.Left) {
+			h.Set("X-Ratelimit-Limit", "10")
+			h.Set("X-Ratelimit-Remaining", strconv.Itoa(int(requests.Left)))
+			h.Set("X-Ratelimit-Reset", "soon")
+		},
+		"Azure": fakemodel.AzureSays,
+	}
+	for name, say := range reports {
+		for _, workers := range []int{1, 0} {
+			synctest.Test(t, func(t *testing.T) {
+				v := &vendor{latency: 50 * time.Millisecond, limiter: &fakemodel.Limiter{Requests: 10, Window: time.Second, Says: say}}
+				f := &fleet{vendor: v, config: withKey("k"), workers: 1, atATime: 9, rows: 540, every: 950 * time.Millisecond}
+				if workers > 0 {
+					f.shared = &table{}
+				}
+				f.run(t)
+				if f.rate() < 8 || v.refused > 0 || f.failed > 0 {
+					t.Errorf("%s, %d workers: %.1f answers a second, %d refused, %d failed", name, workers, f.rate(), v.refused, f.failed)
+				}
+			})
 		}
 	}
 }
