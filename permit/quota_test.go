@@ -109,9 +109,9 @@ func TestReportedSometimes(t *testing.T) {
 	report := func(left float64) permit.Report {
 		return permit.Report{Requests: permit.Remaining{Limit: 1000, Left: left, Reset: 30 * time.Second}, Age: 2 * time.Second, Accepted: true}
 	}
-	take(time.Second, permit.Ask{Accepted: 1, Report: report(900)})
+	take(time.Second, permit.Ask{Accepted: 10, Report: report(900)})
 	room("reported", 750, 800)
-	take(3*time.Second, permit.Ask{Accepted: 1})
+	take(3*time.Second, permit.Ask{Accepted: 10})
 	take(time.Second, permit.Ask{Accepted: 1, Report: report(500)})
 	room("reported again", 350, 400)
 	for range 56 {
@@ -153,8 +153,12 @@ func TestDoubts(t *testing.T) {
 	}
 	report(25, true)
 	check("25 of 1000", slow(25), 3*time.Minute, 6*time.Minute)
-	report(25, true)
-	check("still", slow(25), 0, 0)
+	for range 3 * 60 {
+		now = now.Add(time.Second)
+		q.Take(20, 0)
+		report(25, true)
+	}
+	check("more is accepted than was left", slow(25), 0, 0)
 	report(0, false)
 	check("refused", slow(25), time.Minute, 2*time.Minute)
 	for range 5 {
@@ -168,14 +172,20 @@ func TestDoubts(t *testing.T) {
 	if n, _ := q.Room(now, 0); n != 899 || q.Doubted() {
 		t.Errorf("it is there again: room for %v; doubted %v", n, q.Doubted())
 	}
-	// What is used explains what is left: 15 requests a second of a bucket that stays low.
-	for range 10 * 60 {
-		now = now.Add(time.Second)
-		q.Room(now, 0)
-		q.Take(15, 0)
-		report(100, true)
-	}
-	if q.Doubted() {
-		t.Error("a limit that is used up as it is reported is doubted")
+	// Each second, so many are sent, and that many are left.
+	for sent, left := range map[float64]float64{
+		15: 50,  // a bucket that stays low, because of what is sent
+		0:  500, // others use it, but there is enough
+	} {
+		q = permit.Quotas{}
+		for range 10 * 60 {
+			now = now.Add(time.Second)
+			q.Room(now, 0)
+			q.Take(sent, 0)
+			report(left, true)
+		}
+		if q.Doubted() {
+			t.Errorf("%v a second, %v left: doubted", sent, left)
+		}
 	}
 }
