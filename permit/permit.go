@@ -3,8 +3,8 @@
 //
 // Four limits hold at once, for all processes together: the rate that was learnt from refusals,
 // and the requests and the tokens a minute that are configured, each a token bucket, and what the
-// endpoint says that is left of its own limits ([Quotas]). If it says nothing, but counts by whole
-// minutes, that is found out and takes the place of what it would say. A process
+// endpoint reports that is left of its own limits ([Quotas]). If it reports nothing, but counts by whole
+// minutes, that is found out and takes the place of a report. A process
 // takes permits for a fraction of a second at a time, only such as have accrued, so what it
 // holds is small and a lower rate applies to all of them within that time.
 //

@@ -253,3 +253,27 @@ func TestNoReset(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongReportsAndRefusals: what is reported wrongly of a limit explains no refusals, so that a
+// rate is learnt from them.
+func TestWrongReportsAndRefusals(t *testing.T) {
+	t.Parallel()
+	for _, workers := range []int{1, 4, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			v := &vendor{latency: 500 * time.Millisecond, limiter: &fakemodel.Limiter{Requests: 10, Window: time.Second, Says: func(h http.Header, _ time.Time, _, _ fakemodel.Left) {
+				h.Set("X-Ratelimit-Limit", "1000")
+				h.Set("X-Ratelimit-Remaining", "0")
+				h.Set("X-Ratelimit-Reset", "30")
+			}}}
+			f := &fleet{vendor: v, config: withKey("k"), workers: max(workers, 1), atATime: 32 / max(workers, 1), rows: 3000}
+			if workers > 0 {
+				f.shared = &table{}
+			}
+			f.run(t)
+			t.Logf("%d workers: %v, %d refused, %d failed", workers, f.took, v.refused, f.failed)
+			if v.refused > 600 || f.failed > 20 || f.took > 11*time.Minute {
+				t.Errorf("%d workers: %v, %d refused, %d failed", workers, f.took, v.refused, f.failed)
+			}
+		})
+	}
+}
