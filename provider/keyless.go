@@ -8,6 +8,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
+// withoutKeys returns the id of a provider for messages: its URL without user name, password
+// and query.
+func withoutKeys(id string) string { return proviso.Providers(nil).Public(id) }
+
 // keylessID returns the id of a provider without what may be keys in its address or in its
 // command. Without any, it is unchanged.
 func keylessID(id string) string {

@@ -260,6 +260,7 @@ func unknown(spec proviso.ProviderSpec) error {
 		names = append(names, k.Name)
 	}
 	kind, model, _ := strings.Cut(spec.ID, ":")
+	spec.ID = withoutKeys(spec.ID)
 	text := "provider \"" + spec.ID + "\" is not available in this version"
 	if near := document.Nearest(kind+":", names); near != "" {
 		if model != "" || !strings.HasSuffix(near, ":") {
