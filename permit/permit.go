@@ -2,11 +2,11 @@
 // numbers in, numbers out, without a clock or a store of its own. Start at [Endpoint.Take].
 //
 // Four limits hold at once, for all processes together: the rate that was learnt from refusals,
-// and the requests and the tokens a minute that are configured, each a token bucket, and what the
-// endpoint reports that is left of its own limits ([Quotas]). If it reports nothing, but counts by whole
-// minutes, that is found out and takes the place of a report. A process
-// takes permits for a fraction of a second at a time, only such as have accrued, so what it
-// holds is small and a lower rate applies to all of them within that time.
+// the requests and the tokens a minute that are configured, each a token bucket, and what the
+// endpoint reports to be left of its own limits ([Quotas]). If it reports nothing, but counts by
+// whole minutes, that is found out and takes the place of a report. A process takes permits for a
+// fraction of a second at a time, only such as have accrued, so what it holds is small and a lower
+// rate applies to all of them within that time.
 //
 // The learnt rate is that of CUBIC (RFC 9438, section 4.2), with a rate in place of a window:
 // after a refusal it falls below the estimated limit, returns to it soon, stays near it, and

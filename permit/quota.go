@@ -74,7 +74,7 @@ func (s *Quotas) Note(now time.Time, r Report, each float64) {
 func (s *Quotas) Doubted() bool { return s.Requests.Doubts == doubts || s.Tokens.Doubts == doubts }
 
 // Room is how many requests with a mean number of tokens may be sent now: +Inf if the endpoint
-// does not say, and if there is less than one, how long it takes until there is one.
+// does not report them, and if there is less than one, how long it takes until there is one.
 func (s *Quotas) Room(now time.Time, each float64) (n float64, wait time.Duration) {
 	n, wait = s.Requests.room(now, 1)
 	if s.Tokens.Limit > 0 {
@@ -224,7 +224,7 @@ func (s *quota) perSecond(now time.Time) float64 {
 	return max(s.Left, 1) / max(s.Until.Sub(now), time.Second).Seconds()
 }
 
-// room is how many requests the endpoint has room for, as it says, with the wait until there is
+// room is how many requests the endpoint has room for, as it reports, with the wait until there is
 // any, and the requests a second until there is more; 0 if that need not be limited, because
 // there is far more than all processes use before they tell again.
 func (e *Endpoint) room(now time.Time, a *Ask) (room, perSecond float64, wait time.Duration) {
@@ -239,7 +239,7 @@ func (e *Endpoint) room(now time.Time, a *Ask) (room, perSecond float64, wait ti
 	return room, perSecond, wait
 }
 
-// spare gives permits where nothing limits them but what the endpoint says. What is not used
+// spare gives permits where nothing limits them but what the endpoint reports. What is not used
 // comes back.
 func (e *Endpoint) spare(g *Grant, a *Ask, room float64, wait time.Duration) {
 	g.N = int(min(max(float64(a.Want), room/parts/float64(len(e.Processes))), room))

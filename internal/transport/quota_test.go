@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/permit"
 )
 
-// TestQuotas reads headers as vendors send them.
-func TestQuotas(t *testing.T) {
+// TestRemaining reads headers as vendors send them.
+func TestRemaining(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	none := permit.Remaining{}
@@ -93,8 +93,8 @@ func headers(text string) http.Header {
 	return h
 }
 
-// FuzzQuotas: whatever the headers are, what they say is in bounds, or nothing.
-func FuzzQuotas(f *testing.F) {
+// FuzzRemaining: whatever the headers are, what they say is in bounds, or nothing.
+func FuzzRemaining(f *testing.F) {
 	f.Add("x-ratelimit-limit-requests: 5\nx-ratelimit-remaining-requests: 1e9\nx-ratelimit-reset-requests: 1h")
 	f.Add(`RateLimit-Policy: "a";q=10;w=1, "b";q=50;w=60` + "\n" + `RateLimit: "a";r=9;t=1, "b";r=1`)
 	f.Add("anthropic-ratelimit-requests-limit: 1\nanthropic-ratelimit-requests-remaining: 0\nanthropic-ratelimit-requests-reset: 2030-01-02T09:04:04Z")
