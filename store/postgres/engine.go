@@ -9,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,16 +25,18 @@ var _ sqldb.Engine = (*engine)(nil)
 // engine is PostgreSQL.
 type engine struct {
 	db       *sql.DB
-	place    string           // the database, for messages
-	user     string           // that we connect as
-	schema   string           // of the tables
-	uses     []sqldb.Use      // what the process uses; nil means all tables,
-	needs    []string         // with these rights
-	sslmode  string           // of the URL, "" if it names none
-	tls      bool             // every connection has to be encrypted
-	outdated atomic.Int64     // connections that were opened before are not used again: milliseconds since 1970
-	readAt   atomic.Int64     // when all tables could be read: milliseconds since 1970
-	steps    []step           // of the schema
+	place    string       // the database, for messages
+	user     string       // that we connect as
+	schema   string       // of the tables
+	uses     []sqldb.Use  // what the process uses; nil means all tables,
+	needs    []string     // with these rights
+	sslmode  string       // of the URL, "" if it names none
+	tls      bool         // every connection has to be encrypted
+	outdated atomic.Int64 // connections that were opened before are not used again: milliseconds since 1970
+	readAt   atomic.Int64 // when all tables could be read: milliseconds since 1970
+	steps    []step       // of the schema
+	tables   sync.Once
+	names    []string         // of the tables that they make, once tables is done
 	offset   atomic.Int64     // of the clock of the database, in nanoseconds
 	clock    func() time.Time // nil for that of the machine
 	stop     chan struct{}
@@ -207,21 +210,22 @@ func (e *engine) Failed(doing string, err error) error {
 	case diskFull:
 		cause, why = store.ErrNoRoom, store.ErrNoRoom.Error()
 	case tooManyConnections:
+		cause = store.Cause(store.ErrUnreachable, "it has no free connection")
 		why = "it has no free connection; raise its max_connections, or have fewer servers and workers"
 	case readOnlyTransaction:
-		cause, why = store.ErrReadOnly, "it is read-only, perhaps a replica; use the URL of the primary"
+		cause, why = errReadOnly(), "it is read-only, perhaps a replica; use the URL of the primary"
 	case insufficientPrivilege:
 		e.readAt.Store(0)
-		if cause, why = store.ErrReadOnly, e.lacking(err); doing == reading {
-			cause = unreadable(err)
-		}
+		cause, why = e.denied(doing, err), e.lacking(err)
 	case invalidPassword, invalidAuthorization:
 		why = "it refuses the user or the password"
+		cause = store.Cause(store.ErrUnreachable, why)
 	case undefinedTable:
 		e.readAt.Store(0)
+		cause = errNoSchema()
 		why = messageOf(err) + "; tables were removed, or the user " + e.user + " may no longer use their schema: GRANT USAGE ON SCHEMA " + ident(e.schema) + " TO " + ident(e.user)
 	case invalidCatalog:
-		why = "there is no such database; `createdb` makes one"
+		cause, why = store.Cause(store.ErrUnreachable, "there is no such database"), "there is no such database; `createdb` makes one"
 	}
 	return proviso.Because(errors.Join(cause, err), code, "%s the database %s: %s", doing, e.place, why)
 }
