@@ -15,15 +15,17 @@ import (
 )
 
 // addresses removes the passwords of addresses from what a process prints. Commands get their
-// arguments as they are; a message may quote any part of one, and a password may be short. So
-// a text is searched for parts of an argument that reach into a password from what is next to
-// it. It is filled before anything is printed, and not changed then.
+// arguments as they are. A message may quote any part of one, and a password may be too short to
+// be found alone. So redact looks for parts of an argument that contain both a part of the
+// password and what is next to it. Call add before anything is printed; redact is safe for
+// concurrent use.
 type addresses struct {
 	known []hidden
 	words [][]byte // parts of passwords that are found without what is next to them
 }
 
-// hidden is an argument, in a form in which a message may quote it, and a password in it.
+// hidden is an argument in a form in which a message may quote it. Its password is
+// text[from:to].
 type hidden struct {
 	text     []byte
 	from, to int

@@ -28,10 +28,10 @@ func (r redacting) Write(p []byte) (int, error) {
 }
 
 // passwordsIn returns the passwords of URLs in a command line, which are secrets in what is
-// stored as well. A sentence has none.
+// stored as well. A sentence has none, and provider:model@version/x is more often a model.
 func passwordsIn(args []string) (list []string) {
 	for _, arg := range args {
-		if strings.ContainsFunc(arg, unicode.IsSpace) {
+		if !strings.Contains(arg, "://") || strings.ContainsFunc(arg, unicode.IsSpace) {
 			continue
 		}
 		for _, p := range passwordsAt(arg) {

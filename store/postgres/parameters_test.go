@@ -133,12 +133,13 @@ func TestParametersOfServer(t *testing.T) {
 	folder = strings.ReplaceAll(folder, "%2F", "/")
 	tcp := "postgres://app@" + forward(t, filepath.Join(folder, ".s.PGSQL.5432")) + "/p?"
 	for query, says := range map[string]string{
-		"foo=1":                "it does not take a parameter of the URL, or of PGOPTIONS: unrecognized configuration parameter \"foo\"",
-		"schema=public":        "unrecognized configuration parameter \"schema\"",
-		"statement_timeout=1x": "invalid value for parameter \"statement_timeout\"",
-		"options=nonsense":     "it does not take a parameter of the URL, or of PGOPTIONS: invalid command-line argument",
-		"role=nobody":          "role \"nobody\" does not exist",
-		"search_path=nowhere":  "no schema of its search_path (nowhere) is there; CREATE SCHEMA makes one",
+		"foo=1":                         "it does not take a parameter of the URL, or of PGOPTIONS: unrecognized configuration parameter \"foo\"",
+		"schema=public":                 "unrecognized configuration parameter \"schema\"",
+		"statement_timeout=1x":          "invalid value for parameter \"statement_timeout\"",
+		"options=nonsense":              "it does not take a parameter of the URL, or of PGOPTIONS: invalid command-line argument",
+		"role=nobody":                   "role \"nobody\" does not exist",
+		"options=-csearch_path=nowhere": "no schema of its search_path (nowhere) is there",
+		"search_path=nowhere":           "no schema of its search_path (nowhere) is there; CREATE SCHEMA makes one",
 		"target_session_attrs=standby&sslmode=disable": "no server of the URL is what its target_session_attrs asks for",
 		"require_auth=md5":        "its authentication method is not one that require_auth allows",
 		"channel_binding=require": "channel_binding=require needs TLS",
