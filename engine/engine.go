@@ -153,12 +153,18 @@ func (e *Engine) openModels() {
 	})}
 }
 
-// newClient makes the HTTP client. A replay sends no requests, so it refuses no address.
-func (e *Engine) newClient() *http.Client {
+// network says where requests may go. A replay sends none, so it refuses no address.
+func (e *Engine) network() transport.Options {
 	n := &e.o.Engines
 	o := e.o.Policy.Transport(transport.Options{Env: e.env, Wrap: n.Transport})
+	o.RefusePrivate = o.RefusePrivate && (n.Cassette == nil || !n.Cassette.Replays())
+	return o
+}
+
+// newClient makes the HTTP client.
+func (e *Engine) newClient() *http.Client {
+	n, o := &e.o.Engines, e.network()
 	if c := n.Cassette; c != nil {
-		o.RefusePrivate = o.RefusePrivate && !c.Replays()
 		o.Wrap = c.Wrap
 		if n.Transport != nil {
 			o.Wrap = func(network http.RoundTripper) http.RoundTripper { return n.Transport(c.Wrap(network)) }

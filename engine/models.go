@@ -50,7 +50,7 @@ func (e *Engine) providerOptions() provider.Options {
 		Files: e.files, Env: e.env, Client: e.client, Code: e.code, Templates: e.templates, Dir: e.dir,
 		Limits: e.models.limits, Concurrency: e.o.Limits.Calls, Cassette: e.o.Engines.Cassette,
 		Untrusted: !e.o.Policy.Trusted, KeyHost: e.o.Policy.names, Keyless: e.o.Keyless,
-		Need: e.needs.add,
+		Need: e.needs.add, MayAsk: e.mayAsk,
 	}
 	if e.suite != nil {
 		o.Warn = func(err *proviso.Error) { e.mistakes.add(e.mistakeOf(err)) }
@@ -66,6 +66,17 @@ func (e *Engine) providerOptions() provider.Options {
 		o.Sleep = func(context.Context, time.Duration) error { return nil }
 	}
 	return o
+}
+
+// mayAsk returns why no request to a host is sent that the user's environment gives a provider,
+// and notes what would let it.
+func (e *Engine) mayAsk(host string) error {
+	o := e.network()
+	err := o.Check(host)
+	if err != nil {
+		e.needs.add(NeedsHost+host, false)
+	}
+	return err
 }
 
 // mistakeOf converts a warning of a provider to a mistake with its place in the suite.

@@ -12,6 +12,10 @@ import (
 // NeedsJudge is what an engine needs that asks the judge of its operator.
 const NeedsJudge = "a judge model"
 
+// NeedsHost is how what is needed begins for a private address: the host that an untrusted suite
+// asks follows.
+const NeedsHost = "--allow-host "
+
 // needs are what providers and judges take from the environment of the user, and whether it
 // is there. It is safe for concurrent use.
 type needs struct {

@@ -17,8 +17,8 @@ import (
 )
 
 // ErrNoKey is the cause of the error of [Open] for a provider that cannot be
-// used because the environment lacks something: a key, other credentials, or an
-// address that only the user knows.
+// used because the environment lacks something: a key, other credentials, an
+// address that only the user knows, or leave to ask the address that it has.
 var ErrNoKey = errors.New("no key")
 
 // login authenticates requests where a key in a header is not enough.

@@ -195,6 +195,21 @@ func (s settings) place(a api) (base string, chosen bool, err error) {
 	return base, chosen, nil
 }
 
+// mayAsk returns why the address of the environment, or of this package, may not be asked. Who
+// only checks a suite sends no requests.
+func (s settings) mayAsk(base string) error {
+	if s.o.MayAsk == nil || s.o.Keyless {
+		return nil
+	}
+	why := s.o.MayAsk(hostname(base))
+	if why == nil {
+		return nil
+	}
+	err := proviso.Because(errors.Join(ErrNoKey, why), proviso.Refused, "%s: %v", s.spec.ID, why)
+	err.Pointer = s.spec.Pointer
+	return err
+}
+
 func hostURL(host, path string) string {
 	if strings.Contains(host, "://") {
 		return strings.TrimRight(host, "/") + path
@@ -218,6 +233,9 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 		return nil, err
 	}
 	p, err := s.proof(a)
+	if !chosen {
+		err = errors.Join(err, s.mayAsk(base))
+	}
 	if err != nil {
 		return nil, err
 	}

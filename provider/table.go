@@ -62,6 +62,10 @@ type Options struct {
 	// such as OPENAI_API_KEY, and whether it is there. It is told names only, also if the
 	// provider cannot be opened.
 	Need func(what string, here bool)
+	// MayAsk, if not nil, returns why a host, in lower case and without a port, may not be asked
+	// that the environment of the user, or this package, gives a provider. Such a provider lacks
+	// something of the environment, as of [ErrNoKey].
+	MayAsk func(host string) error
 	// Warn, if not nil, gets warnings about a provider that opens nevertheless.
 	Warn func(*proviso.Error)
 

@@ -40,7 +40,7 @@ func (a *Asking) Ask(ctx context.Context, id string, prompt any, vars *value.Obj
 	}
 	defer e.Close()
 	p, err := e.Provider(proviso.ProviderSpec{ID: id})
-	if errors.Is(err, provider.ErrNoKey) {
+	if errors.Is(err, provider.ErrNoKey) && proviso.CodeOf(err) != proviso.Refused { // which names an address
 		return proviso.Output{}, proviso.Errorf(proviso.Unavailable, "the server has no key for %s", id)
 	}
 	if err != nil {

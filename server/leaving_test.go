@@ -195,7 +195,7 @@ func TestWrongKey(t *testing.T) {
 	alone := front.run(asked)
 	front.follow(alone)
 	run := front.ask("GET", "/v1/runs/"+alone, "").object(t)
-	if at(run, "status") != "done" || at(at(run, "progress"), "errors") != 2.0 || !strings.Contains(wrong.log.String(), "a key is refused, and no other worker can execute the run") {
+	if at(run, "status") != "done" || at(at(run, "progress"), "errors") != 2.0 || !strings.Contains(wrong.log.String(), "a key is refused, and no other worker can execute the run") || !strings.Contains(wrong.log.String(), `"rows":2,"errors":2`) {
 		t.Errorf("alone: %v\n%s", run, wrong.log.String())
 	}
 	// The one with the right key is there, and has no room for a run yet.

@@ -14,9 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// What runs need of a process, beside what package provider tells and [engine.NeedsJudge].
+// What runs need of a process, beside what package provider tells, [engine.NeedsJudge] and [engine.NeedsHost].
 const (
-	needsHost    = "--allow-host "
 	needsEnv     = "--allow-env "
 	needsVersion = "proviso "
 	needsReplay  = "--replay"
@@ -44,7 +43,7 @@ func (s *Suites) Can(need string) bool {
 	if need == needsReplay {
 		return s.Only() == needsReplay
 	}
-	if host, ok := strings.CutPrefix(need, needsHost); ok {
+	if host, ok := strings.CutPrefix(need, engine.NeedsHost); ok {
 		// That an address of a vendor in the environment names a private host lets the provider
 		// reach it, and not the suite. If the name hides that it is private, rows become errors.
 		return slices.Contains(s.Engine.Policy.Hosts, host) || s.trust().Host(host) && !transport.Private(host)
@@ -78,7 +77,7 @@ func (s *Suites) Usual() []string {
 		list = append(list, own)
 	}
 	for _, host := range s.Engine.Policy.Hosts {
-		list = append(list, needsHost+host)
+		list = append(list, engine.NeedsHost+host)
 	}
 	for _, name := range s.Engine.Policy.Env {
 		list = append(list, needsEnv+name)
@@ -114,7 +113,7 @@ func (g *granted) watch(t *suite.Trust) {
 	t.Host = func(host string) bool {
 		is := allowed(host)
 		if !provider.VendorHost(host) {
-			g.note(needsHost+host, is)
+			g.note(engine.NeedsHost+host, is)
 		}
 		return is
 	}

@@ -152,6 +152,24 @@ func TestOneProcessRefuses(t *testing.T) {
 	}
 }
 
+// confined is a process whose provider has a private address that suites may not ask.
+func confined(s *shop) server.Options {
+	works := s.suites("OPENAI_API_KEY")
+	works.Engine.Policy.Hosts = nil
+	return server.Options{Runner: works}
+}
+
+// TestPrivateAddressRefused: where no other process can ask a private address of the
+// environment, a run is refused at once, and the flag that allows it is named.
+func TestPrivateAddressRefused(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	f := start(t, server.Options{Open: true, Runner: confined(s).Runner})
+	if got := f.ask("POST", "/v1/suites", asked); got.status != 422 || !strings.Contains(got.body, "openai:chat:fake: 127.0.0.1 is not an address on the public internet; --allow-host 127.0.0.1 allows it") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
 // TestRunNeeds: what a suite needs is found in it, and a process that lacks it leaves it.
 func TestRunNeeds(t *testing.T) {
 	t.Parallel()
@@ -162,6 +180,14 @@ func TestRunNeeds(t *testing.T) {
 		"a host": {
 			`{"name": "s", "suite": {"prompts": ["Hi"], "providers": [{"id": "ollama:chat:fake", "config": {"apiBaseUrl": "http://localhost:1"}}], "tests": [{}]}}`, "--allow-host localhost",
 			func(s *shop) server.Options { return server.Options{Runner: s.suites()} }, nil,
+		},
+		"an address of the environment": {
+			asked, "--allow-host 127.0.0.1", confined,
+			func(s *shop) server.Options { return server.Options{Runner: s.suites("OPENAI_API_KEY")} },
+		},
+		"an address of the environment for a judge": {
+			`{"name": "s", "suite": {"prompts": ["Hi"], "providers": ["echo"], "tests": [{"assert": [{"type": "llm-rubric", "value": "It greets", "provider": "openai:chat:fake"}]}]}}`, "--allow-host 127.0.0.1", confined,
+			func(s *shop) server.Options { return server.Options{Runner: s.suites("OPENAI_API_KEY")} },
 		},
 		"a judge": {
 			`{"name": "s", "suite": {"prompts": ["Hi"], "providers": ["echo"], "tests": [{"assert": [{"type": "llm-rubric", "value": "It greets"}]}]}}`, "a judge model",

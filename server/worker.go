@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -20,7 +21,8 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 	defer running.Dec()
 	defer s.hub.changed(job.Run.ID)
 	started := time.Now()
-	err := s.execute(ctx, job)
+	var kept keptRows
+	err := s.execute(ctx, job, &kept)
 	end := "done"
 	unable := store.UnableTo(err) != nil || store.UnfitFor(err) != ""
 	switch {
@@ -38,7 +40,7 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 		end = "failed"
 	}
 	s.metrics.runs.WithLabelValues(of, end).Inc()
-	attrs := []any{"run", job.Run.ID, "attempt", job.Attempt, "end", end, "ms", milliseconds(time.Since(started))}
+	attrs := []any{"run", job.Run.ID, "attempt", job.Attempt, "end", end, "ms", milliseconds(time.Since(started)), "rows", kept.all.Load(), "errors", kept.errors.Load()}
 	if unable {
 		s.o.Log.Warn("run", append(attrs, "why", err.Error())...)
 		return err
@@ -49,6 +51,17 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 	}
 	s.o.Log.Info("run", attrs...)
 	return err
+}
+
+// keptRows counts the rows of a run that this process has finished in an attempt. It is safe for
+// concurrent use.
+type keptRows struct{ all, errors atomic.Int64 }
+
+func (k *keptRows) add(status proviso.Status) {
+	k.all.Add(1)
+	if status == proviso.Errored {
+		k.errors.Add(1)
+	}
 }
 
 // publicError is an error as clients of the run see it, without the parts that
@@ -70,7 +83,7 @@ func publicError(err error) error {
 
 // execute runs the suite of a run, or the parts of it that this process takes, on the
 // account of its key.
-func (s *Server) execute(ctx context.Context, job store.Job) error {
+func (s *Server) execute(ctx context.Context, job store.Job, counted *keptRows) error {
 	r := job.Run
 	if s.o.Runner == nil {
 		return store.Permanent(proviso.Errorf(proviso.Unsupported, "this server runs no suites"))
@@ -120,6 +133,7 @@ func (s *Server) execute(ctx context.Context, job store.Job) error {
 		if why := leaving.why(); why != nil && row.Status == proviso.Errored {
 			return why
 		}
+		counted.add(row.Status)
 		return s.keepRow(ctx, r, account, row)
 	}
 	ctx, task := s.withTurns(ctx, key.ID)

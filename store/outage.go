@@ -23,22 +23,29 @@ var (
 )
 
 // Unreadable is [ErrUnreadable] for a table.
-func Unreadable(table string) error { return unreadable(table) }
-
-type unreadable string
-
-func (u unreadable) Error() string {
-	return "the database cannot be read: no right to read the table " + string(u)
+func Unreadable(table string) error {
+	return Cause(ErrUnreadable, "no right to read the table "+table)
 }
 
-func (u unreadable) Unwrap() error { return ErrUnreadable }
+// Cause is one of the causes with a reason, which is shown to clients: it names no address, no
+// user and no database.
+func Cause(of error, reason string) error { return &cause{of, reason} }
+
+type cause struct {
+	of     error
+	reason string
+}
+
+func (c *cause) Error() string { return c.of.Error() + ": " + c.reason }
+
+func (c *cause) Unwrap() error { return c.of }
 
 // Outage returns which of [ErrUnreachable], [ErrUnreadable], [ErrReadOnly], [ErrSealed] and
-// [ErrFailed] is the cause of an error; nil if none is.
+// [ErrFailed] is the cause of an error, with the reason of [Cause] if it has one; nil if none is.
 func Outage(err error) error {
-	var of unreadable
-	if errors.As(err, &of) {
-		return of
+	var known *cause
+	if errors.As(err, &known) {
+		return known
 	}
 	for _, cause := range [...]error{ErrUnreachable, ErrUnreadable, ErrReadOnly, ErrSealed, ErrFailed} {
 		if errors.Is(err, cause) {

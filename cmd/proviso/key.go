@@ -16,6 +16,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
@@ -138,7 +139,7 @@ func (a *app) withKeys(ctx context.Context, f *keyFlags, access sqldb.Access, us
 		return err
 	}
 	db, err := openStore(ctx, place, sqldb.Options{Access: access, Uses: uses})
-	if errors.Is(err, os.ErrNotExist) {
+	if !postgres.IsURL(place) && access != sqldb.Making && errors.Is(err, os.ErrNotExist) {
 		return proviso.Errorf(proviso.NotFound, "%w; `proviso key create` makes it", err)
 	}
 	if err != nil {

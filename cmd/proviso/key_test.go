@@ -35,6 +35,19 @@ func TestRevokeBySecret(t *testing.T) {
 	}
 }
 
+// TestKeyWithoutASocket: a folder of sockets that is missing is a server that cannot be reached,
+// and no file that a command makes.
+func TestKeyWithoutASocket(t *testing.T) {
+	t.Parallel()
+	url := "postgres://owner@/proviso?host=" + filepath.Join(t.TempDir(), "none")
+	for _, args := range []string{"create x", "list", "revoke x"} {
+		code, out := printed(t, append(append([]string{"key"}, strings.Fields(args)...), "--store", url)...)
+		if code != exitUndecided || !strings.Contains(out, "it cannot be reached (") || strings.Contains(out, "makes it") {
+			t.Errorf("key %s: exit code %d: %s", args, code, out)
+		}
+	}
+}
+
 // fullPipe fails every write.
 type fullPipe struct{}
 

@@ -77,8 +77,23 @@ func Private(host string) bool {
 	return !strings.Contains(host, ".")
 }
 
+// Check returns the error of every request to a host that [Options.RefusePrivate] refuses,
+// because it is itself an address, or the name of this machine; nil for others. The host is in
+// lower case, without a port.
+func (o *Options) Check(host string) error {
+	if (public{o.RefusePrivate, o.AllowPrivate}).refusesHost(host) {
+		return privateError(host)
+	}
+	return nil
+}
+
+// privateError is for an address with or without a port.
 func privateError(address string) error {
-	return proviso.Errorf(proviso.Refused, "%s is not an address on the public internet", address)
+	host := address
+	if ap, err := netip.ParseAddrPort(address); err == nil {
+		host = ap.Addr().Unmap().WithZone("").String()
+	}
+	return proviso.Errorf(proviso.Refused, "%s is not an address on the public internet; --allow-host %s allows it", address, host)
 }
 
 // hostOf returns the host of u in the form that policies see.

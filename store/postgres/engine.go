@@ -210,21 +210,22 @@ func (e *engine) Failed(doing string, err error) error {
 	case diskFull:
 		cause, why = store.ErrNoRoom, store.ErrNoRoom.Error()
 	case tooManyConnections:
+		cause = store.Cause(store.ErrUnreachable, "it has no free connection")
 		why = "it has no free connection; raise its max_connections, or have fewer servers and workers"
 	case readOnlyTransaction:
-		cause, why = store.ErrReadOnly, "it is read-only, perhaps a replica; use the URL of the primary"
+		cause, why = errReadOnly(), "it is read-only, perhaps a replica; use the URL of the primary"
 	case insufficientPrivilege:
 		e.readAt.Store(0)
-		if cause, why = store.ErrReadOnly, e.lacking(err); doing == reading {
-			cause = unreadable(err)
-		}
+		cause, why = e.denied(doing, err), e.lacking(err)
 	case invalidPassword, invalidAuthorization:
 		why = "it refuses the user or the password"
+		cause = store.Cause(store.ErrUnreachable, why)
 	case undefinedTable:
 		e.readAt.Store(0)
+		cause = errNoSchema()
 		why = messageOf(err) + "; tables were removed, or the user " + e.user + " may no longer use their schema: GRANT USAGE ON SCHEMA " + ident(e.schema) + " TO " + ident(e.user)
 	case invalidCatalog:
-		why = "there is no such database; `createdb` makes one"
+		cause, why = store.Cause(store.ErrUnreachable, "there is no such database"), "there is no such database; `createdb` makes one"
 	}
 	return proviso.Because(errors.Join(cause, err), code, "%s the database %s: %s", doing, e.place, why)
 }
@@ -246,7 +247,7 @@ func unwelcome(err error) string {
 	for _, known := range [...]struct{ text, why string }{
 		{"ValidateConnect failed", "no server of the URL is what its target_session_attrs asks for"},
 		{"channel binding", "channel_binding=require needs TLS and a password of SCRAM, which the server does not ask for"},
-		{"require_auth", "its way to check the password is none of require_auth"},
+		{"require_auth", "its authentication method is not one that require_auth allows"},
 		{"SSL certificate", "sslcertmode=require needs TLS and a server that asks for a certificate"},
 		{"protocol version", "it does not know the version of the protocol that min_protocol_version asks for"},
 	} {

@@ -145,18 +145,18 @@ func (e *engine) Usable(ctx context.Context) error {
 	}
 	if readOnly {
 		e.lostRights(readOnlyTransaction)
-		return proviso.Because(store.ErrReadOnly, proviso.Unavailable, "write the database %s: it is read-only, perhaps a replica; use the URL of the primary", e.place)
+		return proviso.Because(errReadOnly(), proviso.Unavailable, "write the database %s: it is read-only, perhaps a replica; use the URL of the primary", e.place)
 	}
 	if _, err := e.version(ctx, e.db); err != nil {
 		var later *proviso.Error
 		if errors.As(err, &later) {
-			err = proviso.Because(store.ErrReadOnly, proviso.Unavailable, "%s", later.Message)
+			err = proviso.Because(store.Cause(store.ErrReadOnly, "it was migrated by a later version of proviso"), proviso.Unavailable, "%s", later.Message)
 		}
 		return err
 	}
 	missing, err := e.missing(ctx, []string{"INSERT", "UPDATE", "DELETE"})
 	if err == nil && missing != "" {
-		err = proviso.Because(store.ErrReadOnly, proviso.Unavailable, "write the database %s: %s", e.place, missing)
+		err = proviso.Because(errNoRight(), proviso.Unavailable, "write the database %s: %s", e.place, missing)
 	}
 	return err
 }
@@ -190,9 +190,25 @@ func (e *engine) readable(ctx context.Context) error {
 	return err
 }
 
-// unreadable is the cause of an error because of which a table cannot be read.
-func unreadable(err error) error {
+func errReadOnly() error {
+	return store.Cause(store.ErrReadOnly, "it is read-only, perhaps a replica")
+}
+
+func errNoRight() error { return store.Cause(store.ErrReadOnly, "a right is missing") }
+
+func errNoSchema() error {
+	return store.Cause(store.ErrUnreadable, "no right to use the schema of its tables, or tables were removed")
+}
+
+// denied is the cause of an error because of which something is not allowed.
+func (e *engine) denied(doing string, err error) error {
 	message := messageOf(err)
+	switch {
+	case strings.Contains(message, "permission denied for schema "):
+		return errNoSchema()
+	case doing != reading:
+		return errNoRight()
+	}
 	for _, before := range [...]string{"permission denied for table ", "permission denied for view "} {
 		if _, rest, ok := strings.Cut(message, before); ok {
 			if name, _, _ := strings.Cut(rest, " "); name != "" {

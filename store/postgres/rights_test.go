@@ -55,6 +55,19 @@ func cannotWrite(t *testing.T, d *postgres.DB, says string) {
 	}
 }
 
+// oneReason wants that clients see the same reason for whatever fails.
+func oneReason(t *testing.T, d *postgres.DB, want string) {
+	t.Helper()
+	_, of := d.Authenticate(t.Context(), store.NewSecret())
+	_, read := d.Projects(t.Context())
+	_, write := d.In("p").CreateRun(t.Context(), store.NewRun{Suite: "s"})
+	for doing, err := range map[string]error{"ping": d.Ping(t.Context()), "authenticate": of, "read": read, "write": write} {
+		if cause := store.Outage(err); cause == nil || cause.Error() != want {
+			t.Errorf("%s: %v, because of %v\nexpected %s", doing, err, cause, want)
+		}
+	}
+}
+
 func canWrite(t *testing.T, d *postgres.DB) {
 	t.Helper()
 	if _, err := d.In("p").CreateRun(t.Context(), store.NewRun{Suite: "s"}); err != nil {
@@ -160,17 +173,25 @@ func TestRights(t *testing.T) {
 	asked(t, s, "p", "GRANT SELECT ON api_key TO proviso_app")
 	canWrite(t, d)
 	asked(t, s, "p", "REVOKE USAGE ON SCHEMA public FROM PUBLIC, proviso_app")
-	if err := d.Ping(t.Context()); !errors.Is(err, store.ErrUnreachable) || !strings.Contains(err.Error(), `may no longer use their schema: GRANT USAGE ON SCHEMA "public" TO "proviso_app"`) {
+	if err := d.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), `may no longer use their schema: GRANT USAGE ON SCHEMA "public" TO "proviso_app"`) {
 		t.Errorf("without the schema: %v", err)
 	}
+	oneReason(t, d, "the database cannot be read: no right to use the schema of its tables, or tables were removed")
 	asked(t, s, "p", "GRANT USAGE ON SCHEMA public TO proviso_app")
 	canWrite(t, d)
 	asked(t, s, "p", "INSERT INTO proviso_schema (version, old_run) VALUES (9999, false)")
 	if err := d.Ping(t.Context()); !errors.Is(err, store.ErrReadOnly) || !strings.Contains(err.Error(), "was written by a later version of proviso (schema 9999") {
 		t.Errorf("a later schema: %v", err)
+	} else if cause := store.Outage(err); cause.Error() != "the database cannot be written: it was migrated by a later version of proviso" {
+		t.Errorf("clients see of a later schema: %v", cause)
 	}
 	asked(t, s, "p", "DELETE FROM proviso_schema WHERE version = 9999")
 	canWrite(t, d)
+	asked(t, s, "p", "ALTER ROLE proviso_app NOLOGIN", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'proviso_app'")
+	until(t, func() bool { return d.Ping(t.Context()) != nil })
+	oneReason(t, d, "the database cannot be reached: it refuses the user or the password")
+	asked(t, s, "p", "ALTER ROLE proviso_app LOGIN")
+	until(t, func() bool { return d.Ping(t.Context()) == nil })
 	asked(t, s, "p", "ALTER TABLE proviso_schema OWNER TO owner; DELETE FROM proviso_schema WHERE version > 1")
 	refused("proviso_app", sqldb.Writing, "has schema 1, and this version of proviso has ")
 	refused("owner", sqldb.Making, "`proviso store migrate` applies what is missing")
