@@ -71,14 +71,19 @@ test: build ## run the tests; make test-slow, test-postgres and browser have tho
 #   a release                nothing; here twice, with the same bytes
 #   the page of a large run  nothing; here of 30 MB of results
 #   streams of the proxy     300; here 1,000
+#   simulations              those of less than a second; here false alarms of charts, and
+#                            the coverage of the interval of a changed agreement
 test-slow: build ## run what make test leaves out, as it takes long
 	PROVISO_TEST_SLOW=1 go test -vet=off ./sandbox -run 'Test((Node|Ruby)?Attacks(AsNobody)?|Soak)$$'
 	PROVISO_TEST_SLOW=1 go test -vet=off ./internal/release -run TestReproducible
 	PROVISO_TEST_SLOW=1 go test -vet=off ./report -run TestHTMLIsBounded
 	PROVISO_TEST_SLOW=1 go test -vet=off ./proxy -run TestThousandStreams
+	PROVISO_TEST_SLOW=1 go test -vet=off ./monitor -run TestFalseAlarms
+	PROVISO_TEST_SLOW=1 go test -vet=off ./stats -run TestCoverageOfAgreementChange
 
 test-postgres: ## run the tests with PostgreSQL, and those of the server on it (needs its programs; .ci/postgres installs them)
-	PROVISO_TEST_POSTGRES=1 go test ./store/postgres ./cmd/proviso -run 'TestStore|TestRestart|TestCrashes|TestClock|TestSecondWall|TestWorkers|TestOn|TestRates|TestParts|TestUnfit|TestPooler|TestVersionsSideBySide|TestBackup|TestRights|TestReadOnly|TestReaders|TestForeign|TestParameters'
+	PROVISO_TEST_POSTGRES=1 go test ./store/postgres
+	PROVISO_TEST_POSTGRES=1 go test ./cmd/proviso -run 'Store|Readers|Rights|Worker|TestOn|Backup|Copy|Labels'
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -short ./server
 
 race: ## run the tests of what is concurrent under the race detector
@@ -146,7 +151,7 @@ fuzz: ## run every fuzz target for FUZZTIME seconds each (1), without guidance; 
 
 nightly: build ## what takes too long for every change: time per byte of all readers, coverage of intervals, minutes of fuzzing, all tests under the race detector, benchmarks, all browser tests
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestReadersAreLinear ./attacks
-	PROVISO_NIGHTLY=1 go test -count=1 -run TestCoverageOfKappa ./stats
+	PROVISO_NIGHTLY=1 go test -count=1 -run TestCoverage ./stats
 	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -run 'TestManyWorkers|TestSharedLimit|TestOnMemory|TestOnManyWorkers|TestPointInTime' ./cmd/proviso
 	PROVISO_NIGHTLY=1 PROVISO_TEST_POSTGRES=1 go test -count=1 -v -timeout 20m -run TestCrashes ./store/postgres
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -count=1 ./server

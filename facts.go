@@ -1,8 +1,11 @@
 package proviso
 
 import (
+	"net/url"
 	"sort"
 	"strings"
+
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Facts are the tables of assertion types and providers, for the packages that cannot
@@ -137,6 +140,46 @@ func (p Providers) Of(id string) (facts *ProviderFacts, rest string) {
 		return nil, rest
 	}
 	return &p[i], rest
+}
+
+// Public returns the id of a provider for those who must see no secrets. A URL in it has no
+// user name, password, query and fragment, a command is only the name of its program, and a
+// script that of its file. Of an id whose URL cannot be read, only the beginning stays.
+func (p Providers) Public(id string) string {
+	k, rest := p.Of(id)
+	kind := id[:len(id)-len(rest)]
+	if k != nil && k.Code {
+		return kind + programName(rest)
+	}
+	at := strings.Index(id, "://")
+	if at < 0 {
+		if k != nil && k.URL {
+			return kind
+		}
+		return id
+	}
+	at = strings.LastIndexByte(id[:at], ':') + 1
+	u, err := url.Parse(id[at:])
+	if err != nil {
+		return kind
+	}
+	u.User, u.RawQuery, u.Fragment, u.RawFragment, u.ForceQuery = nil, "", "", "", false
+	return id[:at] + u.String()
+}
+
+// programName returns the first word of a command, which may be quoted, without its folder.
+func programName(command string) string {
+	command = value.TrimSpace(command)
+	end := strings.IndexFunc(command, value.IsSpace)
+	if command != "" && strings.ContainsRune("\"'", rune(command[0])) {
+		quote := command[:1]
+		command = command[1:]
+		end = strings.Index(command, quote)
+	}
+	if end >= 0 {
+		command = command[:end]
+	}
+	return command[strings.LastIndexAny(command, `/\`)+1:]
 }
 
 // search returns the index of a name in a sorted table of n rows; -1 if it is not there.

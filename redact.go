@@ -160,8 +160,7 @@ func (r redaction) address(text string) string {
 	}
 	query := u.Query()
 	for name, values := range query {
-		lower := strings.ToLower(name)
-		if IsSecret(name) || strings.Contains(lower, "key") || strings.Contains(lower, "sig") {
+		if IsSecretParameter(name) {
 			for _, v := range values {
 				r.replace(v)
 			}
@@ -174,6 +173,13 @@ func (r redaction) address(text string) string {
 	}
 	u.RawQuery = query.Encode()
 	return text[:at] + u.String()
+}
+
+// IsSecretParameter reports whether a parameter of a URL or of a command with this name
+// usually holds a secret.
+func IsSecretParameter(name string) bool {
+	lower := strings.ToLower(name)
+	return IsSecret(name) || strings.Contains(lower, "key") || strings.Contains(lower, "sig")
 }
 
 // secretParts mark a name as secret if they occur anywhere in it. secretNames must be

@@ -23,8 +23,9 @@ const maxJudgeName = 200
 
 // Judging names the judge that an engine with these options asks for a suite that names none,
 // and for one that does. Two processes with equal names come to verdicts in the same way: the
-// names hold the id of the model, mode, votes and canaries as far as the options set them, and a
-// hash of the variables that set where and how it is asked. They hold no keys. own is
+// names hold the id of the model as [proviso.Providers.Public] shows it, mode, votes and canaries
+// as far as the options set them, and a hash of the rest of the id and of the variables that set
+// where and how it is asked. Neither holds keys or passwords. own is
 // [NeedsJudge] if there is no judge; a name says nothing about whether its key is there.
 func (o *Options) Judging() (own, ofSuite string) {
 	env, files := o.Engines.Env, o.Engines.Files
@@ -49,7 +50,7 @@ func (o *Options) Judging() (own, ofSuite string) {
 		if settings := settingsOf(id, env, files); settings != "" {
 			manner = append(manner, "settings "+settings)
 		}
-		own = TheJudge + named(id) + inBrackets(manner)
+		own = TheJudge + shown(id) + inBrackets(manner)
 	}
 	if o.Judge.Name != "" { // which is asked for every suite
 		ofSuite = own
@@ -78,24 +79,23 @@ func inBrackets(list []string) string {
 	return " (" + strings.Join(list, ", ") + ")"
 }
 
-// named is the id of a judge in its name.
-func named(id string) string {
+// shown is the id of a judge in its name, which is stored and shown.
+func shown(id string) string {
 	id = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(id, "\uFFFD"))
+	}, strings.ToValidUTF8(provider.Facts().Public(id), "\uFFFD"))
 	return excerpt.Bytes(id, maxJudgeName)
 }
 
-// settingsOf is a hash of what determines the answers of a judge beside its id; "" if nothing
-// does.
+// settingsOf is a hash of what determines the answers of a judge beside its id as it is shown
+// and beside keys; "" if nothing does.
 func settingsOf(id string, env proviso.Env, files proviso.Files) string {
 	spec := proviso.ProviderSpec{ID: id}
-	with := provider.Options{Env: provider.Concerning(spec, env), Files: files}
-	set := provider.Identity(spec, with)
-	if len(id) <= maxJudgeName && set == provider.Identity(spec, provider.Options{Env: proviso.EnvMap{}}) {
+	set := provider.PublicIdentity(spec, provider.Options{Env: provider.Concerning(spec, env), Files: files})
+	if set == provider.PublicIdentity(proviso.ProviderSpec{ID: shown(id)}, provider.Options{Env: proviso.EnvMap{}}) {
 		return ""
 	}
 	return set[:8]

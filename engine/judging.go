@@ -281,7 +281,7 @@ func (g *judging) openJudge(spec proviso.ProviderSpec) (judge.Seat, error) {
 	if err != nil {
 		return judge.Seat{}, err
 	}
-	return judge.Seat{Provider: p, Spec: spec, Identity: provider.Identity(spec, by.providers)}, nil
+	return judge.Seat{Provider: p, Spec: spec, Identity: provider.PublicIdentity(spec, by.providers)}, nil
 }
 
 // operators reports whether the operator chose this exact provider as a judge: in the

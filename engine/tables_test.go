@@ -35,6 +35,7 @@ var elsewhere = []place{
 	{in: "server/answers.go", names: "echo", why: "the provider that needs no key, with which a playground begins"},
 	{in: "server/session.go", why: "the scheme of an origin"},
 	{in: "store/row.go", names: "cost judge", why: "members of rows"},
+	{in: "store/postgres/parameters.go", names: "exec", why: "a way to send queries to PostgreSQL"},
 	{in: "mutate/table.go", why: "which of the checks that rules make each operator breaks"},
 	{in: "spade/rules/", why: "writes assertions of a sentence"},
 	{in: "spade/ask/forms.go", why: "the instructions for a model list what it may propose"},

@@ -181,10 +181,7 @@ func (c *client) limits(f *fault, h http.Header) {
 	case remaining == "0":
 		f.limited = true
 		if unix, err := strconv.ParseInt(reset, 10, 64); err == nil {
-			now := c.now()
-			if theirs, err := http.ParseTime(h.Get("Date")); err == nil {
-				now = theirs // the local clock may be wrong
-			}
+			now := transport.ServerTime(h, c.now())
 			unix = min(max(unix, now.Unix()), now.Add(maxReset).Unix())
 			f.after = max(time.Unix(unix, 0).Sub(now), 0) + time.Second // reset is in whole seconds
 		}

@@ -100,18 +100,18 @@ func (j *Judge) ask(ctx context.Context, s Seat, c call) (answer, error) {
 		},
 	})
 	if err != nil {
-		return answer{}, blame(s, err)
+		return answer{}, j.blame(s, err)
 	}
 	a := answer{Usage: out.Usage, Cached: out.Cached}
 	if out.Cost != nil {
 		a.Cost = *out.Cost
 	}
 	if out.Error != "" {
-		return a, blame(s, proviso.Errorf(proviso.Unavailable, "%s", out.Error))
+		return a, j.blame(s, proviso.Errorf(proviso.Unavailable, "%s", out.Error))
 	}
 	a.Text, err = s.answerIn(&out, c)
 	if err != nil {
-		return a, blame(s, err)
+		return a, j.blame(s, err)
 	}
 	return a, nil
 }
@@ -217,7 +217,7 @@ func because(finish string) string {
 }
 
 // blame adds the name of the model to an error.
-func blame(s Seat, err error) error {
+func (j *Judge) blame(s Seat, err error) error {
 	var e *proviso.Error
 	code := proviso.Unavailable
 	switch {
@@ -227,7 +227,7 @@ func blame(s Seat, err error) error {
 		code = proviso.Timeout
 	}
 	// Errors of providers already begin with their id.
-	return proviso.Because(err, code, "the judge %s: %s", s.label(), strings.TrimPrefix(err.Error(), s.Provider.ID()+": "))
+	return proviso.Because(err, code, "the judge %s: %s", j.label(s), strings.TrimPrefix(err.Error(), s.Provider.ID()+": "))
 }
 
 // shown shortens a model's text for a message.
@@ -263,12 +263,15 @@ func (j *Judge) temperature(s Seat) (float64, bool) {
 	return 0, !s.Spec.Config.Has("temperature")
 }
 
-// label returns the name of the model for messages.
-func (s Seat) label() string {
-	if name := s.Spec.Name(); name != "" {
-		return name
+// label returns the name of the model for messages and reports, without secrets.
+func (j *Judge) label(s Seat) string {
+	switch {
+	case s.Spec.Label != "":
+		return s.Spec.Label
+	case s.Spec.ID != "":
+		return j.o.Providers.Public(s.Spec.ID)
 	}
-	return s.Provider.ID()
+	return j.o.Providers.Public(s.Provider.ID())
 }
 
 // askFor makes a call and parses the reply with read. If there is no answer, or read
@@ -314,7 +317,7 @@ func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text
 	}
 	v, err = read(second.Text)
 	if err != nil {
-		return none, first, blame(s, proviso.Errorf(proviso.Undecided, "the answer cannot be read, and neither can the second one: %w; it began: %s", err, shown(second.Text)))
+		return none, first, j.blame(s, proviso.Errorf(proviso.Undecided, "the answer cannot be read, and neither can the second one: %w; it began: %s", err, shown(second.Text)))
 	}
 	first.Text = second.Text
 	return v, first, nil

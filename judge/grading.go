@@ -57,9 +57,13 @@ func (g *grading) took() proviso.Grade {
 // proviso's own prompts share one hash, so that a run has few identities.
 func (g *grading) identity() string {
 	temperature, _ := g.j.temperature(g.seat)
-	key := []string{"graded 1", g.seat.Identity, g.seat.Spec.ID, value.FormatNumber(temperature)}
+	id := g.seat.Spec.ID
+	if g.seat.Identity != "" { // which covers the rest of it
+		id = g.j.o.Providers.Public(id)
+	}
+	key := []string{"graded 1", g.seat.Identity, id, value.FormatNumber(temperature)}
 	key = append(key, slices.Compact(slices.Sorted(slices.Values(g.words)))...)
-	return g.seat.label() + "#" + blobs.Key(key...)[:12]
+	return g.j.label(g.seat) + "#" + blobs.Key(key...)[:12]
 }
 
 func (g *grading) spend(a answer) {

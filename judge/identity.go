@@ -37,7 +37,7 @@ func (j *Judge) identity(judges []Seat) string {
 	names := make([]string, len(judges))
 	parts := []string{strconv.Itoa(j.o.Votes)}
 	for i, s := range judges {
-		names[i] = s.label()
+		names[i] = j.label(s)
 		parts = append(parts, j.judgeKey(s))
 	}
 	return strings.Join(names, "+") + "#" + blobs.Key(parts...)[:12]

@@ -144,7 +144,7 @@ func New(o Options) (*Judge, error) {
 		case s.Provider == nil:
 			return bad("a judge has no provider")
 		case seen[key]:
-			return bad("the panel has the judge %s twice; votes ask one several times", s.label())
+			return bad("the panel has the judge %s twice; votes ask one several times", j.label(s))
 		default:
 			seen[key] = true
 		}

@@ -138,7 +138,7 @@ func (c *batchCall) run(ctx context.Context) {
 		return entries, a, err
 	}
 	for _, u := range c.ask(ctx, missing, 2, once) { // samples 0 and 1 are the first question and its repair
-		c.fail([]unit{u}, blame(c.judges[c.seat], proviso.Errorf(proviso.Undecided, "%w; it was asked twice", u.why)))
+		c.fail([]unit{u}, c.j.blame(c.judges[c.seat], proviso.Errorf(proviso.Undecided, "%w; it was asked twice", u.why)))
 	}
 }
 

@@ -82,7 +82,7 @@ func (s *session) keep(n, seat, vote int) {
 		criteria[k] = o
 	}
 	_ = s.j.o.Store.Put(s.verdictKey(n, seat, vote), value.ObjectOf(
-		"judge", s.judges[seat].label(), "assertion", it.id, "instruction", it.instruction, "criteria", criteria))
+		"judge", s.j.label(s.judges[seat]), "assertion", it.id, "instruction", it.instruction, "criteria", criteria))
 }
 
 // keptOpinion reads the verdict of an entry. "Cannot tell" is stored, too: it was paid

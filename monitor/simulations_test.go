@@ -30,8 +30,8 @@ func holds(t *testing.T, what string, mean, se, design float64) {
 // TestFalseAlarms is the simulation of docs/monitor-simulations.md with few paths.
 func TestFalseAlarms(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("some seconds")
+	if os.Getenv("PROVISO_TEST_SLOW") == "" {
+		t.Skip("it takes seconds; make test-slow runs it")
 	}
 	for _, p := range []float64{.02, .05, .2} {
 		w := steady(p, 3000)

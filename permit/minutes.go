@@ -2,18 +2,17 @@ package permit
 
 import "time"
 
-// How windows of an endpoint are found that tells nothing of them.
+// How to find the windows of an endpoint that does not report them.
 const (
-	// An endpoint that refused so many requests for so long, and then accepts one, has begun a
-	// window.
+	// A window begins when an endpoint accepts a request after refusing dryMany of them over dryFor.
 	dryFor  = 5 * time.Second
 	dryMany = 4
 	// Of the requests that were sent in this time, at least this share was refused.
 	dryShare = 0.5
 	// A window of fewer requests is none: a vendor with a small bucket accepts one now and then.
 	fewest = 16
-	// While it refuses all, one request in so much time finds out when it accepts again: less often
-	// if it is known when the last window began.
+	// While it refuses all, one probe every `probes` checks whether it accepts again; one every
+	// `probesLate` if it is known when the last window began.
 	probes     = 4 * time.Second
 	probesLate = 8 * time.Second
 
@@ -95,7 +94,7 @@ func (m *minutes) begin(at time.Time) bool {
 	return many
 }
 
-// byMinutes learns from answers that tell nothing of the limits of an endpoint.
+// byMinutes learns from answers that report nothing of the limits of an endpoint.
 func (e *Endpoint) byMinutes(now time.Time, a *Ask) {
 	if a.Accepted == 0 && a.Refusals == 0 {
 		return
@@ -110,12 +109,12 @@ func (e *Endpoint) byMinutes(now time.Time, a *Ask) {
 		// Nothing that was learnt of the last window holds.
 		e.Limit, e.Rate, e.Begun, e.Epoch = 0, firstRate, now, now.UnixMicro()
 		e.Settled, e.Refused, e.Settles = 0, 0, now.Add(leaseSearching+late)
-		if m.Limit > 0 {
+		if q := &e.Quotas.Requests; m.Limit > 0 && (q.Sure || q.Limit == 0) { // or the endpoint reports it
 			e.Rate = 0
-			e.Quotas.Requests = quota{Limit: float64(m.Limit), Left: float64(m.Limit - a.Accepted),
-				Until: m.Begun.Add(minute), Window: minute, At: now, Sure: true}
+			*q = quota{Limit: float64(m.Limit), Left: float64(m.Limit - a.Accepted), Until: m.Begun.Add(minute), Window: minute, At: now,
+				Sure: true, Doubts: q.Doubts, Chances: q.Chances, Checked: q.Checked, Due: q.Due, Mark: q.Mark}
 		}
-	case m.Limit > 0 && now.Sub(m.Learnt) < remembered:
+	case e.Quotas.Requests.Sure && m.Limit > 0 && now.Sub(m.Learnt) < remembered:
 		e.Quotas.Requests.At = now
 	}
 }

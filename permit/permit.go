@@ -2,11 +2,11 @@
 // numbers in, numbers out, without a clock or a store of its own. Start at [Endpoint.Take].
 //
 // Four limits hold at once, for all processes together: the rate that was learnt from refusals,
-// and the requests and the tokens a minute that are configured, each a token bucket, and what the
-// endpoint says that is left of its own limits ([Quotas]). If it says nothing, but counts by whole
-// minutes, that is found out and takes the place of what it would say. A process
-// takes permits for a fraction of a second at a time, only such as have accrued, so what it
-// holds is small and a lower rate applies to all of them within that time.
+// the requests and the tokens a minute that are configured, each a token bucket, and what the
+// endpoint reports to be left of its own limits ([Quotas]). If it reports nothing, but counts by
+// whole minutes, that is found out and takes the place of a report. A process takes permits for a
+// fraction of a second at a time, only such as have accrued, so what it holds is small and a lower
+// rate applies to all of them within that time.
 //
 // The learnt rate is that of CUBIC (RFC 9438, section 4.2), with a rate in place of a window:
 // after a refusal it falls below the estimated limit, returns to it soon, stays near it, and
@@ -41,10 +41,10 @@ type Ask struct {
 	Refused int           // answers to such requests that refused them because of their rate
 	Wait    time.Duration // for which the endpoint wants no request; 0 if it did not say
 
-	Told Told    // with the answer to the newest request
-	Each float64 // tokens of a request, on average; 0 if that is unknown
+	Report Report  // with the answer to the newest request that has one
+	Each   float64 // tokens of a request, on average; 0 if that is unknown
 
-	// Answers of an endpoint that tells nothing: how many it accepted and refused, and how long
+	// Answers without a report: how many it accepted and refused, and how long
 	// ago the newest of these requests was sent.
 	Accepted, Refusals      int
 	AcceptedAge, RefusedAge time.Duration
@@ -63,7 +63,8 @@ type Grant struct {
 
 	Epoch   int64         // it begins when the rate was lowered; refusals in an earlier one are known
 	Settles time.Duration // after which no process has permits of an earlier epoch
-	Mark    float64       // of requests sent under this grant, for [Told]
+	Doubted bool          // what the endpoint reports is wrong
+	Mark    float64       // of requests sent under this grant, for [Report]
 
 	// The equal share of this process in the limits, for while it cannot ask; 0 is no limit.
 	Share      float64 // requests a second
@@ -161,7 +162,7 @@ func (e *Endpoint) note(now time.Time, a *Ask) {
 	// A permit counts when it is granted, because that is known at once.
 	e.Sent += float64(a.Sent - a.Unused)
 	e.Quotas.Take(float64(a.Sent-a.Unused), a.Each)
-	e.Quotas.Tell(now, a.Told, a.Each)
+	e.Quotas.Note(now, a.Report, a.Each)
 	if a.Epoch == e.Epoch {
 		e.Settled += a.Settled
 		e.Refused += a.Refused
@@ -252,10 +253,10 @@ func (e *Endpoint) lease(now time.Time) time.Duration {
 func (e *Endpoint) grant(now time.Time, a *Ask) Grant {
 	lease, rate := e.lease(now), e.rate(now)
 	perSecond, tokens := e.PerMinute.PerMinute/60, e.PerTokens.PerMinute/60
-	room, told, wait := e.room(now, a)
-	g := Grant{N: a.Want, For: lease, Again: lease, Epoch: e.Epoch, Settles: max(e.Settles.Sub(now), 0), Mark: e.Quotas.Taken,
-		Limited: rate > 0 || perSecond > 0 || tokens > 0 || told > 0, Metered: tokens > 0, TokenShare: tokens / float64(len(e.Processes))}
-	for _, r := range [...]float64{rate, perSecond, told} {
+	room, reported, wait := e.room(now, a)
+	g := Grant{N: a.Want, For: lease, Again: lease, Epoch: e.Epoch, Settles: max(e.Settles.Sub(now), 0), Mark: e.Quotas.Taken, Doubted: e.Quotas.Doubted(),
+		Limited: rate > 0 || perSecond > 0 || tokens > 0 || reported > 0, Metered: tokens > 0, TokenShare: tokens / float64(len(e.Processes))}
+	for _, r := range [...]float64{rate, perSecond, reported} {
 		if r > 0 && (g.Share == 0 || r/float64(len(e.Processes)) < g.Share) {
 			g.Share = r / float64(len(e.Processes))
 		}

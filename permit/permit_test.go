@@ -188,11 +188,11 @@ func FuzzTake(f *testing.F) {
 			if r.IntN(3) == 0 {
 				a.TokensPerMinute = 1e5
 			}
-			quota := func() permit.Quota {
+			remaining := func() permit.Remaining {
 				odd := [...]float64{0, 1, -1, 20, 1000, 1e12, 1e300, math.Inf(1), math.NaN()}
-				return permit.Quota{Limit: odd[r.IntN(len(odd))], Left: odd[r.IntN(len(odd))], Reset: time.Duration(r.IntN(200)-10) * time.Second}
+				return permit.Remaining{Limit: odd[r.IntN(len(odd))], Left: odd[r.IntN(len(odd))], Reset: time.Duration(r.IntN(200)-10) * time.Second}
 			}
-			a.Told = permit.Told{Requests: quota(), Tokens: quota(), Mark: float64(r.IntN(2000) - 100), Age: time.Duration(r.IntN(5000)-1000) * ms, Accepted: r.IntN(3) > 0}
+			a.Report = permit.Report{Requests: remaining(), Tokens: remaining(), Mark: float64(r.IntN(2000) - 100), Age: time.Duration(r.IntN(5000)-1000) * ms, Accepted: r.IntN(3) > 0}
 			a.Accepted, a.Refusals = max(0, r.IntN(40)-20), max(0, r.IntN(40)-20)
 			a.AcceptedAge, a.RefusedAge = time.Duration(r.IntN(5000)-1000)*ms, time.Duration(r.IntN(5000)-1000)*ms
 			a.Each = [...]float64{0, 1, 1e9, 1e300, math.Inf(1)}[r.IntN(5)]

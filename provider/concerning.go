@@ -27,13 +27,10 @@ func Concerning(spec proviso.ProviderSpec, env proviso.Env) proviso.EnvMap {
 			}
 		}
 	}})
-	switch vendor { // whose variables have other names
-	case "azure", "azureopenai":
-		prefixes = append(prefixes, "AZURE_", "OPENAI_")
-	case "bedrock":
-		prefixes = append(prefixes, "AWS_")
-	case "vertex":
-		prefixes = append(prefixes, "GOOGLE_", "CLOUD_")
+	for i := range kinds {
+		if _, ok := kinds[i].of(spec.ID); ok {
+			prefixes = append(prefixes, kinds[i].Vars...)
+		}
 	}
 	for _, name := range env.Names() {
 		if !k.Code && !hasOne(name, prefixes, strings.HasPrefix) || !hasOne(name, settingVars[:], strings.HasSuffix) {

@@ -266,9 +266,9 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 func (e *endpoint) report(ctx context.Context, err error, t *ticket, start, end time.Time) {
 	var f *fault
 	limited := errors.As(err, &f) && f.status == http.StatusTooManyRequests
-	t.told.Accepted = !limited
+	t.report.Accepted = !limited
 	explained := e.gate.tell(ctx, e.now, t, start)
-	if !t.says() && (err == nil || limited && f.after <= 0) {
+	if !t.reports() && (err == nil || limited && f.after <= 0) {
 		e.gate.shared.answered(start, err == nil)
 	}
 	switch {

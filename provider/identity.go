@@ -19,7 +19,19 @@ var settingVars = [...]string{"BASE_URL", "API_HOST", "ENDPOINT", "API_VERSION",
 // without a request, two specs with different answers have different
 // identities.
 func Identity(spec proviso.ProviderSpec, o Options) string {
-	parts := []string{"provider 1", spec.ID, value.Stringify(sorted(proviso.Keyless(spec.Config)))}
+	whole := func(text string) string { return text }
+	return identity(spec, o, whole, whole)
+}
+
+// PublicIdentity is [Identity] for hashes that are shown: without the keys in the id and in the
+// variables, so that nobody can test guesses of them. Where there are none, the two are equal.
+func PublicIdentity(spec proviso.ProviderSpec, o Options) string {
+	return identity(spec, o, keylessID, keylessValue)
+}
+
+// identity is [Identity] of what two functions make of the id, and of each variable.
+func identity(spec proviso.ProviderSpec, o Options, id, variable func(string) string) string {
+	parts := []string{"provider 1", id(spec.ID), value.Stringify(sorted(proviso.Keyless(spec.Config)))}
 	var named []string
 	references(spec.Config, &named)
 	switch k, rest := Facts().Of(spec.ID); {
@@ -48,7 +60,7 @@ func Identity(spec proviso.ProviderSpec, o Options) string {
 	for _, name := range slices.Compact(names) {
 		if slices.ContainsFunc(settingVars[:], func(end string) bool { return strings.HasSuffix(name, end) }) {
 			v, _ := s.env(name)
-			parts = append(parts, name, v)
+			parts = append(parts, name, variable(v))
 		}
 	}
 	return blobs.Key(parts...)

@@ -65,7 +65,7 @@ type gate struct {
 	cut       time.Time // last reduction of the limit
 	requests  rate
 	tokens    rate
-	quotas    permit.Quotas // as the endpoint says
+	quotas    permit.Quotas // as the endpoint reports
 	each      float64       // tokens of a request, on average; 0 if that is unknown
 	turn      chan struct{} // of the request that waits for room in the quotas
 	waiting   int           // requests that wait for their turn

@@ -9,45 +9,46 @@ import (
 	"github.com/proviso-eval/proviso/permit"
 )
 
-// ticket is a request that may be sent, and what the endpoint says with the answer to it.
+// ticket is a request that may be sent, and what the endpoint reports with the answer to it.
 type ticket struct {
-	epoch int64   // of the shared rate; 0 if there is none
-	mark  float64 // of the quotas
-	told  permit.Told
+	epoch  int64   // of the shared rate; 0 if there is none
+	mark   float64 // of the quotas
+	report permit.Report
 }
 
-// hear reads what the endpoint says of its limits.
+// hear reads what the endpoint reports of its limits.
 func (e *endpoint) hear(h http.Header, t *ticket) {
 	if !e.replays {
-		t.told.Requests, t.told.Tokens = transport.Quotas(h, e.now())
+		t.report.Requests, t.report.Tokens = transport.Remaining(h, e.now())
 	}
 }
 
-// says reports whether the endpoint said anything.
-func (t *ticket) says() bool { return t.told.Requests.Told() || t.told.Tokens.Told() }
+// reports reports whether the endpoint reported anything from which a rate follows.
+func (t *ticket) reports() bool { return t.report.Requests.Usable() || t.report.Tokens.Usable() }
 
-// usedUp reports whether the endpoint said that one of its limits is used up, so that a refusal
+// usedUp reports whether the endpoint reported that one of its limits is used up, so that a refusal
 // says nothing new.
 func (t *ticket) usedUp(each float64) bool {
-	requests, tokens := t.told.Requests, t.told.Tokens
-	return requests.Told() && requests.Left < 1 || tokens.Told() && tokens.Left < max(each, 1)
+	requests, tokens := t.report.Requests, t.report.Tokens
+	return requests.Usable() && requests.Left < 1 || tokens.Usable() && tokens.Left < max(each, 1)
 }
 
-// tell takes note of what the endpoint said with the answer to a request. It reports whether a
+// tell takes note of what the endpoint reported with the answer to a request. It reports whether a
 // refusal of this request is explained by it.
 func (g *gate) tell(ctx context.Context, now func() time.Time, t *ticket, start time.Time) (explained bool) {
-	if !t.says() {
+	if !t.reports() {
 		return false
 	}
 	g.mu.Lock()
-	explained = !t.told.Accepted && t.usedUp(g.each)
-	t.told.Mark, t.told.Age = t.mark, now().Sub(start)
+	explained = !t.report.Accepted && t.usedUp(g.each)
+	t.report.Mark, t.report.Age = t.mark, now().Sub(start)
 	if g.shared == nil {
-		g.quotas.Tell(now(), t.told, g.each)
+		g.quotas.Note(now(), t.report, g.each)
+		explained = explained && !g.quotas.Doubted()
 	}
 	g.mu.Unlock()
 	if g.shared != nil {
-		g.shared.tell(ctx, now, t.told, start)
+		return g.shared.tell(ctx, now, t.report, start) && explained
 	}
 	return explained
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -19,10 +20,10 @@ import (
 // says is one of the ways in which vendors tell of their limits.
 type says = func(http.Header, time.Time, fakemodel.Left, fakemodel.Left)
 
-// TestTold: where a vendor tells with each answer what is left, nothing has to be learnt: hardly
+// TestReported: where a vendor tells with each answer what is left, nothing has to be learnt: hardly
 // a request is refused, and as many get through as the limit allows, whether processes share the
 // rate or one is alone.
-func TestTold(t *testing.T) {
+func TestReported(t *testing.T) {
 	t.Parallel()
 	const perMinute = 300
 	for _, tc := range []struct {
@@ -99,8 +100,8 @@ func TestWholeMinutes(t *testing.T) {
 	}
 }
 
-// TestToldReplayed: what a recorded answer said of the limits delays no replay.
-func TestToldReplayed(t *testing.T) {
+// TestReportedReplayed: what a recorded answer said of the limits delays no replay.
+func TestReportedReplayed(t *testing.T) {
 	t.Parallel()
 	server := fakemodel.New(fakemodel.Options{Limiter: &fakemodel.Limiter{Requests: 2, Fixed: true, Says: fakemodel.OpenAISays}})
 	defer server.Close()
@@ -137,9 +138,9 @@ func liar(header map[string]string) *vendor {
 	}}}
 }
 
-// TestToldLies: headers that cannot be true are ignored, and those that may be true delay a
-// request for two minutes at most.
-func TestToldLies(t *testing.T) {
+// TestWrongReports: headers that cannot be true are ignored, and those that may be true delay
+// requests for six resets at most.
+func TestWrongReports(t *testing.T) {
 	t.Parallel()
 	of := func(limit, left, reset string) map[string]string {
 		return map[string]string{"X-Ratelimit-Limit-Requests": limit, "X-Ratelimit-Remaining-Requests": left, "X-Ratelimit-Reset-Requests": reset}
@@ -162,10 +163,13 @@ func TestToldLies(t *testing.T) {
 		{map[string]string{"Ratelimit": `"a";r=0;t=31536000, "b";r="0", ;;;=, limit`, "Ratelimit-Policy": `"a";q=0`}, 5 * time.Second},
 		{map[string]string{"Anthropic-Ratelimit-Requests-Limit": "50", "Anthropic-Ratelimit-Requests-Remaining": "0", "Anthropic-Ratelimit-Requests-Reset": "9999-01-01T00:00:00Z"}, 5 * time.Second},
 		// These may be true once, so the first requests wait. Then they are not believed.
-		{of("1000", "0", "1m"), 4 * time.Minute},
-		{of("1000", "0", "2m"), 8 * time.Minute},
-		{of("1000", "1", "2m"), 8 * time.Minute},
-		{of("1e12", "0", "2m"), 8 * time.Minute},
+		{of("1000", "0", "1m"), 7 * time.Minute},
+		{of("1000", "0", "2m"), 13 * time.Minute},
+		{of("1000", "1", "2m"), 13 * time.Minute},
+		{of("1e12", "0", "2m"), 13 * time.Minute},
+		{of("10", "1", "2m"), 13 * time.Minute},
+		{of("1000", "25", "1m"), 7 * time.Minute},
+		{of("1000", "99", "1m"), 7 * time.Minute},
 	} {
 		for _, workers := range []int{1, 8, 0} {
 			synctest.Test(t, func(t *testing.T) {
@@ -183,9 +187,9 @@ func TestToldLies(t *testing.T) {
 	}
 }
 
-// TestToldOnTheWire: over HTTP, with a clock that only sleeping advances, a server of whose limit
+// TestReportedOnTheWire: over HTTP, with a clock that only sleeping advances, a server of whose limit
 // little is left is asked when it is there again.
-func TestToldOnTheWire(t *testing.T) {
+func TestReportedOnTheWire(t *testing.T) {
 	t.Parallel()
 	for id, say := range map[string]says{"openai:chat:gpt-4o": fakemodel.OpenAISays, "anthropic:messages:claude-sonnet-4-5": fakemodel.AnthropicSays} {
 		for _, fixed := range []bool{false, true} {
@@ -211,5 +215,63 @@ func TestToldOnTheWire(t *testing.T) {
 				t.Errorf("%s, fixed %v: %d admitted, %d refused, in %v", id, fixed, admitted, refused, took)
 			}
 		}
+	}
+}
+
+// TestNoReset: what is left of a limit delays nothing if it is not known when it is there again. A
+// bucket of 10 that refills 10 times a second is used as much as one that reports nothing, where that refuses nothing.
+func TestNoReset(t *testing.T) {
+	t.Parallel()
+	reports := map[string]says{
+		"nothing": nil,
+		"no reset": func(h http.Header, _ time.Time, requests, _ fakemodel.Left) {
+			h.Set("X-Ratelimit-Limit", "10")
+			h.Set("X-Ratelimit-Remaining", strconv.Itoa(int(requests.Left)))
+		},
+		"a reset that cannot be read": func(h http.Header, now time.Time, requests, tokens fakemodel.Left) {
+			h.Set("X-Ratelimit-Limit", "10")
+			h.Set("X-Ratelimit-Remaining", strconv.Itoa(int(requests.Left)))
+			h.Set("X-Ratelimit-Reset", "soon")
+		},
+		"Azure": fakemodel.AzureSays,
+	}
+	for name, say := range reports {
+		for _, workers := range []int{1, 0} {
+			synctest.Test(t, func(t *testing.T) {
+				v := &vendor{latency: 50 * time.Millisecond, limiter: &fakemodel.Limiter{Requests: 10, Window: time.Second, Says: say}}
+				f := &fleet{vendor: v, config: withKey("k"), workers: 1, atATime: 9, rows: 540, every: 950 * time.Millisecond}
+				if workers > 0 {
+					f.shared = &table{}
+				}
+				f.run(t)
+				if f.rate() < 8 || v.refused > 0 || f.failed > 0 {
+					t.Errorf("%s, %d workers: %.1f answers a second, %d refused, %d failed", name, workers, f.rate(), v.refused, f.failed)
+				}
+			})
+		}
+	}
+}
+
+// TestWrongReportsAndRefusals: what is reported wrongly of a limit explains no refusals, so that a
+// rate is learnt from them.
+func TestWrongReportsAndRefusals(t *testing.T) {
+	t.Parallel()
+	for _, workers := range []int{1, 4, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			v := &vendor{latency: 500 * time.Millisecond, limiter: &fakemodel.Limiter{Requests: 10, Window: time.Second, Says: func(h http.Header, _ time.Time, _, _ fakemodel.Left) {
+				h.Set("X-Ratelimit-Limit", "1000")
+				h.Set("X-Ratelimit-Remaining", "0")
+				h.Set("X-Ratelimit-Reset", "30")
+			}}}
+			f := &fleet{vendor: v, config: withKey("k"), workers: max(workers, 1), atATime: 32 / max(workers, 1), rows: 1500}
+			if workers > 0 {
+				f.shared = &table{}
+			}
+			f.run(t)
+			t.Logf("%d workers: %v, %d refused, %d failed", workers, f.took, v.refused, f.failed)
+			if v.refused > 500 || f.failed > 15 || f.took > 9*time.Minute {
+				t.Errorf("%d workers: %v, %d refused, %d failed", workers, f.took, v.refused, f.failed)
+			}
+		})
 	}
 }

@@ -68,7 +68,7 @@ func (s settings) invalid(format string, args ...any) error {
 	if errors.As(err.Err, &cause) && cause.Code != "" {
 		err.Code, err.Valid = cause.Code, cause.Valid
 	}
-	err.Message, err.Pointer = s.spec.ID+": "+err.Message, s.spec.Pointer
+	err.Message, err.Pointer = withoutKeys(s.spec.ID)+": "+err.Message, s.spec.Pointer
 	return err
 }
 

@@ -55,8 +55,8 @@ type sharedRate struct {
 	asked  time.Time
 	urgent bool // something was refused since
 
-	told   permit.Told // with the answer to the newest request that has one
-	toldOf time.Time   // when that request was sent; zero if the others know
+	report     permit.Report // with the answer to the newest request that has one
+	reportedAt time.Time     // when that request was sent; zero if the others know
 
 	accepted, refusal time.Time // when the newest request was sent that was accepted, or refused
 
@@ -218,11 +218,11 @@ func (s *sharedRate) share(ctx context.Context, now func() time.Time, first floa
 		a.Each = a.Tokens / float64(a.Want)
 	}
 	s.asked = now()
-	if !s.toldOf.IsZero() {
-		a.Told = s.told
-		a.Told.Age = s.asked.Sub(s.toldOf)
+	if !s.reportedAt.IsZero() {
+		a.Report = s.report
+		a.Report.Age = s.asked.Sub(s.reportedAt)
 	}
-	toldOf := s.toldOf
+	reportedAt := s.reportedAt
 	a.AcceptedAge, a.RefusedAge = s.asked.Sub(s.accepted), s.asked.Sub(s.refusal)
 	if s.grant.Limited {
 		a.Unused = max(s.grant.N-s.used, 0)
@@ -247,8 +247,8 @@ func (s *sharedRate) share(ctx context.Context, now func() time.Time, first floa
 			s.goAlone(err)
 			return
 		}
-		if s.take(g, now()); s.toldOf.Equal(toldOf) {
-			s.told, s.toldOf = permit.Told{}, time.Time{}
+		if s.take(g, now()); s.reportedAt.Equal(reportedAt) {
+			s.report, s.reportedAt = permit.Report{}, time.Time{}
 		}
 		if s.urgent {
 			s.share(ctx, now, 0)
@@ -318,21 +318,21 @@ func (s *sharedRate) hold(ctx context.Context, now func() time.Time, wait time.D
 	s.hurry(ctx, now)
 }
 
-// tell tells the others what the endpoint says: at once if it refused the request, or else with
-// the next permits.
-func (s *sharedRate) tell(ctx context.Context, now func() time.Time, t permit.Told, sent time.Time) {
+// tell tells the others what the endpoint reports: at once if it refused the request, or else with
+// the next permits. It returns whether reports of the endpoint are believed.
+func (s *sharedRate) tell(ctx context.Context, now func() time.Time, r permit.Report, sent time.Time) (believed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if sent.Before(s.toldOf) {
-		return
+	if !sent.Before(s.reportedAt) {
+		s.report, s.reportedAt = r, sent
+		if !r.Accepted {
+			s.hurry(ctx, now)
+		}
 	}
-	s.told, s.toldOf = t, sent
-	if !t.Accepted {
-		s.hurry(ctx, now)
-	}
+	return !s.grant.Doubted
 }
 
-// answered tells the others of an answer that says nothing of the limits, with their next
+// answered tells the others of an answer that reports nothing of the limits, with their next
 // permits.
 func (s *sharedRate) answered(sent time.Time, accepted bool) {
 	if s == nil {

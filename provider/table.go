@@ -88,6 +88,10 @@ type Kind struct {
 	Own  bool   // not a provider of promptfoo
 	New  func(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error)
 
+	// Vars are how the names of variables begin that set how it answers, beside its own name in
+	// capital letters and the name of its key up to the first underscore.
+	Vars []string
+
 	// These are the facts of [proviso.ProviderFacts].
 	Code, File, URL, Local, OpenEnded bool
 	Tools                             proviso.ToolFormat
@@ -97,9 +101,9 @@ type Kind struct {
 // kinds is sorted by name.
 var kinds = []Kind{
 	{Name: "anthropic:", Doc: "answers by Claude, over Anthropic's Messages API", New: newAnthropic, Search: searchClaude},
-	{Name: "azure:", Doc: "answers by a deployment of Azure OpenAI", New: newAzure, Tools: proviso.ToolsOpenAI, Search: searchOpenAI},
-	{Name: "azureopenai:", Doc: "another name of azure:", New: newAzure, Tools: proviso.ToolsOpenAI, Search: searchOpenAI},
-	{Name: "bedrock:", Doc: "answers by a model of Amazon Bedrock, over its Converse API", New: newBedrock},
+	{Name: "azure:", Doc: "answers by a deployment of Azure OpenAI", New: newAzure, Vars: []string{"AZURE_", "OPENAI_"}, Tools: proviso.ToolsOpenAI, Search: searchOpenAI},
+	{Name: "azureopenai:", Doc: "another name of azure:", New: newAzure, Vars: []string{"AZURE_", "OPENAI_"}, Tools: proviso.ToolsOpenAI, Search: searchOpenAI},
+	{Name: "bedrock:", Doc: "answers by a model of Amazon Bedrock, over its Converse API", New: newBedrock, Vars: []string{"AWS_"}},
 	{Name: "echo", Doc: "answers with the prompt itself", New: newEcho, Local: true},
 	{Name: "exec:", Doc: "answers with what a command prints", New: newExec, Code: true, OpenEnded: true},
 	{Name: "file:", Doc: "answers with what a function of a script returns: file://x.py, file://x.js, file://x.rb", New: newFile, Code: true, File: true, OpenEnded: true},
@@ -114,7 +118,7 @@ var kinds = []Kind{
 	{Name: "recorded:", Own: true, Doc: "answers with outputs recorded in a JSON, JSON Lines or CSV file", New: newRecorded, File: true, Local: true},
 	{Name: "replicate:", Doc: "answers by a model that Replicate runs", New: newReplicate},
 	{Name: "ruby:", Doc: "answers with what a function of a Ruby file returns", New: newRuby, Code: true, File: true, OpenEnded: true},
-	{Name: "vertex:", Doc: "answers by Gemini or Claude, over Google Cloud's Vertex AI", New: newVertex, Tools: proviso.ToolsGoogle, Search: searchVertex},
+	{Name: "vertex:", Doc: "answers by Gemini or Claude, over Google Cloud's Vertex AI", New: newVertex, Vars: []string{"GOOGLE_", "CLOUD_"}, Tools: proviso.ToolsGoogle, Search: searchVertex},
 	{Name: "webhook:", Doc: "answers by an endpoint that takes {prompt, config} and gives {output}", New: newWebhook, URL: true, OpenEnded: true},
 }
 
@@ -256,6 +260,7 @@ func unknown(spec proviso.ProviderSpec) error {
 		names = append(names, k.Name)
 	}
 	kind, model, _ := strings.Cut(spec.ID, ":")
+	spec.ID = withoutKeys(spec.ID)
 	text := "provider \"" + spec.ID + "\" is not available in this version"
 	if near := document.Nearest(kind+":", names); near != "" {
 		if model != "" || !strings.HasSuffix(near, ":") {

@@ -25,6 +25,7 @@ func newWebhook(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provi
 	s := settings{spec, o}
 	u, err := url.Parse(arg)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		s.spec.ID = "webhook" // nobody can tell where a password in the rest ends
 		return nil, s.invalid("expected the URL of an endpoint, as in webhook:https://example.com/answer")
 	}
 	e := s.anyEndpoint(arg)

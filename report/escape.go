@@ -14,11 +14,11 @@ func Line(s string, cells int) string {
 	if len(s) > cells*maxBytes { // the rest would be cut off
 		s = excerpt.Head(s, cells*maxBytes)
 	}
-	line := cut(strings.Join(strings.Fields(s), " "), cells)
+	line := strings.Join(strings.Fields(s), " ")
 	if strings.HasPrefix(line, "::") {
-		return `\` + line
+		line = `\` + line
 	}
-	return line
+	return cut(line, cells)
 }
 
 // Cells returns how many cells of a terminal a text takes that [Line] or [Lines]

@@ -196,7 +196,7 @@ func (p *printer) end() {
 		if left == 1 {
 			are, them = "is", "it"
 		}
-		p.line("%d of %s %s not finished; proviso eval --resume=%s does %s", left, Plural(p.meta.Planned, "row"), are, clean(p.meta.RunID), them)
+		p.line("%d of %s %s not finished; proviso eval with the same flags and --resume=%s does %s", left, Plural(p.meta.Planned, "row"), are, clean(p.meta.RunID), them)
 	}
 	if text := p.sum.allSkipped(); text != "" {
 		p.wrapped("", text)

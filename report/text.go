@@ -106,8 +106,7 @@ func hexEscape(prefix string, r rune, digits int) string {
 
 // opensCommand reports whether a bracket after text would make a command of a CI
 // system, such as ##[error] or ##vso[task.complete], which works anywhere in a line.
-// Commands that must begin a line (::error::) cannot occur: every line begins with
-// words or a mark of this package, or goes through opening.
+// Commands that must begin a line (::error::) are dealt with by opening and [Line].
 func opensCommand(text string) bool {
 	text = strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	return strings.HasSuffix(text, "##")

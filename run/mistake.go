@@ -24,6 +24,9 @@ func (p *Plan) mistake(err error) {
 	if !errors.As(err, &e) {
 		e = &proviso.Error{Code: proviso.Invalid, Message: err.Error()}
 	}
+	if p.o.KeysElsewhere && e.Warning && errors.Is(err, provider.ErrNoKey) {
+		return
+	}
 	skipped := e.Code == proviso.Unsupported || e.Code == proviso.Unavailable
 	m := proviso.Mistake{Code: e.Code, Message: e.Error(), Warning: e.Warning || p.o.SkipUnsupported && skipped}
 	m.Skips = skipped && !m.Warning

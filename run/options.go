@@ -144,5 +144,6 @@ type Task struct {
 
 	Dry             bool // nothing will run: generators and hooks are only compiled, and generated cases stay unknown
 	SkipUnsupported bool // rows that use unsupported features are undecided
+	KeysElsewhere   bool // another process asks the models and has the keys: that one is missing here is no mistake
 	Warn            bool // warn about probable mistakes, such as undefined variables
 }

@@ -366,10 +366,10 @@ func TestOrphans(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := open(t, sandbox.Options{Policy: sandbox.Off, Dir: dir})
-	for i, end := range []string{"while True: pass", "os._exit(0)", "return 1"} {
+	for i, end := range []string{"import time\ntime.sleep(600)", "os._exit(0)", "return 1"} {
 		name := fmt.Sprintf("pid%d", i)
 		f, err := s.Compile(t.Context(), proviso.Source{
-			Language: "python", Form: proviso.Body, Timeout: time.Second,
+			Language: "python", Form: proviso.Body, Timeout: 2 * time.Second,
 			Text: "import os, subprocess\np = subprocess.Popen(['sleep', '600'])\nopen('" + name + "', 'w').write(str(p.pid))\n" + end,
 		})
 		if err != nil {

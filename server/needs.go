@@ -138,17 +138,20 @@ func (o *opened) needs() (all, lacks []string) {
 	if o.only != "" {
 		add(o.only, true)
 	}
-	for need, here := range o.granted.here {
-		add(need, here)
-	}
-	if o.engine != nil {
-		known := o.engine.Needs()
+	known := map[string]bool{}
+	if o.engine != nil { // the judge comes first: it has a place however many others there are
+		known = o.engine.Needs()
 		if by := o.engine.Judging(); by != "" && by != engine.NeedsJudge { // it is more than that there is one
 			here, is := known[engine.NeedsJudge]
 			delete(known, engine.NeedsJudge)
 			add(by, here || !is)
+		} else if here, is := known[engine.NeedsJudge]; is {
+			add(engine.NeedsJudge, here)
+			delete(known, engine.NeedsJudge)
 		}
-		for need, here := range known {
+	}
+	for _, others := range [...]map[string]bool{o.granted.here, known} {
+		for need, here := range others {
 			add(need, here)
 		}
 	}

@@ -60,7 +60,7 @@ func (s *Server) tellMixed(ctx context.Context) {
 		switch {
 		case err != nil || (n > 0) == told:
 		case n == 0:
-			s.o.Log.Info("no others differ from this process in --replay any more")
+			s.o.Log.Info("all processes now agree on --replay")
 		case s.replays():
 			s.o.Log.Warn("other processes on the database ask models, and this one replays: neither takes the runs of the other", "others", n)
 		default:

@@ -26,7 +26,7 @@ func TestReplayingWorker(t *testing.T) {
 	replays := start(t, server.Options{Open: true, Store: s.db, Runner: s.replaying()})
 	id := s.front.run(asked)
 	s.work(server.Options{Runner: s.replaying()})
-	s.waits(id, "waits for a worker without --replay")
+	s.waits(id, "waits for a worker that asks models; all that are running use --replay")
 	if count, replaying, able := s.ready("workers", "count"), s.ready("workers", "replaying"), s.ready("workers", "able"); count != 1.0 || replaying != 1.0 || able != 0.0 {
 		t.Errorf("/readyz: of %v workers %v replay, %v are able", count, replaying, able)
 	}
@@ -63,7 +63,7 @@ func TestMixedFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range []*fixture{replays, worker} {
-		until(t, "it ends", func() bool { return strings.Contains(f.log.String(), "no others differ") })
+		until(t, "it ends", func() bool { return strings.Contains(f.log.String(), "all processes now agree on --replay") })
 		if n := strings.Count(f.log.String(), "and this one replays"); n != 1 {
 			t.Errorf("told %d times: %s", n, f.log.String())
 		}

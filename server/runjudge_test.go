@@ -1,6 +1,11 @@
 package server_test
 
 import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -45,12 +51,15 @@ func (j *judges) count(model string) int {
 }
 
 // by runs suites whose judge is a model, "" for none.
-func (j *judges) by(t *testing.T, model string) *server.Suites {
+func (j *judges) by(t *testing.T, model string, change ...func(*engine.Options)) *server.Suites {
 	out := suites(t, nil)
 	out.Engine.Engines.Env = proviso.EnvMap{"OPENAI_BASE_URL": j.URL}
 	if model != "" {
 		out.Engine.Engines.Env = proviso.EnvMap{"OPENAI_BASE_URL": j.URL, "OPENAI_API_KEY": "secret-value"}
 		out.Engine.Judge.Name = "openai:chat:" + model
+	}
+	for _, c := range change {
+		c(&out.Engine)
 	}
 	own := out.Engine
 	own.Policy.Trusted, own.Policy.Sandbox = true, sandbox.Off
@@ -143,5 +152,78 @@ func TestJudgesSideBySide(t *testing.T) {
 		if first+second < 30 || first > 0 && second > 0 {
 			t.Errorf("one judge was asked %d questions, the other %d", first, second)
 		}
+	}
+}
+
+// TestJudgeWithSecrets: what a judge's id holds of passwords and tokens stands neither in what
+// workers can do nor in runs, their rows and the errors of the judge.
+func TestJudgeWithSecrets(t *testing.T) {
+	t.Parallel()
+	s, j := newShop(t), newJudges(t)
+	broken := false
+	var mu sync.Mutex
+	grader := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if user, password, _ := r.BasicAuth(); user != "somebody" || password != "hunter2pass" || r.URL.Query().Get("token") != "abcdefghijkl" || broken {
+			http.Error(w, "no", http.StatusBadRequest)
+			return
+		}
+		_, _ = io.WriteString(w, `{"output": "{\"pass\": true, \"score\": 1, \"reason\": \"so\"}"}`)
+	}))
+	t.Cleanup(grader.Close)
+	runner := j.by(t, "any", func(o *engine.Options) {
+		o.Judge.Name = "webhook:" + strings.Replace(grader.URL, "://", "://somebody:hunter2pass@", 1) + "/grade?token=abcdefghijkl"
+	})
+	s.front = start(t, server.Options{Open: true, Store: s.db, Runner: runner})
+	s.work(server.Options{Runner: runner})
+	suite := strings.Replace(judged, `"1","2","3",`, "", 1)
+	for _, name := range []string{"judged", "broken"} {
+		mu.Lock()
+		broken = name == "broken"
+		mu.Unlock()
+		id := s.front.run(strings.Replace(suite, `"name": "judged"`, `"name": "`+name+`"`, 1))
+		s.front.follow(id)
+		run := s.front.ask("GET", "/v1/runs/"+id, "").body
+		if !strings.Contains(run, `webhook:`+grader.URL+`/grade`) {
+			t.Errorf("the run does not name its judge: %s", run)
+		}
+		stored, err := s.db.In(store.DefaultProject).Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := run + s.front.ask("GET", "/v1/workers", "").body + strings.Join(stored.Needs, "\n")
+		for _, secret := range []string{"hunter2pass", "abcdefghijkl", "somebody"} {
+			if i := strings.Index(shown, secret); i >= 0 {
+				t.Errorf("%s: shown: …%s", name, shown[max(0, i-200):min(len(shown), i+50)])
+			}
+		}
+	}
+}
+
+// TestJudgeBesideManyNeeds: a run has its judge among its needs however many others there are.
+func TestJudgeBesideManyNeeds(t *testing.T) {
+	t.Parallel()
+	s, j := newShop(t), newJudges(t)
+	var headers []string
+	runner := j.by(t, "wanted", func(o *engine.Options) {
+		env := proviso.EnvMap{"OPENAI_BASE_URL": j.URL, "OPENAI_API_KEY": "secret-value"}
+		for i := range store.MaxNeeds + 10 {
+			name := fmt.Sprintf("VARIABLE_%d", i)
+			env[name] = "v"
+			o.Policy.Env = append(o.Policy.Env, name)
+			headers = append(headers, fmt.Sprintf(`"x-%d": "{{ env.%s }}"`, i, name))
+		}
+		o.Engines.Env = env
+	})
+	s.front = start(t, server.Options{Open: true, Store: s.db, Runner: runner})
+	provider := `{"id": "http://127.0.0.1/answer", "config": {"headers": {` + strings.Join(headers, ", ") + `}}}`
+	id := s.front.run(strings.Replace(judged, `"echo"`, provider, 1))
+	run, err := s.db.In(store.DefaultProject).Run(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Needs) != store.MaxNeeds || !slices.ContainsFunc(run.Needs, func(need string) bool { return strings.HasPrefix(need, engine.TheJudge+"openai:chat:wanted") }) {
+		t.Errorf("%d needs: %q", len(run.Needs), run.Needs)
 	}
 }

@@ -72,6 +72,9 @@ func populations() []twoJudges {
 // differences.
 func TestCoverageOfAgreementChange(t *testing.T) {
 	t.Parallel()
+	if os.Getenv("PROVISO_TEST_SLOW")+os.Getenv("PROVISO_NIGHTLY") == "" {
+		t.Skip("it takes seconds; make test-slow runs it")
+	}
 	rounds := 300
 	if os.Getenv("PROVISO_NIGHTLY") != "" {
 		rounds = 4000

@@ -85,7 +85,7 @@ func WaitsFor(needs []string, living []Process) string {
 	all := living
 	living = slices.DeleteFunc(slices.Clone(all), func(p Process) bool { return !p.serves(needs) })
 	if len(living) == 0 {
-		return "waits for a worker without " + all[0].Only
+		return "waits for a worker that asks models; all that are running use " + all[0].Only
 	}
 	if slices.ContainsFunc(living, func(p Process) bool { return p.has(needs) }) {
 		return "waits for a worker: " + unfitInWords(living, needs)

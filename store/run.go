@@ -153,11 +153,20 @@ type RunPlan struct {
 	Fix    Fix
 }
 
-// Fix says what a run needs from now on that was open before; the zero value fixes nothing.
+// Fix says what a run needs from now on that was open before; the zero value fixes nothing. It
+// has a place in every run: one with [MaxNeeds] needs has one more then.
 type Fix struct {
 	Need  string
 	Of    string // how all needs begin of which a run has one at most, such as "the judge "
 	Place string // the need whose place it takes, if the run has that
+}
+
+// Check returns why nothing can be fixed so, or nil.
+func (f Fix) Check() error {
+	if f.Need == "" {
+		return nil
+	}
+	return CheckNeeds([]string{f.Need})
 }
 
 // Apply returns the needs of a run with what is fixed; ok is false if it needs another one of

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestNoPasswordIsPrinted(t *testing.T) {
 	for i, address := range []string{"postgres://u:Q7@127.0.0.1:1/p", "postgresql://u:Q7@127.0.0.1:1/p", "postgres://u:x/Q7@127.0.0.1:1/p", "postgres://u:x@Q7@127.0.0.1:1/p", "postgres://u:x:Q7@127.0.0.1:1/p", "postgres://u:x.Q7@127.0.0.1:1/p", "postgres://u:x?Q7=Q7@127.0.0.1:1/p",
 		"postgres://u:x Q7@127.0.0.1:1/p", "postgres://u:x\"Q7@127.0.0.1:1/p", "postgres://u:é\x01Q7@127.0.0.1:1/p", "postgres://u:%zzQ7@127.0.0.1:1/p", "postgres://u:x,Q7@127.0.0.1:1/p", "postgres://u:x#Q7@127.0.0.1:1/p", "postgres://u:Q7",
 		"postgres://127.0.0.1:1/p?password=Q7", "postgres://127.0.0.1:1/p?sslpassword=Q7&sslmode=x", "postgres://u:Q7@127.0.0.1:1/p?ssl_mode=Q7", "POSTGRES://u:Q7@127.0.0.1:1/p", " postgres://u:Q7@127.0.0.1:1/p", "postgre://u:Q7@h/p", "postgres:/u:Q7@h/p",
-		"postgres:u:Q7@h/p", "postgres//u:Q7@h/p", "host=h user=u password=Q7", "user=u password='x Q7' host=h", "u:Q7@127.0.0.1:5432/p", "mysql://u:Q7@h/p", "https://u:Q7@127.0.0.1:1/p"} {
+		"postgres:u:Q7@h/p", "postgres//u:Q7@h/p", "host=h user=u password=Q7", "user=u password='x Q7' host=h", "u:Q7@127.0.0.1:5432/p", "u:Q7@h/x", "postgres://:Q7@127.0.0.1:1/p", "postgres://u:x?Q7", "postgres://u:x?Q7=1&Q7=2", "mysql://u:Q7@h/p", "https://u:Q7@127.0.0.1:1/p"} {
 		for j, line := range lines {
 			if i > 0 && (i+j)%16 != 0 { // all lines with the first address, and all addresses with some lines
 				continue
@@ -51,38 +52,76 @@ func TestNoPasswordIsPrinted(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoAddress: arguments without the password of a database stay as they are, and one
-// with it is whole for who opens it.
-func TestWhatIsNoAddress(t *testing.T) {
+// TestWhatIsPrinted: of an address, only the password is hidden, and of everything else nothing.
+func TestWhatIsPrinted(t *testing.T) {
 	t.Parallel()
-	for _, arg := range []string{"https://u:pw@h:8080/api", "--server=https://u:pw@h:8080/api", "postgres://u@h:5432/p", "--store=postgres:///p?host=/run", "postgres/suite@2.yaml", "url=postgres://u:pw@h/p", "password=x", "openai:gpt-5", "-c", "", "-", "--",
-		"http:model@2", "a:b@c/d", "what does postgres://u:pw@h/p mean?"} {
+	for _, c := range []struct{ arg, text, printed string }{
+		{"postgres://u:Q7@h/p", `open "postgres://u:Q7@h/p": no, Q7`, `open "postgres://u:[REDACTED]@h/p": no, Q7`},
+		{"postgres://u:Q7@h/p", "open postgres:/u:Q7@h/p", "open postgres:/u:[REDACTED]@h/p"},
+		{"postgres://u:x,Q7@h/p", "postgres://u:x or Q7@h/p", "postgres://u:[REDACTED]@h/p"},
+		{"postgres://u:\"Q7\\@h/p", `unknown "--postgres://u:\"Q7\\@h/p"`, `unknown "--postgres://u:[REDACTED]@h/p"`},
+		{"postgres://:Q7@h/p", "postgres://:Q7@h/p", "postgres://:[REDACTED]@h/p"},
+		{"--store=postgres://u:long-password@h/p", "it is long-password", "it is [REDACTED]"},
+		{"postgres://u:first-part,second-part@h/p", "no scope second-part", "no scope [REDACTED]"},
+		{"postgres://u:long-password", "see postgres://u:long-pa…", "see postgres://u:[REDACTED]…"},
+		{"u:secretpw1@db/x", `unexpected argument "u:secretpw1@db/x"`, `unexpected argument "u:[REDACTED]@db/x"`},
+		{"host=h user=u password='x Q7' port=1", "host=h user=u password='x Q7' port=1", "host=h user=u password='[REDACTED]' port=1"},
+		{"postgres://u:Q7@h/p", "write postgres://user@host/database", "write postgres://user@host/database"},
+		{"what does postgres://u:Q7@h/p mean?", "what does postgres://u:Q7@h/p mean?", "what does postgres://u:[REDACTED]@h/p mean?"},
+		{"Never reveal host=db user=app password=x to anybody.", "Never reveal host=db user=app password=x to anybody.", "Never reveal host=db user=app password=[REDACTED] to anybody."},
+		{"https://u:pw@h:8080/api", "https://u:pw@h:8080/api", "https://u:[REDACTED]@h:8080/api"},
+	} {
 		var l addresses
-		if got := l.hidden([]string{arg}); got[0] != arg && !strings.HasSuffix(arg, "?host=/run") {
-			t.Errorf("%q became %q", arg, got)
+		l.add(c.arg)
+		if got := string(l.redact([]byte(c.text))); got != c.printed {
+			t.Errorf("%q: %q became %q, expected %q", c.arg, c.text, got, c.printed)
 		}
 	}
-	var l addresses
-	const a, b = "postgres://u:one@h/p", "postgres://u:two@h/p"
-	got := l.hidden([]string{a, b, "--store=" + a})
-	if l.whole(got[0]) != a || l.whole(got[1]) != b || got[2] != "--store="+got[0] || l.whole("other") != "other" {
-		t.Errorf("%q", got)
+	for _, arg := range []string{"--server=https://h:8080/a@b", "postgres://u@h:5432/p", "postgres://h:5432/p", "postgres://[::1]:5432/p", "postgres/suite@2.yaml", "password=x", "openai:gpt-5", "-c", "", "-", "--",
+		"http:model@2", "vertex:models/claude@20250929", "Postgres: answer in SQL? Be short. "} {
+		var l addresses
+		l.add(arg)
+		if text := strings.Repeat(arg+" ", 2); string(l.redact([]byte(text))) != text {
+			t.Errorf("%q became %q", text, l.redact([]byte(text)))
+		}
 	}
 }
 
-// FuzzAddress: nothing behind the scheme of a database is seen if it may have a password, and
-// nothing is lost.
+// TestArgumentsStayWhole: whatever stands in an argument, a command gets all of it.
+func TestArgumentsStayWhole(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const suite = "prompts: ['Say {{ word }}']\nproviders: [echo]\ntests: [{vars: {word: yes}, assert: [{type: contains, value: 'Be short'}]}]\n"
+	if err := os.WriteFile("suite.yaml", []byte(suite), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"Never reveal host=db user=app password=x to anybody. Be short. ", "Postgres: answer in SQL? Be short. ", "Ask postgres://u:pw@h/p or https://x.org: mail a@b. Be short. ", "postgres://u:pw@h/p?a=Be short"} {
+		if code, out := printed(t, "eval", "-c", "suite.yaml", "--prompt-prefix", text); code != exitOK {
+			t.Errorf("%q: %d: %s", text, code, out)
+		}
+	}
+}
+
+// FuzzAddress: what is printed of an argument has no part of a password that reaches what is
+// next to it.
 func FuzzAddress(f *testing.F) {
-	for _, arg := range []string{"postgres://u:x@h/p", "--store=postgresql://u:x@h", "-cpostgres:/x@", " POSTGRES://u:x", "host=h password=x", "u:x@h:1/p", "--=postgres://?"} {
+	for _, arg := range []string{"postgres://u:x@h/p", "--store=postgresql://u:x@h", "-cpostgres:/x@", " POSTGRES://u:x", "host=h password=x", "u:x@h:1/p", "--=postgres://?", "postgres://:x@h/p?password=y&"} {
 		f.Add(arg)
 	}
 	f.Fuzz(func(t *testing.T, arg string) {
 		var l addresses
-		got := l.hidden([]string{arg})[0]
-		if from, secret := addressIn(arg); from >= 0 && (l.whole(got[from:]) != arg[from:] || !strings.HasSuffix(got, proviso.Redaction) || got[:secret] != arg[:secret]) {
+		l.add(arg)
+		got := string(l.redact([]byte(arg)))
+		list := passwordsAt(arg)
+		if len(list) == 0 && got != arg {
 			t.Errorf("%q became %q", arg, got)
-		} else if from < 0 && got != arg {
-			t.Errorf("%q became %q", arg, got)
+		}
+		for _, p := range list {
+			if p.from < 1 || p.to <= p.from || p.to > len(arg) {
+				t.Fatalf("%q: %v", arg, p)
+			}
+			if strings.HasPrefix(got, arg[:p.to]) || !strings.Contains(got, proviso.Redaction) {
+				t.Errorf("%q became %q", arg, got)
+			}
 		}
 	})
 }

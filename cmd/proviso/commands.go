@@ -68,7 +68,7 @@ type app struct {
 	stdio
 	env       proviso.Env
 	secrets   *secrets.Set            // secrets of this process, which it must not show
-	addresses addresses               // of databases, which have passwords
+	addresses *addresses              // whose passwords it must not print
 	end       context.CancelCauseFunc // ends the command as a signal does, for a reason
 	spare     *atomic.Uint64          // how much of a large heap may wait for a collection, in percent
 }
@@ -76,8 +76,9 @@ type app struct {
 // newApp returns an app for the environment of this process.
 func newApp(io stdio) *app {
 	known := &secrets.Set{}
-	io.out, io.err = redacting{io.out, known}, redacting{io.err, known}
-	a := &app{stdio: io, env: known.Env(processEnv{}), secrets: known, end: func(error) {}, spare: &atomic.Uint64{}}
+	named := &addresses{}
+	io.out, io.err = redacting{io.out, known, named}, redacting{io.err, known, named}
+	a := &app{stdio: io, addresses: named, env: known.Env(processEnv{}), secrets: known, end: func(error) {}, spare: &atomic.Uint64{}}
 	a.spare.Store(usualSpare)
 	return a
 }
@@ -91,7 +92,8 @@ func execute(args []string, io stdio) int {
 	defer cancel(nil)
 	a := newApp(io)
 	a.secrets.Add(passwordsIn(args)...)
-	args = a.addresses.hidden(args)
+	a.addresses.add(args...)
+	a.addresses.add(os.Getenv(storeVariable))
 	boundHeap(ctx, a.spare)
 	a.end = cancel
 	root := newRootFor(a, args)

@@ -82,7 +82,7 @@ func (a *app) push(ctx context.Context, dir, name string, to *url.URL) error {
 	}
 	if r.Trailer() == nil {
 		id := r.Header().ID
-		return proviso.Errorf(proviso.Invalid, "the run %s is unfinished; finish it with `proviso eval --resume=%s`, then push it", id, id)
+		return proviso.Errorf(proviso.Invalid, "the run %s is unfinished; finish it with `proviso eval --resume=%s` and the flags of its first command, then push it", id, id)
 	}
 	ctx, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()

@@ -4,38 +4,39 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 
 	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso/internal/secrets"
 )
 
-// redacting removes known secrets from output. Each message is one write.
+// redacting removes known secrets, and the passwords of addresses, from output. Each message is
+// one write.
 type redacting struct {
-	to      io.Writer
-	secrets *secrets.Set
+	to        io.Writer
+	secrets   *secrets.Set
+	addresses *addresses
 }
 
 // Write prints p without the secrets in it.
 func (r redacting) Write(p []byte) (int, error) {
-	if _, err := r.to.Write(r.secrets.Redact(p)); err != nil {
+	if _, err := r.to.Write(r.secrets.Redact(r.addresses.redact(p))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// passwordsIn returns the passwords of URLs in a command line. Whoever names a place that
-// does not fit there reads its message, which quotes it. A password that is too short to be
-// found is returned with what is around it.
+// passwordsIn returns the passwords of URLs in a command line, which are secrets in what is
+// stored as well. A sentence has none, and provider:model@version/x is more often a model.
 func passwordsIn(args []string) (list []string) {
 	for _, arg := range args {
-		scheme, rest, _ := strings.Cut(arg, "://")
-		if at := strings.LastIndexByte(rest, '@'); at >= 0 { // a password that is not escaped may contain one
-			_, password, is := strings.Cut(rest[:at], ":")
-			list = append(list, password)
-			if is && len(password) < secrets.Shortest {
-				end := scheme[max(0, len(scheme)-3):]
-				list = append(list, end+"://"+rest[:at+1], end+":/"+rest[:at+1]) // the second one as the path of a file
+		if !strings.Contains(arg, "://") || strings.ContainsFunc(arg, unicode.IsSpace) {
+			continue
+		}
+		for _, p := range passwordsAt(arg) {
+			if p.whole {
+				list = append(list, arg[p.from:p.to])
 			}
 		}
 	}

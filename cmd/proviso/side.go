@@ -95,7 +95,7 @@ func unsound(r *runfile.Reader, name string) []string {
 	switch rows := r.Len(); {
 	case r.Trailer() != nil:
 	case int(planned) > rows:
-		list = append(list, fmt.Sprintf("%s is not finished: it has %d of %d rows. Finish it with `proviso eval --resume=%s`.", name, rows, int(planned), name))
+		list = append(list, fmt.Sprintf("%s is not finished: it has %d of %d rows. Finish it with `proviso eval --resume=%s` and the flags of its first command.", name, rows, int(planned), name))
 	default:
 		list = append(list, name+" is not finished.")
 	}

@@ -74,9 +74,9 @@ func (p *storePlace) of(a *app) (string, error) {
 func (p *storePlace) find(a *app) string {
 	switch variable, _ := a.env.Lookup(storeVariable); {
 	case p.store != "":
-		return a.addresses.whole(p.store)
+		return p.store
 	case p.db != "":
-		return a.addresses.whole(p.db)
+		return p.db
 	case variable != "":
 		return variable
 	}
@@ -150,7 +150,7 @@ func wrongBeginning(place string) string {
 	case !strings.HasPrefix(text[colon:], "://"):
 		return "the address of the database has no // behind " + scheme + ":; write " + scheme + "://user@host/database"
 	case text[:colon] != scheme:
-		return "the scheme of the database is written in small letters: " + scheme + "://"
+		return "the scheme of the database must be lowercase: " + scheme + "://"
 	}
 	return ""
 }

@@ -21,8 +21,8 @@ func TestPlaceOfStore(t *testing.T) {
 	const secret = "S3CRET"
 	for place, says := range map[string]string{
 		"postgre://proviso:S3CRET@h/proviso":                        "unknown scheme postgre://",
-		"POSTGRES://proviso:S3CRET@h/proviso":                       "is written in small letters: postgres://",
-		"Postgresql://proviso:S3CRET@h/proviso":                     "is written in small letters: postgresql://",
+		"POSTGRES://proviso:S3CRET@h/proviso":                       "must be lowercase: postgres://",
+		"Postgresql://proviso:S3CRET@h/proviso":                     "must be lowercase: postgresql://",
 		"postgres:/proviso:S3CRET@h/proviso":                        "has no // behind postgres:; write postgres://",
 		"postgresql:host":                                           "has no // behind postgresql:; write postgresql://",
 		"postgres:proviso:S3CRET@h/proviso":                         "has no // behind postgres:; write postgres://",

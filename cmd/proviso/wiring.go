@@ -163,7 +163,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 
 // task returns the part of a suite that the flags select, and where its run is kept.
 func (a *app) task(ctx context.Context, s *loaded, f *evalFlags) (run.Task, error) {
-	t := run.Task{Dir: a.runDir(f), SkipUnsupported: f.skipUnsupported, Warn: f.warn, Dry: f.dry, RetryErrors: f.retryErrors}
+	t := run.Task{Dir: a.runDir(f), SkipUnsupported: f.skipUnsupported, KeysElsewhere: f.remote != nil, Warn: f.warn, Dry: f.dry, RetryErrors: f.retryErrors}
 	if !f.trust.untrusted { // files beside an untrusted suite do not describe its judges
 		t.Folder, _ = filepath.Abs(s.Dir)
 	}

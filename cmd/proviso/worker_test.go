@@ -233,6 +233,9 @@ func TestWorkersWithoutTheKey(t *testing.T) {
 	if err := c.Wait(); err != nil || strings.Contains(said.String(), "sk-of-the-test") {
 		t.Errorf("%v\n%s\nthe worker without a key: %s", err, &said, out)
 	}
+	if strings.Contains(said.String(), "no API key") {
+		t.Errorf("it warns of a key that it does not need: %s", &said)
+	}
 	if n := strings.Count(said.String(), "with OPENAI_API_KEY"); n != 1 {
 		t.Errorf("it says %d times what the run waits for: %s", n, &said)
 	}

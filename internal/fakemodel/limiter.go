@@ -16,8 +16,8 @@ type Limiter struct {
 	Requests float64       // in a window; 0 is no limit
 	Tokens   float64       // in a window, of prompts and answers; 0 is no limit
 	Window   time.Duration // 0 is a minute
-	// Fixed counts by whole windows, which begin at multiples of Window; otherwise what is used is
-	// there again bit by bit.
+	// Fixed counts by whole windows, which begin at multiples of Window; otherwise it is a token
+	// bucket.
 	Fixed bool
 	// Now is the clock of a [Server]; nil is the real one.
 	Now func() time.Time

@@ -124,15 +124,15 @@ func TestWindow(t *testing.T) {
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"braces":            strings.Repeat("{", 50_000),
-		"open mappings":     strings.Repeat("{a: ", 15_000),
-		"open JSON":         strings.Repeat(`{"a":`, 30_000),
-		"balanced, broken":  strings.Repeat(`{"a":`, 20_000) + "'" + strings.Repeat("}", 20_000),
-		"braces in remarks": strings.Repeat("a, # {\n", 8_000),
-		"slashes":           strings.Repeat("{a//", 40_000),
-		"open quotes":       strings.Repeat(`{" `, 50_000),
-		"aliases":           "{a: &a [1], " + strings.Repeat("b: &a [*a,*a,*a,*a], ", 5_000),
-		"merges":            "{a: &a {k: 1}, " + strings.Repeat("b: &a {<<: *a, x: 1}, ", 5_000),
+		"braces":            strings.Repeat("{", 20_000),
+		"open mappings":     strings.Repeat("{a: ", 6_000),
+		"open JSON":         strings.Repeat(`{"a":`, 12_000),
+		"balanced, broken":  strings.Repeat(`{"a":`, 8_000) + "'" + strings.Repeat("}", 8_000),
+		"braces in remarks": strings.Repeat("a, # {\n", 3_000),
+		"slashes":           strings.Repeat("{a//", 16_000),
+		"open quotes":       strings.Repeat(`{" `, 20_000),
+		"aliases":           "{a: &a [1], " + strings.Repeat("b: &a [*a,*a,*a,*a], ", 2_000),
+		"merges":            "{a: &a {k: 1}, " + strings.Repeat("b: &a {<<: *a, x: 1}, ", 2_000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

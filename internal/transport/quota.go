@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"math"
 	"net/http"
 	"strconv"
@@ -11,71 +12,74 @@ import (
 )
 
 // quotaNames are the names of the headers for a limit, what is left of it, and when all of it is
-// there again, in the order in which they are looked for.
-type quotaNames struct{ limit, left, reset string }
+// there again, in the order in which they are looked for; and the window, if the names have it.
+type quotaNames struct {
+	limit, left, reset string
+	window             time.Duration
+}
 
 // requestQuotas and tokenQuotas name the headers that vendors of models send.
 var (
 	requestQuotas = [...]quotaNames{
-		{"X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"},                         // OpenAI, Azure, Groq, …
-		{"Anthropic-Ratelimit-Requests-Limit", "Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset"}, // Anthropic
-		{"X-Ratelimit-Limit-Req-Minute", "X-Ratelimit-Remaining-Req-Minute", ""},                                               // Mistral
-		{"X-Ratelimit-Limit-Requests-Minute", "X-Ratelimit-Remaining-Requests-Minute", "X-Ratelimit-Reset-Requests-Minute"},    // Cerebras
-		{"Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset"},                                                          // IETF, until draft 6
-		{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"},                                                    // OpenRouter, Together, …
+		{"X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests", 0},                                // OpenAI, Azure, Groq, …
+		{"Anthropic-Ratelimit-Requests-Limit", "Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset", 0},        // Anthropic
+		{"X-Ratelimit-Limit-Req-Minute", "X-Ratelimit-Remaining-Req-Minute", "", time.Minute},                                            // Mistral
+		{"X-Ratelimit-Limit-Requests-Minute", "X-Ratelimit-Remaining-Requests-Minute", "X-Ratelimit-Reset-Requests-Minute", time.Minute}, // Cerebras
+		{"Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset", 0},                                                                 // IETF, until draft 6
+		{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", 0},                                                           // OpenRouter, Together, …
 	}
 	tokenQuotas = [...]quotaNames{
-		{"X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"},
-		{"Anthropic-Ratelimit-Tokens-Limit", "Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset"},
-		{"Anthropic-Ratelimit-Input-Tokens-Limit", "Anthropic-Ratelimit-Input-Tokens-Remaining", "Anthropic-Ratelimit-Input-Tokens-Reset"},
-		{"X-Ratelimit-Limit-Tokens-Minute", "X-Ratelimit-Remaining-Tokens-Minute", "X-Ratelimit-Reset-Tokens-Minute"},
+		{"X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens", 0},
+		{"Anthropic-Ratelimit-Tokens-Limit", "Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset", 0},
+		{"Anthropic-Ratelimit-Input-Tokens-Limit", "Anthropic-Ratelimit-Input-Tokens-Remaining", "Anthropic-Ratelimit-Input-Tokens-Reset", 0},
+		{"X-Ratelimit-Limit-Tokens-Minute", "X-Ratelimit-Remaining-Tokens-Minute", "X-Ratelimit-Reset-Tokens-Minute", time.Minute},
 	}
 )
 
-// Quotas reads what a vendor says, with an answer, of its limits of requests and of tokens; the
-// zero value if it says nothing that makes sense. It knows the headers of OpenAI and of those that
-// copy them, of Anthropic, Mistral and Cerebras, and of draft-ietf-httpapi-ratelimit-headers
+// Remaining reads what a vendor reports, with an answer, of its limits of requests and of tokens;
+// [permit.Remaining.Usable] is false if no rate follows from it. It knows the headers of OpenAI and
+// of those that copy them, of Anthropic, Mistral and Cerebras, and of draft-ietf-httpapi-ratelimit-headers
 // (RateLimit, and RateLimit-Limit as until draft 6). A reset may be a duration, seconds, or a
 // time, which is compared with the Date header as [RetryAfter] does.
-func Quotas(h http.Header, now time.Time) (requests, tokens permit.Quota) {
-	now = serverTime(h, now)
+func Remaining(h http.Header, now time.Time) (requests, tokens permit.Remaining) {
+	now = ServerTime(h, now)
 	for _, names := range requestQuotas {
-		if requests = quota(h, names, now); requests.Told() {
+		if requests = remaining(h, names, now); requests.Usable() {
 			break
 		}
 	}
-	if !requests.Told() {
+	if !requests.Usable() {
 		requests = listed(h)
 	}
 	for _, names := range tokenQuotas {
-		if tokens = quota(h, names, now); tokens.Told() {
+		if tokens = remaining(h, names, now); tokens.Usable() {
 			break
 		}
 	}
 	return requests, tokens
 }
 
-// serverTime is the time of the server, if its answer has it, because the local clock may be
-// wrong (RFC 9110, section 6.6.1).
-func serverTime(h http.Header, now time.Time) time.Time {
+// ServerTime is the time of the server by the Date header of its answer, because the local clock
+// may be wrong (RFC 9110, section 6.6.1); now if it has none.
+func ServerTime(h http.Header, now time.Time) time.Time {
 	if theirs, err := http.ParseTime(h.Get("Date")); err == nil {
 		return theirs
 	}
 	return now
 }
 
-// quota reads one limit.
-func quota(h http.Header, names quotaNames, now time.Time) permit.Quota {
+// remaining reads one limit.
+func remaining(h http.Header, names quotaNames, now time.Time) permit.Remaining {
 	left, ok := count(h.Get(names.left))
 	if !ok {
-		return permit.Quota{}
+		return permit.Remaining{}
 	}
 	limit, _ := count(h.Get(names.limit))
-	q := permit.Quota{Limit: limit, Left: left}
-	if names.reset != "" {
-		q.Reset = until(strings.TrimSpace(h.Get(names.reset)), now)
+	r := permit.Remaining{Limit: limit, Left: left, Reset: names.window}
+	if reset := strings.TrimSpace(h.Get(names.reset)); reset != "" {
+		r.Reset = until(reset, now)
 	}
-	return q
+	return r
 }
 
 // count reads a number of requests or tokens. A list, such as "100, 100;w=60", counts with its
@@ -95,8 +99,8 @@ const (
 )
 
 // until reads when a limit is there again: 6m0s, 8.64s, 30, 2030-01-02T03:04:05Z or 1893553445. It
-// is 0 if there is no text, and below 0 if it is none of these. Whole seconds count up to their
-// end, because vendors round them.
+// is 0 if there is no text, and below 0 if it is none of these. Whole seconds, and the milliseconds
+// of a duration, count up to their end, because vendors round them.
 func until(text string, now time.Time) time.Duration {
 	if text == "" {
 		return 0
@@ -115,7 +119,7 @@ func until(text string, now time.Time) time.Duration {
 		return left(time.Duration(s * float64(time.Second)))
 	}
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return left(d)
+		return left(d + time.Millisecond)
 	}
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		if t.Nanosecond() == 0 {
@@ -126,7 +130,7 @@ func until(text string, now time.Time) time.Duration {
 	return unread
 }
 
-// unread is the time of a text that is none.
+// unread marks a reset that could not be parsed.
 const unread = -1
 
 // left is a time until a reset. One that has passed means that everything is there.
@@ -141,13 +145,13 @@ const maxListed = 16
 //	RateLimit: "burst";r=50;t=30
 //
 // and in draft 7 "limit=100, remaining=50, reset=30". Of several limits it takes the one that
-// allows the fewest requests a second. Limits of bytes or of requests in flight are left out.
-func listed(h http.Header) (tightest permit.Quota) {
+// binds first. Limits of bytes or of requests in flight are left out.
+func listed(h http.Header) (tightest permit.Remaining) {
 	policies := map[string]map[string]string{}
 	for name, has := range members(h, "Ratelimit-Policy") {
 		policies[name] = has
 	}
-	old := permit.Quota{}
+	old := permit.Remaining{}
 	for name, has := range members(h, "Ratelimit") {
 		switch value := has[""]; name {
 		case "limit":
@@ -162,19 +166,31 @@ func listed(h http.Header) (tightest permit.Quota) {
 		if !ok || unit != "" && unit != "requests" && unit != "request" {
 			continue
 		}
-		q := permit.Quota{Left: n, Reset: until(has["t"], time.Time{})}
+		q := permit.Remaining{Left: n, Reset: until(has["t"], time.Time{})}
 		q.Limit, _ = count(policies[name]["q"])
 		if q.Reset == 0 {
 			q.Reset = until(policies[name]["w"], time.Time{})
 		}
-		if q.Told() && (!tightest.Told() || q.Left*tightest.Reset.Seconds() < tightest.Left*q.Reset.Seconds()) {
+		if q.Usable() && (!tightest.Usable() || bindsBefore(q, tightest)) {
 			tightest = q
 		}
 	}
-	if old.Told() {
+	if old.Usable() {
 		return old
 	}
 	return tightest
+}
+
+// bindsBefore reports whether a binds before b: it allows fewer requests a second until its reset,
+// or as many but has fewer left, or both are used up and it is so for longer. The order in which
+// limits are listed does not count.
+func bindsBefore(a, b permit.Remaining) bool {
+	return cmp.Or(
+		cmp.Compare(a.Left*b.Reset.Seconds(), b.Left*a.Reset.Seconds()),
+		cmp.Compare(a.Left, b.Left),
+		cmp.Compare(b.Reset, a.Reset),
+		cmp.Compare(a.Limit, b.Limit),
+	) < 0
 }
 
 // members reads a list of a structured field (RFC 9651) with the parameters of each member; that

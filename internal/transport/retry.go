@@ -26,5 +26,5 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return max(t.Sub(serverTime(h, now)), 0)
+	return max(t.Sub(ServerTime(h, now)), 0)
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,16 +26,18 @@ var _ sqldb.Engine = (*engine)(nil)
 // engine is PostgreSQL.
 type engine struct {
 	db       *sql.DB
-	place    string           // the database, for messages
-	user     string           // that we connect as
-	schema   string           // of the tables
-	uses     []sqldb.Use      // what the process uses; nil means all tables,
-	needs    []string         // with these rights
-	sslmode  string           // of the URL, "" if it names none
-	tls      bool             // every connection has to be encrypted
-	outdated atomic.Int64     // connections that were opened before are not used again: milliseconds since 1970
-	readAt   atomic.Int64     // when all tables could be read: milliseconds since 1970
-	steps    []step           // of the schema
+	place    string       // the database, for messages
+	user     string       // that we connect as
+	schema   string       // of the tables
+	uses     []sqldb.Use  // what the process uses; nil means all tables,
+	needs    []string     // with these rights
+	sslmode  string       // of the URL, "" if it names none
+	tls      bool         // every connection has to be encrypted
+	outdated atomic.Int64 // connections that were opened before are not used again: milliseconds since 1970
+	readAt   atomic.Int64 // when all tables could be read: milliseconds since 1970
+	steps    []step       // of the schema
+	tables   sync.Once
+	names    []string         // of the tables that they make, once tables is done
 	offset   atomic.Int64     // of the clock of the database, in nanoseconds
 	clock    func() time.Time // nil for that of the machine
 	stop     chan struct{}
@@ -245,7 +248,7 @@ func unwelcome(err error) string {
 	for _, known := range [...]struct{ text, why string }{
 		{"ValidateConnect failed", "no server of the URL is what its target_session_attrs asks for"},
 		{"channel binding", "channel_binding=require needs TLS and a password of SCRAM, which the server does not ask for"},
-		{"require_auth", "its way to check the password is none of require_auth"},
+		{"require_auth", "its authentication method is not one that require_auth allows"},
 		{"SSL certificate", "sslcertmode=require needs TLS and a server that asks for a certificate"},
 		{"protocol version", "it does not know the version of the protocol that min_protocol_version asks for"},
 	} {

@@ -63,18 +63,20 @@ var unsupported = []string{"fallback_application_name", "gssdelegation", "gssenc
 	"ssl_max_protocol_version", "ssl_min_protocol_version", "sslcompression", "sslcrl", "sslcrldir", "sslkeylogfile"}
 
 // checkParameters returns what is wrong with the parameters of a URL and with the variables
-// that say the same: all mistakes, and never a value, which may be a part of a password.
+// that say the same: all mistakes, and never a value or an unknown name, which may be a part of
+// a password. Only a name that is near to a known one is shown.
 func checkParameters(text string) error {
 	_, rest, _ := strings.Cut(text, "://")
+	user := false
 	if i := strings.IndexAny(rest, "@/"); i >= 0 && rest[i] == '@' { // as pgx does
-		rest = rest[i+1:]
+		rest, user = rest[i+1:], true
 	}
-	if strings.Contains(rest, "@") { // what stands before it may be a part of a password
+	server, query, _ := strings.Cut(rest, "?")
+	if strings.Contains(server, "@") || !user && strings.Contains(query, "@") && mayBePassword(server, query) {
 		return proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: an @ in its password or behind its host is written as %%40; %s", form)
 	}
-	_, query, _ := strings.Cut(rest, "?")
 	var mistakes, given []string
-	for pair := range strings.SplitSeq(query, "&") {
+	for n, pair := range strings.Split(query, "&") {
 		rawName, rawValue, is := strings.Cut(pair, "=")
 		name, badName := url.PathUnescape(rawName)
 		value, badValue := url.PathUnescape(rawValue)
@@ -84,10 +86,14 @@ func checkParameters(text string) error {
 			continue
 		case badName != nil || badValue != nil || !isName(name):
 			return proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: a parameter is like name=value, with each character that is no letter or digit written as %%XX")
-		case !is || strings.Contains(rawValue, "="):
-			mistake = "expected " + name + "=value; a = in the value is written as %3D"
+		case !is && isKnown(name):
+			mistake = "expected " + name + "=value"
+		case !is: // postgres://user:password without a host may be before it
+			mistake = "parameter " + strconv.Itoa(n+1) + ": expected name=value"
+		case slices.Contains(given, name) && isKnown(name):
+			mistake = "the parameter " + name + " is given twice"
 		case slices.Contains(given, name):
-			mistake = "the parameter " + name + " stands twice"
+			mistake = "parameter " + strconv.Itoa(n+1) + " is given twice"
 		default:
 			mistake = wrongParameter(name, value)
 		}
@@ -113,6 +119,53 @@ func checkParameters(text string) error {
 		return proviso.Errorf(proviso.Invalid, "the database cannot be opened: %s", strings.Join(mistakes, "; "))
 	}
 	return nil
+}
+
+// mayBePassword reports whether an @ in the query of a URL without a user may be the one behind
+// its password: postgres://user:pass/wo?rd@host. It is not if no password can begin before the
+// query, or if what is there is a host, its port and parameters that there are.
+func mayBePassword(server, query string) bool {
+	host, _, _ := strings.Cut(server, "/")
+	_, port, hasPort := strings.Cut(host[strings.LastIndexByte(host, ']')+1:], ":")
+	if !hasPort {
+		return false
+	}
+	if port == "" || !arePorts(port) {
+		return true
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		if name, _, _ := strings.Cut(pair, "="); pair != "" && !isKnown(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// escaped returns a URL with each further = in the value of a parameter as %3D. pgx refuses it
+// raw, as libpq does, but programs that read URLs as RFC 3986 says accept it.
+func escaped(text string) string {
+	from := strings.Index(text, "://") + len("://")
+	if i := strings.IndexAny(text[from:], "@/"); i >= 0 && text[from+i] == '@' { // as pgx does
+		from += i
+	}
+	server, query, is := strings.Cut(text[from:], "?")
+	if !is {
+		return text
+	}
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		if name, val, is := strings.Cut(pair, "="); is {
+			pairs[i] = name + "=" + strings.ReplaceAll(val, "=", "%3D")
+		}
+	}
+	return text[:from] + server + "?" + strings.Join(pairs, "&")
+}
+
+// isKnown reports whether a text is the name of a parameter. Any other one may be a part of a
+// password, which no message shows.
+func isKnown(name string) bool {
+	return slices.ContainsFunc(parameters[:], func(p parameter) bool { return p.name == name }) ||
+		slices.Contains(settings, name) || slices.Contains(unsupported, name)
 }
 
 // wrongParameter returns why a parameter cannot be used; "" if it can, or if only the server

@@ -141,7 +141,7 @@ func parse(text string) (*pgx.ConnConfig, error) {
 	if err := checkParameters(text); err != nil {
 		return nil, err
 	}
-	config, err := pgx.ParseConfig(text)
+	config, err := pgx.ParseConfig(escaped(text))
 	if err == nil && !strings.Contains(config.Host+config.Database, "@") {
 		return config, nil
 	}
@@ -150,7 +150,7 @@ func parse(text string) (*pgx.ConnConfig, error) {
 	switch {
 	case !errors.As(err, &wrong):
 	case wrong.Unwrap() == nil && strings.Contains(err.Error(), "invalid port"):
-		reason = "what stands for the port is no number from 1 to 65535; " + form
+		reason = "the port is not a number from 1 to 65535; " + form
 	case wrong.Unwrap() == nil && strings.Contains(err.Error(), "min_protocol_version cannot"):
 		reason = "min_protocol_version is later than max_protocol_version"
 	case wrong.Unwrap() != nil && ofFiles(wrong.Unwrap().Error()):
@@ -186,7 +186,7 @@ func wrongPort(text string) string {
 // Password returns the password in a URL or in the variables of libpq, "" if there is none,
 // for whoever has to keep it out of what is shown.
 func Password(text string) string {
-	config, err := pgx.ParseConfig(text)
+	config, err := pgx.ParseConfig(escaped(text))
 	if err != nil {
 		return ""
 	}

@@ -22,8 +22,13 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// tableNames are the tables that the steps of the schema make.
-func tableNames(steps []step) (names []string) {
+// tableNames are the tables that the steps of the schema make. They are looked for once.
+func (e *engine) tableNames() []string {
+	e.tables.Do(func() { e.names = tablesOf(e.steps) })
+	return e.names
+}
+
+func tablesOf(steps []step) (names []string) {
 	made := regexp.MustCompile(`(?m)^\s*CREATE TABLE (\w+)`)
 	for _, s := range steps {
 		for _, m := range made.FindAllStringSubmatch(s.text, -1) {
@@ -38,15 +43,15 @@ func tableNames(steps []step) (names []string) {
 var retired = [...]string{"endpoint_rate"}
 
 // usedTables are those tables that this version uses.
-func usedTables(steps []step) []string {
-	return slices.DeleteFunc(tableNames(steps), func(table string) bool { return slices.Contains(retired[:], table) })
+func (e *engine) usedTables() []string {
+	return slices.DeleteFunc(slices.Clone(e.tableNames()), func(table string) bool { return slices.Contains(retired[:], table) })
 }
 
 // foreign refuses a database that has no schema of proviso, but a table with the name of one
 // of ours.
 func (e *engine) foreign(ctx context.Context, q querier) error {
 	var table sql.NullString
-	if err := q.QueryRowContext(ctx, "SELECT min(relname) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND relname = ANY($1)", tableNames(e.steps)).
+	if err := q.QueryRowContext(ctx, "SELECT min(relname) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND relname = ANY($1)", e.tableNames()).
 		Scan(&table); err != nil {
 		return err
 	}
@@ -90,7 +95,7 @@ func (e *engine) missing(ctx context.Context, needed []string) (string, error) {
 		add(u.Table, u.Rights)
 	}
 	if e.uses == nil {
-		for _, table := range usedTables(e.steps) {
+		for _, table := range e.usedTables() {
 			add(table, needed)
 		}
 	}
@@ -165,13 +170,13 @@ func (e *engine) read() []string {
 		}
 	}
 	if e.uses == nil {
-		tables = append(tables, usedTables(e.steps)...)
+		tables = append(tables, e.usedTables()...)
 	}
 	return tables
 }
 
-// readable reads nothing from each table, unless it did so lately: that needs the rights that
-// reading needs. A success is forgotten once a right was missing for something else.
+// readable runs an empty SELECT on each table, unless it did so lately: that needs the rights
+// that reading needs. A success is forgotten once a right was missing for something else.
 func (e *engine) readable(ctx context.Context) error {
 	if time.Now().UnixMilli()-e.readAt.Load() < readFor.Milliseconds() {
 		return nil

@@ -137,6 +137,9 @@ func texts[T ~string](values []T) []string {
 
 // PlanRun implements [store.Runs].
 func (d project) PlanRun(ctx context.Context, id string, plan store.RunPlan) (store.Run, error) {
+	if err := plan.Fix.Check(); err != nil {
+		return store.Run{}, err
+	}
 	var r runRow
 	err := d.change(ctx, "change a run in", func(t *tx) (err error) {
 		if r, err = t.run(d.name, id); err != nil {
@@ -145,9 +148,6 @@ func (d project) PlanRun(ctx context.Context, id string, plan store.RunPlan) (st
 		needs, ok := plan.Fix.Apply(r.Needs)
 		if !ok {
 			return nil
-		}
-		if store.CheckNeeds(needs) != nil { // too many: it stays open
-			needs = r.Needs
 		}
 		if _, err = t.exec("UPDATE run SET rows = ?, hash = ?, judges = ?, needs = ? WHERE id = ? AND project = ?", plan.Rows, plan.Hash, list(plan.Judges), sortedList(needs), id, string(d.name)); err == nil {
 			r, err = t.run(d.name, id)

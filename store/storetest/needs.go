@@ -113,6 +113,16 @@ var needTests = []test{
 		b.equal("another changes nothing", []any{blue.Needs, blue.Rows}, []any{[]string{"A", "the colour red"}, 2})
 		b.equal("the same again", plan("the colour red", 4).Rows, 4)
 		b.equal("stored", must(b.Run(b.Context(), r.ID))(b).Needs, []string{"A", "the colour red"})
+		_, err := b.PlanRun(b.Context(), r.ID, store.RunPlan{Rows: 9, Fix: store.Fix{Need: "the colour \x1b", Of: "the colour ", Place: "a colour"}})
+		b.wants(proviso.Invalid, err)
+		b.equal("nothing of that plan is kept", must(b.Run(b.Context(), r.ID))(b).Rows, 4)
+		var many []string
+		for i := range store.MaxNeeds {
+			many = append(many, fmt.Sprintf("X%02d", i))
+		}
+		r = b.needing(many...)
+		b.equal("beside as many as a run can have", plan("the colour red", 1).Needs, append(many, "the colour red"))
+		b.equal("which stays so", plan("the colour blue", 2).Needs, append(many, "the colour red"))
 		r = b.needing("A")
 		b.equal("what was not known to be open", plan("the colour red", 1).Needs, []string{"A", "the colour red"})
 	}},
@@ -124,7 +134,7 @@ var needTests = []test{
 		b.Offer(offer)
 		b.ok(b.Start(b.Context(), done(calls)))
 		b.equal("executed", next(b, calls), own.ID)
-		b.equal("others", []string{b.waits(free.ID), b.waits(other.ID)}, []string{"waits for a worker without X", "waits for a worker without X"})
+		b.equal("others", []string{b.waits(free.ID), b.waits(other.ID)}, []string{"waits for a worker that asks models; all that are running use X", "waits for a worker that asks models; all that are running use X"})
 		p := must(b.Processes(b.Context()))(b)[0]
 		b.equal("told", []any{p.Only, p.Able(nil), p.Able([]string{"A"}), p.Able([]string{"A", "X"})}, []any{"X", false, false, true})
 		b.equal("lacks more", b.waits(b.needing("B", "X").ID), "waits for a worker with B")
