@@ -54,6 +54,7 @@ func (j *judges) count(model string) int {
 func (j *judges) by(t *testing.T, model string, change ...func(*engine.Options)) *server.Suites {
 	out := suites(t, nil)
 	out.Engine.Engines.Env = proviso.EnvMap{"OPENAI_BASE_URL": j.URL}
+	out.Engine.Policy.Hosts = []string{"127.0.0.1"}
 	if model != "" {
 		out.Engine.Engines.Env = proviso.EnvMap{"OPENAI_BASE_URL": j.URL, "OPENAI_API_KEY": "secret-value"}
 		out.Engine.Judge.Name = "openai:chat:" + model

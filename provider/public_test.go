@@ -1,4 +1,4 @@
-package proviso_test
+package provider_test
 
 import (
 	"testing"
