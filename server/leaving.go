@@ -94,7 +94,7 @@ func (l *leaving) answered(ctx context.Context, id string, err error) error {
 		l.accepted[id] = true
 		return nil
 	case l.elsewhere(ctx):
-		l.because = store.Unable(need)
+		l.because = store.Refused(need)
 		l.s.o.Log.Warn("a key is refused; the run is left to another worker", "run", l.job.Run.ID, "worker", l.job.Process, "provider", id, "key", need)
 		l.cancel()
 		return context.Canceled

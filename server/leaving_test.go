@@ -210,6 +210,12 @@ func TestWrongKey(t *testing.T) {
 	until(t, "the run leaves the first worker, or did not come there", func() bool {
 		return strings.Contains(wrong.log.String(), "left to another worker") || other.begun.Load() > 0
 	})
+	if log := wrong.log.String(); strings.Contains(log, "left to another worker") {
+		until(t, "the end is in the log", func() bool { return strings.Contains(wrong.log.String(), `"end":"unable"`) })
+		if log = wrong.log.String(); !strings.Contains(log, `"why":"the key of this process is refused: OPENAI_API_KEY"`) || strings.Contains(log, "has no OPENAI_API_KEY") {
+			t.Errorf("the reason: %s", log)
+		}
+	}
 	close(busy)
 	front.follow(id)
 	run = front.ask("GET", "/v1/runs/"+id, "").object(t)

@@ -133,14 +133,27 @@ func inWords(needs []string) string {
 }
 
 // unable marks an error of [Work] of a process that cannot do what a run needs.
-type unable struct{ needs []string }
+type unable struct {
+	needs []string
+	why   string // "" if it lacks them
+}
 
-func (u unable) Error() string { return "this process has no " + inWords(u.needs) }
+func (u unable) Error() string {
+	if u.why != "" {
+		return u.why
+	}
+	return "this process has no " + inWords(u.needs)
+}
 
 // Unable is the error of [Work] of a process that finds out that it cannot do what a run
 // needs. It is no attempt: the run needs these things from then on, and this process leaves
 // every run that needs one of them to others for a while.
-func Unable(needs ...string) error { return unable{needs} }
+func Unable(needs ...string) error { return unable{needs: needs} }
+
+// Refused is [Unable] of a process that has what a run needs, and whose key is refused.
+func Refused(need string) error {
+	return unable{[]string{need}, "the key of this process is refused: " + need}
+}
 
 // UnableTo returns what a process lacks if an error is one of [Unable]; nil if it is not.
 func UnableTo(err error) []string {

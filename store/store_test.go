@@ -154,3 +154,16 @@ func TestPermanent(t *testing.T) {
 		t.Errorf("permanent: %v", err)
 	}
 }
+
+// TestUnable: a key that is there and refused is not said to be missing.
+func TestUnable(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"this process has no X and Y":           store.Unable("X", "Y"),
+		"the key of this process is refused: X": store.Refused("X"),
+	} {
+		if lacks := store.UnableTo(err); err.Error() != want || len(lacks) == 0 || lacks[0] != "X" {
+			t.Errorf("%v, of %v", err, lacks)
+		}
+	}
+}

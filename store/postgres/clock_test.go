@@ -29,3 +29,29 @@ func TestClock(t *testing.T) {
 		t.Errorf("their times are %v apart", apart)
 	}
 }
+
+// TestClockAfterAStop: a process that was stopped while it asked for the time of the database is
+// not ahead of it.
+func TestClockAfterAStop(t *testing.T) {
+	t.Parallel()
+	first := true
+	e := &engine{stop: make(chan struct{}), clock: func() time.Time {
+		now := time.Now()
+		if first {
+			now, first = now.Add(-12*time.Second), false
+		}
+		return now
+	}}
+	if err := e.connect(t.Context(), postgrestest.Database(t), Options{Connections: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.measureTime(t.Context(), timeSlow); err != nil {
+		t.Fatal(err)
+	}
+	if ahead := time.Until(e.now()); ahead.Abs() > 3*time.Second {
+		t.Errorf("it is ahead by %v", ahead)
+	}
+	if err := e.Disconnect(); err != nil {
+		t.Fatal(err)
+	}
+}

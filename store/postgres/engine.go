@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strconv"
@@ -282,15 +283,32 @@ func messageOf(err error) string {
 	case errors.As(err, &op):
 		return "it cannot be reached (" + op.Err.Error() + ")"
 	case errors.As(err, new(*pgconn.ConnectError)):
-		return "it cannot be reached"
+		return "it cannot be reached" + spokenWith(err)
 	}
 	return err.Error()
+}
+
+// spokenWith says in brackets what was wrong with an answer to a connection; "" if that is not
+// known.
+func spokenWith(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return " (what listens there did not answer in time; perhaps it is not PostgreSQL)"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return " (the connection was closed without an answer)"
+	case strings.Contains(err.Error(), "invalid body length"), strings.Contains(err.Error(), "unknown message type"), strings.Contains(err.Error(), "unexpected message"): // pgx has no types for them
+		return " (what listens there does not answer as PostgreSQL does)"
+	}
+	return ""
 }
 
 // failed is Failed for errors that may have a code, or be of a context.
 func (e *engine) failed(doing string, err error) error {
 	var known *proviso.Error
-	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
+	switch {
+	case err != nil && errors.As(err, new(*pgconn.ConnectError)) && errors.Is(err, context.Canceled): // of which pgx makes several lines
+		return fmt.Errorf("%s the database %s: %w", doing, e.place, context.Canceled)
+	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled):
 		return err
 	}
 	return e.Failed(doing, err)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,7 +94,60 @@ func TestSilentInLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, func() bool {
-		return second.has("others continue what a silent worker had of a run", "run="+run.ID, "from="+former, "rows=1")
+		return second.has("a worker is silent: others may continue what it had of a run", "run="+run.ID, "from="+former, "rows=1")
 	})
 	until(t, func() bool { return second.has("a part of a run is continued", "run="+run.ID, "from_row=0") })
+}
+
+// TestStoppedProcessKeepsItsLease: a process that renews its leases with the time of before a stop
+// does not shorten those that it took after the stop, and is not silent.
+func TestStoppedProcessKeepsItsLease(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.Database(t)
+	var behind, asked atomic.Int64 // of the first process; how often both asked for the time
+	open := func(l *joblog, now func() time.Time) *postgres.DB {
+		d, err := postgres.Open(t.Context(), url, postgres.Options{Options: sqldb.Options{Poll: 10 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(l, nil)), Now: now}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := errors.Join(d.Stop(context.WithoutCancel(t.Context())), d.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+		return d
+	}
+	var first, second joblog
+	stopped := open(&first, func() time.Time { asked.Add(1); return time.Now().Add(-time.Duration(behind.Load())) })
+	other := open(&second, func() time.Time { asked.Add(1); return time.Now() })
+	run, err := stopped.In("p").CreateRun(t.Context(), store.NewRun{Suite: "s", Rows: 20, Division: store.Division{Rows: 20, Parts: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := make(chan bool)
+	if err := stopped.Start(t.Context(), func(ctx context.Context, job store.Job) error {
+		if _, _, err := job.Take(ctx, 0); err != nil {
+			return err
+		}
+		took <- true
+		<-job.Drain
+		return store.ErrDrained
+	}); err != nil {
+		t.Fatal(err)
+	}
+	<-took
+	idle := func() { // until there were some renewals
+		from := asked.Load()
+		until(t, func() bool { return asked.Load() > from+30 })
+	}
+	behind.Store(int64(time.Hour))
+	idle()
+	if err := other.Start(t.Context(), func(context.Context, store.Job) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	idle()
+	idle()
+	if second.has("silent", "run="+run.ID) {
+		t.Error("a process that lives is taken for silent")
+	}
 }

@@ -241,11 +241,13 @@ func (d *DB) renew(ctx context.Context) error {
 	held := map[string]int{}
 	var silent []silence
 	err := d.change(ctx, "renew the leases in", func(t *tx) error {
+		// A process that was stopped since it looked at the clock must not shorten the lease of
+		// what it has taken since then.
 		until := micros(now.Add(d.options.Lease))
-		if _, err := t.exec("UPDATE run_part SET lease = ? WHERE owner = ? AND done = 0", until, owner); err != nil {
+		if _, err := t.exec("UPDATE run_part SET lease = greatest(lease, ?) WHERE owner = ? AND done = 0", until, owner); err != nil {
 			return err
 		}
-		if _, err := t.exec("UPDATE run SET lease = ? WHERE status = 'running' AND (owner = ? OR parts > 0 AND seq IN (SELECT run FROM run_part WHERE owner = ? AND done = 0))",
+		if _, err := t.exec("UPDATE run SET lease = greatest(coalesce(lease, 0), ?) WHERE status = 'running' AND (owner = ? OR parts > 0 AND seq IN (SELECT run FROM run_part WHERE owner = ? AND done = 0))",
 			until, owner, owner); err != nil {
 			return err
 		}
@@ -269,7 +271,7 @@ func (d *DB) renew(ctx context.Context) error {
 		return err
 	}
 	for _, s := range silent {
-		d.options.Logger.InfoContext(ctx, "others continue what a silent worker had of a run", "run", s.run, "from", s.owner, "worker", owner, "rows", s.rows)
+		d.options.Logger.InfoContext(ctx, "a worker is silent: others may continue what it had of a run", "run", s.run, "from", s.owner, "worker", owner, "rows", s.rows)
 	}
 	for id, j := range mine {
 		if parts, ok := held[id]; !ok || parts < taken[id] {
