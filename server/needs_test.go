@@ -182,12 +182,10 @@ func TestRunNeeds(t *testing.T) {
 			func(s *shop) server.Options { return server.Options{Runner: s.suites()} }, nil,
 		},
 		"an address of the environment": {
-			asked, "--allow-host 127.0.0.1", confined,
-			func(s *shop) server.Options { return server.Options{Runner: s.suites("OPENAI_API_KEY")} },
+			asked, "--allow-host 127.0.0.1", confined, nil,
 		},
 		"an address of the environment for a judge": {
-			`{"name": "s", "suite": {"prompts": ["Hi"], "providers": ["echo"], "tests": [{"assert": [{"type": "llm-rubric", "value": "It greets", "provider": "openai:chat:fake"}]}]}}`, "--allow-host 127.0.0.1", confined,
-			func(s *shop) server.Options { return server.Options{Runner: s.suites("OPENAI_API_KEY")} },
+			`{"name": "s", "suite": {"prompts": ["Hi"], "providers": ["echo"], "tests": [{"assert": [{"type": "llm-rubric", "value": "It greets", "provider": "openai:chat:fake"}]}]}}`, "--allow-host 127.0.0.1", confined, nil,
 		},
 		"a judge": {
 			`{"name": "s", "suite": {"prompts": ["Hi"], "providers": ["echo"], "tests": [{"assert": [{"type": "llm-rubric", "value": "It greets"}]}]}}`, "a judge model",
