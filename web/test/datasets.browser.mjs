@@ -92,7 +92,7 @@ test('datasets: somebody else changes it while a case is typed', { smoke: true }
   await page.getByLabel(/^Id/).fill('beds');
   await page.reload();
   await ready(page);
-  equal(await page.getByLabel('Value of variable 1').inputValue(), 'And a bed?', 'what was typed, after a reload');
+  equal([await page.getByLabel('Value of variable 1').inputValue(), await page.getByLabel(/^Id/).inputValue()], ['And a bed?', 'beds'], 'what was typed, after a reload');
   await api(sv, 'POST', '/v1/datasets/returns/cases', { cases: [{ id: 'sofas', vars: { question: 'And a sofa?' } }] });
   await page.getByRole('button', { name: 'Add case' }).click();
   await says(page, /Changed by somebody else/);

@@ -1,5 +1,5 @@
 // One dataset: its versions, its cases, and what changed between two versions.
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Case, ChangedDataset, DatasetDiff, DatasetVersion, Page, Problem, StoredDataset } from '../api';
 import { ask, get, useLoad } from '../load';
 import { count, plural, when } from '../number';
@@ -21,7 +21,7 @@ export function One({ name }: { name: string }) {
   const at = datasetAddress(name), here = versionAt(name, query);
   const loaded = useLoad((signal) => get<StoredDataset>(here, signal), [here]);
   const [turn, setTurn] = useState(0), [draft, edit] = useState<Draft>(() => ({ ...noDraft, ...typed<Draft>('case/' + name) }));
-  useEffect(() => {
+  useLayoutEffect(() => { // not after the next paint: a reload would lose what was typed last
     const { problem: _, done: __, ...texts } = draft;
     keep('case/' + name, texts.id || texts.about || texts.expected || texts.vars?.some((v) => v.value) ? texts : undefined);
   }, [draft]);

@@ -1,6 +1,6 @@
 // The change of a judge that is tried: the assertion, what the judge may look at, and the
 // model. What is typed survives a failed request and a reload.
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Judge, Problem, TrialBase, TrialChange } from '../api';
 import { Failure, ask, get, useLoad } from '../load';
 import { plural } from '../number';
@@ -52,7 +52,7 @@ export function Draft({ base, id, from, may, running }: { base: TrialBase; id: s
   const [now, put] = useState<Typed>(() => ({ ...stored(d, from), ...typed<Typed>(place) }));
   const [busy, setBusy] = useState(false), [problem, setProblem] = useState<Problem>();
   const set = (to: Partial<Typed>) => put({ ...now, ...to });
-  useEffect(() => { keep(place, JSON.stringify(now) === JSON.stringify(stored(d, from)) ? undefined : now); }, [now]);
+  useLayoutEffect(() => { keep(place, JSON.stringify(now) === JSON.stringify(stored(d, from)) ? undefined : now); }, [now]);
   const judges = useLoad((signal) => get<Items<Judge>>('/v1/judges', signal).then(items), []);
   const known = [...new Set((judges.data ?? []).map((j) => j.judge.split('#')[0]!))].filter((id) => id && !id.includes('+')).slice(0, 100);
   const rubric = typeof d.type === 'string' && !/^(not-)?judge$/.test(d.type);
