@@ -122,6 +122,7 @@ func TestOutagesInLog(t *testing.T) {
 			time.Sleep(time.Second / 2)
 			away.Store(false)
 			time.Sleep(2 * time.Second)
+			synctest.Wait()
 			log.Info("goes on")
 		}
 		const once = `msg="look for runs" error="reach: the database cannot be reached"
@@ -149,10 +150,12 @@ func TestOutageGoesOn(t *testing.T) {
 			log.Warn("request", "error", store.Unreadable("api_key"))
 			time.Sleep(700 * time.Millisecond)
 		}
+		synctest.Wait()
 		if got := out.String(); strings.Count(got, "msg=request") != 3 || strings.Contains(got, "there again") {
 			t.Errorf("while requests fail: %s", got)
 		}
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		if got := out.String(); strings.Count(got, "there again") != 1 {
 			t.Errorf("afterwards: %s", got)
 		}
