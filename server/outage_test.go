@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +91,7 @@ func TestOutage(t *testing.T) {
 // seconds, and one at its end; other lines are as ever.
 func TestOutagesInLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out safeBuffer
 		var away atomic.Bool
 		h := server.NewOutages(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
@@ -142,7 +141,7 @@ msg="goes on"
 // again, whatever a ping says.
 func TestOutageGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out safeBuffer
 		h := server.NewOutages(slog.NewTextHandler(&out, nil))
 		h.Watch(func(context.Context) error { return nil })
 		log := slog.New(h)
