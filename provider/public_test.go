@@ -28,8 +28,8 @@ func TestPublic(t *testing.T) {
 		`exec:C:\bin\judge.exe x`:                "exec:judge.exe",
 		"exec:":                                  "exec:",
 		"exec:curl https://u:pw@h.example":       "exec:curl",
-		"python:/home/u/judge.py:grade":          "python:judge.py:grade",
-		"file:///home/u/judge.js":                "file:judge.js",
+		"python:/srv/judge.py:grade":             "python:judge.py:grade",
+		"file:///srv/judge.js":                   "file:judge.js",
 	} {
 		if got := provider.Facts().Public(id); got != want {
 			t.Errorf("Public(%q) = %q, want %q", id, got, want)
