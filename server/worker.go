@@ -97,19 +97,10 @@ func (s *Server) execute(ctx context.Context, job store.Job, counted *keptRows) 
 	if err != nil {
 		return err
 	}
-	e := Execution{Bundle: new(Bundle), RunID: r.ID}
-	switch err := decode(ctx, doc.Content, e.Bundle); {
-	case err != nil && ctx.Err() != nil:
-		return err // it is begun again
-	case err != nil:
-		return store.Permanent(err)
+	e, err := storedExecution(ctx, kept, r, doc.Content)
+	if err != nil {
+		return err
 	}
-	var noted execution
-	if err := json.Unmarshal(r.Options, &noted); err != nil {
-		return store.Permanent(fmt.Errorf("read the options of the run: %w", err))
-	}
-	e.Options, e.Version = noted.RunOptions, noted.Version
-	e.Bundle.Datasets = storedDatasets{kept, noted.Datasets}
 	account := s.budgets.open(key)
 	spans, done := s.spans.use(key)
 	defer done()
@@ -143,6 +134,24 @@ func (s *Server) execute(ctx context.Context, job store.Job, counted *keptRows) 
 		err = why
 	}
 	return errors.Join(err, s.settle(ctx, account))
+}
+
+// storedExecution reads the suite and the options of a run.
+func storedExecution(ctx context.Context, kept store.ProjectStore, r store.Run, suite []byte) (Execution, error) {
+	e := Execution{Bundle: new(Bundle), RunID: r.ID}
+	switch err := decode(ctx, suite, e.Bundle); {
+	case err != nil && ctx.Err() != nil:
+		return e, err // it is begun again
+	case err != nil:
+		return e, store.Permanent(err)
+	}
+	var noted execution
+	if err := json.Unmarshal(r.Options, &noted); err != nil {
+		return e, store.Permanent(fmt.Errorf("read the options of the run: %w", err))
+	}
+	e.Options, e.Version = noted.RunOptions, noted.Version
+	e.Bundle.Datasets = storedDatasets{kept, noted.Datasets}
+	return e, nil
 }
 
 // keyOf returns the key that a run is executed for. A revoked key pays for
