@@ -23,6 +23,7 @@ import (
 // wants next.
 type Ask struct {
 	Process string // a name that no other process has
+	Only    bool   // no other process asks the endpoint: its first requests are not limited
 
 	PerMinute       float64 // requests that are configured; 0 if any number
 	TokensPerMinute float64 // tokens that are configured; 0 if any number
@@ -151,7 +152,10 @@ func (e *Endpoint) Take(now time.Time, a Ask) Grant {
 // note takes note of what a process tells. What was learnt too long ago is forgotten.
 func (e *Endpoint) note(now time.Time, a *Ask) {
 	if e.Seen.IsZero() || now.Sub(e.Seen) > ofLate && now.Sub(e.NotBefore) > ofLate {
-		*e = Endpoint{Epoch: now.UnixMicro(), Rate: firstRate, Begun: now, Window: now, Learnt: bucket{Level: 1, At: now}}
+		*e = Endpoint{Epoch: now.UnixMicro(), Begun: now, Window: now, Learnt: bucket{Level: 1, At: now}}
+		if !a.Only {
+			e.Rate = firstRate
+		}
 	}
 	e.Seen = now
 	if passed := now.Sub(e.Window); passed >= counted || passed < 0 {
@@ -299,12 +303,16 @@ func (e *Endpoint) grant(now time.Time, a *Ask) Grant {
 
 // again sets when the process may ask for more.
 func (g *Grant) again(a *Ask, wait time.Duration) {
+	least := leaseSearching
+	if a.Only { // it may ask at any time, so permits need not last
+		g.Again, g.Every, least = 0, 0, time.Millisecond
+	}
 	switch {
-	case g.N >= a.Want:
-		g.Again = leaseSearching // there may be more
 	case g.N == 0:
-		g.Again = min(max(wait, leaseSearching), present/2)
+		g.Again = min(max(wait, least), present/2)
 		g.For = g.Again
+	case g.N >= a.Want:
+		g.Again = least // there may be more
 	}
 }
 
