@@ -9,12 +9,6 @@ type rate struct {
 	next      time.Time // when everything reserved is used up
 }
 
-func (r *rate) lower(perMinute float64) {
-	if perMinute > 0 && (r.perMinute == 0 || perMinute < r.perMinute) {
-		r.perMinute = perMinute
-	}
-}
-
 // reserve takes n and returns how long to wait before using them.
 func (r *rate) reserve(now time.Time, n float64) time.Duration {
 	if r.perMinute == 0 {
