@@ -116,13 +116,6 @@ func (s *served) measure() error {
 	return s.memory()
 }
 
-func verdict(ok bool) string {
-	if ok {
-		return "ok"
-	}
-	return "MISS"
-}
-
 // atRate sends requests at a steady rate, whether or not they are answered.
 func (s *served) atRate() {
 	var wait sync.WaitGroup
