@@ -63,11 +63,9 @@ var chartTests = []test{
 			{From: start.Add(-72 * time.Hour), To: start, Step: time.Minute}, {From: hour, To: start, Step: time.Hour, By: "judge"},
 		} {
 			f.Watch = "w"
-			_, err := b.Series(b.Context(), f)
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.Series(b.Context(), f)))
 		}
-		_, err := b.Series(b.Context(), store.SeriesFilter{Watch: "w", From: start.Add(-200_000 * time.Hour), To: start, Step: time.Hour})
-		b.wants(proviso.Limit, err)
+		b.wants(proviso.Limit, errorOf(b.Series(b.Context(), store.SeriesFilter{Watch: "w", From: start.Add(-200_000 * time.Hour), To: start, Step: time.Hour})))
 	}},
 	{name: "state", reopens: true, run: func(b *bench) {
 		b.watch("w", "{}")
@@ -98,10 +96,8 @@ var chartTests = []test{
 		a.State, a.Closed = store.AlarmClosed, b.clock.Now()
 		b.ok(b.SaveCharts(b.Context(), "w", store.ChartSave{State: []byte("3"), Alarms: []store.Alarm{a}}))
 		b.equal("closed", must(b.Alarm(b.Context(), "alarm_1"))(b).State, store.AlarmClosed)
-		_, err := b.AckAlarm(b.Context(), "alarm_1", "ana")
-		b.wants(proviso.Conflict, err)
-		_, err = b.AckAlarm(b.Context(), "alarm_9", "ana")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.Conflict, errorOf(b.AckAlarm(b.Context(), "alarm_1", "ana")))
+		b.wants(proviso.NotFound, errorOf(b.AckAlarm(b.Context(), "alarm_9", "ana")))
 		for _, c := range []struct {
 			f    store.AlarmFilter
 			want int
