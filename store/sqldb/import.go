@@ -122,13 +122,9 @@ func (im *importer) reveal(ctx context.Context, n *store.ImportedRun) (store.Run
 		if r, err = t.run(im.d.name, n.ID); err == nil {
 			return nil
 		}
-		done, err := t.changed("UPDATE run SET project = ?, id = ?, status = ?, error = ?, ended = ? WHERE seq = ? AND NOT EXISTS (SELECT 1 FROM run WHERE id = ?)",
-			string(im.d.name), n.ID, string(status), why, micros(im.d.now()), im.seq, n.ID)
-		if err != nil {
+		if err := t.changeOne(conflict("a run", n.ID), "UPDATE run SET project = ?, id = ?, status = ?, error = ?, ended = ? WHERE seq = ? AND NOT EXISTS (SELECT 1 FROM run WHERE id = ?)",
+			string(im.d.name), n.ID, string(status), why, micros(im.d.now()), im.seq, n.ID); err != nil {
 			return err
-		}
-		if done == 0 {
-			return proviso.Errorf(proviso.Conflict, "there is a run %s already", short(n.ID))
 		}
 		if err := errors.Join(t.addTotals(&runRow{seq: im.seq}, im.sum), t.setTally(im.seq, im.tally)); err != nil { // without a key to charge
 			return err

@@ -15,8 +15,7 @@ func (d project) AddLook(ctx context.Context, run, assertion string) (n int, err
 
 // CountLooks implements [store.Looks].
 func (d project) CountLooks(ctx context.Context, run, assertion string) (n int, err error) {
-	rows, err := d.query(ctx, "SELECT n FROM trial_look WHERE project = ? AND run = ? AND assertion = ?", string(d.name), run, assertion)
-	list, err := collect(d, rows, err, func(row scanner) (n int, err error) { return n, row.Scan(&n) })
+	list, err := collect(d, one[int])(d.query(ctx, "SELECT n FROM trial_look WHERE project = ? AND run = ? AND assertion = ?", string(d.name), run, assertion))
 	if len(list) > 0 {
 		n = list[0]
 	}

@@ -88,12 +88,10 @@ func (o *offering) process(id string, jobs int, started, now time.Time, needs []
 
 // needSets returns the different lists of needs of runs that have not ended.
 func (d *DB) needSets(ctx context.Context, condition string) ([][]string, error) {
-	rows, err := d.query(ctx, "SELECT DISTINCT needs FROM run WHERE status IN ('queued', 'running')"+condition+" LIMIT ?", maxNeedSets)
-	return collect(d, rows, err, func(row scanner) (needs []string, err error) {
-		var text string
-		err = row.Scan(&text)
-		return fromList[string](text), err
-	})
+	return collect(d, func(row scanner) (needs []string, err error) {
+		err = row.Scan(listed(&needs))
+		return needs, err
+	})(d.query(ctx, "SELECT DISTINCT needs FROM run WHERE status IN ('queued', 'running')"+condition+" LIMIT ?", maxNeedSets))
 }
 
 // self describes this process, if it executes runs.

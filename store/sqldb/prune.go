@@ -43,8 +43,7 @@ func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 	if err := d.pruneQueues(ctx, now); err != nil || r.Runs <= 0 {
 		return p, err
 	}
-	rows, err := d.query(ctx, "SELECT seq FROM run WHERE ended < ?", micros(now.Add(-r.Runs)))
-	old, err := collect(d, rows, err, func(row scanner) (seq int64, err error) { return seq, row.Scan(&seq) })
+	old, err := collect(d, one[int64])(d.query(ctx, "SELECT seq FROM run WHERE ended < ?", micros(now.Add(-r.Runs))))
 	if err != nil {
 		return p, err
 	}
@@ -60,10 +59,9 @@ func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 // pruneQueues removes queues of runs, or of events, that are no longer there, and what is left of queues
 // that were never stored completely.
 func (d *DB) pruneQueues(ctx context.Context, now time.Time) error {
-	rows, err := d.query(ctx, `SELECT seq FROM label_queue WHERE ready = 1 AND run <> '' AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = label_queue.run AND run.project = label_queue.project)
+	gone, err := collect(d, one[int64])(d.query(ctx, `SELECT seq FROM label_queue WHERE ready = 1 AND run <> '' AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = label_queue.run AND run.project = label_queue.project)
 		OR ready = 1 AND run = '' AND NOT EXISTS (SELECT 1 FROM label_item i JOIN event e ON e.project = label_queue.project AND e.id = substr(i.event, length('`+eventMark+`') + 1) WHERE i.queue = label_queue.seq)
-		OR ready = 0 AND created < ?`, micros(now.Add(-time.Hour)))
-	gone, err := collect(d, rows, err, func(row scanner) (seq int64, err error) { return seq, row.Scan(&seq) })
+		OR ready = 0 AND created < ?`, micros(now.Add(-time.Hour))))
 	if err != nil {
 		return err
 	}

@@ -96,9 +96,8 @@ func (d *DB) pruneOrdinary(ctx context.Context, before time.Time) (removed int, 
 	for {
 		n := 0
 		err := d.change(ctx, "remove what is old from", func(t *tx) error {
-			rows, err := t.query(`SELECT c.event, EXISTS (SELECT 1 FROM watch w JOIN watch_verdict v ON v.watch = w.seq AND v.event = e.id WHERE w.project = e.project AND v.status = ?)
-				FROM event_content c JOIN event e ON e.seq = c.event WHERE c.failure = 0 AND c.event <= ? ORDER BY c.event LIMIT ?`, int(proviso.Fail), last, pruneStep)
-			old, err := collect(d, rows, err, func(row scanner) (c content, err error) { return c, row.Scan(&c.event, &c.fails) })
+			old, err := collect(d, func(row scanner) (c content, err error) { return c, row.Scan(&c.event, &c.fails) })(t.query(`SELECT c.event, EXISTS (SELECT 1 FROM watch w JOIN watch_verdict v ON v.watch = w.seq AND v.event = e.id WHERE w.project = e.project AND v.status = ?)
+				FROM event_content c JOIN event e ON e.seq = c.event WHERE c.failure = 0 AND c.event <= ? ORDER BY c.event LIMIT ?`, int(proviso.Fail), last, pruneStep))
 			n = len(old)
 			for _, c := range old {
 				if err == nil && c.fails {

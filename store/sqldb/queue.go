@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/proviso-eval/proviso/store"
@@ -15,17 +14,12 @@ func (d *DB) Waiting(ctx context.Context) ([]store.Waiting, error) {
 		return nil, err
 	}
 	now := d.now()
-	rows, err := d.query(ctx, `SELECT project, needs, count(*) FILTER (WHERE status = ?1), min(created) FILTER (WHERE status = ?1), count(*) FILTER (WHERE status = ?2),
-		count(*) FILTER (WHERE status = ?2 AND lease < ?3), min(greatest(coalesce(started, 0), due)) FILTER (WHERE status = ?2)
-		FROM run WHERE status IN (?1, ?2) GROUP BY project, needs ORDER BY project, needs`, string(store.Queued), string(store.Running), micros(now))
 	list := []store.Waiting{}
-	_, err = collect(d, rows, err, func(row scanner) (w store.Waiting, err error) {
-		var oldest, still sql.NullInt64
+	_, err = collect(d, func(row scanner) (w store.Waiting, err error) {
 		var needs string
-		if err = row.Scan(&w.Project, &needs, &w.Queued, &oldest, &w.Running, &w.Overdue, &still); err != nil {
+		if err = row.Scan(&w.Project, &needs, &w.Queued, at(&w.Oldest), &w.Running, &w.Overdue, at(&w.Still)); err != nil {
 			return w, err
 		}
-		w.Oldest, w.Still = fromMicros(oldest), fromMicros(still)
 		if !d.Several() {
 			w.Overdue = 0 // the only process needs no leases
 		}
@@ -45,7 +39,9 @@ func (d *DB) Waiting(ctx context.Context) ([]store.Waiting, error) {
 		sum.Overdue, sum.Still = sum.Overdue+w.Overdue, earlier(sum.Still, w.Still)
 		sum.Oldest = earlier(sum.Oldest, w.Oldest)
 		return w, nil
-	})
+	})(d.query(ctx, `SELECT project, needs, count(*) FILTER (WHERE status = ?1), min(created) FILTER (WHERE status = ?1), count(*) FILTER (WHERE status = ?2),
+		count(*) FILTER (WHERE status = ?2 AND lease < ?3), min(greatest(coalesce(started, 0), due)) FILTER (WHERE status = ?2)
+		FROM run WHERE status IN (?1, ?2) GROUP BY project, needs ORDER BY project, needs`, string(store.Queued), string(store.Running), micros(now)))
 	return list, err
 }
 

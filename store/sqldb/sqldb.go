@@ -132,6 +132,7 @@ func (o Options) WithDefaults() Options {
 
 // DB is an open database. It implements [store.Store] and [store.Jobs].
 type DB struct {
+	reader  // of all projects
 	engine  Engine
 	options Options
 	writing *sql.DB // of the writers
@@ -158,6 +159,7 @@ type DB struct {
 func New(ctx context.Context, engine Engine, writing, reading *sql.DB, o Options) (*DB, error) {
 	d := &DB{engine: engine, options: o.WithDefaults(), writing: writing, reading: reading,
 		closing: make(chan struct{})}
+	d.reader = reader{d, AllProjects}
 	d.changes = newChangeQueue(d.options.Writers)
 	if d.options.uses("content_key") {
 		if err := d.openContents(ctx); err != nil {

@@ -115,9 +115,7 @@ func (d project) EnqueueEvents(ctx context.Context, watch string, jobs []store.B
 	err = d.change(ctx, "enqueue events in", func(t *tx) error {
 		added = 0
 		seq, pending, err := t.watchToFill(d.name, watch)
-		if errors.Is(err, sql.ErrNoRows) {
-			return noWatch(watch)
-		}
+		err = noRow(err, "watch", watch)
 		for _, job := range jobs {
 			if err != nil || pending+added >= store.MaxPending {
 				return err
@@ -184,10 +182,9 @@ func (t *tx) endLeases(p store.Project, name string, watch int64, now time.Time,
 		reserved float64
 		attempt  int
 	}
-	rows, err := t.query("SELECT seq, day, reserved, attempt FROM watch_job WHERE watch = ? AND token <> 0 AND (due <= ? OR ? = 1)", watch, micros(now), all)
-	ended, err := collect(t.db, rows, err, func(row scanner) (l lease, err error) {
+	ended, err := collect(t.db, func(row scanner) (l lease, err error) {
 		return l, row.Scan(&l.seq, &l.day, &l.reserved, &l.attempt)
-	})
+	})(t.query("SELECT seq, day, reserved, attempt FROM watch_job WHERE watch = ? AND token <> 0 AND (due <= ? OR ? = 1)", watch, micros(now), all))
 	if err != nil {
 		return err
 	}
@@ -213,8 +210,7 @@ func (t *tx) endAllLeases(now time.Time) error {
 		seq           int64
 		project, name string
 	}
-	rows, err := t.query("SELECT DISTINCT w.seq, w.project, w.name FROM watch_job j JOIN watch w ON w.seq = j.watch WHERE j.token <> 0")
-	list, err := collect(t.db, rows, err, func(row scanner) (w of, err error) { return w, row.Scan(&w.seq, &w.project, &w.name) })
+	list, err := collect(t.db, func(row scanner) (w of, err error) { return w, row.Scan(&w.seq, &w.project, &w.name) })(t.query("SELECT DISTINCT w.seq, w.project, w.name FROM watch_job j JOIN watch w ON w.seq = j.watch WHERE j.token <> 0"))
 	for _, w := range list {
 		if err == nil {
 			err = t.endLeases(store.Project(w.project), w.name, w.seq, now, true)
@@ -273,14 +269,12 @@ func (x *leasingEvents) lease() ([]store.EventLease, error) {
 	}
 	var leases []store.EventLease
 	for _, backfill := range [...]int{1, 0} {
-		rows, err := x.query("SELECT seq, event, probability, backfill, attempt + 1, enqueued FROM watch_job WHERE watch = ? AND backfill = ? AND due <= ? ORDER BY due, seq LIMIT ?",
-			x.watch, backfill, micros(x.now), n-len(leases))
-		some, err := collect(x.db, rows, err, func(row scanner) (l store.EventLease, err error) {
-			var enqueued sql.NullInt64
-			err = row.Scan(&l.Job, &l.Event, &l.Probability, &l.Backfill, &l.Attempt, &enqueued)
-			l.Token, l.Enqueued = rand.Int64N(math.MaxInt64)+1, fromMicros(enqueued)
+		some, err := collect(x.db, func(row scanner) (l store.EventLease, err error) {
+			err = row.Scan(&l.Job, &l.Event, &l.Probability, &l.Backfill, &l.Attempt, at(&l.Enqueued))
+			l.Token = rand.Int64N(math.MaxInt64) + 1
 			return l, err
-		})
+		})(x.query("SELECT seq, event, probability, backfill, attempt + 1, enqueued FROM watch_job WHERE watch = ? AND backfill = ? AND due <= ? ORDER BY due, seq LIMIT ?",
+			x.watch, backfill, micros(x.now), n-len(leases)))
 		if err != nil {
 			return nil, err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -170,13 +169,7 @@ const verdictColumns = `SELECT v.seq, v.event, v.conversation, ag.text, a.text, 
 // readVerdict reads a row of verdictColumns.
 func (d *DB) readVerdict(row scanner) (v store.WatchVerdict, err error) {
 	var reason any
-	var score sql.NullFloat64
-	var of, at sql.NullInt64
-	err = row.Scan(&v.Sequence, &v.Event, &v.Conversation, &v.Agent, &v.Assertion, &v.Set, &v.Version, &v.Judge, &v.Segment, &v.Model, &v.Prompt, &of, &at, &v.Probability, &v.Backfill, &v.Status, &score, &reason, &v.Cost)
-	if score.Valid {
-		v.Score = &score.Float64
-	}
-	v.Time, v.At = fromMicros(of), fromMicros(at)
+	err = row.Scan(&v.Sequence, &v.Event, &v.Conversation, &v.Agent, &v.Assertion, &v.Set, &v.Version, &v.Judge, &v.Segment, &v.Model, &v.Prompt, at(&v.Time), at(&v.At), &v.Probability, &v.Backfill, &v.Status, &v.Score, &reason, &v.Cost)
 	switch reason := reason.(type) {
 	case string: // of an earlier version
 		v.Reason = reason
@@ -218,17 +211,10 @@ func (d project) ListVerdicts(ctx context.Context, f store.VerdictFilter, p stor
 	in(&c, "v.event", f.Events)
 	in(&c, "v.status", numbers(f.Status))
 	c.between("v.time", f.Since, f.Until)
-	n, ok, err := p.Number("verdicts")
-	if err != nil {
-		return store.List[store.WatchVerdict]{}, err
-	}
-	if ok {
-		c.add("v.seq < ?", n)
-	}
-	return page(ctx, d, "verdicts", p, verdictColumns, "v.seq DESC", &c, func(row scanner) (store.WatchVerdict, string, int, error) {
+	return page(ctx, d.reader, "verdicts", p, verdictColumns, "v.seq DESC", &c, func(row scanner) (store.WatchVerdict, int64, error) {
 		v, err := d.readVerdict(row)
-		return v, strconv.FormatInt(v.Sequence, 10), len(v.Reason), err
-	})
+		return v, v.Sequence, err
+	}, func(v *store.WatchVerdict) int { return len(v.Reason) })
 }
 
 // Observations implements [store.Charts].
@@ -237,6 +223,5 @@ func (d project) Observations(ctx context.Context, watch string, after int64, li
 	if err != nil {
 		return nil, err
 	}
-	rows, err := d.query(ctx, verdictColumns+" WHERE v.watch = ? AND v.seq > ? ORDER BY v.seq LIMIT ?", seq, after, limit)
-	return collect(d, rows, err, d.readVerdict)
+	return collect(d, d.readVerdict)(d.query(ctx, verdictColumns+" WHERE v.watch = ? AND v.seq > ? ORDER BY v.seq LIMIT ?", seq, after, limit))
 }

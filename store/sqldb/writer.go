@@ -292,6 +292,15 @@ func (t *tx) changed(query string, args ...any) (int, error) {
 	return int(n), err
 }
 
+// changeOne executes a query that changes rows, and returns otherwise if it changed none.
+func (t *tx) changeOne(otherwise error, query string, args ...any) error {
+	n, err := t.changed(query, args...)
+	if err == nil && n == 0 {
+		err = otherwise
+	}
+	return err
+}
+
 // inserted executes a query that adds a row and returns its number; sql.ErrNoRows if it
 // added none.
 func (t *tx) inserted(query string, args ...any) (seq int64, err error) {
