@@ -87,8 +87,7 @@ func (d *DB) pruneWatches(ctx context.Context, now time.Time, r store.Retention)
 		return 0, err
 	}
 	if r.Verdicts > 0 {
-		verdicts, err = d.removeAll(ctx, "DELETE FROM watch_verdict WHERE seq IN (SELECT seq FROM watch_verdict WHERE at < ? LIMIT ?)", micros(now.Add(-r.Verdicts)))
-		if err != nil {
+		if verdicts, err = d.remove(ctx, "at < ?", micros(now.Add(-r.Verdicts)), "watch_verdict"); err != nil {
 			return verdicts, err
 		}
 	}
@@ -96,15 +95,18 @@ func (d *DB) pruneWatches(ctx context.Context, now time.Time, r store.Retention)
 		return verdicts, nil
 	}
 	old := now.Add(-r.Rollups)
-	for query, before := range map[string]any{
-		"DELETE FROM watch_hour WHERE (watch, assertion, hour, version, judge) IN (SELECT watch, assertion, hour, version, judge FROM watch_hour WHERE hour < ? LIMIT ?)":   old.Unix() / (60 * 60),
-		"DELETE FROM watch_hour_segment WHERE (watch, assertion, hour, segment) IN (SELECT watch, assertion, hour, segment FROM watch_hour_segment WHERE hour < ? LIMIT ?)": old.Unix() / (60 * 60),
-		"DELETE FROM watch_spend WHERE (project, name, day) IN (SELECT project, name, day FROM watch_spend WHERE day < ? LIMIT ?)":                                          dayOf(old),
-		"DELETE FROM watch_anchor WHERE seq IN (SELECT seq FROM watch_anchor WHERE at < ? LIMIT ?)":                                                                         micros(old),
-		"DELETE FROM watch_notice WHERE seq IN (SELECT seq FROM watch_notice WHERE created < ? LIMIT ?)":                                                                    micros(old),
-		"DELETE FROM watch_alarm WHERE seq IN (SELECT seq FROM watch_alarm WHERE closed < ? LIMIT ?)":                                                                       micros(old),
+	for _, c := range [...]struct {
+		condition string
+		value     any
+		tables    []string
+	}{
+		{"hour < ?", old.Unix() / (60 * 60), []string{"watch_hour", "watch_hour_segment"}},
+		{"day < ?", dayOf(old), []string{"watch_spend"}},
+		{"at < ?", micros(old), []string{"watch_anchor"}},
+		{"created < ?", micros(old), []string{"watch_notice"}},
+		{"closed < ?", micros(old), []string{"watch_alarm"}},
 	} {
-		if _, err := d.removeAll(ctx, query, before); err != nil {
+		if _, err := d.remove(ctx, c.condition, c.value, c.tables...); err != nil {
 			return verdicts, err
 		}
 	}

@@ -2,9 +2,7 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -238,10 +236,7 @@ func (s *eventSearch) lastOfStep(ctx context.Context, c conditions) (last eventP
 		step = textStep
 	}
 	err = firstRow(s.d.find(ctx, "SELECT e.time, e.seq FROM event e"+c.where()+" ORDER BY e.time DESC, e.seq DESC LIMIT 1 OFFSET ?", append(slices.Clone(c.args), step-1)...)).Scan(&last.time, &last.seq)
-	if errors.Is(err, sql.ErrNoRows) {
-		return last, false, nil
-	}
-	return last, err == nil, err
+	return last, err == nil, ignoreNone(err)
 }
 
 // add adds an event to the page if it has the text.

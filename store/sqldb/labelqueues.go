@@ -106,15 +106,11 @@ func (d project) readyQueue(ctx context.Context, seq int64, name string) (queue 
 
 // removeQueue removes a queue that is not ready, step by step.
 func (d *DB) removeQueue(ctx context.Context, seq int64) error {
-	for _, query := range [...]string{
-		"DELETE FROM label_item WHERE (queue, position) IN (SELECT queue, position FROM label_item WHERE queue = ? LIMIT ?)",
-		"DELETE FROM label_queue WHERE seq IN (SELECT seq FROM label_queue WHERE seq = ? LIMIT ?)",
-	} {
-		if _, err := d.removeAll(ctx, query, seq); err != nil {
-			return err
-		}
+	_, err := d.remove(ctx, "queue = ?", seq, "label_item")
+	if err == nil {
+		_, err = d.remove(ctx, "seq = ?", seq, "label_queue")
 	}
-	return nil
+	return err
 }
 
 // LabelQueue implements [store.LabelQueues].

@@ -106,15 +106,13 @@ func (d project) AddLabel(ctx context.Context, n store.NewLabel) (store.Label, e
 // retireLabel ends the label in force on the subject of n, and reports whether there was one.
 func (t *tx) retireLabel(d project, n *label.Label) (bool, error) {
 	before, _, err := readLabel(t.queryRow("SELECT "+labelColumns+" FROM label WHERE current = 1 AND "+ofSubject, d.subjectOf(n)...))
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+	if err != nil {
+		return false, ignoreNone(err)
 	}
-	if err == nil {
-		err = t.tallyLabel(d, &before.Label, -1)
+	if err := t.tallyLabel(d, &before.Label, -1); err != nil {
+		return false, err
 	}
-	if err == nil {
-		_, err = t.exec("UPDATE label SET current = 0 WHERE id = ?", before.ID)
-	}
+	_, err = t.exec("UPDATE label SET current = 0 WHERE id = ?", before.ID)
 	return true, err
 }
 

@@ -50,11 +50,8 @@ func (x *leasing) lease() (*store.Lease, error) {
 			err = x.makeRoom()
 		}
 	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, ignoreNone(err)
 	}
 	if _, err := x.exec("INSERT INTO label_lease (id, queue, position, person, expires) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET expires = excluded.expires",
 		id, x.seq, position, x.r.By, micros(l.Expires)); err != nil {
@@ -87,10 +84,7 @@ func (x *leasing) held() (id string, position int, err error) {
 			return "", 0, proviso.Errorf(proviso.NotFound, "the lease %s has ended; a label without it is kept all the same", short(x.r.Lease))
 		}
 	case x.r.Resume:
-		err = x.queryRow("SELECT id, position FROM label_lease WHERE queue = ? AND person = ? ORDER BY position LIMIT 1", x.seq, x.r.By).Scan(&id, &position)
-		if errors.Is(err, sql.ErrNoRows) {
-			return "", 0, nil
-		}
+		err = ignoreNone(x.queryRow("SELECT id, position FROM label_lease WHERE queue = ? AND person = ? ORDER BY position LIMIT 1", x.seq, x.r.By).Scan(&id, &position))
 	}
 	return id, position, err
 }

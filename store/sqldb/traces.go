@@ -82,7 +82,7 @@ func (r *traceRoom) add(p *store.SpanPart, content []byte) (refused string, err 
 	spans, size := 0, int64(len(content)+store.TraceOverhead)
 	expires := micros(r.now.Add(r.limits.Life))
 	err = r.queryRow("UPDATE trace SET expires = greatest(trace.expires, ?) WHERE project = ? AND key_id = ? AND id = ? RETURNING seq, spans", expires, r.project, r.key, p.Trace).Scan(&trace, &spans)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if ignoreNone(err) != nil {
 		return "", err
 	}
 	if most := r.limits.OneTrace; most > 0 && spans+p.Spans > most {
@@ -217,11 +217,8 @@ func (d project) DropTrace(ctx context.Context, key, trace string) error {
 	return d.change(ctx, "remove a trace from", func(t *tx) error {
 		var bytes int64
 		err := t.queryRow("DELETE FROM trace WHERE project = ? AND key_id = ? AND id = ? RETURNING bytes", string(d.name), key, trace).Scan(&bytes)
-		if errors.Is(err, sql.ErrNoRows) || err == nil && bytes == 0 {
-			return nil
-		}
-		if err != nil {
-			return err
+		if err != nil || bytes == 0 {
+			return ignoreNone(err)
 		}
 		return t.growTraces(string(d.name), key, -bytes)
 	})

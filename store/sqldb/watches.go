@@ -123,27 +123,15 @@ func (d project) DeleteWatch(ctx context.Context, name string) error {
 // call leaves, the next one removes.
 func (d *DB) removeWatches(ctx context.Context) error {
 	gone, err := collect(d, one[int64])(d.query(ctx, "SELECT seq FROM watch WHERE removed <> 0"))
-	if err != nil {
-		return err
-	}
 	for _, seq := range gone {
-		for _, query := range [...]string{
-			"DELETE FROM watch_job WHERE seq IN (SELECT seq FROM watch_job WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_verdict WHERE seq IN (SELECT seq FROM watch_verdict WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_hour WHERE (watch, assertion, hour, version, judge) IN (SELECT watch, assertion, hour, version, judge FROM watch_hour WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_hour_segment WHERE (watch, assertion, hour, segment) IN (SELECT watch, assertion, hour, segment FROM watch_hour_segment WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_chart WHERE watch IN (SELECT watch FROM watch_chart WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_anchor WHERE seq IN (SELECT seq FROM watch_anchor WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_notice WHERE seq IN (SELECT seq FROM watch_notice WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_alarm WHERE seq IN (SELECT seq FROM watch_alarm WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch WHERE seq IN (SELECT seq FROM watch WHERE seq = ? LIMIT ?)",
-		} {
-			if _, err := d.removeAll(ctx, query, seq); err != nil {
-				return err
-			}
+		if err == nil {
+			_, err = d.remove(ctx, "watch = ?", seq, "watch_job", "watch_verdict", "watch_hour", "watch_hour_segment", "watch_chart", "watch_anchor", "watch_notice", "watch_alarm")
+		}
+		if err == nil {
+			_, err = d.remove(ctx, "seq = ?", seq, "watch")
 		}
 	}
-	return nil
+	return err
 }
 
 // WatchHealth implements [store.Watches].

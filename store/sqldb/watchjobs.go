@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -248,8 +247,7 @@ func (x *leasingEvents) room() (int, error) {
 		return x.r.Limit, nil
 	}
 	var spent float64
-	err := x.queryRow("SELECT reserved + spent + uncertain FROM watch_spend WHERE project = ? AND name = ? AND day = ?", string(x.d.name), x.r.Watch, dayOf(x.now)).Scan(&spent)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := ignoreNone(x.queryRow("SELECT reserved + spent + uncertain FROM watch_spend WHERE project = ? AND name = ? AND day = ?", string(x.d.name), x.r.Watch, dayOf(x.now)).Scan(&spent)); err != nil {
 		return 0, err
 	}
 	left := x.r.Budget - spent
@@ -324,10 +322,7 @@ func (d project) ReleaseEvents(ctx context.Context, watch string, leases []store
 // heldJob returns what was reserved for a lease; held is false if the lease has ended.
 func (t *tx) heldJob(watch int64, l store.EventLease) (day int64, reserved float64, held bool, err error) {
 	err = t.queryRow("SELECT day, reserved FROM watch_job WHERE seq = ? AND token = ? AND watch = ?", l.Job, l.Token, watch).Scan(&day, &reserved)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, 0, false, nil
-	}
-	return day, reserved, err == nil, err
+	return day, reserved, err == nil, ignoreNone(err)
 }
 
 // SettleEvents implements [store.EventJobs].

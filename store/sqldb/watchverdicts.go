@@ -125,28 +125,27 @@ func roll(m *map[hourOf]*rolled, of hourOf) *rolled {
 	return r
 }
 
-const rolledColumns = "pass, fail, errors, skipped, sw, swf, sww, cost"
-
-// rolledSums adds what is inserted to a row of a rollup that is there.
-func rolledSums(table string) string {
+// roll adds to the row of a rollup with a key.
+func (x *adding) roll(table string, r *rolled, key ...any) error {
+	const columns = "pass, fail, errors, skipped, sw, swf, sww, cost"
 	var sums []string
-	for column := range strings.SplitSeq(rolledColumns, ", ") {
+	for column := range strings.SplitSeq(columns, ", ") {
 		sums = append(sums, column+" = "+table+"."+column+" + excluded."+column)
 	}
-	return strings.Join(sums, ", ")
+	values := append(key, r.pass, r.fail, r.errors, r.skipped, r.sw, r.swf, r.sww, r.cost)
+	_, err := x.exec("INSERT INTO "+table+" ("+keyOf(table)+", "+columns+")"+valuesOf(1, len(values))+" ON CONFLICT ("+keyOf(table)+") DO UPDATE SET "+strings.Join(sums, ", "), values...)
+	return err
 }
 
 // finish writes the rollups, and what the watch knows of its work.
 func (x *adding) finish() error {
 	for of, r := range x.hours {
-		if _, err := x.exec("INSERT INTO watch_hour (watch, assertion, hour, version, judge, "+rolledColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, assertion, hour, version, judge) DO UPDATE SET "+rolledSums("watch_hour"),
-			x.watch, of.assertion, of.hour, of.version, of.judge, r.pass, r.fail, r.errors, r.skipped, r.sw, r.swf, r.sww, r.cost); err != nil {
+		if err := x.roll("watch_hour", r, x.watch, of.assertion, of.hour, of.version, of.judge); err != nil {
 			return err
 		}
 	}
 	for of, r := range x.segments {
-		if _, err := x.exec("INSERT INTO watch_hour_segment (watch, assertion, hour, segment, "+rolledColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, assertion, hour, segment) DO UPDATE SET "+rolledSums("watch_hour_segment"),
-			x.watch, of.assertion, of.hour, of.segment, r.pass, r.fail, r.errors, r.skipped, r.sw, r.swf, r.sww, r.cost); err != nil {
+		if err := x.roll("watch_hour_segment", r, x.watch, of.assertion, of.hour, of.segment); err != nil {
 			return err
 		}
 	}
