@@ -13,12 +13,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-
-	"github.com/proviso-eval/proviso/sandbox"
 )
 
 func main() {
-	sandbox.Main()
 	runs := flag.Int("n", 5, "how often each workload is run")
 	flag.Parse()
 	if err := bench(*runs, flag.Args()); err != nil {
@@ -50,7 +47,6 @@ func bench(runs int, names []string) error {
 	for _, w := range workloads() {
 		rows = append(rows, row{w.name, w.needs, func() error { return w.measure(tools, dir, runs) }})
 	}
-	rows = append(rows, row{"code-calls", "", calls})
 	for _, l := range loads {
 		rows = append(rows, row{l.name, "", func() error { return l.measure(ours, dir, runs) }})
 	}

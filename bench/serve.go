@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,7 +49,7 @@ func serving(t tool, dir string) error {
 	err = s.measure()
 	if err = errors.Join(err, s.stop()); err == nil {
 		state := s.cmd.ProcessState
-		fmt.Printf("%-22s CPU of an evaluation: %.2f ms\n", "", (state.UserTime()+state.SystemTime()).Seconds()*1000/float64(s.sent.Load()))
+		fmt.Printf("%-30s CPU of an evaluation: %.2f ms\n", "", (state.UserTime()+state.SystemTime()).Seconds()*1000/float64(s.sent.Load()))
 	}
 	return err
 }
@@ -98,22 +98,27 @@ func (s *served) measure() error {
 	for range 200 { // the first requests compile and connect
 		s.evaluate()
 	}
-	before, err := s.histogram()
+	_, before, err := s.histogram()
 	if err != nil {
 		return err
 	}
 	start := time.Now()
 	s.atRate()
 	rate := float64(s.sent.Load()-200) / time.Since(start).Seconds()
-	after, err := s.histogram()
+	bounds, counts, err := s.histogram()
 	if err != nil {
 		return err
 	}
-	took := after.minus(before)
-	p50, p99 := took.quantile(.5), took.quantile(.99)
-	fmt.Printf("%-22s server time less waiting: p50 %.2f ms (target 1: %s), p99 %.2f ms (target 5: %s); %.0f requests a second, %d failed\n",
-		"serve-500", 1000*p50, verdict(p50 < .001), 1000*p99, verdict(p99 < .005), rate, s.failed.Load())
-	return s.memory()
+	for i := range counts {
+		counts[i] -= before[i]
+	}
+	below := func(share float64) float64 { // the bound that a share of the evaluations is below
+		return bounds[slices.IndexFunc(counts, func(n float64) bool { return n >= share*counts[len(counts)-1] })]
+	}
+	fmt.Printf("%-30s server time less waiting: half below %g ms (target 1: %s), 99 %% below %g ms (target 5: %s); %.0f requests a second, %d failed\n",
+		"serve-500", 1000*below(.5), verdict(below(.5) <= .001), 1000*below(.99), verdict(below(.99) <= .005), rate, s.failed.Load())
+	s.memory()
+	return nil
 }
 
 // atRate sends requests at a steady rate, whether or not they are answered.
@@ -148,33 +153,22 @@ func (s *served) evaluate() {
 }
 
 // memory evaluates without a pause and looks at what the process takes.
-func (s *served) memory() error {
-	var points []string
-	var first, last float64
+func (s *served) memory() {
+	var points []float64
 	for step := 1; step <= 5; step++ {
-		s.until(int64(step * serveTotal / 5))
-		mib := resident(s.cmd.Process.Pid)
-		if step == 1 {
-			first = mib
+		var wait sync.WaitGroup
+		for range serveAtOnce {
+			wait.Go(func() {
+				for s.sent.Load() < int64(step*serveTotal/5) {
+					s.evaluate()
+				}
+			})
 		}
-		last = mib
-		points = append(points, fmt.Sprintf("%.0f", mib))
+		wait.Wait()
+		points = append(points, resident(s.cmd.Process.Pid))
 	}
-	fmt.Printf("%-22s resident MiB after every %d evaluations: %s (the last is %+.0f %% of the first); %d failed\n",
-		"serve-100000", serveTotal/5, strings.Join(points, ", "), 100*(last/first-1), s.failed.Load())
-	return nil
-}
-
-func (s *served) until(n int64) {
-	var wait sync.WaitGroup
-	for range serveAtOnce {
-		wait.Go(func() {
-			for s.sent.Load() < n {
-				s.evaluate()
-			}
-		})
-	}
-	wait.Wait()
+	fmt.Printf("%-30s resident MiB after every %d evaluations: %.0f (the last is %+.0f %% of the first); %d failed\n",
+		"serve-100000", serveTotal/5, points, 100*(points[4]/points[0]-1), s.failed.Load())
 }
 
 // resident returns the memory of a process in MiB, 0 where the system does not
@@ -189,58 +183,25 @@ func resident(pid int) float64 {
 	return kib / 1024
 }
 
-// buckets are the counts of a histogram, by their upper bounds in order.
-type buckets []struct{ le, count float64 }
-
+// bucketLine is a bucket of what the server says of its own time.
 var bucketLine = regexp.MustCompile(`(?m)^proviso_http_server_seconds_bucket\{project="default",route="/v1/evaluate",le="([^"]+)"\} (\S+)$`)
 
-// histogram reads what the server says of its own time.
-func (s *served) histogram() (buckets, error) {
+// histogram returns how many evaluations took at most so many seconds, by the bounds of the
+// buckets in order.
+func (s *served) histogram() (bounds, counts []float64, err error) {
 	resp, err := s.client.Get(s.url + "/metrics")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	var b buckets
 	for _, m := range bucketLine.FindAllStringSubmatch(string(data), -1) {
-		le, err1 := strconv.ParseFloat(m[1], 64)
-		count, err2 := strconv.ParseFloat(m[2], 64)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, err
-		}
-		b = append(b, struct{ le, count float64 }{le, count})
+		bound, wrong := strconv.ParseFloat(m[1], 64)
+		count, wrong2 := strconv.ParseFloat(m[2], 64)
+		bounds, counts, err = append(bounds, bound), append(counts, count), errors.Join(err, wrong, wrong2)
 	}
-	if len(b) == 0 {
-		return nil, errors.New("the server counts no evaluations")
+	if err == nil && len(bounds) == 0 {
+		err = errors.New("the server counts no evaluations")
 	}
-	return b, nil
-}
-
-func (b buckets) minus(before buckets) buckets {
-	out := append(buckets(nil), b...)
-	for i := range out {
-		out[i].count -= before[i].count
-	}
-	return out
-}
-
-// quantile returns the value that a share of the observations is below, as
-// Prometheus does: evenly spread within a bucket.
-func (b buckets) quantile(share float64) float64 {
-	want := share * b[len(b)-1].count
-	from, below := 0.0, 0.0
-	for _, x := range b {
-		if x.count >= want {
-			if math.IsInf(x.le, 1) {
-				return from
-			}
-			return from + (x.le-from)*(want-below)/max(1, x.count-below)
-		}
-		from, below = x.le, x.count
-	}
-	return math.NaN()
+	return bounds, counts, err
 }
