@@ -101,7 +101,7 @@ func (im *importer) keep(ctx context.Context) error {
 		return err
 	})
 	for i := range im.step {
-		count(&im.sum, &im.step[i])
+		im.step[i].CountIn(&im.sum)
 	}
 	im.tally.Plus(tallyOf(im.step))
 	im.step, im.bytes = im.step[:0], 0

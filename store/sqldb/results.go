@@ -40,7 +40,7 @@ func (d project) AddResults(ctx context.Context, runID string, results []store.R
 		}
 		var sum proviso.Totals
 		for i := range fresh {
-			count(&sum, &fresh[i])
+			fresh[i].CountIn(&sum)
 		}
 		added = len(fresh)
 		if added == 0 {
@@ -66,22 +66,6 @@ func checkResult(r *store.Result) error {
 		return err
 	}
 	return checkCost(r.Cost)
-}
-
-// count adds a row to totals.
-func count(sum *proviso.Totals, r *store.Result) {
-	switch r.Status {
-	case proviso.Pass:
-		sum.Passed++
-	case proviso.Fail:
-		sum.Failed++
-	case proviso.Skip:
-		sum.Skipped++
-	default:
-		sum.Errors++
-	}
-	sum.Usage.Add(r.Usage)
-	sum.Cost += r.Cost
 }
 
 // addResults stores rows, and returns those that were not there.
