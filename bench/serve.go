@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,22 +20,19 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// The workloads of the server: a steady rate, for its times, and as many
-// evaluations as it takes to see memory grow if it does.
+// As many evaluations as it takes to see memory grow if it does.
 const (
-	serveRate   = 500 // requests a second
-	serveTime   = 20 * time.Second
 	serveTotal  = 100_000
 	serveJudge  = 50 * time.Millisecond // that the judge needs
-	serveAtOnce = 50                    // requests, without a rate
+	serveAtOnce = 50                    // requests
 )
 
 // verdictText is what the judge answers, whatever it is asked.
 const verdictText = `{"results":[{"id":"greets","criteria":[{"n":1,"reasoning":"It says hello.","evidence":["Hello"],"met":true}]},` +
 	`{"id":"short","criteria":[{"n":1,"reasoning":"It is one sentence.","evidence":[],"met":true},{"n":2,"reasoning":"It has no list.","evidence":[],"met":true}]}]}`
 
-// serving measures POST /v1/evaluate of a server with a fake judge: its own time
-// by its own histogram, and its memory.
+// serving measures POST /v1/evaluate of a server with a fake judge: its memory, and the
+// processor time of an evaluation.
 func serving(t tool, dir string) error {
 	model := fakemodel.New(fakemodel.Options{Latency: serveJudge, Forget: true, Reply: func(fakemodel.Request) fakemodel.Reply {
 		return fakemodel.Reply{Text: verdictText}
@@ -46,8 +42,8 @@ func serving(t tool, dir string) error {
 	if err != nil {
 		return err
 	}
-	err = s.measure()
-	if err = errors.Join(err, s.stop()); err == nil {
+	s.memory()
+	if err = s.stop(); err == nil {
 		state := s.cmd.ProcessState
 		fmt.Printf("%-30s CPU of an evaluation: %.2f ms\n", "", (state.UserTime()+state.SystemTime()).Seconds()*1000/float64(s.sent.Load()))
 	}
@@ -92,45 +88,6 @@ func startServer(t tool, model, dir string) (*served, error) {
 // stop stops the server as an operator does.
 func (s *served) stop() error {
 	return errors.Join(s.cmd.Process.Signal(syscall.SIGTERM), s.cmd.Wait())
-}
-
-func (s *served) measure() error {
-	for range 200 { // the first requests compile and connect
-		s.evaluate()
-	}
-	_, before, err := s.histogram()
-	if err != nil {
-		return err
-	}
-	start := time.Now()
-	s.atRate()
-	rate := float64(s.sent.Load()-200) / time.Since(start).Seconds()
-	bounds, counts, err := s.histogram()
-	if err != nil {
-		return err
-	}
-	for i := range counts {
-		counts[i] -= before[i]
-	}
-	below := func(share float64) float64 { // the bound that a share of the evaluations is below
-		return bounds[slices.IndexFunc(counts, func(n float64) bool { return n >= share*counts[len(counts)-1] })]
-	}
-	fmt.Printf("%-30s server time less waiting: half below %g ms (target 1: %s), 99 %% below %g ms (target 5: %s); %.0f requests a second, %d failed\n",
-		"serve-500", 1000*below(.5), verdict(below(.5) <= .001), 1000*below(.99), verdict(below(.99) <= .005), rate, s.failed.Load())
-	s.memory()
-	return nil
-}
-
-// atRate sends requests at a steady rate, whether or not they are answered.
-func (s *served) atRate() {
-	var wait sync.WaitGroup
-	tick := time.NewTicker(time.Second / serveRate)
-	defer tick.Stop()
-	for range int(serveTime.Seconds() * serveRate) {
-		<-tick.C
-		wait.Go(s.evaluate)
-	}
-	wait.Wait()
 }
 
 // evaluate sends one request; no two are alike.
@@ -181,27 +138,4 @@ func resident(pid int) float64 {
 	_, rest, _ := strings.Cut(string(data), "VmRSS:")
 	kib, _ := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(strings.SplitN(rest, "\n", 2)[0]), "kB")), 64)
 	return kib / 1024
-}
-
-// bucketLine is a bucket of what the server says of its own time.
-var bucketLine = regexp.MustCompile(`(?m)^proviso_http_server_seconds_bucket\{project="default",route="/v1/evaluate",le="([^"]+)"\} (\S+)$`)
-
-// histogram returns how many evaluations took at most so many seconds, by the bounds of the
-// buckets in order.
-func (s *served) histogram() (bounds, counts []float64, err error) {
-	resp, err := s.client.Get(s.url + "/metrics")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	for _, m := range bucketLine.FindAllStringSubmatch(string(data), -1) {
-		bound, wrong := strconv.ParseFloat(m[1], 64)
-		count, wrong2 := strconv.ParseFloat(m[2], 64)
-		bounds, counts, err = append(bounds, bound), append(counts, count), errors.Join(err, wrong, wrong2)
-	}
-	if err == nil && len(bounds) == 0 {
-		err = errors.New("the server counts no evaluations")
-	}
-	return bounds, counts, err
 }

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -141,9 +140,7 @@ var chartTests = []test{
 		b.ok(b.SettleNotice(b.Context(), store.NoticeResult{ID: late[0].ID, Token: late[0].Token, Error: "gone"}))
 		b.clock.add(time.Hour)
 		b.equal("nothing is left", len(must(b.LeaseNotices(b.Context(), time.Minute, 10))(b)), 0)
-		list := all(b, 1, func(ctx context.Context, p store.Page) (store.List[store.Notice], error) {
-			return b.ListNotices(ctx, "alarm_1", p)
-		})
+		list := all(b, 1, pagesOf(b.ListNotices, "alarm_1"))
 		b.equal("list", words(len(list), list[1].Remote, list[1].Sent.IsZero(), list[0].Error, list[0].Dropped.IsZero()), "2 17 false gone false")
 	}},
 	{name: "anchors", run: func(b *bench) {

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -188,9 +187,7 @@ var labelTests = []test{
 	}},
 	{name: "stable", run: func(b *bench) {
 		n := 0
-		stable(b, func(l store.Label) string { return l.ID }, func(ctx context.Context, p store.Page) (store.List[store.Label], error) {
-			return b.ListLabels(ctx, store.LabelFilter{}, p)
-		}, func() {
+		stable(b, func(l store.Label) string { return l.ID }, pagesOf(b.ListLabels, store.LabelFilter{}), func() {
 			n++
 			b.labels(said("ana", n, "a", label.Pass))
 		})
