@@ -4,9 +4,6 @@
 // the suites, measure.go runs them.
 //
 //	go run ./bench [-n RUNS] [WORKLOAD...]
-//
-// The workload ilp measures the selection of assertions beside the solver CBC;
-// ilp.go has its flags.
 package main
 
 import (
@@ -16,24 +13,26 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-
-	"github.com/proviso-eval/proviso/sandbox"
 )
 
 func main() {
-	sandbox.Main()
 	runs := flag.Int("n", 5, "how often each workload is run")
-	var ilp ilpOptions
-	ilp.register(flag.CommandLine)
 	flag.Parse()
-	if err := bench(*runs, ilp, flag.Args()); err != nil {
+	if err := bench(*runs, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
+// row is a workload that prints rows.
+type row struct {
+	name    string
+	needs   string // a program without which it is skipped
+	measure func() error
+}
+
 // bench builds proviso, writes the workloads and prints a row for each.
-func bench(runs int, ilp ilpOptions, names []string) error {
+func bench(runs int, names []string) error {
 	dir, err := os.MkdirTemp(memory(), "proviso-bench-")
 	if err != nil {
 		return err
@@ -43,53 +42,35 @@ func bench(runs int, ilp ilpOptions, names []string) error {
 	if err != nil {
 		return err
 	}
-	printHeader(len(tools) > 1)
+	ours := tools[0]
+	var rows []row
 	for _, w := range workloads() {
-		if len(names) > 0 && !slices.Contains(names, w.name) {
+		rows = append(rows, row{w.name, w.needs, func() error { return w.measure(tools, dir, runs) }})
+	}
+	for _, l := range loads {
+		rows = append(rows, row{l.name, "", func() error { return l.measure(ours, dir, runs) }})
+	}
+	rows = append(rows,
+		row{"serve", "", func() error { return serving(ours, dir) }},
+		row{"compare-20000", "", func() error { return comparing(ours, dir, runs) }},
+		row{"version", "", func() error { return startup(ours, runs) }},
+		row{"select", "", func() error { return selecting(ours, dir, runs) }})
+	source := "recorded"
+	if len(tools) > 1 {
+		source = "beside"
+	}
+	fmt.Printf("%-30s %10s %10s %9s %9s %9s | promptfoo (%s): CPU and peak ratio | limit, ratio\n", "workload", "CPU s", "(min)", "wall s", "peak MiB", "target s", source)
+	for _, r := range rows {
+		if len(names) > 0 && !slices.Contains(names, r.name) {
 			continue
 		}
-		if _, err := exec.LookPath(w.needs); w.needs != "" && err != nil {
-			fmt.Printf("%-22s skipped, there is no %s here\n", w.name, w.needs)
+		if _, err := exec.LookPath(r.needs); r.needs != "" && err != nil {
+			fmt.Printf("%-30s skipped, there is no %s here\n", r.name, r.needs)
 			continue
 		}
-		config, err := w.write(dir)
-		if err != nil {
+		if err := r.measure(); err != nil {
 			return err
 		}
-		if err := measure(&w, config, tools, runs); err != nil {
-			return err
-		}
-	}
-	if len(names) == 0 || slices.Contains(names, "code-calls") {
-		if err := calls(); err != nil {
-			return err
-		}
-	}
-	if len(names) == 0 || slices.Contains(names, "http-500") {
-		if err := models(tools[0], dir, runs); err != nil {
-			return err
-		}
-	}
-	if len(names) == 0 || slices.Contains(names, "judge-200") {
-		if err := judges(tools[0], dir, runs); err != nil {
-			return err
-		}
-	}
-	if len(names) == 0 || slices.Contains(names, "serve") {
-		if err := serving(tools[0], dir); err != nil {
-			return err
-		}
-	}
-	if len(names) == 0 || slices.Contains(names, "compare-20000") {
-		if err := comparing(tools[0], dir, runs); err != nil {
-			return err
-		}
-	}
-	if err := startup(tools[0], runs); err != nil {
-		return err
-	}
-	if len(names) == 0 || slices.Contains(names, "ilp") { // the last: it makes this process large
-		return optimise(tools[0], dir, runs, ilp)
 	}
 	return nil
 }

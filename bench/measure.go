@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -14,7 +15,7 @@ import (
 type figure struct {
 	cpu, wall time.Duration
 	rss       float64 // MiB, at its peak
-	bytes     int64   // of the JSON report
+	out       []byte
 }
 
 // recorded are promptfoo 0.121.20's medians: CPU seconds and peak MiB on a
@@ -30,148 +31,152 @@ var limits = map[string]float64{
 	"det5-1000": 0.0158, "det5-5000": 0.0604, "det5-20000": 0.2687, "csv5-1000": 0.0119, "metrics-1000": 0.032,
 }
 
-// targets are CPU seconds to stay below.
+// targets are CPU seconds to stay below: of the start of an interpreter, beyond the first row.
 var targets = map[string]float64{
 	"det5-1000": 0.08, "det5-5000": 0.25, "det5-20000": 0.8, "csv5-1000": 0.06, "metrics-1000": 0.12, "js-1000": 0.3, "sql-1000": 2.0,
-}
-
-// beyond are CPU seconds to stay below beside those of the first row.
-var beyond = map[string]float64{"python-50": 0.15, "javascript-50": 0.15}
-
-func printHeader(both bool) {
-	source := "recorded"
-	if both {
-		source = "beside"
-	}
-	fmt.Printf("%-22s %10s %10s %9s %9s %9s | promptfoo (%s): CPU and peak ratio | limit, ratio\n", "workload", "CPU s", "(min)", "wall s", "peak MiB", "target s", source)
+	"compare-20000 txt": 1.5, "compare-20000 json": 1.5, "python-50 beyond the first": 0.15, "javascript-50 beyond the first": 0.15,
 }
 
 // measure runs a workload with every tool, in turns, and prints a row.
-func measure(w *workload, config string, tools []tool, runs int) error {
+func (w *workload) measure(tools []tool, dir string, runs int) error {
+	config, err := w.write(dir)
+	if err != nil {
+		return err
+	}
 	all := make([][]figure, len(tools))
-	for i := range runs + 1 { // the first run warms up and does not count
-		for t, tool := range tools {
-			if t > 0 && i > 2 {
-				continue // promptfoo takes minutes on the large ones
-			}
-			f, err := once(tool, config)
-			if err != nil {
-				return fmt.Errorf("%s on %s: %w", tool.name, w.name, err)
-			}
-			if i > 0 {
-				all[t] = append(all[t], f)
-			}
+	for t, tool := range tools {
+		n := runs
+		if t > 0 {
+			n = min(runs, 2) // promptfoo takes minutes on the large ones
+		}
+		if all[t], err = repeat(n, func() (figure, error) { return tool.eval(config) }); err != nil {
+			return fmt.Errorf("%s on %s: %w", tool.name, w.name, err)
 		}
 	}
-	ours := median(all[0])
-	fmt.Printf("%-22s %10.4f %10.4f %9.3f %9.1f %9s", w.name, ours.cpu.Seconds(), least(all[0]).Seconds(), ours.wall.Seconds(), ours.rss, target(w.name, ours))
+	ours, note := median(all[0]), ""
 	other, ok := recorded[w.name]
 	if len(tools) > 1 {
 		m := median(all[1])
 		other, ok = [2]float64{m.cpu.Seconds(), m.rss}, true
 	}
 	if ok {
-		fmt.Printf(" | %8.2f s, %5.0f MiB: %5.0f×, %4.0f×", other[0], other[1], other[0]/ours.cpu.Seconds(), other[1]/ours.rss)
+		note = fmt.Sprintf(" | %8.2f s, %5.0f MiB: %5.0f×, %4.0f×", other[0], other[1], other[0]/ours.cpu.Seconds(), other[1]/ours.rss)
 	}
 	if l, ok := limits[w.name]; ok {
-		fmt.Printf(" | %.4f s, %.1f×", l, ours.cpu.Seconds()/l)
+		note += fmt.Sprintf(" | %.4f s, %.1f×", l, ours.cpu.Seconds()/l)
 	}
-	fmt.Println()
-	if w.start {
-		return measureBeyond(w, ours, tools[0], filepath.Dir(filepath.Dir(config)), runs)
+	ours.print(w.name, all[0], note)
+	if !w.start {
+		return nil
 	}
-	return nil
-}
-
-// measureBeyond prints what all rows but the first take: without the start of the
-// process and of an interpreter.
-func measureBeyond(w *workload, all figure, t tool, dir string, runs int) error {
 	one := *w
 	one.name, one.n = w.name+"-first", 1
-	config, err := one.write(dir)
+	if config, err = one.write(dir); err != nil {
+		return err
+	}
+	first, err := repeat(runs, func() (figure, error) { return tools[0].eval(config) })
 	if err != nil {
 		return err
 	}
-	var list []figure
-	for i := range runs + 1 {
-		f, err := once(t, config)
-		if err != nil {
-			return fmt.Errorf("%s on %s: %w", t.name, one.name, err)
-		}
-		if i > 0 {
-			list = append(list, f)
-		}
-	}
-	rest := figure{cpu: all.cpu - median(list).cpu}
-	fmt.Printf("%-22s %10.4f %41s\n", "  beyond the first row", rest.cpu.Seconds(), against(beyond[w.name], rest))
+	rest := figure{cpu: ours.cpu - median(first).cpu}
+	rest.print(w.name+" beyond the first", []figure{rest}, "")
 	return nil
 }
 
-func target(name string, f figure) string {
-	want, ok := targets[name]
-	if !ok {
-		return ""
+// print prints a row: the median of all, and a note.
+func (f figure) print(name string, all []figure, note string) {
+	target := ""
+	if want, ok := targets[name]; ok {
+		target = fmt.Sprintf("%g %s", want, verdict(f.cpu.Seconds() <= want))
 	}
-	return against(want, f)
+	fmt.Printf("%-30s %10.4f %10.4f %9.3f %9.1f %9s%s\n", name, f.cpu.Seconds(), least(all).Seconds(), f.wall.Seconds(), f.rss, target, note)
 }
 
-// against says whether a figure stays below what is wanted.
-func against(want float64, f figure) string {
-	if f.cpu.Seconds() <= want {
-		return fmt.Sprintf("%g ok", want)
+func verdict(ok bool) string {
+	if ok {
+		return "ok"
 	}
-	return fmt.Sprintf("%g MISS", want)
+	return "MISS"
 }
 
-// once runs a tool on a suite; a run that prints failures is no measurement.
-func once(t tool, config string) (figure, error) {
+// repeat measures something so often, at least once. The first run warms up and does not count.
+func repeat(runs int, once func() (figure, error)) ([]figure, error) {
+	var all []figure
+	for range max(runs, 1) + 1 {
+		f, err := once()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all[1:], nil
+}
+
+// eval runs the tool on a suite; a run that prints failures is no measurement.
+func (t tool) eval(config string, more ...string) (figure, error) {
 	result := filepath.Join(filepath.Dir(config), "result.json")
 	defer os.Remove(result)
-	cmd := exec.Command(t.exe, "eval", "-c", config, "--no-table", "--no-progress-bar", "--no-cache", "-o", result)
-	cmd.Env = append(os.Environ(), t.env...)
-	f, err := run(cmd)
-	if err != nil {
-		return f, err
-	}
-	info, err := os.Stat(result)
-	if err != nil {
-		return f, err
-	}
-	f.bytes = info.Size()
-	return f, nil
+	return t.run(append([]string{"eval", "-c", config, "--no-table", "--no-progress-bar", "--no-cache", "-o", result}, more...)...)
 }
 
-func run(cmd *exec.Cmd) (figure, error) {
+// run runs the tool with arguments.
+func (t tool) run(args ...string) (figure, error) {
+	cmd := exec.Command(t.exe, args...)
+	cmd.Env = append(os.Environ(), t.env...)
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return figure{}, errors.Join(err, fmt.Errorf("%.500s", out))
 	}
-	return figure{
-		wall: time.Since(start), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), rss: peak(cmd.ProcessState),
-	}, nil
+	return figure{wall: time.Since(start), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), rss: peak(cmd.ProcessState), out: out}, nil
+}
+
+// comparing measures `proviso compare` on two runs of 20,000 rows with five assertions
+// each, in the format for people and in the largest one.
+func comparing(t tool, dir string, runs int) error {
+	w := workload{name: "compare-20000", tests: "tests.jsonl", rows: newWriter().det5, n: 20000}
+	config, err := w.write(dir)
+	if err != nil {
+		return err
+	}
+	var kept []string
+	for _, suffix := range []string{"", "."} { // the second run has other outputs
+		folder := filepath.Join(dir, w.name, "runs"+suffix)
+		var exit *exec.ExitError
+		if _, err := t.run("eval", "-c", config, "--no-table", "--no-progress-bar", "--run-dir", folder, "--prompt-suffix", suffix); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
+			return err
+		}
+		found, err := filepath.Glob(filepath.Join(folder, "*", "run.jsonl"))
+		if err != nil || len(found) != 1 {
+			return fmt.Errorf("%s holds %d runs: %w", folder, len(found), err)
+		}
+		kept = append(kept, found[0])
+	}
+	for _, suffix := range []string{"txt", "json"} {
+		all, err := repeat(runs, func() (figure, error) {
+			return t.run("compare", kept[0], kept[1], "-o", filepath.Join(dir, "result."+suffix))
+		})
+		if err != nil {
+			return err
+		}
+		median(all).print(w.name+" "+suffix, all, "")
+	}
+	return nil
 }
 
 // startup measures a command that does nothing.
 func startup(t tool, runs int) error {
-	var all []figure
-	for range runs + 1 {
-		f, err := run(exec.Command(t.exe, "version"))
-		if err != nil {
-			return err
-		}
-		all = append(all, f)
+	all, err := repeat(runs, func() (figure, error) { return t.run("version") })
+	if err == nil {
+		median(all).print("version", all, "")
 	}
-	m := median(all)
-	_, err := fmt.Printf("%-22s %10.4f %10.4f %9.3f %9.1f\n", "version", m.cpu.Seconds(), least(all).Seconds(), m.wall.Seconds(), m.rss)
 	return err
 }
 
 func median(list []figure) figure {
-	by := slices.Clone(list)
-	slices.SortFunc(by, func(a, b figure) int { return int(a.cpu - b.cpu) })
+	by := slices.SortedFunc(slices.Values(list), func(a, b figure) int { return cmp.Compare(a.cpu, b.cpu) })
 	m := by[len(by)/2]
-	slices.SortFunc(by, func(a, b figure) int { return int(a.wall - b.wall) })
+	slices.SortFunc(by, func(a, b figure) int { return cmp.Compare(a.wall, b.wall) })
 	m.wall = by[len(by)/2].wall
 	for _, f := range by {
 		m.rss = max(m.rss, f.rss)
@@ -180,5 +185,5 @@ func median(list []figure) figure {
 }
 
 func least(list []figure) time.Duration {
-	return slices.MinFunc(list, func(a, b figure) int { return int(a.cpu - b.cpu) }).cpu
+	return slices.MinFunc(list, func(a, b figure) int { return cmp.Compare(a.cpu, b.cpu) }).cpu
 }

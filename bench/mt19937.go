@@ -1,11 +1,6 @@
 package main
 
-import (
-	"crypto/sha512"
-	"encoding/binary"
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // mt19937 is the Mersenne Twister (Matsumoto and Nishimura 1998) as Python's
 // random module seeds and reads it, so that the workloads are those of the
@@ -15,26 +10,8 @@ type mt19937 struct {
 	next  int
 }
 
-// newRandom seeds as random.Random(seed) does for a small integer.
-func newRandom(seed uint32) *mt19937 { return seeded([]uint32{seed}) }
-
-// newRandomText seeds as random.Random(text) does: with the text and its SHA-512
-// as one large number.
-func newRandomText(text string) *mt19937 {
-	sum := sha512.Sum512([]byte(text))
-	data := append([]byte(text), sum[:]...)
-	slices.Reverse(data) // the number's lowest bytes come first
-	var key []uint32
-	for ; len(data) > 0; data = data[min(4, len(data)):] {
-		var word [4]byte
-		copy(word[:], data)
-		key = append(key, binary.LittleEndian.Uint32(word[:]))
-	}
-	return seeded(key)
-}
-
-// seeded is init_by_array.
-func seeded(key []uint32) *mt19937 {
+// newRandom seeds as random.Random(seed) does for a small integer: init_by_array of one word.
+func newRandom(seed uint32) *mt19937 {
 	r := &mt19937{next: 624}
 	s := &r.state
 	s[0] = 19650218
@@ -42,18 +19,18 @@ func seeded(key []uint32) *mt19937 {
 		s[i] = 1812433253*(s[i-1]^s[i-1]>>30) + uint32(i)
 	}
 	i := 1
-	for k := range max(len(s), len(key)) {
-		k %= len(key)
-		s[i] = (s[i] ^ (s[i-1]^s[i-1]>>30)*1664525) + key[k] + uint32(k)
+	next := func() {
 		if i++; i == len(s) {
 			s[0], i = s[len(s)-1], 1
 		}
 	}
+	for range len(s) {
+		s[i] = (s[i] ^ (s[i-1]^s[i-1]>>30)*1664525) + seed
+		next()
+	}
 	for range len(s) - 1 {
 		s[i] = (s[i] ^ (s[i-1]^s[i-1]>>30)*1566083941) - uint32(i)
-		if i++; i == len(s) {
-			s[0], i = s[len(s)-1], 1
-		}
+		next()
 	}
 	s[0] = 0x80000000
 	return r

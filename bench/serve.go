@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"os"
 	"os/exec"
@@ -21,22 +20,19 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// The workloads of the server: a steady rate, for its times, and as many
-// evaluations as it takes to see memory grow if it does.
+// As many evaluations as it takes to see memory grow if it does.
 const (
-	serveRate   = 500 // requests a second
-	serveTime   = 20 * time.Second
 	serveTotal  = 100_000
 	serveJudge  = 50 * time.Millisecond // that the judge needs
-	serveAtOnce = 50                    // requests, without a rate
+	serveAtOnce = 50                    // requests
 )
 
 // verdictText is what the judge answers, whatever it is asked.
 const verdictText = `{"results":[{"id":"greets","criteria":[{"n":1,"reasoning":"It says hello.","evidence":["Hello"],"met":true}]},` +
 	`{"id":"short","criteria":[{"n":1,"reasoning":"It is one sentence.","evidence":[],"met":true},{"n":2,"reasoning":"It has no list.","evidence":[],"met":true}]}]}`
 
-// serving measures POST /v1/evaluate of a server with a fake judge: its own time
-// by its own histogram, and its memory.
+// serving measures POST /v1/evaluate of a server with a fake judge: its memory, and the
+// processor time of an evaluation.
 func serving(t tool, dir string) error {
 	model := fakemodel.New(fakemodel.Options{Latency: serveJudge, Forget: true, Reply: func(fakemodel.Request) fakemodel.Reply {
 		return fakemodel.Reply{Text: verdictText}
@@ -46,10 +42,10 @@ func serving(t tool, dir string) error {
 	if err != nil {
 		return err
 	}
-	err = s.measure()
-	if err = errors.Join(err, s.stop()); err == nil {
+	s.memory()
+	if err = s.stop(); err == nil {
 		state := s.cmd.ProcessState
-		fmt.Printf("%-22s CPU of an evaluation: %.2f ms\n", "", (state.UserTime()+state.SystemTime()).Seconds()*1000/float64(s.sent.Load()))
+		fmt.Printf("%-30s CPU of an evaluation: %.2f ms\n", "", (state.UserTime()+state.SystemTime()).Seconds()*1000/float64(s.sent.Load()))
 	}
 	return err
 }
@@ -94,47 +90,6 @@ func (s *served) stop() error {
 	return errors.Join(s.cmd.Process.Signal(syscall.SIGTERM), s.cmd.Wait())
 }
 
-func (s *served) measure() error {
-	for range 200 { // the first requests compile and connect
-		s.evaluate()
-	}
-	before, err := s.histogram()
-	if err != nil {
-		return err
-	}
-	start := time.Now()
-	s.atRate()
-	rate := float64(s.sent.Load()-200) / time.Since(start).Seconds()
-	after, err := s.histogram()
-	if err != nil {
-		return err
-	}
-	took := after.minus(before)
-	p50, p99 := took.quantile(.5), took.quantile(.99)
-	fmt.Printf("%-22s server time less waiting: p50 %.2f ms (target 1: %s), p99 %.2f ms (target 5: %s); %.0f requests a second, %d failed\n",
-		"serve-500", 1000*p50, verdict(p50 < .001), 1000*p99, verdict(p99 < .005), rate, s.failed.Load())
-	return s.memory()
-}
-
-func verdict(ok bool) string {
-	if ok {
-		return "ok"
-	}
-	return "MISS"
-}
-
-// atRate sends requests at a steady rate, whether or not they are answered.
-func (s *served) atRate() {
-	var wait sync.WaitGroup
-	tick := time.NewTicker(time.Second / serveRate)
-	defer tick.Stop()
-	for range int(serveTime.Seconds() * serveRate) {
-		<-tick.C
-		wait.Go(s.evaluate)
-	}
-	wait.Wait()
-}
-
 // evaluate sends one request; no two are alike.
 func (s *served) evaluate() {
 	n := s.sent.Add(1)
@@ -155,33 +110,22 @@ func (s *served) evaluate() {
 }
 
 // memory evaluates without a pause and looks at what the process takes.
-func (s *served) memory() error {
-	var points []string
-	var first, last float64
+func (s *served) memory() {
+	var points []float64
 	for step := 1; step <= 5; step++ {
-		s.until(int64(step * serveTotal / 5))
-		mib := resident(s.cmd.Process.Pid)
-		if step == 1 {
-			first = mib
+		var wait sync.WaitGroup
+		for range serveAtOnce {
+			wait.Go(func() {
+				for s.sent.Load() < int64(step*serveTotal/5) {
+					s.evaluate()
+				}
+			})
 		}
-		last = mib
-		points = append(points, fmt.Sprintf("%.0f", mib))
+		wait.Wait()
+		points = append(points, resident(s.cmd.Process.Pid))
 	}
-	fmt.Printf("%-22s resident MiB after every %d evaluations: %s (the last is %+.0f %% of the first); %d failed\n",
-		"serve-100000", serveTotal/5, strings.Join(points, ", "), 100*(last/first-1), s.failed.Load())
-	return nil
-}
-
-func (s *served) until(n int64) {
-	var wait sync.WaitGroup
-	for range serveAtOnce {
-		wait.Go(func() {
-			for s.sent.Load() < n {
-				s.evaluate()
-			}
-		})
-	}
-	wait.Wait()
+	fmt.Printf("%-30s resident MiB after every %d evaluations: %.0f (the last is %+.0f %% of the first); %d failed\n",
+		"serve-100000", serveTotal/5, points, 100*(points[4]/points[0]-1), s.failed.Load())
 }
 
 // resident returns the memory of a process in MiB, 0 where the system does not
@@ -194,60 +138,4 @@ func resident(pid int) float64 {
 	_, rest, _ := strings.Cut(string(data), "VmRSS:")
 	kib, _ := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(strings.SplitN(rest, "\n", 2)[0]), "kB")), 64)
 	return kib / 1024
-}
-
-// buckets are the counts of a histogram, by their upper bounds in order.
-type buckets []struct{ le, count float64 }
-
-var bucketLine = regexp.MustCompile(`(?m)^proviso_http_server_seconds_bucket\{project="default",route="/v1/evaluate",le="([^"]+)"\} (\S+)$`)
-
-// histogram reads what the server says of its own time.
-func (s *served) histogram() (buckets, error) {
-	resp, err := s.client.Get(s.url + "/metrics")
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	var b buckets
-	for _, m := range bucketLine.FindAllStringSubmatch(string(data), -1) {
-		le, err1 := strconv.ParseFloat(m[1], 64)
-		count, err2 := strconv.ParseFloat(m[2], 64)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, err
-		}
-		b = append(b, struct{ le, count float64 }{le, count})
-	}
-	if len(b) == 0 {
-		return nil, errors.New("the server counts no evaluations")
-	}
-	return b, nil
-}
-
-func (b buckets) minus(before buckets) buckets {
-	out := append(buckets(nil), b...)
-	for i := range out {
-		out[i].count -= before[i].count
-	}
-	return out
-}
-
-// quantile returns the value that a share of the observations is below, as
-// Prometheus does: evenly spread within a bucket.
-func (b buckets) quantile(share float64) float64 {
-	want := share * b[len(b)-1].count
-	from, below := 0.0, 0.0
-	for _, x := range b {
-		if x.count >= want {
-			if math.IsInf(x.le, 1) {
-				return from
-			}
-			return from + (x.le-from)*(want-below)/max(1, x.count-below)
-		}
-		from, below = x.le, x.count
-	}
-	return math.NaN()
 }

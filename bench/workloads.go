@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -171,14 +172,15 @@ func (w *workload) write(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	f, err := os.Create(filepath.Join(dir, w.tests))
-	if err != nil {
+	if err := writeFile(filepath.Join(dir, w.tests), w.writeRows); err != nil {
 		return "", err
 	}
-	defer f.Close()
-	// Written in pieces: a process starts with the peak memory of the one that
-	// starts it, so this one has to stay small.
-	b := bufio.NewWriter(f)
+	config := filepath.Join(dir, "promptfooconfig.yaml")
+	text := fmt.Sprintf("description: bench %s\nprompts:\n  - '{{output}}'\nproviders:\n  - echo\ntests: file://%s\n", w.name, w.tests)
+	return config, os.WriteFile(config, []byte(text), 0o644)
+}
+
+func (w *workload) writeRows(b *bufio.Writer) {
 	if w.tests == "tests.csv" {
 		b.WriteString("output,__expected1,__expected2,__expected3,__expected4,__expected5\r\n")
 	}
@@ -186,10 +188,16 @@ func (w *workload) write(dir string) (string, error) {
 		b.WriteString(w.rows(i))
 		b.WriteByte('\n')
 	}
-	if err := b.Flush(); err != nil {
-		return "", err
+}
+
+// writeFile writes a file in pieces: a process starts with the peak memory of the one that
+// starts it, so this one has to stay small.
+func writeFile(file string, write func(*bufio.Writer)) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
 	}
-	config := filepath.Join(dir, "promptfooconfig.yaml")
-	text := fmt.Sprintf("description: bench %s\nprompts:\n  - '{{output}}'\nproviders:\n  - echo\ntests: file://%s\n", w.name, w.tests)
-	return config, os.WriteFile(config, []byte(text), 0o644)
+	b := bufio.NewWriter(f)
+	write(b)
+	return errors.Join(b.Flush(), f.Close())
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -40,4 +42,9 @@ func (e *Engine) Run(ctx context.Context, t run.Task) (*run.Outcome, error) {
 		return nil, err
 	}
 	return p.Run(ctx)
+}
+
+// Facts returns the tables of assertion types and providers, for suite.Options.
+func Facts() proviso.Facts {
+	return proviso.Facts{Types: check.Facts(), Providers: provider.Facts()}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"iter"
 	"os"
 	"sync"
 	"time"
@@ -354,5 +355,21 @@ func (e *execution) count(res *proviso.Result, clean []byte) {
 	e.metrics.add(e.index(res), res)
 	if e.p.o.Tick != nil {
 		e.p.o.Tick(e.summary.Totals())
+	}
+}
+
+// Results yields the rows of the run in order. It reads one at a time, so memory does
+// not grow with the run. The sequence ends with an error if a row cannot be read.
+func (o *Outcome) Results() iter.Seq2[*report.Row, error] {
+	return func(yield func(*report.Row, error) bool) {
+		for _, record := range o.Rows.Rows() {
+			row, err := report.ReadRow(record)
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+		if err := o.Rows.Err(); err != nil {
+			yield(nil, err)
+		}
 	}
 }

@@ -2,10 +2,12 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/provider"
 )
 
@@ -104,4 +106,65 @@ func pointerOf(err error) string {
 		return e.Pointer
 	}
 	return ""
+}
+
+// unchecked counts the cases without assertions, which pass for every output.
+type unchecked struct {
+	cases int
+	first string // pointer
+}
+
+func (u *unchecked) add(pc *prepared) {
+	if pc.Broken || pc.Generator != nil || len(pc.Assert) > 0 || len(pc.Set) > 0 || len(pc.byPrompt) > 0 || pc.Scoring != "" {
+		return
+	}
+	if u.cases == 0 {
+		u.first = pc.Pointer
+	}
+	u.cases++
+}
+
+// warn reports their number once, at the first of them.
+func (u *unchecked) warn(p *Plan) {
+	if u.cases == 0 {
+		return
+	}
+	text := fmt.Sprintf("%d of %d cases have no assertions: they pass for every output", u.cases, p.Cases)
+	if u.cases == 1 {
+		text = fmt.Sprintf("1 of %d cases has no assertion: it passes for every output", p.Cases)
+	}
+	if p.Cases == 1 {
+		text = "the case has no assertion: it passes for every output"
+	}
+	e := proviso.Errorf(proviso.Invalid, "%s", text)
+	e.Pointer, e.Warning = u.first, true
+	p.mistake(e)
+}
+
+// wording warns about judged assertions whose wording is ambiguous.
+type wording struct {
+	p    *Plan
+	seen map[*proviso.Assertion]bool // the set of a suite is the same in every case
+}
+
+// maxWorded bounds how many assertions are remembered; further ones may be
+// checked twice.
+const maxWorded = 10_000
+
+// warn checks assertions and the members of sets.
+func (w *wording) warn(list []*proviso.Assertion) {
+	for _, a := range list {
+		w.warn(a.Assert)
+		if len(a.Criteria) == 0 || w.seen[a] {
+			continue
+		}
+		if len(w.seen) < maxWorded {
+			w.seen[a] = true
+		}
+		for _, l := range lint.Assertion(a) {
+			e := proviso.Because(errors.New(l.Rule), proviso.Invalid, "%s", l.Text())
+			e.Pointer, e.Warning = l.Pointer, true
+			w.p.mistake(e)
+		}
+	}
 }

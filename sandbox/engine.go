@@ -30,10 +30,7 @@ func askEngine(_ context.Context, s *Sandbox, _ string, _ bool) (*interpreter, e
 	if runtime.GOOS != "linux" {
 		in.path = exe
 	}
-	in.exec = []string{in.path}
-	if loader := elfInterpreter(exe); loader != "" {
-		in.exec = append(in.exec, loader)
-	}
+	in.exec = executed(in.path, exe)
 	return in, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -193,6 +194,21 @@ func olderThan(version, oldest string) bool {
 		}
 	}
 	return false
+}
+
+// executed returns what has to be executable for a program at a path: it and the dynamic
+// loader that the file names.
+func executed(path, file string) []string {
+	if loader := elfInterpreter(file); loader != "" {
+		return []string{path, loader}
+	}
+	return []string{path}
+}
+
+// publicStores returns the folder of all programs that one of Nix or Guix is in, where
+// libraries lie anywhere, readable by all.
+func publicStores(path string) []string {
+	return slices.DeleteFunc([]string{"/nix/store", "/gnu/store"}, func(store string) bool { return !strings.HasPrefix(path, store) })
 }
 
 // elfInterpreter returns the dynamic loader that a program names, "" if none.

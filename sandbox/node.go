@@ -63,10 +63,7 @@ func askNode(ctx context.Context, s *Sandbox, name string, packages bool) (*inte
 	}
 	in := &interpreter{version: fields.Text("version"), path: resolved(fields.Text("executable")), flags: texts(fields, "flags")}
 	in.typescript, _ = fields.At("typescript").(bool)
-	in.exec = []string{in.path}
-	if loader := elfInterpreter(in.path); loader != "" {
-		in.exec = append(in.exec, loader)
-	}
+	in.exec = executed(in.path, in.path)
 	in.read = append(texts(fields, "libs"), in.path)
 	if packages {
 		modules, files := nodeModules(s.dir)

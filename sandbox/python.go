@@ -74,20 +74,13 @@ func askPython(ctx context.Context, s *Sandbox, path string, packages bool) (*in
 	if real, err := filepath.EvalSymlinks(in.path); err == nil && !packages {
 		in.path = real
 	}
-	in.exec = []string{in.path}
-	if loader := elfInterpreter(in.path); loader != "" {
-		in.exec = append(in.exec, loader)
-	}
+	in.exec = executed(in.path, in.path)
 	for _, prefix := range texts(fields, "prefixes") {
 		for _, lib := range []string{"lib", "lib64"} {
 			in.read = append(in.read, filepath.Join(prefix, lib))
 		}
 		in.read = append(in.read, filepath.Join(prefix, "pyvenv.cfg"))
-		for _, store := range []string{"/nix/store", "/gnu/store"} { // where libraries lie anywhere, readable by all
-			if strings.HasPrefix(prefix, store) {
-				in.read = append(in.read, store)
-			}
-		}
+		in.read = append(in.read, publicStores(prefix)...)
 	}
 	in.read = append(in.read, texts(fields, "libs")...)
 	if packages {

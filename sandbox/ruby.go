@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"path/filepath"
-	"strings"
 )
 
 // askRubyScript prints the description of an interpreter. It must run in every
@@ -30,10 +29,7 @@ func askRuby(ctx context.Context, s *Sandbox, path string, packages bool) (*inte
 		return nil, err
 	}
 	in := &interpreter{version: fields.Text("version"), path: resolved(fields.Text("executable"))}
-	in.exec = []string{in.path}
-	if loader := elfInterpreter(in.path); loader != "" {
-		in.exec = append(in.exec, loader)
-	}
+	in.exec = executed(in.path, in.path)
 	in.read = append(texts(fields, "libs"), texts(fields, "dirs")...)
 	in.read = append(in.read, texts(fields, "path")...)
 	if packages {
@@ -43,12 +39,7 @@ func askRuby(ctx context.Context, s *Sandbox, path string, packages bool) (*inte
 		}
 		in.read = append(in.read, in.importPath...)
 	}
-	for _, store := range []string{"/nix/store", "/gnu/store"} { // where libraries lie anywhere, readable by all
-		if strings.HasPrefix(in.path, store) {
-			in.read = append(in.read, store)
-		}
-	}
-	in.read = existing(in.read, s.isHome)
+	in.read = existing(append(in.read, publicStores(in.path)...), s.isHome)
 	return in, nil
 }
 

@@ -206,6 +206,26 @@ type Result struct {
 	JSON       []byte // the row as the JSON report shows it
 }
 
+// CountIn adds the row to totals.
+func (r *Result) CountIn(sum *proviso.Totals) {
+	*counterOf(r.Status, &sum.Passed, &sum.Failed, &sum.Errors, &sum.Skipped)++
+	sum.Usage.Add(r.Usage)
+	sum.Cost += r.Cost
+}
+
+// counterOf returns the counter of a status.
+func counterOf(status proviso.Status, passed, failed, errors, skipped *int) *int {
+	switch status {
+	case proviso.Pass:
+		return passed
+	case proviso.Fail:
+		return failed
+	case proviso.Skip:
+		return skipped
+	}
+	return errors
+}
+
 // AssertionStatus is the status of one assertion in a row.
 type AssertionStatus struct {
 	ID     string
@@ -227,6 +247,11 @@ type ResultFilter struct {
 type AssertionCount struct {
 	ID                              string
 	Passed, Failed, Errors, Skipped int
+}
+
+// Add counts a verdict.
+func (c *AssertionCount) Add(status proviso.Status) {
+	*counterOf(status, &c.Passed, &c.Failed, &c.Errors, &c.Skipped)++
 }
 
 // permanent marks an error of [Work] that another attempt would repeat.

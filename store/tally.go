@@ -59,18 +59,8 @@ func (j *JudgeCount) count(status proviso.Status, cached bool) {
 // Add counts a row.
 func (t *Tally) Add(status proviso.Status, use RowUse) {
 	if use.Prompt != "" {
-		var p PromptCount
-		p.ID = use.Prompt
-		switch status {
-		case proviso.Pass:
-			p.Passed = 1
-		case proviso.Fail:
-			p.Failed = 1
-		case proviso.Skip:
-			p.Skipped = 1
-		default:
-			p.Errors = 1
-		}
+		p := PromptCount{ID: use.Prompt}
+		*counterOf(status, &p.Passed, &p.Failed, &p.Errors, &p.Skipped)++
 		t.addPrompt(p)
 	}
 	for _, j := range use.Judges {

@@ -71,7 +71,7 @@ func createAnew(dir string, h Header) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep the run: %w", err)
 	}
-	if err = lock(f); err != nil {
+	if err = Lock(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("keep the run: %w", busy(path, err)), f.Close())
 	}
 	err = f.Truncate(0)
@@ -91,7 +91,7 @@ func busy(path string, err error) error {
 }
 
 func start(f *os.File, path string, h Header) (*Writer, error) {
-	if err := lock(f); err != nil {
+	if err := Lock(f); err != nil {
 		return nil, fmt.Errorf("keep the run: lock %s: %w", path, err)
 	}
 	return begin(f, path, h)
@@ -165,7 +165,7 @@ func Resume(path string) (*Writer, error) {
 }
 
 func resume(f *os.File, path string) (*Writer, error) {
-	if err := lock(f); err != nil {
+	if err := Lock(f); err != nil {
 		return nil, busy(path, err)
 	}
 	c := &content{}

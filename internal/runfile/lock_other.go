@@ -4,5 +4,5 @@ package runfile
 
 import "os"
 
-// lock does nothing where the system offers no lock that dies with its process.
-func lock(*os.File) error { return nil }
+// Lock does nothing where the system offers no lock that dies with its process.
+func Lock(*os.File) error { return nil }

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// lock keeps other processes from appending to f until it is closed. The system
-// drops the lock of a process that dies, so none is ever left behind.
-func lock(f *os.File) error {
+// Lock keeps other processes that lock f from appending to it until it is closed. The
+// error is that another one has the lock. The system drops the lock of a process that dies.
+func Lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == syscall.ENOTSUP || err == syscall.ENOLCK || err == syscall.ENOSYS {
 		return nil // some network file systems have no locks

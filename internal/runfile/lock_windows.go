@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lock keeps other processes from appending to f until it is closed. Locks bind
+// Lock keeps other processes from appending to f until it is closed. Locks bind
 // readers here, so the locked byte lies far beyond the end of any file.
-func lock(f *os.File) error {
+func Lock(f *os.File) error {
 	beyond := &windows.Overlapped{OffsetHigh: 1 << 30}
 	return windows.LockFileEx(windows.Handle(f.Fd()),
 		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, beyond)

@@ -84,16 +84,5 @@ func (f *facts) add(index int, data []byte) {
 	}
 	f.rows[index] = fact{r.Status, r.Assertions}
 	f.tally.Add(r.Status, use)
-	switch r.Status {
-	case proviso.Pass:
-		f.totals.Passed++
-	case proviso.Fail:
-		f.totals.Failed++
-	case proviso.Skip:
-		f.totals.Skipped++
-	default:
-		f.totals.Errors++
-	}
-	f.totals.Usage.Add(r.Usage)
-	f.totals.Cost += r.Cost
+	r.CountIn(&f.totals)
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -95,7 +96,7 @@ func (s *labels) replay(data []byte) error {
 	before := s.size
 	for line, err := range document.Lines(bytes.NewReader(data[:whole])) {
 		if err != nil {
-			return s.wrong(before, data, line.Number, err)
+			return s.wrong(before, line.Number, err)
 		}
 		o, ok := line.Value.(*value.Object)
 		if !ok || !label.IsLine(o) {
@@ -103,7 +104,7 @@ func (s *labels) replay(data []byte) error {
 		}
 		l, removed, err := label.ReadLine(o)
 		if err != nil {
-			return s.wrong(before, data, line.Number, err)
+			return s.wrong(before, line.Number, err)
 		}
 		if removed {
 			s.remove(l.ID)
@@ -116,7 +117,7 @@ func (s *labels) replay(data []byte) error {
 }
 
 // wrong is the error for a line that cannot be read.
-func (s *labels) wrong(from int64, _ []byte, number int, err error) error {
+func (s *labels) wrong(from int64, number int, err error) error {
 	s.reset()
 	if from > 0 {
 		return s.follow() // from the beginning, for the number of the line
@@ -152,12 +153,7 @@ func (s *labels) remove(id string) {
 		return
 	}
 	of := subjectOf(&s.list[i].Label)
-	var rest []int
-	for _, j := range s.said[of] {
-		if j != i {
-			rest = append(rest, j)
-		}
-	}
+	rest := slices.DeleteFunc(s.said[of], func(j int) bool { return j == i })
 	if n := len(rest); n > 0 {
 		s.list[rest[n-1]].InForce = true
 		s.said[of] = rest

@@ -6,14 +6,23 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/ingest"
 	"github.com/proviso-eval/proviso/store"
 )
 
 // refusing are the methods of a store that change something, or are about what a folder of
 // runs does not have.
-type refusing struct {
-	unwatched
-	untrafficked
+type refusing struct{}
+
+// none is an empty list; the error is that the cursor is none of such a list.
+func none[T any](list string, p store.Page) (store.List[T], error) {
+	_, _, err := p.Position(list)
+	return store.List[T]{}, err
+}
+
+// missing is the error for what a folder of runs does not have.
+func missing(what, name string) error {
+	return proviso.Errorf(proviso.NotFound, "there is no %s %q: a folder of runs has none", what, name)
 }
 
 func refused() error {
@@ -100,7 +109,7 @@ func (refusing) DeleteDocument(context.Context, store.Kind, string) error { retu
 
 // Document implements [store.Documents].
 func (refusing) Document(_ context.Context, kind store.Kind, name, _ string) (store.Document, error) {
-	return store.Document{}, proviso.Errorf(proviso.NotFound, "there is no %s %q: a folder of runs has none", kind, name)
+	return store.Document{}, missing(string(kind), name)
 }
 
 // ListDocuments implements [store.Documents].
@@ -115,7 +124,7 @@ func (refusing) AddEvaluation(context.Context, store.NewEvaluation) (store.Evalu
 
 // Evaluation implements [store.Evaluations].
 func (refusing) Evaluation(_ context.Context, id string) (store.Evaluation, error) {
-	return store.Evaluation{}, proviso.Errorf(proviso.NotFound, "there is no evaluation %q: a folder of runs has none", id)
+	return store.Evaluation{}, missing("evaluation", id)
 }
 
 // ListEvaluations implements [store.Evaluations].
@@ -149,8 +158,176 @@ func (refusing) ImportRun(context.Context, store.ImportedRun, iter.Seq2[store.Re
 // AddResults implements [store.Runs].
 func (refusing) AddResults(context.Context, string, []store.Result) (int, error) { return 0, refused() }
 
-// none is an empty list; the error is that the cursor is none of such a list.
-func none[T any](list string, p store.Page) (store.List[T], error) {
-	_, _, err := p.Position(list)
-	return store.List[T]{}, err
+// PutWatch implements [store.Watches].
+func (refusing) PutWatch(context.Context, store.NewWatch) (store.Watch, bool, error) {
+	return store.Watch{}, false, refused()
 }
+
+// Watch implements [store.Watches].
+func (refusing) Watch(_ context.Context, name string) (store.Watch, error) {
+	return store.Watch{}, missing("watch", name)
+}
+
+// ListWatches implements [store.Watches].
+func (refusing) ListWatches(_ context.Context, p store.Page) (store.List[store.Watch], error) {
+	return none[store.Watch]("watches", p)
+}
+
+// WatchVersions implements [store.Watches].
+func (refusing) WatchVersions(_ context.Context, name string, _ store.Page) (store.List[store.Watch], error) {
+	return store.List[store.Watch]{}, missing("watch", name)
+}
+
+// DeleteWatch implements [store.Watches].
+func (refusing) DeleteWatch(context.Context, string) error { return refused() }
+
+// WatchHealth implements [store.Watches].
+func (refusing) WatchHealth(_ context.Context, name string, _ time.Time) (store.WatchHealth, error) {
+	return store.WatchHealth{}, missing("watch", name)
+}
+
+// EnqueueEvents implements [store.EventJobs].
+func (refusing) EnqueueEvents(context.Context, string, []store.Backfill, ...string) (int, error) {
+	return 0, refused()
+}
+
+// LeaseEvents implements [store.EventJobs].
+func (refusing) LeaseEvents(context.Context, store.LeaseEvents) ([]store.EventLease, error) {
+	return nil, refused()
+}
+
+// SettleEvents implements [store.EventJobs].
+func (refusing) SettleEvents(context.Context, string, []store.EventResult) (int, error) {
+	return 0, refused()
+}
+
+// ReleaseEvents implements [store.EventJobs].
+func (refusing) ReleaseEvents(context.Context, string, []store.EventLease) error { return refused() }
+
+// ListVerdicts implements [store.EventJobs].
+func (refusing) ListVerdicts(_ context.Context, _ store.VerdictFilter, p store.Page) (store.List[store.WatchVerdict], error) {
+	return none[store.WatchVerdict]("verdicts", p)
+}
+
+// Series implements [store.EventJobs].
+func (refusing) Series(_ context.Context, f store.SeriesFilter) ([]store.Bucket, error) {
+	return nil, missing("watch", f.Watch)
+}
+
+// Observations implements [store.Charts].
+func (refusing) Observations(_ context.Context, watch string, _ int64, _ int) ([]store.WatchVerdict, error) {
+	return nil, missing("watch", watch)
+}
+
+// Charts implements [store.Charts].
+func (refusing) Charts(_ context.Context, watch string) (store.ChartState, error) {
+	return store.ChartState{}, missing("watch", watch)
+}
+
+// SaveCharts implements [store.Charts].
+func (refusing) SaveCharts(context.Context, string, store.ChartSave) error { return refused() }
+
+// Anchors implements [store.Charts].
+func (refusing) Anchors(_ context.Context, watch string, _ int) ([]store.AnchorRound, error) {
+	return nil, missing("watch", watch)
+}
+
+// ListAlarms implements [store.Alarms].
+func (refusing) ListAlarms(_ context.Context, _ store.AlarmFilter, p store.Page) (store.List[store.Alarm], error) {
+	return none[store.Alarm]("alarms", p)
+}
+
+// Alarm implements [store.Alarms].
+func (refusing) Alarm(_ context.Context, id string) (store.Alarm, error) {
+	return store.Alarm{}, missing("alarm", id)
+}
+
+// AckAlarm implements [store.Alarms].
+func (refusing) AckAlarm(context.Context, string, string) (store.Alarm, error) {
+	return store.Alarm{}, refused()
+}
+
+// LeaseNotices implements [store.Outbox].
+func (refusing) LeaseNotices(context.Context, time.Duration, int) ([]store.Notice, error) {
+	return nil, nil
+}
+
+// SettleNotice implements [store.Outbox].
+func (refusing) SettleNotice(context.Context, store.NoticeResult) error { return refused() }
+
+// ListNotices implements [store.Outbox].
+func (refusing) ListNotices(_ context.Context, _ string, p store.Page) (store.List[store.Notice], error) {
+	return none[store.Notice]("notices", p)
+}
+
+// AddEvents implements [store.Traffic].
+func (refusing) AddEvents(context.Context, []store.NewEvent) (store.AddedEvents, error) {
+	return store.AddedEvents{}, refused()
+}
+
+// Event implements [store.Traffic].
+func (refusing) Event(_ context.Context, id string) (store.Event, error) {
+	return store.Event{}, missing("event", id)
+}
+
+// ListEvents implements [store.Traffic].
+func (refusing) ListEvents(_ context.Context, _ store.EventFilter, p store.Page) (store.List[store.Event], error) {
+	return none[store.Event]("events", p)
+}
+
+// Conversation implements [store.Traffic].
+func (refusing) Conversation(_ context.Context, conversation string, _ store.Page) (store.List[store.Event], error) {
+	return store.List[store.Event]{}, missing("conversation", conversation)
+}
+
+// AddFeedback implements [store.Traffic].
+func (refusing) AddFeedback(context.Context, ingest.Feedback) (bool, error) {
+	return false, refused()
+}
+
+// ListFeedback implements [store.Traffic].
+func (refusing) ListFeedback(_ context.Context, _ store.FeedbackFilter, p store.Page) (store.List[store.Feedback], error) {
+	return none[store.Feedback]("feedback", p)
+}
+
+// ForgetUser implements [store.Traffic].
+func (refusing) ForgetUser(context.Context, string) (store.Forgotten, error) {
+	return store.Forgotten{}, refused()
+}
+
+// ListAgents implements [store.Traffic].
+func (refusing) ListAgents(_ context.Context, p store.Page) (store.List[store.Agent], error) {
+	return none[store.Agent]("agents", p)
+}
+
+// ListPrompts implements [store.Traffic].
+func (refusing) ListPrompts(_ context.Context, agent string, _ store.Page) (store.List[store.AgentPrompt], error) {
+	return store.List[store.AgentPrompt]{}, missing("agent", agent)
+}
+
+// CountTraffic implements [store.Traffic].
+func (refusing) CountTraffic(context.Context, store.TrafficFilter) ([]store.TrafficCount, error) {
+	return nil, nil
+}
+
+// AddSpans implements [store.Traces].
+func (refusing) AddSpans(context.Context, string, []store.SpanPart, store.TraceLimits) ([]string, error) {
+	return nil, refused()
+}
+
+// AwaitTrace implements [store.Traces].
+func (refusing) AwaitTrace(context.Context, string, string, time.Duration) error { return refused() }
+
+// Trace implements [store.Traces]: nobody sends spans here.
+func (refusing) Trace(ctx context.Context, _, _ string, after int64) (store.Trace, error) {
+	return store.Trace{Next: after}, ctx.Err()
+}
+
+// DropTrace implements [store.Traces].
+func (refusing) DropTrace(context.Context, string, string) error { return refused() }
+
+// AddLook implements [store.Looks].
+func (refusing) AddLook(context.Context, string, string) (int, error) { return 0, refused() }
+
+// CountLooks implements [store.Looks]: what only looks asks no judge.
+func (refusing) CountLooks(ctx context.Context, _, _ string) (int, error) { return 0, ctx.Err() }

@@ -162,16 +162,7 @@ func (p project) CountAssertions(ctx context.Context, id string) (list []store.A
 					c = &store.AssertionCount{ID: a.ID}
 					counts[a.ID] = c
 				}
-				switch a.Status {
-				case proviso.Pass:
-					c.Passed++
-				case proviso.Fail:
-					c.Failed++
-				case proviso.Skip:
-					c.Skipped++
-				default:
-					c.Errors++
-				}
+				c.Add(a.Status)
 			}
 		}
 		list = nil

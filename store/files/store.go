@@ -1,3 +1,5 @@
+// Package files shows a folder of kept runs as a [store.Store] that can only be read,
+// for `proviso view`. Start at [Open].
 package files
 
 import (
@@ -132,7 +134,7 @@ func (s *Store) find(id string) (info runfile.Info, ok bool) {
 
 // In implements [store.Store].
 func (s *Store) In(p store.Project) store.ProjectStore {
-	return project{refusing: refusing{}, s: s, here: p == store.DefaultProject}
+	return project{s: s, here: p == store.DefaultProject}
 }
 
 // Waiting implements [store.Store]: runs in a folder are executed by nobody here.

@@ -3,10 +3,8 @@ package sqldb
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"math"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,22 +17,16 @@ const alarmColumns = `SELECT a.seq, a.id, w.name, a.kind, a.assertion, a.state, 
 
 // readAlarm reads a row of alarmColumns.
 func readAlarm(row scanner) (a store.Alarm, seq int64, err error) {
-	var opened, closed, updated, acked sql.NullInt64
-	err = row.Scan(&seq, &a.ID, &a.Watch, &a.Kind, &a.Assertion, &a.State, &opened, &closed, &updated, &a.AckedBy, &acked, (*[]byte)(&a.Body))
-	a.Opened, a.Closed, a.Updated, a.AckedAt = fromMicros(opened), fromMicros(closed), fromMicros(updated), fromMicros(acked)
+	err = row.Scan(&seq, &a.ID, &a.Watch, &a.Kind, &a.Assertion, &a.State, at(&a.Opened), at(&a.Closed), at(&a.Updated), &a.AckedBy, at(&a.AckedAt), (*[]byte)(&a.Body))
 	return a, seq, err
 }
 
 // putAlarm adds or updates an alarm. What is acked stays so until it is closed.
 func (t *tx) putAlarm(d project, watch int64, a *store.Alarm, now time.Time) error {
-	n, err := t.changed(`INSERT INTO watch_alarm (id, project, watch, kind, assertion, state, opened, closed, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	return t.changeOne(proviso.Errorf(proviso.Conflict, "the alarm %s is of another watch", short(a.ID)), `INSERT INTO watch_alarm (id, project, watch, kind, assertion, state, opened, closed, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET state = CASE WHEN watch_alarm.state = 'acked' AND excluded.state = 'open' THEN 'acked' ELSE excluded.state END, closed = excluded.closed, updated = excluded.updated, body = excluded.body
 		WHERE watch_alarm.watch = excluded.watch`,
 		a.ID, string(d.name), watch, a.Kind, a.Assertion, string(a.State), micros(a.Opened), micros(a.Closed), micros(now), []byte(a.Body))
-	if err == nil && n == 0 {
-		err = proviso.Errorf(proviso.Conflict, "the alarm %s is of another watch", short(a.ID))
-	}
-	return err
 }
 
 // ListAlarms implements [store.Alarms].
@@ -50,26 +42,12 @@ func (d project) ListAlarms(ctx context.Context, f store.AlarmFilter, p store.Pa
 	}
 	c.equal("a.kind", f.Kind)
 	c.equal("a.assertion", f.Assertion)
-	var states []string
-	for _, s := range f.State {
-		states = append(states, string(s))
-	}
-	in(&c, "a.state", states)
+	in(&c, "a.state", texts(f.State))
 	if !f.Since.IsZero() {
 		c.add("(a.closed IS NULL OR a.closed >= ?)", micros(f.Since))
 	}
 	c.between("a.opened", time.Time{}, f.Until)
-	n, ok, err := p.Number("alarms")
-	if err != nil {
-		return store.List[store.Alarm]{}, err
-	}
-	if ok {
-		c.add("a.seq < ?", n)
-	}
-	return page(ctx, d, "alarms", p, alarmColumns, "a.seq DESC", &c, func(row scanner) (store.Alarm, string, int, error) {
-		a, seq, err := readAlarm(row)
-		return a, strconv.FormatInt(seq, 10), len(a.Body), err
-	})
+	return page(ctx, d.reader, "alarms", p, alarmColumns, "a.seq DESC", &c, readAlarm, func(a *store.Alarm) int { return len(a.Body) })
 }
 
 // Alarm implements [store.Alarms].
@@ -81,10 +59,7 @@ const ofAlarm = " WHERE a.id = ? AND a.project = ? AND w.removed = 0"
 
 func (d project) oneAlarm(id string, row scanner) (store.Alarm, error) {
 	a, _, err := readAlarm(row)
-	if errors.Is(err, sql.ErrNoRows) {
-		return a, notFound("alarm", id)
-	}
-	return a, d.failed("read", err)
+	return a, d.failed("read", noRow(err, "alarm", id))
 }
 
 // AckAlarm implements [store.Alarms].
@@ -107,9 +82,7 @@ const noticeColumns = "SELECT seq, id, alarm, target, event, body, due, token, a
 
 // readNotice reads a row of noticeColumns.
 func readNotice(row scanner) (n store.Notice, seq int64, err error) {
-	var due, created, sent, dropped sql.NullInt64
-	err = row.Scan(&seq, &n.ID, &n.Alarm, &n.Target, &n.Event, (*[]byte)(&n.Body), &due, &n.Token, &n.Attempts, &created, &sent, &dropped, &n.Error, &n.Remote)
-	n.Due, n.Created, n.Sent, n.Dropped = fromMicros(due), fromMicros(created), fromMicros(sent), fromMicros(dropped)
+	err = row.Scan(&seq, &n.ID, &n.Alarm, &n.Target, &n.Event, (*[]byte)(&n.Body), at(&n.Due), &n.Token, &n.Attempts, at(&n.Created), at(&n.Sent), at(&n.Dropped), &n.Error, &n.Remote)
 	return n, seq, err
 }
 
@@ -136,12 +109,11 @@ func (d project) LeaseNotices(ctx context.Context, lease time.Duration, limit in
 	}
 	err = d.change(ctx, "lease notices in", func(t *tx) error {
 		now := d.now()
-		rows, err := t.query(noticeColumns+due+" ORDER BY due, seq LIMIT ?", string(d.name), micros(now), limit)
-		notices, err = collect(d, rows, err, func(row scanner) (store.Notice, error) {
+		notices, err = collect(d, func(row scanner) (store.Notice, error) {
 			n, _, err := readNotice(row)
 			n.Token, n.Attempts = rand.Int64N(math.MaxInt64)+1, n.Attempts+1
 			return n, err
-		})
+		})(t.query(noticeColumns+due+" ORDER BY due, seq LIMIT ?", string(d.name), micros(now), limit))
 		for i := range notices {
 			n := &notices[i]
 			if err == nil {
@@ -166,12 +138,8 @@ func (d project) SettleNotice(ctx context.Context, r store.NoticeResult) error {
 			dropped, due = now, now
 		}
 		why := strings.ToValidUTF8(excerpt.Bytes(r.Error, store.MaxExcerpt), "\uFFFD")
-		n, err := t.changed("UPDATE watch_notice SET token = 0, sent = ?, dropped = ?, due = ?, error = ?, remote = coalesce(nullif(?, ''), remote) WHERE id = ? AND project = ? AND token = ? AND token <> 0",
+		return t.changeOne(notFound("lease of the notice", r.ID), "UPDATE watch_notice SET token = 0, sent = ?, dropped = ?, due = ?, error = ?, remote = coalesce(nullif(?, ''), remote) WHERE id = ? AND project = ? AND token = ? AND token <> 0",
 			sent, dropped, due, why, r.Remote, r.ID, string(d.name), r.Token)
-		if err == nil && n == 0 {
-			err = notFound("lease of the notice", r.ID)
-		}
-		return err
 	})
 }
 
@@ -179,11 +147,5 @@ func (d project) SettleNotice(ctx context.Context, r store.NoticeResult) error {
 func (d project) ListNotices(ctx context.Context, alarm string, p store.Page) (store.List[store.Notice], error) {
 	c := d.conditions("project")
 	c.equal("alarm", alarm)
-	if err := before(&c, "notices", p); err != nil {
-		return store.List[store.Notice]{}, err
-	}
-	return page(ctx, d, "notices", p, noticeColumns, "seq DESC", &c, func(row scanner) (store.Notice, string, int, error) {
-		n, seq, err := readNotice(row)
-		return n, strconv.FormatInt(seq, 10), len(n.Body), err
-	})
+	return page(ctx, d.reader, "notices", p, noticeColumns, "seq DESC", &c, readNotice, func(n *store.Notice) int { return len(n.Body) })
 }

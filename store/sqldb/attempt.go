@@ -86,8 +86,8 @@ func (d *DB) notMine(ctx context.Context, query string, args ...any) (id string,
 		if len(cannot) > 0 {
 			condition, read = condition+" AND needs NOT IN "+places, d.find
 		}
-		rows, err := read(ctx, query+condition+" ORDER BY seq LIMIT ?", slices.Concat(args, []any{after}, given, []any{most})...)
-		list, err := collect(d, rows, err, func(row scanner) (c candidate, err error) { return c, row.Scan(&c.id, &c.seq, &c.needs) })
+		list, err := collect(d, func(row scanner) (c candidate, err error) { return c, row.Scan(&c.id, &c.seq, &c.needs) })(
+			read(ctx, query+condition+" ORDER BY seq LIMIT ?", slices.Concat(args, []any{after}, given, []any{most})...))
 		if err != nil {
 			return "", false, err
 		}

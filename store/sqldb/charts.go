@@ -2,8 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -16,13 +14,8 @@ func (d project) Charts(ctx context.Context, watch string) (s store.ChartState, 
 	if err != nil {
 		return s, err
 	}
-	var saved sql.NullInt64
-	err = d.queryRow(ctx, "SELECT sequence, saved, state FROM watch_chart WHERE watch = ?", seq).Scan(&s.Cursor, &saved, &s.State)
-	if errors.Is(err, sql.ErrNoRows) {
-		return s, nil
-	}
-	s.Saved = fromMicros(saved)
-	return s, d.failed("read", err)
+	err = d.queryRow(ctx, "SELECT sequence, saved, state FROM watch_chart WHERE watch = ?", seq).Scan(&s.Cursor, at(&s.Saved), &s.State)
+	return s, d.failed("read", ignoreNone(err))
 }
 
 // SaveCharts implements [store.Charts].
@@ -46,13 +39,9 @@ func (d project) SaveCharts(ctx context.Context, watch string, s store.ChartSave
 			return err
 		}
 		now := d.now()
-		n, err := t.changed(`INSERT INTO watch_chart (watch, sequence, saved, state) SELECT ?1, ?3, ?4, ?5 WHERE ?2 = 0 OR EXISTS (SELECT 1 FROM watch_chart WHERE watch = ?1)
-			ON CONFLICT (watch) DO UPDATE SET sequence = excluded.sequence, saved = excluded.saved, state = excluded.state WHERE watch_chart.sequence = ?2`, seq, s.From, s.Cursor, micros(now), s.State)
-		if err != nil {
+		if err := t.changeOne(proviso.Errorf(proviso.Conflict, "another process has brought the charts of the watch %s up to date", short(watch)), `INSERT INTO watch_chart (watch, sequence, saved, state) SELECT ?1, ?3, ?4, ?5 WHERE ?2 = 0 OR EXISTS (SELECT 1 FROM watch_chart WHERE watch = ?1)
+			ON CONFLICT (watch) DO UPDATE SET sequence = excluded.sequence, saved = excluded.saved, state = excluded.state WHERE watch_chart.sequence = ?2`, seq, s.From, s.Cursor, micros(now), s.State); err != nil {
 			return err
-		}
-		if n == 0 {
-			return proviso.Errorf(proviso.Conflict, "another process has brought the charts of the watch %s up to date", short(watch))
 		}
 		for i := range s.Alarms {
 			if err := t.putAlarm(d, seq, &s.Alarms[i], now); err != nil {
@@ -86,13 +75,9 @@ func (d project) Anchors(ctx context.Context, watch string, limit int) ([]store.
 	if err != nil {
 		return nil, err
 	}
-	rows, err := d.query(ctx, "SELECT at, judge, set_version, cost, results FROM watch_anchor WHERE watch = ? ORDER BY seq DESC LIMIT ?", seq, limit)
-	return collect(d, rows, err, func(row scanner) (r store.AnchorRound, err error) {
-		var at sql.NullInt64
-		err = row.Scan(&at, &r.Judge, &r.Set, &r.Cost, (*[]byte)(&r.Results))
-		r.At = fromMicros(at)
-		return r, err
-	})
+	return collect(d, func(row scanner) (r store.AnchorRound, err error) {
+		return r, row.Scan(at(&r.At), &r.Judge, &r.Set, &r.Cost, (*[]byte)(&r.Results))
+	})(d.query(ctx, "SELECT at, judge, set_version, cost, results FROM watch_anchor WHERE watch = ? ORDER BY seq DESC LIMIT ?", seq, limit))
 }
 
 // pruneWatches removes verdicts, rollups, alarms and notices that are too old, and what is
@@ -102,8 +87,7 @@ func (d *DB) pruneWatches(ctx context.Context, now time.Time, r store.Retention)
 		return 0, err
 	}
 	if r.Verdicts > 0 {
-		verdicts, err = d.removeAll(ctx, "DELETE FROM watch_verdict WHERE seq IN (SELECT seq FROM watch_verdict WHERE at < ? LIMIT ?)", micros(now.Add(-r.Verdicts)))
-		if err != nil {
+		if verdicts, err = d.remove(ctx, "at < ?", micros(now.Add(-r.Verdicts)), "watch_verdict"); err != nil {
 			return verdicts, err
 		}
 	}
@@ -111,15 +95,18 @@ func (d *DB) pruneWatches(ctx context.Context, now time.Time, r store.Retention)
 		return verdicts, nil
 	}
 	old := now.Add(-r.Rollups)
-	for query, before := range map[string]any{
-		"DELETE FROM watch_hour WHERE (watch, assertion, hour, version, judge) IN (SELECT watch, assertion, hour, version, judge FROM watch_hour WHERE hour < ? LIMIT ?)":   old.Unix() / (60 * 60),
-		"DELETE FROM watch_hour_segment WHERE (watch, assertion, hour, segment) IN (SELECT watch, assertion, hour, segment FROM watch_hour_segment WHERE hour < ? LIMIT ?)": old.Unix() / (60 * 60),
-		"DELETE FROM watch_spend WHERE (project, name, day) IN (SELECT project, name, day FROM watch_spend WHERE day < ? LIMIT ?)":                                          dayOf(old),
-		"DELETE FROM watch_anchor WHERE seq IN (SELECT seq FROM watch_anchor WHERE at < ? LIMIT ?)":                                                                         micros(old),
-		"DELETE FROM watch_notice WHERE seq IN (SELECT seq FROM watch_notice WHERE created < ? LIMIT ?)":                                                                    micros(old),
-		"DELETE FROM watch_alarm WHERE seq IN (SELECT seq FROM watch_alarm WHERE closed < ? LIMIT ?)":                                                                       micros(old),
+	for _, c := range [...]struct {
+		condition string
+		value     any
+		tables    []string
+	}{
+		{"hour < ?", old.Unix() / (60 * 60), []string{"watch_hour", "watch_hour_segment"}},
+		{"day < ?", dayOf(old), []string{"watch_spend"}},
+		{"at < ?", micros(old), []string{"watch_anchor"}},
+		{"created < ?", micros(old), []string{"watch_notice"}},
+		{"closed < ?", micros(old), []string{"watch_alarm"}},
 	} {
-		if _, err := d.removeAll(ctx, query, before); err != nil {
+		if _, err := d.remove(ctx, c.condition, c.value, c.tables...); err != nil {
 			return verdicts, err
 		}
 	}

@@ -37,21 +37,16 @@ func (d *DB) Check(ctx context.Context) (problems []string, err error) {
 		}
 	}
 	for _, r := range rules() {
-		rows, err := t.QueryContext(ctx, d.engine.Query(r.query), d.engine.Args(append([]any{}, r.args...))...)
-		n := 0
-		list, err := collect(d, rows, err, func(row scanner) (text string, err error) {
+		list, err := collect(d, func(row scanner) (text string, err error) {
 			var about string
 			var has, should int64
-			if err = row.Scan(&about, &has, &should); err == nil {
-				text = fmt.Sprintf(r.says, about, has, should)
-			}
-			n++
-			return text, err
-		})
+			err = row.Scan(&about, &has, &should)
+			return fmt.Sprintf(r.says, about, has, should), err
+		})(anyRows(t.QueryContext(ctx, d.engine.Query(r.query), d.engine.Args(slices.Clone(r.args))...)))
 		if err != nil {
 			return problems, err
 		}
-		if n > mostOfRule {
+		if n := len(list); n > mostOfRule {
 			list = append(list[:mostOfRule], fmt.Sprintf("and %d more of this kind", n-mostOfRule))
 		}
 		problems = append(problems, list...)

@@ -7,10 +7,8 @@ import (
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -67,7 +65,7 @@ func (d *DB) openContents(ctx context.Context) error {
 	})
 	var salt, known []byte
 	err := d.queryRow(ctx, "SELECT salt, known FROM content_key").Scan(&salt, &known)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if ignoreNone(err) != nil {
 		return err
 	}
 	c.known.Store(err == nil)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strconv"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -16,11 +15,9 @@ const documentColumns = `document.seq, document.kind, document.name, hash, numbe
 
 // readDocument reads a row of documentColumns and the columns that follow.
 func readDocument(row scanner, more ...any) (doc store.Document, seq int64, err error) {
-	var created sql.NullInt64
 	into := []any{&seq, &doc.Kind, &doc.Name, &doc.Hash, &doc.Number, &doc.PromptHash, &doc.MediaType, &doc.CreatedBy,
-		&created, &doc.Size, &doc.Current}
+		at(&doc.Created), &doc.Size, &doc.Current}
 	err = row.Scan(append(into, more...)...)
-	doc.Created = fromMicros(created)
 	return doc, seq, err
 }
 
@@ -94,11 +91,7 @@ func (d project) DeleteDocument(ctx context.Context, kind store.Kind, name strin
 		if _, err := t.exec("DELETE FROM current WHERE project = ? AND kind = ? AND name = ?", of...); err != nil {
 			return err
 		}
-		r, err := t.changed("DELETE FROM document WHERE project = ? AND kind = ? AND name = ?", of...)
-		if err == nil && r == 0 {
-			err = notFound(title(kind), name)
-		}
-		return err
+		return t.changeOne(notFound(title(kind), name), "DELETE FROM document WHERE project = ? AND kind = ? AND name = ?", of...)
 	})
 }
 
@@ -121,15 +114,10 @@ func (d project) Document(ctx context.Context, kind store.Kind, name, hash strin
 	var content []byte
 	doc, _, err := readDocument(d.queryRow(ctx, query, args...), &content)
 	doc.Content = content
-	switch {
-	case errors.Is(err, sql.ErrNoRows) && hash != "":
-		return store.Document{}, proviso.Errorf(proviso.NotFound, "there is no version %s of %s %s", short(hash), title(kind), short(name))
-	case errors.Is(err, sql.ErrNoRows):
-		return store.Document{}, notFound(title(kind), name)
-	case err != nil:
-		return store.Document{}, d.failed("read", err)
+	if errors.Is(err, sql.ErrNoRows) && hash != "" {
+		err = proviso.Errorf(proviso.NotFound, "there is no version %s of %s %s", short(hash), title(kind), short(name))
 	}
-	return doc, nil
+	return doc, d.failed("read", noRow(err, title(kind), name))
 }
 
 // title is the name of a kind in messages.
@@ -143,14 +131,8 @@ func (d project) ListDocuments(ctx context.Context, f store.DocumentFilter, p st
 	c := d.conditions("project")
 	c.equal("kind", string(f.Kind))
 	c.equal("name", f.Name)
-	if err := before(&c, "versions", p); err != nil {
-		return store.List[store.Document]{}, err
-	}
-	return page(ctx, d, "versions", p, "SELECT "+documentColumns+" FROM document", "seq DESC", &c,
-		func(row scanner) (store.Document, string, int, error) {
-			doc, seq, err := readDocument(row)
-			return doc, strconv.FormatInt(seq, 10), 0, err
-		})
+	return page(ctx, d.reader, "versions", p, "SELECT "+documentColumns+" FROM document", "seq DESC", &c,
+		func(row scanner) (store.Document, int64, error) { return readDocument(row) }, nil)
 }
 
 // listNames lists the current version of every name.
@@ -165,7 +147,7 @@ func (d project) listNames(ctx context.Context, kind store.Kind, p store.Page) (
 		c.add("(current.kind, current.name) > (?, ?)", kind, name)
 	}
 	c.equal("current.kind", string(kind))
-	return page(ctx, d, "documents", p, "SELECT "+documentColumns+" FROM current JOIN document ON document.seq = current.document",
+	return pageAt(ctx, d.reader, "documents", p, "SELECT "+documentColumns+" FROM current JOIN document ON document.seq = current.document",
 		"current.kind, current.name", &c, func(row scanner) (store.Document, string, int, error) {
 			doc, _, err := readDocument(row)
 			return doc, string(doc.Kind) + ":" + doc.Name, 0, err

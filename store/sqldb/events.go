@@ -2,9 +2,7 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,16 +32,13 @@ const (
 
 // readEvent reads a row of withContent or withoutContent.
 func (d project) readEvent(row scanner) (e store.Event, seq int64, err error) {
-	var at, received sql.NullInt64
-	var latency int64
 	var segment string
 	var body []byte
-	err = row.Scan(&seq, &e.ID, &e.Agent, &e.Prompt, &at, &received, &e.Failed, &e.Conversation, &e.TraceID, &e.Version, &e.Model, &e.User, &segment,
-		&e.Usage.Prompt, &e.Usage.Completion, &e.Usage.Cached, &e.Usage.Total, &e.Usage.Requests, &e.Cost, &latency, &e.Kept, &body)
+	err = row.Scan(&seq, &e.ID, &e.Agent, &e.Prompt, at(&e.Time), at(&e.Received), &e.Failed, &e.Conversation, &e.TraceID, &e.Version, &e.Model, &e.User, &segment,
+		&e.Usage.Prompt, &e.Usage.Completion, &e.Usage.Cached, &e.Usage.Total, &e.Usage.Requests, &e.Cost, micro(&e.Latency), &e.Kept, &body)
 	if err != nil {
 		return e, 0, err
 	}
-	e.Time, e.Received, e.Latency = fromMicros(at), fromMicros(received), time.Duration(latency)*time.Microsecond
 	if segment != "" {
 		if err := json.Unmarshal([]byte(segment), &e.Segment); err != nil {
 			return e, 0, err
@@ -58,13 +53,10 @@ func (d project) readEvent(row scanner) (e store.Event, seq int64, err error) {
 // Event implements [store.Traffic].
 func (d project) Event(ctx context.Context, id string) (store.Event, error) {
 	e, _, err := d.readEvent(d.queryRow(ctx, withContent+" WHERE e.project = ? AND e.id = ?", string(d.name), id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return store.Event{}, notFound("event", id)
-	}
 	if err == nil {
 		err = d.addThumbs(ctx, &e)
 	}
-	return e, d.failed("read", err)
+	return e, d.failed("read", noRow(err, "event", id))
 }
 
 // addThumbs counts the thumbs on an event.
@@ -243,11 +235,8 @@ func (s *eventSearch) lastOfStep(ctx context.Context, c conditions) (last eventP
 	if s.text != "" {
 		step = textStep
 	}
-	err = s.d.findRow(ctx, "SELECT e.time, e.seq FROM event e"+c.where()+" ORDER BY e.time DESC, e.seq DESC LIMIT 1 OFFSET ?", append(slices.Clone(c.args), step-1)...).Scan(&last.time, &last.seq)
-	if errors.Is(err, sql.ErrNoRows) {
-		return last, false, nil
-	}
-	return last, err == nil, err
+	err = firstRow(s.d.find(ctx, "SELECT e.time, e.seq FROM event e"+c.where()+" ORDER BY e.time DESC, e.seq DESC LIMIT 1 OFFSET ?", append(slices.Clone(c.args), step-1)...)).Scan(&last.time, &last.seq)
+	return last, err == nil, ignoreNone(err)
 }
 
 // add adds an event to the page if it has the text.
@@ -283,7 +272,7 @@ func (d project) Conversation(ctx context.Context, conversation string, p store.
 	if ok {
 		c.add("(e.time, e.seq) > (?, ?)", after.time, after.seq)
 	}
-	l, err := page(ctx, d, "events", p, withContent, "e.time, e.seq", &c, func(row scanner) (e store.Event, position string, size int, err error) {
+	l, err := pageAt(ctx, d.reader, "events", p, withContent, "e.time, e.seq", &c, func(row scanner) (e store.Event, position string, size int, err error) {
 		e, seq, err := d.readEvent(row)
 		return e, fmt.Sprintf("%d %d", e.Time.UnixMicro(), seq), len(e.Input) + len(e.Output) + len(e.Context), err
 	})

@@ -2,8 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
-	"strconv"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
@@ -56,30 +54,18 @@ func (d project) ListFeedback(ctx context.Context, f store.FeedbackFilter, p sto
 	}
 	c.equal("a.name", f.Agent)
 	c.between("f.time", f.Since, f.Until)
-	n, ok, err := p.Number("feedback")
-	if err != nil {
-		return store.List[store.Feedback]{}, err
-	}
-	if ok {
-		c.add("f.seq < ?", n)
-	}
 	const query = `SELECT f.seq, f.event, f.trace, coalesce(e.id, ''), coalesce(a.name, ''), f.person, f.value, f.time, f.received, f.comment FROM feedback f
 		LEFT JOIN event e ON e.seq = CASE WHEN f.event <> '' THEN (SELECT o.seq FROM event o WHERE o.project = f.project AND o.id = f.event) ELSE ` + ofTrace + ` END LEFT JOIN traffic_agent a ON a.id = e.agent`
-	return page(ctx, d, "feedback", p, query, "f.seq DESC", &c, func(row scanner) (store.Feedback, string, int, error) {
-		f, seq, err := d.readFeedback(row)
-		return f, strconv.FormatInt(seq, 10), len(f.Comment), err
-	})
+	return page(ctx, d.reader, "feedback", p, query, "f.seq DESC", &c, d.readFeedback, func(f *store.Feedback) int { return len(f.Comment) })
 }
 
 // readFeedback reads a row of ListFeedback.
 func (d project) readFeedback(row scanner) (f store.Feedback, seq int64, err error) {
 	var event string
-	var at, received sql.NullInt64
 	var comment []byte
-	if err := row.Scan(&seq, &f.Event, &f.TraceID, &event, &f.Agent, &f.User, &f.Value, &at, &received, &comment); err != nil {
+	if err := row.Scan(&seq, &f.Event, &f.TraceID, &event, &f.Agent, &f.User, &f.Value, at(&f.Time), at(&f.Received), &comment); err != nil {
 		return f, 0, err
 	}
-	f.Time, f.Received = fromMicros(at), fromMicros(received)
 	if comment != nil {
 		text, err := d.contents.unpack(ofComment(d.name, &f.Feedback), comment)
 		if err != nil {
@@ -124,8 +110,8 @@ func (t *tx) forget(d project, user string) (n store.Forgotten, err error) {
 		seq int64
 		id  string
 	}
-	rows, err := t.query("SELECT seq, id FROM event WHERE project = ? AND person = ? AND person <> '' LIMIT ?", string(d.name), user, forgetStep)
-	events, err := collect(d, rows, err, func(row scanner) (e event, err error) { return e, row.Scan(&e.seq, &e.id) })
+	events, err := collect(d, func(row scanner) (e event, err error) { return e, row.Scan(&e.seq, &e.id) })(
+		t.query("SELECT seq, id FROM event WHERE project = ? AND person = ? AND person <> '' LIMIT ?", string(d.name), user, forgetStep))
 	if err != nil {
 		return n, err
 	}

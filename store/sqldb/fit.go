@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,15 +100,11 @@ func (t *tx) giveBack(run *runRow, failure error) (over bool, err error) {
 		return false, ignoreNone(err)
 	}
 	var known givenBack
-	var content []byte
-	name := ofShared(givenBackKind, run.ID)
-	err = t.queryRow("SELECT content FROM shared WHERE kind = ? AND name = ? AND expires > ?", givenBackKind, run.ID, micros(d.now())).Scan(&content)
+	item, err := d.readShared(t.queryRow(selectShared+" WHERE kind = ? AND name = ? AND expires > ?", givenBackKind, run.ID, micros(d.now())))
 	if err == nil {
-		if content, err = d.contents.unpack(name, content); err == nil {
-			err = json.Unmarshal(content, &known)
-		}
+		err = json.Unmarshal(item.Content, &known)
 	}
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if ignoreNone(err) != nil {
 		return false, err
 	}
 	if rows := now.Totals.Rows(); rows > known.Rows {
@@ -123,14 +118,7 @@ func (t *tx) giveBack(run *runRow, failure error) (over bool, err error) {
 	if len(known.By) >= store.MaxGivenBack {
 		return true, t.endRun(run.ID, store.Failed, known.inWords())
 	}
-	if content, err = json.Marshal(known); err != nil {
-		return false, err
-	}
-	item := store.SharedItem{Kind: givenBackKind, Name: run.ID, Content: content, Life: givenBackLife}
-	if content, err = d.packShared(&item); err != nil {
-		return false, err
-	}
-	return false, t.keepShared(item.Kind, item.Name, item.Group, content, d.now().Add(item.Life))
+	return false, t.putShared(store.SharedItem{Kind: givenBackKind, Name: run.ID, Life: givenBackLife}, known, d.now().Add(givenBackLife))
 }
 
 // inWords says who left a run, and why.

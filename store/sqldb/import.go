@@ -101,7 +101,7 @@ func (im *importer) keep(ctx context.Context) error {
 		return err
 	})
 	for i := range im.step {
-		count(&im.sum, &im.step[i])
+		im.step[i].CountIn(&im.sum)
 	}
 	im.tally.Plus(tallyOf(im.step))
 	im.step, im.bytes = im.step[:0], 0
@@ -122,13 +122,9 @@ func (im *importer) reveal(ctx context.Context, n *store.ImportedRun) (store.Run
 		if r, err = t.run(im.d.name, n.ID); err == nil {
 			return nil
 		}
-		done, err := t.changed("UPDATE run SET project = ?, id = ?, status = ?, error = ?, ended = ? WHERE seq = ? AND NOT EXISTS (SELECT 1 FROM run WHERE id = ?)",
-			string(im.d.name), n.ID, string(status), why, micros(im.d.now()), im.seq, n.ID)
-		if err != nil {
+		if err := t.changeOne(conflict("a run", n.ID), "UPDATE run SET project = ?, id = ?, status = ?, error = ?, ended = ? WHERE seq = ? AND NOT EXISTS (SELECT 1 FROM run WHERE id = ?)",
+			string(im.d.name), n.ID, string(status), why, micros(im.d.now()), im.seq, n.ID); err != nil {
 			return err
-		}
-		if done == 0 {
-			return proviso.Errorf(proviso.Conflict, "there is a run %s already", short(n.ID))
 		}
 		if err := errors.Join(t.addTotals(&runRow{seq: im.seq}, im.sum), t.setTally(im.seq, im.tally)); err != nil { // without a key to charge
 			return err

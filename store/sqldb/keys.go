@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -15,19 +14,11 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-const selectKey = "SELECT seq, id, name, project, hint, hash, scopes, budget, spent, providers, created, last_used, revoked FROM api_key"
+const selectKey = "SELECT seq, id, name, project, hint, scopes, budget, spent, providers, created, last_used, revoked, hash FROM api_key"
 
 // readKey reads a row of selectKey.
 func readKey(row scanner) (k store.Key, seq int64, hash []byte, err error) {
-	var scopes, providers string
-	var budget sql.NullFloat64
-	var created, used, revoked sql.NullInt64
-	err = row.Scan(&seq, &k.ID, &k.Name, &k.Project, &k.Hint, &hash, &scopes, &budget, &k.Spent, &providers, &created, &used, &revoked)
-	if budget.Valid {
-		k.Budget = &budget.Float64
-	}
-	k.Scopes, k.Providers = fromList[store.Scope](scopes), fromList[string](providers)
-	k.Created, k.LastUsed, k.Revoked = fromMicros(created), fromMicros(used), fromMicros(revoked)
+	err = row.Scan(&seq, &k.ID, &k.Name, &k.Project, &k.Hint, listed(&k.Scopes), &k.Budget, &k.Spent, listed(&k.Providers), at(&k.Created), at(&k.LastUsed), at(&k.Revoked), &hash)
 	return k, seq, hash, err
 }
 
@@ -78,19 +69,17 @@ func (d *DB) Authenticate(ctx context.Context, secret string) (store.Key, error)
 // Key implements [store.Keys].
 func (d *DB) Key(ctx context.Context, id string) (store.Key, error) {
 	k, _, _, err := readKey(d.queryRow(ctx, selectKey+" WHERE id = ?", id))
-	return k, d.noKey(id, err)
-}
-
-func (d *DB) noKey(id string, err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return notFound("API key", id)
-	}
-	return d.failed("read", err)
+	return k, d.failed("read", noRow(err, "API key", id))
 }
 
 // notFound is the error for an unknown id.
 func notFound(what, id string) error {
 	return proviso.Errorf(proviso.NotFound, "there is no %s %s", what, short(id))
+}
+
+// conflict is the error for an id that is taken, of "a run" for example.
+func conflict(aWhat, id string) error {
+	return proviso.Errorf(proviso.Conflict, "there is %s %s already", aWhat, short(id))
 }
 
 // short cuts external text for a message.
@@ -99,29 +88,15 @@ func short(text string) string { return fmt.Sprintf("%q", excerpt.Bytes(text, 80
 // ListKeys implements [store.Keys].
 func (d *DB) ListKeys(ctx context.Context, p store.Page) (store.List[store.Key], error) {
 	var c conditions
-	if err := before(&c, "keys", p); err != nil {
-		return store.List[store.Key]{}, err
-	}
-	return page(ctx, d, "keys", p, selectKey, "seq DESC", &c, func(row scanner) (store.Key, string, int, error) {
+	return page(ctx, d.reader, "keys", p, selectKey, "seq DESC", &c, func(row scanner) (store.Key, int64, error) {
 		k, seq, _, err := readKey(row)
-		return k, strconv.FormatInt(seq, 10), 0, err
-	})
+		return k, seq, err
+	}, nil)
 }
 
 // Projects implements [store.Keys].
 func (d *DB) Projects(ctx context.Context) ([]store.Project, error) {
-	rows, err := d.query(ctx, "SELECT project FROM api_key UNION SELECT ? ORDER BY 1", string(store.DefaultProject))
-	return collect(d, rows, err, func(row scanner) (p store.Project, err error) { return p, row.Scan(&p) })
-}
-
-// before selects the rows after a page of a list that is sorted by seq, newest
-// first.
-func before(c *conditions, kind string, p store.Page) error {
-	seq, ok, err := p.Number(kind)
-	if ok {
-		c.add("seq < ?", seq)
-	}
-	return err
+	return collect(d, one[store.Project])(d.query(ctx, "SELECT project FROM api_key UNION SELECT ? ORDER BY 1", string(store.DefaultProject)))
 }
 
 // RevokeKey implements [store.Keys].
@@ -162,10 +137,7 @@ func (d *DB) updateKey(ctx context.Context, id, update string, value any) (store
 		}
 		var err error
 		k, _, _, err = readKey(t.queryRow(selectKey+" WHERE id = ?", id))
-		if errors.Is(err, sql.ErrNoRows) {
-			return notFound("API key", id)
-		}
-		return err
+		return noRow(err, "API key", id)
 	})
 	return k, err
 }

@@ -16,9 +16,8 @@ func (d project) CountLabels(ctx context.Context, f store.LabelFilter) (label.Co
 	f.History = false
 	c := d.labelConditions(&f)
 	c.add("verdict IN ('pass', 'fail') AND judged IN ('pass', 'fail')")
-	rows, err := d.find(ctx, "SELECT assertion, judge, verdict, judged, count(*) FROM label"+c.where()+" GROUP BY 1, 2, 3, 4", c.args...)
-	out.Judged, err = collect(d, rows, err, readJudged)
-	if err != nil {
+	var err error
+	if out.Judged, err = collect(d, readJudged)(d.find(ctx, "SELECT assertion, judge, verdict, judged, count(*) FROM label"+c.where()+" GROUP BY 1, 2, 3, 4", c.args...)); err != nil {
 		return out, err
 	}
 	by := f.By
@@ -32,10 +31,9 @@ func (d project) CountLabels(ctx context.Context, f store.LabelFilter) (label.Co
 		only = " WHERE a.person = ? OR b.person = ?"
 		args = append(args, by, by)
 	}
-	rows, err = d.find(ctx, `SELECT a.person, b.person, a.verdict, b.verdict, count(*) FROM `+side+` a
+	out.Pairs, err = collect(d, readPair)(d.find(ctx, `SELECT a.person, b.person, a.verdict, b.verdict, count(*) FROM `+side+` a
 		JOIN `+side+` b ON b.run = a.run AND b.evaluation = a.evaluation AND b.row = a.row AND b.assertion = a.assertion AND b.person > a.person`+
-		only+` GROUP BY 1, 2, 3, 4`, args...)
-	out.Pairs, err = collect(d, rows, err, readPair)
+		only+` GROUP BY 1, 2, 3, 4`, args...))
 	return out, err
 }
 
@@ -49,12 +47,10 @@ func readPair(row scanner) (n label.PairCount, err error) {
 
 // countRun reads the counts of a run that are kept.
 func (d project) countRun(ctx context.Context, run string) (out label.Counts, err error) {
-	rows, err := d.query(ctx, "SELECT assertion, judge, verdict, judged, n FROM label_judged WHERE project = ? AND run = ? AND n > 0", string(d.name), run)
-	if out.Judged, err = collect(d, rows, err, readJudged); err != nil {
+	if out.Judged, err = collect(d, readJudged)(d.query(ctx, "SELECT assertion, judge, verdict, judged, n FROM label_judged WHERE project = ? AND run = ? AND n > 0", string(d.name), run)); err != nil {
 		return out, err
 	}
-	rows, err = d.query(ctx, "SELECT a, b, first, second, n FROM label_pair WHERE project = ? AND run = ? AND n > 0", string(d.name), run)
-	out.Pairs, err = collect(d, rows, err, readPair)
+	out.Pairs, err = collect(d, readPair)(d.query(ctx, "SELECT a, b, first, second, n FROM label_pair WHERE project = ? AND run = ? AND n > 0", string(d.name), run))
 	return out, err
 }
 

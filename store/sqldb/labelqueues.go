@@ -15,13 +15,14 @@ import (
 // long.
 const itemStep = 2000
 
-const queueColumns = "seq, name, run, blind, people, created_by, created, size, done"
+const (
+	queueColumns = "seq, name, run, blind, people, created_by, created, size, done"
+	selectQueue  = "SELECT " + queueColumns + " FROM label_queue WHERE project = ? AND name = ? AND ready = 1"
+)
 
 // readQueue reads a row of queueColumns.
 func readQueue(row scanner) (q store.LabelQueue, seq int64, err error) {
-	var created sql.NullInt64
-	err = row.Scan(&seq, &q.Name, &q.Run, &q.Blind, &q.People, &q.CreatedBy, &created, &q.Size, &q.Done)
-	q.Created = fromMicros(created)
+	err = row.Scan(&seq, &q.Name, &q.Run, &q.Blind, &q.People, &q.CreatedBy, at(&q.Created), &q.Size, &q.Done)
 	return q, seq, err
 }
 
@@ -73,8 +74,7 @@ func (d project) addItems(ctx context.Context, seq int64, from int, items []labe
 func (d project) readyQueue(ctx context.Context, seq int64, name string) (queue store.LabelQueue, old int64, err error) {
 	err = d.change(ctx, "keep a queue in", func(t *tx) error {
 		old = 0
-		err := t.queryRow("SELECT seq FROM label_queue WHERE project = ? AND name = ? AND ready = 1", string(d.name), name).Scan(&old)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		if err := ignoreNone(t.queryRow("SELECT seq FROM label_queue WHERE project = ? AND name = ? AND ready = 1", string(d.name), name).Scan(&old)); err != nil {
 			return err
 		}
 		if _, err := t.exec("UPDATE label_queue SET ready = 0 WHERE seq = ?", old); err != nil {
@@ -106,71 +106,52 @@ func (d project) readyQueue(ctx context.Context, seq int64, name string) (queue 
 
 // removeQueue removes a queue that is not ready, step by step.
 func (d *DB) removeQueue(ctx context.Context, seq int64) error {
-	for _, query := range [...]string{
-		"DELETE FROM label_item WHERE (queue, position) IN (SELECT queue, position FROM label_item WHERE queue = ? LIMIT ?)",
-		"DELETE FROM label_queue WHERE seq IN (SELECT seq FROM label_queue WHERE seq = ? LIMIT ?)",
-	} {
-		if _, err := d.removeAll(ctx, query, seq); err != nil {
-			return err
-		}
+	_, err := d.remove(ctx, "queue = ?", seq, "label_item")
+	if err == nil {
+		_, err = d.remove(ctx, "seq = ?", seq, "label_queue")
 	}
-	return nil
+	return err
 }
 
 // LabelQueue implements [store.LabelQueues].
 func (d project) LabelQueue(ctx context.Context, name string) (store.LabelQueue, error) {
-	q, _, err := readQueue(d.queryRow(ctx, "SELECT "+queueColumns+" FROM label_queue WHERE project = ? AND name = ? AND ready = 1", string(d.name), name))
-	if errors.Is(err, sql.ErrNoRows) {
-		return q, noQueue(name)
-	}
-	return q, d.failed("read", err)
+	q, _, err := d.queue(ctx, name)
+	return q, err
 }
 
-func noQueue(name string) error { return notFound("queue of labels", name) }
+func (d project) queue(ctx context.Context, name string) (q store.LabelQueue, seq int64, err error) {
+	q, seq, err = readQueue(d.queryRow(ctx, selectQueue, string(d.name), name))
+	return q, seq, d.failed("read", noQueue(err, name))
+}
+
+// noQueue is noRow for queues.
+func noQueue(err error, name string) error { return noRow(err, "queue of labels", name) }
 
 // ListLabelQueues implements [store.LabelQueues].
 func (d project) ListLabelQueues(ctx context.Context, p store.Page) (store.List[store.LabelQueue], error) {
 	c := d.conditions("project")
 	c.add("ready = 1")
-	after, ok, err := p.Position("label queues")
-	if err != nil {
-		return store.List[store.LabelQueue]{}, err
-	}
-	if ok {
-		c.add("name > ?", after)
-	}
-	return page(ctx, d, "label queues", p, "SELECT "+queueColumns+" FROM label_queue", "name", &c,
-		func(row scanner) (store.LabelQueue, string, int, error) {
+	return page(ctx, d.reader, "label queues", p, "SELECT "+queueColumns+" FROM label_queue", "name", &c,
+		func(row scanner) (store.LabelQueue, string, error) {
 			q, _, err := readQueue(row)
-			return q, q.Name, 0, err
-		})
+			return q, q.Name, err
+		}, nil)
 }
 
 // ListLabelItems implements [store.LabelQueues].
 func (d project) ListLabelItems(ctx context.Context, queue string, p store.Page) (out store.List[store.LabelItem], err error) {
-	_, seq, err := readQueue(d.queryRow(ctx, "SELECT "+queueColumns+" FROM label_queue WHERE project = ? AND name = ? AND ready = 1", string(d.name), queue))
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return out, noQueue(queue)
-	case err != nil:
-		return out, d.failed("read", err)
-	}
-	const kind = "label items"
-	after, ok, err := p.Number(kind)
+	_, seq, err := d.queue(ctx, queue)
 	if err != nil {
 		return out, err
 	}
 	var c conditions
 	c.add("queue = ?", seq)
-	if ok {
-		c.add("position > ?", after)
-	}
-	return page(ctx, d, kind, p, "SELECT position, row, event, assertion, stratum, rank, population, why, people FROM label_item", "position", &c,
-		func(row scanner) (i store.LabelItem, position string, size int, err error) {
+	return page(ctx, d.reader, "label items", p, "SELECT position, row, event, assertion, stratum, rank, population, why, people FROM label_item", "position", &c,
+		func(row scanner) (i store.LabelItem, position int64, err error) {
 			err = row.Scan(&position, &i.Index, &i.Event, &i.Assertion, &i.Stratum, &i.Rank, &i.Population, &i.Why, &i.People)
 			i.Event = strings.TrimPrefix(i.Event, eventMark)
-			return i, position, len(i.Assertion) + len(i.Why), err
-		})
+			return i, position, err
+		}, func(i *store.LabelItem) int { return len(i.Assertion) + len(i.Why) })
 }
 
 // DeleteLabelQueue implements [store.LabelQueues].
@@ -178,13 +159,10 @@ func (d project) DeleteLabelQueue(ctx context.Context, name string) error {
 	var seq int64
 	if err := d.change(ctx, "remove a queue from", func(t *tx) error {
 		err := t.queryRow("SELECT seq FROM label_queue WHERE project = ? AND name = ? AND ready = 1", string(d.name), name).Scan(&seq)
-		if errors.Is(err, sql.ErrNoRows) {
-			return noQueue(name)
-		}
 		if err == nil {
 			_, err = t.exec("UPDATE label_queue SET ready = 0 WHERE seq = ?", seq)
 		}
-		return err
+		return noQueue(err, name)
 	}); err != nil {
 		return err
 	}
@@ -237,9 +215,8 @@ func (t *tx) endLease(d project, n *store.NewLabel) error {
 		}
 	}
 	if n.Queue != "" && n.Stratum == "" {
-		err := t.queryRow(`SELECT stratum, rank, population FROM label_item WHERE queue = (SELECT seq FROM label_queue WHERE project = ? AND name = ? AND run = ? AND ready = 1) AND row = ? AND assertion = ? AND event = ?`,
-			string(d.name), n.Queue, n.Run, n.Index, n.Assertion, event).Scan(&n.Stratum, &n.Rank, &n.Population)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		if err := ignoreNone(t.queryRow(`SELECT stratum, rank, population FROM label_item WHERE queue = (SELECT seq FROM label_queue WHERE project = ? AND name = ? AND run = ? AND ready = 1) AND row = ? AND assertion = ? AND event = ?`,
+			string(d.name), n.Queue, n.Run, n.Index, n.Assertion, event).Scan(&n.Stratum, &n.Rank, &n.Population)); err != nil {
 			return err
 		}
 	}

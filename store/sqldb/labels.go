@@ -5,10 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/store"
 )
@@ -18,14 +16,12 @@ const labelColumns = `seq, id, run, evaluation, row, assertion, person, current,
 
 // readLabel reads a row of labelColumns.
 func readLabel(row scanner) (l store.Label, seq int64, err error) {
-	var created sql.NullInt64
 	var evidence string
-	err = row.Scan(&seq, &l.ID, &l.Run, &l.Evaluation, &l.Index, &l.Assertion, &l.By, &l.InForce, &l.Verdict, &l.Judge, &l.Judged, &l.Name, &l.CreatedBy, &created,
+	err = row.Scan(&seq, &l.ID, &l.Run, &l.Evaluation, &l.Index, &l.Assertion, &l.By, &l.InForce, &l.Verdict, &l.Judge, &l.Judged, &l.Name, &l.CreatedBy, at(&l.Created),
 		&l.Case, &l.OutputID, &l.Queue, &l.Stratum, &l.Rank, &l.Population, &evidence, &l.Note)
 	if err != nil {
 		return l, 0, err
 	}
-	l.Created = fromMicros(created)
 	if event, ok := strings.CutPrefix(l.Evaluation, eventMark); ok {
 		l.Evaluation, l.Event = "", event
 	}
@@ -83,17 +79,14 @@ func (d project) AddLabel(ctx context.Context, n store.NewLabel) (store.Label, e
 		if err != nil {
 			return err
 		}
-		added, err := t.changed(`INSERT INTO label (id, project, run, evaluation, row, assertion, person, current, verdict, judge, judged, person_name, created_by, created,
+		if err := t.changeOne(conflict("a label", n.ID), `INSERT INTO label (id, project, run, evaluation, row, assertion, person, current, verdict, judge, judged, person_name, created_by, created,
 			case_id, output_id, queue, stratum, rank, population, evidence, note)
 			VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 			n.ID, string(d.name), n.Run, evaluated(&n.Subject), n.Index, n.Assertion, n.By, string(n.Verdict), n.Judge, n.Judged, n.Name, n.CreatedBy, micros(n.Created),
-			n.Case, n.OutputID, n.Queue, n.Stratum, n.Rank, n.Population, evidence, n.Note)
-		switch {
-		case err != nil:
+			n.Case, n.OutputID, n.Queue, n.Stratum, n.Rank, n.Population, evidence, n.Note); err != nil {
 			return err
-		case added == 0:
-			return proviso.Errorf(proviso.Conflict, "there is a label %s already", short(n.ID))
-		case !replaces:
+		}
+		if !replaces {
 			if err := t.countPerson(d, &n.Label, 1); err != nil {
 				return err
 			}
@@ -113,25 +106,20 @@ func (d project) AddLabel(ctx context.Context, n store.NewLabel) (store.Label, e
 // retireLabel ends the label in force on the subject of n, and reports whether there was one.
 func (t *tx) retireLabel(d project, n *label.Label) (bool, error) {
 	before, _, err := readLabel(t.queryRow("SELECT "+labelColumns+" FROM label WHERE current = 1 AND "+ofSubject, d.subjectOf(n)...))
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+	if err != nil {
+		return false, ignoreNone(err)
 	}
-	if err == nil {
-		err = t.tallyLabel(d, &before.Label, -1)
+	if err := t.tallyLabel(d, &before.Label, -1); err != nil {
+		return false, err
 	}
-	if err == nil {
-		_, err = t.exec("UPDATE label SET current = 0 WHERE id = ?", before.ID)
-	}
+	_, err = t.exec("UPDATE label SET current = 0 WHERE id = ?", before.ID)
 	return true, err
 }
 
 // Label implements [store.Labels].
 func (d project) Label(ctx context.Context, id string) (store.Label, error) {
 	l, _, err := readLabel(d.queryRow(ctx, "SELECT "+labelColumns+" FROM label WHERE id = ? AND project = ?", id, string(d.name)))
-	if errors.Is(err, sql.ErrNoRows) {
-		return store.Label{}, notFound("label", id)
-	}
-	return l, d.failed("read", err)
+	return l, d.failed("read", noRow(err, "label", id))
 }
 
 // labelConditions are the conditions of a filter.
@@ -172,14 +160,8 @@ func (d project) labelConditions(f *store.LabelFilter) conditions {
 // ListLabels implements [store.Labels].
 func (d project) ListLabels(ctx context.Context, f store.LabelFilter, p store.Page) (store.List[store.Label], error) {
 	c := d.labelConditions(&f)
-	if err := before(&c, "labels", p); err != nil {
-		return store.List[store.Label]{}, err
-	}
-	return page(ctx, d, "labels", p, "SELECT "+labelColumns+" FROM label", "seq DESC", &c,
-		func(row scanner) (store.Label, string, int, error) {
-			l, seq, err := readLabel(row)
-			return l, strconv.FormatInt(seq, 10), len(l.Note) + 500, err
-		})
+	return page(ctx, d.reader, "labels", p, "SELECT "+labelColumns+" FROM label", "seq DESC", &c, readLabel,
+		func(l *store.Label) int { return len(l.Note) + 500 })
 }
 
 // DeleteLabel implements [store.Labels].
@@ -187,10 +169,8 @@ func (d project) DeleteLabel(ctx context.Context, id, by string) error {
 	return d.change(ctx, "remove a label from", func(t *tx) error {
 		l, seq, err := readLabel(t.queryRow("SELECT "+labelColumns+" FROM label WHERE id = ? AND project = ?", id, string(d.name)))
 		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return notFound("label", id)
 		case err != nil:
-			return err
+			return noRow(err, "label", id)
 		case by != "" && l.By != by:
 			return store.NotOwn()
 		}

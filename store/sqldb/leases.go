@@ -17,16 +17,11 @@ func (d project) LeaseLabel(ctx context.Context, r store.LeaseRequest) (lease *s
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	err = d.change(ctx, "lease an item in", func(t *tx) error {
+	err = d.change(ctx, "lease an item in", func(t *tx) (err error) {
 		x := leasing{tx: t, d: d, r: &r}
-		q, seq, err := readQueue(t.queryRow("SELECT "+queueColumns+" FROM label_queue WHERE project = ? AND name = ? AND ready = 1", string(d.name), r.Queue))
-		if errors.Is(err, sql.ErrNoRows) {
-			return noQueue(r.Queue)
+		if x.queue, x.seq, err = readQueue(t.queryRow(selectQueue, string(d.name), r.Queue)); err != nil {
+			return noQueue(err, r.Queue)
 		}
-		if err != nil {
-			return err
-		}
-		x.queue, x.seq = q, seq
 		lease, err = x.lease()
 		return err
 	})
@@ -55,11 +50,8 @@ func (x *leasing) lease() (*store.Lease, error) {
 			err = x.makeRoom()
 		}
 	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, ignoreNone(err)
 	}
 	if _, err := x.exec("INSERT INTO label_lease (id, queue, position, person, expires) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET expires = excluded.expires",
 		id, x.seq, position, x.r.By, micros(l.Expires)); err != nil {
@@ -92,10 +84,7 @@ func (x *leasing) held() (id string, position int, err error) {
 			return "", 0, proviso.Errorf(proviso.NotFound, "the lease %s has ended; a label without it is kept all the same", short(x.r.Lease))
 		}
 	case x.r.Resume:
-		err = x.queryRow("SELECT id, position FROM label_lease WHERE queue = ? AND person = ? ORDER BY position LIMIT 1", x.seq, x.r.By).Scan(&id, &position)
-		if errors.Is(err, sql.ErrNoRows) {
-			return "", 0, nil
-		}
+		err = ignoreNone(x.queryRow("SELECT id, position FROM label_lease WHERE queue = ? AND person = ? ORDER BY position LIMIT 1", x.seq, x.r.By).Scan(&id, &position))
 	}
 	return id, position, err
 }
@@ -146,8 +135,7 @@ func (x *leasing) off() (string, error) {
 // reached returns from where a person has open items without a label, and keeps it, so
 // that the items before are not looked at again.
 func (x *leasing) reached() (from int, err error) {
-	err = x.queryRow("SELECT reached FROM label_worker WHERE queue = ? AND person = ?", x.seq, x.r.By).Scan(&from)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := ignoreNone(x.queryRow("SELECT reached FROM label_worker WHERE queue = ? AND person = ?", x.seq, x.r.By).Scan(&from)); err != nil {
 		return 0, err
 	}
 	now := from
@@ -163,20 +151,13 @@ func (x *leasing) reached() (from int, err error) {
 func (x *leasing) left() (left, mine int, err error) {
 	var open int
 	err = x.queryRow("SELECT labelled, still_open FROM label_worker WHERE queue = ? AND person = ?", x.seq, x.r.By).Scan(&mine, &open)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return x.queue.Size - x.queue.Done - open, mine, err
+	return x.queue.Size - x.queue.Done - open, mine, ignoreNone(err)
 }
 
 // ReturnLabel implements [store.LabelQueues].
 func (d project) ReturnLabel(ctx context.Context, queue, lease, by string) error {
 	return d.change(ctx, "return an item to", func(t *tx) error {
-		n, err := t.changed(`DELETE FROM label_lease WHERE id = ? AND person = ? AND queue = (SELECT seq FROM label_queue WHERE project = ? AND name = ? AND ready = 1) AND expires > ?`,
+		return t.changeOne(notFound("lease", lease), `DELETE FROM label_lease WHERE id = ? AND person = ? AND queue = (SELECT seq FROM label_queue WHERE project = ? AND name = ? AND ready = 1) AND expires > ?`,
 			lease, by, string(d.name), queue, micros(d.now()))
-		if err == nil && n == 0 {
-			err = notFound("lease", lease)
-		}
-		return err
 	})
 }

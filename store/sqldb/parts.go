@@ -23,10 +23,7 @@ func (d *DB) joinRun(ctx context.Context) (run runRow, ok bool, err error) {
 		return run, false, err
 	}
 	run, err = readRun(d.queryRow(ctx, selectRun+" WHERE id = ?", id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return run, false, nil
-	}
-	return run, err == nil && run.Status == store.Running, d.failed("read", err)
+	return run, err == nil && run.Status == store.Running, d.failed("read", ignoreNone(err))
 }
 
 // takePart is [store.Job.Take] of a job.

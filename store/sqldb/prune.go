@@ -19,18 +19,17 @@ func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 	}
 	var p store.Pruned
 	var err error
-	if p.Replies, err = d.removeAll(ctx, "DELETE FROM reply WHERE (created_by, key) IN (SELECT created_by, key FROM reply WHERE expires <= ? LIMIT ?)", micros(now)); err != nil {
+	if p.Replies, err = d.remove(ctx, "expires <= ?", micros(now), "reply"); err != nil {
 		return p, err
 	}
-	if _, err = d.removeAll(ctx, "DELETE FROM shared WHERE (kind, name) IN (SELECT kind, name FROM shared WHERE expires <= ? LIMIT ?)", micros(now)); err != nil {
+	if _, err = d.remove(ctx, "expires <= ?", micros(now), "shared"); err != nil {
 		return p, err
 	}
 	if err := d.pruneTraces(ctx, now); err != nil {
 		return p, err
 	}
 	if r.Evaluations > 0 {
-		p.Evaluations, err = d.removeAll(ctx, "DELETE FROM evaluation WHERE seq IN (SELECT seq FROM evaluation WHERE created < ? LIMIT ?)", micros(now.Add(-r.Evaluations)))
-		if err != nil {
+		if p.Evaluations, err = d.remove(ctx, "created < ?", micros(now.Add(-r.Evaluations)), "evaluation"); err != nil {
 			return p, err
 		}
 	}
@@ -43,8 +42,7 @@ func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 	if err := d.pruneQueues(ctx, now); err != nil || r.Runs <= 0 {
 		return p, err
 	}
-	rows, err := d.query(ctx, "SELECT seq FROM run WHERE ended < ?", micros(now.Add(-r.Runs)))
-	old, err := collect(d, rows, err, func(row scanner) (seq int64, err error) { return seq, row.Scan(&seq) })
+	old, err := collect(d, one[int64])(d.query(ctx, "SELECT seq FROM run WHERE ended < ?", micros(now.Add(-r.Runs))))
 	if err != nil {
 		return p, err
 	}
@@ -60,35 +58,68 @@ func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 // pruneQueues removes queues of runs, or of events, that are no longer there, and what is left of queues
 // that were never stored completely.
 func (d *DB) pruneQueues(ctx context.Context, now time.Time) error {
-	rows, err := d.query(ctx, `SELECT seq FROM label_queue WHERE ready = 1 AND run <> '' AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = label_queue.run AND run.project = label_queue.project)
+	gone, err := collect(d, one[int64])(d.query(ctx, `SELECT seq FROM label_queue WHERE ready = 1 AND run <> '' AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = label_queue.run AND run.project = label_queue.project)
 		OR ready = 1 AND run = '' AND NOT EXISTS (SELECT 1 FROM label_item i JOIN event e ON e.project = label_queue.project AND e.id = substr(i.event, length('`+eventMark+`') + 1) WHERE i.queue = label_queue.seq)
-		OR ready = 0 AND created < ?`, micros(now.Add(-time.Hour)))
-	gone, err := collect(d, rows, err, func(row scanner) (seq int64, err error) { return seq, row.Scan(&seq) })
-	if err != nil {
-		return err
-	}
+		OR ready = 0 AND created < ?`, micros(now.Add(-time.Hour))))
 	for _, seq := range gone {
-		if err := d.removeQueue(ctx, seq); err != nil {
-			return err
+		if err == nil {
+			err = d.removeQueue(ctx, seq)
 		}
 	}
-	return nil
+	return err
 }
 
 // deleteRun removes a run and its results. If it is interrupted, the next
 // attempt removes the rest.
 func (d *DB) deleteRun(ctx context.Context, seq int64) error {
-	for _, query := range [...]string{
-		"DELETE FROM verdict WHERE (run, assertion, row, ordinal) IN (SELECT run, assertion, row, ordinal FROM verdict WHERE run = ? LIMIT ?)",
-		"DELETE FROM result WHERE seq IN (SELECT seq FROM result WHERE run = ? LIMIT ?)",
-		"DELETE FROM run_file WHERE run IN (SELECT run FROM run_file WHERE run = ? LIMIT ?)",
-		"DELETE FROM run WHERE seq IN (SELECT seq FROM run WHERE seq = ? LIMIT ?)",
-	} {
-		if _, err := d.removeAll(ctx, query, seq); err != nil {
-			return err
+	_, err := d.remove(ctx, "run = ?", seq, "verdict", "result", "run_file")
+	if err == nil {
+		_, err = d.remove(ctx, "seq = ?", seq, "run")
+	}
+	return err
+}
+
+// remove removes the rows of tables that fulfil a condition with one value, step by step, and
+// returns how many there were.
+func (d *DB) remove(ctx context.Context, condition string, value any, tables ...string) (all int, err error) {
+	for _, table := range tables {
+		key := keyOf(table)
+		n, err := d.removeAll(ctx, "DELETE FROM "+table+" WHERE ("+key+") IN (SELECT "+key+" FROM "+table+" WHERE "+condition+" LIMIT ?)", value)
+		all += n
+		if err != nil {
+			return all, err
 		}
 	}
-	return nil
+	return all, nil
+}
+
+// keyOf returns the columns that identify a row of a table.
+func keyOf(table string) string {
+	switch table {
+	case "event_content":
+		return "event"
+	case "label_item":
+		return "queue, position"
+	case "reply":
+		return "created_by, key"
+	case "run_file":
+		return "run"
+	case "shared":
+		return "kind, name"
+	case "traffic_prompt":
+		return "id"
+	case "verdict":
+		return "run, assertion, row, ordinal"
+	case "watch_chart":
+		return "watch"
+	case "watch_hour":
+		return "watch, assertion, hour, version, judge"
+	case "watch_hour_segment":
+		return "watch, assertion, hour, segment"
+	case "watch_spend":
+		return "project, name, day"
+	}
+	return "seq"
 }
 
 // removeAll repeats a query that removes that many rows until none is left.

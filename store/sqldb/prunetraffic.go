@@ -3,7 +3,6 @@ package sqldb
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -28,7 +27,7 @@ func (d *DB) pruneTraffic(ctx context.Context, now time.Time, r store.Retention,
 		if err != nil {
 			return err
 		}
-		n, err := d.removeAll(ctx, "DELETE FROM event_content WHERE event IN (SELECT event FROM event_content WHERE event <= ? LIMIT ?)", last)
+		n, err := d.remove(ctx, "event <= ?", last, "event_content")
 		p.Contents += n
 		if err != nil {
 			return err
@@ -50,7 +49,7 @@ func (d *DB) pruneTraffic(ctx context.Context, now time.Time, r store.Retention,
 	if r.Verdicts <= 0 || r.Verdicts > r.Rollups { // events of old prompts are there
 		return nil
 	}
-	_, err := d.removeAll(ctx, "DELETE FROM traffic_prompt WHERE id IN (SELECT id FROM traffic_prompt WHERE last < ? LIMIT ?)", micros(old))
+	_, err := d.remove(ctx, "last < ?", micros(old), "traffic_prompt")
 	return err
 }
 
@@ -66,17 +65,14 @@ func (d *DB) lastBefore(ctx context.Context, table string, before time.Time) (in
 	for high-low > 1 {
 		middle := low + (high-low)/2
 		var seq int64
-		var received sql.NullInt64
-		err := d.queryRow(ctx, "SELECT seq, received FROM "+table+" WHERE seq >= ? ORDER BY seq LIMIT 1", middle).Scan(&seq, &received)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			high = middle
-		case err != nil:
+		received := before // if there is none
+		if err := ignoreNone(d.queryRow(ctx, "SELECT seq, received FROM "+table+" WHERE seq >= ? ORDER BY seq LIMIT 1", middle).Scan(&seq, at(&received))); err != nil {
 			return 0, d.failed("read", err)
-		case received.Int64 >= before.UnixMicro():
-			high = middle
-		default:
+		}
+		if received.UnixMicro() < before.UnixMicro() {
 			low = seq
+		} else {
+			high = middle
 		}
 	}
 	return low, nil
@@ -96,9 +92,8 @@ func (d *DB) pruneOrdinary(ctx context.Context, before time.Time) (removed int, 
 	for {
 		n := 0
 		err := d.change(ctx, "remove what is old from", func(t *tx) error {
-			rows, err := t.query(`SELECT c.event, EXISTS (SELECT 1 FROM watch w JOIN watch_verdict v ON v.watch = w.seq AND v.event = e.id WHERE w.project = e.project AND v.status = ?)
-				FROM event_content c JOIN event e ON e.seq = c.event WHERE c.failure = 0 AND c.event <= ? ORDER BY c.event LIMIT ?`, int(proviso.Fail), last, pruneStep)
-			old, err := collect(d, rows, err, func(row scanner) (c content, err error) { return c, row.Scan(&c.event, &c.fails) })
+			old, err := collect(d, func(row scanner) (c content, err error) { return c, row.Scan(&c.event, &c.fails) })(t.query(`SELECT c.event, EXISTS (SELECT 1 FROM watch w JOIN watch_verdict v ON v.watch = w.seq AND v.event = e.id WHERE w.project = e.project AND v.status = ?)
+				FROM event_content c JOIN event e ON e.seq = c.event WHERE c.failure = 0 AND c.event <= ? ORDER BY c.event LIMIT ?`, int(proviso.Fail), last, pruneStep))
 			n = len(old)
 			for _, c := range old {
 				if err == nil && c.fails {
@@ -134,12 +129,12 @@ func (d *DB) pruneEvents(ctx context.Context, before time.Time, p *store.Pruned)
 	if err != nil {
 		return err
 	}
-	if p.Events, err = d.removeAll(ctx, "DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)", last); err != nil {
+	if p.Events, err = d.remove(ctx, "seq <= ? ORDER BY seq", last, "event"); err != nil {
 		return err
 	}
 	if last, err = d.lastBefore(ctx, "feedback", before); err != nil {
 		return err
 	}
-	_, err = d.removeAll(ctx, "DELETE FROM feedback WHERE seq IN (SELECT seq FROM feedback WHERE seq <= ? ORDER BY seq LIMIT ?)", last)
+	_, err = d.remove(ctx, "seq <= ? ORDER BY seq", last, "feedback")
 	return err
 }

@@ -66,21 +66,13 @@ func (t *tx) endpoint(name string) (*permit.Endpoint, error) {
 }
 
 func (t *tx) keepEndpoint(name string, now time.Time, e *permit.Endpoint) error {
-	text, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
 	until := now
 	if e.NotBefore.After(until) {
 		until = e.NotBefore
 	}
 	// It changes once a minute, so that most changes touch no index.
 	until = until.Truncate(time.Minute).Add(time.Minute + permit.Life)
-	content, err := t.db.packShared(&store.SharedItem{Kind: rateKind, Name: name, Content: text, Life: permit.Life})
-	if err != nil {
-		return err
-	}
-	return t.keepShared(rateKind, name, "", content, until)
+	return t.putShared(store.SharedItem{Kind: rateKind, Name: name, Life: permit.Life}, e, until)
 }
 
 // endpointName hashes the name of an endpoint with a key of the database, and with its content

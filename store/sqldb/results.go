@@ -40,7 +40,7 @@ func (d project) AddResults(ctx context.Context, runID string, results []store.R
 		}
 		var sum proviso.Totals
 		for i := range fresh {
-			count(&sum, &fresh[i])
+			fresh[i].CountIn(&sum)
 		}
 		added = len(fresh)
 		if added == 0 {
@@ -66,22 +66,6 @@ func checkResult(r *store.Result) error {
 		return err
 	}
 	return checkCost(r.Cost)
-}
-
-// count adds a row to totals.
-func count(sum *proviso.Totals, r *store.Result) {
-	switch r.Status {
-	case proviso.Pass:
-		sum.Passed++
-	case proviso.Fail:
-		sum.Failed++
-	case proviso.Skip:
-		sum.Skipped++
-	default:
-		sum.Errors++
-	}
-	sum.Usage.Add(r.Usage)
-	sum.Cost += r.Cost
 }
 
 // addResults stores rows, and returns those that were not there.
@@ -203,7 +187,7 @@ func (d project) Result(ctx context.Context, runID string, index int) (store.Res
 	}
 	r, err := readResult(d.queryRow(ctx, selectResult+" WHERE run = ? AND row = ?", run.seq, index))
 	if errors.Is(err, sql.ErrNoRows) {
-		return store.Result{}, proviso.Errorf(proviso.NotFound, "the run %s has no finished row %d", runID, index)
+		return r, proviso.Errorf(proviso.NotFound, "the run %s has no finished row %d", runID, index)
 	}
 	return r, d.failed("read", err)
 }
@@ -220,13 +204,6 @@ func (d project) ListResults(ctx context.Context, runID string, f store.ResultFi
 	}
 	var c conditions
 	c.add("run = ?", run.seq)
-	after, ok, err := p.Number("results")
-	if err != nil {
-		return store.List[store.Result]{}, err
-	}
-	if ok {
-		c.add("row > ?", after)
-	}
 	if err := rowRanges(&c, f.Rows); err != nil {
 		return store.List[store.Result]{}, err
 	}
@@ -238,13 +215,14 @@ func (d project) ListResults(ctx context.Context, runID string, f store.ResultFi
 		in(&v, "status", numbers(f.Status))
 		c.add("row IN (SELECT row FROM verdict"+v.where()+")", v.args...)
 	}
+	query, read := selectResult, readResult
 	if f.Bare {
-		return page(ctx, d, "results", p, "SELECT row, json FROM result", "row", &c, bareResult)
+		query, read = "SELECT row, json FROM result", bareResult
 	}
-	return page(ctx, d, "results", p, selectResult, "row", &c, func(row scanner) (store.Result, string, int, error) {
-		r, err := readResult(row)
-		return r, strconv.Itoa(r.Index), len(r.JSON), err
-	})
+	return page(ctx, d.reader, "results", p, query, "row", &c, func(row scanner) (store.Result, int64, error) {
+		r, err := read(row)
+		return r, int64(r.Index), err
+	}, func(r *store.Result) int { return len(r.JSON) })
 }
 
 // rowRanges requires a row to be in one of the ranges, unless there are none.
@@ -284,25 +262,7 @@ func (d project) FinishedRows(ctx context.Context, runID string) ([]int, error) 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := d.query(ctx, "SELECT row FROM result WHERE run = ? ORDER BY row", run.seq)
-	return collect(d, rows, err, func(row scanner) (n int, err error) { return n, row.Scan(&n) })
-}
-
-// collect reads all rows of a query.
-func collect[T any](d interface{ failed(string, error) error }, rows rows, err error, read func(scanner) (T, error)) ([]T, error) {
-	if err != nil {
-		return nil, d.failed("read", err)
-	}
-	defer rows.Close()
-	var list []T
-	for rows.Next() {
-		item, err := read(rows)
-		if err != nil {
-			return nil, d.failed("read", err)
-		}
-		list = append(list, item)
-	}
-	return list, d.failed("read", rows.Err())
+	return collect(d, one[int])(d.query(ctx, "SELECT row FROM result WHERE run = ? ORDER BY row", run.seq))
 }
 
 // CountAssertions implements [store.Runs].
@@ -311,10 +271,9 @@ func (d project) CountAssertions(ctx context.Context, runID string) ([]store.Ass
 	if err != nil {
 		return nil, err
 	}
-	rows, err := d.query(ctx, `SELECT assertion, count(*) FILTER (WHERE status = ?), count(*) FILTER (WHERE status = ?), count(*) FILTER (WHERE status = ?), count(*) FILTER (WHERE status = ?)
-		FROM verdict WHERE run = ? GROUP BY assertion ORDER BY assertion`,
-		int(proviso.Pass), int(proviso.Fail), int(proviso.Errored), int(proviso.Skip), run.seq)
-	return collect(d, rows, err, func(row scanner) (c store.AssertionCount, err error) {
+	return collect(d, func(row scanner) (c store.AssertionCount, err error) {
 		return c, row.Scan(&c.ID, &c.Passed, &c.Failed, &c.Errors, &c.Skipped)
-	})
+	})(d.query(ctx, `SELECT assertion, count(*) FILTER (WHERE status = ?), count(*) FILTER (WHERE status = ?), count(*) FILTER (WHERE status = ?), count(*) FILTER (WHERE status = ?)
+		FROM verdict WHERE run = ? GROUP BY assertion ORDER BY assertion`,
+		int(proviso.Pass), int(proviso.Fail), int(proviso.Errored), int(proviso.Skip), run.seq))
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -22,6 +23,46 @@ func fromMicros(n sql.NullInt64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMicro(n.Int64).UTC()
+}
+
+// at reads a stored time.
+func at(t *time.Time) sql.Scanner {
+	return stored[sql.NullInt64]{func(n sql.NullInt64) { *t = fromMicros(n) }}
+}
+
+// micro reads a stored duration.
+func micro(d *time.Duration) sql.Scanner {
+	return stored[int64]{func(n int64) { *d = time.Duration(n) * time.Microsecond }}
+}
+
+// listed reads a stored list of texts.
+func listed[T ~string](into *[]T) sql.Scanner {
+	return stored[string]{func(text string) { *into = fromList[T](text) }}
+}
+
+// stored reads a column that is kept as a T.
+type stored[T any] struct{ take func(T) }
+
+// Scan implements [sql.Scanner].
+func (s stored[T]) Scan(from any) error {
+	var v sql.Null[T]
+	err := v.Scan(from)
+	s.take(v.V)
+	return err
+}
+
+// one reads a row of one column.
+func one[T any](row scanner) (v T, err error) {
+	err = row.Scan(&v)
+	return v, err
+}
+
+// noRow is the error for an id that a query did not find; another error of it stays as it is.
+func noRow(err error, what, id string) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return notFound(what, id)
+	}
+	return err
 }
 
 // now is the current time with the precision of the store.
@@ -57,59 +98,32 @@ type rows interface {
 }
 
 // reader reads what belongs to one project, or to all of them.
-type reader interface {
-	find(ctx context.Context, query string, args ...any) (rows, error)
-	failed(doing string, err error) error
+type reader struct {
+	db    *DB
+	scope string // of [Engine.Enter]
 }
 
 // query runs one of the fixed queries as a prepared statement on a reading
 // connection.
-func (d *DB) query(ctx context.Context, query string, args ...any) (rows, error) {
-	return d.read(ctx, AllProjects, query, args)
-}
-
-// query is [DB.query] for the project.
-func (d project) query(ctx context.Context, query string, args ...any) (rows, error) {
-	return d.read(ctx, string(d.name), query, args)
-}
-
-// queryRow is query for one row.
-func (d *DB) queryRow(ctx context.Context, query string, args ...any) scanner {
-	return firstRow(d.read(ctx, AllProjects, query, args))
-}
-
-// queryRow is [DB.queryRow] for the project.
-func (d project) queryRow(ctx context.Context, query string, args ...any) scanner {
-	return firstRow(d.read(ctx, string(d.name), query, args))
-}
-
-// find runs a query whose text depends on a filter, so that it is not worth preparing.
-func (d *DB) find(ctx context.Context, query string, args ...any) (rows, error) {
-	return d.readUnprepared(ctx, AllProjects, query, args)
-}
-
-// find is [DB.find] for the project.
-func (d project) find(ctx context.Context, query string, args ...any) (rows, error) {
-	return d.readUnprepared(ctx, string(d.name), query, args)
-}
-
-// findRow is find for one row.
-func (d project) findRow(ctx context.Context, query string, args ...any) scanner {
-	return firstRow(d.find(ctx, query, args...))
-}
-
-func (d *DB) read(ctx context.Context, project, query string, args []any) (rows, error) {
-	if d.engine.Scoped() { // its driver prepares
-		return d.readUnprepared(ctx, project, query, args)
+func (r reader) query(ctx context.Context, query string, args ...any) (rows, error) {
+	if r.db.engine.Scoped() { // its driver prepares
+		return r.find(ctx, query, args...)
 	}
-	s, err := d.prepared(ctx, query)
+	s, err := r.db.prepared(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return anyRows(s.QueryContext(ctx, d.engine.Args(args)...))
+	return anyRows(s.QueryContext(ctx, r.db.engine.Args(args)...))
 }
 
-func (d *DB) readUnprepared(ctx context.Context, project, query string, args []any) (rows, error) {
+// queryRow is query for one row.
+func (r reader) queryRow(ctx context.Context, query string, args ...any) scanner {
+	return firstRow(r.query(ctx, query, args...))
+}
+
+// find runs a query whose text depends on a filter, so that it is not worth preparing.
+func (r reader) find(ctx context.Context, query string, args ...any) (rows, error) {
+	d := r.db
 	query, args = d.engine.Query(query), d.engine.Args(args)
 	if !d.engine.Scoped() {
 		return anyRows(d.reading.QueryContext(ctx, query, args...))
@@ -118,7 +132,7 @@ func (d *DB) readUnprepared(ctx context.Context, project, query string, args []a
 	if err != nil {
 		return nil, err
 	}
-	if err := d.engine.Enter(ctx, c, project); err != nil {
+	if err := d.engine.Enter(ctx, c, r.scope); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	found, err := c.QueryContext(ctx, query, args...)
@@ -245,17 +259,67 @@ func (c *conditions) where() string {
 	return " WHERE " + strings.Join(c.text, " AND ")
 }
 
-// page reads a page of a list: select and order are parts of the query, read
-// reads a row, and position is its position for the cursor. It reads one more
-// row than requested, to see whether there is a next page; enough may end a
-// page early.
-func page[T any](ctx context.Context, d reader, kind string, p store.Page, query, order string, c *conditions,
+// collect reads all rows of a query.
+func collect[T any](d interface{ failed(string, error) error }, read func(scanner) (T, error)) func(rows, error) ([]T, error) {
+	return func(rows rows, err error) ([]T, error) {
+		if err != nil {
+			return nil, d.failed("read", err)
+		}
+		defer rows.Close()
+		var list []T
+		for rows.Next() {
+			item, err := read(rows)
+			if err != nil {
+				return nil, d.failed("read", err)
+			}
+			list = append(list, item)
+		}
+		return list, d.failed("read", rows.Err())
+	}
+}
+
+// page reads a page of a list that is sorted by one column, such as "seq DESC" or "name". Its
+// value in the last row of a page, which read returns with an item, is where the next page
+// begins. size may end a page early; nil if items are small.
+func page[T any, P int64 | string](ctx context.Context, r reader, kind string, p store.Page, query, order string, c *conditions,
+	read func(scanner) (T, P, error), size func(*T) int) (store.List[T], error) {
+	column, further := order, " > ?"
+	if newest, ok := strings.CutSuffix(order, " DESC"); ok {
+		column, further = newest, " < ?"
+	}
+	var after any
+	var ok bool
+	var err error
+	if _, isText := any(*new(P)).(string); isText {
+		after, ok, err = p.Position(kind)
+	} else {
+		after, ok, err = p.Number(kind)
+	}
+	if err != nil {
+		return store.List[T]{}, err
+	}
+	if ok {
+		c.add(column+further, after)
+	}
+	return pageAt(ctx, r, kind, p, query, order, c, func(row scanner) (item T, position string, bytes int, err error) {
+		item, place, err := read(row)
+		if err == nil && size != nil {
+			bytes = size(&item)
+		}
+		return item, fmt.Sprint(place), bytes, err
+	})
+}
+
+// pageAt is page for lists that add the condition of their cursor themselves; position is
+// the place of a row for the next one. It reads one more row than requested, to see whether
+// there is a next page.
+func pageAt[T any](ctx context.Context, r reader, kind string, p store.Page, query, order string, c *conditions,
 	read func(scanner) (item T, position string, size int, err error)) (store.List[T], error) {
 	var l store.List[T]
 	args := append(c.args, p.Size()+1)
-	rows, err := d.find(ctx, query+c.where()+" ORDER BY "+order+" LIMIT ?", args...)
+	rows, err := r.find(ctx, query+c.where()+" ORDER BY "+order+" LIMIT ?", args...)
 	if err != nil {
-		return l, d.failed("read", err)
+		return l, r.db.failed("read", err)
 	}
 	defer rows.Close()
 	last, bytes := "", 0
@@ -266,14 +330,14 @@ func page[T any](ctx context.Context, d reader, kind string, p store.Page, query
 		}
 		item, position, size, err := read(rows)
 		if err != nil {
-			return store.List[T]{}, d.failed("read", err)
+			return store.List[T]{}, r.db.failed("read", err)
 		}
 		l.Items = append(l.Items, item)
 		last = position
 		bytes += size
 	}
 	if err := rows.Err(); err != nil {
-		return store.List[T]{}, d.failed("read", err)
+		return store.List[T]{}, r.db.failed("read", err)
 	}
 	return l, nil
 }

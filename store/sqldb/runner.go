@@ -252,16 +252,16 @@ func (d *DB) renew(ctx context.Context) error {
 			return err
 		}
 		clear(held)
-		rows, err := t.query(`SELECT r.id, (SELECT count(*) FROM run_part p WHERE p.run = r.seq AND p.owner = ? AND p.done = 0) FROM run r
-			WHERE r.status = 'running' AND (r.owner = ? OR r.parts > 0)`, owner, owner)
-		if _, err = collect(d, rows, err, func(row scanner) (n int, err error) {
+		if _, err := collect(d, func(row scanner) (n int, err error) {
 			var id string
 			err = row.Scan(&id, &n)
 			held[id] = n
 			return n, err
-		}); err != nil {
+		})(t.query(`SELECT r.id, (SELECT count(*) FROM run_part p WHERE p.run = r.seq AND p.owner = ? AND p.done = 0) FROM run r
+			WHERE r.status = 'running' AND (r.owner = ? OR r.parts > 0)`, owner, owner)); err != nil {
 			return err
 		}
+		var err error
 		if silent, err = t.silences(now); err != nil {
 			return err
 		}
@@ -289,7 +289,6 @@ type silence struct {
 
 // silences finds the processes whose leases on parts have ended.
 func (t *tx) silences(now time.Time) ([]silence, error) {
-	rows, err := t.query(`SELECT DISTINCT r.id, p.owner, r.passed + r.failed + r.errors + r.skipped FROM run_part p JOIN run r ON r.seq = p.run
-		WHERE p.done = 0 AND p.owner <> '' AND p.lease < ?`, micros(now))
-	return collect(t.db, rows, err, func(row scanner) (s silence, err error) { return s, row.Scan(&s.run, &s.owner, &s.rows) })
+	return collect(t.db, func(row scanner) (s silence, err error) { return s, row.Scan(&s.run, &s.owner, &s.rows) })(t.query(`SELECT DISTINCT r.id, p.owner, r.passed + r.failed + r.errors + r.skipped FROM run_part p JOIN run r ON r.seq = p.run
+		WHERE p.done = 0 AND p.owner <> '' AND p.lease < ?`, micros(now)))
 }

@@ -2,10 +2,8 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
-	"strconv"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
@@ -21,25 +19,18 @@ type runRow struct {
 }
 
 func readRun(row scanner) (r runRow, err error) {
-	var judges, needs string
-	var created, started, ended sql.NullInt64
 	t := &r.Totals
 	err = row.Scan(&r.seq, &r.ID, &r.Suite, &r.Version, &r.Hash, &r.CreatedBy, &r.Status, &r.Error, &r.Attempts, &r.Rows,
 		&t.Passed, &t.Failed, &t.Errors, &t.Skipped,
 		&t.Usage.Prompt, &t.Usage.Completion, &t.Usage.Cached, &t.Usage.Total, &t.Usage.Requests, &t.Cost,
-		&judges, &created, &started, &ended, &r.Project, &r.Division.Rows, &r.Division.Parts, &needs, &r.Uncounted, &r.Options)
-	r.Judges, r.Needs = fromList[string](judges), fromList[string](needs)
-	r.Created, r.Started, r.Ended = fromMicros(created), fromMicros(started), fromMicros(ended)
+		listed(&r.Judges), at(&r.Created), at(&r.Started), at(&r.Ended), &r.Project, &r.Division.Rows, &r.Division.Parts, listed(&r.Needs), &r.Uncounted, &r.Options)
 	return r, err
 }
 
 // run returns a run of a project within a transaction.
 func (t *tx) run(of store.Project, id string) (runRow, error) {
 	r, err := readRun(t.queryRow(selectRun+" WHERE id = ? AND project = ?", id, string(of)))
-	if errors.Is(err, sql.ErrNoRows) {
-		return r, notFound("run", id)
-	}
-	return r, err
+	return r, noRow(err, "run", id)
 }
 
 // anyRun is run for the jobs, which execute the runs of all projects.
@@ -57,15 +48,11 @@ func (d project) CreateRun(ctx context.Context, n store.NewRun) (store.Run, erro
 		n.ID = store.NewID(store.RunID, now)
 	}
 	var r runRow
-	err := d.change(ctx, "keep a run in", func(t *tx) error {
-		added, err := t.changed(`INSERT INTO run (project, id, suite, version, created_by, status, rows, hash, judges, part_rows, parts, needs, created, options, tally) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')
+	err := d.change(ctx, "keep a run in", func(t *tx) (err error) {
+		if err := t.changeOne(conflict("a run", n.ID), `INSERT INTO run (project, id, suite, version, created_by, status, rows, hash, judges, part_rows, parts, needs, created, options, tally) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')
 			ON CONFLICT (id) DO NOTHING`,
-			string(d.name), n.ID, n.Suite, n.Version, n.CreatedBy, string(store.Queued), n.Rows, n.Hash, list(n.Judges), n.Division.Rows, n.Division.Parts, sortedList(n.Needs), micros(now), n.Options)
-		if err != nil {
+			string(d.name), n.ID, n.Suite, n.Version, n.CreatedBy, string(store.Queued), n.Rows, n.Hash, list(n.Judges), n.Division.Rows, n.Division.Parts, sortedList(n.Needs), micros(now), n.Options); err != nil {
 			return err
-		}
-		if added == 0 {
-			return proviso.Errorf(proviso.Conflict, "there is a run %s already", short(n.ID))
 		}
 		if err := t.reply(n.Reply); err != nil {
 			return err
@@ -97,10 +84,7 @@ func (d project) Run(ctx context.Context, id string) (store.Run, error) {
 
 func (d project) run(ctx context.Context, id string) (runRow, error) {
 	r, err := readRun(d.queryRow(ctx, selectRun+" WHERE id = ? AND project = ?", id, string(d.name)))
-	if errors.Is(err, sql.ErrNoRows) {
-		return runRow{}, notFound("run", id)
-	}
-	return r, d.failed("read", err)
+	return r, d.failed("read", noRow(err, "run", id))
 }
 
 // ListRuns implements [store.Runs].
@@ -113,13 +97,10 @@ func (d project) ListRuns(ctx context.Context, f store.RunFilter, p store.Page) 
 	if err := d.ofStatus(ctx, &c, f.Status); err != nil {
 		return store.List[store.Run]{}, err
 	}
-	if err := before(&c, "runs", p); err != nil {
-		return store.List[store.Run]{}, err
-	}
-	l, err := page(ctx, d, "runs", p, selectRun, "seq DESC", &c, func(row scanner) (store.Run, string, int, error) {
+	l, err := page(ctx, d.reader, "runs", p, selectRun, "seq DESC", &c, func(row scanner) (store.Run, int64, error) {
 		r, err := readRun(row)
-		return r.Run, strconv.FormatInt(r.seq, 10), len(r.Options), err
-	})
+		return r.Run, r.seq, err
+	}, func(r *store.Run) int { return len(r.Options) })
 	if err == nil {
 		err = d.explain(ctx, l.Items)
 	}
@@ -201,4 +182,22 @@ func (d project) DeleteRun(ctx context.Context, id string) error {
 		return proviso.Errorf(proviso.Conflict, "the run %s has not ended: it is %s", id, r.Status)
 	}
 	return d.deleteRun(ctx, r.seq)
+}
+
+// AddLook implements [store.Looks].
+func (d project) AddLook(ctx context.Context, run, assertion string) (n int, err error) {
+	err = d.change(ctx, "count a look in", func(t *tx) error {
+		return t.queryRow("INSERT INTO trial_look (project, run, assertion, n) VALUES (?, ?, ?, 1) ON CONFLICT (project, run, assertion) DO UPDATE SET n = trial_look.n + 1 RETURNING n",
+			string(d.name), run, assertion).Scan(&n)
+	})
+	return n, err
+}
+
+// CountLooks implements [store.Looks].
+func (d project) CountLooks(ctx context.Context, run, assertion string) (n int, err error) {
+	list, err := collect(d, one[int])(d.query(ctx, "SELECT n FROM trial_look WHERE project = ? AND run = ? AND assertion = ?", string(d.name), run, assertion))
+	if len(list) > 0 {
+		n = list[0]
+	}
+	return n, err
 }

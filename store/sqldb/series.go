@@ -41,24 +41,17 @@ func (d project) Series(ctx context.Context, f store.SeriesFilter) ([]store.Buck
 	if f.Assertion != "" {
 		args = append(args, f.Assertion)
 	}
-	rows, err := d.query(ctx, query, args...)
-	if err != nil {
-		return nil, d.failed("read", err)
-	}
-	defer rows.Close()
-	var list []store.Bucket
 	var terms []bucketTerms
 	var row bucketRow
 	row.point()
-	for rows.Next() {
-		if err := rows.Scan(row.into[:]...); err != nil {
-			return nil, d.failed("read", err)
-		}
+	list, err := collect(d, func(found scanner) (store.Bucket, error) {
+		err := found.Scan(row.into[:]...)
 		b, of := row.bucket(f.By, f.Step)
-		list, terms = append(list, b), append(terms, of)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, d.failed("read", err)
+		terms = append(terms, of)
+		return b, err
+	})(d.query(ctx, query, args...))
+	if err != nil {
+		return nil, err
 	}
 	return list, d.named(ctx, list, terms)
 }

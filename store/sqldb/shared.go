@@ -2,8 +2,7 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
-	"errors"
+	"encoding/json"
 	"time"
 
 	"github.com/proviso-eval/proviso/store"
@@ -42,7 +41,7 @@ func (d *DB) PutShared(ctx context.Context, items ...store.SharedItem) error {
 	return d.changeIn(ctx, sharedLock, "share an item in", func(t *tx) error {
 		for n, i := range items {
 			t.texts = t.texts || i.Seal
-			if err := t.keepShared(i.Kind, i.Name, i.Group, contents[n], d.now().Add(i.Life)); err != nil {
+			if err := t.keepShared(&i, contents[n], d.now().Add(i.Life)); err != nil {
 				return err
 			}
 		}
@@ -50,11 +49,23 @@ func (d *DB) PutShared(ctx context.Context, items ...store.SharedItem) error {
 	})
 }
 
+// putShared stores an item whose content is the JSON of a value.
+func (t *tx) putShared(i store.SharedItem, value any, until time.Time) (err error) {
+	if i.Content, err = json.Marshal(value); err != nil {
+		return err
+	}
+	content, err := t.db.packShared(&i)
+	if err != nil {
+		return err
+	}
+	return t.keepShared(&i, content, until)
+}
+
 // keepShared stores the packed content of an item.
-func (t *tx) keepShared(kind, name, group string, content []byte, until time.Time) error {
+func (t *tx) keepShared(i *store.SharedItem, content []byte, until time.Time) error {
 	_, err := t.exec(`INSERT INTO shared (kind, name, item_group, content, expires) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (kind, name) DO UPDATE SET item_group = excluded.item_group, content = excluded.content, expires = excluded.expires`,
-		kind, name, group, content, micros(until))
+		i.Kind, i.Name, i.Group, content, micros(until))
 	return err
 }
 
@@ -79,9 +90,9 @@ const selectShared = "SELECT kind, name, item_group, content, expires FROM share
 // readShared reads a row of selectShared.
 func (d *DB) readShared(row scanner) (i store.SharedItem, err error) {
 	var content []byte
-	var expires sql.NullInt64
-	if err = row.Scan(&i.Kind, &i.Name, &i.Group, &content, &expires); err == nil {
-		i.Life = fromMicros(expires).Sub(d.now())
+	var expires time.Time
+	if err = row.Scan(&i.Kind, &i.Name, &i.Group, &content, at(&expires)); err == nil {
+		i.Life = expires.Sub(d.now())
 		i.Content, err = d.contents.unpack(ofShared(i.Kind, i.Name), content)
 	}
 	return i, err
@@ -90,11 +101,8 @@ func (d *DB) readShared(row scanner) (i store.SharedItem, err error) {
 // GetShared implements [store.Shared].
 func (d *DB) GetShared(ctx context.Context, kind, name string) (*store.SharedItem, error) {
 	i, err := d.readShared(d.queryRow(ctx, selectShared+" WHERE kind = ? AND name = ? AND expires > ?", kind, name, micros(d.now())))
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil, nil
-	case err != nil:
-		return nil, d.failed("read", err)
+	if err != nil {
+		return nil, d.failed("read", ignoreNone(err))
 	}
 	return &i, nil
 }

@@ -132,6 +132,7 @@ func (o Options) WithDefaults() Options {
 
 // DB is an open database. It implements [store.Store] and [store.Jobs].
 type DB struct {
+	reader  // of all projects
 	engine  Engine
 	options Options
 	writing *sql.DB // of the writers
@@ -158,6 +159,7 @@ type DB struct {
 func New(ctx context.Context, engine Engine, writing, reading *sql.DB, o Options) (*DB, error) {
 	d := &DB{engine: engine, options: o.WithDefaults(), writing: writing, reading: reading,
 		closing: make(chan struct{})}
+	d.reader = reader{d, AllProjects}
 	d.changes = newChangeQueue(d.options.Writers)
 	if d.options.uses("content_key") {
 		if err := d.openContents(ctx); err != nil {
@@ -231,3 +233,23 @@ func (d *DB) isClosed() bool {
 }
 
 func errClosed() error { return proviso.Errorf(proviso.Unavailable, "the store is closed") }
+
+// project is the part of a database that belongs to one project. Its methods
+// access nothing else.
+type project struct {
+	*DB
+	reader
+	name store.Project
+}
+
+var _ store.ProjectStore = project{}
+
+// In implements [store.Store].
+func (d *DB) In(p store.Project) store.ProjectStore { return project{d, reader{d, string(p)}, p} }
+
+// conditions are the conditions of a list of the project.
+func (d project) conditions(column string) conditions {
+	var c conditions
+	c.add(column+" = ?", string(d.name))
+	return c
+}

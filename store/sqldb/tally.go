@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"slices"
-	"strconv"
 
 	"github.com/proviso-eval/proviso/store"
 )
@@ -137,8 +136,7 @@ func (d project) rename(ctx context.Context, run int64, rows []store.Result) err
 }
 
 // bareResult reads a row without what the index and the JSON do not need.
-func bareResult(row scanner) (store.Result, string, int, error) {
-	var r store.Result
-	err := row.Scan(&r.Index, &r.JSON)
-	return r, strconv.Itoa(r.Index), len(r.JSON), err
+func bareResult(row scanner) (r store.Result, err error) {
+	err = row.Scan(&r.Index, &r.JSON)
+	return r, err
 }

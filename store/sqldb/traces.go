@@ -82,7 +82,7 @@ func (r *traceRoom) add(p *store.SpanPart, content []byte) (refused string, err 
 	spans, size := 0, int64(len(content)+store.TraceOverhead)
 	expires := micros(r.now.Add(r.limits.Life))
 	err = r.queryRow("UPDATE trace SET expires = greatest(trace.expires, ?) WHERE project = ? AND key_id = ? AND id = ? RETURNING seq, spans", expires, r.project, r.key, p.Trace).Scan(&trace, &spans)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if ignoreNone(err) != nil {
 		return "", err
 	}
 	if most := r.limits.OneTrace; most > 0 && spans+p.Spans > most {
@@ -138,8 +138,7 @@ func (r *traceRoom) free(ofKey bool, keep int64) (freed int64, err error) {
 	if ofKey {
 		return r.evict(r.key, keep)
 	}
-	rows, err := r.query("SELECT key_id FROM trace_room WHERE project = ? AND bytes > 0 ORDER BY bytes DESC, key_id", r.project)
-	keys, err := collect(r.db, rows, err, func(row scanner) (key string, err error) { return key, row.Scan(&key) })
+	keys, err := collect(r.db, one[string])(r.query("SELECT key_id FROM trace_room WHERE project = ? AND bytes > 0 ORDER BY bytes DESC, key_id", r.project))
 	for _, key := range keys {
 		if err == nil && freed == 0 {
 			freed, err = r.evict(key, keep)
@@ -150,9 +149,8 @@ func (r *traceRoom) free(ofKey bool, keep int64) (freed int64, err error) {
 
 // evict removes the oldest traces of a key that nobody waits for, and returns their bytes.
 func (r *traceRoom) evict(key string, keep int64) (freed int64, err error) {
-	rows, err := r.query(`DELETE FROM trace WHERE seq IN (SELECT seq FROM trace WHERE project = ? AND key_id = ? AND awaited < ? AND bytes > 0 AND seq <> ? ORDER BY seq LIMIT ?) RETURNING bytes`,
-		r.project, key, micros(r.now), keep, evictedAtOnce)
-	list, err := collect(r.db, rows, err, func(row scanner) (n int64, err error) { return n, row.Scan(&n) })
+	list, err := collect(r.db, one[int64])(r.query(`DELETE FROM trace WHERE seq IN (SELECT seq FROM trace WHERE project = ? AND key_id = ? AND awaited < ? AND bytes > 0 AND seq <> ? ORDER BY seq LIMIT ?) RETURNING bytes`,
+		r.project, key, micros(r.now), keep, evictedAtOnce))
 	if err != nil {
 		return 0, err
 	}
@@ -219,11 +217,8 @@ func (d project) DropTrace(ctx context.Context, key, trace string) error {
 	return d.change(ctx, "remove a trace from", func(t *tx) error {
 		var bytes int64
 		err := t.queryRow("DELETE FROM trace WHERE project = ? AND key_id = ? AND id = ? RETURNING bytes", string(d.name), key, trace).Scan(&bytes)
-		if errors.Is(err, sql.ErrNoRows) || err == nil && bytes == 0 {
-			return nil
-		}
-		if err != nil {
-			return err
+		if err != nil || bytes == 0 {
+			return ignoreNone(err)
 		}
 		return t.growTraces(string(d.name), key, -bytes)
 	})
@@ -238,8 +233,7 @@ func (d *DB) pruneTraces(ctx context.Context, now time.Time) error {
 	for {
 		n := 0
 		err := d.change(ctx, "remove what is old from", func(t *tx) error {
-			rows, err := t.query("DELETE FROM trace WHERE expires <= ?1 AND seq IN (SELECT seq FROM trace WHERE expires <= ?1 LIMIT ?2) RETURNING project, key_id, bytes", micros(now), pruneStep)
-			list, err := collect(d, rows, err, func(row scanner) (g gone, err error) { return g, row.Scan(&g.project, &g.key, &g.bytes) })
+			list, err := collect(d, func(row scanner) (g gone, err error) { return g, row.Scan(&g.project, &g.key, &g.bytes) })(t.query("DELETE FROM trace WHERE expires <= ?1 AND seq IN (SELECT seq FROM trace WHERE expires <= ?1 LIMIT ?2) RETURNING project, key_id, bytes", micros(now), pruneStep))
 			if err != nil {
 				return err
 			}

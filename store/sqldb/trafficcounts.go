@@ -3,11 +3,8 @@ package sqldb
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/proviso-eval/proviso/store"
@@ -91,13 +88,12 @@ func (x *addingEvents) updateTraffic(order []trafficOf) (there map[trafficOf]boo
 		}
 		return there, nil
 	}
-	found, err := x.query(`UPDATE traffic_hour SET events = traffic_hour.events + v.events, failed = traffic_hour.failed + v.failed, tokens = traffic_hour.tokens + v.tokens, cost = traffic_hour.cost + v.cost,
+	list, err := collect(x.db, func(row scanner) (of trafficOf, err error) {
+		return of, row.Scan(&of.agent, &of.hour, &of.dimension, &of.value)
+	})(x.query(`UPDATE traffic_hour SET events = traffic_hour.events + v.events, failed = traffic_hour.failed + v.failed, tokens = traffic_hour.tokens + v.tokens, cost = traffic_hour.cost + v.cost,
 		latency = traffic_hour.latency + v.latency FROM `+table+` AS v (agent, hour, dimension, value, events, failed, tokens, cost, latency)
 		WHERE traffic_hour.agent = v.agent AND traffic_hour.hour = v.hour AND traffic_hour.dimension = v.dimension AND traffic_hour.value = v.value
-		RETURNING v.agent, v.hour, v.dimension, v.value`, args...)
-	list, err := collect(x.db, found, err, func(row scanner) (of trafficOf, err error) {
-		return of, row.Scan(&of.agent, &of.hour, &of.dimension, &of.value)
-	})
+		RETURNING v.agent, v.hour, v.dimension, v.value`, args...))
 	for _, of := range list {
 		there[of] = true
 	}
@@ -129,67 +125,39 @@ func (d project) CountTraffic(ctx context.Context, f store.TrafficFilter) ([]sto
 	}
 	from, step := f.From.Unix()/(60*60), int64(f.Step/time.Hour)
 	to := (f.To.Unix() + 60*60 - 1) / (60 * 60)
-	rows, err := d.query(ctx, `SELECT (h.hour - ?1) / ?2, a.name, h.value, sum(h.events), sum(h.failed), sum(h.tokens), sum(h.cost), sum(h.latency)
-		FROM traffic_agent a CROSS JOIN traffic_hour h ON h.agent = a.id WHERE a.project = ?3 AND (?4 = '' OR a.name = ?4) AND h.dimension = ?5 AND h.hour >= ?1 AND h.hour < ?6
-		GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, from, step, string(d.name), f.Agent, string(f.By), to)
-	return collect(d, rows, err, func(row scanner) (c store.TrafficCount, err error) {
-		var bucket, latency int64
-		err = row.Scan(&bucket, &c.Agent, &c.Value, &c.Events, &c.Failed, &c.Tokens, &c.Cost, &latency)
-		c.Start, c.Latency = time.Unix((from+bucket*step)*60*60, 0).UTC(), time.Duration(latency)*time.Microsecond
+	return collect(d, func(row scanner) (c store.TrafficCount, err error) {
+		var bucket int64
+		err = row.Scan(&bucket, &c.Agent, &c.Value, &c.Events, &c.Failed, &c.Tokens, &c.Cost, micro(&c.Latency))
+		c.Start = time.Unix((from+bucket*step)*60*60, 0).UTC()
 		return c, err
-	})
+	})(d.query(ctx, `SELECT (h.hour - ?1) / ?2, a.name, h.value, sum(h.events), sum(h.failed), sum(h.tokens), sum(h.cost), sum(h.latency)
+		FROM traffic_agent a CROSS JOIN traffic_hour h ON h.agent = a.id WHERE a.project = ?3 AND (?4 = '' OR a.name = ?4) AND h.dimension = ?5 AND h.hour >= ?1 AND h.hour < ?6
+		GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, from, step, string(d.name), f.Agent, string(f.By), to))
 }
 
 // ListAgents implements [store.Traffic].
 func (d project) ListAgents(ctx context.Context, p store.Page) (store.List[store.Agent], error) {
 	c := d.conditions("project")
-	after, ok, err := p.Position("agents")
-	if err != nil {
-		return store.List[store.Agent]{}, err
-	}
-	if ok {
-		c.add("name > ?", after)
-	}
-	return page(ctx, d, "agents", p, "SELECT name, first, last, events FROM traffic_agent", "name", &c, func(row scanner) (a store.Agent, position string, size int, err error) {
-		var first, last sql.NullInt64
-		err = row.Scan(&a.Name, &first, &last, &a.Events)
-		a.First, a.Last = fromMicros(first), fromMicros(last)
-		return a, a.Name, 0, err
-	})
+	return page(ctx, d.reader, "agents", p, "SELECT name, first, last, events FROM traffic_agent", "name", &c, func(row scanner) (a store.Agent, name string, err error) {
+		err = row.Scan(&a.Name, at(&a.First), at(&a.Last), &a.Events)
+		return a, a.Name, err
+	}, nil)
 }
 
 // ListPrompts implements [store.Traffic].
 func (d project) ListPrompts(ctx context.Context, agent string, p store.Page) (store.List[store.AgentPrompt], error) {
 	var of int64
-	if err := d.queryRow(ctx, "SELECT id FROM traffic_agent WHERE project = ? AND name = ?", string(d.name), agent).Scan(&of); errors.Is(err, sql.ErrNoRows) {
-		return store.List[store.AgentPrompt]{}, notFound("agent", agent)
-	} else if err != nil {
-		return store.List[store.AgentPrompt]{}, d.failed("read", err)
+	if err := d.queryRow(ctx, "SELECT id FROM traffic_agent WHERE project = ? AND name = ?", string(d.name), agent).Scan(&of); err != nil {
+		return store.List[store.AgentPrompt]{}, d.failed("read", noRow(err, "agent", agent))
 	}
 	c := conditions{}
 	c.add("agent = ?", of)
-	n, ok, err := p.Number("prompts")
-	if err != nil {
-		return store.List[store.AgentPrompt]{}, err
-	}
-	if ok {
-		c.add("id < ?", n)
-	}
-	return page(ctx, d, "prompts", p, "SELECT id, hash, first, last, events, body FROM traffic_prompt", "id DESC", &c, func(row scanner) (p store.AgentPrompt, position string, size int, err error) {
-		var id int64
-		var first, last sql.NullInt64
-		var body []byte
-		if err = row.Scan(&id, &p.Hash, &first, &last, &p.Events, &body); err != nil {
-			return p, "", 0, err
+	return page(ctx, d.reader, "prompts", p, "SELECT id, hash, first, last, events, body FROM traffic_prompt", "id DESC", &c, func(row scanner) (p store.AgentPrompt, id int64, err error) {
+		var body, text []byte
+		if err = row.Scan(&id, &p.Hash, at(&p.First), at(&p.Last), &p.Events, &body); err == nil && body != nil {
+			text, err = d.contents.unpack(ofPrompt(p.Hash), body)
 		}
-		p.First, p.Last = fromMicros(first), fromMicros(last)
-		if body != nil {
-			text, err := d.contents.unpack(ofPrompt(p.Hash), body)
-			if err != nil {
-				return p, "", 0, err
-			}
-			p.Text = string(text)
-		}
-		return p, strconv.FormatInt(id, 10), len(p.Text), nil
-	})
+		p.Text = string(text)
+		return p, id, err
+	}, func(p *store.AgentPrompt) int { return len(p.Text) })
 }

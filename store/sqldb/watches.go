@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -16,15 +15,11 @@ const watchColumns = "w.seq, w.name, w.salt, w.created, v.number, v.hash, v.crea
 
 // readWatch reads a row of watchColumns.
 func readWatch(row scanner) (w store.Watch, seq int64, err error) {
-	var created, updated sql.NullInt64
-	err = row.Scan(&seq, &w.Name, &w.Salt, &created, &w.Number, &w.Hash, &w.CreatedBy, &updated, &w.Content)
-	w.Created, w.Updated = fromMicros(created), fromMicros(updated)
+	err = row.Scan(&seq, &w.Name, &w.Salt, at(&w.Created), &w.Number, &w.Hash, &w.CreatedBy, at(&w.Updated), &w.Content)
 	return w, seq, err
 }
 
 const watchTables = " FROM watch w JOIN watch_version v ON v.watch = w.seq"
-
-func noWatch(name string) error { return notFound("watch", name) }
 
 // PutWatch implements [store.Watches].
 func (d project) PutWatch(ctx context.Context, n store.NewWatch) (watch store.Watch, created bool, err error) {
@@ -71,28 +66,18 @@ func (d project) newWatch(t *tx, name string) (seq int64, err error) {
 // Watch implements [store.Watches].
 func (d project) Watch(ctx context.Context, name string) (store.Watch, error) {
 	w, _, err := readWatch(d.queryRow(ctx, "SELECT "+watchColumns+watchTables+" AND v.number = w.number WHERE w.project = ? AND w.name = ? AND w.removed = 0", string(d.name), name))
-	if errors.Is(err, sql.ErrNoRows) {
-		return w, noWatch(name)
-	}
-	return w, d.failed("read", err)
+	return w, d.failed("read", noRow(err, "watch", name))
 }
 
 // ListWatches implements [store.Watches].
 func (d project) ListWatches(ctx context.Context, p store.Page) (store.List[store.Watch], error) {
 	c := d.conditions("w.project")
 	c.add("w.removed = 0")
-	after, ok, err := p.Position("watches")
-	if err != nil {
-		return store.List[store.Watch]{}, err
-	}
-	if ok {
-		c.add("w.name > ?", after)
-	}
-	return page(ctx, d, "watches", p, "SELECT "+watchColumns+watchTables+" AND v.number = w.number", "w.name", &c,
-		func(row scanner) (store.Watch, string, int, error) {
+	return page(ctx, d.reader, "watches", p, "SELECT "+watchColumns+watchTables+" AND v.number = w.number", "w.name", &c,
+		func(row scanner) (store.Watch, string, error) {
 			w, _, err := readWatch(row)
-			return w, w.Name, len(w.Content), err
-		})
+			return w, w.Name, err
+		}, sizeOfWatch)
 }
 
 // WatchVersions implements [store.Watches].
@@ -103,46 +88,31 @@ func (d project) WatchVersions(ctx context.Context, name string, p store.Page) (
 	c := d.conditions("w.project")
 	c.add("w.name = ?", name)
 	c.add("w.removed = 0")
-	n, ok, err := p.Number("watch versions")
-	if err != nil {
-		return store.List[store.Watch]{}, err
-	}
-	if ok {
-		c.add("v.number < ?", n)
-	}
-	return page(ctx, d, "watch versions", p, "SELECT "+watchColumns+watchTables, "v.number DESC", &c,
-		func(row scanner) (store.Watch, string, int, error) {
+	return page(ctx, d.reader, "watch versions", p, "SELECT "+watchColumns+watchTables, "v.number DESC", &c,
+		func(row scanner) (store.Watch, int64, error) {
 			w, _, err := readWatch(row)
-			return w, strconv.Itoa(w.Number), len(w.Content), err
-		})
+			return w, int64(w.Number), err
+		}, sizeOfWatch)
 }
+
+func sizeOfWatch(w *store.Watch) int { return len(w.Content) }
 
 // watchNumber returns the number of a watch in the database.
 func (d project) watchNumber(ctx context.Context, name string) (seq int64, err error) {
 	err = d.queryRow(ctx, "SELECT seq FROM watch WHERE project = ? AND name = ? AND removed = 0", string(d.name), name).Scan(&seq)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, noWatch(name)
-	}
-	return seq, d.failed("read", err)
+	return seq, d.failed("read", noRow(err, "watch", name))
 }
 
 // watch is watchNumber in a transaction.
 func (t *tx) watch(d project, name string) (seq int64, err error) {
 	seq, _, err = t.watchToFill(d.name, name)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noWatch(name)
-	}
-	return seq, err
+	return seq, noRow(err, "watch", name)
 }
 
 // DeleteWatch implements [store.Watches].
 func (d project) DeleteWatch(ctx context.Context, name string) error {
 	if err := d.change(ctx, "remove a watch from", func(t *tx) error {
-		n, err := t.changed("UPDATE watch SET removed = seq WHERE project = ? AND name = ? AND removed = 0", string(d.name), name)
-		if err == nil && n == 0 {
-			err = noWatch(name)
-		}
-		return err
+		return t.changeOne(notFound("watch", name), "UPDATE watch SET removed = seq WHERE project = ? AND name = ? AND removed = 0", string(d.name), name)
 	}); err != nil {
 		return err
 	}
@@ -152,57 +122,35 @@ func (d project) DeleteWatch(ctx context.Context, name string) error {
 // removeWatches removes what belongs to removed watches, step by step. What an interrupted
 // call leaves, the next one removes.
 func (d *DB) removeWatches(ctx context.Context) error {
-	rows, err := d.query(ctx, "SELECT seq FROM watch WHERE removed <> 0")
-	gone, err := collect(d, rows, err, func(row scanner) (seq int64, err error) { return seq, row.Scan(&seq) })
-	if err != nil {
-		return err
-	}
+	gone, err := collect(d, one[int64])(d.query(ctx, "SELECT seq FROM watch WHERE removed <> 0"))
 	for _, seq := range gone {
-		for _, query := range [...]string{
-			"DELETE FROM watch_job WHERE seq IN (SELECT seq FROM watch_job WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_verdict WHERE seq IN (SELECT seq FROM watch_verdict WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_hour WHERE (watch, assertion, hour, version, judge) IN (SELECT watch, assertion, hour, version, judge FROM watch_hour WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_hour_segment WHERE (watch, assertion, hour, segment) IN (SELECT watch, assertion, hour, segment FROM watch_hour_segment WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_chart WHERE watch IN (SELECT watch FROM watch_chart WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_anchor WHERE seq IN (SELECT seq FROM watch_anchor WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_notice WHERE seq IN (SELECT seq FROM watch_notice WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch_alarm WHERE seq IN (SELECT seq FROM watch_alarm WHERE watch = ? LIMIT ?)",
-			"DELETE FROM watch WHERE seq IN (SELECT seq FROM watch WHERE seq = ? LIMIT ?)",
-		} {
-			if _, err := d.removeAll(ctx, query, seq); err != nil {
-				return err
-			}
+		if err == nil {
+			_, err = d.remove(ctx, "watch = ?", seq, "watch_job", "watch_verdict", "watch_hour", "watch_hour_segment", "watch_chart", "watch_anchor", "watch_notice", "watch_alarm")
+		}
+		if err == nil {
+			_, err = d.remove(ctx, "seq = ?", seq, "watch")
 		}
 	}
-	return nil
+	return err
 }
 
 // WatchHealth implements [store.Watches].
 func (d project) WatchHealth(ctx context.Context, name string, now time.Time) (h store.WatchHealth, err error) {
 	var seq int64
-	var verdict, failed, oldest sql.NullInt64
 	err = d.queryRow(ctx, "SELECT seq, pending, last_verdict, last_error, error FROM watch WHERE project = ? AND name = ? AND removed = 0", string(d.name), name).
-		Scan(&seq, &h.Pending, &verdict, &failed, &h.Error)
-	if errors.Is(err, sql.ErrNoRows) {
-		return h, noWatch(name)
-	}
+		Scan(&seq, &h.Pending, at(&h.LastVerdict), at(&h.LastError), &h.Error)
 	if err != nil {
-		return h, d.failed("read", err)
+		return h, d.failed("read", noRow(err, "watch", name))
 	}
 	h.Error = d.contents.openError(seq, h.Error)
-	h.LastVerdict, h.LastError = fromMicros(verdict), fromMicros(failed)
 	// The oldest is the first of those that were enqueued first, which is nearly always the first.
-	err = d.queryRow(ctx, "SELECT (SELECT enqueued FROM watch_job WHERE watch = ?1 ORDER BY seq LIMIT 1), (SELECT count(*) FROM watch_job WHERE watch = ?1 AND token <> 0)", seq).Scan(&oldest, &h.Leased)
+	err = d.queryRow(ctx, "SELECT (SELECT enqueued FROM watch_job WHERE watch = ?1 ORDER BY seq LIMIT 1), (SELECT count(*) FROM watch_job WHERE watch = ?1 AND token <> 0)", seq).Scan(at(&h.Oldest), &h.Leased)
 	if err != nil {
 		return h, d.failed("read", err)
 	}
-	h.Oldest = fromMicros(oldest)
 	day := dayOf(now)
 	h.Spend.Day = time.Unix(day*24*60*60, 0).UTC()
 	err = d.queryRow(ctx, "SELECT reserved, spent, uncertain, calls, lost, dropped FROM watch_spend WHERE project = ? AND name = ? AND day = ?", string(d.name), name, day).
 		Scan(&h.Spend.Reserved, &h.Spend.Spent, &h.Spend.Uncertain, &h.Spend.Calls, &h.Spend.Lost, &h.Dropped)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return h, d.failed("read", err)
+	return h, d.failed("read", ignoreNone(err))
 }

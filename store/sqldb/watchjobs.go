@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -115,9 +114,7 @@ func (d project) EnqueueEvents(ctx context.Context, watch string, jobs []store.B
 	err = d.change(ctx, "enqueue events in", func(t *tx) error {
 		added = 0
 		seq, pending, err := t.watchToFill(d.name, watch)
-		if errors.Is(err, sql.ErrNoRows) {
-			return noWatch(watch)
-		}
+		err = noRow(err, "watch", watch)
 		for _, job := range jobs {
 			if err != nil || pending+added >= store.MaxPending {
 				return err
@@ -184,10 +181,9 @@ func (t *tx) endLeases(p store.Project, name string, watch int64, now time.Time,
 		reserved float64
 		attempt  int
 	}
-	rows, err := t.query("SELECT seq, day, reserved, attempt FROM watch_job WHERE watch = ? AND token <> 0 AND (due <= ? OR ? = 1)", watch, micros(now), all)
-	ended, err := collect(t.db, rows, err, func(row scanner) (l lease, err error) {
+	ended, err := collect(t.db, func(row scanner) (l lease, err error) {
 		return l, row.Scan(&l.seq, &l.day, &l.reserved, &l.attempt)
-	})
+	})(t.query("SELECT seq, day, reserved, attempt FROM watch_job WHERE watch = ? AND token <> 0 AND (due <= ? OR ? = 1)", watch, micros(now), all))
 	if err != nil {
 		return err
 	}
@@ -213,8 +209,7 @@ func (t *tx) endAllLeases(now time.Time) error {
 		seq           int64
 		project, name string
 	}
-	rows, err := t.query("SELECT DISTINCT w.seq, w.project, w.name FROM watch_job j JOIN watch w ON w.seq = j.watch WHERE j.token <> 0")
-	list, err := collect(t.db, rows, err, func(row scanner) (w of, err error) { return w, row.Scan(&w.seq, &w.project, &w.name) })
+	list, err := collect(t.db, func(row scanner) (w of, err error) { return w, row.Scan(&w.seq, &w.project, &w.name) })(t.query("SELECT DISTINCT w.seq, w.project, w.name FROM watch_job j JOIN watch w ON w.seq = j.watch WHERE j.token <> 0"))
 	for _, w := range list {
 		if err == nil {
 			err = t.endLeases(store.Project(w.project), w.name, w.seq, now, true)
@@ -252,8 +247,7 @@ func (x *leasingEvents) room() (int, error) {
 		return x.r.Limit, nil
 	}
 	var spent float64
-	err := x.queryRow("SELECT reserved + spent + uncertain FROM watch_spend WHERE project = ? AND name = ? AND day = ?", string(x.d.name), x.r.Watch, dayOf(x.now)).Scan(&spent)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := ignoreNone(x.queryRow("SELECT reserved + spent + uncertain FROM watch_spend WHERE project = ? AND name = ? AND day = ?", string(x.d.name), x.r.Watch, dayOf(x.now)).Scan(&spent)); err != nil {
 		return 0, err
 	}
 	left := x.r.Budget - spent
@@ -273,14 +267,12 @@ func (x *leasingEvents) lease() ([]store.EventLease, error) {
 	}
 	var leases []store.EventLease
 	for _, backfill := range [...]int{1, 0} {
-		rows, err := x.query("SELECT seq, event, probability, backfill, attempt + 1, enqueued FROM watch_job WHERE watch = ? AND backfill = ? AND due <= ? ORDER BY due, seq LIMIT ?",
-			x.watch, backfill, micros(x.now), n-len(leases))
-		some, err := collect(x.db, rows, err, func(row scanner) (l store.EventLease, err error) {
-			var enqueued sql.NullInt64
-			err = row.Scan(&l.Job, &l.Event, &l.Probability, &l.Backfill, &l.Attempt, &enqueued)
-			l.Token, l.Enqueued = rand.Int64N(math.MaxInt64)+1, fromMicros(enqueued)
+		some, err := collect(x.db, func(row scanner) (l store.EventLease, err error) {
+			err = row.Scan(&l.Job, &l.Event, &l.Probability, &l.Backfill, &l.Attempt, at(&l.Enqueued))
+			l.Token = rand.Int64N(math.MaxInt64) + 1
 			return l, err
-		})
+		})(x.query("SELECT seq, event, probability, backfill, attempt + 1, enqueued FROM watch_job WHERE watch = ? AND backfill = ? AND due <= ? ORDER BY due, seq LIMIT ?",
+			x.watch, backfill, micros(x.now), n-len(leases)))
 		if err != nil {
 			return nil, err
 		}
@@ -330,10 +322,7 @@ func (d project) ReleaseEvents(ctx context.Context, watch string, leases []store
 // heldJob returns what was reserved for a lease; held is false if the lease has ended.
 func (t *tx) heldJob(watch int64, l store.EventLease) (day int64, reserved float64, held bool, err error) {
 	err = t.queryRow("SELECT day, reserved FROM watch_job WHERE seq = ? AND token = ? AND watch = ?", l.Job, l.Token, watch).Scan(&day, &reserved)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, 0, false, nil
-	}
-	return day, reserved, err == nil, err
+	return day, reserved, err == nil, ignoreNone(err)
 }
 
 // SettleEvents implements [store.EventJobs].

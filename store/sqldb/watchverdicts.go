@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -126,28 +125,27 @@ func roll(m *map[hourOf]*rolled, of hourOf) *rolled {
 	return r
 }
 
-const rolledColumns = "pass, fail, errors, skipped, sw, swf, sww, cost"
-
-// rolledSums adds what is inserted to a row of a rollup that is there.
-func rolledSums(table string) string {
+// roll adds to the row of a rollup with a key.
+func (x *adding) roll(table string, r *rolled, key ...any) error {
+	const columns = "pass, fail, errors, skipped, sw, swf, sww, cost"
 	var sums []string
-	for column := range strings.SplitSeq(rolledColumns, ", ") {
+	for column := range strings.SplitSeq(columns, ", ") {
 		sums = append(sums, column+" = "+table+"."+column+" + excluded."+column)
 	}
-	return strings.Join(sums, ", ")
+	values := append(key, r.pass, r.fail, r.errors, r.skipped, r.sw, r.swf, r.sww, r.cost)
+	_, err := x.exec("INSERT INTO "+table+" ("+keyOf(table)+", "+columns+")"+valuesOf(1, len(values))+" ON CONFLICT ("+keyOf(table)+") DO UPDATE SET "+strings.Join(sums, ", "), values...)
+	return err
 }
 
 // finish writes the rollups, and what the watch knows of its work.
 func (x *adding) finish() error {
 	for of, r := range x.hours {
-		if _, err := x.exec("INSERT INTO watch_hour (watch, assertion, hour, version, judge, "+rolledColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, assertion, hour, version, judge) DO UPDATE SET "+rolledSums("watch_hour"),
-			x.watch, of.assertion, of.hour, of.version, of.judge, r.pass, r.fail, r.errors, r.skipped, r.sw, r.swf, r.sww, r.cost); err != nil {
+		if err := x.roll("watch_hour", r, x.watch, of.assertion, of.hour, of.version, of.judge); err != nil {
 			return err
 		}
 	}
 	for of, r := range x.segments {
-		if _, err := x.exec("INSERT INTO watch_hour_segment (watch, assertion, hour, segment, "+rolledColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (watch, assertion, hour, segment) DO UPDATE SET "+rolledSums("watch_hour_segment"),
-			x.watch, of.assertion, of.hour, of.segment, r.pass, r.fail, r.errors, r.skipped, r.sw, r.swf, r.sww, r.cost); err != nil {
+		if err := x.roll("watch_hour_segment", r, x.watch, of.assertion, of.hour, of.segment); err != nil {
 			return err
 		}
 	}
@@ -170,13 +168,7 @@ const verdictColumns = `SELECT v.seq, v.event, v.conversation, ag.text, a.text, 
 // readVerdict reads a row of verdictColumns.
 func (d *DB) readVerdict(row scanner) (v store.WatchVerdict, err error) {
 	var reason any
-	var score sql.NullFloat64
-	var of, at sql.NullInt64
-	err = row.Scan(&v.Sequence, &v.Event, &v.Conversation, &v.Agent, &v.Assertion, &v.Set, &v.Version, &v.Judge, &v.Segment, &v.Model, &v.Prompt, &of, &at, &v.Probability, &v.Backfill, &v.Status, &score, &reason, &v.Cost)
-	if score.Valid {
-		v.Score = &score.Float64
-	}
-	v.Time, v.At = fromMicros(of), fromMicros(at)
+	err = row.Scan(&v.Sequence, &v.Event, &v.Conversation, &v.Agent, &v.Assertion, &v.Set, &v.Version, &v.Judge, &v.Segment, &v.Model, &v.Prompt, at(&v.Time), at(&v.At), &v.Probability, &v.Backfill, &v.Status, &v.Score, &reason, &v.Cost)
 	switch reason := reason.(type) {
 	case string: // of an earlier version
 		v.Reason = reason
@@ -218,17 +210,10 @@ func (d project) ListVerdicts(ctx context.Context, f store.VerdictFilter, p stor
 	in(&c, "v.event", f.Events)
 	in(&c, "v.status", numbers(f.Status))
 	c.between("v.time", f.Since, f.Until)
-	n, ok, err := p.Number("verdicts")
-	if err != nil {
-		return store.List[store.WatchVerdict]{}, err
-	}
-	if ok {
-		c.add("v.seq < ?", n)
-	}
-	return page(ctx, d, "verdicts", p, verdictColumns, "v.seq DESC", &c, func(row scanner) (store.WatchVerdict, string, int, error) {
+	return page(ctx, d.reader, "verdicts", p, verdictColumns, "v.seq DESC", &c, func(row scanner) (store.WatchVerdict, int64, error) {
 		v, err := d.readVerdict(row)
-		return v, strconv.FormatInt(v.Sequence, 10), len(v.Reason), err
-	})
+		return v, v.Sequence, err
+	}, func(v *store.WatchVerdict) int { return len(v.Reason) })
 }
 
 // Observations implements [store.Charts].
@@ -237,6 +222,5 @@ func (d project) Observations(ctx context.Context, watch string, after int64, li
 	if err != nil {
 		return nil, err
 	}
-	rows, err := d.query(ctx, verdictColumns+" WHERE v.watch = ? AND v.seq > ? ORDER BY v.seq LIMIT ?", seq, after, limit)
-	return collect(d, rows, err, d.readVerdict)
+	return collect(d, d.readVerdict)(d.query(ctx, verdictColumns+" WHERE v.watch = ? AND v.seq > ? ORDER BY v.seq LIMIT ?", seq, after, limit))
 }

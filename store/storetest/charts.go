@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -63,11 +62,9 @@ var chartTests = []test{
 			{From: start.Add(-72 * time.Hour), To: start, Step: time.Minute}, {From: hour, To: start, Step: time.Hour, By: "judge"},
 		} {
 			f.Watch = "w"
-			_, err := b.Series(b.Context(), f)
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.Series(b.Context(), f)))
 		}
-		_, err := b.Series(b.Context(), store.SeriesFilter{Watch: "w", From: start.Add(-200_000 * time.Hour), To: start, Step: time.Hour})
-		b.wants(proviso.Limit, err)
+		b.wants(proviso.Limit, errorOf(b.Series(b.Context(), store.SeriesFilter{Watch: "w", From: start.Add(-200_000 * time.Hour), To: start, Step: time.Hour})))
 	}},
 	{name: "state", reopens: true, run: func(b *bench) {
 		b.watch("w", "{}")
@@ -98,10 +95,8 @@ var chartTests = []test{
 		a.State, a.Closed = store.AlarmClosed, b.clock.Now()
 		b.ok(b.SaveCharts(b.Context(), "w", store.ChartSave{State: []byte("3"), Alarms: []store.Alarm{a}}))
 		b.equal("closed", must(b.Alarm(b.Context(), "alarm_1"))(b).State, store.AlarmClosed)
-		_, err := b.AckAlarm(b.Context(), "alarm_1", "ana")
-		b.wants(proviso.Conflict, err)
-		_, err = b.AckAlarm(b.Context(), "alarm_9", "ana")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.Conflict, errorOf(b.AckAlarm(b.Context(), "alarm_1", "ana")))
+		b.wants(proviso.NotFound, errorOf(b.AckAlarm(b.Context(), "alarm_9", "ana")))
 		for _, c := range []struct {
 			f    store.AlarmFilter
 			want int
@@ -145,9 +140,7 @@ var chartTests = []test{
 		b.ok(b.SettleNotice(b.Context(), store.NoticeResult{ID: late[0].ID, Token: late[0].Token, Error: "gone"}))
 		b.clock.add(time.Hour)
 		b.equal("nothing is left", len(must(b.LeaseNotices(b.Context(), time.Minute, 10))(b)), 0)
-		list := all(b, 1, func(ctx context.Context, p store.Page) (store.List[store.Notice], error) {
-			return b.ListNotices(ctx, "alarm_1", p)
-		})
+		list := all(b, 1, pagesOf(b.ListNotices, "alarm_1"))
 		b.equal("list", words(len(list), list[1].Remote, list[1].Sent.IsZero(), list[0].Error, list[0].Dropped.IsZero()), "2 17 false gone false")
 	}},
 	{name: "anchors", run: func(b *bench) {

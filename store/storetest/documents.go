@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -101,8 +100,7 @@ var documentTests = []test{
 		}
 		b.equal("names", len(all(b, 4, pagesOf(b.ListDocuments, store.DocumentFilter{}))), len(names))
 		for _, name := range notNames {
-			_, _, err := b.PutDocument(b.Context(), suiteOf(name, "x"))
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.PutDocument(b.Context(), suiteOf(name, "x"))))
 		}
 	}},
 	{name: "replaced", run: func(b *bench) {
@@ -112,11 +110,9 @@ var documentTests = []test{
 			doc, _, err := b.PutDocument(b.Context(), d)
 			return doc, err
 		}
-		_, err := replacing("one", "0000")
-		b.wants(proviso.Conflict, err)
+		b.wants(proviso.Conflict, errorOf(replacing("one", "0000")))
 		one := must(replacing("one", ""))(b)
-		_, err = replacing("two", "")
-		b.wants(proviso.Conflict, err)
+		b.wants(proviso.Conflict, errorOf(replacing("two", "")))
 		two := must(replacing("two", one.Hash))(b)
 		current, err := replacing("three", one.Hash)
 		b.wants(proviso.Conflict, err)
@@ -129,21 +125,17 @@ var documentTests = []test{
 	}},
 	{name: "one of many writers replaces", run: func(b *bench) {
 		first := b.put(suiteOf("s", "first"), true)
-		var wait sync.WaitGroup
 		var made atomic.Int32
-		for i := range 20 {
-			wait.Go(func() {
-				d := suiteOf("s", fmt.Sprint(i))
-				d.Replaces = &first.Hash
-				_, _, err := b.PutDocument(b.Context(), d)
-				if err == nil {
-					made.Add(1)
-				} else {
-					b.wants(proviso.Conflict, err)
-				}
-			})
-		}
-		wait.Wait()
+		atOnce(20, func(i int) {
+			d := suiteOf("s", fmt.Sprint(i))
+			d.Replaces = &first.Hash
+			_, _, err := b.PutDocument(b.Context(), d)
+			if err == nil {
+				made.Add(1)
+			} else {
+				b.wants(proviso.Conflict, err)
+			}
+		})
 		b.equal("made", made.Load(), 1)
 	}},
 	{name: "deleted", run: func(b *bench) {
@@ -155,8 +147,7 @@ var documentTests = []test{
 		b.put(set, true)
 		b.ok(b.DeleteDocument(b.Context(), store.SuiteKind, "s"))
 		b.wants(proviso.NotFound, b.DeleteDocument(b.Context(), store.SuiteKind, "s"))
-		_, err := b.Document(b.Context(), store.SuiteKind, "s", one.Hash)
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.Document(b.Context(), store.SuiteKind, "s", one.Hash)))
 		b.equal("what is left", len(all(b, 10, pagesOf(b.ListDocuments, store.DocumentFilter{}))), 2)
 		b.equal("number of the next", b.put(suiteOf("s", "three"), true).Number, 1)
 	}},
@@ -171,10 +162,8 @@ var documentTests = []test{
 		}
 	}},
 	{name: "mistakes", run: func(b *bench) {
-		_, _, err := b.PutDocument(b.Context(), store.NewDocument{Kind: "poem", Name: "s"})
-		b.wants(proviso.Invalid, err)
-		_, _, err = b.PutDocument(b.Context(), store.NewDocument{Kind: store.SuiteKind, Name: "s", Content: make([]byte, store.MaxContent+1)})
-		b.wants(proviso.Limit, err)
+		b.wants(proviso.Invalid, errorOf(b.PutDocument(b.Context(), store.NewDocument{Kind: "poem", Name: "s"})))
+		b.wants(proviso.Limit, errorOf(b.PutDocument(b.Context(), store.NewDocument{Kind: store.SuiteKind, Name: "s", Content: make([]byte, store.MaxContent+1)})))
 		b.put(suiteOf("s", "one"), true)
 		for _, of := range [][2]string{{"t", ""}, {"s", "0000"}, {"s", strings.Repeat("x", 100_000)}, {"'", "'"}} {
 			_, err := b.Document(b.Context(), store.SuiteKind, of[0], of[1])
@@ -183,24 +172,19 @@ var documentTests = []test{
 				b.Errorf("an error of %d bytes", len(err.Error()))
 			}
 		}
-		_, err = b.Document(b.Context(), store.AssertionSetKind, "s", "")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.Document(b.Context(), store.AssertionSetKind, "s", "")))
 	}},
 	{name: "all at once", run: func(b *bench) {
-		var wait sync.WaitGroup
 		var made atomic.Int32
-		for i := range 30 {
-			wait.Go(func() {
-				_, created, err := b.PutDocument(b.Context(), suiteOf("s", fmt.Sprint(i%3)))
-				if err != nil {
-					b.Error(err)
-				}
-				if created {
-					made.Add(1)
-				}
-			})
-		}
-		wait.Wait()
+		atOnce(30, func(i int) {
+			_, created, err := b.PutDocument(b.Context(), suiteOf("s", fmt.Sprint(i%3)))
+			if err != nil {
+				b.Error(err)
+			}
+			if created {
+				made.Add(1)
+			}
+		})
 		b.equal("made", made.Load(), 3)
 		b.equal("versions", len(all(b, 10, pagesOf(b.ListDocuments, store.DocumentFilter{Name: "s"}))), 3)
 	}},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -48,16 +47,12 @@ var evaluationTests = []test{
 	{name: "mistakes", run: func(b *bench) {
 		k, _ := b.key()
 		must(b.AddEvaluation(b.Context(), store.NewEvaluation{ID: "eval_1", CreatedBy: k.ID, Cost: 1}))(b)
-		_, err := b.AddEvaluation(b.Context(), store.NewEvaluation{ID: "eval_1", CreatedBy: k.ID, Cost: 1})
-		b.wants(proviso.Conflict, err)
+		b.wants(proviso.Conflict, errorOf(b.AddEvaluation(b.Context(), store.NewEvaluation{ID: "eval_1", CreatedBy: k.ID, Cost: 1})))
 		for _, cost := range []float64{-1, math.NaN(), math.Inf(-1)} {
-			_, err := b.AddEvaluation(b.Context(), store.NewEvaluation{CreatedBy: k.ID, Cost: cost})
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.AddEvaluation(b.Context(), store.NewEvaluation{CreatedBy: k.ID, Cost: cost})))
 		}
-		_, err = b.AddEvaluation(b.Context(), store.NewEvaluation{Request: make([]byte, store.MaxContent+1)})
-		b.wants(proviso.Limit, err)
-		_, err = b.Evaluation(b.Context(), "eval_none")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.Limit, errorOf(b.AddEvaluation(b.Context(), store.NewEvaluation{Request: make([]byte, store.MaxContent+1)})))
+		b.wants(proviso.NotFound, errorOf(b.Evaluation(b.Context(), "eval_none")))
 		b.equal("charged", must(b.Key(b.Context(), k.ID))(b).Spent, 1.0)
 		b.equal("kept", len(all(b, 5, pagesOf(b.ListEvaluations, store.EvaluationFilter{}))), 1)
 	}},
@@ -89,28 +84,24 @@ var evaluationTests = []test{
 	{name: "all at once", run: func(b *bench) {
 		k, _ := b.key()
 		text := bytes.Repeat([]byte("x"), 5000)
-		var wait sync.WaitGroup
-		for g := range 20 {
-			wait.Go(func() {
-				for i := range 10 {
-					n := store.NewEvaluation{CreatedBy: k.ID, Agent: fmt.Sprint(g), Cost: 0.5, Request: text}
-					if i == 5 {
-						n.ID = "eval_same" // only one can have it
-					}
-					e, err := b.AddEvaluation(b.Context(), n)
-					if err != nil {
-						if i != 5 {
-							b.Error(err)
-						}
-						continue
-					}
-					if got, err := b.Evaluation(b.Context(), e.ID); err != nil || got.Agent != n.Agent {
-						b.Errorf("read back: %+v, %v", got, err)
-					}
+		atOnce(20, func(g int) {
+			for i := range 10 {
+				n := store.NewEvaluation{CreatedBy: k.ID, Agent: fmt.Sprint(g), Cost: 0.5, Request: text}
+				if i == 5 {
+					n.ID = "eval_same" // only one can have it
 				}
-			})
-		}
-		wait.Wait()
+				e, err := b.AddEvaluation(b.Context(), n)
+				if err != nil {
+					if i != 5 {
+						b.Error(err)
+					}
+					continue
+				}
+				if got, err := b.Evaluation(b.Context(), e.ID); err != nil || got.Agent != n.Agent {
+					b.Errorf("read back: %+v, %v", got, err)
+				}
+			}
+		})
 		b.equal("kept", len(all(b, 100, pagesOf(b.ListEvaluations, store.EvaluationFilter{CreatedBy: k.ID}))), 181)
 		b.equal("charged", must(b.Key(b.Context(), k.ID))(b).Spent, 90.5)
 	}},

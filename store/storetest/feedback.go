@@ -43,8 +43,7 @@ var feedbackTests = []test{
 	}},
 	{name: "mistakes", run: func(b *bench) {
 		for _, f := range []ingest.Feedback{{Value: 1, Time: start}, {Event: "e", TraceID: "t", Value: 1, Time: start}, {Event: "e", Value: 2, Time: start}, {Event: "e", Value: 1}, {Event: "e\n", Value: 1, Time: start}} {
-			_, err := b.AddFeedback(b.Context(), f)
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.AddFeedback(b.Context(), f)))
 		}
 	}},
 	{name: "forget", run: func(b *bench) {
@@ -73,8 +72,7 @@ var feedbackTests = []test{
 		b.equal("forgotten", got, store.Forgotten{Events: 300, Feedback: 2, Verdicts: 1})
 		b.equal("forgotten again", must(b.ForgetUser(b.Context(), "eve"))(b), store.Forgotten{})
 		b.equal("left", len(b.eventIDsBy(store.EventFilter{}, 100)), 150)
-		_, err := b.Event(b.Context(), "e1")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.Event(b.Context(), "e1")))
 		b.equal("thumbs", b.thumbs(store.FeedbackFilter{}), "e0(support)/ana:1")
 		for _, v := range must(b.ListVerdicts(b.Context(), store.VerdictFilter{Watch: "w"}, store.Page{}))(b).Items {
 			b.equal("verdict on "+v.Event, words(v.Status, v.Reason), map[string]string{"e0": "fail because", "e1": "fail "}[v.Event])
@@ -82,8 +80,7 @@ var feedbackTests = []test{
 		b.equal("jobs", must(b.WatchHealth(b.Context(), "w", start))(b).Pending, 149)
 		b.equal("counted", must(b.CountTraffic(b.Context(), store.TrafficFilter{From: start.Add(-time.Hour), To: start, Step: time.Hour}))(b)[0].Events, 450)
 		must(other.Event(b.Context(), "e1"))(b)
-		_, err = b.ForgetUser(b.Context(), "")
-		b.wants(proviso.Invalid, err)
+		b.wants(proviso.Invalid, errorOf(b.ForgetUser(b.Context(), "")))
 	}},
 }
 
@@ -142,7 +139,7 @@ var eventQueueTests = []test{
 		}
 		on := func(by, event, lease string) error {
 			n := store.NewLabel{CreatedBy: "key_1", Lease: lease, Label: label.Label{By: by, Verdict: label.Fail, Queue: "q", Subject: label.Subject{Event: event, Assertion: "tone"}}}
-			return second(b.AddLabel(b.Context(), n))
+			return errorOf(b.AddLabel(b.Context(), n))
 		}
 		b.ok(on("ben", "e1", "")) // before there was a queue
 		got, _, err := b.PutLabelQueue(b.Context(), q)
@@ -166,16 +163,14 @@ var eventQueueTests = []test{
 		must(b.LabelQueue(b.Context(), "q"))(b)
 		b.clock.add(90 * day)
 		must(b.Prune(b.Context(), store.Retention{Verdicts: 90 * day}))(b)
-		_, err = b.LabelQueue(b.Context(), "q")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.LabelQueue(b.Context(), "q")))
 		b.equal("labels stay", len(must(b.ListLabels(b.Context(), store.LabelFilter{Events: true}, store.Page{}))(b).Items), 2)
 	}},
 	{name: "mistakes", run: func(b *bench) {
 		for _, q := range []store.NewLabelQueue{
 			{Name: "q", Items: []label.Item{{Index: 1}}}, {Name: "q", Run: "run_1", Items: []label.Item{{Event: "e"}}}, {Name: "q", Items: []label.Item{{Event: "e", Index: 1}}},
 		} {
-			_, _, err := b.PutLabelQueue(b.Context(), q)
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.PutLabelQueue(b.Context(), q)))
 		}
 	}},
 }

@@ -17,8 +17,7 @@ func Fill(t testing.TB, s Backend) (seen func(Backend) string) {
 	b := &bench{TB: t, Backend: s, ProjectStore: s.In(store.DefaultProject), clock: &clock{now: start}}
 	keys := []store.NewKey{{Name: "ci", Scopes: []store.Scope{store.Evaluate}}, {Name: "team", Project: "team-a", Scopes: []store.Scope{store.Read, store.Ingest}, Providers: []string{"openai:*"}}}
 	for _, k := range keys {
-		_, _, err := b.CreateKey(b.Context(), k)
-		b.ok(err)
+		b.ok(errorOf(b.CreateKey(b.Context(), k)))
 	}
 	tenants := []tenant{b.tenant(store.DefaultProject), b.tenant("team-a")}
 	for _, in := range tenants { // two people, and a label that is replaced
@@ -27,15 +26,13 @@ func Fill(t testing.TB, s Backend) (seen func(Backend) string) {
 			n.Run, n.Judge, n.Judged = in.run.ID, in.name, "fail"
 			must(in.AddLabel(b.Context(), n))(b)
 		}
-		_, _, err := in.PutDocument(b.Context(), suiteOf("s", "a second version \u00e9 of "+in.name))
-		b.ok(err)
+		b.ok(errorOf(in.PutDocument(b.Context(), suiteOf("s", "a second version \u00e9 of "+in.name))))
 		must(in.SettleEvents(b.Context(), in.own, []store.EventResult{{EventLease: in.job, Again: start.Add(time.Hour), Error: "the judge has not answered",
 			Verdicts: []store.WatchVerdict{verdictOn("e2", "a", proviso.Pass), verdictOn("e2", "b", proviso.Errored)}}}))(b)
 	}
 	n := imported("run_interrupted", "key_1", 2)
 	n.Trailer = nil
-	_, _, err := b.ImportRun(b.Context(), n, sending(rowsOf(1, "a"), nil))
-	b.ok(err)
+	b.ok(errorOf(b.ImportRun(b.Context(), n, sending(rowsOf(1, "a"), nil))))
 	claim := claimOf("key", "request")
 	b.claimed(claim)
 	b.ok(b.Reply(b.Context(), b.replyTo(claim, "body")))

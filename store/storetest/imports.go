@@ -51,17 +51,12 @@ var importTests = []test{
 		b.ok(err)
 		b.equal("created again", created, false)
 		b.equal("the same run", again.Totals.Rows(), len(rows))
-		_, _, err = b.In("other").ImportRun(b.Context(), n, sending(rows[:1], nil))
-		b.wants(proviso.Conflict, err)
-		_, err = b.In("other").RunFile(b.Context(), n.ID)
-		b.wants(proviso.NotFound, err)
-		_, err = b.RunFile(b.Context(), b.newRun().ID)
-		b.wants(proviso.NotFound, err)
-		_, err = b.CancelRun(b.Context(), n.ID)
-		b.wants(proviso.Conflict, err)
+		b.wants(proviso.Conflict, errorOf(b.In("other").ImportRun(b.Context(), n, sending(rows[:1], nil))))
+		b.wants(proviso.NotFound, errorOf(b.In("other").RunFile(b.Context(), n.ID)))
+		b.wants(proviso.NotFound, errorOf(b.RunFile(b.Context(), b.newRun().ID)))
+		b.wants(proviso.Conflict, errorOf(b.CancelRun(b.Context(), n.ID)))
 		b.ok(b.DeleteRun(b.Context(), n.ID))
-		_, err = b.RunFile(b.Context(), n.ID)
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.RunFile(b.Context(), n.ID)))
 		_, created, err = b.ImportRun(b.Context(), n, sending(rows, nil))
 		b.ok(err)
 		b.equal("created after it was deleted", created, true)
@@ -82,18 +77,13 @@ var importTests = []test{
 		if !errors.Is(err, broken) {
 			b.Errorf("got %v, want the error of the rows", err)
 		}
-		_, _, err = b.ImportRun(b.Context(), imported("run_x", "", 801), sending(append(rows, rows[3]), nil))
-		b.wants(proviso.Invalid, err)
+		b.wants(proviso.Invalid, errorOf(b.ImportRun(b.Context(), imported("run_x", "", 801), sending(append(rows, rows[3]), nil))))
 		wrong := rows[0]
 		wrong.Index = -1
-		_, _, err = b.ImportRun(b.Context(), imported("run_x", "", 801), sending([]store.Result{wrong}, nil))
-		b.wants(proviso.Invalid, err)
-		_, _, err = b.ImportRun(b.Context(), imported("", "", 1), sending(rows, nil))
-		b.wants(proviso.Invalid, err)
-		_, _, err = b.In("..").ImportRun(b.Context(), imported("run_x", "", 1), sending(rows, nil))
-		b.wants(proviso.Invalid, err)
-		_, err = b.Run(b.Context(), "run_x")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.Invalid, errorOf(b.ImportRun(b.Context(), imported("run_x", "", 801), sending([]store.Result{wrong}, nil))))
+		b.wants(proviso.Invalid, errorOf(b.ImportRun(b.Context(), imported("", "", 1), sending(rows, nil))))
+		b.wants(proviso.Invalid, errorOf(b.In("..").ImportRun(b.Context(), imported("run_x", "", 1), sending(rows, nil))))
+		b.wants(proviso.NotFound, errorOf(b.Run(b.Context(), "run_x")))
 		b.equal("listed", len(must(b.ListRuns(b.Context(), store.RunFilter{}, store.Page{}))(b).Items), 0)
 	}},
 	{name: "import is not seen before its end", run: func(b *bench) {
@@ -102,8 +92,7 @@ var importTests = []test{
 			for i, r := range rows {
 				if i%300 == 0 {
 					b.equal("listed on the way", len(must(b.ListRuns(b.Context(), store.RunFilter{}, store.Page{}))(b).Items), 0)
-					_, err := b.Run(b.Context(), "run_w")
-					b.wants(proviso.NotFound, err)
+					b.wants(proviso.NotFound, errorOf(b.Run(b.Context(), "run_w")))
 				}
 				if !yield(r, nil) {
 					return

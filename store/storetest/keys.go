@@ -3,7 +3,6 @@ package storetest
 import (
 	"math"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -48,35 +47,25 @@ var keyTests = []test{
 		b.equal("revoked", first.Revoked, start.Add(time.Hour))
 		b.clock.add(time.Hour)
 		b.equal("revoked again", must(b.RevokeKey(b.Context(), k.ID))(b), first)
-		_, err := b.Authenticate(b.Context(), secret)
-		b.wants(proviso.Refused, err)
+		b.wants(proviso.Refused, errorOf(b.Authenticate(b.Context(), secret)))
 		b.equal("by id", must(b.Key(b.Context(), k.ID))(b), first)
 		if first.Can(store.Evaluate) {
 			b.Error("a revoked key can evaluate")
 		}
-		_, err = b.RevokeKey(b.Context(), "key_none")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.RevokeKey(b.Context(), "key_none")))
 	}},
 	{name: "charge", run: func(b *bench) {
 		k, _ := b.key()
-		var wait sync.WaitGroup
-		for range 40 {
-			wait.Go(func() {
-				if _, err := b.Charge(b.Context(), k.ID, 0.25); err != nil {
-					b.Error(err)
-				}
-			})
-		}
-		wait.Wait()
+		atOnce(40, func(int) {
+			b.works(errorOf(b.Charge(b.Context(), k.ID, 0.25)))
+		})
 		b.equal("spent", must(b.Key(b.Context(), k.ID))(b).Spent, 10.0)
 		must(b.RevokeKey(b.Context(), k.ID))(b)
 		b.equal("spent after it was revoked", must(b.Charge(b.Context(), k.ID, 1))(b).Spent, 11.0)
 		for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
-			_, err := b.Charge(b.Context(), k.ID, bad)
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.Charge(b.Context(), k.ID, bad)))
 		}
-		_, err := b.Charge(b.Context(), "key_none", 1)
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.Charge(b.Context(), "key_none", 1)))
 	}},
 	{name: "touch", run: func(b *bench) {
 		k, _ := b.key()
@@ -103,13 +92,11 @@ var keyTests = []test{
 			proviso.Limit: {{Name: strings.Repeat("x", store.MaxName+1), Scopes: read}, {Name: "a", Scopes: read, Providers: make([]string, store.MaxGlobs+1)}},
 		} {
 			for _, k := range list {
-				_, _, err := b.CreateKey(b.Context(), k)
-				b.wants(code, err)
+				b.wants(code, errorOf(b.CreateKey(b.Context(), k)))
 			}
 		}
 		for _, name := range notNames {
-			_, _, err := b.CreateKey(b.Context(), store.NewKey{Name: name, Scopes: read})
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.CreateKey(b.Context(), store.NewKey{Name: name, Scopes: read})))
 		}
 		b.equal("keys", len(all(b, 5, b.ListKeys)), 0)
 	}},

@@ -73,8 +73,7 @@ var labelQueueTests = []test{
 		b.equal("items", items, []string{"0 a informative 5 of 5 why 0 0", "1 a informative 4 of 5 why 1 2", "2 a informative 3 of 5 why 2 0", "3 a informative 2 of 5 why 3 0", "4 a informative 1 of 5 why 4 1"})
 		other := queueOf(1, 1)
 		other.Name = "other"
-		_, _, err = b.PutLabelQueue(b.Context(), other)
-		b.ok(err)
+		b.ok(errorOf(b.PutLabelQueue(b.Context(), other)))
 		var names []string
 		for _, x := range all(b, 1, b.ListLabelQueues) {
 			names = append(names, fmt.Sprint(x.Name, " ", x.Size, " ", x.Done))
@@ -82,10 +81,8 @@ var labelQueueTests = []test{
 		b.equal("listed", names, []string{"other 1 0", "q 5 1"})
 		b.ok(b.DeleteLabelQueue(b.Context(), "other"))
 		b.wants(proviso.NotFound, b.DeleteLabelQueue(b.Context(), "other"))
-		_, err = b.LabelQueue(b.Context(), "other")
-		b.wants(proviso.NotFound, err)
-		_, err = b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "other", By: "ana", For: time.Minute})
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.LabelQueue(b.Context(), "other")))
+		b.wants(proviso.NotFound, errorOf(b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "other", By: "ana", For: time.Minute})))
 		b.equal("labels stay", len(all(b, 5, pagesOf(b.ListLabels, store.LabelFilter{}))), 3)
 	}},
 	{name: "mistakes", run: func(b *bench) {
@@ -101,20 +98,16 @@ var labelQueueTests = []test{
 				b.wants(proviso.Invalid, err)
 			}
 		}
-		_, _, err := b.PutLabelQueue(b.Context(), queueOf(2, 1))
-		b.ok(err)
+		b.ok(errorOf(b.PutLabelQueue(b.Context(), queueOf(2, 1))))
 		for _, r := range []store.LeaseRequest{{Queue: "q", By: "ana"}, {Queue: "q", By: "ana", For: 25 * time.Hour}, {Queue: "q", For: time.Minute}} {
-			_, err := b.LeaseLabel(b.Context(), r)
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.LeaseLabel(b.Context(), r)))
 		}
 		for _, p := range []store.Page{{After: "x"}, {After: store.Cursor("labels", "1")}} {
-			_, err := b.ListLabelQueues(b.Context(), p)
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.ListLabelQueues(b.Context(), p)))
 		}
 	}},
 	{name: "many leases", run: func(b *bench) {
-		_, _, err := b.PutLabelQueue(b.Context(), queueOf(store.MaxLeases+5, 1))
-		b.ok(err)
+		b.ok(errorOf(b.PutLabelQueue(b.Context(), queueOf(store.MaxLeases+5, 1))))
 		var first *store.Lease
 		for i := range store.MaxLeases + 3 { // the last two get the items of the first two anew
 			l, _ := b.leaseOf(store.LeaseRequest{Queue: "q", By: "ana", For: store.MaxLease})
@@ -128,8 +121,7 @@ var labelQueueTests = []test{
 		b.wants(proviso.NotFound, b.ReturnLabel(b.Context(), "q", first.ID, "ana"))
 	}},
 	{name: "skip", run: func(b *bench) {
-		_, _, err := b.PutLabelQueue(b.Context(), queueOf(3, 1))
-		b.ok(err)
+		b.ok(errorOf(b.PutLabelQueue(b.Context(), queueOf(3, 1))))
 		next := func(by string, skip ...int) string {
 			r := store.LeaseRequest{Queue: "q", By: by, For: time.Minute}
 			for _, index := range skip {
@@ -143,12 +135,10 @@ var labelQueueTests = []test{
 		b.equal("another item", next("ana", 0, 1<<20), "1, 3 left, 0 mine")
 		b.equal("what was skipped, for another person", next("ben"), "0, 3 left, 0 mine")
 		b.equal("nothing else", next("ana", 0, 2), "none")
-		_, err = b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: "ana", For: time.Minute, Skip: make([]store.Skipped, store.MaxSkip+1)})
-		b.wants(proviso.Limit, err)
+		b.wants(proviso.Limit, errorOf(b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: "ana", For: time.Minute, Skip: make([]store.Skipped, store.MaxSkip+1)})))
 	}},
 	{name: "leases", run: func(b *bench) {
-		_, _, err := b.PutLabelQueue(b.Context(), queueOf(4, 1))
-		b.ok(err)
+		b.ok(errorOf(b.PutLabelQueue(b.Context(), queueOf(4, 1))))
 		one, got := b.lease("ana")
 		b.equal("first", got, "0, 4 left, 0 mine")
 		b.equal("its item", one.Item, label.Item{Index: 0, Assertion: "a", Stratum: label.Informative, Rank: 4, Population: 4, Why: "why 0"})
@@ -162,8 +152,7 @@ var labelQueueTests = []test{
 		b.equal("how it was chosen", fmt.Sprint(l.Stratum, l.Rank, l.Population), "informative4 4")
 		n := said("ben", 3, "a", label.Fail)
 		n.Lease = two.ID
-		_, err = b.AddLabel(b.Context(), n)
-		b.wants(proviso.Conflict, err)
+		b.wants(proviso.Conflict, errorOf(b.AddLabel(b.Context(), n)))
 		b.wants(proviso.NotFound, b.ReturnLabel(b.Context(), "q", two.ID, "ana"))
 		b.ok(b.ReturnLabel(b.Context(), "q", two.ID, "ben"))
 		b.wants(proviso.NotFound, b.ReturnLabel(b.Context(), "q", two.ID, "ben"))
@@ -172,13 +161,11 @@ var labelQueueTests = []test{
 		b.clock.add(30 * time.Second)
 		renewed, _ := b.leaseOf(store.LeaseRequest{Queue: "q", By: "ana", For: time.Minute, Lease: back.ID})
 		b.equal("renewed", fmt.Sprint(renewed.ID == back.ID, renewed.Expires.Sub(back.Expires)), "true 30s")
-		_, err = b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: "ben", For: time.Minute, Lease: back.ID})
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: "ben", For: time.Minute, Lease: back.ID})))
 		b.clock.add(31 * time.Second) // that of row 2 has expired
 		_, got = b.lease("ben")
 		b.equal("what has expired", got, "2, 3 left, 0 mine")
-		_, err = b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: "ana", For: time.Minute, Lease: three.ID})
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: "ana", For: time.Minute, Lease: three.ID})))
 		b.answer("ana", three) // all the same: nothing is lost
 		_, got = b.lease("ben")
 		b.equal("the last", got, "3, 2 left, 0 mine")
@@ -187,8 +174,7 @@ var labelQueueTests = []test{
 		b.equal("done", must(b.LabelQueue(b.Context(), "q"))(b).Done, 2)
 	}},
 	{name: "several people", run: func(b *bench) {
-		_, _, err := b.PutLabelQueue(b.Context(), queueOf(3, 2))
-		b.ok(err)
+		b.ok(errorOf(b.PutLabelQueue(b.Context(), queueOf(3, 2))))
 		var given []string
 		for range 4 {
 			for _, by := range []string{"ana", "ben", "cleo"} {
@@ -205,8 +191,7 @@ var labelQueueTests = []test{
 	{name: "undo", run: func(b *bench) {
 		for _, people := range []int{1, 2} {
 			q := queueOf(3, people)
-			_, _, err := b.PutLabelQueue(b.Context(), q)
-			b.ok(err)
+			b.ok(errorOf(b.PutLabelQueue(b.Context(), q)))
 			var labels []store.Label
 			for {
 				l, _ := b.lease("ana")
@@ -227,35 +212,28 @@ var labelQueueTests = []test{
 		}
 	}},
 	{name: "all at once", run: func(b *bench) {
-		_, _, err := b.PutLabelQueue(b.Context(), queueOf(40, 2))
-		b.ok(err)
-		var wait sync.WaitGroup
+		b.ok(errorOf(b.PutLabelQueue(b.Context(), queueOf(40, 2))))
 		var mu sync.Mutex
 		given := map[string]int{}
-		for g := range 8 {
-			wait.Go(func() {
-				by := fmt.Sprint("p", g%4) // each in two tabs
-				for {
-					l, err := b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: by, For: time.Minute})
-					if err != nil {
-						b.Error(err)
-						return
-					}
-					if l == nil {
-						return
-					}
-					mu.Lock()
-					given[fmt.Sprint(by, " ", l.Item.Index)]++
-					mu.Unlock()
-					n := said(by, l.Item.Index, "a", label.Pass)
-					n.Lease = l.ID
-					if _, err := b.AddLabel(b.Context(), n); err != nil {
-						b.Error(err)
-					}
+		atOnce(8, func(g int) {
+			by := fmt.Sprint("p", g%4) // each in two tabs
+			for {
+				l, err := b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: by, For: time.Minute})
+				if err != nil {
+					b.Error(err)
+					return
 				}
-			})
-		}
-		wait.Wait()
+				if l == nil {
+					return
+				}
+				mu.Lock()
+				given[fmt.Sprint(by, " ", l.Item.Index)]++
+				mu.Unlock()
+				n := said(by, l.Item.Index, "a", label.Pass)
+				n.Lease = l.ID
+				b.works(errorOf(b.AddLabel(b.Context(), n)))
+			}
+		})
 		for what, n := range given {
 			if n != 1 {
 				b.Errorf("%s was given %d times", what, n)
@@ -271,7 +249,6 @@ var labelQueueTests = []test{
 		if !errors.Is(err, context.Canceled) {
 			b.Errorf("the error is %v", err)
 		}
-		_, err = b.LabelQueue(b.Context(), "q")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.LabelQueue(b.Context(), "q")))
 	}},
 }

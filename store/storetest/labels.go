@@ -1,10 +1,8 @@
 package storetest
 
 import (
-	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -97,14 +95,11 @@ var labelTests = []test{
 		}
 		long := said("ana", 0, "a", label.Fail)
 		long.Note = strings.Repeat("ü", label.MaxNote+1)
-		_, err := b.AddLabel(b.Context(), long)
-		b.wants(proviso.Limit, err)
+		b.wants(proviso.Limit, errorOf(b.AddLabel(b.Context(), long)))
 		again := said("ben", 0, "a", label.Fail)
 		again.ID = l.ID
-		_, err = b.AddLabel(b.Context(), again)
-		b.wants(proviso.Conflict, err)
-		_, err = b.Label(b.Context(), "label_none")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.Conflict, errorOf(b.AddLabel(b.Context(), again)))
+		b.wants(proviso.NotFound, errorOf(b.Label(b.Context(), "label_none")))
 		b.wants(proviso.NotFound, b.DeleteLabel(b.Context(), "label_none", ""))
 		b.equal("kept", b.shown(store.LabelFilter{History: true}), "ana 0 a pass")
 	}},
@@ -181,32 +176,23 @@ var labelTests = []test{
 		b.equal("of none", fmt.Sprint(none.WithJudge(""), none.Between()), "{0 0 0 0} []")
 	}},
 	{name: "all at once", run: func(b *bench) {
-		var wait sync.WaitGroup
-		for g := range 10 {
-			wait.Go(func() {
-				for i := range 20 { // all label the same rows
-					if _, err := b.AddLabel(b.Context(), said(fmt.Sprint("p", g%5), i, "a", label.Pass)); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-		}
-		wait.Wait()
+		atOnce(10, func(g int) {
+			for i := range 20 { // all label the same rows
+				b.works(errorOf(b.AddLabel(b.Context(), said(fmt.Sprint("p", g%5), i, "a", label.Pass))))
+			}
+		})
 		b.countsHold("run_1")
 		b.equal("in force", len(all(b, 1000, pagesOf(b.ListLabels, store.LabelFilter{}))), 100)
 		b.equal("all", len(all(b, 1000, pagesOf(b.ListLabels, store.LabelFilter{History: true}))), 200)
 	}},
 	{name: "stable", run: func(b *bench) {
 		n := 0
-		stable(b, func(l store.Label) string { return l.ID }, func(ctx context.Context, p store.Page) (store.List[store.Label], error) {
-			return b.ListLabels(ctx, store.LabelFilter{}, p)
-		}, func() {
+		stable(b, func(l store.Label) string { return l.ID }, pagesOf(b.ListLabels, store.LabelFilter{}), func() {
 			n++
 			b.labels(said("ana", n, "a", label.Pass))
 		})
 		for _, after := range []string{"x", store.Cursor("runs", "1"), store.Cursor("labels", "x")} {
-			_, err := b.ListLabels(b.Context(), store.LabelFilter{}, store.Page{After: after})
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.ListLabels(b.Context(), store.LabelFilter{}, store.Page{After: after})))
 		}
 	}},
 }

@@ -113,8 +113,7 @@ var needTests = []test{
 		b.equal("another changes nothing", []any{blue.Needs, blue.Rows}, []any{[]string{"A", "the colour red"}, 2})
 		b.equal("the same again", plan("the colour red", 4).Rows, 4)
 		b.equal("stored", must(b.Run(b.Context(), r.ID))(b).Needs, []string{"A", "the colour red"})
-		_, err := b.PlanRun(b.Context(), r.ID, store.RunPlan{Rows: 9, Fix: store.Fix{Need: "the colour \x1b", Of: "the colour ", Place: "a colour"}})
-		b.wants(proviso.Invalid, err)
+		b.wants(proviso.Invalid, errorOf(b.PlanRun(b.Context(), r.ID, store.RunPlan{Rows: 9, Fix: store.Fix{Need: "the colour \x1b", Of: "the colour ", Place: "a colour"}})))
 		b.equal("nothing of that plan is kept", must(b.Run(b.Context(), r.ID))(b).Rows, 4)
 		var many []string
 		for i := range store.MaxNeeds {
@@ -211,7 +210,6 @@ var needTests = []test{
 				b.Errorf("%s: stored", what)
 			}
 		}
-		_, err := b.CreateRun(b.Context(), store.NewRun{Suite: "s", Needs: []string{"a\nb"}})
-		b.wants(proviso.Invalid, err)
+		b.wants(proviso.Invalid, errorOf(b.CreateRun(b.Context(), store.NewRun{Suite: "s", Needs: []string{"a\nb"}})))
 	}},
 }

@@ -100,13 +100,9 @@ var pageTests = []test{
 			}
 			b.wants(proviso.Invalid, err)
 		}
-		_, err := b.ListResults(b.Context(), run.ID, store.ResultFilter{}, store.Page{After: runs})
-		b.wants(proviso.Invalid, err)
-		_, err = b.ListKeys(b.Context(), store.Page{After: runs})
-		b.wants(proviso.Invalid, err)
-		_, err = b.ListEvaluations(b.Context(), store.EvaluationFilter{}, store.Page{After: runs})
-		b.wants(proviso.Invalid, err)
-		_, err = b.ListDocuments(b.Context(), store.DocumentFilter{}, store.Page{After: runs})
-		b.wants(proviso.Invalid, err)
+		b.wants(proviso.Invalid, errorOf(b.ListResults(b.Context(), run.ID, store.ResultFilter{}, store.Page{After: runs})))
+		b.wants(proviso.Invalid, errorOf(b.ListKeys(b.Context(), store.Page{After: runs})))
+		b.wants(proviso.Invalid, errorOf(b.ListEvaluations(b.Context(), store.EvaluationFilter{}, store.Page{After: runs})))
+		b.wants(proviso.Invalid, errorOf(b.ListDocuments(b.Context(), store.DocumentFilter{}, store.Page{After: runs})))
 	}},
 }

@@ -141,8 +141,7 @@ var partTests = []test{
 	}},
 	{name: "mistakes", run: func(b *bench) {
 		for _, d := range []store.Division{{Rows: 1}, {Parts: 1}, {Rows: -1, Parts: 1}, {Rows: 1, Parts: store.MaxParts + 1}} {
-			_, err := b.CreateRun(b.Context(), store.NewRun{Suite: "s", Division: d})
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.CreateRun(b.Context(), store.NewRun{Suite: "s", Division: d})))
 		}
 	}},
 	{name: "two processes", run: func(b *bench) {

@@ -3,7 +3,6 @@ package storetest
 import (
 	"context"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -39,10 +38,8 @@ func (b *bench) tenant(name store.Project) tenant {
 	var err error
 	t.doc, _, err = t.PutDocument(b.Context(), suiteOf("s", "of "+t.name))
 	b.ok(err)
-	_, _, err = t.PutDocument(b.Context(), suiteOf("same", "the same content"))
-	b.ok(err)
-	_, _, err = t.PutDocument(b.Context(), suiteOf(onlyOf(t), "only here"))
-	b.ok(err)
+	b.ok(errorOf(t.PutDocument(b.Context(), suiteOf("same", "the same content"))))
+	b.ok(errorOf(t.PutDocument(b.Context(), suiteOf(onlyOf(t), "only here"))))
 	t.run = must(t.CreateRun(b.Context(), store.NewRun{Suite: "s", Version: t.doc.Hash, CreatedBy: "key_1", Rows: len(name)}))(b)
 	must(t.AddResults(b.Context(), t.run.ID, rowsOf(len(name), t.name)))(b)
 	got, _, err := t.ImportRun(b.Context(), imported(store.NewID(store.RunID, start), "key_1", 2), sending(rowsOf(2, t.name), nil))
@@ -53,13 +50,11 @@ func (b *bench) tenant(name store.Project) tenant {
 	n.Run, n.Note, n.Judge, n.Judged = t.run.ID, t.name, t.name, "pass"
 	q := queueOf(2, 1)
 	q.Run = t.run.ID
-	_, _, err = t.PutLabelQueue(b.Context(), q)
-	b.ok(err)
+	b.ok(errorOf(t.PutLabelQueue(b.Context(), q)))
 	other := queueOf(1, 1)
 	t.own = fmt.Sprintf("q%x", t.name)
 	other.Name, other.Run = t.own, t.run.ID
-	_, _, err = t.PutLabelQueue(b.Context(), other)
-	b.ok(err)
+	b.ok(errorOf(t.PutLabelQueue(b.Context(), other)))
 	t.lease = must(t.LeaseLabel(b.Context(), store.LeaseRequest{Queue: other.Name, By: "ben", For: time.Minute}))(b)
 	t.said = must(t.AddLabel(b.Context(), n))(b)
 	b.watchIn(&t)
@@ -89,8 +84,7 @@ func (b *bench) trafficIn(t tenant) {
 func (b *bench) watchIn(t *tenant) {
 	b.Helper()
 	for _, name := range []string{"w", t.own} {
-		_, _, err := t.PutWatch(b.Context(), store.NewWatch{Name: name, Content: []byte(`{"of":"` + t.name + `"}`)})
-		b.ok(err)
+		b.ok(errorOf(t.PutWatch(b.Context(), store.NewWatch{Name: name, Content: []byte(`{"of":"` + t.name + `"}`)})))
 	}
 	must(t.EnqueueEvents(b.Context(), t.own, []store.Backfill{{Event: "e1", Probability: 1}, {Event: "e2", Probability: 1}}))(b)
 	leases := must(t.LeaseEvents(b.Context(), store.LeaseEvents{Watch: t.own, Limit: 2, Lease: time.Hour}))(b)
@@ -131,78 +125,50 @@ func (b *bench) seen(t tenant) string {
 	return fmt.Sprintf("%+v", list)
 }
 
-// methodsOf are the methods of a project that take the name of an item, each
+// refusals are the errors of all methods of a project that take the name of an item, each
 // called with an item of another project.
-func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Context) error {
-	methods := map[string]func(context.Context) error{
-		"Document": func(ctx context.Context) error {
-			return second(from.Document(ctx, store.SuiteKind, "s", of.doc.Hash))
-		},
-		"DeleteDocument": func(ctx context.Context) error { return from.DeleteDocument(ctx, store.SuiteKind, onlyOf(of)) },
-		"Run":            func(ctx context.Context) error { return second(from.Run(ctx, of.run.ID)) },
-		"RunFile":        func(ctx context.Context) error { return second(from.RunFile(ctx, of.pushed.ID)) },
-		"PlanRun":        func(ctx context.Context) error { return second(from.PlanRun(ctx, of.run.ID, store.RunPlan{Rows: 99})) },
-		"CancelRun":      func(ctx context.Context) error { return second(from.CancelRun(ctx, of.run.ID)) },
-		"DeleteRun":      func(ctx context.Context) error { return from.DeleteRun(ctx, of.run.ID) },
-		"AddResults":     func(ctx context.Context) error { return second(from.AddResults(ctx, of.run.ID, rowsOf(99, "x"))) },
-		"Result":         func(ctx context.Context) error { return second(from.Result(ctx, of.run.ID, 0)) },
-		"FinishedRows":   func(ctx context.Context) error { return second(from.FinishedRows(ctx, of.run.ID)) },
-		"ListResults": func(ctx context.Context) error {
-			return second(from.ListResults(ctx, of.run.ID, store.ResultFilter{}, store.Page{}))
-		},
-		"CountAssertions":  func(ctx context.Context) error { return second(from.CountAssertions(ctx, of.run.ID)) },
-		"Tally":            func(ctx context.Context) error { return second(from.Tally(ctx, of.run.ID)) },
-		"Evaluation":       func(ctx context.Context) error { return second(from.Evaluation(ctx, of.eval.ID)) },
-		"Label":            func(ctx context.Context) error { return second(from.Label(ctx, of.said.ID)) },
-		"LabelQueue":       func(ctx context.Context) error { return second(from.LabelQueue(ctx, of.own)) },
-		"ListLabelItems":   func(ctx context.Context) error { return second(from.ListLabelItems(ctx, of.own, store.Page{})) },
-		"DeleteLabelQueue": func(ctx context.Context) error { return from.DeleteLabelQueue(ctx, of.own) },
-		"ReturnLabel":      func(ctx context.Context) error { return from.ReturnLabel(ctx, of.own, of.lease.ID, "ben") },
-		"LeaseLabel": func(ctx context.Context) error {
-			return second(from.LeaseLabel(ctx, store.LeaseRequest{Queue: of.own, By: "ben", For: time.Minute}))
-		},
-		"DeleteLabel": func(ctx context.Context) error { return from.DeleteLabel(ctx, of.said.ID, "") },
-		"Event":       func(ctx context.Context) error { return second(from.Event(ctx, of.own)) },
-		"ListPrompts": func(ctx context.Context) error { return second(from.ListPrompts(ctx, of.own, store.Page{})) },
-		"Conversation": func(ctx context.Context) error {
-			return second(from.Conversation(ctx, of.own, store.Page{}))
-		},
-	}
-	maps.Copy(methods, watchMethodsOf(from, of))
-	return methods
-}
-
-// watchMethodsOf are those about watches.
-func watchMethodsOf(from store.ProjectStore, of tenant) map[string]func(context.Context) error {
-	return map[string]func(context.Context) error{
-		"Watch":         func(ctx context.Context) error { return second(from.Watch(ctx, of.own)) },
-		"WatchVersions": func(ctx context.Context) error { return second(from.WatchVersions(ctx, of.own, store.Page{})) },
-		"DeleteWatch":   func(ctx context.Context) error { return from.DeleteWatch(ctx, of.own) },
-		"WatchHealth":   func(ctx context.Context) error { return second(from.WatchHealth(ctx, of.own, start)) },
-		"EnqueueEvents": func(ctx context.Context) error {
-			return second(from.EnqueueEvents(ctx, of.own, []store.Backfill{{Event: "x", Probability: 1}}))
-		},
-		"LeaseEvents": func(ctx context.Context) error {
-			return second(from.LeaseEvents(ctx, store.LeaseEvents{Watch: of.own, Limit: 1, Lease: time.Minute}))
-		},
-		"SettleEvents": func(ctx context.Context) error {
-			return second(from.SettleEvents(ctx, of.own, []store.EventResult{{EventLease: of.job}}))
-		},
-		"ReleaseEvents": func(ctx context.Context) error { return from.ReleaseEvents(ctx, of.own, []store.EventLease{of.job}) },
-		"Series": func(ctx context.Context) error {
-			return second(from.Series(ctx, store.SeriesFilter{Watch: of.own, From: start, To: start.Add(time.Hour), Step: time.Hour}))
-		},
-		"Observations": func(ctx context.Context) error { return second(from.Observations(ctx, of.own, 0, 1)) },
-		"Charts":       func(ctx context.Context) error { return second(from.Charts(ctx, of.own)) },
-		"SaveCharts": func(ctx context.Context) error {
-			return from.SaveCharts(ctx, of.own, store.ChartSave{State: []byte("x")})
-		},
-		"Anchors":  func(ctx context.Context) error { return second(from.Anchors(ctx, of.own, 1)) },
-		"Alarm":    func(ctx context.Context) error { return second(from.Alarm(ctx, of.alarm)) },
-		"AckAlarm": func(ctx context.Context) error { return second(from.AckAlarm(ctx, of.alarm, "ana")) },
-		"SettleNotice": func(ctx context.Context) error {
-			return from.SettleNotice(ctx, store.NoticeResult{ID: "notice_x", Token: 1})
-		},
+func refusals(ctx context.Context, from store.ProjectStore, of tenant) map[string]error {
+	return map[string]error{
+		"Document":         errorOf(from.Document(ctx, store.SuiteKind, "s", of.doc.Hash)),
+		"DeleteDocument":   from.DeleteDocument(ctx, store.SuiteKind, onlyOf(of)),
+		"Run":              errorOf(from.Run(ctx, of.run.ID)),
+		"RunFile":          errorOf(from.RunFile(ctx, of.pushed.ID)),
+		"PlanRun":          errorOf(from.PlanRun(ctx, of.run.ID, store.RunPlan{Rows: 99})),
+		"CancelRun":        errorOf(from.CancelRun(ctx, of.run.ID)),
+		"DeleteRun":        from.DeleteRun(ctx, of.run.ID),
+		"AddResults":       errorOf(from.AddResults(ctx, of.run.ID, rowsOf(99, "x"))),
+		"Result":           errorOf(from.Result(ctx, of.run.ID, 0)),
+		"FinishedRows":     errorOf(from.FinishedRows(ctx, of.run.ID)),
+		"ListResults":      errorOf(from.ListResults(ctx, of.run.ID, store.ResultFilter{}, store.Page{})),
+		"CountAssertions":  errorOf(from.CountAssertions(ctx, of.run.ID)),
+		"Tally":            errorOf(from.Tally(ctx, of.run.ID)),
+		"Evaluation":       errorOf(from.Evaluation(ctx, of.eval.ID)),
+		"Label":            errorOf(from.Label(ctx, of.said.ID)),
+		"LabelQueue":       errorOf(from.LabelQueue(ctx, of.own)),
+		"ListLabelItems":   errorOf(from.ListLabelItems(ctx, of.own, store.Page{})),
+		"DeleteLabelQueue": from.DeleteLabelQueue(ctx, of.own),
+		"ReturnLabel":      from.ReturnLabel(ctx, of.own, of.lease.ID, "ben"),
+		"LeaseLabel":       errorOf(from.LeaseLabel(ctx, store.LeaseRequest{Queue: of.own, By: "ben", For: time.Minute})),
+		"DeleteLabel":      from.DeleteLabel(ctx, of.said.ID, ""),
+		"Event":            errorOf(from.Event(ctx, of.own)),
+		"ListPrompts":      errorOf(from.ListPrompts(ctx, of.own, store.Page{})),
+		"Conversation":     errorOf(from.Conversation(ctx, of.own, store.Page{})),
+		"Watch":            errorOf(from.Watch(ctx, of.own)),
+		"WatchVersions":    errorOf(from.WatchVersions(ctx, of.own, store.Page{})),
+		"DeleteWatch":      from.DeleteWatch(ctx, of.own),
+		"WatchHealth":      errorOf(from.WatchHealth(ctx, of.own, start)),
+		"EnqueueEvents":    errorOf(from.EnqueueEvents(ctx, of.own, []store.Backfill{{Event: "x", Probability: 1}})),
+		"LeaseEvents":      errorOf(from.LeaseEvents(ctx, store.LeaseEvents{Watch: of.own, Limit: 1, Lease: time.Minute})),
+		"SettleEvents":     errorOf(from.SettleEvents(ctx, of.own, []store.EventResult{{EventLease: of.job}})),
+		"ReleaseEvents":    from.ReleaseEvents(ctx, of.own, []store.EventLease{of.job}),
+		"Series":           errorOf(from.Series(ctx, store.SeriesFilter{Watch: of.own, From: start, To: start.Add(time.Hour), Step: time.Hour})),
+		"Observations":     errorOf(from.Observations(ctx, of.own, 0, 1)),
+		"Charts":           errorOf(from.Charts(ctx, of.own)),
+		"SaveCharts":       from.SaveCharts(ctx, of.own, store.ChartSave{State: []byte("x")}),
+		"Anchors":          errorOf(from.Anchors(ctx, of.own, 1)),
+		"Alarm":            errorOf(from.Alarm(ctx, of.alarm)),
+		"AckAlarm":         errorOf(from.AckAlarm(ctx, of.alarm, "ana")),
+		"SettleNotice":     from.SettleNotice(ctx, store.NoticeResult{ID: "notice_x", Token: 1}),
 	}
 }
 
@@ -214,7 +180,7 @@ var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "
 
 var projectTests = []test{
 	{name: "all methods", run: func(b *bench) {
-		methods := methodsOf(b, tenant{})
+		methods := refusals(b.Context(), b, b.tenant("a"))
 		for m := range reflect.TypeFor[store.ProjectStore]().Methods() {
 			if methods[m.Name] == nil && !slices.Contains(shown, m.Name) {
 				b.Errorf("nothing here tries %s from another project", m.Name)
@@ -233,8 +199,7 @@ var projectTests = []test{
 					b.equal("number of a name that others have, too", other.doc.Number, 1)
 					continue
 				}
-				for name, call := range methodsOf(t, other) {
-					err := call(b.Context())
+				for name, err := range refusals(b.Context(), t, other) {
 					b.wants(proviso.NotFound, err)
 					if strings.Contains(err.Error(), other.name) && len(other.name) > 1 {
 						b.Errorf("%s of %s tells of %s: %v", name, t.name, other.name, err)
@@ -269,22 +234,20 @@ var projectTests = []test{
 		}
 		b.equal("projects", must(b.Projects(b.Context()))(b), []store.Project{"a", "b", "default"})
 		for _, of := range []store.Project{"a b", "ä", ".a", "a/b", "a\n", store.Project(strings.Repeat("a", 101))} {
-			_, _, err := b.CreateKey(b.Context(), store.NewKey{Name: "k", Project: of, Scopes: []store.Scope{store.Read}})
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.CreateKey(b.Context(), store.NewKey{Name: "k", Project: of, Scopes: []store.Scope{store.Read}})))
 		}
 	}},
 	{name: "without a name", run: func(b *bench) {
 		t := b.tenant("a")
 		none := b.In("")
-		_, _, err := none.PutDocument(b.Context(), suiteOf("s", "x"))
-		b.wants(proviso.Invalid, err)
-		b.wants(proviso.Invalid, second(none.CreateRun(b.Context(), store.NewRun{})))
-		b.wants(proviso.Invalid, second(none.AddEvaluation(b.Context(), store.NewEvaluation{})))
-		b.wants(proviso.Invalid, second(none.AddEvents(b.Context(), []store.NewEvent{eventOf("e")})))
-		b.wants(proviso.Invalid, second(none.AddFeedback(b.Context(), thumb("e", "u", 1))))
-		b.wants(proviso.Invalid, second(none.AddLabel(b.Context(), said("ana", 0, "a", label.Pass))))
-		for _, call := range methodsOf(none, t) {
-			b.wants(proviso.NotFound, call(b.Context()))
+		b.wants(proviso.Invalid, errorOf(none.PutDocument(b.Context(), suiteOf("s", "x"))))
+		b.wants(proviso.Invalid, errorOf(none.CreateRun(b.Context(), store.NewRun{})))
+		b.wants(proviso.Invalid, errorOf(none.AddEvaluation(b.Context(), store.NewEvaluation{})))
+		b.wants(proviso.Invalid, errorOf(none.AddEvents(b.Context(), []store.NewEvent{eventOf("e")})))
+		b.wants(proviso.Invalid, errorOf(none.AddFeedback(b.Context(), thumb("e", "u", 1))))
+		b.wants(proviso.Invalid, errorOf(none.AddLabel(b.Context(), said("ana", 0, "a", label.Pass))))
+		for _, err := range refusals(b.Context(), none, t) {
+			b.wants(proviso.NotFound, err)
 		}
 		b.equal("runs", len(all(b, 1, pagesOf(none.ListRuns, store.RunFilter{}))), 0)
 	}},

@@ -33,10 +33,8 @@ var rateTests = []test{
 		b.equal("the other endpoint did not", share("other", permit.Ask{}).Pause, time.Duration(0))
 		b.clock.add(3 * time.Minute)
 		b.equal("forgotten", share("e", permit.Ask{Want: 100}).Epoch > lowered.Epoch, true)
-		_, err := rates.ShareRate(b.Context(), strings.Repeat("x", store.MaxName+1), permit.Ask{})
-		b.wants(proviso.Limit, err)
-		_, err = rates.ShareRate(b.Context(), "", permit.Ask{})
-		b.wants(proviso.Invalid, err)
+		b.wants(proviso.Limit, errorOf(rates.ShareRate(b.Context(), strings.Repeat("x", store.MaxName+1), permit.Ask{})))
+		b.wants(proviso.Invalid, errorOf(rates.ShareRate(b.Context(), "", permit.Ask{})))
 	}},
 	{name: "rates of two processes", run: func(b *bench) {
 		one, is := b.Backend.(store.Rates)

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,14 +40,11 @@ var replyTests = []test{
 	{name: "claim and reply", run: func(b *bench) {
 		c := claimOf("one", "request")
 		b.claimed(c)
-		_, err := b.Claim(b.Context(), c)
-		b.wants(proviso.Conflict, err, store.ErrInProgress)
-		_, err = b.Claim(b.Context(), claimOf("one", "other"))
-		b.wants(proviso.Conflict, err, store.ErrOtherRequest)
+		b.wants(proviso.Conflict, errorOf(b.Claim(b.Context(), c)), store.ErrInProgress)
+		b.wants(proviso.Conflict, errorOf(b.Claim(b.Context(), claimOf("one", "other"))), store.ErrOtherRequest)
 		b.ok(b.Reply(b.Context(), b.replyTo(c, "done\x00")))
 		b.answered(c, "done\x00")
-		_, err = b.Claim(b.Context(), claimOf("one", "other"))
-		b.wants(proviso.Conflict, err, store.ErrOtherRequest)
+		b.wants(proviso.Conflict, errorOf(b.Claim(b.Context(), claimOf("one", "other"))), store.ErrOtherRequest)
 		b.ok(b.Reply(b.Context(), b.replyTo(c, "another")))
 		b.ok(b.Release(b.Context(), c))
 		b.answered(c, "done\x00")
@@ -59,16 +55,14 @@ var replyTests = []test{
 		b.claimed(mine)
 		b.claimed(theirs)
 		b.ok(b.Reply(b.Context(), b.replyTo(mine, "mine")))
-		_, err := b.Claim(b.Context(), theirs)
-		b.wants(proviso.Conflict, err, store.ErrInProgress)
+		b.wants(proviso.Conflict, errorOf(b.Claim(b.Context(), theirs)), store.ErrInProgress)
 	}},
 	{name: "release", run: func(b *bench) {
 		c := claimOf("one", "request")
 		b.ok(b.Release(b.Context(), c))
 		b.claimed(c)
 		b.ok(b.Release(b.Context(), claimOf("one", "other")))
-		_, err := b.Claim(b.Context(), c)
-		b.wants(proviso.Conflict, err, store.ErrInProgress)
+		b.wants(proviso.Conflict, errorOf(b.Claim(b.Context(), c)), store.ErrInProgress)
 		b.ok(b.Release(b.Context(), c))
 		b.claimed(claimOf("one", "other"))
 	}},
@@ -79,8 +73,7 @@ var replyTests = []test{
 		other := claimOf("one", "other")
 		b.claimed(other) // the first lapsed
 		b.ok(b.Reply(b.Context(), b.replyTo(c, "late")))
-		_, err := b.Claim(b.Context(), other)
-		b.wants(proviso.Conflict, err, store.ErrInProgress)
+		b.wants(proviso.Conflict, errorOf(b.Claim(b.Context(), other)), store.ErrInProgress)
 		b.ok(b.Reply(b.Context(), b.replyTo(other, "done")))
 		b.clock.add(23 * time.Hour)
 		b.answered(other, "done")
@@ -97,10 +90,8 @@ var replyTests = []test{
 		d := claimOf("two", "request")
 		b.claimed(d)
 		reply = b.replyTo(d, "run")
-		_, err := b.CreateRun(b.Context(), store.NewRun{ID: "run_1", Reply: &reply})
-		b.wants(proviso.Conflict, err)
-		_, err = b.Claim(b.Context(), d)
-		b.wants(proviso.Conflict, err, store.ErrInProgress) // neither was kept
+		b.wants(proviso.Conflict, errorOf(b.CreateRun(b.Context(), store.NewRun{ID: "run_1", Reply: &reply})))
+		b.wants(proviso.Conflict, errorOf(b.Claim(b.Context(), d)), store.ErrInProgress) // neither was kept
 	}},
 	{name: "with an evaluation", run: func(b *bench) {
 		c := claimOf("one", "request")
@@ -114,11 +105,9 @@ var replyTests = []test{
 	}},
 	{name: "mistakes", run: func(b *bench) {
 		for _, key := range notNames {
-			_, err := b.Claim(b.Context(), claimOf(key, "x"))
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.Claim(b.Context(), claimOf(key, "x"))))
 		}
-		_, err := b.Claim(b.Context(), store.Claim{Key: "k"})
-		b.wants(proviso.Invalid, err)
+		b.wants(proviso.Invalid, errorOf(b.Claim(b.Context(), store.Claim{Key: "k"})))
 		for _, key := range names {
 			b.claimed(claimOf(key, "x"))
 		}
@@ -128,19 +117,15 @@ var replyTests = []test{
 		b.wants(proviso.Invalid, b.Reply(b.Context(), store.Reply{Claim: claimOf("one", "x")}))
 	}},
 	{name: "all at once", run: func(b *bench) {
-		var wait sync.WaitGroup
 		var won atomic.Int32
-		for range 30 {
-			wait.Go(func() {
-				switch r, err := b.Claim(b.Context(), claimOf("one", "request")); {
-				case err == nil && r == nil:
-					won.Add(1)
-				case !errors.Is(err, store.ErrInProgress):
-					b.Errorf("claim: %v, %v", r, err)
-				}
-			})
-		}
-		wait.Wait()
+		atOnce(30, func(int) {
+			switch r, err := b.Claim(b.Context(), claimOf("one", "request")); {
+			case err == nil && r == nil:
+				won.Add(1)
+			case !errors.Is(err, store.ErrInProgress):
+				b.Errorf("claim: %v, %v", r, err)
+			}
+		})
 		b.equal("winners", won.Load(), 1)
 	}},
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
@@ -134,45 +133,30 @@ var resultTests = []test{
 		if !bytes.Equal(next.Items[0].JSON, text) {
 			b.Error("a row changed")
 		}
-		_, err := b.AddResults(b.Context(), run.ID, []store.Result{{Index: n, JSON: make([]byte, store.MaxContent+1)}})
-		b.wants(proviso.Limit, err)
-		_, err = b.AddResults(b.Context(), run.ID, make([]store.Result, store.MaxBatch+1))
-		b.wants(proviso.Limit, err)
+		b.wants(proviso.Limit, errorOf(b.AddResults(b.Context(), run.ID, []store.Result{{Index: n, JSON: make([]byte, store.MaxContent+1)}})))
+		b.wants(proviso.Limit, errorOf(b.AddResults(b.Context(), run.ID, make([]store.Result, store.MaxBatch+1))))
 	}},
 	{name: "mistakes", run: func(b *bench) {
 		run := b.newRun()
 		for _, bad := range []store.Result{{Index: -1}, {Cost: -1}, {Cost: math.NaN()}, {Cost: math.Inf(1)}} {
-			_, err := b.AddResults(b.Context(), run.ID, []store.Result{{Index: 7}, bad})
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.AddResults(b.Context(), run.ID, []store.Result{{Index: 7}, bad})))
 		}
 		b.equal("rows", len(must(b.FinishedRows(b.Context(), run.ID))(b)), 0)
-		_, err := b.AddResults(b.Context(), "run_none", rowsOf(1, "a"))
-		b.wants(proviso.NotFound, err)
-		_, err = b.Result(b.Context(), run.ID, 0)
-		b.wants(proviso.NotFound, err)
-		_, err = b.Result(b.Context(), "run_none", 0)
-		b.wants(proviso.NotFound, err)
-		_, err = b.ListResults(b.Context(), "run_none", store.ResultFilter{}, store.Page{})
-		b.wants(proviso.NotFound, err)
-		_, err = b.CountAssertions(b.Context(), "run_none")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.AddResults(b.Context(), "run_none", rowsOf(1, "a"))))
+		b.wants(proviso.NotFound, errorOf(b.Result(b.Context(), run.ID, 0)))
+		b.wants(proviso.NotFound, errorOf(b.Result(b.Context(), "run_none", 0)))
+		b.wants(proviso.NotFound, errorOf(b.ListResults(b.Context(), "run_none", store.ResultFilter{}, store.Page{})))
+		b.wants(proviso.NotFound, errorOf(b.CountAssertions(b.Context(), "run_none")))
 		must(b.CancelRun(b.Context(), run.ID))(b)
 		b.equal("kept after it was cancelled", must(b.AddResults(b.Context(), run.ID, rowsOf(1, "a")))(b), 1)
 	}},
 	{name: "all at once", run: func(b *bench) {
 		run := b.newRun()
-		var wait sync.WaitGroup
-		for g := range 20 {
-			wait.Go(func() {
-				for i := range 10 { // every row is added by two
-					_, err := b.AddResults(b.Context(), run.ID, []store.Result{{Index: (g%10)*10 + i, Status: proviso.Pass, Cost: 0.5}})
-					if err != nil {
-						b.Error(err)
-					}
-				}
-			})
-		}
-		wait.Wait()
+		atOnce(20, func(g int) {
+			for i := range 10 { // every row is added by two
+				b.works(errorOf(b.AddResults(b.Context(), run.ID, []store.Result{{Index: (g%10)*10 + i, Status: proviso.Pass, Cost: 0.5}})))
+			}
+		})
 		b.equal("totals", must(b.Run(b.Context(), run.ID))(b).Totals, proviso.Totals{Passed: 100, Cost: 50})
 		b.equal("rows", len(must(b.FinishedRows(b.Context(), run.ID))(b)), 100)
 	}},

@@ -16,15 +16,12 @@ var runTests = []test{
 			Status: store.Queued, Created: start})
 		r.Status, r.Waits = store.Unmet, "waits for a worker: none is running"
 		b.equal("read back", must(b.Run(b.Context(), r.ID))(b), r)
-		_, err := b.CreateRun(b.Context(), n)
-		b.wants(proviso.Conflict, err)
+		b.wants(proviso.Conflict, errorOf(b.CreateRun(b.Context(), n)))
 		if id := b.newRun().ID; !strings.HasPrefix(id, store.RunID) {
 			b.Errorf("the id %s was made", id)
 		}
-		_, err = b.Run(b.Context(), "run_none")
-		b.wants(proviso.NotFound, err)
-		_, err = b.CreateRun(b.Context(), store.NewRun{Options: make([]byte, store.MaxContent+1)})
-		b.wants(proviso.Limit, err)
+		b.wants(proviso.NotFound, errorOf(b.Run(b.Context(), "run_none")))
+		b.wants(proviso.Limit, errorOf(b.CreateRun(b.Context(), store.NewRun{Options: make([]byte, store.MaxContent+1)})))
 	}},
 	{name: "plan", run: func(b *bench) {
 		r := b.newRun()
@@ -34,8 +31,7 @@ var runTests = []test{
 		b.equal("planned", got, r)
 		r.Status, r.Waits = store.Unmet, "waits for a worker: none is running"
 		b.equal("read back", must(b.Run(b.Context(), r.ID))(b), r)
-		_, err := b.PlanRun(b.Context(), "run_none", plan)
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.PlanRun(b.Context(), "run_none", plan)))
 	}},
 	{name: "cancel", run: func(b *bench) {
 		r := b.newRun()
@@ -43,11 +39,9 @@ var runTests = []test{
 		got := must(b.CancelRun(b.Context(), r.ID))(b)
 		r.Status, r.Ended = store.Cancelled, start.Add(time.Minute)
 		b.equal("cancelled", got, r)
-		_, err := b.CancelRun(b.Context(), r.ID)
-		b.wants(proviso.Conflict, err)
+		b.wants(proviso.Conflict, errorOf(b.CancelRun(b.Context(), r.ID)))
 		b.equal("after a second time", must(b.Run(b.Context(), r.ID))(b), r)
-		_, err = b.CancelRun(b.Context(), "run_none")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.CancelRun(b.Context(), "run_none")))
 	}},
 	{name: "delete", run: func(b *bench) {
 		r, other := b.newRun(), b.newRun()
@@ -58,8 +52,7 @@ var runTests = []test{
 		must(b.CancelRun(b.Context(), r.ID))(b)
 		b.ok(b.DeleteRun(b.Context(), r.ID))
 		b.wants(proviso.NotFound, b.DeleteRun(b.Context(), r.ID))
-		_, err := b.FinishedRows(b.Context(), r.ID)
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.FinishedRows(b.Context(), r.ID)))
 		b.equal("rows of the other", len(must(b.FinishedRows(b.Context(), other.ID))(b)), 600)
 		b.equal("counts of the other", must(b.CountAssertions(b.Context(), other.ID))(b)[0].Passed, 600)
 		must(b.CreateRun(b.Context(), store.NewRun{ID: r.ID}))(b)
@@ -102,5 +95,17 @@ var runTests = []test{
 			}
 		}
 		b.equal("newest first", all(b, 10, pagesOf(b.ListRuns, store.RunFilter{}))[0].Suite, "'")
+	}},
+}
+
+var lookTests = []test{
+	{name: "looks", reopens: true, run: func(b *bench) {
+		for want := 1; want <= 2; want++ {
+			b.equal("looks", must(b.AddLook(b.Context(), "run_1", "a"))(b), want)
+		}
+		b.equal("of another assertion", must(b.AddLook(b.Context(), "run_1", "b"))(b), 1)
+		b.reopen()
+		b.equal("later", must(b.CountLooks(b.Context(), "run_1", "a"))(b), 2)
+		b.equal("of none", must(b.CountLooks(b.Context(), "run_2", "a"))(b), 0)
 	}},
 }

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -105,8 +104,7 @@ var sharedTests = []test{
 		good := b.item("s", "good", "g", "x")
 		for _, wrong := range []store.SharedItem{{Name: "a", Life: time.Hour}, {Kind: "s", Life: time.Hour}, {Kind: "s", Name: "a"}} {
 			b.wants(proviso.Invalid, b.PutShared(b.Context(), good, wrong))
-			_, err := b.ReplaceShared(b.Context(), wrong)
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.ReplaceShared(b.Context(), wrong)))
 		}
 		b.equal("all or none", b.shared("s", "good"), "none")
 		for _, name := range names {
@@ -117,26 +115,20 @@ var sharedTests = []test{
 		}
 	}},
 	{name: "all at once", run: func(b *bench) {
-		var wait sync.WaitGroup
 		var found atomic.Int32
 		b.ok(b.PutShared(b.Context(), b.item("s", "a", "g", "x"), b.item("s", "b", "g", "x")))
-		for n := range 30 {
-			wait.Go(func() {
-				list := []store.SharedItem{b.item("s", "a", "g", "y"), b.item("s", "b", "g", "y")}
-				if n%2 == 1 {
-					list[0], list[1] = list[1], list[0]
-				}
-				if err := b.PutShared(b.Context(), list...); err != nil {
-					b.Error(err)
-				}
-				if was, err := b.ReplaceShared(b.Context(), b.item("s", "b", "g", "z")); err != nil {
-					b.Error(err)
-				} else if was {
-					found.Add(1)
-				}
-			})
-		}
-		wait.Wait()
+		atOnce(30, func(n int) {
+			list := []store.SharedItem{b.item("s", "a", "g", "y"), b.item("s", "b", "g", "y")}
+			if n%2 == 1 {
+				list[0], list[1] = list[1], list[0]
+			}
+			b.works(b.PutShared(b.Context(), list...))
+			if was, err := b.ReplaceShared(b.Context(), b.item("s", "b", "g", "z")); err != nil {
+				b.Error(err)
+			} else if was {
+				found.Add(1)
+			}
+		})
 		b.equal("replaced", found.Load(), 30)
 	}},
 }

@@ -161,6 +161,14 @@ func (b *bench) ok(err error) {
 	}
 }
 
+// works is ok for goroutines of a test.
+func (b *bench) works(err error) {
+	b.Helper()
+	if err != nil {
+		b.Error(err)
+	}
+}
+
 // wants fails unless an error has a code, and a cause if one is given.
 func (b *bench) wants(code string, err error, causes ...error) {
 	b.Helper()
@@ -190,6 +198,15 @@ func (b *bench) equal(what string, got, want any) {
 	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {
 		b.Errorf("%s:\n got %s\nwant %s", what, g, w)
 	}
+}
+
+// atOnce calls do with the numbers below n, all at the same time.
+func atOnce(n int, do func(i int)) {
+	var wait sync.WaitGroup
+	for i := range n {
+		wait.Go(func() { do(i) })
+	}
+	wait.Wait()
 }
 
 // until waits for a change that another goroutine makes.

@@ -142,12 +142,12 @@ var traceTests = []test{
 	}},
 	{name: "mistakes", run: func(b *bench) {
 		for _, wrong := range []store.SpanPart{{Trace: "t"}, {Spans: 1}, {Trace: strings.Repeat("t", store.MaxTraceID+1), Spans: 1}} {
-			b.wants(proviso.Invalid, second(b.AddSpans(b.Context(), "k", []store.SpanPart{partOf("good", "x"), wrong}, forAnHour)))
+			b.wants(proviso.Invalid, errorOf(b.AddSpans(b.Context(), "k", []store.SpanPart{partOf("good", "x"), wrong}, forAnHour)))
 		}
 		b.equal("all or none", b.kept(b, "k", "good"), "")
 		b.wants(proviso.Invalid, b.AwaitTrace(b.Context(), "k", "", time.Hour))
 		none := b.In("")
-		b.wants(proviso.Invalid, second(none.AddSpans(b.Context(), "k", []store.SpanPart{partOf("t", "x")}, forAnHour)))
+		b.wants(proviso.Invalid, errorOf(none.AddSpans(b.Context(), "k", []store.SpanPart{partOf("t", "x")}, forAnHour)))
 		b.wants(proviso.Invalid, none.AwaitTrace(b.Context(), "k", "t", time.Hour))
 	}},
 }

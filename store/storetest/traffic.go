@@ -3,7 +3,6 @@ package storetest
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -68,8 +67,7 @@ var trafficTests = []test{
 		want = store.Event{Event: bare.Event, Received: start}
 		want.Output = ""
 		b.equal("without its texts", must(b.Event(b.Context(), "e2"))(b), want)
-		_, err := b.Event(b.Context(), "e3")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.Event(b.Context(), "e3")))
 	}},
 	{name: "mistakes", run: func(b *bench) {
 		for _, change := range []func(*store.NewEvent){
@@ -79,11 +77,9 @@ var trafficTests = []test{
 		} {
 			wrong := eventOf("wrong")
 			change(&wrong)
-			_, err := b.AddEvents(b.Context(), []store.NewEvent{eventOf("right"), wrong})
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.AddEvents(b.Context(), []store.NewEvent{eventOf("right"), wrong})))
 		}
-		_, err := b.AddEvents(b.Context(), make([]store.NewEvent, store.MaxEvents+1))
-		b.wants(proviso.Limit, err)
+		b.wants(proviso.Limit, errorOf(b.AddEvents(b.Context(), make([]store.NewEvent, store.MaxEvents+1))))
 		b.equal("events", b.eventIDs(store.EventFilter{}), "")
 		b.equal("none", b.add(), store.AddedEvents{})
 	}},
@@ -170,8 +166,7 @@ var trafficTests = []test{
 		b.equal("in a list", words(e.Output == "", e.Kept, e.Down, e.Up), "true true 1 0")
 		e = must(b.ListEvents(b.Context(), store.EventFilter{IDs: []string{"e3"}, Contents: true}, store.Page{}))(b).Items[0]
 		b.equal("with its texts", words(e.Output, e.Error, e.Up), "Grüße 3 %_ ÜBERLASTET 1")
-		_, err := b.ListEvents(b.Context(), store.EventFilter{}, store.Page{After: store.Cursor("runs", "1")})
-		b.wants(proviso.Invalid, err)
+		b.wants(proviso.Invalid, errorOf(b.ListEvents(b.Context(), store.EventFilter{}, store.Page{After: store.Cursor("runs", "1")})))
 	}},
 	{name: "rare events", run: func(b *bench) {
 		var events []store.NewEvent
@@ -206,10 +201,8 @@ var trafficTests = []test{
 			}
 		}
 		b.equal("in its order", strings.Join(got, ", "), "e0: answer of e0, e1: answer of e1, e2: answer of e2, e3: answer of e3, e4: answer of e4")
-		_, err := b.Conversation(b.Context(), "d", store.Page{})
-		b.wants(proviso.NotFound, err)
-		_, err = b.Conversation(b.Context(), "", store.Page{})
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.Conversation(b.Context(), "d", store.Page{})))
+		b.wants(proviso.NotFound, errorOf(b.Conversation(b.Context(), "", store.Page{})))
 	}},
 	{name: "agents and prompts", run: func(b *bench) {
 		first := eventOf("e1")
@@ -229,8 +222,7 @@ var trafficTests = []test{
 			{Hash: ingest.PromptHash("Be kind."), Text: "Be kind.", First: start, Last: start.Add(2 * time.Minute), Events: 2},
 		}))
 		b.equal("of another", len(all(b, 1, pagesOf(b.ListPrompts, "other"))), 0)
-		_, err := b.ListPrompts(b.Context(), "none", store.Page{})
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.ListPrompts(b.Context(), "none", store.Page{})))
 		b.equal("agents", all(b, 1, b.ListAgents), []store.Agent{
 			{Name: "other", First: start.Add(time.Minute), Last: start.Add(time.Minute), Events: 1},
 			{Name: "support", First: start, Last: start.Add(2 * time.Minute), Events: 3},
@@ -271,8 +263,7 @@ var trafficTests = []test{
 		f.Agent = "none"
 		b.equal("of no agent", len(must(b.CountTraffic(b.Context(), f))(b)), 0)
 		f.Step = time.Minute
-		_, err := b.CountTraffic(b.Context(), f)
-		b.wants(proviso.Invalid, err)
+		b.wants(proviso.Invalid, errorOf(b.CountTraffic(b.Context(), f)))
 	}},
 	{name: "many names of segments", run: func(b *bench) {
 		for i := range 100 {
@@ -288,20 +279,14 @@ var trafficTests = []test{
 	}},
 	{name: "all at once", run: func(b *bench) {
 		b.watch("w", "{}")
-		var wait sync.WaitGroup
-		for g := range 20 {
-			wait.Go(func() {
-				for i := range 10 {
-					n := eventOf(fmt.Sprintf("e%d-%d", g, i))
-					n.Jobs = []store.EventJob{{Watch: "w", Probability: 0.5}}
-					same := eventOf("same")
-					if _, err := b.AddEvents(b.Context(), []store.NewEvent{n, same}); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-		}
-		wait.Wait()
+		atOnce(20, func(g int) {
+			for i := range 10 {
+				n := eventOf(fmt.Sprintf("e%d-%d", g, i))
+				n.Jobs = []store.EventJob{{Watch: "w", Probability: 0.5}}
+				same := eventOf("same")
+				b.works(errorOf(b.AddEvents(b.Context(), []store.NewEvent{n, same})))
+			}
+		})
 		b.equal("events", len(b.eventIDsBy(store.EventFilter{}, 1000)), 201)
 		b.equal("jobs", must(b.WatchHealth(b.Context(), "w", start))(b).Pending, 200)
 		b.equal("counted", must(b.CountTraffic(b.Context(), store.TrafficFilter{From: start.Add(-time.Hour), To: start, Step: time.Hour}))(b)[0].Events, 201)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -75,10 +74,8 @@ var watchTests = []test{
 		b.equal("current", must(b.Watch(b.Context(), "tone"))(b), two)
 		versions := must(b.WatchVersions(b.Context(), "tone", store.Page{}))(b)
 		b.equal("versions", words(len(versions.Items), versions.Items[0].Number, versions.Items[1].Hash == one.Hash), "2 2 true")
-		_, err = b.Watch(b.Context(), "other")
-		b.wants(proviso.NotFound, err)
-		_, err = b.WatchVersions(b.Context(), "other", store.Page{})
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.Watch(b.Context(), "other")))
+		b.wants(proviso.NotFound, errorOf(b.WatchVersions(b.Context(), "other", store.Page{})))
 	}},
 	{name: "names", run: func(b *bench) {
 		for _, name := range names {
@@ -87,8 +84,7 @@ var watchTests = []test{
 		listed := all(b, 5, b.ListWatches)
 		b.equal("listed", len(listed), len(names))
 		for _, name := range notNames {
-			_, _, err := b.PutWatch(b.Context(), store.NewWatch{Name: name, Content: []byte("{}")})
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.PutWatch(b.Context(), store.NewWatch{Name: name, Content: []byte("{}")})))
 		}
 	}},
 	{name: "removal", run: func(b *bench) {
@@ -99,8 +95,7 @@ var watchTests = []test{
 		b.ok(b.SaveCharts(b.Context(), "w", store.ChartSave{Cursor: 1, State: []byte("s"), Alarms: []store.Alarm{alarmOf("alarm_1")}, Notices: []store.NewNotice{{Alarm: "alarm_1", Target: "t", Event: "opened", Body: []byte("{}")}}}))
 		b.ok(b.DeleteWatch(b.Context(), "w"))
 		b.wants(proviso.NotFound, b.DeleteWatch(b.Context(), "w"))
-		_, err := b.SettleEvents(b.Context(), "w", nil)
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.SettleEvents(b.Context(), "w", nil)))
 		b.equal("alarms", len(must(b.ListAlarms(b.Context(), store.AlarmFilter{}, store.Page{}))(b).Items), 0)
 		b.equal("notices", len(must(b.LeaseNotices(b.Context(), time.Minute, 10))(b)), 0)
 		b.watch("w", "{}")
@@ -111,16 +106,12 @@ var watchTests = []test{
 		b.watch("w", "{}")
 		b.fill("w", "e1")
 		other := b.In("other")
-		_, err := other.Watch(b.Context(), "w")
-		b.wants(proviso.NotFound, err)
-		_, _, err = other.PutWatch(b.Context(), store.NewWatch{Name: "w", Content: []byte("{}")})
-		b.ok(err)
+		b.wants(proviso.NotFound, errorOf(other.Watch(b.Context(), "w")))
+		b.ok(errorOf(other.PutWatch(b.Context(), store.NewWatch{Name: "w", Content: []byte("{}")})))
 		b.equal("jobs of the other", len(must(other.LeaseEvents(b.Context(), store.LeaseEvents{Watch: "w", Limit: 5, Lease: time.Minute}))(b)), 0)
 		b.ok(b.SaveCharts(b.Context(), "w", store.ChartSave{State: []byte("s"), Alarms: []store.Alarm{alarmOf("alarm_1")}}))
-		_, err = other.Alarm(b.Context(), "alarm_1")
-		b.wants(proviso.NotFound, err)
-		_, err = other.AckAlarm(b.Context(), "alarm_1", "ana")
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(other.Alarm(b.Context(), "alarm_1")))
+		b.wants(proviso.NotFound, errorOf(other.AckAlarm(b.Context(), "alarm_1", "ana")))
 		b.wants(proviso.Conflict, other.SaveCharts(b.Context(), "w", store.ChartSave{State: []byte("s"), Alarms: []store.Alarm{alarmOf("alarm_1")}}))
 	}},
 }
@@ -146,12 +137,9 @@ var eventJobTests = []test{
 		evaluated := []store.Backfill{{Event: "e1", Probability: 1}, {Event: "e9", Probability: 1}}
 		b.equal("what has no verdict on an assertion", must(b.EnqueueEvents(b.Context(), "w", evaluated, "x", "a"))(b), 1)
 		b.equal("what has none on another one", must(b.EnqueueEvents(b.Context(), "w", evaluated, "x"))(b), 1)
-		_, err := b.LeaseEvents(b.Context(), store.LeaseEvents{Watch: "other", Limit: 1, Lease: time.Minute})
-		b.wants(proviso.NotFound, err)
-		_, err = b.EnqueueEvents(b.Context(), "other", nil)
-		b.wants(proviso.NotFound, err)
-		_, err = b.EnqueueEvents(b.Context(), "w", []store.Backfill{{Event: "x"}})
-		b.wants(proviso.Invalid, err)
+		b.wants(proviso.NotFound, errorOf(b.LeaseEvents(b.Context(), store.LeaseEvents{Watch: "other", Limit: 1, Lease: time.Minute})))
+		b.wants(proviso.NotFound, errorOf(b.EnqueueEvents(b.Context(), "other", nil)))
+		b.wants(proviso.Invalid, errorOf(b.EnqueueEvents(b.Context(), "w", []store.Backfill{{Event: "x"}})))
 	}},
 	{name: "expired leases", run: func(b *bench) {
 		b.watch("w", "{}")
@@ -185,8 +173,7 @@ var eventJobTests = []test{
 		b.fill("w", "e1", "e2")
 		r := store.LeaseEvents{Watch: "w", Limit: 5, Reserve: 1, Budget: 10}
 		l := b.leaseEvents(r)
-		_, err := b.SettleEvents(b.Context(), "w", []store.EventResult{{EventLease: l[0], Error: "no answer", Again: start.Add(time.Minute), Cost: 0.5}})
-		b.ok(err)
+		b.ok(errorOf(b.SettleEvents(b.Context(), "w", []store.EventResult{{EventLease: l[0], Error: "no answer", Again: start.Add(time.Minute), Cost: 0.5}})))
 		b.ok(b.ReleaseEvents(b.Context(), "w", l[1:]))
 		b.ok(b.ReleaseEvents(b.Context(), "w", l[1:]))
 		h := must(b.WatchHealth(b.Context(), "w", start))(b)
@@ -219,28 +206,24 @@ var eventJobTests = []test{
 			events = append(events, fmt.Sprint("e", i))
 		}
 		b.fill("w", events...)
-		var wait sync.WaitGroup
-		for range 8 {
-			wait.Go(func() {
-				for {
-					l, err := b.LeaseEvents(b.Context(), store.LeaseEvents{Watch: "w", Limit: 7, Lease: time.Minute, Reserve: 0.01, Budget: 100})
-					if err != nil || len(l) == 0 {
-						if err != nil {
-							b.Error(err)
-						}
-						return
+		atOnce(8, func(int) {
+			for {
+				l, err := b.LeaseEvents(b.Context(), store.LeaseEvents{Watch: "w", Limit: 7, Lease: time.Minute, Reserve: 0.01, Budget: 100})
+				if err != nil || len(l) == 0 {
+					if err != nil {
+						b.Error(err)
 					}
-					var done []store.EventResult
-					for _, l := range l {
-						done = append(done, store.EventResult{EventLease: l, Verdicts: []store.WatchVerdict{verdictOn(l.Event, "a", proviso.Pass)}, Cost: 0.01})
-					}
-					if n, err := b.SettleEvents(b.Context(), "w", done); err != nil || n != len(done) {
-						b.Errorf("%d verdicts of %d, %v", n, len(done), err)
-					}
+					return
 				}
-			})
-		}
-		wait.Wait()
+				var done []store.EventResult
+				for _, l := range l {
+					done = append(done, store.EventResult{EventLease: l, Verdicts: []store.WatchVerdict{verdictOn(l.Event, "a", proviso.Pass)}, Cost: 0.01})
+				}
+				if n, err := b.SettleEvents(b.Context(), "w", done); err != nil || n != len(done) {
+					b.Errorf("%d verdicts of %d, %v", n, len(done), err)
+				}
+			}
+		})
 		h := must(b.WatchHealth(b.Context(), "w", start))(b)
 		b.equal("in the end", fmt.Sprintf("%d %d %.2f %.6f", h.Pending, h.Spend.Calls, h.Spend.Spent, h.Spend.Reserved), "0 300 3.00 0.000000")
 		seen := must(b.Observations(b.Context(), "w", 0, 1000))(b)
@@ -269,8 +252,7 @@ var eventJobTests = []test{
 			list := all(b, 3, pagesOf(b.ListVerdicts, c.f))
 			b.equal(fmt.Sprintf("%+v", c.f), len(list), c.want)
 		}
-		_, err := b.ListVerdicts(b.Context(), store.VerdictFilter{Watch: "none"}, store.Page{})
-		b.wants(proviso.NotFound, err)
+		b.wants(proviso.NotFound, errorOf(b.ListVerdicts(b.Context(), store.VerdictFilter{Watch: "none"}, store.Page{})))
 	}},
 	{name: "bad verdicts", run: func(b *bench) {
 		b.watch("w", "{}")
@@ -283,8 +265,7 @@ var eventJobTests = []test{
 		} {
 			v := verdictOn("e1", "a", proviso.Pass)
 			change(&v)
-			_, err := b.SettleEvents(b.Context(), "w", []store.EventResult{{EventLease: l, Verdicts: []store.WatchVerdict{v}}})
-			b.wants(proviso.Invalid, err)
+			b.wants(proviso.Invalid, errorOf(b.SettleEvents(b.Context(), "w", []store.EventResult{{EventLease: l, Verdicts: []store.WatchVerdict{v}}})))
 		}
 		b.equal("nothing is kept", words(must(b.WatchHealth(b.Context(), "w", start))(b).Pending, len(must(b.Observations(b.Context(), "w", 0, 10))(b))), "1 0")
 	}},
