@@ -69,49 +69,27 @@ func isOn(value string) bool {
 // the run. A value without any is not copied. A variable that is not set stays too,
 // because a template renders it empty later, and is a warning.
 func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
-	switch v := v.(type) {
-	case string:
-		r.refuseEnv(d, pointer, v)
-		if !strings.Contains(v, "{{") {
+	if s, ok := v.(string); ok {
+		r.refuseEnv(d, pointer, s)
+		if !strings.Contains(s, "{{") {
 			return v
 		}
-		s, unset := r.renderText(v)
+		s, unset := r.renderText(s)
 		for _, name := range unset {
 			r.warnUnset(d, pointer, name)
 		}
 		return s
-	case []any:
-		var changed []any
-		for i, e := range v {
-			n := r.renderEnv(d, r.below(pointer, i, e), e)
-			if changed == nil && !same(n, e) {
-				changed = slices.Clone(v)
-			}
-			if changed != nil {
-				changed[i] = n
-			}
-		}
-		if changed != nil {
-			return changed
-		}
-	case *value.Object:
-		changed := v
-		for key, e := range v.All() {
-			if key == "providerOutput" {
-				continue // a model's text is not a template
-			}
-			n := r.renderEnv(d, document.Join(pointer, key), e)
-			if same(n, e) || isQuestion(v, key) {
-				continue
-			}
-			if changed == v {
-				changed = v.Clone()
-			}
-			changed.Set(key, n)
-		}
-		return changed
 	}
-	return v
+	o, _ := v.(*value.Object)
+	return document.Map(pointer, v, func(at, key string, e any) any {
+		if key == "providerOutput" {
+			return e // a model's text is not a template
+		}
+		if n := r.renderEnv(d, at, e); !isQuestion(o, key) {
+			return n
+		}
+		return e
+	})
 }
 
 // isQuestion reports whether key of an assertion is what a judge is asked. Its env
@@ -128,15 +106,6 @@ func (r *reading) warnUnset(d *document.Document, pointer, name string) {
 	if r.trust == nil || slices.Contains(r.trust.Env, name) {
 		r.warn(d, pointer, nil, "the environment has no %s", name)
 	}
-}
-
-// below returns the pointer of a list member, but only where it can matter.
-func (r *reading) below(pointer string, i int, v any) string {
-	switch v.(type) {
-	case string, []any, *value.Object:
-		return document.Join(pointer, i)
-	}
-	return pointer
 }
 
 // renderText fills in the env templates of one text and returns the variables that
