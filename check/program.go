@@ -39,6 +39,16 @@ type program struct {
 	traced bool // the code looks at the trace in its context
 }
 
+// newPython is `python`.
+func newPython(c *Compiler, s *Spec) (Check, error) {
+	return newProgram(c, s, language{name: "Python", id: "python", none: "None", files: []string{".py"}})
+}
+
+// newRuby is `ruby`.
+func newRuby(c *Compiler, s *Spec) (Check, error) {
+	return newProgram(c, s, language{name: "Ruby", id: "ruby", none: "nil", files: []string{".rb"}})
+}
+
 // newProgram is `python` and `ruby`: an expression on one line, a function body
 // on several, or a function of a file.
 func newProgram(c *Compiler, s *Spec, l language) (Check, error) {

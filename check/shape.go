@@ -168,7 +168,3 @@ func unknownKey(key, of string, known []string) *proviso.Error {
 func escaped(key string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
-
-// emptyMember reports whether a list contains the empty text, which is in every
-// output.
-func emptyMember(list []string) bool { return slices.Contains(list, "") }

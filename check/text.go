@@ -183,10 +183,7 @@ func (s *Spec) phrase() (string, error) {
 func (s *Spec) phrases() (shown, needles []string, err error) {
 	switch v := s.Value.(type) {
 	case []any:
-		shown = make([]string, 0, len(v))
-		for _, e := range v {
-			shown = append(shown, value.ToString(e))
-		}
+		shown = asTexts(v)
 	case string:
 		if v == "" {
 			return nil, nil, s.badValue("a list")
@@ -200,7 +197,7 @@ func (s *Spec) phrases() (shown, needles []string, err error) {
 	switch {
 	case len(shown) == 0:
 		s.vacuous = "the list of \"" + s.Type + "\" is empty"
-	case emptyMember(shown):
+	case slices.Contains(shown, ""):
 		s.trivial = "the list of \"" + s.Type + "\" holds an empty text, which every output contains"
 	}
 	if !s.folds() {
