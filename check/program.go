@@ -5,10 +5,8 @@ import (
 	"errors"
 	"math"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
@@ -257,17 +255,11 @@ func (p *program) text(v string) Finding {
 		}
 		return p.graded(o.(*value.Object)) // text with this beginning can only be an object
 	}
-	number := numberPrefix().FindString(strings.TrimLeftFunc(v, value.IsSpace))
-	if f := value.ToNumber(number); number != "" {
+	if f, ok := value.LeadingNumber(v); ok {
 		return p.number(f)
 	}
 	return p.unusable(v)
 }
-
-// numberPrefix matches what parseFloat reads from a text.
-var numberPrefix = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`)
-})
 
 // graded reads a verdict with a score and a reason.
 func (p *program) graded(o *value.Object) Finding {

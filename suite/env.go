@@ -1,8 +1,10 @@
 package suite
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
@@ -150,64 +152,26 @@ func (r *reading) renderText(s string) (string, []string) {
 // does.
 func envTemplate(s string) (name string, fallback *string, falsy bool, length int) {
 	end := strings.Index(s, "}}")
-	if end < 0 {
+	if end < 0 || !strings.Contains(s[:end], "env") {
 		return "", nil, false, 0
 	}
-	body, rest, piped := strings.Cut(s[2:end], "|")
-	body = strings.TrimSpace(body)
-	if left, right, ok := strings.Cut(body, " or "); ok && !piped {
-		text, quoted := unquoteName(strings.TrimSpace(right))
-		if !quoted {
-			return "", nil, false, 0
-		}
-		body, fallback, falsy = strings.TrimSpace(left), &text, true
+	m := envParts().FindStringSubmatch(s[2:end])
+	if m == nil {
+		return "", nil, false, 0
 	}
-	if piped {
-		rest = strings.TrimSpace(rest)
-		arg, ok := strings.CutPrefix(rest, "default(")
-		arg, closed := strings.CutSuffix(arg, ")")
-		text, quoted := unquoteName(strings.TrimSpace(arg))
-		if !ok || !closed || !quoted {
-			return "", nil, false, 0
-		}
+	if quoted := m[4] + m[5]; quoted != "" {
+		text := quoted[1 : len(quoted)-1]
 		fallback = &text
 	}
-	body, ok := strings.CutPrefix(body, "env")
-	if !ok {
-		return "", nil, false, 0
-	}
-	if dotted, ok := strings.CutPrefix(body, "."); ok {
-		name = dotted
-	} else if index, ok := strings.CutPrefix(body, "["); ok {
-		index, closed := strings.CutSuffix(index, "]")
-		text, quoted := unquoteName(strings.TrimSpace(index))
-		if !closed || !quoted {
-			return "", nil, false, 0
-		}
-		name = text
-	}
-	if !isName(name) {
-		return "", nil, false, 0
-	}
-	return name, fallback, falsy, end + 2
+	return m[1] + m[2] + m[3], fallback, m[5] != "", end + 2
 }
 
-// unquoteName reads a quoted text without escapes or quotes in it.
-func unquoteName(s string) (string, bool) {
-	if len(s) < 2 || s[0] != s[len(s)-1] || s[0] != '\'' && s[0] != '"' {
-		return "", false
-	}
-	inner := s[1 : len(s)-1]
-	return inner, !strings.ContainsAny(inner, `'"\`)
-}
-
-// isName reports whether s is a valid name of an environment variable.
-func isName(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != ""
-}
+// envParts matches the inside of such a template. Quoted texts have no escapes and no
+// quotes in them.
+var envParts = sync.OnceValue(func() *regexp.Regexp {
+	const s, name, text = `[\s\v\x{85}\p{Z}]*`, `([A-Za-z_][A-Za-z0-9_]*)`, `('[^'"\\]*'|"[^'"\\]*")`
+	const index = `\[` + s + `(?:'` + name + `'|"` + name + `")` + s + `\]`
+	const or = `('[^'"\\|]*'|"[^'"\\|]*")`
+	return regexp.MustCompile(`^` + s + `env(?:\.` + name + `|` + index + `)` + s +
+		`(?:\|` + s + `default\(` + s + text + s + `\)` + s + `| or ` + s + or + s + `)?$`)
+})
