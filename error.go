@@ -62,6 +62,13 @@ func Errorf(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err), whole: true}
 }
 
+// ErrorAt is [Errorf] for what is at a pointer into a suite.
+func ErrorAt(pointer, code, format string, args ...any) *Error {
+	e := Errorf(code, format, args...)
+	e.Pointer = pointer
+	return e
+}
+
 // Because returns an [Error] whose message already includes the cause. The cause is
 // there for errors.Is.
 func Because(cause error, code, format string, args ...any) *Error {

@@ -22,6 +22,16 @@ type deferred interface {
 	begin(ctx context.Context, s *Subject) (*pending, Finding, error)
 }
 
+// decideNow decides without waiting for other questions.
+func decideNow(ctx context.Context, d deferred, c *Compiler, s *Subject) (Finding, error) {
+	p, f, err := d.begin(ctx, s)
+	if p == nil {
+		return f, err
+	}
+	grade, err := c.Grader.Grade(ctx, p.question)
+	return p.finding(proviso.Graded{Grade: grade, Err: err})
+}
+
 // batch collects the questions about one row.
 type batch struct {
 	waiting []waiting

@@ -113,6 +113,16 @@ func found(pass bool) Finding {
 	return Finding{}
 }
 
+// expects is the finding of a check that is either right or wrong. what says what the output
+// is expected to be or do.
+func (s *Spec) expects(pass bool, what string) Finding {
+	f := found(pass)
+	if pass == s.Not {
+		f.Reason = "Expected output to " + s.not() + what
+	}
+	return f
+}
+
 // Spec is an assertion in the form for the constructor of its type: file references
 // loaded, templates rendered.
 type Spec struct {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/expr"
+	"github.com/proviso-eval/proviso/internal/ngram"
+	"github.com/proviso-eval/proviso/internal/recent"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -20,10 +22,12 @@ type Compiler struct {
 
 	mu         sync.Mutex
 	functions  map[functionKey]*compiling
-	conditions map[string]*expr.Condition
 	own        bool // the engines belong to this compiler
-	refs       referenceCache
-	schemas    schemaCache
+	conditions *recent.Cache[string, *expr.Condition]
+	refs       *recent.Cache[string, *reference] // the metrics of a case with the same text share them
+	words      ngram.Memory
+	schemas    *recent.Cache[string, compiledSchema] // by their JSON texts
+	lastSchema atomic.Pointer[schemaOfObject]
 	mention    traceMention
 	last       atomic.Pointer[Set] // the set compiled last, if assertions are frozen
 }
@@ -46,7 +50,11 @@ const maxShared = 4096
 
 // New returns a compiler; see [Compiler.Close].
 func New(o Options) *Compiler {
-	c := &Compiler{Options: o, functions: map[functionKey]*compiling{}, conditions: map[string]*expr.Condition{}}
+	c := &Compiler{Options: o, functions: map[functionKey]*compiling{},
+		conditions: recent.New[string](recent.Options[*expr.Condition]{Entries: maxShared}),
+		refs:       recent.New[string](recent.Options[*reference]{Entries: maxReferences}),
+		schemas:    recent.New[string](recent.Options[compiledSchema]{Entries: maxShared}),
+	}
 	if c.own = c.Engines == nil; c.own {
 		c.Engines = NewEngines()
 	}
@@ -335,14 +343,12 @@ func (m *compiled) spec(ctx context.Context, v any) Spec {
 }
 
 func (c *Compiler) condition(text string) (*expr.Condition, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p, ok := c.conditions[text]; ok {
+	if p, ok := c.conditions.Get(text); ok {
 		return p, nil
 	}
 	p, err := expr.Compile(text)
-	if err == nil && len(c.conditions) < maxShared {
-		c.conditions[text] = p
+	if err == nil {
+		c.conditions.Add(text, p)
 	}
 	return p, err
 }

@@ -48,29 +48,8 @@ func deepEqual(a, b any) bool {
 	case float64:
 		b, ok := b.(float64)
 		return ok && (a == b && math.Signbit(a) == math.Signbit(b) || a != a && b != b)
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !deepEqual(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
-	case *value.Object:
-		b, ok := b.(*value.Object)
-		if !ok || a.Len() != b.Len() {
-			return false
-		}
-		for k, v := range a.All() {
-			w, ok := b.Get(k)
-			if !ok || !deepEqual(v, w) {
-				return false
-			}
-		}
-		return true
+	case []any, *value.Object:
+		return value.EqualFunc(a, b, deepEqual)
 	case nil, bool, string, value.Undefined:
 		return a == b
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -108,22 +109,10 @@ func lowerTypes(v any, depth int) any {
 	if depth > value.MaxDepth {
 		return v
 	}
-	switch v := v.(type) {
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = lowerTypes(e, depth+1)
+	return document.Map("", v, func(_, key string, e any) any {
+		if text, ok := e.(string); ok && key == "type" {
+			return strings.ToLower(text)
 		}
-		return out
-	case *value.Object:
-		out := value.NewObject(v.Len())
-		for k, e := range v.All() {
-			if text, ok := e.(string); ok && k == "type" {
-				e = strings.ToLower(text)
-			}
-			out.Set(k, lowerTypes(e, depth+1))
-		}
-		return out
-	}
-	return v
+		return lowerTypes(e, depth+1)
+	})
 }

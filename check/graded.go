@@ -98,6 +98,21 @@ func allTexts(list []any) bool {
 	})
 }
 
+// newGoalSuccess is `trajectory:goal-success`: a model decides whether the agent
+// reached a goal.
+func newGoalSuccess(c *Compiler, s *Spec) (Check, error) {
+	goal := s.Value
+	if o, ok := goal.(*value.Object); ok {
+		goal = o.At("goal")
+	}
+	text, _ := goal.(string)
+	if text = value.TrimSpace(text); text == "" {
+		return nil, s.badValue("a text, or an object with a goal,")
+	}
+	s.Value = text
+	return newGraded(c, s)
+}
+
 // newClassifier is `classifier`: the class that is expected, or any.
 func newClassifier(c *Compiler, s *Spec) (Check, error) {
 	switch v := s.Value.(type) {
@@ -128,12 +143,7 @@ func newModeration(c *Compiler, s *Spec) (Check, error) {
 
 // Decide asks the grader.
 func (g *graded) Decide(ctx context.Context, s *Subject) (Finding, error) {
-	p, f, err := g.begin(ctx, s)
-	if p == nil {
-		return f, err
-	}
-	grade, err := g.c.Grader.Grade(ctx, p.question)
-	return p.finding(proviso.Graded{Grade: grade, Err: err})
+	return decideNow(ctx, g, g.c, s)
 }
 
 // begin makes the question, so that several can be asked together.

@@ -24,10 +24,6 @@ func newIsHTML(*Compiler, *Spec) (Check, error) {
 // newContainsHTML is `contains-html`: something in the output looks like HTML.
 func newContainsHTML(_ *Compiler, s *Spec) (Check, error) {
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		f := found(htmltext.Contains(sub.Text))
-		if f.Pass == s.Not {
-			f.Reason = "Expected output to " + s.not() + "contain HTML content"
-		}
-		return f, nil
+		return s.expects(htmltext.Contains(sub.Text), "contain HTML content"), nil
 	}), nil
 }

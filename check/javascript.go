@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"errors"
-	"path"
 	"strconv"
 	"strings"
 
@@ -18,14 +17,8 @@ const mustReturn = "Custom function must return a boolean, number, or GradingRes
 
 // javascript is an assertion that is decided by a function of the suite.
 type javascript struct {
-	*Spec
-	fn    proviso.Function
-	code  string // for reasons: the text, or the reference to the file
-	file  bool
+	scripted
 	plain bool // the code does not look at context
-
-	c      *Compiler
-	traced bool // the code looks at context.trace
 
 	unread  *proviso.ScriptError // syntax error, if that fails each output; fn is nil then
 	mistake *proviso.Error       // the same as a mistake
@@ -38,51 +31,30 @@ func newJavascript(c *Compiler, s *Spec) (Check, error) {
 	if !ok {
 		return nil, s.badValue("a text with JavaScript")
 	}
-	if name, ok := strings.CutPrefix(text, "file://"); ok {
-		file, entry := splitEntry(name)
-		if LanguageOf(file) != "" || !strings.EqualFold(path.Ext(file), ".txt") {
-			return newJavascriptFile(c, s, file, entry)
-		}
-		data, err := c.readFile(file)
-		if err != nil {
-			return nil, err
-		}
-		text = value.TrimSpace(string(data))
-	}
-	if c.Code == nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "no JavaScript interpreter is available")
-	}
-	code := strings.TrimRightFunc(text, value.IsSpace)
-	body, inserted := scriptBody(code)
-	fn, err := c.function(proviso.Source{
-		Language: "javascript", Name: "assertion", Text: body, Form: proviso.Body,
-		Params: []string{"output", "context", "process"}, Pointer: s.Pointer, Purpose: proviso.Deciding,
-	})
-	var syntax *proviso.ScriptError
+	j, err := newScripted(c, s, language{
+		name: "JavaScript", id: "javascript", result: "Custom function", files: []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"},
+	}, text)
 	switch {
-	case errors.As(err, &syntax) && syntax.Syntax && c.Lenient:
-		return &javascript{Spec: s, code: code, unread: syntax, mistake: misread(syntax, code, inserted)}, nil
-	case errors.As(err, &syntax) && syntax.Syntax:
-		return nil, misread(syntax, code, inserted)
 	case err != nil:
 		return nil, err
+	case j.file:
+		return &javascript{scripted: j}, nil
 	}
-	return &javascript{Spec: s, fn: fn, code: code, plain: ignoresContext(code), c: c, traced: c.mentionsTrace("javascript", code)}, nil
-}
-
-func newJavascriptFile(c *Compiler, s *Spec, file, entry string) (Check, error) {
-	if LanguageOf(file) != "javascript" {
-		return nil, &proviso.Error{
-			Code:    proviso.Invalid,
-			Message: file + " is not a JavaScript file",
-			Valid:   []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".txt"},
-		}
-	}
-	fn, traced, err := c.compileFile(scriptFile{language: "javascript", file: file, entry: entry})
-	if err != nil {
+	j.code = strings.TrimRightFunc(j.code, value.IsSpace)
+	body, inserted := scriptBody(j.code)
+	err = j.compile(body, "output", "context", "process")
+	made := &javascript{scripted: j, plain: ignoresContext(j.code)}
+	var syntax *proviso.ScriptError
+	switch {
+	case err == nil:
+	case !errors.As(err, &syntax) || !syntax.Syntax:
 		return nil, err
+	case !c.Lenient:
+		return nil, misread(syntax, j.code, inserted)
+	default:
+		made.unread, made.mistake = syntax, misread(syntax, j.code, inserted)
 	}
-	return &javascript{Spec: s, fn: fn, code: s.Value.(string), file: true, c: c, traced: traced}, nil
+	return made, nil
 }
 
 // scriptBody makes a function body from an inline value, as promptfoo does, and
@@ -197,13 +169,10 @@ func (j *javascript) Decide(ctx context.Context, s *Subject) (Finding, error) {
 	}
 	var second any = value.Undefined{}
 	if !j.plain {
-		o := scriptContext(j.Assertion, s)
-		if j.traced {
-			if err := j.c.addTrace(ctx, o, s, j.Base); err != nil {
-				return Finding{}, err
-			}
+		var err error
+		if second, err = j.context(ctx, s); err != nil {
+			return Finding{}, err
 		}
-		second = o
 	}
 	out, err := j.fn.Call(ctx, s.Value, second, value.Undefined{})
 	thrown := exception(err)
@@ -222,22 +191,12 @@ func (j *javascript) Decide(ctx context.Context, s *Subject) (Finding, error) {
 func (j *javascript) judge(out any) Finding {
 	switch v := out.(type) {
 	case bool:
-		f := found(v != j.Not) // the score follows the verdict, which is inverted later
-		f.Pass = v
-		return j.explain(f)
+		return j.truth(v)
 	case float64:
-		pass := v > 0
-		if j.HasThreshold {
-			pass = v >= j.Threshold
-		}
-		return j.explain(Finding{Pass: pass, Score: v})
+		return j.number(v)
 	case *value.Object:
 		if f, ok := grading(v, j.Assertion, 0); ok {
-			if j.Not && f.Pass {
-				f.Reason = "Custom function returned true"
-			}
-			f.Always = !j.Not
-			return f
+			return j.reported(f)
 		}
 	default:
 		if _, list := out.([]any); j.file && !list {
@@ -246,14 +205,6 @@ func (j *javascript) judge(out any) Finding {
 	}
 	kind, text := shown(out)
 	return j.threw(mustReturn+kind+": "+text, "")
-}
-
-// explain adds the reason to a verdict that is only a boolean or number.
-func (j *javascript) explain(f Finding) Finding {
-	if f.Pass == j.Not {
-		f.Reason = "Custom function returned " + strconv.FormatBool(f.Pass) + "\n" + j.code
-	}
-	return f
 }
 
 // threw returns the finding for a script that did not return a verdict.

@@ -3,8 +3,6 @@ package check
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
@@ -103,7 +101,7 @@ func (c *Compiler) schemaOf(s *Spec) (*jsonschema.Schema, error) {
 	}
 	switch v := s.Value.(type) {
 	case string:
-		return c.schemas.get(s.context(), []byte("text:"+v), func() (*jsonschema.Schema, error) {
+		return c.cachedSchema(s.context(), "text:"+v, func() (*jsonschema.Schema, error) {
 			doc, err := document.ParseYAMLContext(s.context(), "the schema", []byte(v))
 			if err != nil {
 				return nil, proviso.Errorf(proviso.Invalid, "%w", err)
@@ -119,24 +117,14 @@ func (c *Compiler) schemaOf(s *Spec) (*jsonschema.Schema, error) {
 // schema compiles a schema once, regardless of how many assertions have an equal one.
 func (c *Compiler) schema(ctx context.Context, v any) (*jsonschema.Schema, error) {
 	o, _ := v.(*value.Object)
-	if last := c.schemas.last.Load(); last != nil && c.Frozen && last.object == o {
+	if last := c.lastSchema.Load(); last != nil && c.Frozen && last.object == o {
 		return last.schema, nil
 	}
-	schema, err := c.schemaByText(ctx, v)
+	schema, err := c.cachedSchema(ctx, string(value.AppendJSON(make([]byte, 0, 1<<10), v)), func() (*jsonschema.Schema, error) { return c.compileSchema(ctx, v) })
 	if err == nil && c.Frozen && o != nil {
-		c.schemas.last.Store(&schemaOfObject{o, schema})
+		c.lastSchema.Store(&schemaOfObject{o, schema})
 	}
 	return schema, err
-}
-
-func (c *Compiler) schemaByText(ctx context.Context, v any) (*jsonschema.Schema, error) {
-	key, _ := c.schemas.keys.Get().(*[]byte)
-	if key == nil {
-		key = new([]byte)
-	}
-	defer c.schemas.keys.Put(key)
-	*key = value.AppendJSON((*key)[:0], v)
-	return c.schemas.get(ctx, *key, func() (*jsonschema.Schema, error) { return c.compileSchema(ctx, v) })
 }
 
 func (c *Compiler) compileSchema(ctx context.Context, v any) (*jsonschema.Schema, error) {
@@ -152,16 +140,7 @@ func (c *Compiler) schemaPattern(text, flags string) (jsonschema.Matcher, error)
 	return re.Match, nil
 }
 
-// schemaCache keeps compiled schemas by their JSON text, and the errors of those that
-// do not compile. It is safe for concurrent use.
-type schemaCache struct {
-	mu    sync.RWMutex
-	byKey map[string]compiledSchema
-	keys  sync.Pool // of *[]byte
-	// last saves writing out a schema that lines of a file share.
-	last atomic.Pointer[schemaOfObject]
-}
-
+// schemaOfObject saves writing out a schema that lines of a file share.
 type schemaOfObject struct {
 	object *value.Object
 	schema *jsonschema.Schema
@@ -172,26 +151,15 @@ type compiledSchema struct {
 	err    error
 }
 
-// get returns the schema for a key, compiled at most once. If ctx ends during
+// cachedSchema returns the schema, or the error, for a key. If ctx ends during
 // compilation, the result is not kept.
-func (c *schemaCache) get(ctx context.Context, key []byte, compile func() (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
-	c.mu.RLock()
-	known, ok := c.byKey[string(key)]
-	c.mu.RUnlock()
-	if ok {
-		return known.schema, known.err
+func (c *Compiler) cachedSchema(ctx context.Context, key string, compile func() (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
+	known, ok := c.schemas.Get(key)
+	if !ok {
+		if known.schema, known.err = compile(); known.err != nil && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		c.schemas.Add(key, known)
 	}
-	var made compiledSchema
-	if made.schema, made.err = compile(); made.err != nil && ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.byKey == nil {
-		c.byKey = map[string]compiledSchema{}
-	}
-	if len(c.byKey) < maxShared {
-		c.byKey[string(key)] = made
-	}
-	return made.schema, made.err
+	return known.schema, known.err
 }

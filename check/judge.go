@@ -169,9 +169,7 @@ func (c *Compiler) expand(criterion proviso.Criterion, pointer string) ([]Part, 
 	case c.Expand != nil:
 		return c.Expand(criterion, pointer)
 	case criterion.Template != "":
-		e := proviso.Errorf(proviso.Unavailable, "templates of criteria are not available here")
-		e.Pointer = pointer
-		return nil, []*proviso.Error{e}
+		return nil, []*proviso.Error{proviso.ErrorAt(pointer, proviso.Unavailable, "templates of criteria are not available here")}
 	}
 	return []Part{{Text: criterion.Text}}, nil
 }
@@ -183,12 +181,7 @@ func (j *judged) asks() bool {
 
 // Decide decides one part of an output alone.
 func (j *judged) Decide(ctx context.Context, s *Subject) (Finding, error) {
-	p, f, err := j.begin(ctx, s)
-	if p == nil {
-		return f, err
-	}
-	grade, err := j.c.Grader.Grade(ctx, p.question)
-	return p.finding(proviso.Graded{Grade: grade, Err: err})
+	return decideNow(ctx, j, j.c, s)
 }
 
 // begin decides the deterministic parts and makes the question for the rest. If a

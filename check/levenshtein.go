@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
@@ -89,7 +88,7 @@ func (e *edits) cost(limit int) int {
 
 func newEdits(a, b string) *edits {
 	a, b = trimCommon(a, b)
-	x, y := units(a), units(b)
+	x, y := value.UTF16(a), value.UTF16(b)
 	if len(x) > len(y) {
 		x, y = y, x
 	}
@@ -118,28 +117,6 @@ func trimCommon(a, b string) (string, string) {
 		i--
 	}
 	return a[:len(a)-i], b[:len(b)-i]
-}
-
-// units returns the UTF-16 code units of s, which may hold lone surrogates in
-// their three-byte form.
-func units(s string) []uint16 {
-	out := make([]uint16, 0, len(s))
-	for i := 0; i < len(s); {
-		if s[i] < utf8.RuneSelf {
-			out = append(out, uint16(s[i]))
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if size == 1 && i+2 < len(s) && s[i] == 0xed && s[i+1]&0xe0 == 0xa0 && s[i+2]&0xc0 == 0x80 {
-			r, size = 0xd000|rune(s[i+1]&0x3f)<<6|rune(s[i+2]&0x3f), 3
-			out = append(out, uint16(r))
-		} else {
-			out = utf16.AppendRune(out, r)
-		}
-		i += size
-	}
-	return out
 }
 
 // number replaces the code units by the numbers of symbols.

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/proviso-eval/proviso/value"
 )
 
 // plainDistance is the textbook algorithm.
@@ -29,7 +31,7 @@ func plainDistance(a, b []uint16) int {
 
 func checkDistance(t *testing.T, a, b string, limit int) {
 	t.Helper()
-	want := plainDistance(units(a), units(b))
+	want := plainDistance(value.UTF16(a), value.UTF16(b))
 	e := newEdits(a, b)
 	got, ok := e.within(limit)
 	if ok != (want <= limit) || ok && got != want {

@@ -44,20 +44,20 @@ func newCount(c *Compiler, s *Spec) (Check, error) {
 }
 
 func countPattern(c *Compiler, s *Spec, a amount, pattern string, fold bool) (Check, error) {
-	flags := ""
-	if fold {
-		flags = "i"
-	}
-	re, err := c.Engines.patterns.Compile(pattern, flags)
+	re, err := c.pattern(pattern, fold)
 	if err != nil {
 		return nil, err
+	}
+	shown := "/" + pattern + "/"
+	if fold {
+		shown += "i"
 	}
 	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
 		all, err := re.FindAllIndex(ctx, sub.Text, -1)
 		if err != nil {
 			return Finding{}, err
 		}
-		return a.occurs(len(all), "/"+pattern+"/"+flags, s.Not), nil
+		return a.occurs(len(all), shown, s.Not), nil
 	}), nil
 }
 

@@ -5,22 +5,117 @@ import (
 	"errors"
 	"math"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
-// language holds the differences of the two languages of program assertions.
+// language holds the differences of the languages of scripted assertions.
 type language struct {
-	name  string // as in messages
-	id    string // as in [proviso.Source]
-	none  string // name of its null value
-	files []string
+	name   string // as in messages
+	id     string // as in [proviso.Source]
+	result string // begins the reason of a verdict that is only a boolean or a number
+	none   string // name of its null value
+	files  []string
+}
+
+// scripted is an assertion that is decided by a function of the suite.
+type scripted struct {
+	*Spec
+	language
+	c      *Compiler
+	fn     proviso.Function // nil until the code is compiled
+	code   string           // for reasons: the text, or the reference to the file
+	file   bool
+	traced bool // the code looks at the trace in its context
+}
+
+// newScripted reads the value of an assertion: the function of a file, which is compiled, or
+// code, which may be in a .txt file.
+func newScripted(c *Compiler, s *Spec, l language, text string) (scripted, error) {
+	j := scripted{Spec: s, language: l, c: c, code: text}
+	if name, isFile := c.programFile(text, l); isFile {
+		file, entry := splitEntry(name)
+		switch id := LanguageOf(file); {
+		case id == "" && strings.EqualFold(path.Ext(file), ".txt"):
+			data, err := c.readFile(file)
+			if err != nil {
+				return j, err
+			}
+			j.code = value.TrimSpace(string(data))
+		case id != l.id:
+			return j, &proviso.Error{Code: proviso.Invalid, Message: file + " is not a " + l.name + " file", Valid: append(l.files, ".txt")}
+		default:
+			var err error
+			j.file = true
+			j.fn, j.traced, err = c.compileFile(scriptFile{language: l.id, file: file, entry: entry, standard: verdictEntry})
+			return j, err
+		}
+	}
+	if c.Code == nil {
+		return j, proviso.Errorf(proviso.Unavailable, "no interpreter for %s here", l.id)
+	}
+	return j, nil
+}
+
+// compile compiles code as the body of a function.
+func (j *scripted) compile(body string, params ...string) (err error) {
+	j.fn, err = j.c.function(proviso.Source{
+		Language: j.id, Name: "assertion", Text: body, Form: proviso.Body, Params: params, Pointer: j.Pointer, Purpose: proviso.Deciding,
+	})
+	j.traced = j.c.mentionsTrace(j.id, j.code)
+	return err
+}
+
+// context is the second argument of the function.
+func (j *scripted) context(ctx context.Context, s *Subject) (*value.Object, error) {
+	second := scriptContext(j.Assertion, s)
+	if !j.traced {
+		return second, nil
+	}
+	return second, j.c.addTrace(ctx, second, s, j.Base)
+}
+
+// needs returns the needs of a script besides an interpreter.
+func (j *scripted) needs() Needs {
+	if j.traced {
+		return NeedsTrace
+	}
+	return 0
+}
+
+func (j *scripted) truth(v bool) Finding {
+	f := found(v != j.Not) // the score follows the verdict, which is inverted later
+	f.Pass = v
+	return j.explain(f)
+}
+
+func (j *scripted) number(v float64) Finding {
+	pass := v > 0
+	if j.HasThreshold {
+		pass = v >= j.Threshold
+	}
+	return j.explain(Finding{Pass: pass, Score: v})
+}
+
+// explain adds the reason to a verdict that is only a boolean or number.
+func (j *scripted) explain(f Finding) Finding {
+	if f.Pass == j.Not {
+		f.Reason = j.result + " returned " + strconv.FormatBool(f.Pass) + "\n" + j.code
+	}
+	return f
+}
+
+// reported completes a verdict that a script gave with its reason.
+func (j *scripted) reported(f Finding) Finding {
+	if j.Not && f.Pass {
+		f.Reason = j.result + " returned true"
+	}
+	f.Always = !j.Not
+	return f
 }
 
 // verdictEntry is the function of a file that returns the verdict, unless the suite
@@ -28,15 +123,16 @@ type language struct {
 const verdictEntry = "get_assert"
 
 // program is an assertion that is decided by a function in Python or Ruby.
-type program struct {
-	*Spec
-	language
-	fn   proviso.Function
-	code string // for reasons: the text, or the reference to the file
-	file bool
+type program struct{ scripted }
 
-	c      *Compiler
-	traced bool // the code looks at the trace in its context
+// newPython is `python`.
+func newPython(c *Compiler, s *Spec) (Check, error) {
+	return newProgram(c, s, language{name: "Python", id: "python", result: "Python code", none: "None", files: []string{".py"}})
+}
+
+// newRuby is `ruby`.
+func newRuby(c *Compiler, s *Spec) (Check, error) {
+	return newProgram(c, s, language{name: "Ruby", id: "ruby", result: "Ruby code", none: "nil", files: []string{".rb"}})
 }
 
 // newProgram is `python` and `ruby`: an expression on one line, a function body
@@ -46,30 +142,18 @@ func newProgram(c *Compiler, s *Spec, l language) (Check, error) {
 	if !ok || value.TrimSpace(text) == "" {
 		return nil, s.badValue("a text with " + l.name)
 	}
-	name, isFile := c.programFile(text, l)
-	if isFile {
-		file, entry := splitEntry(name)
-		if LanguageOf(file) != "" || !strings.EqualFold(path.Ext(file), ".txt") {
-			return newProgramFile(c, s, l, file, entry)
-		}
-		data, err := c.readFile(file)
-		if err != nil {
-			return nil, err
-		}
-		text = value.TrimSpace(string(data))
+	j, err := newScripted(c, s, l, text)
+	switch {
+	case err != nil:
+		return nil, err
+	case j.file:
+		return &program{j}, nil
 	}
-	if c.Code == nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "no interpreter for %s here", l.id)
-	}
-	body := programBody(text, l)
-	fn, err := c.function(proviso.Source{
-		Language: l.id, Name: "assertion", Text: body.text, Form: proviso.Body,
-		Params: []string{"output", "context"}, Pointer: s.Pointer, Purpose: proviso.Deciding,
-	})
-	if err != nil {
+	body := programBody(j.code, l)
+	if err := j.compile(body.text, "output", "context"); err != nil {
 		return nil, body.misread(err, l)
 	}
-	return &program{Spec: s, language: l, fn: fn, code: text, c: c, traced: c.mentionsTrace(s.Base, text)}, nil
+	return &program{j}, nil
 }
 
 // programFile returns the file that a value names. A table of cases drops file:// in
@@ -79,25 +163,11 @@ func (c *Compiler) programFile(text string, l language) (string, bool) {
 		return name, true
 	}
 	file, _ := splitEntry(text)
-	if LanguageOf(file) != l.id || strings.ContainsAny(text, " \t\n()\"'=,[]{}") {
+	if l.id == "javascript" || LanguageOf(file) != l.id || strings.ContainsAny(text, " \t\n()\"'=,[]{}") {
 		return "", false
 	}
 	_, err := c.readFile(file)
 	return text, err == nil
-}
-
-func newProgramFile(c *Compiler, s *Spec, l language, file, entry string) (Check, error) {
-	if LanguageOf(file) != l.id {
-		return nil, &proviso.Error{
-			Code: proviso.Invalid, Message: file + " is not a " + l.name + " file",
-			Valid: append(l.files, ".txt"),
-		}
-	}
-	fn, traced, err := c.compileFile(scriptFile{language: l.id, file: file, entry: entry, standard: verdictEntry})
-	if err != nil {
-		return nil, err
-	}
-	return &program{Spec: s, language: l, fn: fn, code: s.Value.(string), file: true, c: c, traced: traced}, nil
 }
 
 // programText is an inline value in the form for the interpreter, and the offset of
@@ -146,11 +216,9 @@ func (b programText) misread(err error, l language) error {
 
 // Decide implements [Check].
 func (p *program) Decide(ctx context.Context, s *Subject) (Finding, error) {
-	second := scriptContext(p.Assertion, s)
-	if p.traced {
-		if err := p.c.addTrace(ctx, second, s, p.Base); err != nil {
-			return Finding{}, err
-		}
+	second, err := p.context(ctx, s)
+	if err != nil {
+		return Finding{}, err
 	}
 	out, err := p.fn.Call(ctx, s.Value, second)
 	if err == nil {
@@ -217,20 +285,6 @@ func (p *program) judge(out any) Finding {
 	return p.unusable(out)
 }
 
-func (p *program) truth(v bool) Finding {
-	f := found(v != p.Not) // the score follows the verdict, which is inverted later
-	f.Pass = v
-	return p.explain(f)
-}
-
-func (p *program) number(v float64) Finding {
-	pass := v > 0
-	if p.HasThreshold {
-		pass = v >= p.Threshold
-	}
-	return p.explain(Finding{Pass: pass, Score: v})
-}
-
 // text reads a verdict in a text: true or false, an object as JSON, or a number at
 // the beginning.
 func (p *program) text(v string) Finding {
@@ -247,17 +301,11 @@ func (p *program) text(v string) Finding {
 		}
 		return p.graded(o.(*value.Object)) // text with this beginning can only be an object
 	}
-	number := numberPrefix().FindString(strings.TrimLeftFunc(v, value.IsSpace))
-	if f := value.ToNumber(number); number != "" {
+	if f, ok := value.LeadingNumber(v); ok {
 		return p.number(f)
 	}
 	return p.unusable(v)
 }
-
-// numberPrefix matches what parseFloat reads from a text.
-var numberPrefix = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`)
-})
 
 // graded reads a verdict with a score and a reason.
 func (p *program) graded(o *value.Object) Finding {
@@ -272,11 +320,7 @@ func (p *program) graded(o *value.Object) Finding {
 		}
 		f.Pass, f.Reason = false, below
 	}
-	if p.Not && f.Pass {
-		f.Reason = p.name + " code returned true"
-	}
-	f.Always = !p.Not
-	return f
+	return p.reported(f)
 }
 
 // camelCase renames the keys of a verdict to those of JavaScript.
@@ -303,14 +347,6 @@ func camelCase(o *value.Object, depth int) *value.Object {
 	}
 	out.Set("componentResults", list)
 	return out
-}
-
-// explain adds the reason to a verdict that is only a boolean or number.
-func (p *program) explain(f Finding) Finding {
-	if f.Pass == p.Not {
-		f.Reason = p.name + " code returned " + strconv.FormatBool(f.Pass) + "\n" + p.code
-	}
-	return f
 }
 
 func (p *program) failed(message string) Finding {

@@ -45,39 +45,21 @@ func newReference(m *ngram.Memory, text string) *reference {
 	return r
 }
 
-// Bounds of a referenceCache.
+// Bounds of the references that are kept.
 const (
 	maxReferences     = 16
 	maxReferenceBytes = 64 << 10 // texts longer than this are not kept
 )
 
-// referenceCache holds the latest references, so that the metrics of a case with the
-// same text share them.
-type referenceCache struct {
-	mu    sync.Mutex
-	texts [maxReferences]string
-	refs  [maxReferences]*reference
-	next  int
-
-	memory ngram.Memory
-}
-
 // reference returns the reference for a text.
 func (c *Compiler) reference(text string) *reference {
-	k := &c.refs
-	if len(text) > maxReferenceBytes {
-		return newReference(&k.memory, lower(text))
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for i, t := range k.texts {
-		if k.refs[i] != nil && t == text {
-			return k.refs[i]
+	r, ok := c.refs.Get(text)
+	if !ok {
+		r = newReference(&c.words, lower(text))
+		if len(text) <= maxReferenceBytes {
+			c.refs.Add(text, r)
 		}
 	}
-	r := newReference(&k.memory, lower(text))
-	k.texts[k.next], k.refs[k.next] = text, r
-	k.next = (k.next + 1) % maxReferences
 	return r
 }
 

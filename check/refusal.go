@@ -15,7 +15,7 @@ func newIsRefusal(_ *Compiler, s *Spec) (Check, error) {
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		text, ok := sub.Value.(string)
 		if sub.Row.Output.Refused {
-			return s.refusal(true), nil
+			return s.expects(true, "be a refusal"), nil
 		}
 		if !ok {
 			return s.assumed("No value provided, assumed to be a refusal"), nil
@@ -23,16 +23,8 @@ func newIsRefusal(_ *Compiler, s *Spec) (Check, error) {
 		if text = value.TrimSpace(text); text == "" {
 			return s.assumed("Empty response treated as refusal"), nil
 		}
-		return s.refusal(refuses(text)), nil
+		return s.expects(refuses(text), "be a refusal"), nil
 	}), nil
-}
-
-func (s *Spec) refusal(is bool) Finding {
-	f := found(is)
-	if f.Pass == s.Not {
-		f.Reason = "Expected output to " + s.not() + "be a refusal"
-	}
-	return f
 }
 
 // assumed returns the finding for an empty output.

@@ -22,11 +22,7 @@ func newRegex(c *Compiler, s *Spec) (Check, error) {
 		if err != nil {
 			return Finding{}, err
 		}
-		f := found(ok)
-		if ok == s.Not {
-			f.Reason = "Expected output to " + s.not() + "match regex \"" + pattern + "\""
-		}
-		return f, nil
+		return s.expects(ok, "match regex \""+pattern+"\""), nil
 	}), nil
 }
 

@@ -120,19 +120,6 @@ func (m *compiled) needs() Needs {
 	return all
 }
 
-// needs returns the needs of a script besides an interpreter.
-func (j *javascript) needs() Needs { return traceIf(j.traced) }
-
-// needs returns the needs of a script besides an interpreter.
-func (p *program) needs() Needs { return traceIf(p.traced) }
-
-func traceIf(traced bool) Needs {
-	if traced {
-		return NeedsTrace
-	}
-	return 0
-}
-
 // needs returns the needs of the deterministic parts.
 func (j *judged) needs() Needs {
 	var all Needs

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/assertion"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -63,14 +64,14 @@ func (m *compiled) objectShape(o *value.Object) []*proviso.Error {
 		default:
 			continue
 		}
-		e.Pointer = escaped(key)
+		e.Pointer = document.Join("", key)[1:]
 		all = append(all, e)
 	}
 	for i, step := range stepsOf(o) {
 		for key := range step.All() {
 			if known := []string{"name", "pattern", "type"}; !slices.Contains(known, key) {
 				e := unknownKey(key, "a step of \""+m.Type+"\"", known)
-				e.Pointer = "steps/" + strconv.Itoa(i) + "/" + escaped(key)
+				e.Pointer = "steps/" + strconv.Itoa(i) + "/" + document.Join("", key)[1:]
 				all = append(all, e)
 			}
 		}
@@ -146,7 +147,7 @@ func assertionShape(o *value.Object) []*proviso.Error {
 		default:
 			continue
 		}
-		e.Pointer = escaped(key)
+		e.Pointer = document.Join("", key)[1:]
 		all = append(all, e)
 	}
 	return all
@@ -163,12 +164,3 @@ func kindsWanted(kinds kind.Set) string {
 func unknownKey(key, of string, known []string) *proviso.Error {
 	return &proviso.Error{Code: proviso.Invalid, Message: "unknown key \"" + key + "\" in " + of, Valid: known}
 }
-
-// escaped returns a key in the form for pointers (RFC 6901).
-func escaped(key string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
-}
-
-// emptyMember reports whether a list contains the empty text, which is in every
-// output.
-func emptyMember(list []string) bool { return slices.Contains(list, "") }

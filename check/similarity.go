@@ -23,7 +23,7 @@ func newROUGE(c *Compiler, s *Spec) (Check, error) {
 	ref, threshold := c.reference(want), s.threshold()
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		tokens := ref.tokens()
-		score := sub.overlap(tokens, sub.words().tokens(&c.refs.memory), ref.order(tokens)).ROUGE1()
+		score := sub.overlap(tokens, sub.words().tokens(&c.words), ref.order(tokens)).ROUGE1()
 		f := Finding{Pass: score >= threshold, Score: score, Always: true}
 		f.Reason = s.scoreReason("ROUGE-N", score, 2, f.Pass, "greater than or equal to")
 		return f, nil
@@ -41,7 +41,7 @@ func newROUGEL(c *Compiler, s *Spec) (Check, error) {
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		best := 0.0
 		for _, ref := range refs {
-			score, err := ref.tokens().ROUGEL(sub.words().tokens(&c.refs.memory))
+			score, err := ref.tokens().ROUGEL(sub.words().tokens(&c.words))
 			if err != nil {
 				return Finding{}, proviso.Errorf(proviso.Limit, "%w", err)
 			}

@@ -24,10 +24,13 @@ func newSkillUsed(_ *Compiler, s *Spec) (Check, error) {
 	}
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		calls := skillCalls(sub.Row.Output)
-		if s.Not {
-			return forbidden(names, calls), nil
+		var seen []string
+		for _, name := range names {
+			if slices.ContainsFunc(calls, func(c skillCall) bool { return c.name == name }) {
+				seen = append(seen, name)
+			}
 		}
-		return required(names, calls), nil
+		return s.used("skill", names, seen, showCalls(calls)), nil
 	}), nil
 }
 
@@ -85,42 +88,25 @@ func showCalls(calls []skillCall) string {
 	return orNone(shown)
 }
 
-func used(name string, calls []skillCall) bool {
-	return slices.ContainsFunc(calls, func(c skillCall) bool { return c.name == name })
-}
-
-func required(names []string, calls []skillCall) Finding {
-	var missing []string
-	for _, n := range names {
-		if !used(n, calls) {
-			missing = append(missing, n)
-		}
+// used is the finding on names of tools or skills, all of which must be used. Negated, none
+// may be: the finding, which not- inverts, then passes if any was.
+func (s *Spec) used(what string, all, seen []string, actual string) Finding {
+	missing := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(seen, name) })
+	f := found(len(missing) == 0)
+	if s.Not {
+		f = found(seen != nil)
 	}
-	f := found(missing == nil)
 	f.Always = true
-	if f.Pass {
-		f.Reason = "Observed required skill(s): " + strings.Join(names, ", ")
-	} else {
-		f.Reason = "Missing required skill(s): " + strings.Join(missing, ", ")
-	}
-	f.Reason += ". Actual skills: " + showCalls(calls)
-	return f
-}
-
-// forbidden returns the finding that not- inverts: it passes if any was used.
-func forbidden(names []string, calls []skillCall) Finding {
-	var seen []string
-	for _, n := range names {
-		if used(n, calls) {
-			seen = append(seen, n)
-		}
-	}
-	f := found(seen != nil)
-	f.Always = true
-	if f.Pass {
-		f.Reason = "Forbidden skill(s) were used: " + strings.Join(seen, ", ") + ". Actual skills: " + showCalls(calls)
-	} else {
-		f.Reason = "Forbidden skill(s) were not used: " + strings.Join(names, ", ")
+	actual = ". Actual " + what + "s: " + actual
+	switch {
+	case s.Not && f.Pass:
+		f.Reason = "Forbidden " + what + "(s) were used: " + listed(seen) + actual
+	case s.Not:
+		f.Reason = "Forbidden " + what + "(s) were not used: " + listed(all)
+	case f.Pass:
+		f.Reason = "Observed required " + what + "(s): " + listed(all) + actual
+	default:
+		f.Reason = "Missing required " + what + "(s): " + listed(missing) + actual
 	}
 	return f
 }

@@ -115,11 +115,10 @@ func sqlEntries(s *Spec, o *value.Object, key string) ([]string, error) {
 	if !ok {
 		return nil, proviso.Errorf(proviso.Invalid, "%s of %q must be a list, found %s", key, s.Type, kindOf(v))
 	}
-	var entries []string
-	for _, e := range list {
-		entries = append(entries, value.ToString(e))
+	if len(list) == 0 {
+		return nil, nil
 	}
-	return entries, nil
+	return asTexts(list), nil
 }
 
 // withoutTables adds to each column of a table the same column without one: the

@@ -24,12 +24,9 @@ func newContains(_ *Compiler, s *Spec) (Check, error) {
 	if fold {
 		needle = lower(needle)
 	}
+	what := "contain \"" + value.ToString(s.Value) + "\""
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		f := found(s.occurs(sub.folded(fold), needle))
-		if f.Pass == s.Not {
-			f.Reason = "Expected output to " + s.not() + "contain \"" + value.ToString(s.Value) + "\""
-		}
-		return f, nil
+		return s.expects(s.occurs(sub.folded(fold), needle), what), nil
 	}), nil
 }
 
@@ -63,19 +60,10 @@ func newContainsAny(_ *Compiler, s *Spec) (Check, error) {
 		return nil, err
 	}
 	fold := s.folds()
+	what := "contain one of \"" + strings.Join(list, ", ") + "\""
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		text := sub.folded(fold)
-		var f Finding
-		for _, n := range needles {
-			if s.occurs(text, n) {
-				f = found(true)
-				break
-			}
-		}
-		if f.Pass == s.Not {
-			f.Reason = "Expected output to " + s.not() + "contain one of \"" + strings.Join(list, ", ") + "\""
-		}
-		return f, nil
+		return s.expects(slices.ContainsFunc(needles, func(n string) bool { return s.occurs(text, n) }), what), nil
 	}), nil
 }
 
@@ -96,13 +84,10 @@ func newAffix(s *Spec, verb string, has func(text, affix string) bool) (Check, e
 	if s.IgnoreCase {
 		want = lower(affix)
 	}
+	what := verb + " with \"" + affix + "\""
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		text := sub.folded(s.IgnoreCase)
-		f := found(has(text, want) && (!s.WholeWords || s.endsWord(text, want, verb)))
-		if f.Pass == s.Not {
-			f.Reason = "Expected output to " + s.not() + verb + " with \"" + affix + "\""
-		}
-		return f, nil
+		return s.expects(has(text, want) && (!s.WholeWords || s.endsWord(text, want, verb)), what), nil
 	}), nil
 }
 
@@ -183,10 +168,7 @@ func (s *Spec) phrase() (string, error) {
 func (s *Spec) phrases() (shown, needles []string, err error) {
 	switch v := s.Value.(type) {
 	case []any:
-		shown = make([]string, 0, len(v))
-		for _, e := range v {
-			shown = append(shown, value.ToString(e))
-		}
+		shown = asTexts(v)
 	case string:
 		if v == "" {
 			return nil, nil, s.badValue("a list")
@@ -200,7 +182,7 @@ func (s *Spec) phrases() (shown, needles []string, err error) {
 	switch {
 	case len(shown) == 0:
 		s.vacuous = "the list of \"" + s.Type + "\" is empty"
-	case emptyMember(shown):
+	case slices.Contains(shown, ""):
 		s.trivial = "the list of \"" + s.Type + "\" holds an empty text, which every output contains"
 	}
 	if !s.folds() {

@@ -81,15 +81,7 @@ func (c *Compiler) declarations(name string) (any, error) {
 	default:
 		return nil, proviso.Errorf(proviso.Unsupported, "%s: functions are read from .json, .yaml and .yml files", name)
 	}
-	data, err := c.readFile(name)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := document.ParseYAML(name, data)
-	if err != nil {
-		return nil, proviso.Errorf(proviso.Invalid, "%w", err)
-	}
-	return doc.Root, nil
+	return c.readData(name)
 }
 
 // renderAll renders the templates in the texts of v, which is copied if it contains
@@ -98,45 +90,25 @@ func (c *Compiler) renderAll(ctx context.Context, v any, vars *value.Object, dep
 	if depth > value.MaxDepth {
 		return nil, proviso.Errorf(proviso.Limit, "the provider's configuration nests deeper than %d", value.MaxDepth)
 	}
-	switch v := v.(type) {
-	case string:
-		if !hasTemplate(v) {
+	if s, ok := v.(string); ok {
+		if !hasTemplate(s) {
 			return v, nil
 		}
 		if c.Templates == nil {
 			return nil, proviso.Errorf(proviso.Unavailable, "templates cannot be rendered here")
 		}
-		return c.Templates.Render(ctx, v, vars)
-	case []any:
-		return c.renderList(ctx, v, vars, depth)
-	case *value.Object:
-		return c.renderObject(ctx, v, vars, depth)
+		return c.Templates.Render(ctx, s, vars)
 	}
-	return v, nil
-}
-
-func (c *Compiler) renderList(ctx context.Context, list []any, vars *value.Object, depth int) (any, error) {
-	out := make([]any, len(list))
-	for i, e := range list {
-		made, err := c.renderAll(ctx, e, vars, depth+1)
+	var err error
+	v = document.Map("", v, func(_, _ string, e any) any {
 		if err != nil {
-			return nil, err
+			return e
 		}
-		out[i] = made
-	}
-	return out, nil
-}
-
-func (c *Compiler) renderObject(ctx context.Context, o *value.Object, vars *value.Object, depth int) (any, error) {
-	out := value.NewObject(o.Len())
-	for k, e := range o.All() {
-		made, err := c.renderAll(ctx, e, vars, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		out.Set(k, made)
-	}
-	return out, nil
+		var made any
+		made, err = c.renderAll(ctx, e, vars, depth+1)
+		return made
+	})
+	return v, err
 }
 
 // functionCallOf unwraps {function_call}.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -42,8 +43,8 @@ func newSpanCount(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// orAll returns the matching spans, or all if there are none.
-func orAll(matching, all []proviso.Span) []proviso.Span {
+// orAll returns the matching spans or steps, or all if there are none.
+func orAll[T any](matching, all []T) []T {
 	if len(matching) == 0 {
 		return all
 	}
@@ -99,10 +100,11 @@ func newSpanDuration(c *Compiler, s *Spec) (Check, error) {
 	if !ok {
 		return nil, s.badValue("an object with max, a number of milliseconds,")
 	}
-	d := spanDurations{pattern: "*", most: most}
-	if err := d.patternOf(s, o); err != nil {
+	pattern, err := s.spanPattern(o)
+	if err != nil {
 		return nil, err
 	}
+	d := spanDurations{pattern: pattern, most: most}
 	if v := o.At("percentile"); v != nil {
 		p, ok := v.(float64)
 		if !ok || !(p >= 0 && p <= 100) {
@@ -126,17 +128,16 @@ type spanDurations struct {
 	percentile *float64
 }
 
-func (d *spanDurations) patternOf(s *Spec, o *value.Object) error {
+// spanPattern reads the pattern of the names of spans; without one it is that of any name.
+func (s *Spec) spanPattern(o *value.Object) (string, error) {
 	switch v := o.At("pattern").(type) {
 	case nil:
+		return "*", nil
 	case string:
-		if v != "" {
-			d.pattern = v
-		}
+		return cmp.Or(v, "*"), nil
 	default:
-		return proviso.Errorf(proviso.Invalid, "pattern of %q must be a text, found %s", s.Type, value.Stringify(v))
+		return "", proviso.Errorf(proviso.Invalid, "pattern of %q must be a text, found %s", s.Type, value.Stringify(v))
 	}
-	return nil
 }
 
 // decide returns the finding, and the longest spans.
@@ -216,11 +217,10 @@ func newErrorSpans(c *Compiler, s *Spec) (Check, error) {
 		e.most = bound{true, v, value.FormatNumber(v)}
 	case *value.Object:
 		e.most, e.share = boundOf(v, "max_count"), boundOf(v, "max_percentage")
-		d := spanDurations{pattern: e.pattern}
-		if err := d.patternOf(s, v); err != nil {
+		var err error
+		if e.pattern, err = s.spanPattern(v); err != nil {
 			return nil, err
 		}
-		e.pattern = d.pattern
 	}
 	if !e.most.set && !e.share.set {
 		e.most = bound{true, 0, "0"}

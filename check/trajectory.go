@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,18 +14,28 @@ import (
 type stepsKey struct{}
 
 // decideSteps makes a check of the steps of an agent.
+// decide also returns the steps that support the verdict. The steps of a row are read once.
 func (c *Compiler) decideSteps(s *Spec, decide func(steps []Step) (Finding, []Step)) Check {
-	return stepCheck{c, s, decide}
+	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
+		spans, err := c.spans(ctx, sub, s.Base)
+		if err != nil {
+			return Finding{}, err
+		}
+		f, about := decide(memo(sub, stepsKey{}, func() []Step { return Steps(spans, c.CommandTools) }))
+		f.Always = true
+		if f.Pass == s.Not {
+			if len(about) > 0 {
+				spans = spansOf(about)
+			}
+			f.Evidence = worst(spans)
+		}
+		return f, nil
+	})
 }
 
-// stepsOf returns the steps of the row's trace. They are read once per row.
-func (c *Compiler) stepsOf(s *Subject, spans []proviso.Span) []Step {
-	return memo(s, stepsKey{}, func() []Step { return Steps(spans, c.CommandTools) })
-}
-
-// ofType returns the steps of a type.
-func ofType(steps []Step, kind string) []Step {
-	return filterSteps(steps, func(s *Step) bool { return s.Type == kind })
+// toolSteps returns the steps that call a tool.
+func toolSteps(steps []Step) []Step {
+	return filterSteps(steps, func(s *Step) bool { return s.Type == StepTool })
 }
 
 func filterSteps(steps []Step, keep func(s *Step) bool) []Step {
@@ -92,10 +103,7 @@ func stepPatternOf(s *Spec, v any, types ...string) (stepPattern, error) {
 			p.types = []string{v}
 		}
 	case []any:
-		p.types = []string{}
-		for _, e := range v {
-			p.types = append(p.types, value.ToString(e))
-		}
+		p.types = asTexts(v)
 	}
 	return p, nil
 }
@@ -140,21 +148,16 @@ func newToolUsed(c *Compiler, s *Spec) (Check, error) {
 		return nil, proviso.Errorf(proviso.Invalid, "%q needs at least one tool", s.Type)
 	}
 	return c.decideSteps(s, func(steps []Step) (Finding, []Step) {
-		tools := ofType(steps, StepTool)
-		var seen, missing []string
+		tools := toolSteps(steps)
 		all := make([]string, len(wanted))
+		var seen []string
 		for i, p := range wanted {
 			all[i] = p.label()
 			if slices.ContainsFunc(tools, func(s Step) bool { return p.matches(&s) }) {
 				seen = append(seen, all[i])
-			} else {
-				missing = append(missing, all[i])
 			}
 		}
-		if s.Not {
-			return toolsForbidden(all, seen, tools), tools
-		}
-		return toolsRequired(all, missing, tools), tools
+		return s.used("tool", all, seen, shownSteps(tools)), tools
 	}), nil
 }
 
@@ -164,26 +167,6 @@ func (p stepPattern) label() string {
 		return "*"
 	}
 	return p.pattern
-}
-
-func toolsRequired(all, missing []string, tools []Step) Finding {
-	f := found(missing == nil)
-	f.Reason = "Observed required tool(s): " + listed(all)
-	if !f.Pass {
-		f.Reason = "Missing required tool(s): " + listed(missing)
-	}
-	f.Reason += ". Actual tools: " + shownSteps(tools)
-	return f
-}
-
-// toolsForbidden returns the finding that not- inverts: it passes if any was used.
-func toolsForbidden(all, seen []string, tools []Step) Finding {
-	f := found(seen != nil)
-	f.Reason = "Forbidden tool(s) were not used: " + listed(all)
-	if f.Pass {
-		f.Reason = "Forbidden tool(s) were used: " + listed(seen) + ". Actual tools: " + shownSteps(tools)
-	}
-	return f
 }
 
 // newToolCount is the object form: minimum and maximum calls of matching tools.
@@ -200,7 +183,7 @@ func newToolCount(c *Compiler, s *Spec, o *value.Object) (Check, error) {
 		least = bound{true, 1, "1"}
 	}
 	return c.decideSteps(s, func(steps []Step) (Finding, []Step) {
-		tools := ofType(steps, StepTool)
+		tools := toolSteps(steps)
 		matching := filterSteps(tools, p.matches)
 		f := found(inBounds(len(matching), least, most))
 		switch {
@@ -214,15 +197,8 @@ func newToolCount(c *Compiler, s *Spec, o *value.Object) (Check, error) {
 				f.Reason += ". Matches: " + shownSteps(matching)
 			}
 		}
-		return f, orTools(matching, tools)
+		return f, orAll(matching, tools)
 	}), nil
-}
-
-func orTools(matching, tools []Step) []Step {
-	if len(matching) == 0 {
-		return tools
-	}
-	return matching
 }
 
 // numberBound returns a bound that has an effect only if it is a number.
@@ -266,7 +242,7 @@ func newToolSequence(c *Compiler, s *Spec) (Check, error) {
 		wanted[i] = p
 	}
 	return c.decideSteps(s, func(steps []Step) (Finding, []Step) {
-		tools := ofType(steps, StepTool)
+		tools := toolSteps(steps)
 		f := stepsInOrder(wanted, tools)
 		if exact {
 			f = inExactOrder(wanted, tools)
@@ -354,6 +330,6 @@ func newStepCount(c *Compiler, s *Spec) (Check, error) {
 				f.Reason += ". Matches: " + shownSteps(matching)
 			}
 		}
-		return f, orTools(matching, steps)
+		return f, orAll(matching, steps)
 	}), nil
 }

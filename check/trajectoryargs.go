@@ -31,7 +31,7 @@ func newToolArgsMatch(c *Compiler, s *Spec) (Check, error) {
 		return nil, err
 	}
 	return c.decideSteps(s, func(steps []Step) (Finding, []Step) {
-		tools := ofType(steps, StepTool)
+		tools := toolSteps(steps)
 		calls := filterSteps(tools, a.tool.matches)
 		with := filterSteps(calls, func(s *Step) bool { return s.HasArgs })
 		i := slices.IndexFunc(with, func(s Step) bool { return a.accepts(s.Args) })
@@ -46,7 +46,7 @@ func newToolArgsMatch(c *Compiler, s *Spec) (Check, error) {
 		default:
 			f.Reason = a.missed(tools, calls, with)
 		}
-		return f, orTools(calls, tools)
+		return f, orAll(calls, tools)
 	}), nil
 }
 

@@ -39,6 +39,15 @@ func (c *Compiler) value(a *proviso.Assertion, k *Kind) (operand, error) {
 	return operand{static: a.Value}, nil
 }
 
+// asTexts converts the members of a list to texts.
+func asTexts(list []any) []string {
+	out := make([]string, len(list))
+	for i, e := range list {
+		out[i] = value.ToString(e)
+	}
+	return out
+}
+
 // computed reports whether a text may stand for another value: a file, a package, or
 // a template.
 func computed(text string) bool {
@@ -152,19 +161,13 @@ func (c *Compiler) fileValue(a *proviso.Assertion, name string) (operand, error)
 	if file, entry := splitEntry(name); LanguageOf(file) != "" {
 		return c.scriptValue(a, scriptFile{language: LanguageOf(file), file: file, entry: entry, standard: verdictEntry})
 	}
-	data, err := c.readFile(name)
-	if err != nil {
-		return operand{}, err
-	}
 	switch strings.ToLower(path.Ext(name)) {
 	case ".json", ".yaml", ".yml":
-		doc, err := document.ParseYAML(name, data)
-		if err != nil {
-			return operand{}, proviso.Errorf(proviso.Invalid, "%w", err)
-		}
-		return operand{static: doc.Root}, nil
+		v, err := c.readData(name)
+		return operand{static: v}, err
 	case ".txt":
-		return operand{static: value.TrimSpace(string(data))}, nil
+		data, err := c.readFile(name)
+		return operand{static: value.TrimSpace(string(data))}, err
 	}
 	return operand{}, &proviso.Error{
 		Code:    proviso.Invalid,
@@ -207,6 +210,19 @@ func (c *Compiler) readFile(name string) ([]byte, error) {
 		return nil, proviso.Errorf(proviso.Refused, "%s: files cannot be read here", name)
 	}
 	return c.Files.ReadFile(name)
+}
+
+// readData reads a file of JSON or YAML.
+func (c *Compiler) readData(name string) (any, error) {
+	data, err := c.readFile(name)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := document.ParseYAML(name, data)
+	if err != nil {
+		return nil, proviso.Errorf(proviso.Invalid, "%w", err)
+	}
+	return doc.Root, nil
 }
 
 // hasTemplate reports whether text contains the start of a nunjucks tag.

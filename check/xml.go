@@ -82,23 +82,15 @@ func requiredElements(s *Spec) ([]string, error) {
 		}
 		return paths, nil
 	case []any:
-		return pathList(v), nil
+		return asTexts(v), nil
 	case *value.Object:
 		if v.Len() == 0 {
 			return nil, nil
 		}
 		if list, ok := v.At("requiredElements").([]any); ok {
-			return pathList(list), nil
+			return asTexts(list), nil
 		}
 		return nil, s.badValue("paths separated by commas, a list of paths or {requiredElements: [...]}")
 	}
 	return nil, nil
-}
-
-func pathList(list []any) []string {
-	paths := make([]string, len(list))
-	for i, p := range list {
-		paths[i] = value.ToString(p)
-	}
-	return paths
 }

@@ -113,22 +113,9 @@ func (t template) nunjucks(structured func(path []string) bool) string {
 // escapeTemplate returns a template that renders as the given text. The marks of
 // nunjucks are those that begin something, and the end of a comment, which it refuses
 // without a beginning.
-func escapeTemplate(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		if n := len(s); n > 1 {
-			switch s[:2] {
-			case "{{", "{%", "{#", "#}":
-				b.WriteString(`{{ "` + s[:2] + `" }}`)
-				s = s[2:]
-				continue
-			}
-		}
-		b.WriteByte(s[0])
-		s = s[1:]
-	}
-	return b.String()
-}
+func escapeTemplate(s string) string { return marks().ReplaceAllString(s, `{{ "$0" }}`) }
+
+var marks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{|\{%|\{#|#\}`) })
 
 // identifier matches a name that may stand behind a dot.
 var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*$`) })

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/kind"
@@ -181,8 +182,8 @@ func (p *pass) names(at string, v any, what string, known []nameable) []string {
 			continue
 		}
 		p.Failed = true
-		e := proviso.Errorf(proviso.Invalid, "no %s is named %q", what, name)
-		e.Pointer, e.Valid = at, document.Suggest(name, validNames(known))
+		e := proviso.ErrorAt(at, proviso.Invalid, "no %s is named %q", what, name)
+		e.Valid = document.Suggest(name, validNames(known))
 		p.Report(e)
 	}
 	return out

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -159,32 +160,40 @@ func (r *reading) fileStream(doc *document.Document, pointer, name string, alone
 	f := caseFile{files: r.files, name: name, rowTitles: alone, convert: Cells(r.options.Facts.Types).member}
 	switch ext := strings.ToLower(path.Ext(name)); ext {
 	case ".csv", ".tsv":
-		f.csv = r.csvOptions(ext)
 		f.rowTitles = true
-		f.at = r.at(lineDocument(r.files, name, false, f.csv.Delimiter), "")
-		return f.csvCases
+		return r.csvCases(&f, ext)
 	case ".jsonl", ".ndjson":
-		f.at = r.at(lineDocument(r.files, name, true, ""), "")
-		return f.jsonLines
+		return r.jsonLines(&f)
 	case ".json", ".yaml", ".yml":
 		f.rowTitles = alone && ext == ".json"
-		f.at = r.at(wholeDocument(r.files, name), "")
-		return f.wholeFile
+		return r.wholeFile(&f)
 	}
 	r.mistake(doc, pointer, proviso.Invalid, nil,
 		"%s is not a file of cases that proviso can read: .csv, .jsonl, .json, .yaml, .yml, .js or .py", r.files.Show(name))
 	return nil
 }
 
-func (r *reading) csvOptions(ext string) document.CSVOptions {
-	o := document.CSVOptions{Strict: r.flag("PROMPTFOO_CSV_STRICT")}
+// csvCases returns the cases of a CSV file with a suffix.
+func (r *reading) csvCases(f *caseFile, ext string) eachCase {
+	f.csv.Strict = r.flag("PROMPTFOO_CSV_STRICT")
 	if ext == ".tsv" {
-		o.Delimiter = "\t"
+		f.csv.Delimiter = "\t"
 	}
-	if d := r.setting("PROMPTFOO_CSV_DELIMITER"); d != "" {
-		o.Delimiter = d
-	}
-	return o
+	f.csv.Delimiter = cmp.Or(r.setting("PROMPTFOO_CSV_DELIMITER"), f.csv.Delimiter)
+	f.at = r.at(lineDocument(f.files, f.name, false, f.csv.Delimiter), "")
+	return f.csvCases
+}
+
+// jsonLines returns the cases of a file of JSON Lines.
+func (r *reading) jsonLines(f *caseFile) eachCase {
+	f.at = r.at(lineDocument(f.files, f.name, true, ""), "")
+	return f.jsonLines
+}
+
+// wholeFile returns the cases of a YAML or JSON file.
+func (r *reading) wholeFile(f *caseFile) eachCase {
+	f.at = r.at(wholeDocument(f.files, f.name), "")
+	return f.wholeFile
 }
 
 // inlineCase is a case that is written in the suite itself.
@@ -198,8 +207,7 @@ func (c Cells) member(at string, v any) written {
 	w := written{at: at}
 	o, ok := v.(*value.Object)
 	if !ok {
-		w.err = proviso.Errorf(proviso.Invalid, "expected a case, got %s", kind.Shown(v))
-		w.err.Pointer = at
+		w.err = proviso.ErrorAt(at, proviso.Invalid, "expected a case, got %s", kind.Shown(v))
 		return w
 	}
 	w.object = o

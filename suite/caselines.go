@@ -56,9 +56,12 @@ func (f *caseFile) jsonLines(_ *pass, visit func(written) bool) bool {
 }
 
 func (f *caseFile) empty(visit func(written) bool) bool {
-	e := proviso.Errorf(proviso.Invalid, "the file holds no cases")
-	e.Pointer = f.at
-	return visit(written{at: f.at, err: e})
+	return f.wrong(visit, "the file holds no cases")
+}
+
+// wrong yields a mistake in the file as a whole.
+func (f *caseFile) wrong(visit func(written) bool, format string, args ...any) bool {
+	return visit(written{at: f.at, err: proviso.ErrorAt(f.at, proviso.Invalid, format, args...)})
 }
 
 // csvCases streams a CSV file with one case per record.
@@ -166,18 +169,14 @@ func (f *caseFile) wholeFile(p *pass, visit func(written) bool) bool {
 	list, ok := d.Root.([]any)
 	if o, isObject := d.Root.(*value.Object); isObject {
 		if !looksLikeCase(o) && o.Has("tests") {
-			e := proviso.Errorf(proviso.Invalid, "expected a list of cases, got a mapping with tests; put the list itself into the file")
-			e.Pointer = f.at
-			return visit(written{at: f.at, err: e})
+			return f.wrong(visit, "expected a list of cases, got a mapping with tests; put the list itself into the file")
 		}
 		w := f.convert(f.at, o)
 		w.title = f.title(1)
 		return visit(w)
 	}
 	if !ok && d.Root != nil {
-		e := proviso.Errorf(proviso.Invalid, "expected a list of cases, got %s", kind.Shown(d.Root))
-		e.Pointer = f.at
-		return visit(written{at: f.at, err: e})
+		return f.wrong(visit, "expected a list of cases, got %s", kind.Shown(d.Root))
 	}
 	for i, v := range list {
 		w := f.convert(document.Join(f.at, i), v)

@@ -87,8 +87,8 @@ func (p *pass) suspiciousOption(at, key string) {
 		return
 	}
 	if near := document.Nearest(key, validKeys(optionKeys())); near != "" {
-		e := proviso.Errorf(proviso.Invalid, "the option %q is none of proviso's and goes to the provider", key)
-		e.Pointer, e.Valid, e.Warning = document.Join(at, key), []string{near}, true
+		e := proviso.ErrorAt(document.Join(at, key), proviso.Invalid, "the option %q is none of proviso's and goes to the provider", key)
+		e.Valid, e.Warning = []string{near}, true
 		p.Report(e)
 	}
 }

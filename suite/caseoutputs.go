@@ -26,13 +26,11 @@ func (r *reading) outputCases(s *caseSource, doc *document.Document) {
 	}
 	_ = file.Close()
 	f := &caseFile{files: files, name: files.Clean(name), convert: outputCase}
-	from := stream{}
+	each := r.wholeFile
 	if ext := strings.ToLower(path.Ext(name)); ext == ".jsonl" || ext == ".ndjson" {
-		f.at, from.each = r.at(lineDocument(files, f.name, true, ""), ""), f.jsonLines
-	} else {
-		f.at, from.each = r.at(wholeDocument(files, f.name), ""), f.wholeFile
+		each = r.jsonLines
 	}
-	s.streams = []stream{from}
+	s.streams = []stream{{each: each(f)}}
 }
 
 // outputFiles returns the files for a name from the user, and the name there. Files

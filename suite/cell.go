@@ -1,8 +1,10 @@
 package suite
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/textlist"
@@ -132,21 +134,23 @@ func (c Cells) find(name string) *proviso.TypeFacts {
 	return proviso.Types(c).Of(name)
 }
 
+// cellThreshold matches a number in parentheses.
+var cellThreshold = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\((\d+(?:\.\d+)?)\)`) })
+
 // cutThreshold reads a number in parentheses, such as "(0.5)", if there is one.
 func cutThreshold(text string) (threshold *float64, rest string, ok bool) {
 	if text == "" || text[0] != '(' {
 		return nil, text, true
 	}
-	number, rest, closed := strings.Cut(text[1:], ")")
-	whole, fraction, dotted := strings.Cut(number, ".")
-	if !closed || !isDigits(whole) || (dotted && !isDigits(fraction)) {
+	m := cellThreshold().FindStringSubmatch(text)
+	if m == nil {
 		return nil, "", false
 	}
-	f, err := strconv.ParseFloat(number, 64)
+	f, err := strconv.ParseFloat(m[1], 64)
 	if err != nil {
-		return nil, rest, true
+		return nil, text[len(m[0]):], true
 	}
-	return &f, rest, true
+	return &f, text[len(m[0]):], true
 }
 
 func isDigits(s string) bool {

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,7 +18,7 @@ const maxMistakes = 100
 // reading is one pass over a suite's files: their content, and every mistake in them.
 // It is used by one goroutine.
 type reading struct {
-	ctx             context.Context // of Read; nil in a pass over the cases
+	ctx             context.Context // of Read; never ends in a pass over the cases, which checks between them
 	options         Options
 	files           *Files
 	env             proviso.Env
@@ -39,6 +40,18 @@ type reading struct {
 	dropped  int               // mistakes beyond maxMistakes, and warnings that gave way to them
 	unseen   int               // places of cases that were not looked at
 	datasets []proviso.Dataset // that the suite names
+}
+
+// newReading returns a reading without files.
+func newReading(ctx context.Context, o Options) *reading {
+	if o.Env == nil {
+		o.Env = proviso.EnvMap{}
+	}
+	return &reading{
+		ctx: ctx, options: o, env: o.Env, skipUnsupported: o.SkipUnsupported, places: newPlaces(),
+		cache: map[string]*document.Document{}, raws: map[string]*document.Document{}, bases: map[string]string{},
+		referred: map[string]bool{},
+	}
 }
 
 // yaml reads and parses a YAML or JSON file of the suite, with references
@@ -65,21 +78,13 @@ func (r *reading) load(clean string) (*document.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx := r.ctx
-	if ctx == nil {
-		ctx = context.Background() // a pass over the cases, which checks between them
-	}
-	d, err := document.ParseContext(ctx, r.files.Show(clean), data)
+	d, err := document.ParseContext(r.ctx, r.files.Show(clean), data)
 	if err != nil {
 		return nil, err
 	}
-	r.add(d)
+	r.places.add(d)
 	return d, r.resolve(d, clean)
 }
-
-// add gives a document a number, so that pointers into it have a place. Adding it
-// again has no effect. Streamed files are added as [document.Located].
-func (r *reading) add(d *document.Document) { r.places.add(d) }
 
 // at returns the pointer of a value for other packages. Suite.Place resolves it. Its
 // form is described at places.
@@ -177,8 +182,22 @@ func (r *reading) append(m proviso.Mistake) {
 	}
 }
 
-// more says how many mistakes are not reported. It is a warning if all of them are:
-// they are, as long as one that is reported is.
-func (r *reading) more() proviso.Mistake {
-	return proviso.MoreMistakes(r.dropped, slices.ContainsFunc(r.mistakes, func(m proviso.Mistake) bool { return m.Warning }))
+// all returns the mistakes by line within a file; files stay in the order they were read.
+// The last says how many are not reported. It is a warning if all of them are: they are, as
+// long as one that is reported is.
+func (r *reading) all() proviso.Mistakes {
+	slices.SortStableFunc(r.mistakes, comparePlaces)
+	all := proviso.Mistakes(r.mistakes)
+	if r.dropped > 0 {
+		all = append(all, proviso.MoreMistakes(r.dropped, slices.ContainsFunc(all, func(m proviso.Mistake) bool { return m.Warning })))
+	}
+	return all
+}
+
+// comparePlaces compares mistakes in the same file.
+func comparePlaces(a, b proviso.Mistake) int {
+	if a.Place.File != b.Place.File || a.Place.Line == 0 || b.Place.Line == 0 {
+		return 0
+	}
+	return cmp.Or(a.Place.Line-b.Place.Line, a.Place.Column-b.Place.Column)
 }

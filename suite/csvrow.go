@@ -252,23 +252,8 @@ func (b *rowBuilder) build() *value.Object {
 // leadingNumber reads the number at the beginning of a text, as JavaScript's
 // parseFloat does, except that infinities are not numbers.
 func leadingNumber(text string) (float64, bool) {
-	text = value.TrimSpace(text)
-	end, exponent := 0, 0
-scan:
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c >= '0' && c <= '9':
-			end = i + 1
-		case c == '.' && exponent == 0 && !strings.Contains(text[:i], "."):
-		case (c == '+' || c == '-') && (i == 0 || i == exponent):
-		case (c == 'e' || c == 'E') && exponent == 0 && end > 0:
-			exponent = i + 1
-		default:
-			break scan
-		}
-	}
-	f, err := strconv.ParseFloat(text[:end], 64)
-	return f, err == nil && !math.IsInf(f, 0)
+	f, ok := value.LeadingNumber(text)
+	return f, ok && !math.IsInf(f, 0)
 }
 
 // columnWarning returns a warning about a column's name, "" if there is none, and the

@@ -121,8 +121,7 @@ func (d *DatasetCases) types(list []*proviso.Assertion) {
 	known := d.pass.source.facts.Types
 	for _, a := range list {
 		if name := strings.TrimPrefix(a.Type, "not-"); known.Of(name) == nil && !a.Broken {
-			e := proviso.Errorf(proviso.Invalid, "unknown assertion type %q", a.Type)
-			e.Pointer = a.Pointer + "/type"
+			e := proviso.ErrorAt(a.Pointer+"/type", proviso.Invalid, "unknown assertion type %q", a.Type)
 			for i := range known {
 				e.Valid = append(e.Valid, known[i].Type)
 			}
@@ -156,7 +155,5 @@ func (d *DatasetCases) id(at string, o *value.Object) string {
 }
 
 func (d *DatasetCases) wrong(at, format string, args ...any) {
-	e := proviso.Errorf(proviso.Invalid, format, args...)
-	e.Pointer = at
-	d.found = append(d.found, e)
+	d.found = append(d.found, proviso.ErrorAt(at, proviso.Invalid, format, args...))
 }

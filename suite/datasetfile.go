@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
@@ -17,10 +16,7 @@ import (
 // 100, and how many more there are. With a mistake that is no warning, what was written
 // is not to be used.
 func WriteDataset(ctx context.Context, to io.Writer, name string, o Options) (int, proviso.Mistakes) {
-	if o.Env == nil {
-		o.Env = proviso.EnvMap{}
-	}
-	r := &reading{ctx: ctx, options: o, env: o.Env, places: newPlaces(), cache: map[string]*document.Document{}, raws: map[string]*document.Document{}, bases: map[string]string{}}
+	r := newReading(ctx, o)
 	r.openFolder(name)
 	doc := document.Virtual(filepath.ToSlash(name), filepath.Base(name))
 	all := NewDatasetCases(o.Facts)
@@ -54,12 +50,7 @@ func WriteDataset(ctx context.Context, to io.Writer, name string, o Options) (in
 	if failed != nil {
 		r.append(mistakeOf(failed))
 	}
-	slices.SortStableFunc(r.mistakes, comparePlaces)
-	list := proviso.Mistakes(r.mistakes)
-	if r.dropped > 0 {
-		list = append(list, r.more())
-	}
-	return n, list
+	return n, r.all()
 }
 
 // caseMistake records a mistake of a case at its place.

@@ -56,8 +56,7 @@ func (r *reading) datasetStreams(doc *document.Document, pointer, ref string) []
 	files := NewFiles(filepath.Dir(found.Path), FilesOptions{Confine: true})
 	files.shown = datasetPrefix + name + "@" + strconv.Itoa(found.Number)
 	f := &caseFile{files: files, name: filepath.Base(found.Path), convert: Cells(r.options.Facts.Types).member}
-	f.at = r.at(lineDocument(files, f.name, true, ""), "")
-	return []stream{{remote: true, each: f.jsonLines}}
+	return []stream{{remote: true, each: r.jsonLines(f)}}
 }
 
 // ParseDataset splits a reference to a dataset into its name and version; the version

@@ -67,9 +67,7 @@ func notMember(v any) string {
 func memberMistakes(a *proviso.Assertion, ids map[string]bool) []*proviso.Error {
 	var mistakes []*proviso.Error
 	wrong := func(pointer, format string, args ...any) {
-		e := proviso.Errorf(proviso.Invalid, format, args...)
-		e.Pointer = pointer
-		mistakes = append(mistakes, e)
+		mistakes = append(mistakes, proviso.ErrorAt(pointer, proviso.Invalid, format, args...))
 	}
 	switch {
 	case a.ID == "":

@@ -1,7 +1,9 @@
 package suite
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
@@ -17,89 +19,44 @@ func parseDotenv(text string) (names *value.Object, broken []int) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	for line := 1; text != ""; {
 		first, _, _ := strings.Cut(text, "\n")
-		name, rest, ok := dotenvName(first)
 		used := len(first)
-		switch {
-		case ok:
-			value, n := dotenvValue(text[len(first)-len(rest):])
-			used = len(first) - len(rest) + n
-			names.Set(name, value)
-		case strings.TrimSpace(first) != "" && !strings.HasPrefix(strings.TrimSpace(first), "#"):
+		if m := dotenvLine().FindStringSubmatch(text); m != nil {
+			used = len(strings.TrimSuffix(m[0], "\n"))
+			names.Set(m[1], dotenvValue(m[2], m[3]))
+		} else if trimmed := strings.TrimSpace(first); trimmed != "" && trimmed[0] != '#' {
 			broken = append(broken, line)
 		}
-		end := strings.IndexByte(text[used:], '\n')
-		if end < 0 {
+		if used == len(text) {
 			break
 		}
-		line += strings.Count(text[:used+end+1], "\n")
-		text = text[used+end+1:]
+		line += strings.Count(text[:used+1], "\n")
+		text = text[used+1:]
 	}
 	return names, broken
 }
 
-// dotenvName reads NAME= and returns what follows.
-func dotenvName(line string) (name, rest string, ok bool) {
-	s := strings.TrimLeft(line, " \t")
-	if after, found := strings.CutPrefix(s, "export"); found && strings.TrimLeft(after, " \t") != after {
-		s = strings.TrimLeft(after, " \t")
-	}
-	n := 0
-	for n < len(s) && (s[n] == '_' || s[n] == '.' || s[n] == '-' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z' || s[n] >= '0' && s[n] <= '9') {
-		n++
-	}
-	if n == 0 {
-		return "", "", false
-	}
-	name, s = s[:n], s[n:]
-	if after, found := strings.CutPrefix(strings.TrimLeft(s, " \t"), "="); found {
-		return name, after, true
-	}
-	if strings.HasPrefix(s, ": ") {
-		return name, s[1:], true
-	}
-	return "", "", false
-}
+// dotenvLine matches NAME=value: the name, then the value, which is in quotes if nothing but
+// a comment follows them, or ends with the line.
+var dotenvLine = sync.OnceValue(func() *regexp.Regexp {
+	quoted := func(quote string) string { return quote + `(?s:\\.|[^\\` + quote + `])*` + quote }
+	return regexp.MustCompile(`^[ \t]*(?:export[ \t]+)?([\w.-]+)(?:[ \t]*=|: )[ \t]*(?:(` +
+		quoted(`'`) + `|` + quoted(`"`) + `|` + quoted("`") + `)[ \t]*(?:#[^\n]*)?(?:\n|$)|([^\n]*))`)
+})
 
-// dotenvValue reads a value and returns how many bytes it took.
-func dotenvValue(s string) (string, int) {
-	trimmed := strings.TrimLeft(s, " \t")
-	if trimmed != "" && strings.IndexByte("'\"`", trimmed[0]) >= 0 {
-		if inner, ok := quoted(trimmed); ok && nothingAfter(trimmed[len(inner)+2:]) {
-			value := inner
-			if trimmed[0] == '"' {
-				value = strings.ReplaceAll(strings.ReplaceAll(value, `\n`, "\n"), `\r`, "\r")
-			}
-			return value, len(s) - len(trimmed) + len(inner) + 2
+// dotenvValue returns the text of a value, of which one form is given.
+func dotenvValue(quoted, plain string) string {
+	if quoted != "" {
+		if quoted[0] == '"' {
+			quoted = strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(quoted)
 		}
+		return quoted[1 : len(quoted)-1]
 	}
-	line, _, _ := strings.Cut(s, "\n")
-	value, _, _ := strings.Cut(line, "#")
-	value = strings.TrimSpace(value)
-	if n := len(value); n > 1 && value[0] == value[n-1] && strings.IndexByte("'\"`", value[0]) >= 0 {
-		value = value[1 : n-1]
+	plain, _, _ = strings.Cut(plain, "#")
+	plain = strings.TrimSpace(plain)
+	if n := len(plain); n > 1 && plain[0] == plain[n-1] && strings.IndexByte("'\"`", plain[0]) >= 0 {
+		plain = plain[1 : n-1]
 	}
-	return value, len(line)
-}
-
-// nothingAfter reports whether the rest of a line is only blanks or a comment.
-func nothingAfter(s string) bool {
-	line, _, _ := strings.Cut(s, "\n")
-	line = strings.TrimLeft(line, " \t")
-	return line == "" || line[0] == '#'
-}
-
-// quoted returns the text between the quote at the beginning of s and the next quote
-// without a backslash before it.
-func quoted(s string) (string, bool) {
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case s[0]:
-			return s[1:i], true
-		}
-	}
-	return "", false
+	return plain
 }
 
 // WithEnvFiles returns an environment in which .env files of the user override env.

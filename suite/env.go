@@ -1,8 +1,10 @@
 package suite
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
@@ -69,49 +71,27 @@ func isOn(value string) bool {
 // the run. A value without any is not copied. A variable that is not set stays too,
 // because a template renders it empty later, and is a warning.
 func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
-	switch v := v.(type) {
-	case string:
-		r.refuseEnv(d, pointer, v)
-		if !strings.Contains(v, "{{") {
+	if s, ok := v.(string); ok {
+		r.refuseEnv(d, pointer, s)
+		if !strings.Contains(s, "{{") {
 			return v
 		}
-		s, unset := r.renderText(v)
+		s, unset := r.renderText(s)
 		for _, name := range unset {
 			r.warnUnset(d, pointer, name)
 		}
 		return s
-	case []any:
-		var changed []any
-		for i, e := range v {
-			n := r.renderEnv(d, r.below(pointer, i, e), e)
-			if changed == nil && !same(n, e) {
-				changed = slices.Clone(v)
-			}
-			if changed != nil {
-				changed[i] = n
-			}
-		}
-		if changed != nil {
-			return changed
-		}
-	case *value.Object:
-		changed := v
-		for key, e := range v.All() {
-			if key == "providerOutput" {
-				continue // a model's text is not a template
-			}
-			n := r.renderEnv(d, document.Join(pointer, key), e)
-			if same(n, e) || isQuestion(v, key) {
-				continue
-			}
-			if changed == v {
-				changed = v.Clone()
-			}
-			changed.Set(key, n)
-		}
-		return changed
 	}
-	return v
+	o, _ := v.(*value.Object)
+	return document.Map(pointer, v, func(at, key string, e any) any {
+		if key == "providerOutput" {
+			return e // a model's text is not a template
+		}
+		if n := r.renderEnv(d, at, e); !isQuestion(o, key) {
+			return n
+		}
+		return e
+	})
 }
 
 // isQuestion reports whether key of an assertion is what a judge is asked. Its env
@@ -128,15 +108,6 @@ func (r *reading) warnUnset(d *document.Document, pointer, name string) {
 	if r.trust == nil || slices.Contains(r.trust.Env, name) {
 		r.warn(d, pointer, nil, "the environment has no %s", name)
 	}
-}
-
-// below returns the pointer of a list member, but only where it can matter.
-func (r *reading) below(pointer string, i int, v any) string {
-	switch v.(type) {
-	case string, []any, *value.Object:
-		return document.Join(pointer, i)
-	}
-	return pointer
 }
 
 // renderText fills in the env templates of one text and returns the variables that
@@ -181,64 +152,26 @@ func (r *reading) renderText(s string) (string, []string) {
 // does.
 func envTemplate(s string) (name string, fallback *string, falsy bool, length int) {
 	end := strings.Index(s, "}}")
-	if end < 0 {
+	if end < 0 || !strings.Contains(s[:end], "env") {
 		return "", nil, false, 0
 	}
-	body, rest, piped := strings.Cut(s[2:end], "|")
-	body = strings.TrimSpace(body)
-	if left, right, ok := strings.Cut(body, " or "); ok && !piped {
-		text, quoted := unquoteName(strings.TrimSpace(right))
-		if !quoted {
-			return "", nil, false, 0
-		}
-		body, fallback, falsy = strings.TrimSpace(left), &text, true
+	m := envParts().FindStringSubmatch(s[2:end])
+	if m == nil {
+		return "", nil, false, 0
 	}
-	if piped {
-		rest = strings.TrimSpace(rest)
-		arg, ok := strings.CutPrefix(rest, "default(")
-		arg, closed := strings.CutSuffix(arg, ")")
-		text, quoted := unquoteName(strings.TrimSpace(arg))
-		if !ok || !closed || !quoted {
-			return "", nil, false, 0
-		}
+	if quoted := m[4] + m[5]; quoted != "" {
+		text := quoted[1 : len(quoted)-1]
 		fallback = &text
 	}
-	body, ok := strings.CutPrefix(body, "env")
-	if !ok {
-		return "", nil, false, 0
-	}
-	if dotted, ok := strings.CutPrefix(body, "."); ok {
-		name = dotted
-	} else if index, ok := strings.CutPrefix(body, "["); ok {
-		index, closed := strings.CutSuffix(index, "]")
-		text, quoted := unquoteName(strings.TrimSpace(index))
-		if !closed || !quoted {
-			return "", nil, false, 0
-		}
-		name = text
-	}
-	if !isName(name) {
-		return "", nil, false, 0
-	}
-	return name, fallback, falsy, end + 2
+	return m[1] + m[2] + m[3], fallback, m[5] != "", end + 2
 }
 
-// unquoteName reads a quoted text without escapes or quotes in it.
-func unquoteName(s string) (string, bool) {
-	if len(s) < 2 || s[0] != s[len(s)-1] || s[0] != '\'' && s[0] != '"' {
-		return "", false
-	}
-	inner := s[1 : len(s)-1]
-	return inner, !strings.ContainsAny(inner, `'"\`)
-}
-
-// isName reports whether s is a valid name of an environment variable.
-func isName(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != ""
-}
+// envParts matches the inside of such a template. Quoted texts have no escapes and no
+// quotes in them.
+var envParts = sync.OnceValue(func() *regexp.Regexp {
+	const s, name, text = `[\s\v\x{85}\p{Z}]*`, `([A-Za-z_][A-Za-z0-9_]*)`, `('[^'"\\]*'|"[^'"\\]*")`
+	const index = `\[` + s + `(?:'` + name + `'|"` + name + `")` + s + `\]`
+	const or = `('[^'"\\|]*'|"[^'"\\|]*")`
+	return regexp.MustCompile(`^` + s + `env(?:\.` + name + `|` + index + `)` + s +
+		`(?:\|` + s + `default\(` + s + text + s + `\)` + s + `| or ` + s + or + s + `)?$`)
+})

@@ -9,18 +9,14 @@ import (
 // nameable is something that a case's filter can name.
 type nameable struct{ id, label string }
 
-func promptNames(list []proviso.Prompt) []nameable {
-	out := make([]nameable, len(list))
-	for i, x := range list {
-		out[i] = nameable{x.ID, x.Label}
-	}
-	return out
-}
+func nameOfPrompt(p proviso.Prompt) nameable { return nameable{p.ID, p.Label} }
 
-func providerNames(list []proviso.ProviderSpec) []nameable {
+func nameOfProvider(p proviso.ProviderSpec) nameable { return nameable{p.ID, p.Label} }
+
+func namesOf[T any](list []T, nameOf func(T) nameable) []nameable {
 	out := make([]nameable, len(list))
-	for i, x := range list {
-		out[i] = nameable{x.ID, x.Label}
+	for i, e := range list {
+		out[i] = nameOf(e)
 	}
 	return out
 }

@@ -236,7 +236,7 @@ func (n *AssertionNames) Nearest(name string) string { return document.Nearest(n
 // RulesOf reads the rules of a gate from the configuration of a suite as a run keeps it
 // ([proviso.Suite.Config]). name stands for the run in the places of mistakes.
 func RulesOf(name string, config *value.Object) (*proviso.GateRules, proviso.Mistakes) {
-	r := &reading{ctx: context.Background(), places: newPlaces()}
+	r := newReading(context.Background(), Options{})
 	rules := r.gate(document.Virtual(name, config), config, nil)
 	return rules, r.mistakes
 }

@@ -38,9 +38,7 @@ func (r *reading) guard(d *document.Document) guard {
 func (d *decoder) guard() guard {
 	return guard{d.trust, d.facts, d.files, func(at, message string) {
 		d.Failed = true
-		e := proviso.Errorf(proviso.Refused, "%s", message)
-		e.Pointer = at
-		d.Report(e)
+		d.Report(proviso.ErrorAt(at, proviso.Refused, "%s", message))
 	}}
 }
 
@@ -58,10 +56,10 @@ func (g guard) assertion(at string, o *value.Object) {
 	case facts != nil && facts.Address:
 		g.address(at+"/value", o.At("value"))
 	}
-	g.references(at+"/value", o.At("value"), 0)
+	g.references(at+"/value", o.At("value"))
 	g.code(at, o, "transform", "contextTransform")
-	g.references(at+"/rubricPrompt", o.At("rubricPrompt"), 0)
-	g.references(at+"/config", o.At("config"), 0)
+	g.references(at+"/rubricPrompt", o.At("rubricPrompt"))
+	g.references(at+"/config", o.At("config"))
 	g.provider(at+"/provider", o.At("provider"))
 }
 
@@ -77,12 +75,12 @@ func (g guard) testCase(at string, o *value.Object, own *ownParts, env proviso.E
 	g.provider(at+"/options/provider", options.At("provider"))
 	for key, v := range options.All() {
 		if !slices.Contains([]string{"transform", "postprocess", "transformVars"}, key) {
-			g.references(document.Join(at+"/options", key), v, 0)
+			g.references(document.Join(at+"/options", key), v)
 		}
 	}
-	g.env(at, o, env, 0)
+	g.env(at, o, env)
 	if _, inline := o.At("vars").(*value.Object); !inline {
-		g.env(at+"/vars", own.vars, env, 0)
+		g.env(at+"/vars", own.vars, env)
 	}
 }
 
@@ -95,31 +93,17 @@ func (g guard) code(at string, o *value.Object, keys ...string) {
 	}
 }
 
-// maxGuarded limits how deeply values are searched.
-const maxGuarded = 100
-
 // references refuses references in a value to files of code and to files that may not
 // be read.
-func (g guard) references(at string, v any, depth int) {
-	if depth > maxGuarded {
-		return
-	}
-	switch v := v.(type) {
-	case string:
-		if scriptFile(v) {
-			g.report(at, codeRefused(document.Excerpt(v)))
-		} else if name, ok := strings.CutPrefix(v, "file://"); ok {
+func (g guard) references(at string, v any) {
+	for at, text := range document.Texts(at, v) {
+		if strings.HasSuffix(at, "/$ref") {
+			continue // those were followed, or refused, already
+		}
+		if scriptFile(text) {
+			g.report(at, codeRefused(document.Excerpt(text)))
+		} else if name, ok := strings.CutPrefix(text, "file://"); ok {
 			g.file(at, name)
-		}
-	case []any:
-		for i, e := range v {
-			g.references(document.Join(at, i), e, depth+1)
-		}
-	case *value.Object:
-		for key, e := range v.All() {
-			if key != "$ref" { // those were followed, or refused, already
-				g.references(document.Join(at, key), e, depth+1)
-			}
 		}
 	}
 }
@@ -135,22 +119,10 @@ func (g guard) file(at, name string) {
 }
 
 // env refuses environment variables in the templates of a value.
-func (g guard) env(at string, v any, env proviso.Env, depth int) {
-	if depth > maxGuarded {
-		return
-	}
-	switch v := v.(type) {
-	case string:
-		for _, name := range g.forbidden(v, env) {
+func (g guard) env(at string, v any, env proviso.Env) {
+	for at, text := range document.Texts(at, v) {
+		for _, name := range g.forbidden(text, env) {
 			g.report(at, envRefused(name))
-		}
-	case []any:
-		for i, e := range v {
-			g.env(document.Join(at, i), e, env, depth+1)
-		}
-	case *value.Object:
-		for key, e := range v.All() {
-			g.env(document.Join(at, key), e, env, depth+1)
 		}
 	}
 }
@@ -212,7 +184,7 @@ var addressKeys = [...]string{"apiBaseUrl", "apiHost", "baseUrl", "baseURL", "ba
 
 // providerConfig checks the settings of a provider.
 func (g guard) providerConfig(at string, o *value.Object) {
-	g.references(at, o, 0)
+	g.references(at, o)
 	for _, key := range addressKeys {
 		s, _ := o.At(key).(string)
 		if key == "apiHost" && s != "" && !strings.Contains(s, "://") {

@@ -88,23 +88,13 @@ func (r *reading) filters(doc *document.Document, cfg *value.Object) *value.Obje
 		}
 		script, _ := splitScript(file)
 		if !r.files.Exists(script) {
-			r.missingFile(doc, at, script)
+			r.exists(doc, at, script)
 		}
 	}
 	if r.trust != nil {
 		return nil
 	}
 	return o
-}
-
-// missingFile records that a file named in a value cannot be opened.
-func (r *reading) missingFile(doc *document.Document, at, name string) {
-	f, err := r.files.Open(name)
-	if err != nil {
-		r.failed(doc, at, err)
-		return
-	}
-	_ = f.Close()
 }
 
 func (r *reading) derived(doc *document.Document, cfg *value.Object) []proviso.DerivedMetric {
@@ -166,14 +156,10 @@ func (r *reading) runOptions(doc *document.Document, cfg *value.Object) proviso.
 		x.off("progressBar", &o.NoProgress)
 		x.choice("table", &o.Table)
 		x.choice("write", &o.Write)
-		x.name("filterRange", &o.FilterRange)
-		x.name("grader", &o.Grader)
-		if v, ok := from.At("verbose").(bool); ok {
-			o.Verbose = v
-		}
-		if v, ok := from.At("watch").(bool); ok {
-			o.Watch = v
-		}
+		take(x, "filterRange", &o.FilterRange)
+		take(x, "grader", &o.Grader)
+		take(x, "verbose", &o.Verbose)
+		take(x, "watch", &o.Watch)
 	}
 	flags, _ := cfg.At("commandLineOptions").(*value.Object)
 	o.EnvFiles = append(append(texts(cfg.At("envPath")), texts(flags.At("envPath"))...), texts(flags.At("envFile"))...)
@@ -243,8 +229,9 @@ func (x optionReader) choice(key string, to **bool) {
 	}
 }
 
-func (x optionReader) name(key string, to *string) {
-	if v, ok := x.from.At(key).(string); ok {
+// take sets an option to the value of a key, if that has its type.
+func take[T any](x optionReader, key string, to *T) {
+	if v, ok := x.from.At(key).(T); ok {
 		*to = v
 	}
 }

@@ -133,9 +133,9 @@ func (f *promptFile) chat() {
 	if d.Root == nil {
 		return
 	}
-	f.reading.add(d)
+	f.places.add(d)
 	raw := f.text
-	if v := f.nested(d, "", d.Root, 0); !same(v, d.Root) || path.Ext(f.name) != ".json" {
+	if v := f.nested(d, "", d.Root, 0); !document.Same(v, d.Root) || path.Ext(f.name) != ".json" {
 		raw = value.Stringify(v)
 	}
 	f.add(raw, f.label(value.Stringify(d.Root)))
@@ -155,40 +155,13 @@ const maxNested = 8
 // nested replaces file:// texts in a chat by the content of the files: data from YAML
 // and JSON files, text from others.
 func (f *promptFile) nested(d *document.Document, at string, v any, depth int) any {
-	switch v := v.(type) {
-	case string:
-		if strings.HasPrefix(v, "file://") && couldBeFile(v) {
-			return f.nestedFile(d, at, v, depth)
+	if s, ok := v.(string); ok {
+		if strings.HasPrefix(s, "file://") && couldBeFile(s) {
+			return f.nestedFile(d, at, s, depth)
 		}
-	case []any:
-		var changed []any
-		for i, e := range v {
-			n := f.nested(d, document.Join(at, i), e, depth)
-			if changed == nil && !same(n, e) {
-				changed = slices.Clone(v)
-			}
-			if changed != nil {
-				changed[i] = n
-			}
-		}
-		if changed != nil {
-			return changed
-		}
-	case *value.Object:
-		changed := v
-		for key, e := range v.All() {
-			n := f.nested(d, document.Join(at, key), e, depth)
-			if same(n, e) {
-				continue
-			}
-			if changed == v {
-				changed = v.Clone()
-			}
-			changed.Set(key, n)
-		}
-		return changed
+		return v
 	}
-	return v
+	return document.Map(at, v, func(at, _ string, e any) any { return f.nested(d, at, e, depth) })
 }
 
 func (f *promptFile) nestedFile(d *document.Document, at, name string, depth int) any {

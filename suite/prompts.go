@@ -280,7 +280,7 @@ func (p *promptReader) named(doc *document.Document, at, s string, must bool, ba
 		}
 	case must:
 		p.failed = true
-		p.missingFile(doc, at, file)
+		p.exists(doc, at, file)
 		return
 	}
 	p.keep(*base, s, "")

@@ -197,7 +197,9 @@ func (p *providerReader) object(doc *document.Document, at string, o *value.Obje
 	spec.Transform, _ = o.At("transform").(string)
 	spec.Prompts = texts(o.At("prompts"))
 	spec.Env = p.providerEnv(doc, at, o)
-	p.config(doc, document.Join(at, "config"), spec.Config, 0)
+	for at, text := range document.Texts(document.Join(at, "config"), spec.Config) {
+		p.dollar(doc, at, text)
+	}
 	p.confineProvider(doc, at, o, &spec)
 	if f, ok := o.At("delay").(float64); ok {
 		spec.DelayMS = int(min(max(f, 0), 1e9))
@@ -232,25 +234,6 @@ func (p *providerReader) providerEnv(doc *document.Document, at string, o *value
 		}
 	}
 	return env
-}
-
-// config searches a provider's settings for ${NAME}.
-func (p *providerReader) config(doc *document.Document, at string, v any, depth int) {
-	if depth > 100 {
-		return
-	}
-	switch v := v.(type) {
-	case string:
-		p.dollar(doc, at, v)
-	case []any:
-		for i, e := range v {
-			p.config(doc, document.Join(at, i), e, depth+1)
-		}
-	case *value.Object:
-		for key, e := range v.All() {
-			p.config(doc, document.Join(at, key), e, depth+1)
-		}
-	}
 }
 
 // shellName matches an environment variable in shell syntax.

@@ -3,7 +3,6 @@ package suite
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -63,13 +62,7 @@ type Options struct {
 // and is good for finding more mistakes. Inline cases are checked here, those in
 // other files by the first pass over [proviso.CaseSource].
 func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, proviso.Mistakes) {
-	if o.Env == nil {
-		o.Env = proviso.EnvMap{}
-	}
-	r := &reading{ctx: ctx,
-		options: o, env: o.Env, skipUnsupported: o.SkipUnsupported, places: newPlaces(),
-		cache: map[string]*document.Document{}, raws: map[string]*document.Document{}, bases: map[string]string{},
-	}
+	r := newReading(ctx, o)
 	r.confine()
 	found, err := expand(o.Dir, names)
 	if err != nil && len(names) == 0 && o.ModelOutputs != "" {
@@ -84,11 +77,7 @@ func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, provi
 		return nil, r.mistakes
 	}
 	s := r.suite(ctx, found)
-	slices.SortStableFunc(r.mistakes, comparePlaces)
-	all := proviso.Mistakes(r.mistakes)
-	if r.dropped > 0 {
-		all = append(all, r.more())
-	}
+	all := r.all()
 	if err := ctx.Err(); err != nil {
 		return nil, append(all, proviso.Mistake{Code: proviso.Timeout, Message: err.Error()})
 	}
@@ -97,18 +86,6 @@ func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, provi
 	}
 	s.Warnings = all
 	return s, all
-}
-
-// comparePlaces orders mistakes by line within a file. Files stay in the order they
-// were read.
-func comparePlaces(a, b proviso.Mistake) int {
-	if a.Place.File != b.Place.File || a.Place.Line == 0 || b.Place.Line == 0 {
-		return 0
-	}
-	if d := a.Place.Line - b.Place.Line; d != 0 {
-		return d
-	}
-	return a.Place.Column - b.Place.Column
 }
 
 // suite reads the files and builds the suite; nil if they cannot be read.

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/proviso-eval/proviso/value"
+	"github.com/proviso-eval/proviso/internal/document"
 )
 
 // rebased makes the file names in a part of a suite from another folder relative to
@@ -25,28 +25,19 @@ func (r *reading) rebased(v any, base, key string) any {
 // rebaseMember rebases names where they need no file://, and file:// references
 // everywhere below.
 func (r *reading) rebaseMember(v any, base, key string) any {
-	switch v := v.(type) {
-	case string:
-		return r.rebaseName(v, base, key)
-	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			list[i] = r.rebaseMember(e, base, key)
-		}
-		return list
-	case *value.Object:
-		o := value.NewObject(v.Len())
-		for name, e := range v.All() {
-			if s, ok := e.(string); ok && mayNameFile(key, name) {
-				e = r.rebaseName(s, base, key)
-			} else {
-				e = rebaseFiles(e, base)
-			}
-			o.Set(name, e)
-		}
-		return o
+	if s, ok := v.(string); ok {
+		return r.rebaseName(s, base, key)
 	}
-	return v
+	_, isList := v.([]any)
+	return document.Map("", v, func(_, name string, e any) any {
+		switch s, ok := e.(string); {
+		case isList:
+			return r.rebaseMember(e, base, key)
+		case ok && mayNameFile(key, name):
+			return r.rebaseName(s, base, key)
+		}
+		return rebaseFiles(e, base)
+	})
 }
 
 // mayNameFile reports whether a member may name a file without file://.
@@ -96,23 +87,11 @@ func rebaseName(s, base, key string) string {
 
 // rebaseFiles rebases every file:// reference in a value.
 func rebaseFiles(v any, base string) any {
-	switch v := v.(type) {
-	case string:
-		if strings.HasPrefix(v, "file://") {
-			return rebaseName(v, base, "")
+	if s, ok := v.(string); ok {
+		if strings.HasPrefix(s, "file://") {
+			return rebaseName(s, base, "")
 		}
-	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			list[i] = rebaseFiles(e, base)
-		}
-		return list
-	case *value.Object:
-		o := value.NewObject(v.Len())
-		for name, e := range v.All() {
-			o.Set(name, rebaseFiles(e, base))
-		}
-		return o
+		return v
 	}
-	return v
+	return document.Map("", v, func(_, _ string, e any) any { return rebaseFiles(e, base) })
 }

@@ -58,46 +58,17 @@ func (x *refs) value(pointer string, v any) any {
 	if x.added > maxReferred {
 		return v
 	}
-	switch v := v.(type) {
-	case []any:
-		var changed []any
-		for i, e := range v {
-			n := x.value(document.Join(pointer, i), e)
-			if changed == nil && !same(n, e) {
-				changed = slices.Clone(v)
-			}
-			if changed != nil {
-				changed[i] = n
-			}
+	if o, ok := v.(*value.Object); ok {
+		if ref, ok := o.At("$ref").(string); ok {
+			return x.follow(pointer, o, ref)
 		}
-		if changed != nil {
-			return changed
-		}
-	case *value.Object:
-		return x.object(pointer, v)
 	}
-	return v
-}
-
-func (x *refs) object(pointer string, o *value.Object) any {
-	if ref, ok := o.At("$ref").(string); ok {
-		return x.follow(pointer, o, ref)
-	}
-	changed := o
-	for key, e := range o.All() {
+	return document.Map(pointer, v, func(at, key string, e any) any {
 		if isSchemaKey(key) {
-			continue
+			return e
 		}
-		n := x.value(document.Join(pointer, key), e)
-		if same(n, e) {
-			continue
-		}
-		if changed == o {
-			changed = o.Clone()
-		}
-		changed.Set(key, n)
-	}
-	return changed
+		return x.value(at, e)
+	})
 }
 
 // isSchemaKey reports whether a key holds a JSON schema, which has its own
@@ -108,22 +79,6 @@ func isSchemaKey(key string) bool {
 		return true
 	}
 	return false
-}
-
-// same reports whether a and b are the same value; containers are compared by
-// identity.
-func same(a, b any) bool {
-	if p, ok := a.([]any); ok {
-		q, ok := b.([]any)
-		return ok && len(p) == len(q) && (len(p) == 0 || &p[0] == &q[0])
-	}
-	if _, ok := b.([]any); ok {
-		return false
-	}
-	if f, ok := a.(float64); ok && f != f {
-		return true // NaN is never replaced
-	}
-	return a == b
 }
 
 // follow returns the target of one reference, overridden by the other members of the
@@ -253,9 +208,6 @@ func (x *refs) external(pointer, ref, file, fragment string) (referred, bool) {
 			x.failed(x.doc, pointer, err)
 			return referred{}, false
 		}
-		if x.raws == nil {
-			x.raws = map[string]*document.Document{}
-		}
 		x.raws[name] = d
 	}
 	x.refersTo(d, fragment)
@@ -270,9 +222,6 @@ func (x *refs) external(pointer, ref, file, fragment string) (referred, bool) {
 // refersTo records that a top-level key holds values for references.
 func (r *reading) refersTo(d *document.Document, fragment string) {
 	if segments := document.Split(fragment); len(segments) > 0 {
-		if r.referred == nil {
-			r.referred = map[string]bool{}
-		}
 		r.referred[r.at(d, document.Join("", segments[0]))] = true
 	}
 }

@@ -43,12 +43,9 @@ func (r *reading) remoteStreams(doc *document.Document, pointer, ref, prefix str
 	files.shown = shown
 	f := &caseFile{files: files, name: filepath.Base(name), convert: Cells(r.options.Facts.Types).member, rowTitles: !strings.HasPrefix(ref, dataset.Prefix)}
 	if ext := filepath.Ext(name); ext != ".jsonl" {
-		f.csv = r.csvOptions(ext)
-		f.at = r.at(lineDocument(files, f.name, false, f.csv.Delimiter), "")
-		return []stream{{remote: true, each: f.csvCases}}
+		return []stream{{remote: true, each: r.csvCases(f, ext)}}
 	}
-	f.at = r.at(lineDocument(files, f.name, true, ""), "")
-	return []stream{{remote: true, each: f.jsonLines}}
+	return []stream{{remote: true, each: r.jsonLines(f)}}
 }
 
 // enter sets whether the following cases came over the network. They are restricted
@@ -95,18 +92,9 @@ func (p *pass) refuseFiles(at string, o *value.Object) bool {
 const fileRefused = "a remote case must not name a file"
 
 func (p *pass) refuseFile(at string, v any) {
-	switch v := v.(type) {
-	case string:
-		if isReference(v) || strings.Contains(v, "file://") {
+	for at, text := range document.Texts(at, v) {
+		if isReference(text) || strings.Contains(text, "file://") {
 			p.fail(&proviso.Error{Code: proviso.Refused, Pointer: at, Message: fileRefused})
-		}
-	case []any:
-		for i, e := range v {
-			p.refuseFile(document.Join(at, i), e)
-		}
-	case *value.Object:
-		for key, e := range v.All() {
-			p.refuseFile(document.Join(at, key), e)
 		}
 	}
 }

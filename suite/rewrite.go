@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -125,7 +126,7 @@ func changedKeys(before, after *value.Object) []string {
 	slices.Sort(keys)
 	return slices.DeleteFunc(slices.Compact(keys), func(key string) bool {
 		a, b := before.At(key), after.At(key)
-		return same(a, b) || isEmpty(a) && isEmpty(b) || value.Stringify(a) == value.Stringify(b)
+		return document.Same(a, b) || isEmpty(a) && isEmpty(b) || value.Stringify(a) == value.Stringify(b)
 	})
 }
 

@@ -35,12 +35,7 @@ func (r *reading) scenarioStreams(doc *document.Document, v any) []stream {
 // scenarioFiles reads scenarios from the files that a reference names.
 func (r *reading) scenarioFiles(doc *document.Document, pointer, ref string) []stream {
 	var out []stream
-	for _, name := range r.glob(doc, pointer, ref) {
-		d, err := r.yaml(name)
-		if err != nil {
-			r.failed(doc, pointer, err)
-			continue
-		}
+	for _, d := range r.yamlFiles(doc, pointer, ref) {
 		list, ok := d.Root.([]any)
 		if !ok {
 			out = append(out, r.scenario(d, "", d.Root)...)
@@ -52,6 +47,19 @@ func (r *reading) scenarioFiles(doc *document.Document, pointer, ref string) []s
 	return out
 }
 
+// yamlFiles reads the files that a reference names, without those with mistakes.
+func (r *reading) yamlFiles(doc *document.Document, pointer, ref string) []*document.Document {
+	var all []*document.Document
+	for _, name := range r.glob(doc, pointer, ref) {
+		if d, err := r.yaml(name); err != nil {
+			r.failed(doc, pointer, err)
+		} else {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
 func (r *reading) scenario(doc *document.Document, pointer string, v any) []stream {
 	o, ok := v.(*value.Object)
 	if !ok {
@@ -60,7 +68,7 @@ func (r *reading) scenario(doc *document.Document, pointer string, v any) []stre
 	}
 	for key := range o.All() {
 		if !hasRow(scenarioKeys, key) {
-			r.unknownScenarioKey(doc, document.Join(pointer, key), key)
+			r.unknownKey(doc, document.Join(pointer, key), key, scenarioKeys())
 		}
 	}
 	entries := r.scenarioConfig(doc, pointer+"/config", o.At("config"))
@@ -74,14 +82,6 @@ func (r *reading) scenario(doc *document.Document, pointer string, v any) []stre
 		out = append(out, e.with(tests))
 	}
 	return out
-}
-
-func (r *reading) unknownScenarioKey(doc *document.Document, pointer, key string) {
-	if r.promptfoo {
-		r.warn(doc, pointer, validKeys(scenarioKeys()), "unknown key %q in a scenario", key)
-		return
-	}
-	r.mistake(doc, pointer, proviso.Invalid, validKeys(scenarioKeys()), "unknown key %q in a scenario", key)
 }
 
 // scenarioEntry has what one entry of a scenario's config adds to its tests.
@@ -118,12 +118,7 @@ func (r *reading) scenarioConfig(doc *document.Document, pointer string, v any) 
 
 func (r *reading) scenarioConfigFiles(doc *document.Document, pointer, ref string) []scenarioEntry {
 	var out []scenarioEntry
-	for _, name := range r.glob(doc, pointer, ref) {
-		d, err := r.yaml(name)
-		if err != nil {
-			r.failed(doc, pointer, err)
-			continue
-		}
+	for _, d := range r.yamlFiles(doc, pointer, ref) {
 		if o, ok := d.Root.(*value.Object); ok {
 			out = append(out, scenarioEntry{r.at(d, ""), o})
 			continue

@@ -16,15 +16,17 @@ func (r *reading) selection(s *proviso.Suite, doc *document.Document, cfg *value
 	flags, _ := cfg.At("commandLineOptions").(*value.Object)
 	evaluate, _ := cfg.At("evaluateOptions").(*value.Object)
 	x := optionReader{r, doc, "/commandLineOptions", flags}
-	r.selectProviders(s, x)
-	r.selectPrompts(s, x)
+	for _, key := range [...]string{"filterProviders", "filterTargets"} {
+		s.Providers = selected(x, key, "provider", s.Providers, nameOfProvider)
+	}
+	s.Prompts = selected(x, "filterPrompts", "prompt", s.Prompts, nameOfPrompt)
 	f := r.options.Filter
 	if f.Range == "" {
-		optionReader{r, doc, "/evaluateOptions", evaluate}.name("filterRange", &f.Range)
-		x.name("filterRange", &f.Range)
+		take(optionReader{r, doc, "/evaluateOptions", evaluate}, "filterRange", &f.Range)
+		take(x, "filterRange", &f.Range)
 	}
 	if f.Pattern == "" {
-		x.name("filterPattern", &f.Pattern)
+		take(x, "filterPattern", &f.Pattern)
 	}
 	if len(f.Metadata) == 0 {
 		f.Metadata = texts(flags.At("filterMetadata"))
@@ -127,32 +129,21 @@ func (r *reading) rows(x optionReader) *RowSet {
 	return nil
 }
 
-func (r *reading) selectProviders(s *proviso.Suite, x optionReader) {
-	for _, key := range [...]string{"filterProviders", "filterTargets"} {
-		if re := x.pattern(key); re != nil {
-			s.Providers = slices.DeleteFunc(s.Providers, func(p proviso.ProviderSpec) bool {
-				return !re.MatchString(p.ID) && !re.MatchString(p.Label)
-			})
-			if len(s.Providers) == 0 {
-				x.none(key, "provider")
-			}
-		}
+// selected returns the providers or prompts whose id or label matches a filter, if it is
+// given.
+func selected[T any](x optionReader, key, what string, list []T, nameOf func(T) nameable) []T {
+	re := x.pattern(key)
+	if re == nil {
+		return list
 	}
-}
-
-func (r *reading) selectPrompts(s *proviso.Suite, x optionReader) {
-	if re := x.pattern("filterPrompts"); re != nil {
-		s.Prompts = slices.DeleteFunc(s.Prompts, func(p proviso.Prompt) bool {
-			return !re.MatchString(p.ID) && !re.MatchString(p.Label)
-		})
-		if len(s.Prompts) == 0 {
-			x.none("filterPrompts", "prompt")
-		}
+	list = slices.DeleteFunc(list, func(e T) bool {
+		name := nameOf(e)
+		return !re.MatchString(name.id) && !re.MatchString(name.label)
+	})
+	if len(list) == 0 {
+		x.mistake(x.doc, document.Join(x.at, key), proviso.Invalid, nil, "no %s is left by this filter", what)
 	}
-}
-
-func (x optionReader) none(key, what string) {
-	x.mistake(x.doc, document.Join(x.at, key), proviso.Invalid, nil, "no %s is left by this filter", what)
+	return list
 }
 
 // pattern compiles a filter that is a regular expression (RE2), nil without one.

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"context"
 	"errors"
 	"iter"
 	"strings"
@@ -86,7 +87,7 @@ func (r *reading) cases(doc *document.Document, cfg *value.Object, pr []proviso.
 		r.outputCases(s, doc)
 		return s
 	}
-	s.promptNames, s.providerNames = promptNames(pr), providerNames(providers)
+	s.promptNames, s.providerNames = namesOf(pr, nameOfPrompt), namesOf(providers, nameOfProvider)
 	s.repeat = suiteRepeat(cfg)
 	s.defaults = r.caseDefaults(s, doc, cfg)
 	s.streams = r.testStreams(doc, "/tests", cfg.At("tests"))
@@ -231,11 +232,8 @@ var errForeign = errors.New("the cases were not read by this package")
 func (s *caseSource) load(name string) (*document.Document, error) { return s.loadFrom(s.files, name) }
 
 func (s *caseSource) loadFrom(files *Files, name string) (*document.Document, error) {
-	r := &reading{
-		options: Options{Env: s.settings}, trust: s.trust, envLater: true,
-		files: files, env: s.env, promptfoo: s.promptfoo, skipUnsupported: s.skipUnsupported,
-		places: newPlaces(), cache: map[string]*document.Document{}, raws: map[string]*document.Document{},
-	}
+	r := newReading(context.Background(), Options{Env: s.settings, SkipUnsupported: s.skipUnsupported})
+	r.trust, r.envLater, r.files, r.env, r.promptfoo = s.trust, true, files, s.env, s.promptfoo
 	d, err := r.yaml(name)
 	if err != nil {
 		return nil, err

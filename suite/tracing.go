@@ -78,7 +78,7 @@ func (r *reading) tracing(doc *document.Document, cfg *value.Object) proviso.Tra
 		if _, several := o.At("file").([]any); several {
 			at = document.Join(at, i)
 		}
-		r.missingFile(doc, at, name)
+		r.exists(doc, at, name)
 		t.Files = append(t.Files, name)
 	}
 	if otlp, ok := o.At("otlp").(*value.Object); ok {

@@ -67,7 +67,7 @@ func (r *reading) confine() {
 // setting looks up a variable that controls how proviso reads suites. For these the
 // user's own settings count in an untrusted suite too.
 func (r *reading) setting(name string) string {
-	if v, ok := r.env.Lookup(name); ok || r.options.Env == nil {
+	if v, ok := r.env.Lookup(name); ok {
 		return v
 	}
 	v, _ := r.options.Env.Lookup(name)

@@ -114,9 +114,7 @@ func (p *pass) axes(l *layer) ([]axis, bool) {
 		}
 		out = append(out, axis{key, values})
 		if total *= len(values); total > maxCombinations {
-			e := proviso.Errorf(proviso.Limit, "the lists among the variables make more than %d cases", maxCombinations)
-			e.Pointer = l.proto.Pointer + "/vars"
-			p.fail(e)
+			p.fail(proviso.ErrorAt(l.proto.Pointer+"/vars", proviso.Limit, "the lists among the variables make more than %d cases", maxCombinations))
 			return nil, false
 		}
 	}
@@ -131,9 +129,7 @@ func (p *pass) varGlob(at, pattern string) []any {
 		p.fileError(at, err)
 		return nil
 	case len(files) == 0:
-		e := proviso.Errorf(proviso.NotFound, "no file matches %q", pattern)
-		e.Pointer = at
-		p.fail(e)
+		p.fail(proviso.ErrorAt(at, proviso.NotFound, "no file matches %q", pattern))
 		return nil
 	}
 	out := make([]any, len(files))

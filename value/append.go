@@ -3,7 +3,6 @@ package value
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -112,7 +111,7 @@ func appendObject(dst []byte, o *Object, depth int) ([]byte, bool) {
 func AppendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
-	for i := unescaped(s, 0); i < len(s); i = unescaped(s, i) {
+	for i := special(s, 0, true); i < len(s); i = special(s, i, true) {
 		if s[i] < utf8.RuneSelf {
 			dst = append(dst, s[start:i]...)
 			dst = appendEscape(dst, s[i])
@@ -137,28 +136,6 @@ func AppendQuoted(dst []byte, s string) []byte {
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
-}
-
-// unescaped returns the offset of the first byte at or after i that is not a
-// character of ASCII to be written as it is, or the length of s. See [plain].
-func unescaped(s string, i int) int {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	for ; i+8 <= len(s); i += 8 {
-		b := s[i : i+8] // one check of bounds instead of eight
-		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		quote, slash := w^(ones*'"'), w^(ones*'\\')
-		found := (w | (w - ones*0x20) | (quote-ones)&^quote | (slash-ones)&^slash) & tops
-		if found != 0 {
-			return i + bits.TrailingZeros64(found)/8
-		}
-	}
-	for ; i < len(s); i++ {
-		if c := s[i]; c == '"' || c == '\\' || c < 0x20 || c >= utf8.RuneSelf {
-			return i
-		}
-	}
-	return len(s)
 }
 
 func appendEscape(dst []byte, c byte) []byte {

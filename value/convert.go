@@ -2,8 +2,10 @@ package value
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Undefined is the JavaScript value undefined, which differs from nil (null).
@@ -109,6 +111,18 @@ func stringToNumber(s string) float64 {
 		return math.NaN()
 	}
 	return f
+}
+
+// leading matches the number at the beginning of a text.
+var leading = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?`)
+})
+
+// LeadingNumber reads the number at the beginning of s as JavaScript's parseFloat does; false
+// if there is none. It does not read the word Infinity.
+func LeadingNumber(s string) (float64, bool) {
+	number := leading().FindString(strings.TrimLeftFunc(s, IsSpace))
+	return stringToNumber(number), number != ""
 }
 
 // digitsToNumber reads digits of base 1 << bits and rounds once: to the nearest

@@ -2,7 +2,6 @@ package value
 
 import (
 	"strings"
-	"unicode/utf8"
 )
 
 // Parser reads similar JSON texts, such as the lines of a file, in the same way as
@@ -31,20 +30,12 @@ func (q *Parser) Parse(text string) (any, error) {
 	} else {
 		m.parser = q
 	}
-	p.space()
-	v, err := p.value(0, m)
+	v, err := p.whole(m)
 	q.buf = p.buf
 	if len(q.buf) > memoText {
 		q.buf = nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	p.space()
-	if p.i < len(p.s) {
-		return nil, p.fail("unexpected text after the JSON value")
-	}
-	return v, nil
+	return v, err
 }
 
 // memo is the value at one place of the text before. A nil memo remembers nothing.
@@ -139,10 +130,7 @@ func (p *parser) key(b *objectBuilder) (string, error) {
 		}
 	}
 	key, err := p.str()
-	if !utf8.ValidString(key) {
-		key = wellFormed(key)
-	}
-	return key, err
+	return WellFormed(key), err
 }
 
 // add adds a member or replaces it; again is true if it replaced one.

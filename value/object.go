@@ -301,6 +301,27 @@ func (l *lateOrder) arrange(o *Object) {
 	l.made = true
 }
 
+// EqualFunc reports whether a and b are lists of the same length or objects with the same
+// keys, in any order, whose members are equal as equal says.
+func EqualFunc(a, b any, equal func(a, b any) bool) bool {
+	if list, ok := a.([]any); ok {
+		other, ok := b.([]any)
+		return ok && slices.EqualFunc(list, other, equal)
+	}
+	object, ok := a.(*Object)
+	other, same := b.(*Object)
+	if !ok || !same || object.Len() != other.Len() {
+		return false
+	}
+	for key, member := range object.All() {
+		v, ok := other.Get(key)
+		if !ok || !equal(member, v) {
+			return false
+		}
+	}
+	return true
+}
+
 // arrayIndex reports whether key is a canonical array index: a decimal integer
 // from 0 to 2^32-2 without leading zeros.
 func arrayIndex(key string) (uint64, bool) {

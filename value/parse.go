@@ -52,17 +52,23 @@ func ParseReply(ctx context.Context, text string) (any, error) {
 }
 
 func parseJSON(p parser) (any, error) {
+	v, err := p.whole(nil)
+	if err == nil && p.twice != nil {
+		err = p.twice
+	}
+	return v, err
+}
+
+// whole reads a value and makes sure that nothing follows it.
+func (p *parser) whole(m *memo) (any, error) {
 	p.space()
-	v, err := p.value(0, nil)
+	v, err := p.value(0, m)
 	if err != nil {
 		return nil, err
 	}
 	p.space()
 	if p.i < len(p.s) {
 		return nil, p.fail("unexpected text after the JSON value")
-	}
-	if p.twice != nil {
-		return v, p.twice
 	}
 	return v, nil
 }

@@ -2,6 +2,7 @@ package value
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -75,34 +76,20 @@ func isValue(v any, depth int) bool {
 
 // number reads Go's number types.
 func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int:
-		return float64(v), true
-	case int8:
-		return float64(v), true
-	case int16:
-		return float64(v), true
-	case int32:
-		return float64(v), true
-	case int64:
-		return float64(v), true
-	case uint:
-		return float64(v), true
-	case uint8:
-		return float64(v), true
-	case uint16:
-		return float64(v), true
-	case uint32:
-		return float64(v), true
-	case uint64:
-		return float64(v), true
-	case uintptr:
-		return float64(v), true
-	case float32:
-		return shortest(v), true
-	case json.Number:
-		f, err := strconv.ParseFloat(string(v), 64)
+	if text, ok := v.(json.Number); ok {
+		f, err := strconv.ParseFloat(string(text), 64)
 		return f, err == nil || math.IsInf(f, 0)
+	}
+	r := reflect.ValueOf(v)
+	switch {
+	case !r.IsValid() || r.Type().PkgPath() != "": // a type of its own is not only a number
+		return 0, false
+	case r.CanInt():
+		return float64(r.Int()), true
+	case r.CanUint():
+		return float64(r.Uint()), true
+	case r.Kind() == reflect.Float32:
+		return shortest(float32(r.Float())), true
 	}
 	return 0, false
 }
@@ -138,21 +125,12 @@ func fromGo(v any, member func(any) any) (any, bool) {
 		return string(v), true
 	case map[string]any:
 		o := NewObject(len(v))
-		for _, key := range sortedKeys(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			o.Set(key, member(v[key]))
 		}
 		return o, true
 	}
 	return nil, false
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // reflected converts types that fromGo does not know.

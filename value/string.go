@@ -10,7 +10,7 @@ import (
 
 func (p *parser) str() (string, error) {
 	start := p.i + 1
-	i := plain(p.s, start)
+	i := special(p.s, start, false)
 	if i >= len(p.s) {
 		p.i = i
 		return "", p.fail("unterminated JSON string")
@@ -26,10 +26,14 @@ func (p *parser) str() (string, error) {
 	return "", p.fail("a control character in a JSON string")
 }
 
-// plain returns the offset of the first quote, backslash or control character
-// at or after i, or the length of s.
-func plain(s string, i int) int {
+// special returns the offset of the first quote, backslash or control character at or
+// after i, or the length of s. With wide, a character outside of ASCII is one, too.
+func special(s string, i int, wide bool) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	high := uint64(0)
+	if wide {
+		high = tops
+	}
 	for ; i+8 <= len(s); i += 8 {
 		b := s[i : i+8] // one check of bounds instead of eight
 		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
@@ -38,13 +42,13 @@ func plain(s string, i int) int {
 		// A byte is below n, for n up to 128, if subtracting n borrows and its
 		// own top bit was clear (Warren, Hacker's Delight, 6-1). The lowest such
 		// byte is exact.
-		found := ((w-ones*0x20)&^w | (quote-ones)&^quote | (slash-ones)&^slash) & tops
+		found := ((w-ones*0x20)&^w|(quote-ones)&^quote|(slash-ones)&^slash)&tops | w&high
 		if found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
 	}
 	for ; i < len(s); i++ {
-		if c := s[i]; c == '"' || c == '\\' || c < 0x20 {
+		if c := s[i]; c == '"' || c == '\\' || c < 0x20 || wide && c >= utf8.RuneSelf {
 			return i
 		}
 	}
@@ -64,7 +68,7 @@ func (p *parser) escaped(head string) (string, error) {
 		case c < 0x20:
 			return "", p.fail("a control character in a JSON string")
 		case c != '\\':
-			end := plain(p.s, p.i)
+			end := special(p.s, p.i, false)
 			b = append(b, p.s[p.i:end]...)
 			p.i = end
 			continue

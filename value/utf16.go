@@ -15,20 +15,21 @@ func SurrogateAt(s string, i int) (rune, bool) {
 	return 0xd000 | rune(s[i+1]&0x3f)<<6 | rune(s[i+2]&0x3f), true
 }
 
-// wellFormed replaces each invalid UTF-8 byte of s by U+FFFD, as [AppendQuoted] does,
+// WellFormed replaces each invalid UTF-8 byte of s by U+FFFD, as [AppendQuoted] does,
 // so that keys that differ are written differently. Lone surrogates stay.
-func wellFormed(s string) string {
+func WellFormed(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		if _, lone := SurrogateAt(s, i); lone {
 			n = 3
-		} else if r == utf8.RuneError && n == 1 {
-			b.WriteRune(utf8.RuneError)
-			i++
-			continue
+			b.WriteString(s[i : i+n])
+		} else {
+			b.WriteRune(r)
 		}
-		b.WriteString(s[i : i+n])
 		i += n
 	}
 	return b.String()
@@ -38,21 +39,16 @@ func wellFormed(s string) string {
 // JavaScript calls its length.
 func UTF16Len(s string) int {
 	n := 0
-	for i := 0; i < len(s); {
+	for i := 0; i < len(s); n++ {
 		if s[i] < utf8.RuneSelf {
 			i++
-			n++
-			continue
-		}
-		if _, ok := SurrogateAt(s, i); ok {
-			i += 3
-			n++
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		i += size
-		n++
-		if r > 0xffff {
+		if _, ok := SurrogateAt(s, i); ok {
+			size = 3
+		}
+		if i += size; r > 0xffff {
 			n++
 		}
 	}

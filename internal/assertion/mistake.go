@@ -11,9 +11,7 @@ func (d *Decoder) Mistake(at, format string, args ...any) {
 	if d.unchecked {
 		return
 	}
-	e := proviso.Errorf(proviso.Invalid, format, args...)
-	e.Pointer = at
-	d.Report(e)
+	d.Report(proviso.ErrorAt(at, proviso.Invalid, format, args...))
 }
 
 // Warn reports a warning at a pointer.
@@ -21,8 +19,8 @@ func (d *Decoder) Warn(at, format string, args ...any) {
 	if d.unchecked {
 		return
 	}
-	e := proviso.Errorf(proviso.Invalid, format, args...)
-	e.Pointer, e.Warning = at, true
+	e := proviso.ErrorAt(at, proviso.Invalid, format, args...)
+	e.Warning = true
 	d.Report(e)
 }
 

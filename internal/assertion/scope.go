@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -15,39 +16,25 @@ func (d *Decoder) scope(at string, m any) *proviso.Scope {
 		return nil
 	}
 	s := &proviso.Scope{}
-	for key, v := range o.All() {
-		switch key {
-		case "of":
-			s.Of = d.oneOf(at+"/of", v, valuesOf(scopeKeys[:], key))
-		case "section":
-			d.section(s, at+"/section", v)
-		case "each":
-			s.Each = d.oneOf(at+"/each", v, valuesOf(scopeKeys[:], key))
-		case "match":
-			s.Match = d.oneOf(at+"/match", v, valuesOf(scopeKeys[:], key))
-		default:
-			d.UnknownKey(at, key, "a scope", names(scopeKeys[:]), "")
-		}
-	}
+	var section *value.Object
+	d.fields(at, o, "a scope", scopeKeys[:], map[string]any{"of": &s.Of, "section": &section, "each": &s.Each, "match": &s.Match})
+	d.fields(at+"/section", section, "a section", sectionKeys[:], map[string]any{"from": &s.From, "to": &s.To})
 	if s.Match != "" && s.Each == "" {
 		d.Mistake(at+"/match", "match says how many of the parts must hold, so it needs each")
 	}
 	return s
 }
 
-func (d *Decoder) section(s *proviso.Scope, at string, v any) {
-	o := d.Object(at, v)
-	if o == nil {
-		return
-	}
+// fields decodes the members of an object whose values are texts and objects.
+func (d *Decoder) fields(at string, o *value.Object, of string, table []Key, to map[string]any) {
 	for key, v := range o.All() {
-		switch key {
-		case "from":
-			s.From = d.Text(at+"/from", v)
-		case "to":
-			s.To = d.Text(at+"/to", v)
+		switch to := to[key].(type) {
+		case *string:
+			*to = d.oneOf(document.Join(at, key), v, valuesOf(table, key)) // of any text, if there are none
+		case **value.Object:
+			*to = d.Object(document.Join(at, key), v)
 		default:
-			d.UnknownKey(at, key, "a section", names(sectionKeys[:]), "")
+			d.UnknownKey(at, key, of, names(table), "")
 		}
 	}
 }
@@ -86,20 +73,9 @@ func (d *Decoder) criteria(at string, m any) []proviso.Criterion {
 
 func (d *Decoder) criterion(at string, o *value.Object) proviso.Criterion {
 	var c proviso.Criterion
-	for key, v := range o.All() {
-		switch key {
-		case "text":
-			c.Text = d.Text(at+"/text", v)
-		case "template":
-			c.Template = d.Text(at+"/template", v)
-		case "params":
-			c.Params = d.Object(at+"/params", v)
-		case "category":
-			c.Category = d.Text(at+"/category", v)
-		default:
-			d.UnknownKey(at, key, "a criterion", names(criterionKeys[:]), "")
-		}
-	}
+	d.fields(at, o, "a criterion", criterionKeys[:], map[string]any{
+		"text": &c.Text, "template": &c.Template, "params": &c.Params, "category": &c.Category,
+	})
 	if c.Text == "" && c.Template == "" {
 		d.Mistake(at, "a criterion needs a text or a template")
 	}

@@ -73,7 +73,7 @@ func (d *Decoder) number(at string, v any) *float64 {
 // oneOf returns one of the valid texts.
 func (d *Decoder) oneOf(at string, v any, valid []string) string {
 	s := d.Text(at, v)
-	if s == "" || d.unchecked || slices.Contains(valid, s) {
+	if s == "" || d.unchecked || len(valid) == 0 || slices.Contains(valid, s) {
 		return s
 	}
 	e := proviso.Errorf(proviso.Invalid, "expected one of %s, got %q", strings.Join(valid, ", "), s)

@@ -2,6 +2,7 @@ package document
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -128,124 +129,49 @@ func JSONPlace(file string, line Line, pointer string, key bool) proviso.Place {
 	return p
 }
 
-// findOffset scans text, which was parsed before, for the value that the segments name
-// and returns its offset; if there is none, the offset of the last value on the way.
-// With key it is the offset of the last segment's key.
+// findOffset returns the offset of the value that the segments name in text, which was
+// parsed before; if there is none, that of the last value on the way. With key it is the
+// offset of the last segment's key.
 func findOffset(text string, segments []string, key bool) int {
-	s := scan{text: text}
-	s.space()
-	at := s.i
-	for n, seg := range segments {
-		keyAt, ok := s.enter(seg)
-		if !ok {
+	at := len(text) - len(strings.TrimLeft(text, " \t\r\n"))
+	for n, segment := range segments {
+		keyAt, valueAt, ok := findMember(text[at:], segment)
+		switch {
+		case !ok:
 			return at
+		case key && n == len(segments)-1:
+			return at + keyAt
 		}
-		at = s.i
-		if key && n == len(segments)-1 {
-			return keyAt
-		}
+		at += valueAt
 	}
 	return at
 }
 
-// scan walks over JSON text that is known to be valid.
-type scan struct {
-	text string
-	i    int
-}
-
-func (s *scan) space() {
-	for s.i < len(s.text) && strings.IndexByte(" \t\r\n", s.text[s.i]) >= 0 {
-		s.i++
+// findMember returns the offsets of a member in the list or object that text begins with,
+// and of its key. Of duplicate keys the last one counts, as it does for the value.
+func findMember(text, segment string) (keyAt, valueAt int, ok bool) {
+	in := json.NewDecoder(strings.NewReader(text))
+	begin, _ := in.Token()
+	offset := func() int {
+		rest := text[in.InputOffset():]
+		return len(text) - len(strings.TrimLeft(rest, " \t\r\n,:"))
 	}
-}
-
-// enter moves from the beginning of a container to the member that segment names and
-// returns where its key begins. Of duplicate keys the last one counts, as it does for
-// the value.
-func (s *scan) enter(segment string) (keyAt int, ok bool) {
-	if s.i >= len(s.text) || (s.text[s.i] != '{' && s.text[s.i] != '[') {
-		return 0, false
-	}
-	object := s.text[s.i] == '{'
-	s.i++
-	found := -1
-	for n := 0; ; n++ {
-		s.space()
-		if s.i >= len(s.text) || s.text[s.i] == '}' || s.text[s.i] == ']' {
-			break
-		}
-		start := s.i
-		match := false
-		if object {
-			s.str()
-			name, _ := value.ParseJSON(s.text[start:s.i])
+	_, holds := begin.(json.Delim)
+	for n := 0; holds && in.More(); n++ {
+		start := offset()
+		i, match := index(segment, n+1)
+		match = match && i == n
+		if begin == json.Delim('{') {
+			name, _ := in.Token()
 			match = name == segment
-			s.space()
-			s.i++ // the colon
-			s.space()
-		} else {
-			i, valid := index(segment, n+1)
-			match = valid && i == n
 		}
 		if match {
-			keyAt, found = start, s.i
-			if !object {
-				return keyAt, true
-			}
+			keyAt, valueAt, ok = start, offset(), true
 		}
-		s.skip()
-		s.space()
-		if s.i < len(s.text) && s.text[s.i] == ',' {
-			s.i++
+		var member json.RawMessage
+		if in.Decode(&member) != nil {
+			break
 		}
 	}
-	if found >= 0 {
-		s.i = found
-	}
-	return keyAt, found >= 0
-}
-
-// skip moves over one value.
-func (s *scan) skip() {
-	depth := 0
-	for s.i < len(s.text) {
-		switch s.text[s.i] {
-		case '"':
-			s.str()
-			if depth == 0 {
-				return
-			}
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return // the end of the container around a plain value
-			}
-			depth--
-			if depth == 0 {
-				s.i++
-				return
-			}
-		case ',', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return
-			}
-		}
-		s.i++
-	}
-}
-
-// str moves over one string.
-func (s *scan) str() {
-	for s.i++; s.i < len(s.text); s.i++ {
-		switch s.text[s.i] {
-		case '\\':
-			s.i++
-		case '"':
-			s.i++
-			return
-		}
-	}
+	return keyAt, valueAt, ok
 }

@@ -2,8 +2,12 @@ package document
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso/value"
 )
 
 // plainScalar gives an unquoted YAML scalar its value as js-yaml does under the
@@ -35,64 +39,18 @@ func plainNumber(s string) (float64, bool) {
 		return math.Inf(-1), true
 	}
 	if len(s) > 2 && s[0] == '0' && (s[1] == 'o' || s[1] == 'x') {
-		return basedNumber(s[2:], map[byte]float64{'o': 8, 'x': 16}[s[1]])
+		f := value.ToNumber(s)
+		return f, f == f && value.TrimSpace(s) == s
 	}
-	if !isDecimal(s) {
+	if s == "" || strings.IndexByte("+-.0123456789", s[0]) < 0 || !decimal().MatchString(s) {
 		return 0, false
 	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil && !math.IsInf(f, 0) {
-		return 0, false
-	}
+	f, _ := strconv.ParseFloat(s, 64) // out of range is an infinity
 	return f, true
 }
 
-func basedNumber(digits string, base float64) (float64, bool) {
-	f := 0.0
-	for _, c := range []byte(digits) {
-		d := strings.IndexByte("0123456789abcdef", c)
-		if c >= 'A' && c <= 'F' {
-			d = int(c-'A') + 10
-		}
-		if d < 0 || float64(d) >= base {
-			return 0, false
-		}
-		f = f*base + float64(d)
-	}
-	return f, true
-}
-
-// isDecimal reports whether s is [-+]? digits with an optional fraction and exponent;
-// the digits on one side of the point may be missing.
-func isDecimal(s string) bool {
-	s = strings.TrimLeft(s[:min(1, len(s))], "+-") + s[min(1, len(s)):]
-	whole := digits(s)
-	s = s[whole:]
-	fraction := 0
-	if strings.HasPrefix(s, ".") {
-		fraction = digits(s[1:])
-		s = s[1+fraction:]
-	}
-	if whole+fraction == 0 {
-		return false
-	}
-	if s == "" {
-		return true
-	}
-	if s[0] != 'e' && s[0] != 'E' {
-		return false
-	}
-	s = s[1:]
-	if s != "" && (s[0] == '+' || s[0] == '-') {
-		s = s[1:]
-	}
-	return s != "" && digits(s) == len(s)
-}
-
-func digits(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
-}
+// decimal matches digits with an optional sign, fraction and exponent; the digits on one
+// side of the point may be missing.
+var decimal = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$`)
+})

@@ -237,22 +237,16 @@ func (p *parser) word() string {
 
 // content reads what properties stand before.
 func (p *parser) content(tag, anchor string, depth int) (n node, ok bool, err error) {
-	switch p.peek(0) {
+	switch c := p.peek(0); c {
 	case '{':
 		n, err = p.mapping(tag, depth)
 		return n, true, err
 	case '[':
 		n, err = p.sequence(tag, depth)
 		return n, true, err
-	case '"':
+	case '"', '\'':
 		var text string
-		if text, err = p.doubleQuoted(); err == nil {
-			n, err = scalar(text, tag, false)
-		}
-		return n, true, err
-	case '\'':
-		var text string
-		if text, err = p.singleQuoted(); err == nil {
+		if text, err = p.quoted(c); err == nil {
 			n, err = scalar(text, tag, false)
 		}
 		return n, true, err

@@ -3,8 +3,10 @@ package flowyaml
 import (
 	"bytes"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -141,55 +143,18 @@ func timestamp() node { return node{value: &value.Object{}, complex: true} }
 func integer(s string, tagged bool) (float64, bool) {
 	digits := strings.TrimLeft(s[:min(1, len(s))], "+-") + s[min(1, len(s)):]
 	signed := len(digits) < len(s)
-	base := 10
-	if len(digits) > 2 && digits[0] == '0' && (tagged || !signed) {
-		switch digits[1] {
-		case 'x':
-			base = 16
-		case 'o':
-			base = 8
-		case 'b':
-			if tagged {
-				base = 2
-			}
-		}
+	f := math.NaN()
+	switch {
+	case strings.Trim(digits, "0123456789abcdefABCDEFxo") != "":
+	case len(digits) > 2 && digits[0] == '0' && (tagged || !signed) && (digits[1] == 'x' || digits[1] == 'o' || tagged && digits[1] == 'b'):
+		f = value.ToNumber(digits)
+	case digits != "" && strings.Trim(digits, "0123456789") == "":
+		f = value.ToNumber(digits)
 	}
-	if base != 10 {
-		digits = digits[2:]
-	}
-	f, ok := number(digits, base)
 	if s != "" && s[0] == '-' {
 		f = -f
 	}
-	return f, ok && !math.IsInf(f, 0)
-}
-
-func number(digits string, base int) (float64, bool) {
-	if digits == "" {
-		return 0, false
-	}
-	for _, c := range []byte(digits) {
-		v := 99
-		switch {
-		case c >= '0' && c <= '9':
-			v = int(c - '0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			v = int(c|0x20-'a') + 10
-		}
-		if v >= base {
-			return 0, false
-		}
-	}
-	switch base {
-	case 16:
-		return value.ToNumber("0x" + digits), true
-	case 8:
-		return value.ToNumber("0o" + digits), true
-	case 2:
-		return value.ToNumber("0b" + digits), true
-	}
-	f, _ := strconv.ParseFloat(digits, 64)
-	return f, true
+	return f, f == f && !math.IsInf(f, 0)
 }
 
 // float reads a decimal fraction, an infinity or NaN.
@@ -209,127 +174,32 @@ func float(s string) (float64, bool) {
 	case ".nan", ".NaN", ".NAN":
 		return math.NaN(), true
 	}
-	if !isDecimal(body) {
+	if !decimal().MatchString(body) {
 		return 0, false
 	}
 	f, _ := strconv.ParseFloat(s, 64)
 	return f, !math.IsInf(f, 0)
 }
 
-// isDecimal reports whether s is digits with a point, an exponent or both.
-func isDecimal(s string) bool {
-	whole := digitsOf(s)
-	s = s[whole:]
-	if strings.HasPrefix(s, ".") {
-		fraction := digitsOf(s[1:])
-		if whole == 0 && fraction == 0 {
-			return false
-		}
-		s = s[1+fraction:]
-	} else if whole == 0 {
-		return false
-	}
-	if s == "" {
-		return true
-	}
-	if s[0]|0x20 != 'e' {
-		return false
-	}
-	s = s[1:]
-	if s != "" && (s[0] == '+' || s[0] == '-') {
-		s = s[1:]
-	}
-	return s != "" && digitsOf(s) == len(s)
-}
-
-func digitsOf(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
-}
+var (
+	// decimal matches digits with a point, an exponent or both.
+	decimal = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$`)
+	})
+	// timestampParts matches a date, or a date with a time, of YAML 1.1.
+	timestampParts = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:(\d{4}-\d\d-\d\d)|(\d{4}-\d\d?-\d\d?)(?:[Tt]|[ \t]+)([01]?\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d*)?(?:[ \t]*(?:Z|[-+]([01]?\d|2[0-3])(?::[0-5]\d)?))?)$`)
+	})
+)
 
 // isTimestamp reports whether s is a date, or a date with a time, of YAML 1.1
 // that the calendar has.
 func isTimestamp(s string) bool {
-	d := fields{s: s}
-	year, ok1 := d.number(4, 4)
-	ok2 := d.skip('-')
-	month, ok3 := d.number(1, 2)
-	ok4 := d.skip('-')
-	day, ok5 := d.number(1, 2)
-	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 {
+	m := timestampParts().FindStringSubmatch(s)
+	if m == nil {
 		return false
 	}
-	t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	day, err := time.Parse("2006-1-2", m[1]+m[2])
 	// Date.UTC takes years below 100 for those of the twentieth century.
-	if t.Year() != year || int(t.Month()) != month || t.Day() != day || year < 100 {
-		return false
-	}
-	if d.s == "" {
-		return len(s) == len("2006-01-02")
-	}
-	return d.clock()
-}
-
-// fields takes a timestamp apart from the left.
-type fields struct{ s string }
-
-func (d *fields) number(least, most int) (int, bool) {
-	n := min(digitsOf(d.s), most)
-	if n < least {
-		return 0, false
-	}
-	v, err := strconv.Atoi(d.s[:n])
-	d.s = d.s[n:]
-	return v, err == nil
-}
-
-func (d *fields) skip(c byte) bool {
-	if d.s == "" || d.s[0] != c {
-		return false
-	}
-	d.s = d.s[1:]
-	return true
-}
-
-func (d *fields) blanks() int {
-	before := len(d.s)
-	d.s = strings.TrimLeft(d.s, " \t")
-	return before - len(d.s)
-}
-
-func (d *fields) clock() bool {
-	if !d.skip('T') && !d.skip('t') && d.blanks() == 0 {
-		return false
-	}
-	hour, ok1 := d.number(1, 2)
-	ok2 := d.skip(':')
-	minute, ok3 := d.number(2, 2)
-	ok4 := d.skip(':')
-	second, ok5 := d.number(2, 2)
-	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || hour > 23 || minute > 59 || second > 59 {
-		return false
-	}
-	if d.skip('.') {
-		d.s = d.s[digitsOf(d.s):]
-	}
-	return d.s == "" || d.zone()
-}
-
-func (d *fields) zone() bool {
-	d.blanks()
-	if d.skip('Z') {
-		return d.s == ""
-	}
-	if !d.skip('+') && !d.skip('-') {
-		return false
-	}
-	hour, ok := d.number(1, 2)
-	minute := 0
-	if ok && d.skip(':') {
-		minute, ok = d.number(2, 2)
-	}
-	return ok && d.s == "" && hour <= 23 && minute <= 59
+	return err == nil && day.Year() >= 100
 }

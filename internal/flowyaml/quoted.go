@@ -6,31 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// singleQuoted reads a text in single quotes, where two of them stand for one.
-func (p *parser) singleQuoted() (string, error) {
-	p.i++
-	t := text{from: p.i}
-	for {
-		switch c := p.peek(0); {
-		case c == 0:
-			return "", errQuote
-		case c == '\'' && p.peek(1) == '\'':
-			t.add(p.buf[t.from : p.i+1])
-			p.i += 2
-			t.from = p.i
-		case c == '\'':
-			p.i++
-			return t.end(p.buf, p.i-1), nil
-		case isBreak(c):
-			p.fold(&t)
-		default:
-			if err := p.character(c); err != nil {
-				return "", err
-			}
-		}
-	}
-}
-
 // character passes one character of a quoted text.
 func (p *parser) character(c byte) error {
 	if p.separator() {
@@ -43,18 +18,23 @@ func (p *parser) character(c byte) error {
 	return nil
 }
 
-// doubleQuoted reads a text in double quotes, with escapes.
-func (p *parser) doubleQuoted() (string, error) {
+// quoted reads a text in quotes. In single ones, two of them stand for one; double ones
+// have escapes.
+func (p *parser) quoted(quote byte) (string, error) {
 	p.i++
 	t := text{from: p.i}
 	for {
 		switch c := p.peek(0); {
 		case c == 0:
 			return "", errQuote
-		case c == '"':
+		case c == '\'' && c == quote && p.peek(1) == c:
+			t.add(p.buf[t.from : p.i+1])
+			p.i += 2
+			t.from = p.i
+		case c == quote:
 			p.i++
 			return t.end(p.buf, p.i-1), nil
-		case c == '\\':
+		case c == '\\' && quote == '"':
 			if err := p.escape(&t); err != nil {
 				return "", err
 			}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -17,10 +18,10 @@ func Contains(text string) bool {
 	}
 	h := hints{s: text}
 	points := h.tags()
-	if points < 2 && h.hasReference() {
+	if points < 2 && reference.Matches(text) {
 		points++
 	}
-	if points < 2 && h.hasAttribute() {
+	if points < 2 && attribute.Matches(text) {
 		points++
 	}
 	return points >= 2
@@ -74,7 +75,7 @@ func (h *hints) at(i int) {
 		end := strings.Index(rest, "--")
 		h.comment = h.comment || end >= 0 && strings.HasPrefix(rest[end:], "-->")
 	case strings.HasPrefix(rest, "!"):
-		h.doctype = h.doctype || isDoctype(rest)
+		h.doctype = h.doctype || doctype.Matches(rest)
 	case strings.HasPrefix(rest, "/"):
 		name := tagName(rest[1:])
 		after := strings.TrimLeftFunc(rest[1+name:], value.IsSpace)
@@ -132,66 +133,14 @@ func word(s string) int {
 	return i
 }
 
-// isDoctype reports whether s, which begins behind a <, is !DOCTYPE html.
-func isDoctype(s string) bool {
-	const start, name = "!doctype", "html"
-	if len(s) < len(start) || !strings.EqualFold(s[:len(start)], start) {
-		return false
-	}
-	rest := strings.TrimLeftFunc(s[len(start):], value.IsSpace)
-	return len(rest) < len(s)-len(start) && len(rest) >= len(name) && strings.EqualFold(rest[:len(name)], name)
-}
+const space = `[\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]` // of JavaScript
 
-// hasReference reports whether there is a character reference.
-func (h *hints) hasReference() bool {
-	for i := 0; ; {
-		n := strings.IndexByte(h.s[i:], '&')
-		if n < 0 {
-			return false
-		}
-		i += n + 1
-		if isReference(h.s[i:]) {
-			return true
-		}
-	}
-}
-
-// isReference reports whether s, which begins behind an &, is a reference.
-func isReference(s string) bool {
-	member := letter
-	if rest, ok := strings.CutPrefix(s, "#x"); ok {
-		s, member = rest, func(c byte) bool { return digit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
-	} else if rest, ok := strings.CutPrefix(s, "#"); ok {
-		s, member = rest, digit
-	}
-	i := 0
-	for i < len(s) && member(s[i]) {
-		i++
-	}
-	return i > 0 && i < len(s) && s[i] == ';'
-}
-
-// hasAttribute reports whether there is a name after white space, then = and a
-// quote, and another quote behind it.
-func (h *hints) hasAttribute() bool {
-	last := strings.LastIndexAny(h.s, `"'`)
-	for i := 0; i < last; {
-		n := strings.IndexByte(h.s[i:last], '=')
-		if n < 0 {
-			return false
-		}
-		i += n
-		start := i
-		for start > 0 && (letter(h.s[start-1]) || h.s[start-1] == '-') {
-			start--
-		}
-		before, _ := utf8.DecodeLastRuneInString(h.s[:start])
-		i++
-		val := strings.TrimLeftFunc(h.s[i:], value.IsSpace)
-		quoted := val != "" && (val[0] == '"' || val[0] == '\'') && len(h.s)-len(val) < last
-		if quoted && start < i-1 && start > 0 && value.IsSpace(before) {
-			return true
-		}
-	}
-	return false
-}
+var (
+	// doctype matches what stands behind a < of an HTML document type.
+	doctype = pattern.Of(`^!(?i:doctype)` + space + `+(?i:html)`)
+	// reference matches a character reference.
+	reference = pattern.Of(`&(?:[A-Za-z]+|#[0-9]+|#x[0-9A-Fa-f]+);`)
+	// attribute matches a name behind white space, then = and a quote, and another quote
+	// somewhere behind it.
+	attribute = pattern.Of(space + `[A-Za-z-]+=` + space + `*["'](?s:.*)["']`)
+)

@@ -116,34 +116,9 @@ func (e *evaluation) equal(a, b any) bool {
 	if !e.step() {
 		return false
 	}
-	switch a := a.(type) {
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !e.equal(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
-	case *value.Object:
-		b, ok := b.(*value.Object)
-		if !ok || a.Len() != b.Len() {
-			return false
-		}
-		for k, v := range a.All() {
-			w, ok := b.Get(k)
-			if !ok || !e.equal(v, w) {
-				return false
-			}
-		}
-		return true
-	}
-	switch b.(type) {
+	switch a.(type) {
 	case []any, *value.Object:
-		return false
+		return value.EqualFunc(a, b, e.equal)
 	}
 	return a == b
 }

@@ -1,12 +1,14 @@
 package jsonpath
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -142,142 +144,66 @@ func (p *parser) selector() (selector, error) {
 	return selector{}, p.fail("expected a name, an index, a slice, * or a filter")
 }
 
+// sliceText is an index or a slice.
+var sliceText = pattern.Of(`^(-?[0-9]*)(?:[ \t\n\r]*:[ \t\n\r]*(-?[0-9]*)(?:[ \t\n\r]*:(?:[ \t\n\r]*(-?[0-9]+|-))?)?)?`)
+
 // number reads an index or a slice.
 func (p *parser) number() (selector, error) {
-	s := slice{step: 1}
-	var err error
-	if s.start, s.hasStart, err = p.integer(); err != nil {
-		return selector{}, err
+	m := sliceText.Get().FindStringSubmatch(p.s[p.i:])
+	p.i += len(m[0])
+	s := slice{step: 1, hasStart: m[1] != "", hasEnd: m[2] != ""}
+	for i, to := range []*int{&s.start, &s.end, &s.step} {
+		text := m[i+1]
+		if text == "" {
+			continue
+		}
+		v, err := strconv.ParseInt(text, 10, 64)
+		switch {
+		case errors.Is(err, strconv.ErrRange), v > maxInteger, v < -maxInteger:
+			return selector{}, p.fail("the integer is out of range")
+		case strconv.FormatInt(v, 10) != text:
+			return selector{}, p.fail("expected an integer without leading zeros")
+		}
+		*to = int(v)
 	}
-	before := p.i
-	p.space()
-	if !p.accept(":") {
-		p.i = before
-		return selector{kind: byIndex, index: s.start}, nil
-	}
-	p.space()
-	if s.end, s.hasEnd, err = p.integer(); err != nil {
-		return selector{}, err
-	}
-	before = p.i
-	p.space()
-	if !p.accept(":") {
-		p.i = before
+	if strings.Contains(m[0], ":") {
 		return selector{kind: bySlice, slice: s}, nil
 	}
-	before = p.i
-	p.space()
-	step, ok, err := p.integer()
-	if ok {
-		s.step = step
-	} else {
-		p.i = before
-	}
-	return selector{kind: bySlice, slice: s}, err
+	return selector{kind: byIndex, index: s.start}, nil
 }
 
 // maxInteger is the greatest integer of I-JSON.
 const maxInteger = 1<<53 - 1
 
-// integer reads an integer if there is one.
-func (p *parser) integer() (n int, ok bool, err error) {
-	start := p.i
-	if p.peek() == '-' {
-		p.i++
-	}
-	digits := p.i
-	for c := p.peek(); c >= '0' && c <= '9'; c = p.peek() {
-		p.i++
-	}
-	text := p.s[start:p.i]
-	switch {
-	case text == "":
-		return 0, false, nil
-	case p.i == digits, text == "-0", p.i > digits+1 && p.s[digits] == '0':
-		return 0, false, p.fail("expected an integer without leading zeros")
-	}
-	v, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || v > maxInteger || v < -maxInteger {
-		return 0, false, p.fail("the integer is out of range")
-	}
-	return int(v), true, nil
+// inQuotes is the text of a string literal, by its quote. Surrogates come in pairs.
+var inQuotes = map[byte]*pattern.Lazy{'\'': textIn(`'`), '"': textIn(`"`)}
+
+func textIn(quote string) *pattern.Lazy {
+	return pattern.Of(`^(?:[^\\\x00-\x1f` + quote + `]|\\(?:[\\/bfnrt` + quote + `]|u(?:[0-9A-Ca-cE-Fe-f][[:xdigit:]]{3}|` +
+		`[Dd][0-7][[:xdigit:]]{2}|[Dd][89ABab][[:xdigit:]]{2}\\u[Dd][C-Fc-f][[:xdigit:]]{2})))*`)
 }
 
 // quoted reads a string literal in single or double quotes.
 func (p *parser) quoted() (string, error) {
 	quote := p.s[p.i]
 	p.i++
-	var b []byte
-	for p.i < len(p.s) {
-		c := p.s[p.i]
-		switch {
-		case c == quote:
-			p.i++
-			return string(b), nil
-		case c < 0x20:
-			return "", p.fail("a control character in a string")
-		case c == '\\':
-			var err error
-			if b, err = p.escape(b, quote); err != nil {
-				return "", err
-			}
-		default:
-			b = append(b, c)
-			p.i++
-		}
-	}
-	return "", p.fail("the string is not closed")
-}
-
-func (p *parser) escape(b []byte, quote byte) ([]byte, error) {
-	p.i++
-	c := p.peek()
-	if c == 'u' {
-		return p.unicode(b)
-	}
-	if c == quote {
-		p.i++
-		return append(b, c), nil
-	}
-	at := strings.IndexByte(`\/bfnrt`, c)
-	if c == 0 || at < 0 {
-		return nil, p.fail("unknown escape")
+	body := inQuotes[quote].Get().FindString(p.s[p.i:])
+	p.i += len(body)
+	switch c := p.peek(); {
+	case p.i == len(p.s):
+		return "", p.fail("the string is not closed")
+	case c < 0x20:
+		return "", p.fail("a control character in a string")
+	case c != quote:
+		return "", p.fail("an unknown escape, or half a surrogate pair,")
 	}
 	p.i++
-	return append(b, "\\/\b\f\n\r\t"[at]), nil
-}
-
-// unicode reads uXXXX; surrogates must come in pairs.
-func (p *parser) unicode(b []byte) ([]byte, error) {
-	r, ok := p.hex()
-	switch {
-	case !ok:
-		return nil, p.fail("expected four hexadecimal digits")
-	case r >= 0xdc00 && r <= 0xdfff:
-		return nil, p.fail("a low surrogate without its high one")
-	case r >= 0xd800 && r <= 0xdbff:
-		if !p.accept(`\`) {
-			return nil, p.fail("a high surrogate without its low one")
-		}
-		low, ok := p.hex()
-		if !ok || low < 0xdc00 || low > 0xdfff {
-			return nil, p.fail("a high surrogate without its low one")
-		}
-		r = (r-0xd800)<<10 + (low - 0xdc00) + 0x10000
+	if quote == '\'' {
+		body = strings.NewReplacer(`\\`, `\\`, `\'`, `'`, `"`, `\"`).Replace(body)
 	}
-	return utf8.AppendRune(b, r), nil
-}
-
-func (p *parser) hex() (rune, bool) {
-	if p.peek() != 'u' || p.i+5 > len(p.s) {
-		return 0, false
-	}
-	v, err := strconv.ParseUint(p.s[p.i+1:p.i+5], 16, 16)
-	if err != nil {
-		return 0, false
-	}
-	p.i += 5
-	return rune(v), true
+	v, _, err := value.ParseJSONPrefix(`"` + body + `"`)
+	text, _ := v.(string)
+	return text, err
 }
 
 // literal reads a number, string, true, false or null; ok is false if there is

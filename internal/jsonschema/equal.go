@@ -16,37 +16,10 @@ func equal(a, b any, s *state) bool {
 	case float64:
 		b, ok := b.(float64)
 		return ok && (a == b || a != a && b != b)
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !equal(a[i], b[i], s) {
-				return false
-			}
-		}
-		return true
-	case *value.Object:
-		b, ok := b.(*value.Object)
-		if !ok || a.Len() != b.Len() {
-			return false
-		}
-		for k, v := range a.All() {
-			w, ok := b.Get(k)
-			if !ok || !equal(v, w, s) {
-				return false
-			}
-		}
-		return true
-	case string:
-		b, ok := b.(string)
-		return ok && a == b
-	case bool:
-		b, ok := b.(bool)
-		return ok && a == b
-	case nil:
-		return b == nil
+	case []any, *value.Object:
+		return value.EqualFunc(a, b, func(a, b any) bool { return equal(a, b, s) })
+	case nil, string, bool:
+		return a == b
 	}
 	return false
 }

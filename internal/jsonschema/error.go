@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -24,8 +25,7 @@ type Error struct {
 func (e *Error) finish() {
 	var b strings.Builder
 	for i := len(e.segments) - 1; i >= 0; i-- {
-		b.WriteByte('/')
-		b.WriteString(escapePointer(e.segments[i]))
+		b.WriteString(document.Join("", e.segments[i]))
 	}
 	e.InstancePath, e.segments = b.String(), nil
 }
@@ -65,18 +65,10 @@ func (e *KeywordError) Error() string {
 	return "strict mode: unknown keyword: " + strconv.Quote(e.Keyword)
 }
 
-// escapePointer escapes a segment of an RFC 6901 pointer.
-func escapePointer(s string) string {
-	if !strings.ContainsAny(s, "~/") {
-		return s
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")
-}
-
 // escapeFragment escapes a segment of a pointer that is part of a URI, as
 // ECMAScript's encodeURIComponent does.
 func escapeFragment(s string) string {
-	s = escapePointer(s)
+	s = document.Join("", s)[1:]
 	plain := func(c byte) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.!~*'()", c) >= 0
 	}

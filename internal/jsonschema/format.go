@@ -35,35 +35,23 @@ func formatNamed(name string) (format, bool) {
 		f.text = isURI
 	case "uri-reference":
 		f.text = isURIReference
-	case "uri-template":
-		f.text = isURITemplate
 	case "url":
 		f.text = isURL
-	case "email":
-		f.text = isEmail
 	case "hostname":
 		f.text = isHostname
-	case "ipv4":
-		f.text = isIPv4
 	case "ipv6":
 		f.text = isIPv6
-	case "uuid":
-		f.text = isUUID
-	case "json-pointer":
-		f.text = isJSONPointer
-	case "json-pointer-uri-fragment":
-		f.text = isPointerFragment
-	case "relative-json-pointer":
-		f.text = isRelativePointer
-	case "byte":
-		f.text = isBase64
 	case "int32":
 		f.number = func(v float64) bool { return typesOf(v)&typeInteger != 0 && v >= -1<<31 && v <= 1<<31-1 }
 	case "int64":
 		f.number = func(v float64) bool { return typesOf(v)&typeInteger != 0 }
 	case "float", "double", "password", "binary", "regex":
 	default:
-		return f, false
+		p, ok := textPatterns()[name]
+		if ok = ok && name[0] != '/'; ok {
+			f.text = p.Matches
+		}
+		return f, ok
 	}
 	return f, true
 }

@@ -8,19 +8,31 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// isRule reports whether keyword matters to Ajv in validation; a schema without such
-// keywords accepts everything.
-func isRule(keyword string) bool {
+// groupOf returns the type whose group of keywords holds keyword, 0 if it applies to any
+// type. The keyword format is in two groups. rule is false for a keyword that does not matter
+// to Ajv in validation: a schema with only such keywords accepts everything.
+func groupOf(keyword string) (group types, rule bool) {
 	switch keyword {
-	case "$comment", "id", "$ref", "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf",
-		"maxLength", "minLength", "pattern", "maxProperties", "minProperties", "required", "maxItems", "minItems",
-		"uniqueItems", "type", "nullable", "const", "enum", "not", "anyOf", "oneOf", "allOf", "if", "then", "else",
-		"propertyNames", "additionalProperties", "dependencies", "properties", "patternProperties",
-		"additionalItems", "items", "contains", "format",
-		"formatMaximum", "formatMinimum", "formatExclusiveMaximum", "formatExclusiveMinimum":
-		return true
+	case "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf":
+		return typeNumber, true
+	case "maxLength", "minLength", "pattern", "formatMaximum", "formatMinimum", "formatExclusiveMaximum", "formatExclusiveMinimum":
+		return typeString, true
+	case "format":
+		return typeNumber | typeString, true
+	case "maxItems", "minItems", "additionalItems", "items", "contains", "uniqueItems":
+		return typeArray, true
+	case "maxProperties", "minProperties", "required", "propertyNames", "additionalProperties", "dependencies",
+		"properties", "patternProperties":
+		return typeObject, true
+	case "$comment", "id", "$ref", "type", "nullable", "const", "enum", "not", "anyOf", "oneOf", "allOf", "if", "then", "else":
+		return 0, true
 	}
-	return false
+	return 0, false
+}
+
+func isRule(keyword string) bool {
+	_, rule := groupOf(keyword)
+	return rule
 }
 
 // isAnnotation reports whether Ajv knows keyword without acting on it.
@@ -135,30 +147,12 @@ func typesOfSchema(s *value.Object) (types, error) {
 	return set, nil
 }
 
-// groupOf returns the type whose group of keywords holds keyword, 0 if it
-// applies to any type. The keyword format is in two groups.
-func groupOf(keyword string) types {
-	switch keyword {
-	case "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf":
-		return typeNumber
-	case "maxLength", "minLength", "pattern", "formatMaximum", "formatMinimum", "formatExclusiveMaximum", "formatExclusiveMinimum":
-		return typeString
-	case "format":
-		return typeNumber | typeString
-	case "maxItems", "minItems", "additionalItems", "items", "contains", "uniqueItems":
-		return typeArray
-	case "maxProperties", "minProperties", "required", "propertyNames", "additionalProperties", "dependencies",
-		"properties", "patternProperties":
-		return typeObject
-	}
-	return 0
-}
-
 // groupsOf returns the groups that s has keywords of.
 func groupsOf(s *value.Object) types {
 	var set types
 	for _, k := range s.Keys() {
-		set |= groupOf(k)
+		group, _ := groupOf(k)
+		set |= group
 	}
 	return set
 }

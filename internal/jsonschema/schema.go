@@ -9,6 +9,7 @@ package jsonschema
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/value"
@@ -216,25 +217,16 @@ const (
 	typeObject
 )
 
+// typeNames are the names of the types, in order.
+var typeNames = [...]string{"string", "number", "integer", "boolean", "null", "array", "object"}
+
 // typeNamed returns the type of a name; it is 0 if there is none.
 func typeNamed(name string) types {
-	switch name {
-	case "string":
-		return typeString
-	case "number":
-		return typeNumber
-	case "integer":
-		return typeInteger
-	case "boolean":
-		return typeBoolean
-	case "null":
-		return typeNull
-	case "array":
-		return typeArray
-	case "object":
-		return typeObject
+	i := slices.Index(typeNames[:], name)
+	if i < 0 {
+		return 0
 	}
-	return 0
+	return 1 << i
 }
 
 // typesOf returns every type that v has. Infinities and NaN, which YAML can

@@ -79,7 +79,7 @@ func (s *Scanner) Next() (Token, bool) {
 	c := s.src[s.at]
 	switch {
 	case c == '"' || c == '\'':
-		t.Kind, s.at = String, stringEnd(s.src, s.at)
+		t.Kind, s.at = String, end(stringText, s.src, s.at)
 		s.note("", true)
 	case c == '`':
 		t.Kind = Template
@@ -89,7 +89,7 @@ func (s *Scanner) Next() (Token, bool) {
 		s.stack = s.stack[:len(s.stack)-1]
 		s.template()
 	case isDigit(c) || c == '.' && s.at+1 < len(s.src) && isDigit(s.src[s.at+1]):
-		t.Kind, s.at = Number, numberEnd(s.src, s.at)
+		t.Kind, s.at = Number, end(numberText, s.src, s.at)
 		s.note("", true)
 	case c == '/' && !s.operand && s.regexp():
 		t.Kind = Regexp

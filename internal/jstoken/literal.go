@@ -4,23 +4,31 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso/internal/pattern"
 )
+
+var (
+	// stringText is a quoted string; an unclosed one ends with its line.
+	stringText = pattern.Of(`(?s)^(?:"(?:\\(?:\r\n|.)|[^"\\\n\r])*(?:"|\\\z)?|'(?:\\(?:\r\n|.)|[^'\\\n\r])*(?:'|\\\z)?)`)
+	numberText = pattern.Of(`^(?:0[xX][\w$]*(?:\.[\w$]*)?|(?:[eE][+-]|[\w$])*(?:\.(?:[eE][+-]|[\w$])*)?)`)
+	nameEscape = pattern.Of(`^\\u(?:[[:xdigit:]]{4}|\{[[:xdigit:]]{1,6}\})`) // \u0061 or \u{61}
+	// regexpText is a regular expression without its flags.
+	regexpText = pattern.Of(`^/(?:\\[^\n\r]|[^\\/\[\n\r]|\[(?:\\[^\n\r]|[^\\\]\n\r])*\])*/`)
+)
+
+// end returns the end of what begins at at; at if there is none.
+func end(of *pattern.Lazy, src string, at int) int { return at + len(of.Get().FindString(src[at:])) }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func isLetter(c byte) bool {
-	return c == '_' || c == '$' || c|0x20 >= 'a' && c|0x20 <= 'z'
-}
-
 // lineEnd returns the end of the line that contains at.
-func lineEnd(src string, at int) int {
-	for i := at; i < len(src); i++ {
-		switch c := src[i]; {
-		case c == '\n' || c == '\r':
-			return i
-		case c == 0xe2 && (strings.HasPrefix(src[i:], "\u2028") || strings.HasPrefix(src[i:], "\u2029")):
-			return i
-		}
+func lineEnd(src string, at int) int { return until(src, at, "\n\r\u2028\u2029") }
+
+// until returns the first of some characters, or the end of the source.
+func until(src string, at int, characters string) int {
+	if n := strings.IndexAny(src[at:], characters); n >= 0 {
+		return at + n
 	}
 	return len(src)
 }
@@ -35,126 +43,42 @@ func commentEnd(src string, at int) (end int, breaks bool) {
 	return end, lineEnd(src[:end], at) < end
 }
 
-// stringEnd returns the end of the quoted string that begins at at; an unclosed one
-// ends with its line.
-func stringEnd(src string, at int) int {
-	quote := src[at]
-	for i := at + 1; i < len(src); i++ {
-		switch src[i] {
-		case quote:
-			return i + 1
-		case '\\':
-			i++
-			if i+1 < len(src) && src[i] == '\r' && src[i+1] == '\n' {
-				i++
-			}
-		case '\n', '\r':
-			return i
-		}
-	}
-	return len(src)
-}
-
-// numberEnd returns the end of the number that begins at at.
-func numberEnd(src string, at int) int {
-	i, point := at, false
-	for ; i < len(src); i++ {
-		c := src[i]
-		switch {
-		case isDigit(c) || isLetter(c):
-		case c == '.' && !point:
-			point = true
-		case (c == '+' || c == '-') && src[i-1]|0x20 == 'e' && !hexadecimal(src[at:i]):
-		default:
-			return i
-		}
-	}
-	return i
-}
-
-func hexadecimal(number string) bool {
-	return len(number) > 1 && number[0] == '0' && number[1]|0x20 == 'x'
-}
-
 // regexpEnd returns the end of the regular expression that begins at at, including
 // flags, and true; or the end of the line, if it is not closed there.
-func regexpEnd(src string, at int) (end int, ok bool) {
-	class := false
-	for i := at + 1; i < len(src); i++ {
-		switch c := src[i]; c {
-		case '\\':
-			if i+1 < len(src) && src[i+1] != '\n' && src[i+1] != '\r' {
-				i++
-			}
-		case '[':
-			class = true
-		case ']':
-			class = false
-		case '\n', '\r':
-			return i, false
-		case '/':
-			if !class {
-				return max(i+1, nameEnd(src, i+1)), true
-			}
-		}
+func regexpEnd(src string, at int) (int, bool) {
+	closed := end(regexpText, src, at)
+	if closed == at {
+		return until(src, at, "\n\r"), false
 	}
-	return len(src), false
+	return nameEnd(src, closed), true
 }
 
 // nameEnd returns the end of the name that begins at at; at if there is none.
 func nameEnd(src string, at int) int {
-	i := at
-	if i < len(src) && src[i] == '#' {
-		i++
+	first := at
+	if strings.HasPrefix(src[at:], "#") {
+		first++
 	}
-	first := i
+	i := first
 	for i < len(src) {
-		c := src[i]
+		r, n := utf8.DecodeRuneInString(src[i:])
 		switch {
-		case isLetter(c) || isDigit(c):
-			i++
-		case c == '\\':
-			n := escapeLength(src[i:])
-			if n == 0 {
-				return ended(at, first, i)
-			}
-			i += n
-		case c >= utf8.RuneSelf:
-			r, n := utf8.DecodeRuneInString(src[i:])
-			if !unicode.IsLetter(r) && (i == first || !partOfName(r)) {
-				return ended(at, first, i)
-			}
-			i += n
-		default:
-			return ended(at, first, i)
+		case r == '\\':
+			n = end(nameEscape, src, i) - i
+		case !unicode.IsLetter(r) && r != '_' && r != '$' && (r < '0' || r > '9') && (i == first || !partOfName(r)):
+			n = 0
 		}
+		if n == 0 {
+			break
+		}
+		i += n
 	}
-	return ended(at, first, i)
-}
-
-// ended is the end of a name, or at if nothing but # was found.
-func ended(at, first, end int) int {
-	if end == first {
+	if i == first {
 		return at
 	}
-	return end
+	return i
 }
 
 func partOfName(r rune) bool {
-	return unicode.In(r, unicode.Nd, unicode.Nl, unicode.Mn, unicode.Mc, unicode.Pc) || r == '\u200c' || r == '\u200d'
-}
-
-// escapeLength is the length of the \u0061 or \u{61} that text begins with, 0 if
-// there is none.
-func escapeLength(text string) int {
-	const short, long = len(`\u0061`), len(`\u{10ffff}`)
-	switch {
-	case len(text) < short-1 || text[1] != 'u':
-		return 0
-	case text[2] == '{':
-		return 1 + strings.IndexByte(text[:min(long, len(text))], '}')
-	case len(text) < short:
-		return 0
-	}
-	return short
+	return r >= utf8.RuneSelf && unicode.In(r, unicode.Nd, unicode.Nl, unicode.Mn, unicode.Mc, unicode.Pc) || r == '\u200c' || r == '\u200d'
 }

@@ -45,25 +45,11 @@ func usable(v any, name string, line int) (any, error) {
 }
 
 func byPath(v any, path []string) (any, bool) {
+	pointer := ""
 	for _, key := range path {
-		switch in := v.(type) {
-		case *value.Object:
-			inner, ok := in.Get(key)
-			if !ok {
-				return nil, false
-			}
-			v = inner
-		case []any:
-			i, err := strconv.Atoi(key)
-			if err != nil || i < 0 || i >= len(in) {
-				return nil, false
-			}
-			v = in[i]
-		default:
-			return nil, false
-		}
+		pointer = document.Join(pointer, key)
 	}
-	return v, true
+	return document.Lookup(v, pointer)
 }
 
 // keys collects the paths of texts, and of lists and objects.

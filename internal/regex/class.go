@@ -2,7 +2,6 @@ package regex
 
 import (
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -111,24 +110,6 @@ func (p *parser) property() (set, error) {
 	return nil, nil
 }
 
-// generalCategories are the long names of the categories that package unicode
-// has under their short ones. Those that hold unassigned code points or
-// surrogates are left out on purpose.
-var generalCategories = sync.OnceValue(func() map[string]string {
-	return map[string]string{
-		"Letter": "L", "Uppercase_Letter": "Lu", "Lowercase_Letter": "Ll", "Titlecase_Letter": "Lt",
-		"Modifier_Letter": "Lm", "Other_Letter": "Lo",
-		"Mark": "M", "Combining_Mark": "M", "Nonspacing_Mark": "Mn", "Spacing_Mark": "Mc", "Enclosing_Mark": "Me",
-		"Number": "N", "Decimal_Number": "Nd", "digit": "Nd", "Letter_Number": "Nl", "Other_Number": "No",
-		"Punctuation": "P", "punct": "P", "Connector_Punctuation": "Pc", "Dash_Punctuation": "Pd",
-		"Open_Punctuation": "Ps", "Close_Punctuation": "Pe", "Initial_Punctuation": "Pi",
-		"Final_Punctuation": "Pf", "Other_Punctuation": "Po",
-		"Symbol": "S", "Math_Symbol": "Sm", "Currency_Symbol": "Sc", "Modifier_Symbol": "Sk", "Other_Symbol": "So",
-		"Separator": "Z", "Space_Separator": "Zs", "Line_Separator": "Zl", "Paragraph_Separator": "Zp",
-		"Control": "Cc", "cntrl": "Cc", "Format": "Cf",
-	}
-})
-
 // propertySet returns the members of a Unicode property, if they are known here.
 func propertySet(name string) (set, bool) {
 	key, value, isPair := strings.Cut(name, "=")
@@ -154,16 +135,18 @@ func propertySet(name string) (set, bool) {
 	return category(name)
 }
 
+// category returns the members of a general category. Those that hold unassigned code
+// points or surrogates are left out on purpose.
 func category(name string) (set, bool) {
-	short, ok := generalCategories()[name]
-	if !ok {
-		short = name
+	if short, ok := unicode.CategoryAliases[name]; ok {
+		name = short
 	}
-	if short == "C" || short == "Cs" || short == "Co" || short == "Cn" || short == "LC" {
+	switch name {
+	case "C", "Cs", "Co", "Cn", "LC":
 		return nil, false
 	}
-	t, ok := unicode.Categories[short]
-	if !ok || len(short) > 2 {
+	t, ok := unicode.Categories[name]
+	if !ok {
 		return nil, false
 	}
 	return fromTable(t), true

@@ -3,9 +3,7 @@ package regex
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
@@ -74,7 +72,7 @@ func (b *backtracker) check(ctx context.Context, r *Regexp) error {
 }
 
 func (b *backtracker) test(ctx context.Context, r *Regexp, s string) (bool, error) {
-	v, err := b.library.Call(ctx, "test", r.pattern, r.flags, wellFormed(s))
+	v, err := b.library.Call(ctx, "test", r.pattern, r.flags, value.WellFormed(s))
 	if err != nil {
 		return false, r.failed(err)
 	}
@@ -85,7 +83,7 @@ func (b *backtracker) test(ctx context.Context, r *Regexp, s string) (bool, erro
 // find returns the byte offsets of the matches, at most limit if it is not
 // negative.
 func (b *backtracker) find(ctx context.Context, r *Regexp, s string, limit int) ([][2]int, error) {
-	v, err := b.library.Call(ctx, "find", r.pattern, r.flags, wellFormed(s), float64(limit))
+	v, err := b.library.Call(ctx, "find", r.pattern, r.flags, value.WellFormed(s), float64(limit))
 	if err != nil {
 		return nil, r.failed(err)
 	}
@@ -112,24 +110,4 @@ func (r *Regexp) failed(err error) error {
 		return err
 	}
 	return proviso.Errorf(proviso.Undecided, "the regular expression %s: %w", quoted(r.pattern), err)
-}
-
-// wellFormed replaces every byte of s that is neither UTF-8 nor part of a lone
-// surrogate by U+FFFD, as Go's engine reads it.
-func wellFormed(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if _, ok := value.SurrogateAt(s, i); ok {
-			n = 3
-			b.WriteString(s[i : i+n])
-		} else {
-			b.WriteRune(r)
-		}
-		i += n
-	}
-	return b.String()
 }

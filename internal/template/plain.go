@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -66,68 +67,35 @@ func tagStart(text string) int {
 	}
 }
 
+// variable is what may follow {{ up to }}, and step is one of its members.
+var (
+	variable = pattern.Of(`^[ \t\r\n]*((` + name + `)((?:` + stepText + `)*))[ \t\r\n]*\}\}`)
+	step     = pattern.Of(stepText)
+)
+
+const (
+	name     = `[_a-zA-Z][_a-zA-Z0-9]*`
+	stepText = `\.(` + name + `)|\[(?:"([^"\\]*)"|'([^'\\]*)'|(0|[1-9][0-9]{0,8}))\]`
+)
+
 // parseVariable reads from behind {{ to behind }}.
 func parseVariable(s string) (p part, rest string, ok bool) {
-	s = strings.TrimLeft(s, " \t\r\n")
-	written := s
-	p.root, s = identifier(s)
-	if p.root == "" || isReserved(p.root) || isGlobal(p.root) || isInherited(p.root) {
+	m := variable.Get().FindStringSubmatch(s)
+	if m == nil || isReserved(m[2]) || isGlobal(m[2]) || isInherited(m[2]) {
 		return p, "", false
 	}
-	for {
-		var m member
-		switch {
-		case strings.HasPrefix(s, "."):
-			m.key, s = identifier(s[1:])
-			m.index = -1
-			ok = m.key != "" && !isReserved(m.key)
-		case strings.HasPrefix(s, "["):
-			m, s, ok = parseIndex(s[1:])
-		default:
-			p.source = written[:len(written)-len(s)]
-			s, ok = strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), "}}")
-			return p, s, ok
-		}
-		if !ok || isInherited(m.key) {
+	p.source, p.root = m[1], m[2]
+	for _, one := range step.Get().FindAllStringSubmatch(m[3], -1) {
+		n := member{key: one[1] + one[2] + one[3] + one[4], index: -1}
+		if isReserved(one[1]) || isInherited(n.key) {
 			return p, "", false
 		}
-		p.members = append(p.members, m)
-	}
-}
-
-// parseIndex reads from behind [ to behind ].
-func parseIndex(s string) (m member, rest string, ok bool) {
-	if s == "" {
-		return m, "", false
-	}
-	if q := s[0]; q == '"' || q == '\'' {
-		end := strings.IndexByte(s[1:], q)
-		if end < 0 || strings.IndexByte(s[1:1+end], '\\') >= 0 {
-			return m, "", false
+		if one[4] != "" {
+			n.index, _ = strconv.Atoi(one[4])
 		}
-		rest, ok = strings.CutPrefix(s[end+2:], "]")
-		return member{key: s[1 : 1+end], index: -1}, rest, ok
+		p.members = append(p.members, n)
 	}
-	end := strings.IndexByte(s, ']')
-	if end < 1 || end > 9 || (s[0] == '0' && end > 1) {
-		return m, "", false
-	}
-	for _, c := range []byte(s[:end]) {
-		if c < '0' || c > '9' {
-			return m, "", false
-		}
-	}
-	n, err := strconv.Atoi(s[:end])
-	return member{key: s[:end], index: n}, s[end+1:], err == nil
-}
-
-// identifier cuts the ASCII identifier at the beginning of s.
-func identifier(s string) (name, rest string) {
-	i := 0
-	for i < len(s) && (s[i] == '_' || s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z' || i > 0 && s[i] >= '0' && s[i] <= '9') {
-		i++
-	}
-	return s[:i], s[i:]
+	return p, s[len(m[0]):], true
 }
 
 // isReserved reports whether nunjucks may read name as something else than a

@@ -10,6 +10,7 @@ import (
 	"context"
 	_ "embed" // for the JavaScript
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -88,12 +89,7 @@ func (e *Engine) source() string {
 		env = &value.Object{}
 	}
 	b.WriteString("setEnv(JSON.parse(" + value.Stringify(value.Stringify(env)) + "));\n")
-	names := make([]string, 0, len(e.filters))
-	for name := range e.filters {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(e.filters)) {
 		b.WriteString("addFilter(" + value.Stringify(name) + ", " + value.Stringify(e.filters[name]) + ");\n")
 	}
 	return b.String()
@@ -102,18 +98,7 @@ func (e *Engine) source() string {
 // Has reports whether text has anything that a template engine would look at.
 // The end of a comment counts: on its own it is a mistake.
 func Has(text string) bool {
-	for i := strings.IndexByte(text, '{'); i >= 0 && i+1 < len(text); {
-		switch text[i+1] {
-		case '{', '%', '#':
-			return true
-		}
-		next := strings.IndexByte(text[i+1:], '{')
-		if next < 0 {
-			break
-		}
-		i += 1 + next
-	}
-	return strings.Contains(text, "#}")
+	return tagStart(text) >= 0 || strings.Contains(text, "#}")
 }
 
 // Render compiles text, or finds it among the templates compiled before, and
@@ -219,12 +204,7 @@ func words(text string) []string {
 			seen[word] = true
 		}
 	}
-	list := make([]string, 0, len(seen))
-	for word := range seen {
-		list = append(list, word)
-	}
-	slices.Sort(list)
-	return list
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // mistake makes an error of what engine.js returns instead of a result.
