@@ -159,9 +159,4 @@ func (v *Output) foot(progress string) []string {
 	return lines
 }
 
-func (v *Output) paint(color, text string) string {
-	if !v.Options.Color || text == "" {
-		return text
-	}
-	return "\x1b[" + color + "m" + text + "\x1b[0m"
-}
+func (v *Output) paint(color, text string) string { return paint(v.Options, color, text) }

@@ -1,7 +1,11 @@
 package format
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"strconv"
 	"strings"
 
@@ -62,4 +66,37 @@ func FirstOf(list []*proviso.Error) string {
 func Dollars(usd float64) string {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(usd, 'e', 2, 64), 64)
 	return "$" + strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// JSON returns JSON without HTML escapes, with a line break at the end.
+func JSON(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// ReadBounded reads a file of at most so many bytes.
+func ReadBounded(file string, most int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", file, most>>20)
+	}
+	return data, err
+}
+
+// Sync syncs a file, where it is on a disk.
+func Sync(f *os.File) error {
+	err := f.Sync()
+	if info, e := f.Stat(); e == nil && !info.Mode().IsRegular() {
+		return nil
+	}
+	return err
 }
