@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
@@ -54,20 +53,10 @@ const (
 // error, and the others go on. If ctx ends, the remaining versions have its error.
 func All(ctx context.Context, changes []delta.Change, m *ask.Model, concurrency int) []Classified {
 	out := make([]Classified, len(changes))
-	next := make(chan int)
-	var wait sync.WaitGroup
-	for range cmp.Or(max(concurrency, 0), ask.DefaultQuestions) {
-		wait.Go(func() {
-			for i := range next {
-				out[i] = classify(ctx, &changes[i], m)
-			}
-		})
-	}
-	for i := range changes {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	_ = ask.Each(ctx, len(changes), concurrency, func(ctx context.Context, i int) error {
+		out[i] = classify(ctx, &changes[i], m)
+		return nil
+	}) // a version that ctx ended has its error
 	return out
 }
 

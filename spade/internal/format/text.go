@@ -91,12 +91,3 @@ func ReadBounded(file string, most int64) ([]byte, error) {
 	}
 	return data, err
 }
-
-// Sync syncs a file, where it is on a disk.
-func Sync(f *os.File) error {
-	err := f.Sync()
-	if info, e := f.Stat(); e == nil && !info.Mode().IsRegular() {
-		return nil
-	}
-	return err
-}
