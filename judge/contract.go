@@ -156,31 +156,10 @@ type CriterionResult struct {
 }
 
 // Votes counts the votes on one criterion that was asked about more than once.
-type Votes struct {
-	Met        int `json:"met"`
-	Unmet      int `json:"unmet"`
-	CannotTell int `json:"cannot_tell,omitempty"`
-	Failed     int `json:"failed"`
-}
+type Votes = proviso.Votes
 
-// Usage counts tokens. Cached is the part of Prompt that the provider read from its own
-// cache. Assertions that share a call divide its usage.
-type Usage struct {
-	Prompt     int64 `json:"prompt"`
-	Completion int64 `json:"completion"`
-	Cached     int64 `json:"cached"`
-	Total      int64 `json:"total"`
-	Requests   int64 `json:"requests"`
-}
-
-// Add adds the tokens of v.
-func (u *Usage) Add(v Usage) {
-	u.Prompt += v.Prompt
-	u.Completion += v.Completion
-	u.Cached += v.Cached
-	u.Total += v.Total
-	u.Requests += v.Requests
-}
+// Usage counts tokens. Assertions that share a call divide its usage.
+type Usage = proviso.Usage
 
 // Mistakes holds all mistakes of a request. Each has a JSON pointer and, if there is a
 // fixed list, the valid names.

@@ -150,7 +150,7 @@ func resultOf(v *proviso.Verdict) Result {
 		r.Criteria = append(r.Criteria, criterionOf(&v.Criteria[i]))
 	}
 	if u := v.Usage; u != (proviso.Usage{}) {
-		r.Usage = &Usage{Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, Total: u.Total, Requests: u.Requests}
+		r.Usage = &u
 	}
 	if v.Judge != "" {
 		cost := v.Cost
@@ -164,8 +164,8 @@ func criterionOf(c *proviso.CriterionVerdict) CriterionResult {
 		Criterion: c.Criterion.Text, Pass: c.Status == proviso.Pass, Status: c.Status.String(),
 		Reasoning: c.Reasoning, CannotTell: c.CannotTell, Evidence: quotesOf(c.Evidence), Note: c.Note,
 	}
-	if c.Votes.Total() > 1 {
-		r.Votes = &Votes{Met: c.Votes.Met, Unmet: c.Votes.Unmet, CannotTell: c.Votes.CannotTell, Failed: c.Votes.Failed}
+	if votes := c.Votes; votes.Total() > 1 {
+		r.Votes = &votes
 	}
 	return r
 }

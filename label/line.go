@@ -158,10 +158,9 @@ func ReadLines(file string, r io.Reader) (list []Line, mistakes proviso.Mistakes
 			list = append(list, line)
 			continue
 		}
-		m := proviso.Mistake{Place: proviso.Place{File: file, Line: at.Number, Column: 1}, Code: proviso.Invalid, Message: err.Error()}
-		if broken != nil {
-			m.Place = proviso.Place{File: file, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt}
-			m.Message = broken.Message
+		m := document.MistakeOf(file, err)
+		if broken == nil {
+			m.Place.Line, m.Place.Column = at.Number, 1
 		}
 		if len(mistakes) < maxMistakes {
 			mistakes = append(mistakes, m)

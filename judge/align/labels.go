@@ -176,16 +176,8 @@ func (in *labelReader) near(at position, nearest, format string, args ...any) {
 
 // broken records an error of a parser.
 func (in *labelReader) broken(err error) {
-	m := proviso.Mistake{Place: proviso.Place{File: in.labels.File}, Code: proviso.Invalid, Message: err.Error()}
-	switch e := err.(type) {
-	case *document.SyntaxError:
-		m.Place, m.Message = e.Place, e.Message
-	case *document.LineError:
-		m.Place = proviso.Place{File: in.labels.File, Line: e.Line, Column: e.Column, Excerpt: e.Excerpt}
-		m.Message = e.Message
-	}
 	if len(in.mistakes) < maxLabelMistakes {
-		in.mistakes = append(in.mistakes, m)
+		in.mistakes = append(in.mistakes, document.MistakeOf(in.labels.File, err))
 	}
 }
 

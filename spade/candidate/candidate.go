@@ -4,7 +4,6 @@ package candidate
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -36,12 +35,8 @@ func Read(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
 		return readPython(file, data)
 	}
 	doc, err := document.Parse(file, data)
-	var syntax *document.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		return nil, proviso.Mistakes{{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message}}
-	case err != nil:
-		return nil, proviso.Mistakes{{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}}
+	if err != nil {
+		return nil, proviso.Mistakes{document.MistakeOf(file, err)}
 	}
 	list, at := doc.Root, ""
 	if o, ok := list.(*value.Object); ok {
@@ -63,7 +58,7 @@ func candidateLines(file string, data []byte) ([]proviso.Candidate, proviso.Mist
 	var wrong proviso.Mistakes
 	for line, err := range document.Lines(bytes.NewReader(data)) {
 		if err != nil {
-			wrong = append(wrong, format.MistakeOfLine(file, err))
+			wrong = append(wrong, document.MistakeOf(file, err))
 			continue
 		}
 		entries, lines = append(entries, line.Value), append(lines, line.Number)

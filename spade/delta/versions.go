@@ -3,7 +3,6 @@ package delta
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -45,7 +44,7 @@ func (r *versionReader) lines(data []byte) {
 	var entries []exported.Entry
 	for line, err := range document.Lines(bytes.NewReader(data)) {
 		if err != nil {
-			r.add(format.MistakeOfLine(r.file, err))
+			r.add(document.MistakeOf(r.file, err))
 			continue
 		}
 		place := proviso.Place{File: r.file, Line: line.Number}
@@ -56,9 +55,8 @@ func (r *versionReader) lines(data []byte) {
 
 func (r *versionReader) json(data []byte) {
 	doc, err := document.ParseJSON(r.file, data)
-	var syntax *document.SyntaxError
-	if errors.As(err, &syntax) {
-		r.add(proviso.Mistake{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message})
+	if err != nil {
+		r.add(document.MistakeOf(r.file, err))
 		return
 	}
 	list, at, isList := exported.Unwrap(doc.Root)

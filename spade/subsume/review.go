@@ -157,7 +157,7 @@ func OpenReviews(file string) (*ReviewLog, proviso.Mistakes, error) {
 	t := &format.Table{File: file}
 	for line, err := range document.Lines(bytes.NewReader(data)) {
 		if err != nil {
-			t.Mistakes = append(t.Mistakes, format.MistakeOfLine(file, err))
+			t.Mistakes = append(t.Mistakes, document.MistakeOf(file, err))
 			continue
 		}
 		l.read(t, line)
