@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -110,13 +111,7 @@ func errorsOf(list []*proviso.Error) Mistakes {
 }
 
 func (j *Judge) threshold(r *Request) float64 {
-	switch {
-	case r.Threshold != nil:
-		return *r.Threshold
-	case j.o.Threshold != nil:
-		return *j.o.Threshold
-	}
-	return 1
+	return *cmp.Or(r.Threshold, j.o.Threshold, new(1.0))
 }
 
 // NewResponse converts the verdicts on an assertion set to a response.
@@ -143,18 +138,16 @@ func resultOf(v *proviso.Verdict) Result {
 		Evidence: quotesOf(v.Evidence), Judge: v.Judge, Cached: v.Cached,
 	}
 	if (v.Status == proviso.Pass || v.Status == proviso.Fail) && !v.Unscored {
-		score := v.Score
-		r.Score = &score
+		r.Score = new(v.Score)
 	}
 	for i := range v.Criteria {
 		r.Criteria = append(r.Criteria, criterionOf(&v.Criteria[i]))
 	}
-	if u := v.Usage; u != (proviso.Usage{}) {
-		r.Usage = &u
+	if v.Usage != (proviso.Usage{}) {
+		r.Usage = new(v.Usage)
 	}
 	if v.Judge != "" {
-		cost := v.Cost
-		r.Cost = &cost
+		r.Cost = new(v.Cost)
 	}
 	return r
 }
@@ -164,8 +157,8 @@ func criterionOf(c *proviso.CriterionVerdict) CriterionResult {
 		Criterion: c.Criterion.Text, Pass: c.Status == proviso.Pass, Status: c.Status.String(),
 		Reasoning: c.Reasoning, CannotTell: c.CannotTell, Evidence: quotesOf(c.Evidence), Note: c.Note,
 	}
-	if votes := c.Votes; votes.Total() > 1 {
-		r.Votes = &votes
+	if c.Votes.Total() > 1 {
+		r.Votes = new(c.Votes)
 	}
 	return r
 }

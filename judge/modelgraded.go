@@ -57,7 +57,7 @@ func decideFactuality(ctx context.Context, g *grading) (verdict, error) {
 			if d.letter != letter {
 				continue
 			}
-			score, err := g.worth(d)
+			score, err := d.worth(g.q.Case)
 			if reason == "" {
 				reason = "Category " + letter + ": " + d.words
 			}
@@ -67,10 +67,8 @@ func decideFactuality(ctx context.Context, g *grading) (verdict, error) {
 	})
 }
 
-// worth returns the score of a difference: that of the case, or the default.
-func (g *grading) worth(d difference) (float64, error) { return worthIn(g.q.Case, d) }
-
-func worthIn(c *proviso.Case, d difference) (float64, error) {
+// worth returns the score of a difference: that of a case, or the default.
+func (d difference) worth(c *proviso.Case) (float64, error) {
 	if c == nil {
 		return d.score, nil
 	}
@@ -98,7 +96,7 @@ func checkWorth(q proviso.Question) error {
 	var names []string
 	for _, d := range differences() {
 		names = append(names, d.option)
-		if _, err := worthIn(c, d); err != nil {
+		if _, err := d.worth(c); err != nil {
 			return err
 		}
 	}

@@ -34,22 +34,26 @@ const (
 // count adds a label with the judge's verdict.
 func (t *tally) count(human, verdict proviso.Status, weight float64) {
 	t.weighted = t.weighted || weight != 1
-	cell := trueFail
-	switch {
-	case human == proviso.Pass && verdict == proviso.Pass:
-		cell = truePass
-		t.TP++
-	case human == proviso.Pass:
-		cell = falseFail
-		t.FN++
-	case verdict == proviso.Pass:
-		cell = falsePass
-		t.FP++
-	default:
-		t.TN++
-	}
+	cell := countIn(&t.Confusion, human, verdict)
 	t.weights[cell] += weight
 	t.squares[cell] += weight * weight
+}
+
+// countIn counts a verdict of a judge on a labelled output, and returns its cell.
+func countIn(c *stats.Confusion, human, verdict proviso.Status) int {
+	switch {
+	case human == proviso.Pass && verdict == proviso.Pass:
+		c.TP++
+		return truePass
+	case human == proviso.Pass:
+		c.FN++
+		return falseFail
+	case verdict == proviso.Pass:
+		c.FP++
+		return falsePass
+	}
+	c.TN++
+	return trueFail
 }
 
 // share returns the weighted share of one of two cells, with the effective number
@@ -73,8 +77,7 @@ func (t *tally) agreement(g group, p *population) Agreement {
 	// Outputs that the judge passed come first: a gate would miss them.
 	slices.SortStableFunc(a.Disagreements, func(x, y Disagreement) int { return cmp.Compare(x.Judge, y.Judge) })
 	if a.Judged.N > 0 {
-		share := a.Judged.Share()
-		a.JudgePassRate = &share
+		a.JudgePassRate = new(a.Judged.Share())
 	}
 	if a.N == 0 {
 		return a
@@ -83,8 +86,7 @@ func (t *tally) agreement(g group, p *population) Agreement {
 	if a.Weighted = t.weighted; a.Weighted {
 		if p == nil { // without a run, the weights are all that is known of the other outputs
 			a.Judged = t.standsFor()
-			share := a.Judged.Share()
-			a.JudgePassRate = &share
+			a.JudgePassRate = new(a.Judged.Share())
 		}
 		if r, err := stats.PartlyVerified(a.Judged, passed, failed, confidence); err == nil {
 			a.TPR, a.TNR, a.Kappa, a.Agreement, a.BaseRate = r.TPR, r.TNR, r.Kappa, &r.Agreement, &r.BaseRate

@@ -149,7 +149,7 @@ var (
 // "" if they do. A phrase that is the subject has its verb behind it, and the stance is set
 // by it.
 func (s *sentence) vague(st *stance.Stance, after, shown string) string {
-	if subjectOnly.Get().MatchString(st.Before) && st.Unread == "" && hasVerb(st.After) {
+	if subjectOnly.Get().MatchString(st.Before) && st.Unread == "" && subjectVerb.Get().MatchString(st.After) {
 		nots, omits := stance.Negations(st.After)
 		forbidden := negatedAfter.Get().MatchString(st.After) || beOmitted.Get().MatchString(st.After)
 		switch n := nots + len(omits); {
@@ -202,8 +202,6 @@ func withApostrophes(values []any) []any {
 	}
 	return out
 }
-
-func hasVerb(after string) bool { return subjectVerb.Get().MatchString(after) }
 
 var subjectVerb = pattern.Of(`(?i)^\W*(?:must|should|has|have|needs?|may|can|could|might|is|are|shall|will|cannot|never|does|do|appears?|occurs?|ought)\b`)
 
