@@ -41,23 +41,25 @@ func inParallel[T any](ctx context.Context, n int, do func(ctx context.Context, 
 	out := make([]T, n)
 	var once sync.Once
 	var first error
+	aFew(n, func(i int) {
+		err := ctx.Err()
+		if err == nil {
+			out[i], err = do(ctx, i)
+		}
+		if err != nil {
+			once.Do(func() { first = err })
+			stop()
+		}
+	})
+	return out, first
+}
+
+// aFew calls do for the numbers from 0 to n-1, a few at a time.
+func aFew(n int, do func(i int)) {
 	calls := newLimit(parallelCalls)
 	tasks := make([]func(), n)
 	for i := range tasks {
-		tasks[i] = func() {
-			err := ctx.Err()
-			if err == nil {
-				out[i], err = do(ctx, i)
-			}
-			if err != nil {
-				once.Do(func() { first = err })
-				stop()
-			}
-		}
-	}
-	for i, task := range tasks {
-		tasks[i] = func() { calls.do(task) }
+		tasks[i] = func() { calls.do(func() { do(i) }) }
 	}
 	together(tasks)
-	return out, first
 }

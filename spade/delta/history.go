@@ -178,7 +178,7 @@ func ReadPart(file, part string, data []byte) (list []Version, notes []string, m
 		if part != "" {
 			r.add(proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Unsupported, Message: "a name of a text is for " + literal.Files + ", or for the files of other tools"})
 		}
-		r.list = append(r.list, numbered{Version: Version{Name: file, Text: text}})
+		r.list = append(r.list, exported.Version{Name: file, Text: text})
 	}
 	if r.mistakes.Err() != nil {
 		return nil, r.notes, r.mistakes

@@ -8,8 +8,8 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -154,13 +154,5 @@ func nearestOf(a *proviso.Assertion, e *proviso.Error) string {
 	if name == "type" || name == "" {
 		name = a.Type
 	}
-	if near := document.Nearest(name, e.Valid); near != "" {
-		return near
-	}
-	for _, v := range e.Valid { // a name of which only the beginning was given
-		if len(name) > 3 && strings.HasPrefix(v, name) {
-			return v
-		}
-	}
-	return ""
+	return format.Near(name, e.Valid)
 }

@@ -61,7 +61,7 @@ func (o *Options) TakePrices(p Prices) error {
 		return nil
 	}
 	return proviso.Errorf(proviso.Invalid, "a budget needs prices, and what %s per output is not known: no question with a known price was measured; give it with --judge-price or --price",
-		format.Counted(len(open), "candidate costs", "candidates cost")+" ("+some(open)+")")
+		format.Counted(len(open), "candidate costs", "candidates cost")+" ("+format.Some(open, shownNames)+")")
 }
 
 // KnownNames returns an error for a name that no candidate has, which names the nearest.

@@ -16,7 +16,7 @@ func isEvent(o *value.Object) bool {
 
 // outputOfEvent reads an event. Thumbs of users are its label.
 func outputOfEvent(e *value.Object) (out Output, skipped string) {
-	out = Output{ID: textOf(e, "id"), Time: timeOf(e, "time"), Value: answered(e.At("output"))}
+	out = Output{ID: textOf(e, "id"), Time: TimeOf(e, "time"), Value: answered(e.At("output"))}
 	if out.Value == nil || out.Value == "" {
 		return out, "they have no output"
 	}

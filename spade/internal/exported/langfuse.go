@@ -41,7 +41,7 @@ func versionOfLangfuse(o *value.Object) (Version, error) {
 		return Version{}, errors.New("the prompt is neither a text nor a list of messages")
 	}
 	n, _ := o.At("version").(float64)
-	v := Version{Prompt: o.Text("name"), Name: fmt.Sprintf("version %v", n), Text: text, Number: n, Numbered: true, Time: timeOf(o, "createdAt", "updatedAt")}
+	v := Version{Prompt: o.Text("name"), Name: fmt.Sprintf("version %v", n), Text: text, Number: n, Numbered: true, Time: TimeOf(o, "createdAt", "updatedAt")}
 	if note := textOf(o, "commitMessage"); note != "" {
 		v.Name += " " + note
 	}
@@ -62,7 +62,7 @@ func isLangfuseTrace(o *value.Object) bool {
 
 func outputOfLangfuse(o *value.Object) (out Output, skipped string) {
 	kind := strings.ToUpper(o.Text("type"))
-	out = Output{ID: textOf(o, "id"), Time: timeOf(o, "timestamp", "startTime", "start_time")}
+	out = Output{ID: textOf(o, "id"), Time: TimeOf(o, "timestamp", "startTime", "start_time")}
 	if kind != "" { // an observation
 		out.part = textOf(o, "parentObservationId", "parent_observation_id") != "" || kind == "EVENT"
 		out.isModel = kind == "GENERATION"

@@ -20,7 +20,7 @@ func versionOfLangSmith(o *value.Object) (Version, error) {
 		return Version{}, errors.New("the commit " + o.Text("commit_hash") + " has no manifest with a prompt")
 	}
 	hash := o.Text("commit_hash")
-	v := Version{Prompt: strings.TrimSuffix(o.Text("full_name"), ":"+hash), Name: hash, Text: text, Time: timeOf(o, "created_at", "updated_at")}
+	v := Version{Prompt: strings.TrimSuffix(o.Text("full_name"), ":"+hash), Name: hash, Text: text, Time: TimeOf(o, "created_at", "updated_at")}
 	return v, nil
 }
 
@@ -31,7 +31,7 @@ func isLangSmithRun(o *value.Object) bool {
 }
 
 func outputOfLangSmith(o *value.Object) (out Output, skipped string) {
-	out = Output{ID: textOf(o, "id"), Time: timeOf(o, "start_time", "end_time")}
+	out = Output{ID: textOf(o, "id"), Time: TimeOf(o, "start_time", "end_time")}
 	out.part = textOf(o, "parent_run_id") != ""
 	out.isModel = o.Text("run_type") == "llm"
 	if textOf(o, "error") != "" {

@@ -81,12 +81,12 @@ func sentToResponses(request, response *value.Object) (list []any) {
 
 func outputOfOpenAI(o *value.Object) (out Output, skipped string) {
 	request, response := halvesOfOpenAI(o)
-	out = Output{ID: textOf(o, "custom_id", "id", "request_id"), Time: timeOf(o, "created_at", "timestamp", "created")}
+	out = Output{ID: textOf(o, "custom_id", "id", "request_id"), Time: TimeOf(o, "created_at", "timestamp", "created")}
 	if out.ID == "" {
 		out.ID = textOf(response, "id")
 	}
 	if out.Time.IsZero() {
-		out.Time = timeOf(response, "created")
+		out.Time = TimeOf(response, "created")
 	}
 	messages, _ := request.At("messages").([]any)
 	switch {

@@ -24,7 +24,7 @@ func versionOfPromptLayer(o *value.Object) (Version, error) {
 	if !ok {
 		return Version{}, errors.New("the prompt template has neither content nor messages with a text")
 	}
-	v := Version{Prompt: textOf(o, "prompt_name", "name"), Text: text, Time: timeOf(o, "created_at")}
+	v := Version{Prompt: textOf(o, "prompt_name", "name"), Text: text, Time: TimeOf(o, "created_at")}
 	if v.Number, v.Numbered = o.At("version").(float64); v.Numbered {
 		v.Name = fmt.Sprintf("version %v", v.Number)
 	}
@@ -53,7 +53,7 @@ func isBlueprint(o *value.Object) bool {
 // outputOfPromptLayer reads a request. Its score is no label: 0 is also the score of a
 // request that nobody scored.
 func outputOfPromptLayer(o *value.Object) (out Output, skipped string) {
-	out = Output{ID: textOf(o, "id", "request_id"), Time: timeOf(o, "request_start_time")}
+	out = Output{ID: textOf(o, "id", "request_id"), Time: TimeOf(o, "request_start_time")}
 	answer := o.Object("output")
 	if parts, ok := answer.At("content").([]any); ok {
 		text, _ := partsText(parts)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,15 +24,32 @@ func Counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// DidYouMean suggests the valid name that is nearest to one that is not; "" if none is near.
-func DidYouMean(name string, valid []string) string {
-	if near := document.Nearest(name, valid); near != "" {
-		return " (did you mean " + value.Stringify(near) + "?)"
+// Some lists names: up to most, and how many more there are.
+func Some(names []string, most int) string {
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if n := len(names); n > most {
+		text += fmt.Sprintf(" and %d more", n-most)
 	}
-	for _, v := range valid { // a name of which only the beginning was given
-		if len(name) > 3 && strings.HasPrefix(v, name) {
-			return " (did you mean " + value.Stringify(v) + "?)"
-		}
+	return text
+}
+
+// Near returns the valid name that is nearest to one that is not, or begins with it; "" if
+// none is near.
+func Near(name string, valid []string) string {
+	if near := document.Nearest(name, valid); near != "" {
+		return near
+	}
+	at := slices.IndexFunc(valid, func(v string) bool { return len(name) > 3 && strings.HasPrefix(v, name) })
+	if at < 0 {
+		return ""
+	}
+	return valid[at]
+}
+
+// DidYouMean suggests the valid name that is [Near] one that is not; "" if none is.
+func DidYouMean(name string, valid []string) string {
+	if near := Near(name, valid); near != "" {
+		return " (did you mean " + value.Stringify(near) + "?)"
 	}
 	return ""
 }
