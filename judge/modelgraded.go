@@ -3,13 +3,12 @@ package judge
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -110,14 +109,12 @@ func checkWorth(q proviso.Question) error {
 }
 
 // category finds "(A)" or "A)" at the beginning of a reply, or one letter alone.
-var category = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?is)^\s*(?:\(?([a-e])\)\s*[:.-]?\s*(.*)|([a-e])[.\s]*)$`)
-})
+var category = pattern.Of(`(?is)^\s*(?:\(?([a-e])\)\s*[:.-]?\s*(.*)|([a-e])[.\s]*)$`)
 
 // readCategory reads {category, reason}, or the letter in brackets that older prompts
 // for promptfoo ask for.
 func readCategory(reply string) (letter, reason string, err error) {
-	if m := category().FindStringSubmatch(reply); m != nil {
+	if m := category.Get().FindStringSubmatch(reply); m != nil {
 		return strings.ToUpper(m[1] + m[3]), strings.TrimSpace(m[2]), nil
 	}
 	o, err := gradedObject(reply, "category")

@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
 // placeholder matches a parameter in a template: {{name}}, or {{name|pattern}} for a
 // regular expression that matches any text of a list.
-var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{(\w+)(\|pattern)?\}\}`) })
+var placeholder = pattern.Of(`\{\{(\w+)(\|pattern)?\}\}`)
 
 // fillText replaces the placeholders in a text.
 func fillText(text string, values *value.Object) string {
 	var b strings.Builder
 	last := 0
-	for _, m := range placeholder().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range placeholder.Get().FindAllStringSubmatchIndex(text, -1) {
 		b.WriteString(text[last:m[0]])
 		v := values.At(text[m[2]:m[3]])
 		if m[4] >= 0 {
@@ -61,7 +61,7 @@ func alternatives(v any) string {
 func fillValue(v any, values *value.Object) any {
 	switch v := v.(type) {
 	case string:
-		if m := placeholder().FindStringSubmatch(v); m != nil && m[0] == v && m[2] == "" {
+		if m := placeholder.Get().FindStringSubmatch(v); m != nil && m[0] == v && m[2] == "" {
 			return values.At(m[1])
 		}
 		return fillText(v, values)

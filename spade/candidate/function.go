@@ -1,12 +1,11 @@
 package candidate
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -19,9 +18,7 @@ type Python struct {
 }
 
 // pythonFunction finds a function with the three parameters.
-var pythonFunction = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^(?:async[ \t]+)?def[ \t]+([A-Za-z_]\w*)[ \t]*\(\s*example\b[^()]*,\s*prompt\b[^()]*,\s*response\b`)
-})
+var pythonFunction = pattern.Of(`(?m)^(?:async[ \t]+)?def[ \t]+([A-Za-z_]\w*)[ \t]*\(\s*example\b[^()]*,\s*prompt\b[^()]*,\s*response\b`)
 
 // askLLM is the function that such a candidate calls to ask a model.
 const askLLM = "ask_llm"
@@ -35,7 +32,7 @@ func PythonFunction(a *proviso.Assertion) (Python, bool) {
 		return Python{}, false
 	}
 	first := ""
-	if m := pythonFunction().FindStringSubmatch(text); m != nil {
+	if m := pythonFunction.Get().FindStringSubmatch(text); m != nil {
 		first = m[1]
 	}
 	text, entry := pythonModule(text, first)

@@ -3,12 +3,11 @@ package show
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/delta"
 )
@@ -151,7 +150,7 @@ func (t *page) delta(d proviso.Delta, category string) {
 }
 
 // variables are the template variables that the terminal highlights.
-var variables = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{[^{}]*\}\}|\{%[^{}]*%\}|\{[^{}]*\}`) })
+var variables = pattern.Of(`\{\{[^{}]*\}\}|\{%[^{}]*%\}|\{[^{}]*\}`)
 
 // unit prints one sentence, line or block, wrapped.
 func (t *page) unit(sign, color string, line int, text, note string) {
@@ -163,7 +162,7 @@ func (t *page) unit(sign, color string, line int, text, note string) {
 			break
 		}
 		if t.o.Color && row != "" {
-			row = t.paint(color, variables().ReplaceAllString(row, "\x1b[36m$0\x1b[0;"+color+"m"))
+			row = t.paint(color, variables.Get().ReplaceAllString(row, "\x1b[36m$0\x1b[0;"+color+"m"))
 		}
 		if i == 0 {
 			fmt.Fprintf(t, " %s %s  %s", t.paint(color, sign), t.paint("2", fmt.Sprintf("%4d", line)), row)

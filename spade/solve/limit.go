@@ -1,11 +1,6 @@
 package solve
 
-import (
-	"context"
-	"errors"
-	"math"
-	"slices"
-)
+import "errors"
 
 // Limit is a bound on a sum over the selected candidates, such as what a selection costs
 // per output. Unlike false failures, what two candidates take adds up.
@@ -135,98 +130,4 @@ func (r *rates) move(t float64) {
 	for i, d := range r.d {
 		r.rho[i] = positive(r.rho[i] + float64(t*d))
 	}
-}
-
-// withKept adds the candidates that every selection has.
-func (in *Instance) withKept(selected []int) []int {
-	return slices.Compact(slices.Sorted(slices.Values(append(selected, in.Keep...))))
-}
-
-// keeping searches among the selections that have the kept candidates. For each of them
-// it adds bad examples that nothing else catches, so many that no selection without it
-// catches enough. So the search needs no other rule, and its proof holds.
-func keeping(ctx context.Context, in *Instance, method Method, o Options) (*Answer, error) {
-	kept := in.withKept(nil)
-	_, bad := in.Count()
-	if len(kept) == 0 || in.Need > bad {
-		return search(ctx, in, method, o) // nothing catches enough anyway
-	}
-	more := *in
-	more.Keep = nil
-	more.Good, more.Fails = slices.Clone(in.Good), slices.Clone(in.Fails)
-	for _, j := range kept {
-		more.Fails[j] = slices.Clone(in.Fails[j])
-		for range bad + 1 {
-			more.Fails[j] = append(more.Fails[j], len(more.Good))
-			more.Good = append(more.Good, false)
-		}
-	}
-	added := len(kept) * (bad + 1)
-	more.Need += added
-	a, err := search(ctx, &more, method, o)
-	if err != nil {
-		return nil, err
-	}
-	a.Best = max(0, a.Best-added)
-	if a.Status == Optimal || a.Status == Feasible {
-		a.Worth = in.worth(method, a.Selected)
-	}
-	return a, nil
-}
-
-// split reorders order so that the first cut have the highest ratios and fit into
-// capacity together, and returns which part of the next one still fits.
-func split(order []int32, ratio, size []float64, capacity float64) (cut int, part float64) {
-	lo, hi := 0, len(order)
-	if capacity <= 0 {
-		return 0, 0
-	}
-	for hi-lo > 1 {
-		at := partition(order[lo:hi], ratio) + lo
-		sum := 0.0
-		for _, i := range order[lo:at] {
-			sum += size[i]
-		}
-		if sum > capacity {
-			hi = at
-			continue
-		}
-		capacity -= sum
-		lo = at
-	}
-	if lo < hi {
-		if s := size[order[lo]]; s <= capacity {
-			lo++
-			capacity -= s
-		} else {
-			return lo, capacity / s
-		}
-	}
-	return lo, 0
-}
-
-// partition puts the higher ratios of order, which has two members or more, first
-// and returns how many there are: at least one, and not all.
-func partition(order []int32, ratio []float64) int {
-	a, b, c := ratio[order[0]], ratio[order[len(order)/2]], ratio[order[len(order)-1]]
-	pivot := math.Max(math.Min(a, b), math.Min(math.Max(a, b), c))
-	i, j := 0, len(order)-1
-	for {
-		for ratio[order[i]] > pivot {
-			i++
-		}
-		for ratio[order[j]] < pivot {
-			j--
-		}
-		if i >= j {
-			break
-		}
-		order[i], order[j] = order[j], order[i]
-		i++
-		j--
-	}
-	if i == 0 {
-		return 1
-	}
-	return min(i, len(order)-1)
 }
