@@ -36,17 +36,23 @@ func opinionBeside(o *value.Object, known opinion) opinion {
 			continue
 		}
 		says := opinionOfField(key, v)
-		switch {
-		case says == saysNothing && known != saysNothing && otherVerdict(key, v):
-			return saysTwo
-		case says == saysNothing:
-		case known == saysNothing:
-			known = says
-		case known != says:
+		if says == saysNothing && known != saysNothing && otherVerdict(key, v) {
 			return saysTwo
 		}
+		known = known.and(says)
 	}
 	return known
+}
+
+// and returns what two opinions say together: saysTwo if they do not agree.
+func (o opinion) and(other opinion) opinion {
+	switch {
+	case other == saysNothing || o == other:
+		return o
+	case o == saysNothing:
+		return other
+	}
+	return saysTwo
 }
 
 // opinionOfField reads what a field says, at any depth.
@@ -80,13 +86,7 @@ func opinionOfList(key string, list []any) opinion {
 				says = fieldOpinion(key, v)
 			}
 		}
-		switch {
-		case says == saysNothing:
-		case known == saysNothing:
-			known = says
-		case known != says:
-			return saysTwo
-		}
+		known = known.and(says)
 	}
 	return known
 }

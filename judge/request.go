@@ -27,17 +27,12 @@ var requestFields = []string{"agent_input", "agent_output", "assertions", "thres
 // [Mistakes] with all of them and their JSON pointers, except that unknown fields beyond
 // about 100 are only counted.
 func ReadRequest(data []byte) (*Request, error) {
-	return ReadRequestContext(context.Background(), data)
+	return ReadRequestWith(context.Background(), data, nil)
 }
 
-// ReadRequestContext is [ReadRequest] with a context. If ctx ends, the error is its
+// ReadRequestWith is [ReadRequest] for a request whose criteria may name the templates of a
+// library; if it is nil, they may name those of the request. If ctx ends, the error is its
 // cause.
-func ReadRequestContext(ctx context.Context, data []byte) (*Request, error) {
-	return ReadRequestWith(ctx, data, nil)
-}
-
-// ReadRequestWith is [ReadRequestContext] for a request whose criteria may name the
-// templates of a library. If it is nil, they may name those of the request.
 func ReadRequestWith(ctx context.Context, data []byte, templates *criteria.Library) (*Request, error) {
 	if len(data) > MaxBody {
 		return nil, Mistakes{proviso.Errorf(proviso.Limit, "the request has %d bytes, and at most %d (8 MiB) are read", len(data), MaxBody)}

@@ -46,12 +46,7 @@ func (j *job) askCandidates(ctx context.Context, r *proposing, list []DeltaCrite
 	defer func() { j.report.Spent.Add(d.Spent) }()
 	w := &writing{job: j, proposing: r, criteria: list, hash: d.Hash, shown: shown}
 	var said []any
-	read := func(text string) (err error) {
-		if _, said, err = ask.ListIn(text, "candidates"); err == nil && len(said) > maxCandidates {
-			err = fmt.Errorf("it has %d candidates, more than %d", len(said), maxCandidates)
-		}
-		return err
-	}
+	read := reader("candidates", maxCandidates, &said)
 	if err := d.Ask(ctx, read); err != nil {
 		return err
 	}
