@@ -221,21 +221,9 @@ func marksOf(output string, evidence []proviso.Evidence) []Mark {
 	var marks []Mark
 	at, units := 0, 0 // of the beginning of the last span
 	for _, s := range spans {
-		units += unitsIn(output[at:s.start])
+		units += value.UTF16Len(output[at:s.start])
 		at = s.start
-		marks = append(marks, Mark{Quote: output[s.start:s.end], Start: units, End: units + unitsIn(output[s.start:s.end])})
+		marks = append(marks, Mark{Quote: output[s.start:s.end], Start: units, End: units + value.UTF16Len(output[s.start:s.end])})
 	}
 	return marks
-}
-
-// unitsIn returns the length of a text in UTF-16 code units.
-func unitsIn(text string) int {
-	n := 0
-	for _, r := range text {
-		n++
-		if r > 0xFFFF {
-			n++
-		}
-	}
-	return n
 }

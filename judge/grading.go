@@ -94,10 +94,9 @@ func (g *grading) value() string {
 	switch v := g.q.Value.(type) {
 	case nil, value.Undefined:
 		return ""
-	case string:
-		return v
+	default:
+		return value.Text(v)
 	}
-	return value.Stringify(g.q.Value)
 }
 
 // epsilon is JavaScript's Number.EPSILON, the tolerance of promptfoo's threshold.
@@ -264,10 +263,8 @@ func sizeOf(q proviso.Question) int {
 	}
 	switch v := q.Value.(type) {
 	case nil, value.Undefined:
-	case string:
-		n += len(v)
 	default:
-		n += len(value.Stringify(v))
+		n += len(value.Text(v))
 	}
 	return n
 }

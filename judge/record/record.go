@@ -116,11 +116,7 @@ func (r Row) Input() string {
 		if strings.HasPrefix(name, "_") {
 			continue
 		}
-		text, ok := v.(string)
-		if !ok {
-			text = value.Stringify(v)
-		}
-		lines = append(lines, name+": "+text)
+		lines = append(lines, name+": "+value.Text(v))
 	}
 	if len(lines) == 0 {
 		return r.Prompt()

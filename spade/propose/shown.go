@@ -137,10 +137,8 @@ func (r *proposing) outputs(list []*trial.Trial) []*value.Object {
 func shownValues(vars *value.Object) *value.Object {
 	o, size := value.NewObject(vars.Len()), 0
 	for name, v := range vars.All() {
-		text, isText := v.(string)
-		if !isText {
-			text = value.Stringify(v)
-		}
+		_, isText := v.(string)
+		text := value.Text(v)
 		short := format.MiddleOut(text, min(maxShownValue, max(maxShownVars-size, 64)))
 		if size += len(short); short == text && !isText {
 			o.Set(name, v)

@@ -103,11 +103,7 @@ func (v *Output) head(asked label.Asked) []string {
 	}
 	var vars []string
 	for name, val := range t.Vars.All() {
-		text, ok := val.(string)
-		if !ok {
-			text = value.Stringify(val)
-		}
-		vars = append(vars, name+": "+text)
+		vars = append(vars, name+": "+value.Text(val))
 	}
 	separator := " · "
 	if v.Open {

@@ -66,11 +66,7 @@ func (s *Subsumption) Shown(i int) (says, check string) {
 	}
 	o := shownCheck(&s.prover.list[i])
 	says = o.Text("says")
-	text, ok := o.At("check").(string)
-	if !ok {
-		text = value.Stringify(o.At("check"))
-	}
-	return says, text
+	return says, value.Text(o.At("check"))
 }
 
 // PairTally counts the examples of a matrix for a pair.
