@@ -106,6 +106,18 @@ func decodeCandidates(entries []any, at string, doc *document.Document) ([]provi
 	return list, mistakes
 }
 
+// Decoded reads an assertion in the form of a suite, or says what is wrong with it.
+func Decoded(o *value.Object) (a *proviso.Assertion, wrong string) {
+	list, mistakes := suite.DecodeSet(check.Facts(), []any{o}, "")
+	switch {
+	case len(mistakes) > 0:
+		return nil, mistakes[0].Error()
+	case len(list) != 1:
+		return nil, "nothing was left of it"
+	}
+	return list[0], ""
+}
+
 // Of returns the candidate that an assertion of a file is.
 func Of(a *proviso.Assertion) proviso.Candidate {
 	c := proviso.Candidate{Name: a.ID, Assertion: a}

@@ -7,15 +7,12 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
-	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/rules"
 	"github.com/proviso-eval/proviso/spade/trial"
-	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -204,11 +201,11 @@ func (w *writing) examine(ctx context.Context, x *entry) (problem, note string) 
 	for k, v := range x.object.All() {
 		o.Set(k, v)
 	}
-	list, wrong := suite.DecodeSet(check.Facts(), []any{o}, "")
-	if len(wrong) > 0 || len(list) != 1 {
-		return "the assertion cannot be read: " + format.FirstOf(wrong), ""
+	a, wrong := candidate.Decoded(o)
+	if wrong != "" {
+		return "the assertion cannot be read: " + wrong, ""
 	}
-	x.candidate = candidate.Of(list[0])
+	x.candidate = candidate.Of(a)
 	c := &x.candidate
 	c.Category, c.Delta, c.Model, c.PromptHash = first.Category, first.Delta, w.Model.Label(), w.hash
 	var covered []DeltaCriterion

@@ -6,13 +6,11 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/rules"
 	"github.com/proviso-eval/proviso/spade/subsume"
-	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -82,11 +80,11 @@ func underCondition(c proviso.Candidate) (_ proviso.Candidate, note string) {
 	}
 	o := candidate.Object(&c, true)
 	o.Set("when", c.Delta.When)
-	list, wrong := suite.DecodeSet(check.Facts(), []any{o}, "")
-	if len(wrong) > 0 || len(list) != 1 {
-		return c, c.Name + " is checked always: " + format.FirstOf(wrong)
+	a, wrong := candidate.Decoded(o)
+	if wrong != "" {
+		return c, c.Name + " is checked always: " + wrong
 	}
-	c.Assertion = list[0]
+	c.Assertion = a
 	return c, ""
 }
 

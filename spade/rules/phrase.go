@@ -92,18 +92,27 @@ var listGoesOn = pattern.Of(`^\s*(?:or\b|and\b|["“])`)
 
 func trimMarks(s string) string { return strings.Trim(s, "\"“”„«»`'") }
 
+// templates returns phrases as values of an assertion; ok is false if one of them cannot be
+// one.
+func (s *sentence) templates(phrases []string, shown string) (values []any, ok bool) {
+	for _, p := range phrases {
+		v, ok := s.template(p)
+		if !ok {
+			s.refuse(delta.Inclusion, "%s holds a placeholder that is no variable of the prompt", shown)
+			return nil, false
+		}
+		values = append(values, v)
+	}
+	return values, true
+}
+
 // phrase makes a check of one run, by the words around it. Before are the words since
 // the run before.
 func (s *sentence) phrase(g quoted, before, after string) {
 	shown := quotedList(g.phrases)
-	values := make([]any, len(g.phrases))
-	for i, p := range g.phrases {
-		v, ok := s.template(p)
-		if !ok {
-			s.refuse(delta.Inclusion, "%s holds a placeholder that is no variable of the prompt", shown)
-			return
-		}
-		values[i] = v
+	values, ok := s.templates(g.phrases, shown)
+	if !ok {
+		return
 	}
 	if inputWords.Get().MatchString(before) {
 		s.refuse(delta.DataIntegration, "%s marks the input", shown)

@@ -72,14 +72,6 @@ func UnixLines(text string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 }
 
-// FirstOf returns the message of the first error.
-func FirstOf(list []*proviso.Error) string {
-	if len(list) == 0 {
-		return "nothing was left of it"
-	}
-	return list[0].Error()
-}
-
 // Dollars is an amount of US dollars with three significant digits and without an exponent.
 func Dollars(usd float64) string {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(usd, 'e', 2, 64), 64)
