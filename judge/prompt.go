@@ -120,9 +120,7 @@ func assertionsJSON(list []asked) string {
 			criteria[k] = value.ObjectOf("n", float64(n), "text", a.texts[k])
 		}
 		o := value.ObjectOf("id", a.id)
-		if a.instruction != "" {
-			o.Set("instruction", a.instruction)
-		}
+		o.SetText("instruction", a.instruction)
 		o.Set("criteria", criteria)
 		b = value.AppendJSON(b, o)
 	}

@@ -277,13 +277,8 @@ func assertionOf(a *proviso.Assertion) Assertion {
 // object returns an assertion in the form of a suite.
 func (a *Assertion) object() *value.Object {
 	o := value.ObjectOf("id", a.ID)
-	set := func(key, text string) {
-		if text != "" {
-			o.Set(key, text)
-		}
-	}
-	set("type", cmp.Or(a.Type, judged))
-	set("instruction", a.Instruction)
+	o.SetText("type", cmp.Or(a.Type, judged))
+	o.SetText("instruction", a.Instruction)
 	if len(a.Criteria) > 0 {
 		criteria := make([]any, len(a.Criteria))
 		for i := range a.Criteria {
@@ -294,11 +289,11 @@ func (a *Assertion) object() *value.Object {
 	if a.Check != nil {
 		o.Set("check", a.Check)
 	}
-	set("when", a.When)
+	o.SetText("when", a.When)
 	if a.Weight != nil {
 		o.Set("weight", *a.Weight)
 	}
-	set("severity", a.Severity)
+	o.SetText("severity", a.Severity)
 	if a.Scope != nil {
 		o.Set("scope", a.Scope)
 	}
@@ -311,12 +306,8 @@ func (c *Criterion) value() any {
 		return c.Text
 	}
 	o := value.NewObject(3)
-	if c.Text != "" {
-		o.Set("text", c.Text)
-	}
-	if c.Template != "" {
-		o.Set("template", c.Template)
-	}
+	o.SetText("text", c.Text)
+	o.SetText("template", c.Template)
 	if c.Params != nil {
 		o.Set("params", c.Params)
 	}

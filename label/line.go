@@ -27,17 +27,12 @@ func AppendLine(dst []byte, l *Label) []byte {
 		o.Set("run", l.Run)
 		o.Set("row", float64(l.Index))
 	}
-	text := func(key, text string) {
-		if text != "" {
-			o.Set(key, text)
-		}
-	}
-	text("evaluation", l.Evaluation)
-	text("event", l.Event)
-	text("case", l.Case)
+	o.SetText("evaluation", l.Evaluation)
+	o.SetText("event", l.Event)
+	o.SetText("case", l.Case)
 	o.Set("assertion", l.Assertion)
 	o.Set("human", string(l.Verdict))
-	text("note", l.Note)
+	o.SetText("note", l.Note)
 	if len(l.Evidence) > 0 {
 		var list []any
 		for _, s := range l.Evidence {
@@ -46,12 +41,12 @@ func AppendLine(dst []byte, l *Label) []byte {
 		o.Set("evidence", list)
 	}
 	o.Set("by", l.By)
-	text("name", l.Name)
+	o.SetText("name", l.Name)
 	o.Set("created", l.Created.UTC().Format(time.RFC3339Nano))
-	text("output_id", l.OutputID)
-	text("judge", l.Judged)
-	text("judge_id", l.Judge)
-	text("queue", l.Queue)
+	o.SetText("output_id", l.OutputID)
+	o.SetText("judge", l.Judged)
+	o.SetText("judge_id", l.Judge)
+	o.SetText("queue", l.Queue)
 	if l.Stratum != "" {
 		o.Set("stratum", l.Stratum)
 		o.Set("rank", float64(l.Rank))

@@ -142,12 +142,7 @@ func Of(a *proviso.Assertion) proviso.Candidate {
 // provenance reads the provenance of a candidate from a file; nil if it has none.
 func provenance(c *proviso.Candidate) *value.Object {
 	o := value.NewObject(7)
-	set := func(key, value string) {
-		if value != "" {
-			o.Set(key, value)
-		}
-	}
-	set("category", c.Category)
+	o.SetText("category", c.Category)
 	d := c.Delta
 	if d.Version > 0 {
 		o.Set("version", float64(d.Version))
@@ -159,9 +154,9 @@ func provenance(c *proviso.Candidate) *value.Object {
 			o.Set("removed", float64(d.Removed))
 		}
 	}
-	set("text", d.Text)
-	set("model", c.Model)
-	set("prompt", c.PromptHash)
+	o.SetText("text", d.Text)
+	o.SetText("model", c.Model)
+	o.SetText("prompt", c.PromptHash)
 	setPriorities(o, c)
 	if o.Len() == 0 {
 		return nil
@@ -173,9 +168,7 @@ func provenance(c *proviso.Candidate) *value.Object {
 // first, and with its provenance if whole is set.
 func Object(c *proviso.Candidate, whole bool) *value.Object {
 	o := value.ObjectOf("id", c.Name)
-	if c.Description != "" {
-		o.Set("description", c.Description)
-	}
+	o.SetText("description", c.Description)
 	for key, v := range c.Assertion.Raw.All() {
 		if key != "id" && key != "description" && key != "config" {
 			o.Set(key, v)

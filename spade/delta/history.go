@@ -32,8 +32,8 @@ type Change struct {
 
 // Skip is a version with the same text as the one before.
 type Skip struct {
-	Name string
-	Same int // the number of the version before
+	Name string `json:"name"`
+	Same int    `json:"same_as"` // the number of the version before
 }
 
 // History is the sequence of changes of a prompt.

@@ -180,11 +180,9 @@ func (l *Log) append(entry int, g given, undone bool) error {
 	if g.label != "" {
 		o.Set("label", map[string]float64{"1": 1, "0": 0}[g.label])
 	}
-	for _, member := range [...]struct{ key, text string }{{"note", g.note}, {"author", l.author}, {"output_id", l.entries[entry].OutputID}} {
-		if member.text != "" {
-			o.Set(member.key, member.text)
-		}
-	}
+	o.SetText("note", g.note)
+	o.SetText("author", l.author)
+	o.SetText("output_id", l.entries[entry].OutputID)
 	if undone {
 		o.Set("undone", true)
 	}

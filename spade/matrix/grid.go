@@ -48,7 +48,10 @@ type Column struct {
 
 // Rate counts the results of a candidate. Threw is included in the failed.
 type Rate struct {
-	Passed, Failed, Threw, Undecided int
+	Passed    int `json:"passed"`
+	Failed    int `json:"failed"`
+	Threw     int `json:"threw"`
+	Undecided int `json:"undecided"`
 }
 
 // Options configure how candidates are tried.
@@ -324,12 +327,9 @@ type columnJSON struct {
 	Threw       []string `json:"exceptions,omitempty"`
 }
 
-// cellsJSON counts cells; thrown ones are included in the failed.
+// cellsJSON counts cells.
 type cellsJSON struct {
-	Passed        int     `json:"passed"`
-	Failed        int     `json:"failed"`
-	Thrown        int     `json:"threw"`
-	Undecided     int     `json:"undecided"`
+	Rate
 	ThrowRate     float64 `json:"throw_rate"`
 	UndecidedRate float64 `json:"undecided_rate"`
 }
@@ -359,5 +359,5 @@ func (g *Grid) JSON() ([]byte, error) {
 
 func (r Rate) encoded() cellsJSON {
 	n := float64(max(1, r.Passed+r.Failed+r.Undecided))
-	return cellsJSON{r.Passed, r.Failed, r.Threw, r.Undecided, float64(r.Threw) / n, float64(r.Undecided) / n}
+	return cellsJSON{r, float64(r.Threw) / n, float64(r.Undecided) / n}
 }

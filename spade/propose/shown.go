@@ -285,9 +285,7 @@ func shownChecks(all []known) []*value.Object {
 		if k.Assertion.When != "" {
 			o.Set("when", excerpt.Head(k.Assertion.When, maxShownCheck))
 		}
-		if k.wrong != "" {
-			o.Set("wrong", k.wrong)
-		}
+		o.SetText("wrong", k.wrong)
 		list = append(list, o)
 	}
 	return list
