@@ -12,10 +12,14 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
+
+// JudgeType is the type of candidates that a judge decides.
+const JudgeType = proviso.TypeJudge
 
 // ProvenanceKey is the config key of an assertion's provenance. Nothing else reads it,
 // so a file of candidates is also a valid file of assertions.
@@ -32,7 +36,8 @@ func Read(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
 	case ".jsonl":
 		return candidateLines(file, data)
 	case ".py":
-		return readPython(file, data)
+		assertions, mistakes := python.Read(file, data)
+		return ofAll(assertions), mistakes
 	}
 	doc, err := document.Parse(file, data)
 	if err != nil {
@@ -95,15 +100,21 @@ func decodeCandidates(entries []any, at string, doc *document.Document) ([]provi
 	if mistakes.Err() != nil {
 		return nil, mistakes
 	}
-	list := make([]proviso.Candidate, len(assertions))
 	for i, a := range assertions {
-		list[i] = Of(a)
 		mistakes = append(mistakes, wrongPriorities(a, doc, document.Join(at, i))...)
 	}
 	if mistakes.Err() != nil {
 		return nil, mistakes
 	}
-	return list, mistakes
+	return ofAll(assertions), mistakes
+}
+
+func ofAll(assertions []*proviso.Assertion) []proviso.Candidate {
+	var list []proviso.Candidate
+	for _, a := range assertions {
+		list = append(list, Of(a))
+	}
+	return list
 }
 
 // Decoded reads an assertion in the form of a suite, or says what is wrong with it.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -59,7 +59,7 @@ type Options struct {
 	Compiler    *check.Compiler
 	Concurrency int // cells at a time; 0 is one per processor, and at least four if a model is asked
 
-	// Code runs Python functions as [candidate.PythonFunction] finds them; nil runs none.
+	// Code runs Python functions as [python.Of] finds them; nil runs none.
 	Code proviso.Code
 	// Packages says that Code may import installed packages, for the reason of a cell
 	// whose function could not import one.
@@ -179,7 +179,7 @@ func prepareTries(ctx context.Context, list []proviso.Candidate, g *Grid, o Opti
 
 // compile compiles one candidate and reports whether it asks a model.
 func (p *trying) compile(ctx context.Context, a *proviso.Assertion) (tryer, bool, []*proviso.Error) {
-	if f, ok := candidate.PythonFunction(a); ok {
+	if f, ok := python.Of(a); ok {
 		t, mistakes := p.compilePython(ctx, a, f)
 		return t, f.AsksModel, mistakes
 	}
@@ -189,7 +189,7 @@ func (p *trying) compile(ctx context.Context, a *proviso.Assertion) (tryer, bool
 
 // AsksModel reports whether a candidate needs a model to be decided.
 func AsksModel(c *proviso.Candidate) bool {
-	f, ok := candidate.PythonFunction(c.Assertion)
+	f, ok := python.Of(c.Assertion)
 	return ok && f.AsksModel || asksModel(c.Assertion)
 }
 

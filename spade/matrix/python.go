@@ -8,7 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/value"
@@ -23,7 +23,7 @@ type pythonTryer struct {
 
 // compilePython prepares the function of a candidate. Where Python cannot run at all,
 // the mistake has the code Unavailable or Unsupported.
-func (p *trying) compilePython(ctx context.Context, a *proviso.Assertion, f candidate.Python) (tryer, []*proviso.Error) {
+func (p *trying) compilePython(ctx context.Context, a *proviso.Assertion, f python.Function) (tryer, []*proviso.Error) {
 	if p.o.Code == nil {
 		return nil, []*proviso.Error{proviso.Errorf(proviso.Unavailable, "Python is not run here")}
 	}
@@ -88,7 +88,7 @@ func (t *pythonTryer) said(out any, err error) said {
 	}
 	good, ok := out.(bool)
 	if !ok {
-		return said{cell: Failed, threw: true, reason: fmt.Sprintf("it returned %s, which is neither True nor False", candidate.ResultKind(out))}
+		return said{cell: Failed, threw: true, reason: fmt.Sprintf("it returned %s, which is neither True nor False", python.ResultKind(out))}
 	}
 	if good != t.not {
 		return said{cell: Passed}

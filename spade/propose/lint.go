@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/pattern"
-	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/rules"
@@ -266,7 +266,7 @@ var (
 // made the model use more than the variables, such as a key in the environment of the
 // suite that takes the candidate.
 func expression(c *proviso.Candidate) string {
-	if c.Assertion.Type == candidate.PythonType {
+	if c.Assertion.Type == python.Type {
 		return ""
 	}
 	for key, v := range c.Assertion.Raw.All() {
@@ -312,7 +312,7 @@ func unknownVariable(c *proviso.Candidate, prompt string, trials []trial.Trial) 
 			}
 		}
 	}
-	if c.Assertion.Type == candidate.PythonType {
+	if c.Assertion.Type == python.Type {
 		return ""
 	}
 	names := rules.Variables(value.Stringify(c.Assertion.Raw))

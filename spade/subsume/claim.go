@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -171,7 +172,7 @@ func (c *claims) fact(base string, a *proviso.Assertion) *fact {
 		core.Set(key, v)
 	}
 	core.Set("type", base)
-	if f, ok := candidate.PythonFunction(a); ok { // the name of the function does not matter
+	if f, ok := python.Of(a); ok { // the name of the function does not matter
 		core.Set("value", c.trees.of(f))
 	}
 	return c.share(canonical(core), func(f *fact) { c.fill(f, base, a) })
@@ -218,15 +219,15 @@ var treeScript string
 
 // pythonTrees holds the syntax trees of Python candidates, as texts: without names of
 // their functions, docstrings, comments and formatting. Equal trees decide equally.
-type pythonTrees map[candidate.Python]string
+type pythonTrees map[python.Function]string
 
 // readTrees reads the trees of the Python among the candidates. What cannot be parsed,
 // or may depend on its own text, has none; nothing has one where no Python runs.
 func readTrees(ctx context.Context, list []proviso.Candidate, code proviso.Code) pythonTrees {
-	var functions []candidate.Python
+	var functions []python.Function
 	var args [][]any
 	for i := range list {
-		if f, ok := candidate.PythonFunction(list[i].Assertion); ok {
+		if f, ok := python.Of(list[i].Assertion); ok {
 			functions = append(functions, f)
 			args = append(args, []any{f.Text, f.Entry})
 		}
@@ -260,7 +261,7 @@ func readTrees(ctx context.Context, list []proviso.Candidate, code proviso.Code)
 
 // of returns what a function is compared by. Without a tree it is the text with the
 // name, which the text may read.
-func (t pythonTrees) of(f candidate.Python) string {
+func (t pythonTrees) of(f python.Function) string {
 	if tree, ok := t[f]; ok {
 		return "tree " + tree
 	}
