@@ -133,7 +133,12 @@ type CriterionVerdict struct {
 }
 
 // Votes counts the votes on a criterion. All are 0 if no model was asked.
-type Votes struct{ Met, Unmet, CannotTell, Failed int }
+type Votes struct {
+	Met        int `json:"met"`
+	Unmet      int `json:"unmet"`
+	CannotTell int `json:"cannot_tell,omitempty"`
+	Failed     int `json:"failed"`
+}
 
 // Total returns how many votes were requested.
 func (v Votes) Total() int { return v.Met + v.Unmet + v.CannotTell + v.Failed }

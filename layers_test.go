@@ -96,6 +96,7 @@ var ranks = map[string]int{
 	"proxy":                    5,
 	"notify":                   5,
 	"internal/suiteschema":     5,
+	"spade/candidate/python":   5,
 	"spade/internal/exported":  5,
 	"spade/internal/format":    5,
 	"spade/hub":                5,

@@ -43,7 +43,11 @@ func (o *Output) Text() string {
 // Usage counts tokens. Cached are the tokens of Prompt that the provider read from
 // its own cache.
 type Usage struct {
-	Prompt, Completion, Cached, Total, Requests int64
+	Prompt     int64 `json:"prompt"`
+	Completion int64 `json:"completion"`
+	Cached     int64 `json:"cached"`
+	Total      int64 `json:"total"`
+	Requests   int64 `json:"requests"`
 }
 
 // Add adds v to u.

@@ -172,7 +172,7 @@ func parsesDocument(name string, f family) func(context.Context) error {
 func requests(f family) func(context.Context) error {
 	text := []byte(ofSize(f, largest))
 	return func(ctx context.Context) error {
-		_, err := judge.ReadRequestContext(ctx, text)
+		_, err := judge.ReadRequestWith(ctx, text, nil)
 		return err
 	}
 }

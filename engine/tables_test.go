@@ -73,7 +73,7 @@ var elsewhere = []place{
 	{in: "ingest/", names: "cost", why: "a member of events"},
 	{in: "spade/candidate/", names: "cost", why: "a setting of a candidate"},
 	{in: "spade/show/", names: "cost", why: "a line of a selection"},
-	{in: "spade/internal/exported/scores.go", names: "cost latency", why: "words in the names of scores of other tools"},
+	{in: "spade/internal/exported/opinion.go", names: "cost latency", why: "words in the names of scores of other tools"},
 	{in: "monitor/", names: "cost file judge", why: "members of events and watches, and a kind of alarm"},
 	{in: "notify/", names: "github http https judge webhook", why: "kinds of targets, schemes of URLs, and a kind of alarm"},
 	{in: "proxy/", names: "http https", why: "schemes of URLs"},

@@ -149,7 +149,7 @@ func (s Seat) answerIn(out *proviso.Output, c call) (string, error) {
 	case strings.TrimSpace(text) == "":
 		return none(false, "the answer is empty%s", because(out.FinishReason))
 	}
-	text, closed := withoutThoughts(text)
+	text, closed := WithoutThoughts(text)
 	switch {
 	case !closed:
 		return none(true, "the reply was cut: it ends in the middle of the model's thoughts")

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/internal/segment"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -181,7 +180,7 @@ func quoted(reply string, units []string, lines bool) (int, error) {
 	distinct := map[string]bool{}
 	held := false
 	for _, s := range parts {
-		s = folded(listMark().ReplaceAllString(s, ""))
+		s = folded(listMark.Get().ReplaceAllString(s, ""))
 		distinct[s] = true
 		held = held || s != "" && strings.Contains(whole, s)
 	}
@@ -192,7 +191,7 @@ func quoted(reply string, units []string, lines bool) (int, error) {
 	return min(len(distinct), len(units)), nil
 }
 
-var listMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:\d+[.)]|[-*•])\s*`) })
+var listMark = pattern.Of(`^\s*(?:\d+[.)]|[-*•])\s*`)
 
 // folded returns a text in lower case with single spaces.
 func folded(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
@@ -279,10 +278,10 @@ func readVerdicts(reply string, statements []string, words bool) ([]statement, e
 // for promptfoo ask for.
 func readWords(reply string, statements []string) ([]statement, error) {
 	lower := strings.ToLower(reply)
-	found := spoken().FindAllStringSubmatch(lower, -1)
+	found := spoken.Get().FindAllStringSubmatch(lower, -1)
 	const final = "final verdict for each statement in order:"
 	if i := strings.LastIndex(lower, final); i >= 0 {
-		found = yesOrNo().FindAllStringSubmatch(lower[i+len(final):], -1)
+		found = yesOrNo.Get().FindAllStringSubmatch(lower[i+len(final):], -1)
 	}
 	if len(found) == 0 {
 		return nil, errors.New("there are no verdicts in it")
@@ -298,6 +297,6 @@ func readWords(reply string, statements []string) ([]statement, error) {
 }
 
 var (
-	spoken  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`verdict:\s*\W*(yes|no)\b`) })
-	yesOrNo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(yes|no)\b`) })
+	spoken  = pattern.Of(`verdict:\s*\W*(yes|no)\b`)
+	yesOrNo = pattern.Of(`\b(yes|no)\b`)
 )

@@ -1,8 +1,11 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
@@ -108,13 +111,7 @@ func errorsOf(list []*proviso.Error) Mistakes {
 }
 
 func (j *Judge) threshold(r *Request) float64 {
-	switch {
-	case r.Threshold != nil:
-		return *r.Threshold
-	case j.o.Threshold != nil:
-		return *j.o.Threshold
-	}
-	return 1
+	return *cmp.Or(r.Threshold, j.o.Threshold, new(1.0))
 }
 
 // NewResponse converts the verdicts on an assertion set to a response.
@@ -141,18 +138,16 @@ func resultOf(v *proviso.Verdict) Result {
 		Evidence: quotesOf(v.Evidence), Judge: v.Judge, Cached: v.Cached,
 	}
 	if (v.Status == proviso.Pass || v.Status == proviso.Fail) && !v.Unscored {
-		score := v.Score
-		r.Score = &score
+		r.Score = new(v.Score)
 	}
 	for i := range v.Criteria {
 		r.Criteria = append(r.Criteria, criterionOf(&v.Criteria[i]))
 	}
-	if u := v.Usage; u != (proviso.Usage{}) {
-		r.Usage = &Usage{Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, Total: u.Total, Requests: u.Requests}
+	if v.Usage != (proviso.Usage{}) {
+		r.Usage = new(v.Usage)
 	}
 	if v.Judge != "" {
-		cost := v.Cost
-		r.Cost = &cost
+		r.Cost = new(v.Cost)
 	}
 	return r
 }
@@ -163,7 +158,7 @@ func criterionOf(c *proviso.CriterionVerdict) CriterionResult {
 		Reasoning: c.Reasoning, CannotTell: c.CannotTell, Evidence: quotesOf(c.Evidence), Note: c.Note,
 	}
 	if c.Votes.Total() > 1 {
-		r.Votes = &Votes{Met: c.Votes.Met, Unmet: c.Votes.Unmet, CannotTell: c.Votes.CannotTell, Failed: c.Votes.Failed}
+		r.Votes = new(c.Votes)
 	}
 	return r
 }
@@ -176,4 +171,59 @@ func quotesOf(list []proviso.Evidence) []string {
 		}
 	}
 	return quotes
+}
+
+// Decision is the result of one assertion of a request, as [Request.Decided] gets it.
+type Decision struct {
+	Result
+	Index int    `json:"index"`           // of the assertion in the request, from 0
+	Marks []Mark `json:"marks,omitempty"` // where the evidence is, in the order of the output
+}
+
+// Mark is a passage of the output. Start and End are offsets in UTF-16 code units, as
+// JavaScript counts, so that a page can mark the passage.
+type Mark struct {
+	Quote string `json:"quote"`
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+}
+
+// decisionOf returns the decision of a verdict on an output.
+func decisionOf(i int, v *proviso.Verdict, output string) Decision {
+	return Decision{Result: resultOf(v), Index: i, Marks: marksOf(output, v.Evidence)}
+}
+
+// NewDecision returns the decision of a result, with the first occurrence of each quote in
+// the output.
+func NewDecision(i int, r Result, output string) Decision {
+	evidence := make([]proviso.Evidence, len(r.Evidence))
+	for k, quote := range r.Evidence {
+		evidence[k] = proviso.Evidence{Quote: quote, Start: -1}
+	}
+	return Decision{Result: r, Index: i, Marks: marksOf(output, evidence)}
+}
+
+// marksOf returns where quotes are in an output. A quote that does not occur has no mark:
+// with a transform or a scope, offsets are those of another text.
+func marksOf(output string, evidence []proviso.Evidence) []Mark {
+	type span struct{ start, end int } // bytes
+	var spans []span
+	for _, e := range evidence {
+		at := e.Start
+		if at < 0 || at > len(output) || !strings.HasPrefix(output[at:], e.Quote) {
+			at = strings.Index(output, e.Quote)
+		}
+		if found := (span{at, at + len(e.Quote)}); e.Quote != "" && at >= 0 && !slices.Contains(spans, found) {
+			spans = append(spans, found)
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
+	var marks []Mark
+	at, units := 0, 0 // of the beginning of the last span
+	for _, s := range spans {
+		units += value.UTF16Len(output[at:s.start])
+		at = s.start
+		marks = append(marks, Mark{Quote: output[s.start:s.end], Start: units, End: units + value.UTF16Len(output[s.start:s.end])})
+	}
+	return marks
 }

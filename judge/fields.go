@@ -20,7 +20,7 @@ func gradedObject(reply string, keys ...string) (*value.Object, error) {
 	var results []jsonValue
 	for _, v := range gradedObjects(reply) {
 		o, _ := v.value.(*value.Object)
-		if !hasAny(o, keys) {
+		if !slices.ContainsFunc(keys, o.Has) {
 			continue
 		}
 		if v.twice != nil {
@@ -41,10 +41,6 @@ func gradedObject(reply string, keys ...string) (*value.Object, error) {
 		}
 	}
 	return found, nil
-}
-
-func hasAny(o *value.Object, keys []string) bool {
-	return slices.ContainsFunc(keys, o.Has)
 }
 
 // gradedObjects returns the top-level JSON objects in a text. It skips a malformed

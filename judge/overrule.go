@@ -2,11 +2,11 @@ package judge
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -36,17 +36,23 @@ func opinionBeside(o *value.Object, known opinion) opinion {
 			continue
 		}
 		says := opinionOfField(key, v)
-		switch {
-		case says == saysNothing && known != saysNothing && otherVerdict(key, v):
-			return saysTwo
-		case says == saysNothing:
-		case known == saysNothing:
-			known = says
-		case known != says:
+		if says == saysNothing && known != saysNothing && otherVerdict(key, v) {
 			return saysTwo
 		}
+		known = known.and(says)
 	}
 	return known
+}
+
+// and returns what two opinions say together: saysTwo if they do not agree.
+func (o opinion) and(other opinion) opinion {
+	switch {
+	case other == saysNothing || o == other:
+		return o
+	case o == saysNothing:
+		return other
+	}
+	return saysTwo
 }
 
 // opinionOfField reads what a field says, at any depth.
@@ -80,13 +86,7 @@ func opinionOfList(key string, list []any) opinion {
 				says = fieldOpinion(key, v)
 			}
 		}
-		switch {
-		case says == saysNothing:
-		case known == saysNothing:
-			known = says
-		case known != says:
-			return saysTwo
-		}
+		known = known.and(says)
 	}
 	return known
 }
@@ -181,15 +181,9 @@ func behind(reply string, results []jsonValue) string {
 // denies matches words behind a verdict that say the opposite of met, affirms those that
 // say met, and corrects those that announce another verdict, whichever it is.
 var (
-	denies = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:not[ _-]met|unmet|false|fail(?:s|ed|ing)?|(?:not|un)[ _-]?(?:fulfilled|satisfied))\b|\b(?:answer|verdict|conclusion)\b.{0,12}\bno\b|\b(?:met|pass(?:ed)?|verdict)\s*[:=]\s*(?:no|0)\b`)
-	})
-	affirms = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:answer|verdict|conclusion|criterion(?: \d+)?)\b.{0,12}\b(?:yes|true|met|pass(?:es|ed)?)\b|\b(?:met|pass(?:ed)?|verdict)\s*[:=]\s*(?:true|yes|met|1)\b`)
-	})
-	corrects = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\bwait\s*(?:[,.:;!…—–-]|$)|\bcorrection\s*:|\b(?:on second thoughts?|my mistake|I was wrong|that (?:is|was) wrong|on reflection|let me (?:re-?check|correct|reconsider))\b`)
-	})
+	denies   = pattern.Of(`(?i)\b(?:not[ _-]met|unmet|false|fail(?:s|ed|ing)?|(?:not|un)[ _-]?(?:fulfilled|satisfied))\b|\b(?:answer|verdict|conclusion)\b.{0,12}\bno\b|\b(?:met|pass(?:ed)?|verdict)\s*[:=]\s*(?:no|0)\b`)
+	affirms  = pattern.Of(`(?i)\b(?:answer|verdict|conclusion|criterion(?: \d+)?)\b.{0,12}\b(?:yes|true|met|pass(?:es|ed)?)\b|\b(?:met|pass(?:ed)?|verdict)\s*[:=]\s*(?:true|yes|met|1)\b`)
+	corrects = pattern.Of(`(?i)\bwait\s*(?:[,.:;!…—–-]|$)|\bcorrection\s*:|\b(?:on second thoughts?|my mistake|I was wrong|that (?:is|was) wrong|on reflection|let me (?:re-?check|correct|reconsider))\b`)
 )
 
 // takenBack reports whether the text behind the results names a verdict that none of them
@@ -201,9 +195,9 @@ func takenBack(text string, says func(opinion) bool) bool {
 		}
 		return r
 	}, text)
-	return corrects().MatchString(text) ||
-		denies().MatchString(text) && !says(saysNotMet) ||
-		!says(saysMet) && affirms().MatchString(denies().ReplaceAllString(text, "")) ||
+	return corrects.Matches(text) ||
+		denies.Matches(text) && !says(saysNotMet) ||
+		!says(saysMet) && affirms.Matches(denies.Get().ReplaceAllString(text, "")) ||
 		reasonHolds(text, "cannot_tell") && !says(saysCannotTell)
 }
 
@@ -273,4 +267,36 @@ func numberedOtherwise(o *value.Object) bool {
 		}
 	}
 	return false
+}
+
+// These patterns detect a reasoning that clearly contradicts its verdict. They only
+// add a note for people and never change the verdict, because it is unknown which of
+// the two the judge meant.
+var (
+	saysItIsNot = pattern.Of(`(?i)^(?:verdict:?\s*)?(?:not met|unmet|(?:the|this) criterion is (?:not met|unmet)|(?:the )?criterion \d+ is (?:not met|unmet))\b`)
+	saysItIs    = pattern.Of(`(?i)^(?:verdict:?\s*)?(?:met\b\s*[.,:;—–-]|(?:the|this) criterion is (?:fully |clearly )?met\b|(?:the )?criterion \d+ is met\b)`)
+	// deniesIt matches a reasoning that denies something of the output. It contradicts
+	// a criterion that is not itself negative.
+	deniesIt = pattern.Of(`(?i)^the output (?:does not|doesn't|never|fails to|lacks|omits) `)
+	// limitsIt matches words of a criterion that a negative reasoning may satisfy.
+	limitsIt = pattern.Of(`(?i)\b(?:not?|never|none|nobody|nothing|nor|neither|nowhere|without|cannot|free|absent|absence|avoids?|avoiding|refrains?|omits?|lacks?|excludes?|excluding|refuses?|declines?|only|unless|if|when|any|less|fewer|most|limits?|limited|exceeds?|under|below|within|keeps?|stays?|remains?|instead|rather|except|leaves?)\b|n't`)
+	softens  = pattern.Of(`(?i)\b(?:but|only|just|merely|however|yet|though|although|explicitly|literally|directly)\b`)
+)
+
+// contradictionNote returns a note if a reasoning clearly contradicts its verdict, and
+// "" otherwise.
+func contradictionNote(says opinion, reasoning, criterion string) string {
+	reasoning = strings.TrimSpace(excerpt.Head(reasoning, maxSentence))
+	odd := false
+	switch says {
+	case saysMet:
+		odd = saysItIsNot.Matches(reasoning) ||
+			deniesIt.Matches(reasoning) && !softens.Matches(reasoning) && !limitsIt.Matches(criterion)
+	case saysNotMet:
+		odd = saysItIs.Matches(reasoning)
+	}
+	if !odd {
+		return ""
+	}
+	return "the reasoning of the judge contradicts its verdict"
 }

@@ -70,14 +70,7 @@ type vote[T any] struct {
 // cast runs every grading.
 func cast[T any](ctx context.Context, gradings []*grading, decide func(context.Context, *grading) (T, error)) []vote[T] {
 	votes := make([]vote[T], len(gradings))
-	calls := newLimit(parallelCalls)
-	tasks := make([]func(), len(gradings))
-	for i, g := range gradings {
-		tasks[i] = func() {
-			calls.do(func() { votes[i].value, votes[i].err = decide(ctx, g) })
-		}
-	}
-	together(tasks)
+	aFew(len(gradings), func(i int) { votes[i].value, votes[i].err = decide(ctx, gradings[i]) })
 	return votes
 }
 

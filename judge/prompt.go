@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -118,9 +120,7 @@ func assertionsJSON(list []asked) string {
 			criteria[k] = value.ObjectOf("n", float64(n), "text", a.texts[k])
 		}
 		o := value.ObjectOf("id", a.id)
-		if a.instruction != "" {
-			o.Set("instruction", a.instruction)
-		}
+		o.SetText("instruction", a.instruction)
 		o.Set("criteria", criteria)
 		b = value.AppendJSON(b, o)
 	}
@@ -212,3 +212,39 @@ var replySchema = sync.OnceValue(func() *value.Object {
 	result := strictObject("id", ofType("string"), "criteria", listOf(criterion))
 	return strictObject("results", listOf(result))
 })
+
+// The value of a variable may contain a prompt injection. So it is never inserted into
+// the text of a criterion or an instruction: the text keeps a marker such as {{name}},
+// and the value is in a separate part of the prompt, which the judge must treat as
+// material.
+
+// validValues returns values as valid texts for a call.
+func validValues(values *value.Object) *value.Object {
+	if values.Len() == 0 {
+		return nil
+	}
+	o := value.NewObject(values.Len())
+	for name, v := range values.All() {
+		o.Set(validText(name), validText(value.ToString(v)))
+	}
+	return o
+}
+
+func validText(text string) string { return strings.ToValidUTF8(text, string(utf8.RuneError)) }
+
+// nameValues renames markers if two assertions of the session use the same name for
+// different values, such as the variable of two loops.
+func (s *session) nameValues() {
+	all := value.NewObject(0)
+	for n := range s.items {
+		it := &s.items[n]
+		if it.values.Len() == 0 {
+			continue
+		}
+		named, rename := check.Distinct(it.values, all)
+		it.values, it.instruction = named, rename.Replace(it.instruction)
+		for k, text := range it.texts {
+			it.texts[k] = rename.Replace(text)
+		}
+	}
+}

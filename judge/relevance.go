@@ -3,6 +3,8 @@ package judge
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -79,4 +81,98 @@ func (g *grading) questions(ctx context.Context) ([]string, error) {
 		own.nth, own.of = i, questionsAsked
 		return ask(ctx, g, own, func(reply string) (string, error) { return strings.TrimSpace(reply), nil })
 	})
+}
+
+// Bounds of conversation-relevance: the default number of turns that a model sees at
+// once, and the most turns of a conversation.
+const (
+	defaultWindow = 5
+	maxTurns      = 200
+)
+
+// decideConversation decides conversation-relevance: the share of the turns whose
+// answer fits the preceding conversation. Each call has one turn and those before it,
+// up to the size of the window.
+func decideConversation(ctx context.Context, g *grading) (verdict, error) {
+	turns := g.q.Turns
+	size, err := windowOf(g.q.Assertion)
+	switch {
+	case err != nil:
+		return verdict{}, err
+	case len(turns) == 0:
+		return verdict{}, proviso.Errorf(proviso.Undecided, "the conversation has no turns")
+	case len(turns) > maxTurns:
+		return verdict{}, proviso.Errorf(proviso.Limit, "the conversation has %d turns, and at most %d are looked at", len(turns), maxTurns)
+	}
+	verdicts, err := inParallel(ctx, len(turns), func(ctx context.Context, i int) (verdict, error) {
+		return g.fits(ctx, turns[max(0, i-size+1):i+1])
+	})
+	if err != nil {
+		return verdict{}, err
+	}
+	fitting := 0
+	var against []string
+	for i, v := range verdicts {
+		if v.pass {
+			fitting++
+		} else {
+			against = append(against, fmt.Sprintf("turn %d: %s", i+1, v.reason))
+		}
+	}
+	v := g.share("Relevance", float64(fitting)/float64(len(turns)), strings.Join(against, "; "))
+	v.reason = fmt.Sprintf("%d out of %d answers fit. ", fitting, len(turns)) + v.reason
+	return v, nil
+}
+
+// windowOf returns how many turns a model sees at once.
+func windowOf(a *proviso.Assertion) (int, error) {
+	if a == nil || a.Config.At("windowSize") == nil {
+		return defaultWindow, nil
+	}
+	f, ok := a.Config.At("windowSize").(float64)
+	if !ok || f < 1 || f > maxTurns || f != float64(int(f)) {
+		return 0, proviso.Errorf(proviso.Invalid, "config.windowSize must be a whole number from 1 to %d, found %s", maxTurns, value.Stringify(a.Config.At("windowSize")))
+	}
+	return int(f), nil
+}
+
+// checkWindow reports an invalid size of the window.
+func checkWindow(q proviso.Question) error {
+	_, err := windowOf(q.Assertion)
+	return inConfig(q, err)
+}
+
+// fits asks whether the answer of the last turn fits.
+func (g *grading) fits(ctx context.Context, turns []proviso.Turn) (verdict, error) {
+	var b strings.Builder
+	messages := make([]any, len(turns))
+	for i, t := range turns {
+		b.WriteString("[" + strconv.Itoa(i+1) + "] user: " + barred(t.Input) + "\n    assistant: " + barred(t.Output) + "\n")
+		messages[i] = value.ObjectOf("input", t.Input, "output", t.Output)
+	}
+	return ask(ctx, g, step{
+		own: "conversation-relevance", pieces: []piece{{"conversation", b.String()}},
+		reply: shapeOf("verdict", "reason", ofType("string"), "pass", ofType("boolean")), custom: g.q.Rubric,
+		vars: func() *value.Object {
+			vars := g.q.Vars.Clone()
+			vars.Set("messages", messages) // a list, so that templates can loop over it
+			return vars
+		},
+	}, readFits)
+}
+
+// readFits reads {reason, pass}, or {reason, verdict}, which prompts for promptfoo
+// ask for.
+func readFits(reply string) (verdict, error) {
+	o, err := gradedObject(reply, "pass", "verdict")
+	if err != nil {
+		return verdict{}, err
+	}
+	if !o.Has("pass") {
+		o = o.Clone()
+		o.Set("pass", o.At("verdict"))
+	}
+	v, err := plainVerdict(o)
+	v.reason = reasonIn(o, "the answer does not fit")
+	return v, err
 }

@@ -233,11 +233,7 @@ func quoteIn(o *value.Object) any {
 // opinionOf reads a verdict: one of the words for it, in any case, or a boolean, or
 // 1 or 0.
 func opinionOf(v any) opinion {
-	text, ok := v.(string)
-	if !ok {
-		text = value.Stringify(v)
-	}
-	text = strings.ToLower(strings.TrimSpace(text))
+	text := strings.ToLower(strings.TrimSpace(value.Text(v)))
 	switch strings.NewReplacer(" ", "_", "-", "_").Replace(text) {
 	case "met", "true", "yes", "1":
 		return saysMet

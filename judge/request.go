@@ -27,17 +27,12 @@ var requestFields = []string{"agent_input", "agent_output", "assertions", "thres
 // [Mistakes] with all of them and their JSON pointers, except that unknown fields beyond
 // about 100 are only counted.
 func ReadRequest(data []byte) (*Request, error) {
-	return ReadRequestContext(context.Background(), data)
+	return ReadRequestWith(context.Background(), data, nil)
 }
 
-// ReadRequestContext is [ReadRequest] with a context. If ctx ends, the error is its
+// ReadRequestWith is [ReadRequest] for a request whose criteria may name the templates of a
+// library; if it is nil, they may name those of the request. If ctx ends, the error is its
 // cause.
-func ReadRequestContext(ctx context.Context, data []byte) (*Request, error) {
-	return ReadRequestWith(ctx, data, nil)
-}
-
-// ReadRequestWith is [ReadRequestContext] for a request whose criteria may name the
-// templates of a library. If it is nil, they may name those of the request.
 func ReadRequestWith(ctx context.Context, data []byte, templates *criteria.Library) (*Request, error) {
 	if len(data) > MaxBody {
 		return nil, Mistakes{proviso.Errorf(proviso.Limit, "the request has %d bytes, and at most %d (8 MiB) are read", len(data), MaxBody)}
@@ -282,13 +277,8 @@ func assertionOf(a *proviso.Assertion) Assertion {
 // object returns an assertion in the form of a suite.
 func (a *Assertion) object() *value.Object {
 	o := value.ObjectOf("id", a.ID)
-	set := func(key, text string) {
-		if text != "" {
-			o.Set(key, text)
-		}
-	}
-	set("type", cmp.Or(a.Type, judged))
-	set("instruction", a.Instruction)
+	o.SetText("type", cmp.Or(a.Type, judged))
+	o.SetText("instruction", a.Instruction)
 	if len(a.Criteria) > 0 {
 		criteria := make([]any, len(a.Criteria))
 		for i := range a.Criteria {
@@ -299,11 +289,11 @@ func (a *Assertion) object() *value.Object {
 	if a.Check != nil {
 		o.Set("check", a.Check)
 	}
-	set("when", a.When)
+	o.SetText("when", a.When)
 	if a.Weight != nil {
 		o.Set("weight", *a.Weight)
 	}
-	set("severity", a.Severity)
+	o.SetText("severity", a.Severity)
 	if a.Scope != nil {
 		o.Set("scope", a.Scope)
 	}
@@ -316,12 +306,8 @@ func (c *Criterion) value() any {
 		return c.Text
 	}
 	o := value.NewObject(3)
-	if c.Text != "" {
-		o.Set("text", c.Text)
-	}
-	if c.Template != "" {
-		o.Set("template", c.Template)
-	}
+	o.SetText("text", c.Text)
+	o.SetText("template", c.Template)
 	if c.Params != nil {
 		o.Set("params", c.Params)
 	}

@@ -6,13 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -136,7 +135,7 @@ func (g *grading) chooseIn(ctx context.Context, order []int, nth, of int) (int, 
 // reply may be only the number.
 func readChoice(reply string, n int, bare bool) (int, error) {
 	if bare {
-		found := firstNumber().FindString(reply)
+		found := firstNumber.Get().FindString(reply)
 		i, err := strconv.Atoi(found)
 		if err != nil || i >= n {
 			return 0, fmt.Errorf("there is no number from 0 to %d in it", n-1)
@@ -154,4 +153,4 @@ func readChoice(reply string, n int, bare bool) (int, error) {
 	return int(f) - 1, nil
 }
 
-var firstNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
+var firstNumber = pattern.Of(`\d+`)

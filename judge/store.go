@@ -76,9 +76,7 @@ func (s *session) keep(n, seat, vote int) {
 		}
 		o.Set("reasoning", r.reasoning)
 		o.Set("evidence", quotes)
-		if r.note != "" {
-			o.Set("note", r.note)
-		}
+		o.SetText("note", r.note)
 		criteria[k] = o
 	}
 	_ = s.j.o.Store.Put(s.verdictKey(n, seat, vote), value.ObjectOf(

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -44,8 +45,8 @@ func judgementOf(r *Result) report.Judgement {
 	for i := range r.Criteria {
 		c := &r.Criteria[i]
 		one := report.CriterionJudgement{Text: c.Criterion, Status: c.Status, Reasoning: c.Reasoning, Note: c.Note}
-		if v := c.Votes; v != nil {
-			one.Votes = proviso.Votes{Met: v.Met, Unmet: v.Unmet, CannotTell: v.CannotTell, Failed: v.Failed}
+		if c.Votes != nil {
+			one.Votes = *c.Votes
 		}
 		for _, quote := range c.Evidence {
 			one.Evidence = append(one.Evidence, proviso.Evidence{Quote: quote, Start: -1})
@@ -61,9 +62,7 @@ func (resp *Response) spent() string {
 	var cost float64
 	who := ""
 	for _, r := range resp.Results {
-		if r.Judge != "" {
-			who = r.Judge
-		}
+		who = cmp.Or(r.Judge, who)
 		if r.Usage != nil {
 			u.Add(*r.Usage)
 		}
@@ -74,11 +73,11 @@ func (resp *Response) spent() string {
 	if who == "" {
 		return ""
 	}
-	return "judge " + report.Message(who) + u.Text(cost) + "\n"
+	return "judge " + report.Message(who) + UsageText(u, cost) + "\n"
 }
 
-// Text lists the usage and the cost, each item with a comma before it.
-func (u Usage) Text(cost float64) string {
+// UsageText lists a usage and its cost, each item with a comma before it.
+func UsageText(u Usage, cost float64) string {
 	text := ""
 	if u.Total > 0 {
 		text += ", " + report.Plural(int(u.Total), "token")

@@ -29,17 +29,13 @@ var thoughtMarks = [...]thoughtMark{
 // ends are marks that some servers leave at the end of an answer.
 var ends = [...]string{"<|return|>", "<|end|>", "<|im_end|>", "<|eot_id|>"}
 
-// WithoutThoughts removes the reasoning that a model wrote into its reply, in the marks
-// of current models, such as <think>. ok is false if the reasoning does not end, so that
-// the reply has no answer.
-func WithoutThoughts(reply string) (answer string, ok bool) { return withoutThoughts(reply) }
-
-// withoutThoughts removes the reasoning from a reply. closed is false if the reasoning
+// WithoutThoughts removes the reasoning that a model wrote into its reply, in the marks of
+// current models, such as <think>. closed is false if the reasoning
 // does not end; the reply then has no answer, because a verdict within the reasoning is
 // only a draft. A mark inside a JSON value, such as a quote, is part of that value. Some
 // chat templates begin the reasoning themselves, so that the reply has only the closing
 // mark: everything before it is reasoning.
-func withoutThoughts(reply string) (answer string, closed bool) {
+func WithoutThoughts(reply string) (answer string, closed bool) {
 	whole := reply
 	reply = plainChannels(strings.TrimSpace(reply))
 	if !holdsThoughts(reply) {

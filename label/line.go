@@ -1,11 +1,14 @@
 package label
 
 import (
+	"errors"
+	"io"
 	"math"
 	"strconv"
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -24,17 +27,12 @@ func AppendLine(dst []byte, l *Label) []byte {
 		o.Set("run", l.Run)
 		o.Set("row", float64(l.Index))
 	}
-	text := func(key, text string) {
-		if text != "" {
-			o.Set(key, text)
-		}
-	}
-	text("evaluation", l.Evaluation)
-	text("event", l.Event)
-	text("case", l.Case)
+	o.SetText("evaluation", l.Evaluation)
+	o.SetText("event", l.Event)
+	o.SetText("case", l.Case)
 	o.Set("assertion", l.Assertion)
 	o.Set("human", string(l.Verdict))
-	text("note", l.Note)
+	o.SetText("note", l.Note)
 	if len(l.Evidence) > 0 {
 		var list []any
 		for _, s := range l.Evidence {
@@ -43,12 +41,12 @@ func AppendLine(dst []byte, l *Label) []byte {
 		o.Set("evidence", list)
 	}
 	o.Set("by", l.By)
-	text("name", l.Name)
+	o.SetText("name", l.Name)
 	o.Set("created", l.Created.UTC().Format(time.RFC3339Nano))
-	text("output_id", l.OutputID)
-	text("judge", l.Judged)
-	text("judge_id", l.Judge)
-	text("queue", l.Queue)
+	o.SetText("output_id", l.OutputID)
+	o.SetText("judge", l.Judged)
+	o.SetText("judge_id", l.Judge)
+	o.SetText("queue", l.Queue)
 	if l.Stratum != "" {
 		o.Set("stratum", l.Stratum)
 		o.Set("rank", float64(l.Rank))
@@ -123,3 +121,114 @@ func whole(o *value.Object, key string) (int, error) {
 }
 
 func quoted(text string) string { return strconv.Quote(excerpt.Bytes(text, 40)) }
+
+// Line is a line of a file of labels.
+type Line struct {
+	Number  int // from 1
+	Label   Label
+	Removed bool // the label is removed; only its id is known
+}
+
+// maxMistakes bounds how many mistakes of a file are kept.
+const maxMistakes = 100
+
+// ReadLines reads a file with lines of [AppendLine] and [AppendRemoval], and every mistake
+// in it. file is the name for messages. The error is that of r.
+func ReadLines(file string, r io.Reader) (list []Line, mistakes proviso.Mistakes, err error) {
+	for at, err := range document.Lines(r) {
+		var broken *document.LineError
+		if err != nil && !errors.As(err, &broken) {
+			return nil, nil, proviso.Errorf(proviso.Unavailable, "read %s: %w", file, err)
+		}
+		line := Line{Number: at.Number}
+		if err == nil {
+			o, ok := at.Value.(*value.Object)
+			if ok && IsLine(o) {
+				line.Label, line.Removed, err = ReadLine(o)
+			} else {
+				err = proviso.Errorf(proviso.Invalid, "no label: expected an object with %q, as `proviso labels export` writes it", IDKey)
+			}
+		}
+		if err == nil {
+			list = append(list, line)
+			continue
+		}
+		m := document.MistakeOf(file, err)
+		if broken == nil {
+			m.Place.Line, m.Place.Column = at.Number, 1
+		}
+		if len(mistakes) < maxMistakes {
+			mistakes = append(mistakes, m)
+		}
+	}
+	return list, mistakes, nil
+}
+
+// Log follows the lines of a file of labels: a later label of a person replaces the earlier
+// one, and a removed label puts it in force again. The zero value is ready to use; it is
+// not safe for concurrent use.
+type Log struct {
+	list []*Label
+	at   map[string]int // in list, by id
+}
+
+// Add takes the next label. One whose id is known is ignored.
+func (g *Log) Add(l *Label) {
+	if _, again := g.at[l.ID]; again {
+		return
+	}
+	if g.at == nil {
+		g.at = map[string]int{}
+	}
+	g.at[l.ID] = len(g.list)
+	g.list = append(g.list, l)
+}
+
+// Remove takes away a label.
+func (g *Log) Remove(id string) {
+	if i, ok := g.at[id]; ok {
+		g.list[i] = nil
+	}
+}
+
+// InForce returns the labels in force, in the order in which they were given.
+func (g *Log) InForce() []*Label {
+	type said struct {
+		Subject
+		by string
+	}
+	last := map[said]int{}
+	for i, l := range g.list {
+		if l != nil {
+			last[said{l.Subject, l.By}] = i
+		}
+	}
+	var list []*Label
+	for i, l := range g.list {
+		if l != nil && last[said{l.Subject, l.By}] == i {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// Majority returns what most of the labels that decide say; ok is false if there are none,
+// or as many on either side, which split says.
+func Majority(list []*Label) (v Verdict, ok, split bool) {
+	pass, fail := 0, 0
+	for _, l := range list {
+		switch l.Verdict {
+		case Pass:
+			pass++
+		case Fail:
+			fail++
+		}
+	}
+	switch {
+	case pass > fail:
+		return Pass, true, false
+	case fail > pass:
+		return Fail, true, false
+	}
+	return "", false, pass > 0
+}

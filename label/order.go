@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -233,4 +234,136 @@ func (q *Order) choose() []Item {
 		}
 	}
 	return list
+}
+
+// How much a label tells, from 0 to 1. The order matters, not the values: what a judge
+// could not say comes before where it was of two minds, and that before what was close.
+const (
+	scoreCannotTell = 1.0
+	scoreVotes      = 0.9 // times how evenly the votes are split
+	scoreRepeats    = 0.8 // times how evenly the repeats are split
+	scoreNear       = 0.7 // times how near the score is to the threshold
+	scoreOneUnmet   = 0.5
+	scoreUndecided  = 0.4
+	scoreDiffer     = 0.3  // times how often judge and people differ, added
+	scoreRare       = 0.25 // times how rare the verdict is
+)
+
+const nearScore = 0.15 // that differs from the threshold by less is near
+
+// doubt says how much a label would tell of one verdict by itself, and why.
+func doubt(v record.Verdict) (score float64, why string) {
+	why = "not labelled yet"
+	raise := func(to float64, format string, args ...any) {
+		if to > score {
+			score, why = to, fmt.Sprintf(format, args...)
+		}
+	}
+	criteria := v.Criteria()
+	unmet := 0
+	for _, c := range criteria {
+		if c.CannotTell {
+			raise(scoreCannotTell, "the judge cannot tell")
+		}
+		if c.Status == proviso.Fail {
+			unmet++
+		}
+		if n := c.Votes; n.Met+n.Unmet > 1 && n.Met > 0 && n.Unmet > 0 {
+			raise(scoreVotes*evenly(n.Met, n.Unmet), "the judge's votes are split, %d to %d", max(n.Met, n.Unmet), min(n.Met, n.Unmet))
+		}
+	}
+	if s, threshold, ok := v.Score(); ok && v.Judge != "" {
+		if d := math.Abs(s - threshold); d < nearScore {
+			raise(scoreNear*(1-d/nearScore), "the score %.2g is near the threshold %.2g", s, threshold)
+		}
+	}
+	if v.Status == proviso.Fail && unmet == 1 && len(criteria) > 1 {
+		raise(scoreOneUnmet, "one of %d criteria is not met", len(criteria))
+	}
+	if v.Status == proviso.Errored {
+		raise(scoreUndecided, "the judge did not decide")
+	}
+	return score, why
+}
+
+// evenly is 1 if two counts are equal, and 0 if one of them is 0.
+func evenly(a, b int) float64 {
+	n := float64(a + b)
+	return 4 * float64(a) * float64(b) / (n * n)
+}
+
+// raise adds what the other rows of the run tell of an item.
+func (q *Order) raise(d *drawn) {
+	if n := q.groups[d.of]; n[proviso.Pass] > 0 && n[proviso.Fail] > 0 {
+		if s := scoreRepeats * evenly(n[proviso.Pass], n[proviso.Fail]); s > d.score {
+			d.score, d.Why = s, "the repeats of the case have different verdicts"
+		}
+	}
+	n := q.counts[d.Assertion]
+	decided := n[proviso.Pass] + n[proviso.Fail]
+	if (d.status == proviso.Pass || d.status == proviso.Fail) && decided > 0 {
+		share := float64(n[d.status]) / float64(decided)
+		if s := scoreRare * (1 - share); share <= 0.2 && s > d.score {
+			d.score, d.Why = s, "one of few that "+d.status.String()
+		}
+	}
+	if differ := q.o.Differ[d.Assertion]; differ > 0 {
+		if d.score == 0 {
+			d.Why = "judge and people often differ on this assertion"
+		}
+		d.score += scoreDiffer * differ
+	}
+}
+
+// drawnFrom says what labels were drawn from together.
+type drawnFrom struct {
+	run, queue, assertion string
+	population            int
+}
+
+// Weights returns how many items of its run each label stands for, so that rates of the
+// labels are rates of the run; 1 for all if the labels are a plain random sample, or if
+// it is not known how they were drawn.
+//
+// A queue gives out its informative items by rank, from the first. So all items up to the
+// last one that has a label are one stratum, in which a label stands for its share of
+// them. Below it, only items that were drawn at random have labels: they stand for all
+// others.
+func Weights(list []*Label) []float64 {
+	weights := make([]float64, len(list))
+	groups := map[drawnFrom][]int{}
+	for i, l := range list {
+		weights[i] = 1
+		if l.Population > 0 {
+			of := drawnFrom{l.Run, l.Queue, l.Assertion, l.Population}
+			groups[of] = append(groups[of], i)
+		}
+	}
+	for of, members := range groups {
+		zone := 0
+		for _, i := range members {
+			if list[i].Stratum == Informative {
+				zone = max(zone, list[i].Rank+1)
+			}
+		}
+		inside, outside := 0, 0
+		for _, i := range members {
+			if list[i].Rank < zone {
+				inside++
+			} else {
+				outside++
+			}
+		}
+		if zone == 0 || zone > of.population || outside == 0 {
+			continue
+		}
+		for _, i := range members {
+			if list[i].Rank < zone {
+				weights[i] = float64(zone) / float64(inside)
+			} else {
+				weights[i] = float64(of.population-zone) / float64(outside)
+			}
+		}
+	}
+	return weights
 }

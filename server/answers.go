@@ -95,10 +95,9 @@ func (s *Server) postAnswer(c *call) error {
 	if out.Latency != nil && !out.Cached {
 		took = *out.Latency
 	}
-	u := out.Usage
 	return c.json(http.StatusOK, Answered{
 		Output: shownOutput(out.Value), Cost: out.Cost, LatencyMS: milliseconds(took), Cached: out.Cached, FinishReason: out.FinishReason,
-		Usage: judge.Usage{Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, Total: u.Total, Requests: u.Requests},
+		Usage: out.Usage,
 	})
 }
 

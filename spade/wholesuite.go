@@ -85,18 +85,11 @@ func (f *WholeSuite) cases(y *format.YAML) {
 		y.Comment("", "Add cases: tests: [{vars: {question: …}}]")
 	}
 	if left > 0 {
-		y.Comment("", fmt.Sprintf("Left out: %s with a variable that a suite would read as a template or as the name of a file.", counted(left)))
+		y.Comment("", fmt.Sprintf("Left out: %s with a variable that a suite would read as a template or as the name of a file.", format.Counted(left, "output", "outputs")))
 	}
 	if beyond > 0 {
-		y.Comment("", fmt.Sprintf("Left out: %s beyond %d MiB.", counted(beyond), maxSuiteCases>>20))
+		y.Comment("", fmt.Sprintf("Left out: %s beyond %d MiB.", format.Counted(beyond, "output", "outputs"), maxSuiteCases>>20))
 	}
-}
-
-func counted(n int) string {
-	if n == 1 {
-		return "1 output"
-	}
-	return fmt.Sprintf("%d outputs", n)
 }
 
 func described(t *trial.Trial) string {

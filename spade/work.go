@@ -1,7 +1,6 @@
 package spade
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"time"
@@ -120,17 +119,10 @@ func (w *work) try(ctx context.Context) error {
 	if err := w.folder.writeBy(MatrixFile, g.CSV); err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	if err := g.CSV(&b); err != nil {
-		return err
-	}
-	m, mistakes := matrix.Read(w.folder.name(MatrixFile), &b)
-	if err := mistakes.Err(); err != nil {
-		return err
-	}
+	m := g.Matrix()
 	rejected := len(w.Reject) > 0
 	w.setAside(m)
-	w.result.Matrix = w.selectable(m)
+	w.result.Matrix = m.Only(func(name string) bool { return !slices.Contains(w.Reject, name) })
 	switch {
 	case len(w.result.Matrix.Names) > 0:
 		return nil
@@ -175,23 +167,6 @@ func (w *work) cost(list []proviso.Candidate, g *matrix.Grid) error {
 		return err
 	}
 	return w.folder.write(CostsFile, data)
-}
-
-// selectable is a matrix without the rejected candidates.
-func (w *work) selectable(m *matrix.Matrix) *matrix.Matrix {
-	if len(w.Reject) == 0 {
-		return m
-	}
-	out := &matrix.Matrix{Examples: m.Examples, Unlabeled: m.Unlabeled}
-	for j, name := range m.Names {
-		if !slices.Contains(w.Reject, name) {
-			out.Names, out.Cells = append(out.Names, name), append(out.Cells, m.Cells[j])
-			if m.Rest != nil {
-				out.Rest = append(out.Rest, m.Rest[j])
-			}
-		}
-	}
-	return out
 }
 
 // imply finds which candidate implies which.

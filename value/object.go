@@ -50,6 +50,13 @@ func ObjectOf(pairs ...any) *Object {
 	return o
 }
 
+// SetText sets a member to a text, unless that is "".
+func (o *Object) SetText(key, text string) {
+	if text != "" {
+		o.Set(key, text)
+	}
+}
+
 // OrEmpty returns o, or an empty object if o is nil.
 func (o *Object) OrEmpty() *Object {
 	if o == nil {

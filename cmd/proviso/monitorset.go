@@ -226,7 +226,7 @@ func (a *app) readWatchSet(ctx context.Context, doc *document.Document, at strin
 	default:
 		return nil, a.mistakes(proviso.Mistakes{{Place: doc.Place(at), Code: proviso.Invalid, Message: "expected an assertion set, a list of assertions or {assertions: […]}, found " + kind.Of(v)}})
 	}
-	req, err := judge.ReadRequestContext(ctx, value.AppendJSON(nil, request))
+	req, err := judge.ReadRequestWith(ctx, value.AppendJSON(nil, request), nil)
 	var wrong judge.Mistakes
 	if errors.As(err, &wrong) {
 		_, list := v.([]any)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/solve"
@@ -40,7 +41,7 @@ const (
 	formatMarkdown = "markdown"
 	formatSuite    = "suite"
 	formatSVG      = "svg"
-	formatPython   = candidate.PythonType
+	formatPython   = python.Type
 )
 
 var selectFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSuite, formatPython}
@@ -284,7 +285,7 @@ func (a *app) selectedPython(f *spadeSelect, s show.Selection, candidates []prov
 	}
 	selected := s.Selected()
 	list := slices.DeleteFunc(slices.Clone(candidates), func(c proviso.Candidate) bool { return !slices.Contains(selected, c.Name) })
-	data, left := candidate.PythonFile(list, []string{"Selected by proviso spade: " + plural(len(list), "candidate") + "."})
+	data, left := python.File(list, []string{"Selected by proviso spade: " + plural(len(list), "candidate") + "."})
 	for _, line := range left {
 		a.warn("left out of the Python: " + line)
 	}

@@ -33,6 +33,22 @@ type LineError struct {
 	Code    string // as in [proviso.Error]
 }
 
+// MistakeOf returns the mistake that an error of this package is, with its place in a file.
+// Any other error has no place but the file.
+func MistakeOf(file string, err error) proviso.Mistake {
+	m := proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}
+	var syntax *SyntaxError
+	var line *LineError
+	switch {
+	case errors.As(err, &syntax):
+		m.Place, m.Message = syntax.Place, syntax.Message
+	case errors.As(err, &line):
+		m.Place.Line, m.Place.Column, m.Place.Excerpt = line.Line, line.Column, line.Excerpt
+		m.Code, m.Message = line.Code, line.Message
+	}
+	return m
+}
+
 // Error returns line, column and message.
 func (e *LineError) Error() string {
 	p := proviso.Place{File: "line", Line: e.Line, Column: e.Column}

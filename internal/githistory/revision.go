@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
 // maxRef is the longest name of a commit, and maxSteps how far ~ and ^ go back.
@@ -23,11 +22,11 @@ const maxRef, maxSteps = 250, 100_000
 
 // refName is what git-check-ref-format(1) permits, without a leading dash, which a
 // program would take for an option.
-var refName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_@][\pL\pN_@./+#=,%-]*$`) })
+var refName = pattern.Of(`^[\pL\pN_@][\pL\pN_@./+#=,%-]*$`)
 
 // parents is what may follow a name: ~, ~3, ^, ^2 and sequences of them
 // (gitrevisions(7)).
-var parents = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[~^][0-9]*)*$`) })
+var parents = pattern.Of(`^(?:[~^][0-9]*)*$`)
 
 // resolve finds a commit by the name of a branch, a tag, a remote branch, HEAD, @ or a
 // hash of at least 4 digits, with ~ and ^ behind it.
@@ -37,7 +36,7 @@ func (r *reader) resolve(root, name string) (*commit, error) {
 		base, steps = name[:i], name[i:]
 	}
 	switch {
-	case len(name) > maxRef || !refName().MatchString(base) || strings.Contains(base, "..") || strings.Contains(base, "//") || !parents().MatchString(steps):
+	case len(name) > maxRef || !refName.Matches(base) || strings.Contains(base, "..") || strings.Contains(base, "//") || !parents.Matches(steps):
 		return nil, proviso.Errorf(proviso.Invalid, "%q is not the name of a commit: expected a branch, a tag or a hash, such as origin/main, v1.2, HEAD~1 or 3f2a91c", shortened(name))
 	case base == "@":
 		base = "HEAD"

@@ -28,7 +28,7 @@ func Compare(labels *Labels, run record.Run) (*Agreements, error) {
 		}
 	}
 	if run == nil && !slices.ContainsFunc(labels.Rows, func(l Label) bool { return l.Judged }) {
-		m.mistake(position{line: 1}, "", "no label has a verdict of a judge; add a column judge, or name the run that has the verdicts with --run")
+		m.mistake(position{line: 1}, "no label has a verdict of a judge; add a column judge, or name the run that has the verdicts with --run")
 		return nil, m.mistakes
 	}
 	a := aligner{matcher: m, withRun: run != nil, tallies: map[group]*tally{}, used: map[labelled]int{}}
@@ -77,7 +77,7 @@ func (a *aligner) add(i int) {
 		a.unlabelled++
 		return
 	case !a.withRun && !l.Judged:
-		a.mistake(l.at[colJudge], "", "no verdict of a judge for this label; fill in the column judge, or name the run that has it with --run")
+		a.mistake(l.at[colJudge], "no verdict of a judge for this label; fill in the column judge, or name the run that has it with --run")
 		return
 	}
 	if !a.withRun {
@@ -97,7 +97,7 @@ func (a *aligner) add(i int) {
 		case twice && l.fromPeople:
 			return // of another run with the same output
 		case twice:
-			a.mistake(l.at[colCase], "", "a second label for row %d of the run and assertion %q; the first is on line %d", c.row, clipped(l.Assertion), line)
+			a.mistake(l.at[colCase], "a second label for row %d of the run and assertion %q; the first is on line %d", c.row, clipped(l.Assertion), line)
 			return
 		}
 		a.used[labelled{c.row, l.Assertion}] = l.at[colCase].line
@@ -145,9 +145,9 @@ func (a *aligner) nothing() error {
 	first := a.labels.Rows[0]
 	switch {
 	case a.stale > 0:
-		a.mistake(position{line: first.at[colCase].line}, "", "all %d labels are of other outputs than this run has; align them with the run that was labelled, or label this one", a.stale)
+		a.mistake(position{line: first.at[colCase].line}, "all %d labels are of other outputs than this run has; align them with the run that was labelled, or label this one", a.stale)
 	default:
-		a.mistake(first.at[colCase], "", "no label could be compared with a verdict of a judge")
+		a.mistake(first.at[colCase], "no label could be compared with a verdict of a judge")
 	}
 	return a.mistakes
 }

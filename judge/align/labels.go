@@ -115,7 +115,7 @@ func ReadLabelsOf(file string, r io.Reader, by string) (*Labels, error) {
 	if len(data) > maxLabelBytes {
 		return nil, proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", file, maxLabelBytes>>20)
 	}
-	in := &labelReader{labels: &Labels{File: file}, by: by, seen: map[string]int{}}
+	in := &labelReader{labelMistakes: labelMistakes{labels: &Labels{File: file}}, by: by, seen: map[string]int{}}
 	text, err := document.Text(file, data)
 	if err != nil {
 		in.broken(err)
@@ -145,12 +145,11 @@ const maxLabelMistakes = 100
 
 // labelReader collects labels and mistakes.
 type labelReader struct {
-	labels   *Labels
-	mistakes proviso.Mistakes
-	seen     map[string]int // line of each label, by case, assertion, judge, row and output
-	by       string         // the person whose labels count, "" for all
-	said     sayings
-	full     bool // there are more labels than maxLabelRows
+	labelMistakes
+	seen map[string]int // line of each label, by case, assertion, judge, row and output
+	by   string         // the person whose labels count, "" for all
+	said sayings
+	full bool // there are more labels than maxLabelRows
 }
 
 // place returns a position with the file and an excerpt of the line.
@@ -162,30 +161,27 @@ func (l *Labels) place(at position) proviso.Place {
 	return p
 }
 
-func (in *labelReader) mistake(at position, format string, args ...any) {
-	in.near(at, "", format, args...)
+// labelMistakes collects the mistakes of a file of labels.
+type labelMistakes struct {
+	labels   *Labels
+	mistakes proviso.Mistakes
+}
+
+func (m *labelMistakes) mistake(at position, format string, args ...any) {
+	m.near(at, "", format, args...)
 }
 
 // near records a mistake with the nearest valid name.
-func (in *labelReader) near(at position, nearest, format string, args ...any) {
-	if len(in.mistakes) < maxLabelMistakes {
-		in.mistakes = append(in.mistakes, proviso.Mistake{Place: in.labels.place(at), Code: proviso.Invalid,
-			Message: fmt.Sprintf(format, args...), Nearest: nearest})
-	}
+func (m *labelMistakes) near(at position, nearest, format string, args ...any) {
+	m.keep(proviso.Mistake{Place: m.labels.place(at), Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest})
 }
 
 // broken records an error of a parser.
-func (in *labelReader) broken(err error) {
-	m := proviso.Mistake{Place: proviso.Place{File: in.labels.File}, Code: proviso.Invalid, Message: err.Error()}
-	switch e := err.(type) {
-	case *document.SyntaxError:
-		m.Place, m.Message = e.Place, e.Message
-	case *document.LineError:
-		m.Place = proviso.Place{File: in.labels.File, Line: e.Line, Column: e.Column, Excerpt: e.Excerpt}
-		m.Message = e.Message
-	}
-	if len(in.mistakes) < maxLabelMistakes {
-		in.mistakes = append(in.mistakes, m)
+func (m *labelMistakes) broken(err error) { m.keep(document.MistakeOf(m.labels.File, err)) }
+
+func (m *labelMistakes) keep(one proviso.Mistake) {
+	if len(m.mistakes) < maxLabelMistakes {
+		m.mistakes = append(m.mistakes, one)
 	}
 }
 

@@ -59,7 +59,7 @@ func candidateOf(row record.Row, v record.Verdict, id string) candidate {
 
 // matcher finds the verdicts of the labels in one pass over a run.
 type matcher struct {
-	labels     *Labels
+	labelMistakes
 	wanted     map[string][]int // labels by case
 	about      map[string]bool  // assertions that have labels
 	candidates [][]candidate    // by label
@@ -68,11 +68,10 @@ type matcher struct {
 	groups     map[group]*population
 	judges     map[string][]string // identities by assertion
 	hashes     map[string]string   // of assertions, by their JSON
-	mistakes   proviso.Mistakes
 }
 
 func newMatcher(labels *Labels) *matcher {
-	m := &matcher{labels: labels, wanted: map[string][]int{}, about: map[string]bool{}, candidates: make([][]candidate, len(labels.Rows)),
+	m := &matcher{labelMistakes: labelMistakes{labels: labels}, wanted: map[string][]int{}, about: map[string]bool{}, candidates: make([][]candidate, len(labels.Rows)),
 		seen: map[string]bool{}, names: map[string][]string{}, groups: map[group]*population{},
 		judges: map[string][]string{}, hashes: map[string]string{}}
 	for i := range labels.Rows {
@@ -246,13 +245,13 @@ func (m *matcher) find(i int, used map[labelled]int) (candidate, found) {
 	c := list[0]
 	switch {
 	case len(list) > 1 && list[1].row == c.row:
-		m.mistake(l.at[colAssertion], "", "the case has several assertions called %q; give each an id or a metric of its own", clipped(l.Assertion))
+		m.mistake(l.at[colAssertion], "the case has several assertions called %q; give each an id or a metric of its own", clipped(l.Assertion))
 	case len(list) > 1:
-		m.mistake(l.at[colCase], "", "case %q has several rows in the run, one for each prompt, provider and repeat: %s; say which in a column row", clipped(l.Case), rowsOf(list))
+		m.mistake(l.at[colCase], "case %q has several rows in the run, one for each prompt, provider and repeat: %s; say which in a column row", clipped(l.Case), rowsOf(list))
 	case c.judge == "" && len(m.judges[l.Assertion]) == 0:
-		m.mistake(l.at[colAssertion], "", "%q is decided without a judge in this run", clipped(l.Assertion))
+		m.mistake(l.at[colAssertion], "%q is decided without a judge in this run", clipped(l.Assertion))
 	case l.Judged && c.status != l.Judge:
-		m.mistake(l.at[colJudge], "", "the label says that the judge's verdict was %s, the run has %s", l.Judge, c.status)
+		m.mistake(l.at[colJudge], "the label says that the judge's verdict was %s, the run has %s", l.Judge, c.status)
 	default:
 		return c, foundVerdict
 	}
@@ -285,25 +284,18 @@ func (m *matcher) missing(i int) {
 	names, known := m.names[l.Case]
 	switch {
 	case len(m.candidates[i]) > 0 && l.Row >= 0:
-		m.mistake(l.at[colRow], "", "row %d of the run is not of case %q; its rows are %s", l.Row, clipped(l.Case), rowsOf(m.candidates[i]))
+		m.mistake(l.at[colRow], "row %d of the run is not of case %q; its rows are %s", l.Row, clipped(l.Case), rowsOf(m.candidates[i]))
 	case len(m.candidates[i]) > 0:
-		m.mistake(l.at[colJudgeID], document.Nearest(l.JudgeID, m.judges[l.Assertion]), "the run has no verdict of the judge %q on this", clipped(l.JudgeID))
+		m.near(l.at[colJudgeID], document.Nearest(l.JudgeID, m.judges[l.Assertion]), "the run has no verdict of the judge %q on this", clipped(l.JudgeID))
 	case known || m.seen[l.Case]:
-		m.mistake(l.at[colAssertion], document.Nearest(l.Assertion, names), "the case has no assertion %q in the run; it has %s", clipped(l.Assertion), fewOf(names))
+		m.near(l.at[colAssertion], document.Nearest(l.Assertion, names), "the case has no assertion %q in the run; it has %s", clipped(l.Assertion), fewOf(names))
 	default:
 		var cases []string
 		for name := range m.seen {
 			cases = append(cases, name)
 		}
 		slices.Sort(cases)
-		m.mistake(l.at[colCase], document.Nearest(l.Case, cases), "the run has no case %q", clipped(l.Case))
-	}
-}
-
-func (m *matcher) mistake(at position, nearest, format string, args ...any) {
-	if len(m.mistakes) < maxLabelMistakes {
-		m.mistakes = append(m.mistakes, proviso.Mistake{Place: m.labels.place(at), Code: proviso.Invalid,
-			Message: fmt.Sprintf(format, args...), Nearest: nearest})
+		m.near(l.at[colCase], document.Nearest(l.Case, cases), "the run has no case %q", clipped(l.Case))
 	}
 }
 

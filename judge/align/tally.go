@@ -34,22 +34,26 @@ const (
 // count adds a label with the judge's verdict.
 func (t *tally) count(human, verdict proviso.Status, weight float64) {
 	t.weighted = t.weighted || weight != 1
-	cell := trueFail
-	switch {
-	case human == proviso.Pass && verdict == proviso.Pass:
-		cell = truePass
-		t.TP++
-	case human == proviso.Pass:
-		cell = falseFail
-		t.FN++
-	case verdict == proviso.Pass:
-		cell = falsePass
-		t.FP++
-	default:
-		t.TN++
-	}
+	cell := countIn(&t.Confusion, human, verdict)
 	t.weights[cell] += weight
 	t.squares[cell] += weight * weight
+}
+
+// countIn counts a verdict of a judge on a labelled output, and returns its cell.
+func countIn(c *stats.Confusion, human, verdict proviso.Status) int {
+	switch {
+	case human == proviso.Pass && verdict == proviso.Pass:
+		c.TP++
+		return truePass
+	case human == proviso.Pass:
+		c.FN++
+		return falseFail
+	case verdict == proviso.Pass:
+		c.FP++
+		return falsePass
+	}
+	c.TN++
+	return trueFail
 }
 
 // share returns the weighted share of one of two cells, with the effective number
@@ -73,8 +77,7 @@ func (t *tally) agreement(g group, p *population) Agreement {
 	// Outputs that the judge passed come first: a gate would miss them.
 	slices.SortStableFunc(a.Disagreements, func(x, y Disagreement) int { return cmp.Compare(x.Judge, y.Judge) })
 	if a.Judged.N > 0 {
-		share := a.Judged.Share()
-		a.JudgePassRate = &share
+		a.JudgePassRate = new(a.Judged.Share())
 	}
 	if a.N == 0 {
 		return a
@@ -83,8 +86,7 @@ func (t *tally) agreement(g group, p *population) Agreement {
 	if a.Weighted = t.weighted; a.Weighted {
 		if p == nil { // without a run, the weights are all that is known of the other outputs
 			a.Judged = t.standsFor()
-			share := a.Judged.Share()
-			a.JudgePassRate = &share
+			a.JudgePassRate = new(a.Judged.Share())
 		}
 		if r, err := stats.PartlyVerified(a.Judged, passed, failed, confidence); err == nil {
 			a.TPR, a.TNR, a.Kappa, a.Agreement, a.BaseRate = r.TPR, r.TNR, r.Kappa, &r.Agreement, &r.BaseRate
@@ -100,4 +102,42 @@ func (t *tally) agreement(g group, p *population) Agreement {
 func (t *tally) standsFor() stats.Count {
 	pass, fail := math.Round(t.weights[truePass]+t.weights[falsePass]), math.Round(t.weights[trueFail]+t.weights[falseFail])
 	return stats.Count{Pass: int(min(pass, math.MaxInt32)), N: int(min(pass+fail, 2*math.MaxInt32))}
+}
+
+// IndependentLabels returns the measured errors of the judge as counts of independent labels. It
+// returns false if there are too few labels of good or of bad outputs.
+//
+// Labels that were sampled separately from what the judge passed and what it failed do
+// not have its error rates as shares of their counts. For them the counts are those that
+// give the same rates with Wilson intervals of the same width, as [stats.WilsonEffective]
+// describes it.
+func (e Entry) IndependentLabels() (stats.Confusion, bool) {
+	good, bad := e.TP+e.FN, e.TN+e.FP
+	if !e.measured() || e.TPR == nil || e.TNR == nil {
+		return stats.Confusion{}, false
+	}
+	if same(e.TPR.Value, e.TP, good) && same(e.TNR.Value, e.TN, bad) {
+		return e.Agreement.Confusion, true
+	}
+	var c stats.Confusion
+	c.TP, c.FN = split(e.TPR, good)
+	c.TN, c.FP = split(e.TNR, bad)
+	return c, true
+}
+
+func same(rate float64, pass, n int) bool { return math.Abs(rate-float64(pass)/float64(n)) < 1e-9 }
+
+// split returns the counts, of at most the given sum, whose share and interval are
+// nearest to an estimate.
+func split(e *stats.Estimate, most int) (yes, no int) {
+	n := 1
+	for n < most {
+		i, err := stats.WilsonEffective(e.Value, float64(n), confidence)
+		if err != nil || i.Width() <= e.Width() {
+			break
+		}
+		n++
+	}
+	yes = int(math.Round(e.Value * float64(n)))
+	return yes, n - yes
 }

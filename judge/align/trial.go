@@ -80,11 +80,11 @@ func ChangeOf(pairs []Pair) Change {
 			continue
 		}
 		c.Pairs++
-		c.Before.count(p.Human, p.Before)
-		c.After.count(p.Human, p.After)
+		countIn(&c.Before.Confusion, p.Human, p.Before)
+		countIn(&c.After.Confusion, p.Human, p.After)
 		items = append(items, stats.JudgedTwice{Good: p.Human == proviso.Pass, First: p.Before == proviso.Pass, Second: p.After == proviso.Pass, Cluster: number})
 	}
-	c.Cases = len(cases)
+	c.Cases, c.Before.N, c.After.N = len(cases), c.Pairs, c.Pairs
 	if c.Pairs > 0 {
 		c.Before.rates()
 		c.After.rates()
@@ -93,21 +93,6 @@ func ChangeOf(pairs []Pair) Change {
 		c.Difference = d
 	}
 	return c
-}
-
-// count counts a verdict on a labelled output.
-func (a *Agreement) count(human, judge proviso.Status) {
-	a.N++
-	switch {
-	case human == proviso.Pass && judge == proviso.Pass:
-		a.TP++
-	case human == proviso.Pass:
-		a.FN++
-	case judge == proviso.Pass:
-		a.FP++
-	default:
-		a.TN++
-	}
 }
 
 // Finding is what a change of a judge did to its agreement with people.

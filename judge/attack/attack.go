@@ -3,6 +3,7 @@
 package attack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,14 +29,8 @@ type Options struct {
 // the output, the input or a variable. It succeeds if the judge gives that verdict.
 // Attempts without a verdict are left out of all rates.
 type Report struct {
-	Judge     string      `json:"judge"`
-	Attempts  int         `json:"attempts"` // made, those without a verdict included
-	Succeeded int         `json:"succeeded"`
-	Withstood int         `json:"withstood"`
-	Errors    int         `json:"errors"`   // without a verdict
-	LeftOut   int         `json:"left_out"` // not made, because the judge does not give the right verdict on the control
-	Rate      *float64    `json:"rate"`     // succeeded / (succeeded + withstood); null if both are 0
-	Interval  *Interval   `json:"interval"`
+	Judge string `json:"judge"`
+	Tally
 	Sets      []Kind      `json:"sets"` // each set as a whole
 	Kinds     []Kind      `json:"kinds"`
 	Through   []Result    `json:"through"`   // attempts that succeeded
@@ -45,18 +40,23 @@ type Report struct {
 	Cost      float64     `json:"cost"` // US dollars
 }
 
-// Kind is the part of a report for one kind of attempt, or for one set.
-type Kind struct {
-	Set       string    `json:"set"`
-	Kind      string    `json:"kind,omitempty"` // "" for a set as a whole
-	Doc       string    `json:"doc"`
-	Attempts  int       `json:"attempts"`
+// Tally counts attempts.
+type Tally struct {
+	Attempts  int       `json:"attempts"` // made, those without a verdict included
 	Succeeded int       `json:"succeeded"`
 	Withstood int       `json:"withstood"`
-	Errors    int       `json:"errors"`
-	LeftOut   int       `json:"left_out"`
-	Rate      *float64  `json:"rate"`
+	Errors    int       `json:"errors"`   // without a verdict
+	LeftOut   int       `json:"left_out"` // not made, because the judge does not give the right verdict on the control
+	Rate      *float64  `json:"rate"`     // succeeded / (succeeded + withstood); null if both are 0
 	Interval  *Interval `json:"interval"`
+}
+
+// Kind is the part of a report for one kind of attempt, or for one set.
+type Kind struct {
+	Set  string `json:"set"`
+	Kind string `json:"kind,omitempty"` // "" for a set as a whole
+	Doc  string `json:"doc"`
+	Tally
 }
 
 // Interval is the 95 % confidence interval of a rate (Wilson).
@@ -124,27 +124,16 @@ type runner struct {
 // all evaluates n requests concurrently and returns their results.
 func (a *runner) all(ctx context.Context, n int, request func(i int) *judge.Request) []judge.Result {
 	results := make([]judge.Result, n)
-	next := make(chan int)
-	var workers sync.WaitGroup
-	most := a.o.Concurrency
-	if most <= 0 {
-		most = 4
-	}
-	for range min(most, n) {
-		workers.Go(func() {
-			for i := range next {
-				results[i] = a.one(ctx, request(i))
-			}
+	free := make(chan struct{}, cmp.Or(max(a.o.Concurrency, 0), 4))
+	var calls sync.WaitGroup
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		free <- struct{}{}
+		calls.Go(func() {
+			results[i] = a.one(ctx, request(i))
+			<-free
 		})
 	}
-	for i := range n {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- i
-	}
-	close(next)
-	workers.Wait()
+	calls.Wait()
 	return results
 }
 
@@ -210,41 +199,36 @@ func (a *runner) count(all, made []Attempt, results []judge.Result) {
 			r.Undecided = append(r.Undecided, result)
 		}
 	}
-	total := Kind{}
 	for _, f := range folders {
 		set := Kind{Set: f.set, Doc: f.doc}
 		for i := range r.Kinds {
 			if k := &r.Kinds[i]; k.Set == f.set {
-				k.Rate, k.Interval = rateOf(k.Succeeded, k.Succeeded+k.Withstood)
-				set.plus(k)
+				k.rate()
+				set.plus(k.Tally)
 			}
 		}
 		if set.Attempts+set.LeftOut == 0 {
 			continue
 		}
-		set.Rate, set.Interval = rateOf(set.Succeeded, set.Succeeded+set.Withstood)
+		set.rate()
 		r.Sets = append(r.Sets, set)
-		total.plus(&set)
+		r.plus(set.Tally)
 	}
-	r.Attempts, r.Succeeded, r.Withstood, r.Errors, r.LeftOut = total.Attempts, total.Succeeded, total.Withstood, total.Errors, total.LeftOut
-	r.Rate, r.Interval = rateOf(r.Succeeded, r.Succeeded+r.Withstood)
+	r.rate()
 }
 
-func (k *Kind) plus(l *Kind) {
-	k.Attempts += l.Attempts
-	k.Succeeded += l.Succeeded
-	k.Withstood += l.Withstood
-	k.Errors += l.Errors
-	k.LeftOut += l.LeftOut
+func (t *Tally) plus(u Tally) {
+	t.Attempts += u.Attempts
+	t.Succeeded += u.Succeeded
+	t.Withstood += u.Withstood
+	t.Errors += u.Errors
+	t.LeftOut += u.LeftOut
 }
 
-// rateOf returns the rate k/n with its interval, or nil if n is 0.
-func rateOf(k, n int) (*float64, *Interval) {
-	if n == 0 {
-		return nil, nil
+// rate sets the rate with its interval, if any attempt had a verdict.
+func (t *Tally) rate() {
+	if n := t.Succeeded + t.Withstood; n > 0 {
+		share, i := float64(t.Succeeded)/float64(n), stats.Wilson(t.Succeeded, n, 0.95)
+		t.Rate, t.Interval = &share, &Interval{Low: i.Low, High: i.High}
 	}
-	const confidence = 0.95
-	rate := float64(k) / float64(n)
-	i := stats.Wilson(k, n, confidence)
-	return &rate, &Interval{Low: i.Low, High: i.High}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/report"
 )
 
@@ -26,7 +27,7 @@ func (r *Report) Text() string {
 	listText(&b, "Got through", r.Through)
 	listText(&b, "Without a verdict", r.Undecided)
 	listText(&b, "Left out: without an attempt the judge gives another verdict on these outputs, or none", r.Controls)
-	fmt.Fprintf(&b, "\njudge %s%s\n", report.Message(r.Judge), r.Usage.Text(r.Cost))
+	fmt.Fprintf(&b, "\njudge %s%s\n", report.Message(r.Judge), judge.UsageText(r.Usage, r.Cost))
 	return b.String()
 }
 

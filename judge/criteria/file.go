@@ -109,7 +109,7 @@ func (t *Template) readPart(v any) (templatePart, error) {
 	if (p.text == "") == (p.check == nil) {
 		return p, fmt.Errorf("it has either a text or a check")
 	}
-	names := append(placeholder().FindAllStringSubmatch(p.text+value.Stringify(p.check), -1), []string{"", p.given}, []string{"", p.missing}, []string{"", p.name})
+	names := append(placeholder.Get().FindAllStringSubmatch(p.text+value.Stringify(p.check), -1), []string{"", p.given}, []string{"", p.missing}, []string{"", p.name})
 	for _, m := range names {
 		if m[1] != "" && !slices.Contains(t.names(), m[1]) {
 			return p, fmt.Errorf("there is no parameter %q", m[1])

@@ -1,22 +1,23 @@
 package criteria
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
 // placeholder matches a parameter in a template: {{name}}, or {{name|pattern}} for a
 // regular expression that matches any text of a list.
-var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{(\w+)(\|pattern)?\}\}`) })
+var placeholder = pattern.Of(`\{\{(\w+)(\|pattern)?\}\}`)
 
 // fillText replaces the placeholders in a text.
 func fillText(text string, values *value.Object) string {
 	var b strings.Builder
 	last := 0
-	for _, m := range placeholder().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range placeholder.Get().FindAllStringSubmatchIndex(text, -1) {
 		b.WriteString(text[last:m[0]])
 		v := values.At(text[m[2]:m[3]])
 		if m[4] >= 0 {
@@ -60,7 +61,7 @@ func alternatives(v any) string {
 func fillValue(v any, values *value.Object) any {
 	switch v := v.(type) {
 	case string:
-		if m := placeholder().FindStringSubmatch(v); m != nil && m[0] == v && m[2] == "" {
+		if m := placeholder.Get().FindStringSubmatch(v); m != nil && m[0] == v && m[2] == "" {
 			return values.At(m[1])
 		}
 		return fillText(v, values)
@@ -78,4 +79,40 @@ func fillValue(v any, values *value.Object) any {
 		return out
 	}
 	return v
+}
+
+// Text lists templates with their parameters for a person.
+func Text(list []Template) string {
+	var b strings.Builder
+	for i, t := range list {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s\n    %s\n", t.Name, t.Doc)
+		for _, p := range t.Params {
+			fmt.Fprintf(&b, "    %-12s %s\n", p.Name, p.Text())
+		}
+		if len(t.OneOf) > 0 {
+			fmt.Fprintf(&b, "    exactly one of %s\n", strings.Join(t.OneOf, ", "))
+		}
+	}
+	return b.String()
+}
+
+// Text returns the type and the valid values of a parameter, and its doc.
+func (p Param) Text() string {
+	kind := p.Type
+	switch {
+	case len(p.Values) > 0:
+		kind = strings.Join(p.Values, " | ")
+	case p.Min != nil:
+		kind += " from " + value.FormatNumber(*p.Min)
+	}
+	switch {
+	case p.Required:
+		kind += ", required"
+	case p.Default != nil:
+		kind += ", default " + value.Stringify(p.Default)
+	}
+	return fmt.Sprintf("(%s) %s", kind, p.Doc)
 }

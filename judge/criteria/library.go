@@ -3,13 +3,12 @@ package criteria
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -32,7 +31,7 @@ type Library struct {
 }
 
 // templateName matches the name of a template.
-var templateName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
+var templateName = pattern.Of(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // ReadLibrary reads templates by their names, each in the form of the shipped ones. pointer
 // is that of o. Mistakes have the pointer of their template. With mistakes, the library is
@@ -82,7 +81,7 @@ func (l *Library) UnmarshalJSON(data []byte) error {
 func ownTemplate(name string, v any) (*Template, error) {
 	o, ok := v.(*value.Object)
 	switch {
-	case !templateName().MatchString(name) || len(name) > 100:
+	case !templateName.Matches(name) || len(name) > 100:
 		return nil, fmt.Errorf("the name of a template has up to 100 letters in lower case, digits and dashes between them, not %q", document.Excerpt(name))
 	case templates()[name] != nil:
 		return nil, fmt.Errorf("a shipped template is called %q; give this one another name", name)
@@ -103,7 +102,7 @@ func ownTemplate(name string, v any) (*Template, error) {
 			return nil, fmt.Errorf("part %d of the template %q: if compares with a text, a number, true or false", i+1, name)
 		}
 		text := t.parts[i].text + value.Stringify(t.parts[i].check)
-		if len(text) > maxTemplateText || len(placeholder().FindAllString(text, maxPlaceholders+1)) > maxPlaceholders {
+		if len(text) > maxTemplateText || len(placeholder.Get().FindAllString(text, maxPlaceholders+1)) > maxPlaceholders {
 			return nil, fmt.Errorf("part %d of the template %q has more than %d bytes or %d placeholders", i+1, name, maxTemplateText, maxPlaceholders)
 		}
 	}

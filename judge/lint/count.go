@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -51,20 +52,14 @@ var countPatterns = sync.OnceValue(func() []countPattern {
 
 // notLength matches text after a unit that shows that the phrase is not about the length
 // of the output: "at least two words from the list".
-var notLength = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^ (?:from|of|that|which|who|starting|beginning|ending|about|on|explaining|describing|with|after|before|apart|later|earlier|later|above|below|quoted|taken|in (?:capital|upper|bold|italic|french|german|another))`)
-})
+var notLength = pattern.Of(`^ (?:from|of|that|which|who|starting|beginning|ending|about|on|explaining|describing|with|after|before|apart|later|earlier|later|above|below|quoted|taken|in (?:capital|upper|bold|italic|french|german|another))`)
 
 // partOfOutput matches a part of the output, whose length a check cannot count without
 // a scope.
-var partOfOutput = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:title|headline|heading|subject|introduction|intro|conclusion|paragraph|section|first|last|opening|closing|greeting|signature|quotes?|quotations?|names?|questions?|caption|slogan)\b`)
-})
+var partOfOutput = pattern.Of(`\b(?:title|headline|heading|subject|introduction|intro|conclusion|paragraph|section|first|last|opening|closing|greeting|signature|quotes?|quotations?|names?|questions?|caption|slogan)\b`)
 
 // eachPart matches phrases about the length of each part, not of the whole output.
-var eachPart = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:each|every|per|any|all|no)\s+(?:\w+\s+)?(sentences?|lines?|items?|bullets?|bullet points?|paragraphs?)\b`)
-})
+var eachPart = pattern.Of(`\b(?:each|every|per|any|all|no)\s+(?:\w+\s+)?(sentences?|lines?|items?|bullets?|bullet points?|paragraphs?)\b`)
 
 // findCount finds lengths, which a check can count without a judge, and suggests the
 // check.
@@ -72,10 +67,10 @@ func findCount(text string) (message, suggestion string) {
 	words := strings.TrimSpace(plainWords(text))
 	for _, p := range countPatterns() {
 		m := p.re.FindStringSubmatchIndex(words)
-		if m == nil || notLength().MatchString(words[m[2*p.unit+1]:]) || reported(words[:m[0]]) {
+		if m == nil || notLength.Matches(words[m[2*p.unit+1]:]) || reported(words[:m[0]]) {
 			continue
 		}
-		if partOfOutput().MatchString(words[:m[0]]) && !eachPart().MatchString(words) {
+		if partOfOutput.Matches(words[:m[0]]) && !eachPart.Matches(words) {
 			return "", ""
 		}
 		group := func(i int) string { return words[m[2*i]:m[2*i+1]] }
@@ -132,7 +127,7 @@ func (p countPattern) value(group func(int) string) string {
 
 // scopeOf returns the scope for a length of parts.
 func scopeOf(words, unit string) string {
-	m := eachPart().FindStringSubmatch(words)
+	m := eachPart.Get().FindStringSubmatch(words)
 	if m == nil {
 		return ""
 	}

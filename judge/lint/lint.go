@@ -4,12 +4,11 @@ package lint
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
 // Finding is a probable problem in the wording of an assertion: the assertion can be
@@ -92,13 +91,11 @@ func Assertion(a *proviso.Assertion) []Finding {
 
 // quotedText matches quotations and placeholders, whose words are not the criterion's
 // own.
-var quotedText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|`[^`]*`|(^|\\s)'[^']*'|\\{\\{.*?\\}\\}")
-})
+var quotedText = pattern.Of("\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|`[^`]*`|(^|\\s)'[^']*'|\\{\\{.*?\\}\\}")
 
 // plainWords returns text in lower case, with quotations replaced.
 func plainWords(text string) string {
-	text = quotedText().ReplaceAllString(text, " QUOTED")
+	text = quotedText.Get().ReplaceAllString(text, " QUOTED")
 	return strings.ToLower(strings.ReplaceAll(text, "’", "'"))
 }
 
@@ -120,13 +117,11 @@ func essence(text string) string {
 }
 
 // unwritten matches a placeholder text, such as "TODO".
-var unwritten = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\W*(todo|tbd|tba|fixme|xxx+|n/?a|none|placeholder|criteria|criterion|lorem ipsum.*|\?+)?\W*$`)
-})
+var unwritten = pattern.Of(`(?i)^\W*(todo|tbd|tba|fixme|xxx+|n/?a|none|placeholder|criteria|criterion|lorem ipsum.*|\?+)?\W*$`)
 
 // findEmpty finds placeholder texts.
 func findEmpty(text string) (message, suggestion string) {
-	if unwritten().MatchString(text) {
+	if unwritten.Matches(text) {
 		return "the text says nothing that could be judged", "one sentence about the output that is either true or false"
 	}
 	return "", ""
@@ -134,16 +129,14 @@ func findEmpty(text string) (message, suggestion string) {
 
 // doubleNegation matches two negations that cancel out: "does not fail to", "is not
 // without", "no claim that is not".
-var doubleNegation = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:(?:not|never|cannot|can't|doesn't|don't|isn't|aren't|won't|mustn't|shouldn't)\s+(?:\w+\s+){0,2}?(?:fail(?:s|ing)?\s+to|avoid(?:s|ing)?|omit(?:s|ting)?|neglect(?:s|ing)?|lack(?:s|ing)?|refrain(?:s|ing)?\s+from|without|leave(?:s)?\s+out|forget(?:s)?|not|never|nothing|none|miss(?:es|ing)?)` +
-		`|(?:no|none|nothing)\s+(?:\w+\s+){0,3}?(?:that|which|who)\s+(?:\w+\s+)?(?:is|are|was|were|has|have|does|do|did|can)(?:\s+not|n't)` +
-		`|never\s+(?:\w+\s+){0,2}?(?:no|not|without|fails?\s+to))\b`)
-})
+var doubleNegation = pattern.Of(`\b(?:(?:not|never|cannot|can't|doesn't|don't|isn't|aren't|won't|mustn't|shouldn't)\s+(?:\w+\s+){0,2}?(?:fail(?:s|ing)?\s+to|avoid(?:s|ing)?|omit(?:s|ting)?|neglect(?:s|ing)?|lack(?:s|ing)?|refrain(?:s|ing)?\s+from|without|leave(?:s)?\s+out|forget(?:s)?|not|never|nothing|none|miss(?:es|ing)?)` +
+	`|(?:no|none|nothing)\s+(?:\w+\s+){0,3}?(?:that|which|who)\s+(?:\w+\s+)?(?:is|are|was|were|has|have|does|do|did|can)(?:\s+not|n't)` +
+	`|never\s+(?:\w+\s+){0,2}?(?:no|not|without|fails?\s+to))\b`)
 
 // findNegation finds double negations.
 func findNegation(text string) (message, suggestion string) {
 	words := plainWords(text)
-	at := doubleNegation().FindString(words)
+	at := doubleNegation.Get().FindString(words)
 	if at == "" || strings.Contains(words, "not only") {
 		return "", ""
 	}

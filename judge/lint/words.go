@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
 // Vague words. They are reported only if the verdict depends on them alone, not if the
@@ -66,57 +68,45 @@ const (
 	afterVerb = `(?:the|a|an|its|their|his|her|each|every|all|any|no|at|in|with|that|what|how|why|when|where|which|whether|for|to|on|by|about|only|one|two|three|it|them|this|these|you|your|user|customers?|polite\w*|clear\w*|short|formal)`
 )
 
-var secondQuestion = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:,|;)?\s(?:and|as well as|but)\s(?:also\s+|then\s+|it\s+|the (?:output|response|answer|reply|agent)\s+)?(?:` + sureVerb + `|` + maybeVerb + `\s` + afterVerb + `|uses\s+\w+\s+(?:spelling|language|words|sentences|terms|units|tense|voice|format)|[a-z]{3,}s\s(?:the|a|an|its|his|her|their|your|any|no|how|why|whether))\b` +
-		`|\sas well as\s(?:[a-z]{3,}ing|` + quality + `)\b`)
-})
+var secondQuestion = pattern.Of(`(?:,|;)?\s(?:and|as well as|but)\s(?:also\s+|then\s+|it\s+|the (?:output|response|answer|reply|agent)\s+)?(?:` + sureVerb + `|` + maybeVerb + `\s` + afterVerb + `|uses\s+\w+\s+(?:spelling|language|words|sentences|terms|units|tense|voice|format)|[a-z]{3,}s\s(?:the|a|an|its|his|her|their|your|any|no|how|why|whether))\b` +
+	`|\sas well as\s(?:[a-z]{3,}ing|` + quality + `)\b`)
 
 // secondClause matches a second question with its own subject.
-var secondClause = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`,?\s(?:and|but)\s(?:the|its|their|every|each|all|no)\s(?:\w+\s){1,3}?(?:is|are|has|have|was|were|does|must|should)\b`)
-})
+var secondClause = pattern.Of(`,?\s(?:and|but)\s(?:the|its|their|every|each|all|no)\s(?:\w+\s){1,3}?(?:is|are|has|have|was|were|does|must|should)\b`)
 
 // sureFirst matches the first of two questions if the second has its own subject.
-var sureFirst = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:` + sureVerb + `|` + maybeVerb + `\s` + afterVerb + `)\b`)
-})
+var sureFirst = pattern.Of(`\b(?:` + sureVerb + `|` + maybeVerb + `\s` + afterVerb + `)\b`)
 
 // finiteVerb matches the first of two questions.
-var finiteVerb = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:` + sureVerb + `|` + maybeVerb + `)\b`)
-})
+var finiteVerb = pattern.Of(`\b(?:` + sureVerb + `|` + maybeVerb + `)\b`)
 
 // subordinate matches the beginning of a clause in which "and" joins conditions, not
 // questions.
-var subordinate = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:if|when|whenever|where|wherever|unless|until|while|before|after|because|so|that|which|who|whose|what|how|why|whether|both|either|as|than|between)\b`)
-})
+var subordinate = pattern.Of(`\b(?:if|when|whenever|where|wherever|unless|until|while|before|after|because|so|that|which|who|whose|what|how|why|whether|both|either|as|than|between)\b`)
 
 // quality is an adjective that is judged on its own.
 const quality = `(?:polite|friendly|concise|clear|accurate|helpful|complete|correct|formal|informal|professional|relevant|short|brief|empathetic|honest|neutral|specific|consistent|truthful|factual|respectful|warm|readable|understandable|engaging|actionable|safe|unbiased|coherent|comprehensive)`
 
 // twoQualities matches two adjectives that are judged separately.
-var twoQualities = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:is|are|be|remains?|stays?|sounds?)\s+(?:both\s+)?(?:\w+ly\s+)?` + quality + `(?:,\s+(?:\w+ly\s+)?` + quality + `)*,?\s+and\s+(?:\w+ly\s+)?` + quality + `\b`)
-})
+var twoQualities = pattern.Of(`\b(?:is|are|be|remains?|stays?|sounds?)\s+(?:both\s+)?(?:\w+ly\s+)?` + quality + `(?:,\s+(?:\w+ly\s+)?` + quality + `)*,?\s+and\s+(?:\w+ly\s+)?` + quality + `\b`)
 
 // findTwoQuestions finds criteria that ask two things at once.
 func findTwoQuestions(text string) (message, suggestion string) {
 	const why = "the criterion asks two things, so that its verdict does not say which one failed: %q"
 	const split = "one criterion for each"
 	words := plainWords(text)
-	if at := twoQualities().FindString(words); at != "" {
+	if at := twoQualities.Get().FindString(words); at != "" {
 		return fmt.Sprintf(why, at), split
 	}
-	for _, m := range secondClause().FindAllStringIndex(words, -1) {
+	for _, m := range secondClause.Get().FindAllStringIndex(words, -1) {
 		clause := words[clauseStart(words, m[0]):m[0]]
-		if sureFirst().MatchString(clause) && !subordinate().MatchString(clause) {
+		if sureFirst.Matches(clause) && !subordinate.Matches(clause) {
 			return fmt.Sprintf(why, strings.TrimSpace(strings.Trim(words[m[0]:m[1]], " ,;"))), split
 		}
 	}
-	for _, m := range secondQuestion().FindAllStringIndex(words, -1) {
+	for _, m := range secondQuestion.Get().FindAllStringIndex(words, -1) {
 		clause := words[clauseStart(words, m[0]):m[0]]
-		if !finiteVerb().MatchString(clause) || subordinate().MatchString(clause) {
+		if !finiteVerb.Matches(clause) || subordinate.Matches(clause) {
 			continue
 		}
 		return fmt.Sprintf(why, strings.TrimSpace(strings.Trim(words[m[0]:m[1]], " ,;"))), split
@@ -134,8 +124,36 @@ func clauseStart(words string, end int) int {
 // is a question,"; -1 if there is none.
 func lastComma(words string, end int) int {
 	i := strings.LastIndexByte(words[:end], ',')
-	if i < 0 || !subordinate().MatchString(words[:i]) {
+	if i < 0 || !subordinate.Matches(words[:i]) {
 		return -1
 	}
 	return i
+}
+
+// unseenDocument matches a comparison with a document.
+var unseenDocument = sync.OnceValue(func() *regexp.Regexp {
+	const relation = `(?:same(?:\s+\w+){0,3}\s+as(?:\s+in|\s+those\s+(?:in|of)|\s+that\s+of)?|(?:agrees?|comply|complies|consistent|in\s+line|in\s+accordance|in\s+agreement)\s+with|conforms?\s+to|adheres?\s+to|sticks?\s+to|follows?|match(?:es)?|according\s+to|as\s+(?:\w+\s+)?(?:in|per|by)|(?:the\s+ones?|those|that)\s+(?:in|of|from)|based\s+on|taken\s+from|violates?|contradicts?|in\s+the\s+order\s+of)`
+	const document = `(?:handbooks?|manuals?|style\s+guides?|guidelines?|polic(?:y|ies)|terms\s+and\s+conditions|terms\s+of\s+(?:use|service)|catalog(?:ue)?s?|price\s+lists?|attached\s+\w+|attachments?|knowledge\s+base|documentation|faqs?|specifications?|wiki|playbooks?|contracts?|glossar(?:y|ies)|templates?|source\s+documents?|reference\s+(?:text|answer|document)s?|database)`
+	return regexp.MustCompile(`\b` + relation + `\s+(?:the|our|your|its|their|this|that|a|an)\s+(?:[\w'-]+\s+){0,2}?` + document + `\b`)
+})
+
+// shownText matches the names of texts that the judge sees, and quoted texts.
+var shownText = pattern.Of(`\b(?:inputs?|prompt|conversation|context|question|message|instructions?|request)\b|quoted`)
+
+// reportedSpeech matches the beginning of reported speech: the clause is about what the
+// output says, not about the output itself.
+var reportedSpeech = pattern.Of(`\b(?:says?|saying|states?|mentions?|explains?|explaining|confirms?|notes?|claims?|tells?|asks?|asking|warns?|promises?|denies|describes?|answers?)\s+(?:\S+\s+){0,4}?(?:that|what|whether|how|why|where|when|if|which)\b`)
+
+// reported reports whether the text before a match begins such a clause.
+func reported(before string) bool { return reportedSpeech.Matches(before) }
+
+// findUnseen finds criteria that compare with a document that the judge does not see.
+func findUnseen(text string) (message, suggestion string) {
+	words := plainWords(text)
+	at := unseenDocument().FindStringIndex(words)
+	if at == nil || shownText.Matches(strings.ToLower(words)) || reported(words[:at[0]]) {
+		return "", ""
+	}
+	return fmt.Sprintf("the judge sees the input and the output only, and not what %q is about unless the input holds it", words[at[0]:at[1]]),
+		"what the document says, or put its text into the input and write \"as the input says\""
 }

@@ -88,7 +88,22 @@ func (r Row) Column() (column, repeat int) {
 }
 
 // Prompt returns the prompt as it was sent.
-func (r Row) Prompt() string { return r.o.Object("prompt").Text("raw") }
+func (r Row) Prompt() string {
+	prompt, _ := r.Sent()
+	return prompt
+}
+
+// Sent returns the prompt as it was sent, and whether the row has one.
+func (r Row) Sent() (prompt string, ok bool) {
+	prompt, ok = r.o.Object("prompt").At("raw").(string)
+	return prompt, ok
+}
+
+// PromptLabel returns the label of the prompt.
+func (r Row) PromptLabel() string { return r.o.Object("prompt").Text("label") }
+
+// Failed reports whether the provider gave an error in place of an answer.
+func (r Row) Failed() bool { return r.o.Object("response").Text("error") != "" }
 
 // Error returns why the row failed or is undecided; "" otherwise.
 func (r Row) Error() string { return r.o.Text("error") }
@@ -101,11 +116,7 @@ func (r Row) Input() string {
 		if strings.HasPrefix(name, "_") {
 			continue
 		}
-		text, ok := v.(string)
-		if !ok {
-			text = value.Stringify(v)
-		}
-		lines = append(lines, name+": "+text)
+		lines = append(lines, name+": "+value.Text(v))
 	}
 	if len(lines) == 0 {
 		return r.Prompt()

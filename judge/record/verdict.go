@@ -143,10 +143,8 @@ func (v Verdict) Question() string {
 		if rendered, ok := v.component.Object("metadata").At("renderedAssertionValue").(string); ok {
 			val = rendered
 		}
-		if text, ok := val.(string); ok {
-			lines = append(lines, text)
-		} else if val != nil {
-			lines = append(lines, value.Stringify(val))
+		if val != nil {
+			lines = append(lines, value.Text(val))
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -3,12 +3,14 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
@@ -130,6 +132,27 @@ func Begin(m *Model, name string, reply *proviso.Reply, most int, pieces []Piece
 
 // DefaultQuestions is the default number of questions in flight.
 const DefaultQuestions = 4
+
+// Each calls ask for every number below n, for so many at once as concurrency says (0 is
+// 4), and waits for all calls. The first error ends the context of the others, and is
+// returned, as is the end of ctx.
+func Each(ctx context.Context, n, concurrency int, ask func(ctx context.Context, i int) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(n, cmp.Or(max(concurrency, 0), DefaultQuestions)) {
+		wait.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				if err := ask(ctx, int(i)); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return context.Cause(ctx)
+}
 
 // MaxPromptShown is how many bytes of a prompt a model is shown.
 const MaxPromptShown = 48 << 10

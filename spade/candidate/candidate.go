@@ -4,7 +4,6 @@ package candidate
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -13,10 +12,14 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
+
+// JudgeType is the type of candidates that a judge decides.
+const JudgeType = proviso.TypeJudge
 
 // ProvenanceKey is the config key of an assertion's provenance. Nothing else reads it,
 // so a file of candidates is also a valid file of assertions.
@@ -33,15 +36,12 @@ func Read(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
 	case ".jsonl":
 		return candidateLines(file, data)
 	case ".py":
-		return readPython(file, data)
+		assertions, mistakes := python.Read(file, data)
+		return ofAll(assertions), mistakes
 	}
 	doc, err := document.Parse(file, data)
-	var syntax *document.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		return nil, proviso.Mistakes{{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message}}
-	case err != nil:
-		return nil, proviso.Mistakes{{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}}
+	if err != nil {
+		return nil, proviso.Mistakes{document.MistakeOf(file, err)}
 	}
 	list, at := doc.Root, ""
 	if o, ok := list.(*value.Object); ok {
@@ -63,7 +63,7 @@ func candidateLines(file string, data []byte) ([]proviso.Candidate, proviso.Mist
 	var wrong proviso.Mistakes
 	for line, err := range document.Lines(bytes.NewReader(data)) {
 		if err != nil {
-			wrong = append(wrong, format.MistakeOfLine(file, err))
+			wrong = append(wrong, document.MistakeOf(file, err))
 			continue
 		}
 		entries, lines = append(entries, line.Value), append(lines, line.Number)
@@ -100,15 +100,33 @@ func decodeCandidates(entries []any, at string, doc *document.Document) ([]provi
 	if mistakes.Err() != nil {
 		return nil, mistakes
 	}
-	list := make([]proviso.Candidate, len(assertions))
 	for i, a := range assertions {
-		list[i] = Of(a)
 		mistakes = append(mistakes, wrongPriorities(a, doc, document.Join(at, i))...)
 	}
 	if mistakes.Err() != nil {
 		return nil, mistakes
 	}
-	return list, mistakes
+	return ofAll(assertions), mistakes
+}
+
+func ofAll(assertions []*proviso.Assertion) []proviso.Candidate {
+	var list []proviso.Candidate
+	for _, a := range assertions {
+		list = append(list, Of(a))
+	}
+	return list
+}
+
+// Decoded reads an assertion in the form of a suite, or says what is wrong with it.
+func Decoded(o *value.Object) (a *proviso.Assertion, wrong string) {
+	list, mistakes := suite.DecodeSet(check.Facts(), []any{o}, "")
+	switch {
+	case len(mistakes) > 0:
+		return nil, mistakes[0].Error()
+	case len(list) != 1:
+		return nil, "nothing was left of it"
+	}
+	return list[0], ""
 }
 
 // Of returns the candidate that an assertion of a file is.
@@ -135,12 +153,7 @@ func Of(a *proviso.Assertion) proviso.Candidate {
 // provenance reads the provenance of a candidate from a file; nil if it has none.
 func provenance(c *proviso.Candidate) *value.Object {
 	o := value.NewObject(7)
-	set := func(key, value string) {
-		if value != "" {
-			o.Set(key, value)
-		}
-	}
-	set("category", c.Category)
+	o.SetText("category", c.Category)
 	d := c.Delta
 	if d.Version > 0 {
 		o.Set("version", float64(d.Version))
@@ -152,9 +165,9 @@ func provenance(c *proviso.Candidate) *value.Object {
 			o.Set("removed", float64(d.Removed))
 		}
 	}
-	set("text", d.Text)
-	set("model", c.Model)
-	set("prompt", c.PromptHash)
+	o.SetText("text", d.Text)
+	o.SetText("model", c.Model)
+	o.SetText("prompt", c.PromptHash)
 	setPriorities(o, c)
 	if o.Len() == 0 {
 		return nil
@@ -166,9 +179,7 @@ func provenance(c *proviso.Candidate) *value.Object {
 // first, and with its provenance if whole is set.
 func Object(c *proviso.Candidate, whole bool) *value.Object {
 	o := value.ObjectOf("id", c.Name)
-	if c.Description != "" {
-		o.Set("description", c.Description)
-	}
+	o.SetText("description", c.Description)
 	for key, v := range c.Assertion.Raw.All() {
 		if key != "id" && key != "description" && key != "config" {
 			o.Set(key, v)

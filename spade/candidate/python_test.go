@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 )
 
 const pythonFile = `"""Assertions; def no(example, prompt, response): is text."""
@@ -88,7 +89,7 @@ func TestReadPython(t *testing.T) {
 		t.Fatalf("%v", names)
 	}
 	short := byName["is_short"]
-	f, ok := candidate.PythonFunction(short.Assertion)
+	f, ok := python.Of(short.Assertion)
 	for _, part := range []string{"LIMIT = 3", "def short(text", "async def is_short("} {
 		if !strings.Contains(f.Text, part) {
 			t.Errorf("%q is missing in\n%s", part, f.Text)
@@ -101,10 +102,10 @@ func TestReadPython(t *testing.T) {
 	if value := short.Assertion.Value.(string); !strings.HasSuffix(value, "\nreturn is_short(context.get(\"vars\"), context.get(\"prompt\"), output)\n") {
 		t.Errorf("%s", value)
 	}
-	if f, ok := candidate.PythonFunction(byName["spread"].Assertion); !ok || f.Entry != "spread" || !strings.Contains(f.Text, "@decorator\n") {
+	if f, ok := python.Of(byName["spread"].Assertion); !ok || f.Entry != "spread" || !strings.Contains(f.Text, "@decorator\n") {
 		t.Errorf("%v %+v", ok, f)
 	}
-	if f, ok := candidate.PythonFunction(byName["twice"].Assertion); !ok || !strings.Contains(f.Text, "return False") || strings.Contains(f.Text, "return True") {
+	if f, ok := python.Of(byName["twice"].Assertion); !ok || !strings.Contains(f.Text, "return False") || strings.Contains(f.Text, "return True") {
 		t.Errorf("%v %+v", ok, f)
 	}
 	if a := byName["kind"].Assertion; a.Type != "judge" || a.Criteria[0].Text != "The answer to this question about the output is yes: Is the response kind and warm?" {

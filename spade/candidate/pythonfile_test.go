@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 )
 
 // TestAuthorsFile: a file as the paper's authors published them is read as it is, and
@@ -50,7 +51,7 @@ func TestAuthorsFile(t *testing.T) {
 			continue
 		}
 		names++
-		f, ok := candidate.PythonFunction(c.Assertion)
+		f, ok := python.Of(c.Assertion)
 		if !ok || f.Entry != c.Name || f.AsksModel != (c.Name == "assert_kind_and_short") {
 			t.Errorf("%s: %v %+v", c.Name, ok, f)
 		}

@@ -32,8 +32,8 @@ type Change struct {
 
 // Skip is a version with the same text as the one before.
 type Skip struct {
-	Name string
-	Same int // the number of the version before
+	Name string `json:"name"`
+	Same int    `json:"same_as"` // the number of the version before
 }
 
 // History is the sequence of changes of a prompt.
@@ -172,14 +172,13 @@ func ReadPart(file, part string, data []byte) (list []Version, notes []string, m
 		r.json(data)
 	default:
 		text, err := document.Text(file, data)
-		var syntax *document.SyntaxError
-		if errors.As(err, &syntax) {
-			r.add(proviso.Mistake{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message})
+		if err != nil {
+			r.add(document.MistakeOf(file, err))
 		}
 		if part != "" {
 			r.add(proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Unsupported, Message: "a name of a text is for " + literal.Files + ", or for the files of other tools"})
 		}
-		r.list = append(r.list, numbered{Version: Version{Name: file, Text: text}})
+		r.list = append(r.list, exported.Version{Name: file, Text: text})
 	}
 	if r.mistakes.Err() != nil {
 		return nil, r.notes, r.mistakes
@@ -189,14 +188,14 @@ func ReadPart(file, part string, data []byte) (list []Version, notes []string, m
 
 // mistakeOfLiteral is the mistake of a text that was not found in a file.
 func mistakeOfLiteral(file string, err error) proviso.Mistake {
-	m := proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.NotFound, Message: err.Error()}
-	var wrong *literal.Error
 	var syntax *document.SyntaxError
-	switch {
-	case errors.As(err, &wrong):
+	var wrong *literal.Error
+	m := document.MistakeOf(file, err)
+	if errors.As(err, &wrong) {
 		m.Place.Line, m.Nearest = wrong.Line, wrong.Nearest
-	case errors.As(err, &syntax):
-		m = proviso.Mistake{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message}
+	}
+	if !errors.As(err, &syntax) {
+		m.Code = proviso.NotFound
 	}
 	return m
 }

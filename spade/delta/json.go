@@ -40,11 +40,6 @@ type deltaJSON struct {
 	Group     string `json:"group,omitempty"`
 }
 
-type skipJSON struct {
-	Name string `json:"name"`
-	Same int    `json:"same_as"`
-}
-
 // Kind returns added, removed or moved.
 func Kind(d proviso.Delta) string {
 	switch {
@@ -97,13 +92,10 @@ func (c *Change) classified(list []Classes, i int) changeJSON {
 func (h *History) JSON(list []Classes) ([]byte, error) {
 	out := struct {
 		Versions []changeJSON `json:"versions"`
-		Skipped  []skipJSON   `json:"skipped"`
-	}{make([]changeJSON, len(h.Changes)), make([]skipJSON, len(h.Skipped))}
+		Skipped  []Skip       `json:"skipped"`
+	}{make([]changeJSON, len(h.Changes)), append([]Skip{}, h.Skipped...)}
 	for i := range h.Changes {
 		out.Versions[i] = h.Changes[i].classified(list, i)
-	}
-	for i, s := range h.Skipped {
-		out.Skipped[i] = skipJSON(s)
 	}
 	return format.JSON(out, "  ")
 }

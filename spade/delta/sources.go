@@ -1,9 +1,14 @@
 package delta
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/githistory"
@@ -86,4 +91,108 @@ func OfSuite(s *proviso.Suite) (list []Version, notes []string) {
 		list = append(list, versions[0])
 	}
 	return list, notes
+}
+
+// maxFolder bounds the files of a folder of versions together, in bytes.
+const maxFolder = 256 << 20
+
+// ReadFolder reads the files of a folder as [ReadVersions] does, a file for each version,
+// in the natural order of their names. Hidden files are left out, and so are subfolders
+// and links that lead out of the folder, each with a note. Read reads a file; nil is
+// [os.ReadFile]. Mistakes are a [proviso.Mistakes]; the notes are valid with an error,
+// too.
+func ReadFolder(dir string, read func(name string) ([]byte, error)) (list []Version, notes []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil, proviso.Errorf(proviso.NotFound, "%w", err)
+	}
+	if read == nil {
+		read = os.ReadFile
+	}
+	slices.SortStableFunc(entries, func(a, b os.DirEntry) int { return natural(a.Name(), b.Name()) })
+	total := 0
+	for _, e := range entries {
+		file := filepath.Join(dir, e.Name())
+		info, err := os.Stat(file)
+		if strings.HasPrefix(e.Name(), ".") || err != nil || !info.Mode().IsRegular() {
+			if err == nil && info.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+				notes = append(notes, "the folder "+file+" is left out")
+			}
+			continue
+		}
+		if e.Type()&os.ModeSymlink != 0 && !linksWithin(dir, file) {
+			notes = append(notes, "the link "+file+" leads out of the folder and is left out")
+			continue
+		}
+		if total += int(min(info.Size(), maxFolder)); total > maxFolder || len(list) > MaxVersions {
+			return nil, notes, proviso.Errorf(proviso.Limit, "%s holds more than the %d MiB or %d versions that are read", dir, maxFolder>>20, MaxVersions)
+		}
+		versions, err := readFile(file, read)
+		if err != nil {
+			return nil, notes, err
+		}
+		for i := range versions {
+			if len(versions) == 1 {
+				versions[i].Name = e.Name()
+			} else {
+				versions[i].Name = e.Name() + ": " + versions[i].Name
+			}
+		}
+		list = append(list, versions...)
+	}
+	if len(list) == 0 {
+		return nil, notes, proviso.Errorf(proviso.Invalid, "%s holds no file", dir)
+	}
+	return list, notes, nil
+}
+
+func readFile(file string, read func(name string) ([]byte, error)) ([]Version, error) {
+	data, err := read(file)
+	if err != nil {
+		return nil, err
+	}
+	versions, mistakes := ReadVersions(file, data)
+	return versions, mistakes.Err()
+}
+
+// linksWithin reports whether a link in a folder leads to a file below it: the author
+// of the versions must not choose which files of the machine a model sees.
+func linksWithin(dir, file string) bool {
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	target, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return false
+	}
+	within, err := filepath.Rel(root, target)
+	return err == nil && filepath.IsLocal(within)
+}
+
+// natural compares names in natural order: v2 comes before v10.
+func natural(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		dx, dy := digits(x), digits(y)
+		if dx > 0 && dy > 0 {
+			nx, ny := strings.TrimLeft(x[:dx], "0"), strings.TrimLeft(y[:dy], "0")
+			if c := cmp.Or(cmp.Compare(len(nx), len(ny)), strings.Compare(nx, ny)); c != 0 {
+				return c
+			}
+			x, y = x[dx:], y[dy:]
+			continue
+		}
+		rx, n := utf8.DecodeRuneInString(x)
+		ry, m := utf8.DecodeRuneInString(y)
+		if rx != ry {
+			return cmp.Compare(rx, ry)
+		}
+		x, y = x[n:], y[m:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+}
+
+func digits(s string) int {
+	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }

@@ -3,12 +3,10 @@ package delta
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
@@ -24,17 +22,9 @@ const maxMistakes = 100
 type versionReader struct {
 	file     string
 	part     string // the name of a prompt, "" for the only one
-	list     []numbered
+	list     []exported.Version
 	notes    []string
 	mistakes proviso.Mistakes
-}
-
-// numbered is a version with its number, if it has one.
-type numbered struct {
-	Version
-	number   float64
-	has      bool
-	timeless bool
 }
 
 func (r *versionReader) add(m proviso.Mistake) {
@@ -45,7 +35,7 @@ func (r *versionReader) lines(data []byte) {
 	var entries []exported.Entry
 	for line, err := range document.Lines(bytes.NewReader(data)) {
 		if err != nil {
-			r.add(format.MistakeOfLine(r.file, err))
+			r.add(document.MistakeOf(r.file, err))
 			continue
 		}
 		place := proviso.Place{File: r.file, Line: line.Number}
@@ -56,9 +46,8 @@ func (r *versionReader) lines(data []byte) {
 
 func (r *versionReader) json(data []byte) {
 	doc, err := document.ParseJSON(r.file, data)
-	var syntax *document.SyntaxError
-	if errors.As(err, &syntax) {
-		r.add(proviso.Mistake{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message})
+	if err != nil {
+		r.add(document.MistakeOf(r.file, err))
 		return
 	}
 	list, at, isList := exported.Unwrap(doc.Root)
@@ -100,9 +89,7 @@ func (r *versionReader) entries(entries []exported.Entry) {
 	for _, m := range mistakes {
 		r.add(m)
 	}
-	for _, v := range list {
-		r.list = append(r.list, numbered{Version: Version{Name: v.Name, Time: v.Time, Text: v.Text}, number: v.Number, has: v.Numbered, timeless: v.Time.IsZero()})
-	}
+	r.list = append(r.list, list...)
 }
 
 // entry reads one version.
@@ -112,15 +99,15 @@ func (r *versionReader) entry(v any, at func() proviso.Place) {
 		r.add(proviso.Mistake{Place: at(), Code: proviso.Invalid, Message: "no prompt is here: an object with template, prompt, text, messages or manifest is expected, or what " + exported.Tools + " exports"})
 		return
 	}
-	n := numbered{Version: Version{Name: fmt.Sprintf("entry %d", len(r.list)+1), Text: text}, timeless: true}
+	n := exported.Version{Name: fmt.Sprintf("entry %d", len(r.list)+1), Text: text}
 	if o, ok := v.(*value.Object); ok {
-		n.describe(o)
+		describe(&n, o)
 	}
 	r.list = append(r.list, n)
 }
 
 // describe reads the name, number and time of a version.
-func (n *numbered) describe(o *value.Object) {
+func describe(n *exported.Version, o *value.Object) {
 	for _, key := range []string{"commit_hash", "commit", "name", "id", "version"} {
 		switch v := o.At(key).(type) {
 		case string:
@@ -136,36 +123,24 @@ func (n *numbered) describe(o *value.Object) {
 	}
 	switch v := o.At("version").(type) {
 	case float64:
-		n.number, n.has = v, true
+		n.Number, n.Numbered = v, true
 	case string:
 		f, err := strconv.ParseFloat(strings.TrimPrefix(v, "v"), 64)
-		n.number, n.has = f, err == nil
+		n.Number, n.Numbered = f, err == nil
 	}
-	for _, key := range []string{"created_at", "timestamp", "time"} {
-		if s, ok := o.At(key).(string); ok {
-			for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05.999999", "2006-01-02"} {
-				if t, err := time.Parse(layout, s); err == nil {
-					n.Time, n.timeless = t.UTC(), false
-				}
-			}
-		}
-	}
+	n.Time = exported.TimeOf(o, "time", "timestamp", "created_at")
 }
 
 // inOrder returns the versions, oldest first.
 func (r *versionReader) inOrder() []Version {
-	if all(r.list, func(n numbered) bool { return n.has }) {
-		slices.SortStableFunc(r.list, func(a, b numbered) int { return cmp.Compare(a.number, b.number) })
-	} else if all(r.list, func(n numbered) bool { return !n.timeless }) {
-		slices.SortStableFunc(r.list, func(a, b numbered) int { return a.Time.Compare(b.Time) })
+	if !slices.ContainsFunc(r.list, func(v exported.Version) bool { return !v.Numbered }) {
+		slices.SortStableFunc(r.list, func(a, b exported.Version) int { return cmp.Compare(a.Number, b.Number) })
+	} else if !slices.ContainsFunc(r.list, func(v exported.Version) bool { return v.Time.IsZero() }) {
+		slices.SortStableFunc(r.list, func(a, b exported.Version) int { return a.Time.Compare(b.Time) })
 	}
 	out := make([]Version, len(r.list))
-	for i, n := range r.list {
-		out[i] = n.Version
+	for i, v := range r.list {
+		out[i] = Version{Name: v.Name, Time: v.Time, Text: v.Text}
 	}
 	return out
-}
-
-func all(list []numbered, is func(numbered) bool) bool {
-	return !slices.ContainsFunc(list, func(n numbered) bool { return !is(n) })
 }

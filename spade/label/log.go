@@ -3,10 +3,8 @@ package label
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/proviso-eval/proviso"
@@ -20,13 +18,12 @@ import (
 // lost however the session ends; an undo is also a line. It is not safe for concurrent
 // use, but several processes may write to one file.
 type Log struct {
-	file    string
+	out     format.Log
 	author  string
 	entries []trial.Entry // of the trials that are labelled
 	now     []given       // the label in force, by entry: that of the file, else that of the output
 	beside  []string
 	steps   []step // what can be undone, the latest last
-	out     *os.File
 	start   []byte // what must come before the next line: a line end that the file lacks
 	// Stale counts the lines of the file that belong to other outputs.
 	Stale int
@@ -51,7 +48,7 @@ const maxLog = 64 << 20
 // first label creates the file. It reports all mistakes in the file; if there are any,
 // the log is nil.
 func OpenLog(file string, entries []trial.Entry, author string) (*Log, proviso.Mistakes, error) {
-	l := &Log{file: file, author: author, entries: entries, now: make([]given, len(entries))}
+	l := &Log{out: format.Log{File: file}, author: author, entries: entries, now: make([]given, len(entries))}
 	for i, e := range entries {
 		l.now[i].label = e.Label
 		l.beside = append(l.beside, e.Label)
@@ -101,7 +98,7 @@ func (l *Log) mend(data []byte) ([]byte, error) {
 		return data, nil // not one of our lines; its mistake is reported
 	}
 	l.Cut = string(last)
-	return data[:whole], os.Truncate(l.file, int64(whole))
+	return data[:whole], os.Truncate(l.out.File, int64(whole))
 }
 
 // replay applies a line of the file.
@@ -177,62 +174,24 @@ func (l *Log) Undo() (entry int, ok bool, err error) {
 	return last.entry, true, nil
 }
 
-// append writes a line and waits until it is on disk. A line that could not be written
-// completely is removed again.
+// append keeps a line.
 func (l *Log) append(entry int, g given, undone bool) error {
-	if err := l.open(); err != nil {
-		return proviso.Errorf(proviso.Unavailable, "keep the label: %w", err)
-	}
 	o := value.ObjectOf("id", l.entries[entry].ID, "label", nil)
 	if g.label != "" {
 		o.Set("label", map[string]float64{"1": 1, "0": 0}[g.label])
 	}
-	for _, member := range [...]struct{ key, text string }{{"note", g.note}, {"author", l.author}, {"output_id", l.entries[entry].OutputID}} {
-		if member.text != "" {
-			o.Set(member.key, member.text)
-		}
-	}
+	o.SetText("note", g.note)
+	o.SetText("author", l.author)
+	o.SetText("output_id", l.entries[entry].OutputID)
 	if undone {
 		o.Set("undone", true)
 	}
-	line := append(value.AppendJSON(l.start, o), '\n')
-	before, err := l.out.Seek(0, io.SeekEnd)
-	if err == nil {
-		_, err = l.out.Write(line)
-	}
-	if err == nil {
-		err = format.Sync(l.out)
-	} else {
-		err = errors.Join(err, l.out.Truncate(before))
-	}
-	if err != nil {
+	if err := l.out.Append(append(value.AppendJSON(l.start, o), '\n')); err != nil {
 		return proviso.Errorf(proviso.Unavailable, "keep the label: %w", err)
 	}
 	l.start = nil
 	return nil
 }
 
-// open opens the file for appending.
-func (l *Log) open() error {
-	if l.out != nil {
-		return nil
-	}
-	out, err := os.OpenFile(l.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	l.out = out
-	if dir, err := os.Open(filepath.Dir(l.file)); err == nil {
-		_ = dir.Sync() // makes the name of a new file durable; not supported everywhere
-		_ = dir.Close()
-	}
-	return nil
-}
-
 // Close closes the file.
-func (l *Log) Close() error {
-	if l.out == nil {
-		return nil
-	}
-	return l.out.Close()
-}
+func (l *Log) Close() error { return l.out.Close() }

@@ -113,7 +113,7 @@ func (c Costs) JSON() ([]byte, error) {
 func ReadCosts(file string, data []byte) (Costs, proviso.Mistakes) {
 	doc, err := document.ParseJSON(file, data)
 	if err != nil {
-		return nil, proviso.Mistakes{broken(file, err)}
+		return nil, proviso.Mistakes{document.MistakeOf(file, err)}
 	}
 	r := &costReader{doc: doc}
 	root, _ := doc.Root.(*value.Object)
@@ -148,14 +148,6 @@ func ReadCosts(file string, data []byte) (Costs, proviso.Mistakes) {
 		return nil, r.mistakes
 	}
 	return costs, nil
-}
-
-// broken is the mistake of a file that is no JSON.
-func broken(file string, err error) proviso.Mistake {
-	if syntax, ok := err.(*document.SyntaxError); ok {
-		return proviso.Mistake{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message}
-	}
-	return proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}
 }
 
 type costReader struct {

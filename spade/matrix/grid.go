@@ -4,6 +4,7 @@ package matrix
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"runtime"
 	"slices"
@@ -13,7 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -47,7 +48,10 @@ type Column struct {
 
 // Rate counts the results of a candidate. Threw is included in the failed.
 type Rate struct {
-	Passed, Failed, Threw, Undecided int
+	Passed    int `json:"passed"`
+	Failed    int `json:"failed"`
+	Threw     int `json:"threw"`
+	Undecided int `json:"undecided"`
 }
 
 // Options configure how candidates are tried.
@@ -55,7 +59,7 @@ type Options struct {
 	Compiler    *check.Compiler
 	Concurrency int // cells at a time; 0 is one per processor, and at least four if a model is asked
 
-	// Code runs Python functions as [candidate.PythonFunction] finds them; nil runs none.
+	// Code runs Python functions as [python.Of] finds them; nil runs none.
 	Code proviso.Code
 	// Packages says that Code may import installed packages, for the reason of a cell
 	// whose function could not import one.
@@ -175,7 +179,7 @@ func prepareTries(ctx context.Context, list []proviso.Candidate, g *Grid, o Opti
 
 // compile compiles one candidate and reports whether it asks a model.
 func (p *trying) compile(ctx context.Context, a *proviso.Assertion) (tryer, bool, []*proviso.Error) {
-	if f, ok := candidate.PythonFunction(a); ok {
+	if f, ok := python.Of(a); ok {
 		t, mistakes := p.compilePython(ctx, a, f)
 		return t, f.AsksModel, mistakes
 	}
@@ -185,7 +189,7 @@ func (p *trying) compile(ctx context.Context, a *proviso.Assertion) (tryer, bool
 
 // AsksModel reports whether a candidate needs a model to be decided.
 func AsksModel(c *proviso.Candidate) bool {
-	f, ok := candidate.PythonFunction(c.Assertion)
+	f, ok := python.Of(c.Assertion)
 	return ok && f.AsksModel || asksModel(c.Assertion)
 }
 
@@ -302,4 +306,58 @@ func oneMore(list []string, reason string) []string {
 		return list
 	}
 	return append(list, reason)
+}
+
+// gridJSON is the JSON form of the grid's rates.
+type gridJSON struct {
+	Candidates []columnJSON `json:"candidates"`
+	Outputs    outputsJSON  `json:"outputs"`
+	Cells      cellsJSON    `json:"cells"`
+	Kept       int          `json:"kept"` // cells that were decided at an earlier time
+	Tokens     int64        `json:"tokens"`
+	Cost       float64      `json:"cost"`
+}
+
+type columnJSON struct {
+	Name string `json:"name"`
+	cellsJSON
+	AsksModel   bool     `json:"asks_model"`
+	NotRunnable string   `json:"not_runnable,omitempty"`
+	Reasons     []string `json:"reasons,omitempty"`
+	Threw       []string `json:"exceptions,omitempty"`
+}
+
+// cellsJSON counts cells.
+type cellsJSON struct {
+	Rate
+	ThrowRate     float64 `json:"throw_rate"`
+	UndecidedRate float64 `json:"undecided_rate"`
+}
+
+type outputsJSON struct {
+	Total      int `json:"total"`
+	Good       int `json:"good"`
+	Bad        int `json:"bad"`
+	Unlabelled int `json:"unlabelled"`
+}
+
+// JSON returns how often each candidate passed, failed, threw and was undecided, as
+// one indented JSON object.
+func (g *Grid) JSON() ([]byte, error) {
+	n := trial.CountLabels(g.Entries)
+	j := gridJSON{Candidates: []columnJSON{}, Outputs: outputsJSON{len(g.Entries), n.Good, n.Bad, n.Left}, Tokens: g.Usage.Total, Cost: g.Cost}
+	var all Rate
+	for i, r := range g.Rates() {
+		c := g.Columns[i]
+		j.Candidates = append(j.Candidates, columnJSON{Name: g.Names[i], cellsJSON: r.encoded(), AsksModel: c.AsksModel, NotRunnable: c.NotRunnable, Reasons: c.Why, Threw: c.Thrown})
+		j.Kept += c.Kept
+		all = Rate{all.Passed + r.Passed, all.Failed + r.Failed, all.Threw + r.Threw, all.Undecided + r.Undecided}
+	}
+	j.Cells = all.encoded()
+	return json.MarshalIndent(j, "", "  ")
+}
+
+func (r Rate) encoded() cellsJSON {
+	n := float64(max(1, r.Passed+r.Failed+r.Undecided))
+	return cellsJSON{r, float64(r.Threw) / n, float64(r.Undecided) / n}
 }

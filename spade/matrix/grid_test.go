@@ -17,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/internal/spadetest"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/trial"
@@ -138,15 +139,15 @@ func TestPythonFunctionIsFound(t *testing.T) {
 		"file://x.py":                                                                    "",
 		"  def e(example, prompt, response): return True":                                "",
 	} {
-		f, ok := candidate.PythonFunction(&proviso.Assertion{Type: "python", Value: text})
+		f, ok := python.Of(&proviso.Assertion{Type: "python", Value: text})
 		if f.Entry != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v", text, f.Entry, ok)
 		}
 	}
-	if _, ok := candidate.PythonFunction(&proviso.Assertion{Type: "javascript", Value: "def f(example, prompt, response)"}); ok {
+	if _, ok := python.Of(&proviso.Assertion{Type: "javascript", Value: "def f(example, prompt, response)"}); ok {
 		t.Error("JavaScript is taken for Python")
 	}
-	if f, _ := candidate.PythonFunction(&proviso.Assertion{Type: "python", Value: "def f(example, prompt, response):\n  return ask_llm(prompt, response, 'Is it kind?')"}); !f.AsksModel {
+	if f, _ := python.Of(&proviso.Assertion{Type: "python", Value: "def f(example, prompt, response):\n  return ask_llm(prompt, response, 'Is it kind?')"}); !f.AsksModel {
 		t.Error("ask_llm asks no model")
 	}
 }

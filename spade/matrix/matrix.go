@@ -1,6 +1,8 @@
 package matrix
 
 import (
+	"bufio"
+	"encoding/csv"
 	"io"
 	"slices"
 	"strings"
@@ -53,88 +55,73 @@ var cells = map[string]Cell{"1": Passed, "0": Failed, "": Undecided, "pass": Pas
 // from a fail.
 const thrownCell = "error"
 
+// Only returns the matrix of some of the candidates.
+func (m *Matrix) Only(wanted func(name string) bool) *Matrix {
+	out := &Matrix{Examples: m.Examples, Unlabeled: m.Unlabeled}
+	for j, name := range m.Names {
+		if !wanted(name) {
+			continue
+		}
+		out.Names, out.Cells = append(out.Names, name), append(out.Cells, m.Cells[j])
+		if m.Rest != nil {
+			out.Rest = append(out.Rest, m.Rest[j])
+		}
+	}
+	return out
+}
+
+// Matrix returns the results by candidate, those of outputs with a label apart from the
+// others.
+func (g *Grid) Matrix() *Matrix {
+	m := &Matrix{Names: g.Names, Cells: make([][]Cell, len(g.Names))}
+	for i, e := range g.Entries {
+		to := m.Cells
+		if e.Label == "" {
+			m.Unlabeled++
+			if m.Rest == nil {
+				m.Rest = make([][]Cell, len(g.Names))
+			}
+			to = m.Rest
+		} else {
+			m.Examples = append(m.Examples, Example{ID: e.ID, Good: e.Label == "1"})
+		}
+		for j, cell := range g.Cells[i] {
+			to[j] = append(to[j], cell)
+		}
+	}
+	return m
+}
+
 // Read reads a matrix from CSV: a header id,label and the names of the
 // candidates, then a row per example. A label is 1, good, pass or true, or 0, bad, fail
 // or false; a row without one is left out and counted. A cell is 1 or 0 in the same
 // words, error for a candidate that threw, or empty if it is undecided. It reports all
 // mistakes with their lines; if there are any, the matrix is nil.
 func Read(file string, r io.Reader) (*Matrix, proviso.Mistakes) {
-	m := &Matrix{}
-	names, mistakes := scanMatrix(file, r, func(row matrixRow) {
-		if row.label == "" {
-			m.Unlabeled++
-			if m.Rest == nil {
-				m.Rest = make([][]Cell, len(row.cells))
-			}
-			for j, cell := range row.cells {
-				m.Rest[j] = append(m.Rest[j], cell)
-			}
-			return
-		}
-		if m.Cells == nil {
-			m.Cells = make([][]Cell, len(row.cells))
-		}
-		m.Examples = append(m.Examples, Example{ID: row.id, Good: row.label == "1"})
-		for j, cell := range row.cells {
-			m.Cells[j] = append(m.Cells[j], cell)
-		}
-	})
-	if mistakes.Err() != nil {
+	g, mistakes := ReadGrid(file, r)
+	if g == nil {
 		return nil, mistakes
 	}
-	m.Names = names
-	if m.Cells == nil {
-		m.Cells = make([][]Cell, len(names))
-	}
-	return m, mistakes
+	return g.Matrix(), mistakes
 }
 
 // ReadGrid reads the same file as [Read] and keeps the rows without a label.
 func ReadGrid(file string, r io.Reader) (*Grid, proviso.Mistakes) {
-	g := &Grid{}
-	names, mistakes := scanMatrix(file, r, func(row matrixRow) {
-		if g.Columns == nil {
-			g.Columns = make([]Column, len(row.cells))
-		}
-		for _, j := range row.threw {
-			g.Columns[j].Threw++
-		}
-		g.Entries = append(g.Entries, trial.Entry{ID: row.id, Label: row.label})
-		g.Cells = append(g.Cells, slices.Clone(row.cells))
-	})
-	if mistakes.Err() != nil {
-		return nil, mistakes
-	}
-	g.Names = names
-	if g.Columns == nil {
-		g.Columns = make([]Column, len(names))
-	}
-	return g, mistakes
-}
-
-// matrixRow is a row of a matrix; its lists are reused for the next row.
-type matrixRow struct {
-	id, label string
-	cells     []Cell
-	threw     []int // columns
-}
-
-// scanMatrix calls each for every row, and returns the names of the candidates.
-func scanMatrix(file string, r io.Reader, each func(matrixRow)) ([]string, proviso.Mistakes) {
-	s := &matrixScanner{Table: format.Table{File: file}, lines: map[string]int{}, each: each}
+	s := &gridReader{Table: format.Table{File: file}, lines: map[string]int{}}
 	s.Rows(r, s.header, s.row)
-	return s.names, s.Mistakes
+	if s.Mistakes.Err() != nil {
+		return nil, s.Mistakes
+	}
+	return &s.grid, s.Mistakes
 }
 
-type matrixScanner struct {
+type gridReader struct {
 	format.Table
-	names []string
+	grid  Grid
 	lines map[string]int // of ids
-	now   matrixRow
-	each  func(matrixRow)
 }
 
-func (s *matrixScanner) header(header []string) bool {
+func (s *gridReader) header(header []string) bool {
 	if len(header) < 2 || !strings.EqualFold(header[0], "id") || !strings.EqualFold(header[1], "label") {
 		s.Mistake(1, "", "the header must begin with id,label and go on with the names of the candidates")
 		return false
@@ -149,32 +136,101 @@ func (s *matrixScanner) header(header []string) bool {
 		}
 		seen[name] = true
 	}
-	s.names = slices.Clone(header[2:])
+	s.grid.Names, s.grid.Columns = slices.Clone(header[2:]), make([]Column, len(header)-2)
 	return true
 }
 
-func (s *matrixScanner) row(rec document.Record) {
-	s.now = matrixRow{id: strings.Clone(rec.Fields[0]), cells: s.now.cells[:0], threw: s.now.threw[:0]}
-	if first, ok := s.lines[s.now.id]; ok && s.now.id != "" {
-		s.Mistake(rec.Line, "", "the id %q stands in line %d already", s.now.id, first)
+func (s *gridReader) row(rec document.Record) {
+	e := trial.Entry{ID: strings.Clone(rec.Fields[0])}
+	if first, ok := s.lines[e.ID]; ok && e.ID != "" {
+		s.Mistake(rec.Line, "", "the id %q stands in line %d already", e.ID, first)
 	}
-	s.lines[s.now.id] = rec.Line
+	s.lines[e.ID] = rec.Line
 	if text := strings.TrimSpace(rec.Fields[1]); text != "" {
 		var err error
-		if s.now.label, err = trial.ParseLabel(text); err != nil {
+		if e.Label, err = trial.ParseLabel(text); err != nil {
 			s.Mistake(rec.Line, document.Nearest(strings.ToLower(text), []string{"good", "bad"}), "%v", err)
 		}
 	}
-	for j, text := range rec.Fields[2:] {
-		text = strings.ToLower(strings.TrimSpace(text))
-		cell, ok := cells[text]
-		if !ok {
-			s.Mistake(rec.Line, "", "%s is %q; 1, 0 or nothing is expected", s.names[j], rec.Fields[2+j])
+	row := make([]Cell, len(s.grid.Names))
+	for j, field := range rec.Fields[2:] {
+		text := strings.ToLower(strings.TrimSpace(field))
+		var ok bool
+		if row[j], ok = cells[text]; !ok {
+			s.Mistake(rec.Line, "", "%s is %q; 1, 0 or nothing is expected", s.grid.Names[j], field)
 		}
 		if text == thrownCell {
-			s.now.threw = append(s.now.threw, j)
+			s.grid.Columns[j].Threw++
 		}
-		s.now.cells = append(s.now.cells, cell)
 	}
-	s.each(s.now)
+	s.grid.Entries, s.grid.Cells = append(s.grid.Entries, e), append(s.grid.Cells, row)
+}
+
+// Kept returns how many cells were taken from earlier runs.
+func (g *Grid) Kept() int {
+	n := 0
+	for i := range g.Columns {
+		n += g.Columns[i].Kept
+	}
+	return n
+}
+
+// NeverDecided reports whether a candidate is undecided on all outputs.
+func (g *Grid) NeverDecided() bool {
+	return slices.ContainsFunc(g.Rates(), func(r Rate) bool { return r.Undecided == len(g.Entries) && r.Undecided > 0 })
+}
+
+// Rates counts the cells of each candidate.
+func (g *Grid) Rates() []Rate {
+	rates := make([]Rate, len(g.Names))
+	for _, row := range g.Cells {
+		for j, cell := range row {
+			switch cell {
+			case Passed:
+				rates[j].Passed++
+			case Failed:
+				rates[j].Failed++
+			default:
+				rates[j].Undecided++
+			}
+		}
+	}
+	for j := range rates {
+		rates[j].Threw = g.Columns[j].Threw
+	}
+	return rates
+}
+
+// ByID finds the rows of a grid.
+func (g *Grid) ByID() map[string]int {
+	at := make(map[string]int, len(g.Entries))
+	for i, e := range g.Entries {
+		at[e.ID] = i
+	}
+	return at
+}
+
+// CSV writes the grid: id, label and a column for each candidate, with 1 for pass, 0
+// for fail and an empty cell for undecided.
+func (g *Grid) CSV(w io.Writer) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	out := csv.NewWriter(b)
+	record := append([]string{"id", "label"}, g.Names...)
+	if err := out.Write(record); err != nil {
+		return err
+	}
+	for i, e := range g.Entries {
+		record = append(record[:0], e.ID, e.Label)
+		for _, cell := range g.Cells[i] {
+			record = append(record, [...]string{Failed: "0", Passed: "1", Undecided: ""}[cell])
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return err
+	}
+	return b.Flush()
 }

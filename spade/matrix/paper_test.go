@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/value"
@@ -47,7 +48,7 @@ func TestPublishedFunctions(t *testing.T) {
 			list := publishedFunctions(t, name)
 			var kept []proviso.Candidate
 			for i := range list {
-				if f, ok := candidate.PythonFunction(list[i].Assertion); ok && !f.AsksModel {
+				if f, ok := python.Of(list[i].Assertion); ok && !f.AsksModel {
 					kept = append(kept, list[i])
 				}
 			}

@@ -8,8 +8,10 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
+	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/trial"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // pythonTryer runs such a function, with no grant but that of installed packages.
@@ -21,7 +23,7 @@ type pythonTryer struct {
 
 // compilePython prepares the function of a candidate. Where Python cannot run at all,
 // the mistake has the code Unavailable or Unsupported.
-func (p *trying) compilePython(ctx context.Context, a *proviso.Assertion, f candidate.Python) (tryer, []*proviso.Error) {
+func (p *trying) compilePython(ctx context.Context, a *proviso.Assertion, f python.Function) (tryer, []*proviso.Error) {
 	if p.o.Code == nil {
 		return nil, []*proviso.Error{proviso.Errorf(proviso.Unavailable, "Python is not run here")}
 	}
@@ -86,7 +88,7 @@ func (t *pythonTryer) said(out any, err error) said {
 	}
 	good, ok := out.(bool)
 	if !ok {
-		return said{cell: Failed, threw: true, reason: fmt.Sprintf("it returned %s, which is neither True nor False", candidate.ResultKind(out))}
+		return said{cell: Failed, threw: true, reason: fmt.Sprintf("it returned %s, which is neither True nor False", python.ResultKind(out))}
 	}
 	if good != t.not {
 		return said{cell: Passed}
@@ -116,4 +118,41 @@ type synthesised struct{ proviso.Code }
 func (s synthesised) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
 	src.Purpose = proviso.Synthesised
 	return s.Code.Compile(ctx, src)
+}
+
+// Wrong is a mistake in a candidate that is found when it is compiled.
+type Wrong struct {
+	Name    string         // of the candidate
+	Err     *proviso.Error // its pointer is that of the file of the candidates; "" if unknown
+	Nearest string         // the valid name that was probably meant; "" if none is near
+}
+
+// InvalidError is the error of [Try] if candidates cannot be tried at all. It has all of
+// their mistakes, and the code Invalid.
+type InvalidError struct{ Wrong []Wrong }
+
+// Error names each candidate with its mistake, in a line each.
+func (e *InvalidError) Error() string {
+	lines := make([]string, len(e.Wrong))
+	for i, w := range e.Wrong {
+		lines[i] = w.Name + ": " + w.Err.Error()
+		if w.Nearest != "" {
+			lines[i] += " (did you mean " + value.Stringify(w.Nearest) + "?)"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the mistakes as one error.
+func (e *InvalidError) Unwrap() error { return proviso.Errorf(proviso.Invalid, "%s", e.Error()) }
+
+// nearestOf returns the valid name that was meant by the type of an assertion, or by the
+// key that a mistake points at.
+func nearestOf(a *proviso.Assertion, e *proviso.Error) string {
+	name := strings.TrimSuffix(e.Pointer, "#")
+	name = name[strings.LastIndex(name, "/")+1:]
+	if name == "type" || name == "" {
+		name = a.Type
+	}
+	return format.Near(name, e.Valid)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/value"
@@ -43,7 +43,7 @@ func TestDownloadedPython(t *testing.T) {
 - {id: l, type: contains, value: x, when: "true"}
 - {id: m-n, type: contains, value: x}
 `)
-	data, left := candidate.PythonFile(list, []string{"Selected."})
+	data, left := python.File(list, []string{"Selected."})
 	want := []string{
 		"i: LIMIT means something else in another function", "j: word-count has no exact form in Python",
 		"k: it has a template or a file", "l: a function has no when", "m-n: its name is no name in Python",
@@ -80,14 +80,14 @@ func TestAuthorsFileRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := candidates(t, "c.py", strings.ReplaceAll(string(data), "import emoji", "import no_such_emoji as emoji"))
-	var python []int
+	var runs []int
 	for i := range list {
-		if f, ok := candidate.PythonFunction(list[i].Assertion); ok && !f.AsksModel {
-			python = append(python, i)
+		if f, ok := python.Of(list[i].Assertion); ok && !f.AsksModel {
+			runs = append(runs, i)
 		}
 	}
 	kept := list[:0]
-	for _, i := range python {
+	for _, i := range runs {
 		kept = append(kept, list[i])
 	}
 	trials := []trial.Trial{{ID: "1", Output: "Hello there", Vars: value.ObjectOf("limit", "3")}}

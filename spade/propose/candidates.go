@@ -7,15 +7,12 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
-	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/rules"
 	"github.com/proviso-eval/proviso/spade/trial"
-	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -46,12 +43,7 @@ func (j *job) askCandidates(ctx context.Context, r *proposing, list []DeltaCrite
 	defer func() { j.report.Spent.Add(d.Spent) }()
 	w := &writing{job: j, proposing: r, criteria: list, hash: d.Hash, shown: shown}
 	var said []any
-	read := func(text string) (err error) {
-		if _, said, err = ask.ListIn(text, "candidates"); err == nil && len(said) > maxCandidates {
-			err = fmt.Errorf("it has %d candidates, more than %d", len(said), maxCandidates)
-		}
-		return err
-	}
+	read := reader("candidates", maxCandidates, &said)
 	if err := d.Ask(ctx, read); err != nil {
 		return err
 	}
@@ -209,11 +201,11 @@ func (w *writing) examine(ctx context.Context, x *entry) (problem, note string) 
 	for k, v := range x.object.All() {
 		o.Set(k, v)
 	}
-	list, wrong := suite.DecodeSet(check.Facts(), []any{o}, "")
-	if len(wrong) > 0 || len(list) != 1 {
-		return "the assertion cannot be read: " + format.FirstOf(wrong), ""
+	a, wrong := candidate.Decoded(o)
+	if wrong != "" {
+		return "the assertion cannot be read: " + wrong, ""
 	}
-	x.candidate = candidate.Of(list[0])
+	x.candidate = candidate.Of(a)
 	c := &x.candidate
 	c.Category, c.Delta, c.Model, c.PromptHash = first.Category, first.Delta, w.Model.Label(), w.hash
 	var covered []DeltaCriterion

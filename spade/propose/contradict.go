@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/rules"
 	"github.com/proviso-eval/proviso/spade/subsume"
 	"github.com/proviso-eval/proviso/value"
@@ -66,4 +67,33 @@ func otherSide(a, b *proviso.Assertion) bool {
 	low := func(o *value.Object) bool { return o.Has("min") && !o.Has("max") }
 	high := func(o *value.Object) bool { return o.Has("max") && !o.Has("min") }
 	return low(one) && high(two) || high(one) && low(two)
+}
+
+// underCondition gives a candidate the condition of the template around its sentence, if
+// it has no other. The note says why it could not.
+func underCondition(c proviso.Candidate) (_ proviso.Candidate, note string) {
+	switch {
+	case c.Delta.Condition == "" || c.Assertion.Raw.Has("when"):
+		return c, ""
+	case c.Delta.When == "":
+		return c, fmt.Sprintf("%s is checked always, though the template asks for it only if %q holds, which is not translated into a when", c.Name, format.Excerpt(c.Delta.Condition))
+	}
+	o := candidate.Object(&c, true)
+	o.Set("when", c.Delta.When)
+	a, wrong := candidate.Decoded(o)
+	if wrong != "" {
+		return c, c.Name + " is checked always: " + wrong
+	}
+	c.Assertion = a
+	return c, ""
+}
+
+// sameBut reports whether two candidates check the same, apart from the condition, which
+// the first does not have.
+func sameBut(c, conditional *proviso.Candidate) bool {
+	if c.Assertion.Raw.Has("when") || !conditional.Assertion.Raw.Has("when") {
+		return false
+	}
+	with, _ := underCondition(proviso.Candidate{Name: c.Name, Assertion: c.Assertion, Delta: conditional.Delta})
+	return candidate.Check(&with) == candidate.Check(conditional)
 }

@@ -90,12 +90,7 @@ func (j *job) askCriteria(ctx context.Context, r *proposing) error {
 	d := ask.Begin(r.Model, question, criteriaReply(), 4096, pieces)
 	defer func() { j.report.Spent.Add(d.Spent) }()
 	var list []any
-	read := func(text string) (err error) {
-		if _, list, err = ask.ListIn(text, "criteria"); err == nil && len(list) > maxCriteria {
-			err = fmt.Errorf("it has %d criteria, more than %d", len(list), maxCriteria)
-		}
-		return err
-	}
+	read := reader("criteria", maxCriteria, &list)
 	if err := d.Ask(ctx, read); err != nil {
 		return err
 	}
@@ -120,6 +115,16 @@ func (j *job) askCriteria(ctx context.Context, r *proposing) error {
 		j.drop("", w.text, "%s", w.problem)
 	}
 	return nil
+}
+
+// reader returns what reads the list under a key of an answer, with at most so many members.
+func reader(key string, most int, list *[]any) func(text string) error {
+	return func(text string) (err error) {
+		if _, *list, err = ask.ListIn(text, key); err == nil && len(*list) > most {
+			err = fmt.Errorf("it has %d %s, more than %d", len(*list), key, most)
+		}
+		return err
+	}
 }
 
 // removed returns the sentences that the versions removed, so that the model knows what

@@ -74,9 +74,7 @@ func (p *Proposal) fruitless() []any {
 
 func unproposedObject(u *rules.Unproposed) *value.Object {
 	o := value.ObjectOf("version", float64(u.Delta.Version), "line", float64(u.Delta.Line), "text", u.Delta.Text)
-	if u.Category != "" {
-		o.Set("category", u.Category)
-	}
+	o.SetText("category", u.Category)
 	o.Set("reason", u.Reason)
 	return o
 }

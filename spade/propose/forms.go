@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -62,11 +63,11 @@ func assertionOf(o *value.Object) (a *value.Object, problem string) {
 	kind = strings.TrimSpace(kind)
 	base, not := strings.CutPrefix(kind, "not-")
 	switch {
-	case (base == candidate.JudgeType || base == candidate.PythonType) && not:
+	case (base == candidate.JudgeType || base == python.Type) && not:
 		return nil, fmt.Sprintf("%s is not negated: say the opposite in it", base)
 	case base == candidate.JudgeType:
 		a, problem = questions(o)
-	case base == candidate.PythonType:
+	case base == python.Type:
 		a, problem = pythonForm(o)
 	default:
 		f := formOf(base)
@@ -86,11 +87,11 @@ func assertionOf(o *value.Object) (a *value.Object, problem string) {
 			a.Set("ignoreCase", true)
 		}
 	}
-	if problem == "" && base != candidate.PythonType {
+	if problem == "" && base != python.Type {
 		problem = setScope(a, o.At("scope"))
 	}
 	if when := strings.TrimSpace(o.Text("when")); when != "" && problem == "" {
-		if base == candidate.PythonType {
+		if base == python.Type {
 			return nil, "python has no when: put the condition into the code"
 		}
 		a.Set("when", when)
@@ -117,7 +118,7 @@ func unknownForm(kind, base string, not bool) string {
 	if kind == "" {
 		return "type is missing"
 	}
-	names := []string{candidate.JudgeType, candidate.PythonType}
+	names := []string{candidate.JudgeType, python.Type}
 	for _, f := range ask.Forms() {
 		names = append(names, f.Types...)
 	}
@@ -247,11 +248,11 @@ func schemaValue(o *value.Object) (any, string) {
 func noValue(*value.Object) (any, string) { return value.Undefined{}, "" }
 
 func pythonForm(o *value.Object) (*value.Object, string) {
-	code, problem := candidate.PythonOf(o.Text("code"))
+	code, problem := python.Value(o.Text("code"))
 	if problem != "" {
 		return nil, problem
 	}
-	return value.ObjectOf("type", candidate.PythonType, "value", imports(code)+code), ""
+	return value.ObjectOf("type", python.Type, "value", imports(code)+code), ""
 }
 
 // maxQuestions is how many questions a judged candidate has at most.

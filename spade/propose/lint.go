@@ -4,17 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/excerpt"
-	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/internal/pattern"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/rules"
@@ -132,11 +131,11 @@ func isQuoted(sentence, text string) bool {
 }
 
 // hidePattern finds an instruction to hide a step, a source or the like.
-var hidePattern = once(`(?i)\b(do not|don['’]t|never|without|avoid|must not|should not|refrain from)\s+(?:\w+\s+){0,3}?(mention\w*|reveal\w*|disclos\w*|show\w*|cit\w+|refer\w*|name|naming|quot\w+|expos\w+|explain\w*|output\w*|print\w*|includ\w*|display\w*)\b[^.;]{0,60}?\b(sources?|steps?|context|documents?|instructions?|prompt|reasoning|thoughts?|tools?|sections?|excerpts?|transcripts?|process|rules|guidelines|search results|database)\b|\b(hide|keep secret|conceal)\b`)
+var hidePattern = pattern.Of(`(?i)\b(do not|don['’]t|never|without|avoid|must not|should not|refrain from)\s+(?:\w+\s+){0,3}?(mention\w*|reveal\w*|disclos\w*|show\w*|cit\w+|refer\w*|name|naming|quot\w+|expos\w+|explain\w*|output\w*|print\w*|includ\w*|display\w*)\b[^.;]{0,60}?\b(sources?|steps?|context|documents?|instructions?|prompt|reasoning|thoughts?|tools?|sections?|excerpts?|transcripts?|process|rules|guidelines|search results|database)\b|\b(hide|keep secret|conceal)\b`)
 
 // hides reports whether a sentence asks to hide something in the quoted words.
 func hides(sentence, quote string) bool {
-	at := hidePattern().FindStringIndex(sentence)
+	at := hidePattern.Get().FindStringIndex(sentence)
 	if at == nil {
 		return false
 	}
@@ -188,7 +187,7 @@ func foreignLimit(c *proviso.Candidate, covered []DeltaCriterion) string {
 			return "" // the numbers of an example are its own
 		}
 		said = append(said, numbersIn(x.Delta.Text)...)
-		about = about || aboutPattern().MatchString(x.Delta.Text)
+		about = about || aboutPattern.Matches(x.Delta.Text)
 	}
 	if len(said) == 0 {
 		return ""
@@ -203,15 +202,15 @@ func foreignLimit(c *proviso.Candidate, covered []DeltaCriterion) string {
 }
 
 var (
-	aboutPattern  = once(`(?i)\b(about|around|approximately|roughly|approx|circa|~|or so|-ish)\b|~`)
-	digitsPattern = once(`\d[\d,]*`)
+	aboutPattern  = pattern.Of(`(?i)\b(about|around|approximately|roughly|approx|circa|~|or so|-ish)\b|~`)
+	digitsPattern = pattern.Of(`\d[\d,]*`)
 )
 
 // numbersIn returns the numbers of a sentence. Numbers up to one are left out if there
 // are others, because any sentence may contain "one".
 func numbersIn(text string) []float64 {
 	var list []float64
-	for _, d := range digitsPattern().FindAllString(text, -1) {
+	for _, d := range digitsPattern.Get().FindAllString(text, -1) {
 		if f, err := strconv.ParseFloat(strings.ReplaceAll(d, ",", ""), 64); err == nil {
 			list = append(list, f)
 		}
@@ -259,15 +258,15 @@ func limitless(c *proviso.Candidate) string {
 }
 
 var (
-	templateMark  = once(`\{[{%#]`)
-	plainVariable = once(`^\{\{-?\s*([A-Za-z_]\w*)(?:\.\w+|\s*\|\s*[a-z]+)*\s*-?\}\}`)
+	templateMark  = pattern.Of(`\{[{%#]`)
+	plainVariable = pattern.Of(`^\{\{-?\s*([A-Za-z_]\w*)(?:\.\w+|\s*\|\s*[a-z]+)*\s*-?\}\}`)
 )
 
 // expression finds anything in a template except a plain variable. A prompt could have
 // made the model use more than the variables, such as a key in the environment of the
 // suite that takes the candidate.
 func expression(c *proviso.Candidate) string {
-	if c.Assertion.Type == candidate.PythonType {
+	if c.Assertion.Type == python.Type {
 		return ""
 	}
 	for key, v := range c.Assertion.Raw.All() {
@@ -275,8 +274,8 @@ func expression(c *proviso.Candidate) string {
 			continue
 		}
 		for _, text := range stringsIn(v, nil) {
-			for _, at := range templateMark().FindAllStringIndex(text, -1) {
-				m := plainVariable().FindStringSubmatch(text[at[0]:])
+			for _, at := range templateMark.Get().FindAllStringIndex(text, -1) {
+				m := plainVariable.Get().FindStringSubmatch(text[at[0]:])
 				if m == nil || m[1] == "env" {
 					return fmt.Sprintf("%s is no variable: in braces stands nothing but the name of a variable, {{ name }}", value.Stringify(format.Excerpt(excerpt.Head(text[at[0]:], 40))))
 				}
@@ -313,11 +312,11 @@ func unknownVariable(c *proviso.Candidate, prompt string, trials []trial.Trial) 
 			}
 		}
 	}
-	if c.Assertion.Type == candidate.PythonType {
+	if c.Assertion.Type == python.Type {
 		return ""
 	}
 	names := rules.Variables(value.Stringify(c.Assertion.Raw))
-	for _, m := range conditionVariable().FindAllStringSubmatch(c.Assertion.When, -1) {
+	for _, m := range conditionVariable.Get().FindAllStringSubmatch(c.Assertion.When, -1) {
 		names = append(names, m[1])
 	}
 	for _, name := range names {
@@ -336,7 +335,7 @@ func unknownVariable(c *proviso.Candidate, prompt string, trials []trial.Trial) 
 // shownVars are the variables that a prompt names, in the order of their names.
 func shownVars(prompt string) []string {
 	var names []string
-	for _, m := range promptVariable().FindAllStringSubmatch(prompt, -1) {
+	for _, m := range promptVariable.Get().FindAllStringSubmatch(prompt, -1) {
 		names = append(names, cmp.Or(m[1], m[2]))
 	}
 	slices.Sort(names)
@@ -344,16 +343,11 @@ func shownVars(prompt string) []string {
 }
 
 // conditionVariable finds the variables of a condition (when).
-var conditionVariable = once(`\bvars\.([A-Za-z_]\w*)`)
+var conditionVariable = pattern.Of(`\bvars\.([A-Za-z_]\w*)`)
 
-var promptVariable = once(`\{\{-?\s*([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}`)
+var promptVariable = pattern.Of(`\{\{-?\s*([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}`)
 
 // fold returns a text in lower case with runs of white space as one space.
 func fold(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
-
-// once returns a function that compiles a pattern when it is first called.
-func once(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 func letter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }

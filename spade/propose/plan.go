@@ -78,7 +78,7 @@ func asksNothing(text string) bool {
 	if strings.HasPrefix(text, "#") && !strings.Contains(text, "\n") {
 		return true
 	}
-	bare := promptVariable().ReplaceAllString(text, "")
+	bare := promptVariable.Get().ReplaceAllString(text, "")
 	if bare != text {
 		label, rest, ok := strings.Cut(bare, ":")
 		return !hasLetters(bare) || ok && !hasLetters(rest) && len(strings.Fields(label)) <= 2

@@ -168,32 +168,16 @@ func (r *proposing) note(version int, format string, args ...any) {
 
 // askAll works through the jobs.
 func (r *proposing) askAll(ctx context.Context, jobs []*job) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	next := make(chan *job)
-	var wait sync.WaitGroup
-	for range cmp.Or(max(r.Concurrency, 0), ask.DefaultQuestions) {
-		wait.Go(func() {
-			for j := range next {
-				for _, part := range j.runAll(ctx, r) {
-					if err := r.finish(ctx, part); err != nil {
-						stop(err)
-					}
-				}
-			}
-		})
-	}
-send:
-	for _, j := range jobs {
-		select {
-		case next <- j:
-		case <-ctx.Done():
-			break send
+	return ask.Each(ctx, len(jobs), r.Concurrency, func(ctx context.Context, i int) error {
+		if ctx.Err() != nil {
+			return nil
 		}
-	}
-	close(next)
-	wait.Wait()
-	return context.Cause(ctx)
+		var wrong error
+		for _, part := range jobs[i].runAll(ctx, r) {
+			wrong = cmp.Or(wrong, r.finish(ctx, part))
+		}
+		return wrong
+	})
 }
 
 // askUncaught asks about bad outputs, after all other questions and one by one: an answer

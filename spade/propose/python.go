@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -19,7 +20,7 @@ func imports(code string) string {
 		bound := regexp.MustCompile(`(?m)\bimport\b[^\n#]*\b` + name + `\b|^\s*` + name + `\s*=|\bfor ` + name + `\b`).MatchString(code)
 		switch {
 		case !used || bound:
-		case name == "datetime" && datetimeClass().MatchString(code):
+		case name == "datetime" && datetimeClass.Matches(code):
 			b.WriteString("from datetime import date, datetime, timedelta\n")
 		default:
 			b.WriteString("import " + name + "\n")
@@ -31,7 +32,7 @@ func imports(code string) string {
 	return b.String()
 }
 
-var datetimeClass = once(`(?:^|[^\w.])datetime\.(now|today|strptime|fromisoformat|utcnow|fromtimestamp|combine)\b`)
+var datetimeClass = pattern.Of(`(?:^|[^\w.])datetime\.(now|today|strptime|fromisoformat|utcnow|fromtimestamp|combine)\b`)
 
 // plainPattern translates what people write in patterns of Python and other languages
 // into ECMAScript without flags: inline flags at the beginning, slashes around a pattern,
@@ -40,14 +41,14 @@ var datetimeClass = once(`(?:^|[^\w.])datetime\.(now|today|strptime|fromisoforma
 func plainPattern(o *value.Object) (plain *value.Object, fold bool) {
 	text := o.Text("pattern")
 	flags := ""
-	if m := slashed().FindStringSubmatch(text); m != nil {
+	if m := slashed.Get().FindStringSubmatch(text); m != nil {
 		text, flags = m[1], m[2]
 	}
-	if m := inlineFlags().FindStringSubmatch(text); m != nil {
+	if m := inlineFlags.Get().FindStringSubmatch(text); m != nil {
 		text, flags = text[len(m[0]):], flags+m[1]
 	}
 	text = strings.NewReplacer("(?P<", "(?<", `\\`, `\\`, `\A`, "^", `\Z`, "$", `\z`, "$").Replace(text)
-	text = namedReference().ReplaceAllString(text, `\k<$1>`)
+	text = namedReference.Get().ReplaceAllString(text, `\k<$1>`)
 	if strings.ContainsAny(flags, "sm") {
 		text = withFlags(text, strings.Contains(flags, "s"), strings.Contains(flags, "m"))
 	}
@@ -60,9 +61,9 @@ func plainPattern(o *value.Object) (plain *value.Object, fold bool) {
 }
 
 var (
-	inlineFlags    = once(`^\(\?([imsau]+)\)`)
-	slashed        = once(`^/((?:[^/\\]|\\.)+)/([gimsuy]*)$`)
-	namedReference = once(`\(\?P=(\w+)\)`)
+	inlineFlags    = pattern.Of(`^\(\?([imsau]+)\)`)
+	slashed        = pattern.Of(`^/((?:[^/\\]|\\.)+)/([gimsuy]*)$`)
+	namedReference = pattern.Of(`\(\?P=(\w+)\)`)
 )
 
 // withFlags writes a pattern that means the same without the flags s (a dot matches line

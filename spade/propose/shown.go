@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/value"
@@ -137,10 +138,8 @@ func (r *proposing) outputs(list []*trial.Trial) []*value.Object {
 func shownValues(vars *value.Object) *value.Object {
 	o, size := value.NewObject(vars.Len()), 0
 	for name, v := range vars.All() {
-		text, isText := v.(string)
-		if !isText {
-			text = value.Stringify(v)
-		}
+		_, isText := v.(string)
+		text := value.Text(v)
 		short := format.MiddleOut(text, min(maxShownValue, max(maxShownVars-size, 64)))
 		if size += len(short); short == text && !isText {
 			o.Set(name, v)
@@ -254,7 +253,7 @@ func (r *proposing) knownBefore(ctx context.Context) []known {
 			}
 			same[key] = true
 			k := known{Candidate: c}
-			if _, isCode := candidate.PythonFunction(c.Assertion); !isCode {
+			if _, isCode := python.Of(c.Assertion); !isCode {
 				if t, problem, _ := tryCandidate(ctx, c, r.Compiler, nil, r.Trials); problem == "" && t.strict(r.Tau) {
 					k.wrong = fmt.Sprintf("it fails %d of %d good outputs", len(t.wrong), t.good)
 				}
@@ -274,7 +273,7 @@ func shownChecks(all []known) []*value.Object {
 	var list []*value.Object
 	for _, k := range all[:min(len(all), maxShownKnown)] {
 		o := value.ObjectOf("name", k.Name)
-		if base := strings.TrimPrefix(k.Assertion.Type, "not-"); base == candidate.JudgeType || base == candidate.PythonType {
+		if base := strings.TrimPrefix(k.Assertion.Type, "not-"); base == candidate.JudgeType || base == python.Type {
 			o.Set("says", excerpt.Head(k.Description, maxShownCheck))
 		} else {
 			o.Set("check", excerpt.Head(fmt.Sprintf("%s %s", k.Assertion.Type, value.Stringify(k.Assertion.Value)), maxShownCheck))
@@ -287,9 +286,7 @@ func shownChecks(all []known) []*value.Object {
 		if k.Assertion.When != "" {
 			o.Set("when", excerpt.Head(k.Assertion.When, maxShownCheck))
 		}
-		if k.wrong != "" {
-			o.Set("wrong", k.wrong)
-		}
+		o.SetText("wrong", k.wrong)
 		list = append(list, o)
 	}
 	return list

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/judge"
-	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/rules"
 	"github.com/proviso-eval/proviso/spade/trial"
@@ -28,7 +28,7 @@ const callTimeout = 5 * time.Second
 // It returns how it decided labelled trials, the problem if it cannot be used, and a note
 // if it could not be tried here.
 func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Compiler, code proviso.Code, trials []trial.Trial) (t tried, problem, note string) {
-	if f, ok := candidate.PythonFunction(c.Assertion); ok {
+	if f, ok := python.Of(c.Assertion); ok {
 		return tryPython(ctx, c.Name, f, code, trials)
 	}
 	set, wrong := compiler.Compile([]*proviso.Assertion{c.Assertion})
@@ -142,12 +142,12 @@ func oneSided(a *proviso.Assertion, passes, fails int) string {
 }
 
 // tryPython compiles a Python candidate and calls it on the trials.
-func tryPython(ctx context.Context, name string, src candidate.Python, code proviso.Code, trials []trial.Trial) (t tried, problem, note string) {
+func tryPython(ctx context.Context, name string, src python.Function, code proviso.Code, trials []trial.Trial) (t tried, problem, note string) {
 	if code == nil {
 		return t, "", "nothing here runs Python"
 	}
 	f, err := code.Compile(ctx, proviso.Source{
-		Language: candidate.PythonType, Name: name, Text: src.Text, Form: proviso.Module, Entry: src.Entry, Timeout: callTimeout, Purpose: proviso.Synthesised,
+		Language: python.Type, Name: name, Text: src.Text, Form: proviso.Module, Entry: src.Entry, Timeout: callTimeout, Purpose: proviso.Synthesised,
 	})
 	if err != nil {
 		problem, note = runProblem("it cannot be compiled", err)
@@ -170,7 +170,7 @@ func tryPython(ctx context.Context, name string, src candidate.Python, code prov
 		}
 		passed, ok := v.(bool)
 		if !ok {
-			return t, fmt.Sprintf("it returns %s where True or False is expected", candidate.ResultKind(v)), ""
+			return t, fmt.Sprintf("it returns %s where True or False is expected", python.ResultKind(v)), ""
 		}
 		t.add(i, one.Label, passed, "")
 	}

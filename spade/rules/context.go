@@ -198,7 +198,7 @@ func (w *walk) sentence(i, gap int) {
 	inItem := len(w.items) > 0 && column > w.items[len(w.items)-1].depth
 	if !inItem {
 		w.items = nil
-		if gap > 1 && w.lead != "" && (w.listed || roleOf(w.lead) == plainRole || !closed(w.lead)) || w.listed && gap > 0 {
+		if gap > 1 && w.lead != "" && (w.listed || roleOf(w.lead) != forbiddenRole) || w.listed && gap > 0 {
 			w.lead = ""
 		}
 	}
@@ -213,9 +213,6 @@ func (w *walk) sentence(i, gap int) {
 func (w *walk) column(u *delta.Unit) int {
 	return u.Start - 1 - strings.LastIndexByte(w.prompt[:u.Start], '\n')
 }
-
-// closed reports whether the words of a lead are known.
-func closed(lead string) bool { return roleOf(lead) == forbiddenRole || roleOf(lead) == plainRole }
 
 // leads reports whether a line leads in what follows: it ends with a colon, or ends without
 // a mark before an item, or speaks of what follows.
@@ -248,7 +245,7 @@ func (w *walk) keep(i int) {
 		}
 	}
 	for n, h := range w.headings {
-		if n == 0 && h.depth == 1 && w.roleOf(h.text) == unreadRole && harmless(h.text) {
+		if n == 0 && h.depth == 1 && w.roleOf(h.text) == unreadRole && !hinders.Get().MatchString(h.text) {
 			continue // the title of the prompt
 		}
 		add(h.text)
@@ -304,9 +301,6 @@ var (
 )
 
 var bracketed = pattern.Of(`^\[[^\]\n]{1,60}\]$`)
-
-// harmless reports whether a title has no word that forbids, allows or narrows.
-func harmless(title string) bool { return !hinders.Get().MatchString(title) }
 
 var hinders = pattern.Of(`(?i)\b(?:not|never|no|don['’]?ts?|avoid\w*|forbid\w*|forbidden|prohibit\w*|bann?ed|without|if|when|unless|only|for|may|can|optional\w*|bad|wrong|except\w*|examples?|nicht|nie|kein\w*|verboten|vermeide\w*|wenn|ne|pas|jamais|évite\w*|interdit\w*|si|no|nunca|evita\w*|prohibid\w*|non|mai|não|niet|nooit|geen)\b|❌|🚫|✗`)
 

@@ -152,28 +152,21 @@ func (s *sentence) foreignCounts() {
 		re   *pattern.Lazy
 		read func(m []string) (bound, string, bool)
 	}{{t.after, t.readAfter}, {t.rng, t.readRange}, {t.bound, t.readBound}, {t.plain, t.readPlain}} {
-		for {
-			at := p.re.Get().FindStringSubmatchIndex(s.plain)
-			if at == nil {
-				break
+		s.eachMatch(p.re, func(m []string, at []int) {
+			b, unit, ok := p.read(m)
+			if !ok {
+				return
 			}
-			var m []string
-			for i := 0; i < len(at); i += 2 {
-				m = append(m, s.plain[at[i]:at[i+1]])
-			}
-			if b, unit, ok := p.read(m); ok {
-				if part := strings.Trim(t.ofPart.Get().FindString(before(s.plain, at)), " .,;:"); part != "" {
-					s.refuse(delta.Quantity, "it is about a part of the output that the rules cannot find (%s)", part)
-				} else if reversed, ok := s.foreignReads(&b, p.re == t.bound, m, at); ok {
-					here := placeOf(s.plain, [2]int{at[2], at[1]}, reversed)
-					for here.end > here.start && !wordRune(rune(s.plain[here.end-1])) && s.plain[here.end-1] < utf8.RuneSelf {
-						here.end--
-					}
-					s.quantity(b, unit, "", m[0], here)
+			if part := strings.Trim(t.ofPart.Get().FindString(before(s.plain, at)), " .,;:"); part != "" {
+				s.refuse(delta.Quantity, "it is about a part of the output that the rules cannot find (%s)", part)
+			} else if reversed, ok := s.foreignReads(&b, p.re == t.bound, m, at); ok {
+				here := placeOf(s.plain, [2]int{at[2], at[1]}, reversed)
+				for here.end > here.start && !wordRune(rune(s.plain[here.end-1])) && s.plain[here.end-1] < utf8.RuneSelf {
+					here.end--
 				}
+				s.quantity(b, unit, "", m[0], here)
 			}
-			s.plain = s.plain[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + s.plain[at[1]:]
-		}
+		})
 	}
 	s.alternatives()
 }
@@ -284,14 +277,9 @@ func (s *sentence) foreignFormat(f shape, plain string, at []int) {
 // foreignPhrase makes a check of a run of quoted phrases, by the words around it.
 func (s *sentence) foreignPhrase(g quoted, before, after string) {
 	t, shown := s.tongue, quotedList(g.phrases)
-	values := make([]any, len(g.phrases))
-	for i, p := range g.phrases {
-		v, ok := s.template(p)
-		if !ok {
-			s.refuse(delta.Inclusion, "%s holds a placeholder that is no variable of the prompt", shown)
-			return
-		}
-		values[i] = v
+	values, ok := s.templates(g.phrases, shown)
+	if !ok {
+		return
 	}
 	st := s.foreignStance(masked(s.text), g.start, g.end)
 	if st.Unread != "" {

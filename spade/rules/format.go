@@ -75,26 +75,21 @@ var (
 // formats finds the required form of an output.
 func (s *sentence) formats() {
 	if !askWords.Get().MatchString(s.text) && !strings.Contains(s.text, ":") && len(strings.Fields(s.text)) > 4 {
-		s.formatsOf(negativeOnly)
+		s.formatsOf(true)
 		return
 	}
 	if aboutInput.Get().MatchString(s.text) && !negative.Get().MatchString(s.text) && !strings.Contains(s.lower, "following format") {
 		return
 	}
-	s.formatsOf(nil)
+	s.formatsOf(false)
 }
 
-// negativeOnly keeps what is forbidden.
-func negativeOnly(not bool) bool { return not }
-
-func (s *sentence) formatsOf(keep func(not bool) bool) {
+// formatsOf finds formats; only those that are forbidden, if forbidden is set.
+func (s *sentence) formatsOf(forbidden bool) {
 	plain := s.plain
 	add := func(at []int, f shape) {
 		not, ok := s.polarity(plain, at)
-		if !ok {
-			return
-		}
-		if keep != nil && !keep(not) {
+		if !ok || forbidden && !not {
 			return
 		}
 		pairs, text, name, category := f.make, f.text, "has_"+f.is, delta.ResponseFormat

@@ -92,18 +92,27 @@ var listGoesOn = pattern.Of(`^\s*(?:or\b|and\b|["“])`)
 
 func trimMarks(s string) string { return strings.Trim(s, "\"“”„«»`'") }
 
+// templates returns phrases as values of an assertion; ok is false if one of them cannot be
+// one.
+func (s *sentence) templates(phrases []string, shown string) (values []any, ok bool) {
+	for _, p := range phrases {
+		v, ok := s.template(p)
+		if !ok {
+			s.refuse(delta.Inclusion, "%s holds a placeholder that is no variable of the prompt", shown)
+			return nil, false
+		}
+		values = append(values, v)
+	}
+	return values, true
+}
+
 // phrase makes a check of one run, by the words around it. Before are the words since
 // the run before.
 func (s *sentence) phrase(g quoted, before, after string) {
 	shown := quotedList(g.phrases)
-	values := make([]any, len(g.phrases))
-	for i, p := range g.phrases {
-		v, ok := s.template(p)
-		if !ok {
-			s.refuse(delta.Inclusion, "%s holds a placeholder that is no variable of the prompt", shown)
-			return
-		}
-		values[i] = v
+	values, ok := s.templates(g.phrases, shown)
+	if !ok {
+		return
 	}
 	if inputWords.Get().MatchString(before) {
 		s.refuse(delta.DataIntegration, "%s marks the input", shown)
@@ -149,7 +158,7 @@ var (
 // "" if they do. A phrase that is the subject has its verb behind it, and the stance is set
 // by it.
 func (s *sentence) vague(st *stance.Stance, after, shown string) string {
-	if subjectOnly.Get().MatchString(st.Before) && st.Unread == "" && hasVerb(st.After) {
+	if subjectOnly.Get().MatchString(st.Before) && st.Unread == "" && subjectVerb.Get().MatchString(st.After) {
 		nots, omits := stance.Negations(st.After)
 		forbidden := negatedAfter.Get().MatchString(st.After) || beOmitted.Get().MatchString(st.After)
 		switch n := nots + len(omits); {
@@ -202,8 +211,6 @@ func withApostrophes(values []any) []any {
 	}
 	return out
 }
-
-func hasVerb(after string) bool { return subjectVerb.Get().MatchString(after) }
 
 var subjectVerb = pattern.Of(`(?i)^\W*(?:must|should|has|have|needs?|may|can|could|might|is|are|shall|will|cannot|never|does|do|appears?|occurs?|ought)\b`)
 

@@ -114,36 +114,45 @@ func (s *sentence) quantities() {
 	}{
 		{bothPattern, readBoth, false}, {rangePattern, readRange, false}, {orMorePattern, readOrMore, false}, {afterPattern, readAfter, false}, {boundPattern, readBound, false}, {hyphenPattern, readHyphen, true}, {barePattern, readBare, true},
 	} {
-		for {
-			at := p.re.Get().FindStringSubmatchIndex(s.plain)
-			if at == nil {
-				break
+		s.eachMatch(p.re, func(m []string, at []int) {
+			b, unit, ok := p.read(m)
+			if !ok {
+				return
 			}
-			var m []string
-			for i := 0; i < len(at); i += 2 {
-				if at[i] < 0 {
-					m = append(m, "")
-				} else {
-					m = append(m, s.plain[at[i]:at[i+1]])
-				}
+			a := &amount{bound: b, unit: unit, words: m[0], start: at[0], end: at[1], compared: p.re == boundPattern, bare: p.bare}
+			if p.bare {
+				a.start = at[2]
 			}
-			if b, unit, ok := p.read(m); ok {
-				a := &amount{bound: b, unit: unit, words: m[0], start: at[0], end: at[1], compared: p.re == boundPattern, bare: p.bare}
-				if p.bare {
-					a.start = at[2]
-				}
-				if reversed, ok := s.reads(a); ok {
-					s.quantity(a.bound, unit, s.plain[:at[0]], m[0], placeOf(s.plain, a.counted(at), reversed))
-				}
+			if reversed, ok := s.reads(a); ok {
+				s.quantity(a.bound, unit, s.plain[:at[0]], m[0], placeOf(s.plain, a.counted(at), reversed))
 			}
-			s.plain = s.plain[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + s.plain[at[1]:]
-		}
+		})
 	}
 	s.alternatives()
 	if m := unknownPattern.Get().FindStringSubmatchIndex(s.plain); m != nil {
 		s.refuse(delta.Quantity, "the rules cannot count %s", s.plain[m[6]:m[7]])
-		s.plain = s.plain[:m[0]] + strings.Repeat("\x00", m[1]-m[0]) + s.plain[m[1]:]
+		s.hide(m)
 	}
+}
+
+// eachMatch calls found for each match of a pattern, with its groups and their places, and
+// hides the match from the patterns after it.
+func (s *sentence) eachMatch(re *pattern.Lazy, found func(m []string, at []int)) {
+	for at := re.Get().FindStringSubmatchIndex(s.plain); at != nil; at = re.Get().FindStringSubmatchIndex(s.plain) {
+		m := make([]string, len(at)/2)
+		for i := range m {
+			if at[2*i] >= 0 {
+				m[i] = s.plain[at[2*i]:at[2*i+1]]
+			}
+		}
+		found(m, at)
+		s.hide(at)
+	}
+}
+
+// hide takes a match out of the sentence, whose length stays.
+func (s *sentence) hide(at []int) {
+	s.plain = s.plain[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + s.plain[at[1]:]
 }
 
 // placeOf is the place of a quantity, without the blanks around it.

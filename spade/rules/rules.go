@@ -15,7 +15,6 @@ import (
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
-	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -270,13 +269,13 @@ func (p *proposer) candidate(ctx context.Context, d proviso.Delta, dr draft) int
 	for k, v := range dr.assertion.All() {
 		o.Set(k, v)
 	}
-	a, wrong := decoded(o)
+	a, wrong := candidate.Decoded(o)
 	if wrong == "" {
 		wrong = try(ctx, p.options.Compiler, a)
 	}
 	if wrong == "" && d.When != "" {
 		o.Set("when", d.When)
-		a, wrong = decoded(o)
+		a, wrong = candidate.Decoded(o)
 	}
 	if wrong != "" {
 		p.refuse(d, dr.category, "the check does not work: "+wrong)
@@ -287,15 +286,6 @@ func (p *proposer) candidate(ctx context.Context, d proviso.Delta, dr draft) int
 	p.names[c.Name] = true
 	p.out.Candidates = append(p.out.Candidates, c)
 	return 1
-}
-
-// decoded reads an assertion, or says what is wrong with it.
-func decoded(o *value.Object) (a *proviso.Assertion, wrong string) {
-	list, mistakes := suite.DecodeSet(check.Facts(), []any{o}, "")
-	if len(mistakes) > 0 || len(list) != 1 {
-		return nil, format.FirstOf(mistakes)
-	}
-	return list[0], ""
 }
 
 // unique returns an unused name.

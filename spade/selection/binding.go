@@ -4,7 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/solve"
+	"github.com/proviso-eval/proviso/stats"
 )
 
 // Binding says which thresholds shape a selection: without one that does not bind, the
@@ -56,4 +58,95 @@ func (s *Selection) Bind(ctx context.Context) error {
 		s.Binding.Cov = len(few.Selected)
 	}
 	return nil
+}
+
+// fewFalse is the number of good outputs up to which a candidate's false failures
+// suggest wrong labels.
+const fewFalse = 3
+
+// Almost returns the candidate that catches most of the uncaught bad outputs and fails few
+// good outputs, with the ids of both; "" if there is none.
+func (s *Selection) Almost() (name string, caught, failed []string) {
+	for j, fails := range s.Instance.Fails {
+		var bad, good []string
+		for _, i := range fails {
+			switch id := s.Matrix.Examples[i].ID; {
+			case s.Matrix.Cells[j][i] != matrix.Failed: // undecided or passed
+			case s.Instance.Good[i]:
+				good = append(good, id)
+			case slices.Contains(s.Uncaught, id):
+				bad = append(bad, id)
+			}
+		}
+		if len(good) > 0 && len(good) <= fewFalse && (len(bad) > len(caught) || len(bad) == len(caught) && len(bad) > 0 && len(good) < len(failed)) {
+			name, caught, failed = s.Matrix.Names[j], bad, good
+		}
+	}
+	return name, caught, failed
+}
+
+// Wider is the false failure rate of a selection on all outputs, of which people have
+// labelled some.
+type Wider struct {
+	FFR                stats.Estimate
+	Outputs, Unlabeled int // that the selection decides
+}
+
+// Wider estimates the false failure rate on all outputs of the matrix, labelled or not,
+// from what the selection says of every one: the prediction-powered estimate for pass and
+// fail ([stats.PartlyVerified]). The labels have to be a random sample of what the
+// selection passes, and one of what it fails; their shares may differ. It returns false
+// where nothing is unlabelled, or labels of a kind are missing. Outputs on which a selected
+// candidate is undecided are left out.
+func (s *Selection) Wider(confidence float64) (Wider, bool) {
+	if !s.Found() || len(s.Answer.Selected) == 0 || s.Good == 0 || s.Bad == 0 || s.Matrix.Unlabeled == 0 || len(s.Matrix.Rest) != len(s.Matrix.Names) {
+		return Wider{}, false
+	}
+	verdict := func(cells [][]matrix.Cell, i int) matrix.Cell {
+		now := matrix.Passed
+		for _, j := range s.Answer.Selected {
+			switch cells[j][i] {
+			case matrix.Failed:
+				return matrix.Failed
+			case matrix.Undecided:
+				now = matrix.Undecided
+			}
+		}
+		return now
+	}
+	var labels stats.Confusion
+	var judged stats.Count
+	for i, e := range s.Matrix.Examples {
+		switch v := verdict(s.Matrix.Cells, i); {
+		case v == matrix.Passed && e.Good:
+			labels.TP++
+		case v == matrix.Passed:
+			labels.FP++
+		case v == matrix.Failed && e.Good:
+			labels.FN++
+		case v == matrix.Failed:
+			labels.TN++
+		}
+	}
+	judged.Pass, judged.N = labels.TP+labels.FP, labels.TP+labels.FP+labels.FN+labels.TN
+	w := Wider{}
+	for i := range s.Matrix.Unlabeled {
+		switch verdict(s.Matrix.Rest, i) {
+		case matrix.Passed:
+			judged.Pass++
+		case matrix.Undecided:
+			continue
+		}
+		judged.N++
+		w.Unlabeled++
+	}
+	w.Outputs = judged.N
+	passed, failed := labels.Strata()
+	rates, err := stats.PartlyVerified(judged, passed, failed, confidence)
+	if err != nil || rates.TPR == nil || w.Unlabeled == 0 {
+		return Wider{}, false
+	}
+	t := rates.TPR
+	w.FFR = stats.Estimate{Value: 1 - t.Value, Interval: stats.Interval{Low: 1 - t.High, High: 1 - t.Low}}
+	return w, true
 }

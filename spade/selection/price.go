@@ -4,9 +4,11 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/solve"
@@ -59,7 +61,7 @@ func (o *Options) TakePrices(p Prices) error {
 		return nil
 	}
 	return proviso.Errorf(proviso.Invalid, "a budget needs prices, and what %s per output is not known: no question with a known price was measured; give it with --judge-price or --price",
-		format.Counted(len(open), "candidate costs", "candidates cost")+" ("+some(open)+")")
+		format.Counted(len(open), "candidate costs", "candidates cost")+" ("+format.Some(open, shownNames)+")")
 }
 
 // KnownNames returns an error for a name that no candidate has, which names the nearest.
@@ -156,4 +158,22 @@ func (s *Selection) dear(j int) bool {
 		}
 	}
 	return false
+}
+
+// CostOfJudged sets the cost of selecting candidates that a model decides, unless they
+// have a cost of their own. Names are those of the matrix; a cost of 0 changes nothing.
+func (o *Options) CostOfJudged(list []proviso.Candidate, names []string, cost int) {
+	if cost == 0 {
+		return
+	}
+	if o.Cost = maps.Clone(o.Cost); o.Cost == nil {
+		o.Cost = map[string]int{}
+	}
+	for _, c := range list {
+		kind, ok := check.Lookup(strings.TrimPrefix(c.Assertion.Type, "not-"))
+		asks := ok && kind.Needs&check.NeedsJudge != 0 && !(kind.Type == proviso.TypeJudge && len(c.Assertion.Criteria) == 0 && c.Assertion.Check != nil)
+		if _, own := o.Cost[c.Name]; asks && !own && slices.Contains(names, c.Name) {
+			o.Cost[c.Name] = cost
+		}
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/internal/format"
-	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
@@ -63,32 +62,15 @@ func (s *Selection) ban(implications *[]candidate.Implication) error {
 	if len(o.Ban) == 0 {
 		return nil
 	}
-	for _, name := range o.Ban {
-		switch {
-		case !slices.Contains(m.Names, name):
-			return proviso.Errorf(proviso.Invalid, "%q is banned, and no candidate has that name%s", name, format.DidYouMean(name, m.Names))
-		case slices.Contains(o.Keep, name):
-			return proviso.Errorf(proviso.Invalid, "%q is pinned and banned; choose one", name)
-		}
-	}
 	if o.Close {
 		*implications = closed(*implications, m.Names)
 	}
-	left := &matrix.Matrix{Examples: m.Examples, Unlabeled: m.Unlabeled}
-	for j, name := range m.Names {
-		if slices.Contains(o.Ban, name) {
-			s.Banned = append(s.Banned, name)
-			continue
-		}
-		left.Names, left.Cells = append(left.Names, name), append(left.Cells, m.Cells[j])
-		if m.Rest != nil {
-			left.Rest = append(left.Rest, m.Rest[j])
-		}
-	}
-	if len(left.Names) == 0 {
+	banned := func(name string) bool { return slices.Contains(o.Ban, name) }
+	s.Banned = slices.DeleteFunc(slices.Clone(m.Names), func(name string) bool { return !banned(name) })
+	s.Matrix = m.Only(func(name string) bool { return !banned(name) })
+	if len(s.Matrix.Names) == 0 {
 		return proviso.Errorf(proviso.Invalid, "every candidate is banned, so there is nothing to select from")
 	}
-	s.Matrix = left
 	*implications = slices.DeleteFunc(slices.Clone(*implications), func(p candidate.Implication) bool {
 		return slices.Contains(s.Banned, p.A) || slices.Contains(s.Banned, p.B)
 	})

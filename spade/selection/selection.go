@@ -150,6 +150,9 @@ func prepare(m *matrix.Matrix, implications []candidate.Implication, o Options, 
 	if err := s.measurable(method); err != nil {
 		return nil, err
 	}
+	if err := o.Known(m.Names); err != nil {
+		return nil, err
+	}
 	if err := s.ban(&implications); err != nil {
 		return nil, err
 	}
@@ -200,11 +203,7 @@ func (s *Selection) instance(implications []candidate.Implication) error {
 	s.Instance = in
 	in.Need, in.Allow = o.counts(s.Good, s.Bad)
 	for _, name := range o.Keep {
-		j, ok := index[name]
-		if !ok {
-			return proviso.Errorf(proviso.Invalid, "%q is pinned, and no candidate has that name%s", name, format.DidYouMean(name, m.Names))
-		}
-		in.Keep = append(in.Keep, j)
+		in.Keep = append(in.Keep, index[name])
 	}
 	s.relations()
 	if err := s.limits(); err != nil {
@@ -222,13 +221,7 @@ func (s *Selection) relations() {
 			drop[p] = true
 			s.Dropped = append(s.Dropped, candidate.Implication{A: s.Matrix.Names[p[0]], B: s.Matrix.Names[p[1]]})
 		}
-		var kept [][2]int
-		for _, p := range in.Implies {
-			if !drop[p] {
-				kept = append(kept, p)
-			}
-		}
-		in.Implies = kept
+		in.Implies = slices.DeleteFunc(in.Implies, func(p [2]int) bool { return drop[p] })
 	}
 	if s.Options.Close {
 		in.Implies = solve.Close(len(in.Fails), in.Implies)
@@ -239,19 +232,12 @@ func (s *Selection) costs(index map[string]int) error {
 	if len(s.Options.Cost) == 0 {
 		return nil
 	}
-	s.Instance.Cost = make([]int, len(s.Matrix.Names))
-	for j := range s.Instance.Cost {
-		s.Instance.Cost[j] = 1
-	}
+	s.Instance.Cost = slices.Repeat([]int{1}, len(s.Matrix.Names))
 	for name, cost := range s.Options.Cost {
-		j, ok := index[name]
-		if !ok {
-			return proviso.Errorf(proviso.Invalid, "a cost is given for %q, and no candidate has that name%s", name, format.DidYouMean(name, s.Matrix.Names))
-		}
 		if cost < 1 || cost > solve.MaxCost {
 			return proviso.Errorf(proviso.Invalid, "the cost of %q is %d; a whole number from 1 to %d is expected", name, cost, solve.MaxCost)
 		}
-		s.Instance.Cost[j] = cost
+		s.Instance.Cost[index[name]] = cost
 	}
 	return nil
 }

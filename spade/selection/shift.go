@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -103,7 +102,7 @@ func (x *explainer) upTo(c Cause) Problem {
 	p := x.before
 	p.Options = x.after.Options
 	if c >= ByRemoval {
-		p.Matrix = x.kept(p.Matrix)
+		p.Matrix = p.Matrix.Only(func(name string) bool { return slices.Contains(x.after.Matrix.Names, name) })
 	}
 	if c >= ByLabels {
 		p.Matrix = x.relabelled(p.Matrix)
@@ -116,18 +115,6 @@ func (x *explainer) upTo(c Cause) Problem {
 	p.Options.Keep = namesAmong(p.Options.Keep, p.Matrix.Names)
 	p.Options.Ban = namesAmong(p.Options.Ban, p.Matrix.Names)
 	return p
-}
-
-// kept removes the candidates that are gone.
-func (x *explainer) kept(m *matrix.Matrix) *matrix.Matrix {
-	out := &matrix.Matrix{Examples: m.Examples}
-	for j, name := range m.Names {
-		if slices.Contains(x.after.Matrix.Names, name) {
-			out.Names = append(out.Names, name)
-			out.Cells = append(out.Cells, m.Cells[j])
-		}
-	}
-	return out
 }
 
 // relabelled has the examples of the later matrix, with the earlier cells where they
@@ -208,7 +195,7 @@ func (x *explainer) because(a Account, s *Selection) string {
 		case len(a.Alone) > 0:
 			return "it alone catches " + x.ids(a.Alone)
 		case len(a.LeftOver) > 0:
-			return "it alone implies " + some(a.LeftOver)
+			return "it alone implies " + format.Some(a.LeftOver, shownNames)
 		}
 		return fmt.Sprintf("it catches %d of %s", a.Covered, format.Counted(s.Bad, "bad output", "bad outputs"))
 	case Unfair:
@@ -218,7 +205,7 @@ func (x *explainer) because(a Account, s *Selection) string {
 		}
 		return fmt.Sprintf("it fails %s, %d at most", fails, s.Instance.Allow)
 	case Implied:
-		return "it is implied by " + some(a.By)
+		return "it is implied by " + format.Some(a.By, shownNames)
 	case Dear:
 		return fmt.Sprintf("with it the selection would cost more than %s per output", format.Dollars(*s.Options.Budget))
 	case Crowded:
@@ -226,6 +213,9 @@ func (x *explainer) because(a Account, s *Selection) string {
 	}
 	return "what it catches is caught without it"
 }
+
+// shownNames is how many names a sentence lists before it counts the rest.
+const shownNames = 5
 
 // ids lists examples, and marks those that were not known as bad before.
 func (x *explainer) ids(ids []string) string {
@@ -235,7 +225,7 @@ func (x *explainer) ids(ids []string) string {
 			fresh++
 		}
 	}
-	text := some(ids)
+	text := format.Some(ids, shownNames)
 	switch {
 	case fresh == 0:
 	case fresh == len(ids):
@@ -244,13 +234,4 @@ func (x *explainer) ids(ids []string) string {
 		text += fmt.Sprintf(", %d of them labelled bad since", fresh)
 	}
 	return text
-}
-
-// some lists names, the first few of many.
-func some(names []string) string {
-	const most = 5
-	if n := len(names); n > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", n-most)
-	}
-	return strings.Join(names, ", ")
 }

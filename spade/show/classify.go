@@ -45,8 +45,8 @@ func classRow(b *bytes.Buffer, name string, c classify.CategoryScore, o report.T
 		f1 = fmt.Sprintf("%.3f", f)
 	}
 	row := fmt.Sprintf("%-22s %5s   %-18s  %-18s  %4d  %10d  %11d", report.Line(name, 60), f1, shareText(c.Precision()), shareText(c.Recall()), c.Both, c.Model, c.People)
-	if o.Color && c.Category == "" {
-		row = "\x1b[1m" + row + "\x1b[0m"
+	if c.Category == "" {
+		row = paint(o, "1", row)
 	}
 	b.WriteString(row + "\n")
 }

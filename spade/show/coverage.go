@@ -16,9 +16,9 @@ func CoverLine(c *coverage.Cover) string {
 
 // Cover prints the prompt with a mark before each sentence.
 func Cover(c *coverage.Cover, o report.TerminalOptions) []byte {
-	t := &history{o: o, all: true}
-	t.o.Width = max(t.o.Width, 40)
-	fmt.Fprintf(t, "%s\n\n", t.paint("1", CoverLine(c)))
+	t := newPage(o, 40)
+	t.all = true
+	t.line("%s\n", t.paint("1", CoverLine(c)))
 	for _, l := range c.Lines {
 		switch {
 		case len(l.Assertions) > 0:

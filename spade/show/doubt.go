@@ -7,6 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/selection"
 )
 
+// are is the verb for n of something.
 func are(n int) string {
 	if n == 1 {
 		return "is"
@@ -44,21 +45,13 @@ func broken(s Selection) []string {
 		case s.Options.Method == "none":
 		case name == "alpha":
 			is := isOrMayBe(s.Answer.Covered+s.Doubt.Bad < s.Instance.Need)
-			list = append(list, fmt.Sprintf("Alpha %s missed: %s of %s are caught, but %d %s required.", is, caughtText(s), report.Plural(s.Bad, "bad output"), s.Instance.Need, areOf(s.Instance.Need)))
+			list = append(list, fmt.Sprintf("Alpha %s missed: %s of %s are caught, but %d %s required.", is, caughtText(s), report.Plural(s.Bad, "bad output"), s.Instance.Need, are(s.Instance.Need)))
 		default:
 			is := isOrMayBe(s.Answer.False-s.Doubt.Good > s.Instance.Allow)
-			list = append(list, fmt.Sprintf("Tau %s broken: together they fail %s of %s, %d %s allowed.", is, failedText(s), report.Plural(s.Good, "good output"), s.Instance.Allow, areOf(s.Instance.Allow)))
+			list = append(list, fmt.Sprintf("Tau %s broken: together they fail %s of %s, %d %s allowed.", is, failedText(s), report.Plural(s.Good, "good output"), s.Instance.Allow, are(s.Instance.Allow)))
 		}
 	}
 	return list
-}
-
-// areOf is the verb for n of something.
-func areOf(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 // isOrMayBe words what is certain, or true only if undecided cells make it so.

@@ -3,12 +3,11 @@ package show
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/delta"
 )
@@ -19,17 +18,10 @@ const (
 	shownChangeLines = 12 // lines of one change
 )
 
-// history shows a history to a person.
-type history struct {
-	bytes.Buffer
-	o   report.TerminalOptions
-	all bool
-}
-
 // History shows a history, with the categories of its changes if there are any.
 func History(h *delta.History, classes []delta.Classes, o report.TerminalOptions, all bool) []byte {
-	t := &history{o: o, all: all}
-	t.o.Width = max(t.o.Width, 40)
+	t := newPage(o, 40)
+	t.all = all
 	for i := range h.Changes {
 		if i > 0 {
 			t.WriteByte('\n')
@@ -43,14 +35,7 @@ func History(h *delta.History, classes []delta.Classes, o report.TerminalOptions
 	return t.Bytes()
 }
 
-func (t *history) paint(color, text string) string {
-	if !t.o.Color {
-		return text
-	}
-	return "\x1b[" + color + "m" + text + "\x1b[0m"
-}
-
-func (t *history) version(c *delta.Change, class *delta.Classes) {
+func (t *page) version(c *delta.Change, class *delta.Classes) {
 	title := fmt.Sprintf("Version %d", c.Number)
 	about := report.Line(c.Name, max(20, t.o.Width-45))
 	if strings.EqualFold(about, title) {
@@ -116,7 +101,7 @@ func grouped(categories []string) string {
 }
 
 // stayed prints the unchanged units of a version, with --all.
-func (t *history) stayed(c *delta.Change) []delta.Unit {
+func (t *page) stayed(c *delta.Change) []delta.Unit {
 	if !t.all {
 		return nil
 	}
@@ -146,7 +131,7 @@ var changeSigns = map[string]struct{ sign, color string }{
 	"added": {"+", "32"}, "removed": {"-", "31"}, "moved": {"~", "33"},
 }
 
-func (t *history) delta(d proviso.Delta, category string) {
+func (t *page) delta(d proviso.Delta, category string) {
 	look := changeSigns[delta.Kind(d)]
 	note := ""
 	switch {
@@ -165,10 +150,10 @@ func (t *history) delta(d proviso.Delta, category string) {
 }
 
 // variables are the template variables that the terminal highlights.
-var variables = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{[^{}]*\}\}|\{%[^{}]*%\}|\{[^{}]*\}`) })
+var variables = pattern.Of(`\{\{[^{}]*\}\}|\{%[^{}]*%\}|\{[^{}]*\}`)
 
 // unit prints one sentence, line or block, wrapped.
-func (t *history) unit(sign, color string, line int, text, note string) {
+func (t *page) unit(sign, color string, line int, text, note string) {
 	lead := fmt.Sprintf(" %s %4d  ", sign, line)
 	rows := t.wrap(text, t.o.Width-len(lead))
 	for i, row := range rows {
@@ -177,7 +162,7 @@ func (t *history) unit(sign, color string, line int, text, note string) {
 			break
 		}
 		if t.o.Color && row != "" {
-			row = "\x1b[" + color + "m" + variables().ReplaceAllString(row, "\x1b[36m$0\x1b[0;"+color+"m") + "\x1b[0m"
+			row = t.paint(color, variables.Get().ReplaceAllString(row, "\x1b[36m$0\x1b[0;"+color+"m"))
 		}
 		if i == 0 {
 			fmt.Fprintf(t, " %s %s  %s", t.paint(color, sign), t.paint("2", fmt.Sprintf("%4d", line)), row)
@@ -192,7 +177,7 @@ func (t *history) unit(sign, color string, line int, text, note string) {
 }
 
 // wrap breaks text at blanks into rows that fit and are safe to print.
-func (t *history) wrap(text string, cells int) []string {
+func (t *page) wrap(text string, cells int) []string {
 	var rows []string
 	for line := range strings.Lines(text) {
 		row, used := "", 0
@@ -233,4 +218,57 @@ func chunk(word string, n int) string {
 		count++
 	}
 	return word
+}
+
+// HistoryMarkdown shows a history in a comment or a page, with the categories of its
+// changes if there are any. Untrusted text is only in code spans.
+func HistoryMarkdown(h *delta.History, classes []delta.Classes) []byte {
+	var b bytes.Buffer
+	for i := range h.Changes {
+		c := &h.Changes[i]
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "## Version %d", c.Number)
+		if c.Name != "" {
+			fmt.Fprintf(&b, ": %s", report.MarkdownCode(c.Name, 80))
+		}
+		b.WriteString("\n\n")
+		class := &delta.Classes{}
+		if i < len(classes) {
+			class = &classes[i]
+		}
+		if len(class.Whole) > 0 {
+			fmt.Fprintf(&b, "%s\n\n", grouped(class.Whole))
+		}
+		if len(c.Deltas) == 0 {
+			b.WriteString("Only blanks or list markers changed.\n")
+			continue
+		}
+		b.WriteString("| Change | Line | Text | Note |\n|---|--:|---|---|\n")
+		for k, d := range c.Deltas {
+			kind, note := delta.Kind(d), ""
+			switch {
+			case d.Moved:
+				note = fmt.Sprintf("was line %d", d.From)
+			case d.Former != "":
+				kind, note = "reworded", fmt.Sprintf("line %d was %s", d.From, report.MarkdownCode(d.Former, 160))
+			}
+			if d.Condition != "" {
+				note = joined(note, "if "+report.MarkdownCode(d.Condition, 60))
+			}
+			if k < len(class.Deltas) {
+				note = joined(note, class.Deltas[k])
+			}
+			fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", kind, d.Line, report.MarkdownCode(d.Text, 200), note)
+		}
+	}
+	return b.Bytes()
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }

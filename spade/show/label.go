@@ -103,11 +103,7 @@ func (v *Output) head(asked label.Asked) []string {
 	}
 	var vars []string
 	for name, val := range t.Vars.All() {
-		text, ok := val.(string)
-		if !ok {
-			text = value.Stringify(val)
-		}
-		vars = append(vars, name+": "+text)
+		vars = append(vars, name+": "+value.Text(val))
 	}
 	separator := " · "
 	if v.Open {
@@ -159,9 +155,4 @@ func (v *Output) foot(progress string) []string {
 	return lines
 }
 
-func (v *Output) paint(color, text string) string {
-	if !v.Options.Color || text == "" {
-		return text
-	}
-	return "\x1b[" + color + "m" + text + "\x1b[0m"
-}
+func (v *Output) paint(color, text string) string { return paint(v.Options, color, text) }

@@ -1,7 +1,6 @@
 package show
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -18,17 +17,10 @@ const (
 	shownDropped    = 15 // criteria and candidates that were not kept
 )
 
-// proposal shows a proposal to a person.
-type proposal struct {
-	bytes.Buffer
-	o     report.TerminalOptions
-	width int
-	all   bool
-}
-
 // Proposal shows a proposal to a person.
 func Proposal(p *propose.Proposal, o report.TerminalOptions, all bool) []byte {
-	t := &proposal{o: o, width: max(o.Width, 60), all: all}
+	t := newPage(o, 60)
+	t.all = all
 	t.title(report.Plural(len(p.Candidates), "candidate"))
 	for i := range p.Candidates {
 		t.candidate(&p.Candidates[i])
@@ -45,43 +37,29 @@ func Proposal(p *propose.Proposal, o report.TerminalOptions, all bool) []byte {
 	return t.Bytes()
 }
 
-func (t *proposal) paint(color, text string) string {
-	if !t.o.Color {
-		return text
-	}
-	return "\x1b[" + color + "m" + text + "\x1b[0m"
-}
-
-func (t *proposal) title(text string) {
-	if t.Len() > 0 {
-		t.WriteByte('\n')
-	}
-	fmt.Fprintf(t, "%s\n", t.paint("1", text))
-}
-
-func (t *proposal) candidate(c *proviso.Candidate) {
+func (t *page) candidate(c *proviso.Candidate) {
 	about := c.Category
 	if c.Model != "" {
 		about += ", " + c.Assertion.Type
 	}
 	fmt.Fprintf(t, "\n  %s  %s\n", t.paint("32", report.Line(c.Name, 60)), t.paint("2", report.Line(strings.TrimPrefix(about, ", "), 60)))
 	if c.Description != "" {
-		fmt.Fprintf(t, "    %s\n", report.Line(c.Description, t.width-4))
+		fmt.Fprintf(t, "    %s\n", report.Line(c.Description, t.o.Width-4))
 	}
 	if c.Delta.Version > 0 {
 		note := ""
 		if c.Delta.Removed > 0 {
 			note = fmt.Sprintf(", no longer asked since version %d", c.Delta.Removed)
 		}
-		fmt.Fprintf(t, "    %s\n", t.paint("2", fmt.Sprintf("version %d, line %d%s: %s", c.Delta.Version, c.Delta.Line, note, report.Line(c.Delta.Text, max(20, t.width-30-len(note))))))
+		fmt.Fprintf(t, "    %s\n", t.paint("2", fmt.Sprintf("version %d, line %d%s: %s", c.Delta.Version, c.Delta.Line, note, report.Line(c.Delta.Text, max(20, t.o.Width-30-len(note))))))
 		if c.Delta.When != "" {
-			fmt.Fprintf(t, "    %s\n", t.paint("2", "when "+report.Line(c.Delta.When, t.width-9)))
+			fmt.Fprintf(t, "    %s\n", t.paint("2", "when "+report.Line(c.Delta.When, t.o.Width-9)))
 		}
 	}
 }
 
 // dropped lists the proposals of a model that were not kept.
-func (t *proposal) dropped(list []propose.Dropped) {
+func (t *page) dropped(list []propose.Dropped) {
 	if len(list) == 0 {
 		return
 	}
@@ -95,13 +73,13 @@ func (t *proposal) dropped(list []propose.Dropped) {
 		if what == "" {
 			what = d.Criterion
 		}
-		fmt.Fprintf(t, "  %s %s\n", t.paint("33", fmt.Sprintf("v%d", d.Version)), report.Line(what, t.width-12))
-		fmt.Fprintf(t, "      %s\n", t.paint("2", report.Line(d.Reason, t.width-6)))
+		fmt.Fprintf(t, "  %s %s\n", t.paint("33", fmt.Sprintf("v%d", d.Version)), report.Line(what, t.o.Width-12))
+		fmt.Fprintf(t, "      %s\n", t.paint("2", report.Line(d.Reason, t.o.Width-6)))
 	}
 }
 
 // unproposed lists the sentences without a check.
-func (t *proposal) unproposed(list []rules.Unproposed) {
+func (t *page) unproposed(list []rules.Unproposed) {
 	if len(list) == 0 {
 		return
 	}
@@ -111,12 +89,12 @@ func (t *proposal) unproposed(list []rules.Unproposed) {
 			fmt.Fprintf(t, "  … and %d more (--all)\n", len(list)-i)
 			return
 		}
-		fmt.Fprintf(t, "  %s %s\n", t.paint("33", fmt.Sprintf("v%d:%d", u.Delta.Version, u.Delta.Line)), report.Line(u.Delta.Text, t.width-12))
+		fmt.Fprintf(t, "  %s %s\n", t.paint("33", fmt.Sprintf("v%d:%d", u.Delta.Version, u.Delta.Line)), report.Line(u.Delta.Text, t.o.Width-12))
 		about := u.Reason
 		if u.Category != "" && u.Category != delta.OtherCategory {
 			about = u.Category + ": " + about
 		}
-		fmt.Fprintf(t, "      %s\n", t.paint("2", report.Line(strings.TrimSpace(about), t.width-6)))
+		fmt.Fprintf(t, "      %s\n", t.paint("2", report.Line(strings.TrimSpace(about), t.o.Width-6)))
 	}
 }
 

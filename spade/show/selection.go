@@ -1,7 +1,6 @@
 package show
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -272,16 +271,9 @@ func whyOut(s Selection, a *selection.Account) string {
 	return text
 }
 
-// page collects lines for a person.
-type page struct {
-	bytes.Buffer
-	o report.TerminalOptions
-}
-
 // SelectionText shows a selection to a person.
 func SelectionText(s Selection, o report.TerminalOptions) []byte {
-	t := &page{o: o}
-	t.o.Width = max(t.o.Width, 60)
+	t := newPage(o, 60)
 	t.line("%s  %s", t.paint("1", headline(s)), t.paint("2", "method "+s.Options.Method))
 	for _, sentence := range Verdict(s) {
 		t.line("  %s", sentence)
@@ -293,21 +285,8 @@ func SelectionText(s Selection, o report.TerminalOptions) []byte {
 		}
 		t.accounts(s, s.Accounts())
 	}
-	t.line("")
-	t.line("%s", t.paint("2", "Ranges in brackets are 95 % intervals (Wilson)."))
+	t.intervals()
 	return t.Bytes()
-}
-
-func (t *page) line(format string, args ...any) {
-	fmt.Fprintf(t, format, args...)
-	t.WriteByte('\n')
-}
-
-func (t *page) paint(color, text string) string {
-	if !t.o.Color {
-		return text
-	}
-	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
 func (t *page) accounts(s Selection, list []selection.Account) {
@@ -316,8 +295,7 @@ func (t *page) accounts(s Selection, list []selection.Account) {
 		name = max(name, min(cellsIn(list[i].Name), 60))
 	}
 	if len(s.Answer.Selected) > 0 {
-		t.line("")
-		t.line("%s", t.paint("1", fmt.Sprintf("  %s %7s %6s %6s  %s", pad("Selected", name), "catches", "alone", "false", "without it")))
+		t.part("%s %7s %6s %6s  %s", pad("Selected", name), "catches", "alone", "false", "without it")
 		for i := range list {
 			if a := &list[i]; a.Fate == selection.Selected {
 				t.line("  %s %7d %6d %6s  %s", t.paint("32", pad(a.Name, name)), a.Covered, len(a.Alone), falseText(a), without(s, a))
@@ -334,25 +312,14 @@ func (t *page) accounts(s Selection, list []selection.Account) {
 		if len(some) == 0 {
 			continue
 		}
-		t.line("")
-		t.line("  %s", t.paint("1", fmt.Sprintf("%s (%d)", f.title, len(some))))
+		t.part("%s (%d)", f.title, len(some))
 		for _, a := range some {
 			t.line("  %s  %s", t.paint("2", pad(a.Name, name)), whyOut(s, a))
 		}
 	}
 	if n := len(s.Banned); n > 0 {
-		t.line("")
-		t.line("  %s  %s", t.paint("1", fmt.Sprintf("Banned (%d)", n)), Names(s.Banned, 50))
+		t.line("\n  %s  %s", t.paint("1", fmt.Sprintf("Banned (%d)", n)), Names(s.Banned, 50))
 	}
-}
-
-// cellsIn is the approximate width of a name on a terminal.
-func cellsIn(name string) int { return len([]rune(report.Line(name, 60))) }
-
-// pad returns a name with exactly the given width.
-func pad(name string, cells int) string {
-	name = report.Line(name, cells)
-	return name + strings.Repeat(" ", max(0, cells-len([]rune(name))))
 }
 
 // SelectionLine summarises a selection in a line.
@@ -362,7 +329,7 @@ func SelectionLine(s Selection) string {
 	case !s.Found() && s.Open():
 		return fmt.Sprintf("nothing of %s, method %s: undecided cells leave open whether a selection is within the thresholds", of, s.Options.Method)
 	case s.Answer.Status == solve.Infeasible && s.Options.Method == "base":
-		return fmt.Sprintf("nothing of %s, method base: together they fail %s of %d good ones, %d %s allowed", of, failedText(s), s.Good, s.Instance.Allow, areOf(s.Instance.Allow))
+		return fmt.Sprintf("nothing of %s, method base: together they fail %s of %d good ones, %d %s allowed", of, failedText(s), s.Good, s.Instance.Allow, are(s.Instance.Allow))
 	case s.Answer.Status == solve.Infeasible:
 		return fmt.Sprintf("nothing of %s, method %s: no selection is within the thresholds", of, s.Options.Method)
 	case s.Answer.Status == solve.Unknown:

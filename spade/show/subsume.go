@@ -11,6 +11,12 @@ import (
 // shownPairs is how many pairs of a kind the terminal lists.
 const shownPairs = 40
 
+// sourceNames name the sources of implications, in a sentence and as a title.
+var sourceNames = map[subsume.Source]struct{ short, title string }{
+	subsume.FromProof: {"proven", "Proven"}, subsume.FromJudge: {"by the judge", "By the judge"},
+	subsume.FromFile: {"given", "Given"}, subsume.FromClosure: {"by closure", "Follow from these"},
+}
+
 // SubsumptionLine summarises the result in one line.
 func SubsumptionLine(s *subsume.Subsumption) string {
 	by := map[subsume.Source]int{}
@@ -27,9 +33,7 @@ func SubsumptionLine(s *subsume.Subsumption) string {
 	var parts []string
 	for _, source := range subsume.Sources() {
 		if n := by[source]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, map[subsume.Source]string{
-				subsume.FromProof: "proven", subsume.FromJudge: "by the judge", subsume.FromFile: "given", subsume.FromClosure: "by closure",
-			}[source]))
+			parts = append(parts, fmt.Sprintf("%d %s", n, sourceNames[source].short))
 		}
 	}
 	line := fmt.Sprintf("%s among %s", report.Plural(kept, "implication"), report.Plural(len(s.Names), "candidate"))
@@ -44,17 +48,13 @@ func SubsumptionLine(s *subsume.Subsumption) string {
 
 // Subsumption shows a subsumption to a person.
 func Subsumption(s *subsume.Subsumption, o report.TerminalOptions) []byte {
-	t := &page{o: o}
-	t.o.Width = max(t.o.Width, 60)
+	t := newPage(o, 60)
 	t.line("%s", t.paint("1", SubsumptionLine(s)))
 	for _, source := range subsume.Sources() {
-		t.pairs(s, map[subsume.Source]string{
-			subsume.FromProof: "Proven", subsume.FromJudge: "By the judge", subsume.FromFile: "Given", subsume.FromClosure: "Follow from these",
-		}[source], func(p *subsume.Pair) bool { return p.Outcome == subsume.Kept && p.Source == source })
+		t.pairs(s, sourceNames[source].title, func(p *subsume.Pair) bool { return p.Outcome == subsume.Kept && p.Source == source })
 	}
 	if len(s.Classes) > 0 {
-		t.line("")
-		t.line("  %s", t.paint("1", fmt.Sprintf("The same (%d): these imply each other", len(s.Classes))))
+		t.part("The same (%d): these imply each other", len(s.Classes))
 		for _, class := range s.Classes {
 			names := make([]string, len(class))
 			for i, j := range class {
@@ -76,37 +76,87 @@ func Subsumption(s *subsume.Subsumption, o report.TerminalOptions) []byte {
 		t.pairs(s, outcome.title, func(p *subsume.Pair) bool { return p.Outcome == outcome.outcome })
 	}
 	if s.Unsure > 0 {
-		t.line("")
-		t.line("%s", t.paint("2", fmt.Sprintf("%s given up because it would have taken too long.", report.Plural(s.Unsure, "comparison"))))
+		t.line("\n%s", t.paint("2", fmt.Sprintf("%s given up because it would have taken too long.", report.Plural(s.Unsure, "comparison"))))
 	}
 	return t.Bytes()
 }
 
 // pairs lists the pairs of a kind, and counts the rest.
 func (t *page) pairs(s *subsume.Subsumption, title string, of func(*subsume.Pair) bool) {
-	n := 0
+	var list []*subsume.Pair
 	for i := range s.Pairs {
-		if of(&s.Pairs[i]) {
-			n++
+		if p := &s.Pairs[i]; of(p) {
+			list = append(list, p)
 		}
 	}
-	if n == 0 {
-		return
+	if len(list) > 0 {
+		t.part("%s (%d)", title, len(list))
 	}
-	t.line("")
-	t.line("  %s", t.paint("1", fmt.Sprintf("%s (%d)", title, n)))
-	shown := 0
-	for i := range s.Pairs {
-		p := &s.Pairs[i]
-		if !of(p) {
-			continue
-		}
-		if shown == shownPairs {
-			t.line("    … and %d more", n-shown)
+	for i, p := range list {
+		if i == shownPairs {
+			t.line("    … and %d more", len(list)-i)
 			return
 		}
-		shown++
 		t.line("    %s → %s", t.paint("32", report.Line(s.Names[p.A], 60)), report.Line(s.Names[p.B], 60))
 		t.line("      %s", t.paint("2", report.Line(s.Why(p), t.o.Width-6)))
 	}
+}
+
+// Pairs shows pairs of a subsumption to a person who reviews them.
+type Pairs struct {
+	Subsumption *subsume.Subsumption
+	Options     report.TerminalOptions
+	Outputs     map[string]string // texts of outputs by id, to show some of them; may be nil
+}
+
+// Pair shows a pair with its evidence, but without its source, which would bias people.
+func (v *Pairs) Pair(p *subsume.Pair, number, of int) []byte {
+	t := newPage(v.Options, 60)
+	t.line("\n%s", t.paint("1", fmt.Sprintf("%d of %d", number, of)))
+	for _, end := range []struct {
+		letter string
+		i      int
+	}{{"a", p.A}, {"b", p.B}} {
+		says, check := v.Subsumption.Shown(end.i)
+		t.line("  %s  %s", t.paint("1", end.letter), t.paint("32", report.Line(v.Subsumption.Names[end.i], t.o.Width-5)))
+		if says != "" {
+			t.line("     %s", report.Line(says, t.o.Width-5))
+		}
+		if check != "" {
+			t.line("     %s", t.paint("2", report.Line(check, 3*t.o.Width)))
+		}
+	}
+	if c := v.Subsumption.Tally(p); c != nil {
+		text := fmt.Sprintf("Of the outputs %d pass both, %d pass b alone, %d fail both", c.Both, c.OnlyB, c.Neither)
+		if c.Undecided > 0 {
+			text += fmt.Sprintf(", %d undecided", c.Undecided)
+		}
+		t.line("     %s", text)
+		v.output(t, "passes b alone", c.OnlyBID)
+		v.output(t, "fails both", c.NeitherID)
+	}
+	t.line("  %s  y yes, n no, s skip, u undo, q quit", t.paint("1", "Does every output that passes a pass b?"))
+	return t.Bytes()
+}
+
+// output shows one output.
+func (v *Pairs) output(t *page, what, id string) {
+	if text, ok := v.Outputs[id]; ok && id != "" {
+		t.line("     %s %s: %s", report.Line(id, 40), what, t.paint("2", report.Line(text, 2*t.o.Width)))
+	}
+}
+
+// Precision shows how many of the pairs of each source are right.
+func Precision(list []subsume.Precision, o report.TerminalOptions) []byte {
+	t := &page{o: o}
+	t.part("%-10s %6s %6s %8s  precision", "Source", "right", "wrong", "skipped")
+	for _, p := range list {
+		share := "–"
+		if n := p.Right + p.Wrong; n > 0 {
+			share = report.PercentRange(float64(p.Right)/float64(n), p.Interval.Low, p.Interval.High)
+		}
+		t.line("  %-10s %6d %6d %8d  %s", p.Source, p.Right, p.Wrong, p.Skipped, share)
+	}
+	t.intervals()
+	return t.Bytes()
 }

@@ -1,8 +1,10 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 )
 
 // tree is a depth-first branch and bound over one model.
@@ -240,7 +242,7 @@ func (t *tree) round() {
 			order = append(order, k)
 		}
 	}
-	byRed(order, t.r.red)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.r.red[a], t.r.red[b]) })
 	if t.m.method == Subsumption || t.w.bad > 0 {
 		s.fill(order)
 	}

@@ -1,16 +1,10 @@
 package solve
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
 )
-
-// byRed sorts positions by what selecting them adds to the bound.
-func byRed(order []int, red []float64) {
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(red[a], red[b]) })
-}
 
 // finder runs the stages of a search and keeps the best selection.
 type finder struct {

@@ -29,24 +29,18 @@ func newSet(m *model, w weights) *set {
 }
 
 // more counts the good examples that adding k would newly fail.
-func (s *set) more(k int) int {
-	s.work += int64(len(s.m.good.of[k]))
-	n := 0
-	for _, r := range s.m.good.of[k] {
-		if s.good[r] == 0 {
-			n += int(s.m.good.weight[r])
-		}
-	}
-	return n
-}
+func (s *set) more(k int) int { return s.fresh(&s.m.good, s.good, k) }
 
 // gain counts the bad examples that adding k would newly catch.
-func (s *set) gain(k int) int {
-	s.work += int64(len(s.m.bad.of[k]))
+func (s *set) gain(k int) int { return s.fresh(&s.m.bad, s.bad, k) }
+
+// fresh counts the examples that k fails and nothing selected does.
+func (s *set) fresh(of *rows, failing []int32, k int) int {
+	s.work += int64(len(of.of[k]))
 	n := 0
-	for _, r := range s.m.bad.of[k] {
-		if s.bad[r] == 0 {
-			n += int(s.m.bad.weight[r])
+	for _, r := range of.of[k] {
+		if failing[r] == 0 {
+			n += int(of.weight[r])
 		}
 	}
 	return n
@@ -94,18 +88,8 @@ func (s *set) add(k int) {
 	s.value += s.delta(k)
 	s.in[k] = true
 	s.spend(k, 1)
-	for _, r := range s.m.good.of[k] {
-		if s.good[r] == 0 {
-			s.failed += int(s.m.good.weight[r])
-		}
-		s.good[r]++
-	}
-	for _, r := range s.m.bad.of[k] {
-		if s.bad[r] == 0 {
-			s.caught += int(s.m.bad.weight[r])
-		}
-		s.bad[r]++
-	}
+	s.failed += s.m.good.enter(s.good, k)
+	s.caught += s.m.bad.enter(s.bad, k)
 	for _, b := range s.m.succ[k] {
 		s.implied[b]++
 	}
@@ -118,18 +102,31 @@ func (s *set) drop(k int) {
 	for _, b := range s.m.succ[k] {
 		s.implied[b]--
 	}
-	for _, r := range s.m.good.of[k] {
-		if s.good[r]--; s.good[r] == 0 {
-			s.failed -= int(s.m.good.weight[r])
-		}
-	}
-	for _, r := range s.m.bad.of[k] {
-		if s.bad[r]--; s.bad[r] == 0 {
-			s.caught -= int(s.m.bad.weight[r])
-		}
-	}
+	s.failed -= s.m.good.leave(s.good, k)
+	s.caught -= s.m.bad.leave(s.bad, k)
 	s.value -= s.delta(k)
 	s.work += int64(len(s.m.good.of[k]) + len(s.m.bad.of[k]))
+}
+
+// enter adds candidate k to those that fail each row, and returns how many examples it is
+// the first to fail.
+func (r *rows) enter(failing []int32, k int) (n int) {
+	for _, i := range r.of[k] {
+		if failing[i]++; failing[i] == 1 {
+			n += int(r.weight[i])
+		}
+	}
+	return n
+}
+
+// leave takes candidate k out again, and returns how many examples nothing fails any more.
+func (r *rows) leave(failing []int32, k int) (n int) {
+	for _, i := range r.of[k] {
+		if failing[i]--; failing[i] == 0 {
+			n += int(r.weight[i])
+		}
+	}
+	return n
 }
 
 // selected returns the candidates of the instance, ascending.

@@ -16,16 +16,15 @@ import (
 
 // Limits of the questions about implications.
 const (
-	window       = 40       // candidates per question
-	windowStep   = 20       // new candidates in the next question
-	windowBytes  = 96 << 10 // bytes of candidates per question
-	maxShown     = 4 << 10  // bytes shown of a candidate's check
-	maxSays      = 600      // bytes shown of its description
-	maxNamed     = 400      // pairs per answer
-	confirmed    = 12       // pairs per question of the second kind
-	findTokens   = 8192
-	confirmMost  = 4096
-	maxOpenAsked = 4
+	window      = 40       // candidates per question
+	windowStep  = 20       // new candidates in the next question
+	windowBytes = 96 << 10 // bytes of candidates per question
+	maxShown    = 4 << 10  // bytes shown of a candidate's check
+	maxSays     = 600      // bytes shown of its description
+	maxNamed    = 400      // pairs per answer
+	confirmed   = 12       // pairs per question of the second kind
+	findTokens  = 8192
+	confirmMost = 4096
 )
 
 // questions asks a judge which candidate implies which, as in the paper: once
@@ -60,8 +59,7 @@ type question struct {
 // ask returns the pairs that the judge named, with their outcomes.
 func (q *questions) ask(ctx context.Context) []Pair {
 	finds := q.windows()
-	q.of = len(finds)
-	q.each(ctx, len(finds), func(i int) { q.find(ctx, finds[i]) })
+	q.each(ctx, finds, q.find)
 	q.s.count("find", finds, q.list)
 	var pairs, open []Pair
 	for _, one := range finds {
@@ -93,8 +91,7 @@ func (q *questions) ask(ctx context.Context) []Pair {
 		one.of = slices.Compact(one.of)
 		confirms = append(confirms, one)
 	}
-	q.of += len(confirms)
-	q.each(ctx, len(confirms), func(i int) { q.confirm(ctx, confirms[i]) })
+	q.each(ctx, confirms, q.confirm)
 	q.s.count("confirm", confirms, q.list)
 	for _, one := range confirms {
 		pairs = append(pairs, one.pairs...)
@@ -102,36 +99,18 @@ func (q *questions) ask(ctx context.Context) []Pair {
 	return pairs
 }
 
-// each asks n questions concurrently.
-func (q *questions) each(ctx context.Context, n int, ask func(i int)) {
-	limit := q.limit
-	if limit <= 0 {
-		limit = maxOpenAsked
-	}
-	next := make(chan int)
-	var wait sync.WaitGroup
-	for range min(limit, n) {
-		wait.Go(func() {
-			for i := range next {
-				ask(i)
-				q.tell()
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
-}
-
-func (q *questions) tell() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.answered++
-	if q.progress != nil {
-		q.progress(q.answered, q.of)
-	}
+// each asks questions concurrently. A question that ctx ended has its error.
+func (q *questions) each(ctx context.Context, list []*question, put func(context.Context, *question)) {
+	q.of += len(list)
+	_ = ask.Each(ctx, len(list), q.limit, func(ctx context.Context, i int) error {
+		put(ctx, list[i])
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.answered++; q.progress != nil {
+			q.progress(q.answered, q.of)
+		}
+		return nil
+	})
 }
 
 // count adds up usage, and keeps the questions without an answer.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -67,11 +66,7 @@ func (s *Subsumption) Shown(i int) (says, check string) {
 	}
 	o := shownCheck(&s.prover.list[i])
 	says = o.Text("says")
-	text, ok := o.At("check").(string)
-	if !ok {
-		text = value.Stringify(o.At("check"))
-	}
-	return says, text
+	return says, value.Text(o.At("check"))
 }
 
 // PairTally counts the examples of a matrix for a pair.
@@ -128,9 +123,8 @@ var answers = []string{"yes", "no", "skip", "undo"}
 // ReviewLog is a file of reviews that grows by a line per review. A line is on disk
 // before [ReviewLog.Add] returns. It is not safe for concurrent use.
 type ReviewLog struct {
-	file string
+	out  format.Log
 	list []Review
-	out  *os.File
 }
 
 // maxReviews bounds a file of reviews, in bytes.
@@ -140,7 +134,7 @@ const maxReviews = 64 << 20
 // reports all mistakes in the file; if there are any, the log is nil. An incomplete
 // last line is removed.
 func OpenReviews(file string) (*ReviewLog, proviso.Mistakes, error) {
-	l := &ReviewLog{file: file}
+	l := &ReviewLog{out: format.Log{File: file}}
 	data, err := format.ReadBounded(file, maxReviews)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -159,7 +153,7 @@ func OpenReviews(file string) (*ReviewLog, proviso.Mistakes, error) {
 	t := &format.Table{File: file}
 	for line, err := range document.Lines(bytes.NewReader(data)) {
 		if err != nil {
-			t.Mistakes = append(t.Mistakes, format.MistakeOfLine(file, err))
+			t.Mistakes = append(t.Mistakes, document.MistakeOf(file, err))
 			continue
 		}
 		l.read(t, line)
@@ -221,39 +215,17 @@ func (l *ReviewLog) Undo() (r Review, ok bool, err error) {
 	return r, true, nil
 }
 
-// append writes a line and waits until it is on disk.
+// append keeps a line.
 func (l *ReviewLog) append(r Review) error {
-	if l.out == nil {
-		out, err := os.OpenFile(l.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			return proviso.Errorf(proviso.Unavailable, "keep the review: %w", err)
-		}
-		l.out = out
-	}
 	o := value.ObjectOf("pair", r.Key, "a", r.A, "b", r.B, "source", string(r.Source), "answer", r.Answer)
-	line := append(value.AppendJSON(nil, o), '\n')
-	before, err := l.out.Seek(0, io.SeekEnd)
-	if err == nil {
-		_, err = l.out.Write(line)
-	}
-	if err == nil {
-		err = format.Sync(l.out)
-	} else {
-		err = errors.Join(err, l.out.Truncate(before))
-	}
-	if err != nil {
+	if err := l.out.Append(append(value.AppendJSON(nil, o), '\n')); err != nil {
 		return proviso.Errorf(proviso.Unavailable, "keep the review: %w", err)
 	}
 	return nil
 }
 
 // Close closes the file.
-func (l *ReviewLog) Close() error {
-	if l.out == nil {
-		return nil
-	}
-	return l.out.Close()
-}
+func (l *ReviewLog) Close() error { return l.out.Close() }
 
 // Precision is how many of the reviewed pairs of a source are right.
 type Precision struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/solve"
@@ -239,7 +240,7 @@ func (s *Subsumption) prove(ctx context.Context, list []proviso.Candidate, c *ch
 func compiles(list []proviso.Candidate, c *check.Compiler) error {
 	var wrong []string
 	for i := range list {
-		if _, ok := candidate.PythonFunction(list[i].Assertion); ok {
+		if _, ok := python.Of(list[i].Assertion); ok {
 			continue
 		}
 		_, mistakes := c.Compile([]*proviso.Assertion{list[i].Assertion})

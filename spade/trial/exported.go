@@ -3,7 +3,6 @@ package trial
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 
 	"github.com/proviso-eval/proviso"
@@ -41,12 +40,7 @@ func (r *trialReader) json(in io.Reader) {
 			r.jsonLines(bytes.NewReader(data))
 			return
 		}
-		var syntax *document.SyntaxError
-		if errors.As(err, &syntax) {
-			r.Mistakes = append(r.Mistakes, proviso.Mistake{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message})
-		} else {
-			r.Mistake(0, "", "%v", err)
-		}
+		r.Broken(err)
 		return
 	}
 	list, at, isList := exported.Unwrap(doc.Root)

@@ -5,7 +5,6 @@
 package update
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -229,15 +228,9 @@ func word(good bool) string {
 
 // selectAgain selects by all outputs, and explains what changed.
 func (r *Report) selectAgain(ctx context.Context, in Input) error {
-	var b bytes.Buffer
-	if err := r.Grid.CSV(&b); err != nil {
-		return err
-	}
-	m, mistakes := matrix.Read("the matrix", &b)
-	if err := mistakes.Err(); err != nil {
-		return err
-	}
-	r.Problem = selection.Problem{Matrix: only(m, in.Before.Matrix.Names), Options: in.Before.Options}
+	// Without the candidates that people rejected.
+	known := r.Grid.Matrix().Only(func(name string) bool { return slices.Contains(in.Before.Matrix.Names, name) })
+	r.Problem = selection.Problem{Matrix: known, Options: in.Before.Options}
 	for _, p := range in.Before.Implications {
 		if r.contradicts(p) {
 			r.Contradicted = append(r.Contradicted, p)
@@ -257,22 +250,6 @@ func (r *Report) selectAgain(ctx context.Context, in Input) error {
 	}
 	r.Shifts, err = selection.Explain(ctx, in.Before, r.Problem)
 	return err
-}
-
-// only keeps the candidates that the selection so far chose from: without those that
-// people rejected.
-func only(m *matrix.Matrix, names []string) *matrix.Matrix {
-	out := &matrix.Matrix{Examples: m.Examples, Unlabeled: m.Unlabeled}
-	for j, name := range m.Names {
-		if !slices.Contains(names, name) {
-			continue
-		}
-		out.Names, out.Cells = append(out.Names, name), append(out.Cells, m.Cells[j])
-		if m.Rest != nil {
-			out.Rest = append(out.Rest, m.Rest[j])
-		}
-	}
-	return out
 }
 
 // contradicts reports whether an output passes a and fails b.

@@ -19,7 +19,7 @@ type Kind struct {
 
 	is      func(o *value.Object) bool // recognises one entry
 	version func(o *value.Object) (Version, error)
-	output  func(o *value.Object) (list []Output, skipped string)
+	output  func(o *value.Object) (out Output, skipped string)
 	all     func(entries []*value.Object) (list []Output, skipped string) // in place of output, where entries belong together
 }
 
@@ -27,7 +27,7 @@ type Kind struct {
 func Kinds() []*Kind {
 	return []*Kind{
 		{Name: "traces in the JSON form of OTLP", is: isOTLP, all: outputsOfOTLP},
-		{Name: "events of proviso serve", is: isEvent, output: outputsOfEvent},
+		{Name: "events of proviso serve", is: isEvent, output: outputOfEvent},
 		{Name: "prompts of PromptLayer", is: isPromptLayerPrompt, version: versionOfPromptLayer},
 		{Name: "request logs of PromptLayer", is: isPromptLayerLog, output: outputOfPromptLayer},
 		{Name: "commits of a prompt in LangSmith", is: isLangSmithCommit, version: versionOfLangSmith},
@@ -220,14 +220,13 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 		if gathered = append(gathered, o); k.output == nil {
 			continue
 		}
-		more, skipped := k.output(o)
+		out, skipped := k.output(o)
 		if skipped != "" {
 			left[skipped]++
+			continue
 		}
-		for _, out := range more {
-			wrong.take(&e, &out)
-		}
-		list = append(list, more...)
+		wrong.take(&e, &out)
+		list = append(list, out)
 	}
 	if mistakes = append(mistakes, wrong.mistakes()...); mistakes.Err() != nil {
 		return nil, nil, mistakes

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// timeOf reads the first of some members that is a time.
-func timeOf(o *value.Object, keys ...string) time.Time {
+// TimeOf returns the first of some members that is a time.
+func TimeOf(o *value.Object, keys ...string) time.Time {
 	for _, key := range keys {
 		switch v := o.At(key).(type) {
 		case string:

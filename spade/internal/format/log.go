@@ -1,31 +1,52 @@
 package format
 
 import (
+	"errors"
 	"io"
 	"os"
-
-	"github.com/proviso-eval/proviso"
+	"path/filepath"
 )
 
-// ReadBounded reads a file of at most so many bytes.
-func ReadBounded(file string, most int64) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", file, most>>20)
-	}
-	return data, err
+// Log appends lines to a file. It is not safe for concurrent use, but several processes may
+// write to one file.
+type Log struct {
+	File string // the first line creates it
+
+	out *os.File
 }
 
-// Sync syncs a file, where it is on a disk.
-func Sync(f *os.File) error {
-	err := f.Sync()
-	if info, e := f.Stat(); e == nil && !info.Mode().IsRegular() {
-		return nil
+// Append writes a line and waits until it is on disk. A line that could not be written
+// completely is removed again.
+func (l *Log) Append(line []byte) error {
+	if l.out == nil {
+		out, err := os.OpenFile(l.File, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		l.out = out
+		if dir, err := os.Open(filepath.Dir(l.File)); err == nil {
+			_ = dir.Sync() // makes the name of a new file durable; not supported everywhere
+			_ = dir.Close()
+		}
+	}
+	before, err := l.out.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = l.out.Write(line)
+	}
+	if err != nil {
+		return errors.Join(err, l.out.Truncate(before))
+	}
+	err = l.out.Sync()
+	if info, e := l.out.Stat(); e == nil && !info.Mode().IsRegular() {
+		return nil // it is on no disk
 	}
 	return err
+}
+
+// Close closes the file.
+func (l *Log) Close() error {
+	if l.out == nil {
+		return nil
+	}
+	return l.out.Close()
 }

@@ -5,7 +5,7 @@ package format
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -121,7 +121,7 @@ func OneMoreMistake(list proviso.Mistakes, m proviso.Mistake) proviso.Mistakes {
 
 // Broken adds a mistake for an unreadable line.
 func (t *Table) Broken(err error) {
-	t.Mistakes = OneMoreMistake(t.Mistakes, MistakeOfLine(t.File, err))
+	t.Mistakes = OneMoreMistake(t.Mistakes, document.MistakeOf(t.File, err))
 }
 
 // Rows calls each for every record that has as many fields as the header; head is
@@ -134,15 +134,11 @@ func (t *Table) Rows(r io.Reader, head func(header []string) bool, each func(rec
 func (t *Table) RowsUntil(r io.Reader, head func(header []string) bool, each func(rec document.Record) bool) {
 	var header []string
 	for rec, err := range document.ReadCSV(r, document.CSVOptions{NoHeader: true}) {
-		var broken *document.LineError
 		switch {
-		case errors.As(err, &broken):
-			t.Mistakes = append(t.Mistakes, proviso.Mistake{
-				Place: proviso.Place{File: t.File, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt}, Code: broken.Code, Message: broken.Message,
-			})
-			return
 		case err != nil:
-			t.Mistake(rec.Line, "", "%v", err)
+			m := document.MistakeOf(t.File, err)
+			m.Place.Line = cmp.Or(m.Place.Line, rec.Line)
+			t.Mistakes = append(t.Mistakes, m)
 			return
 		case header == nil:
 			for i, name := range rec.Fields {
@@ -164,15 +160,4 @@ func (t *Table) RowsUntil(r io.Reader, head func(header []string) bool, each fun
 	if header == nil && len(t.Mistakes) == 0 {
 		t.Mistake(0, "", "the file is empty; a header is expected")
 	}
-}
-
-// MistakeOfLine is the mistake of a line that cannot be read.
-func MistakeOfLine(file string, err error) proviso.Mistake {
-	var broken *document.LineError
-	if errors.As(err, &broken) {
-		return proviso.Mistake{
-			Place: proviso.Place{File: file, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt}, Code: broken.Code, Message: broken.Message,
-		}
-	}
-	return proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}
 }

@@ -1,7 +1,12 @@
 package format
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,15 +24,32 @@ func Counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// DidYouMean suggests the valid name that is nearest to one that is not; "" if none is near.
-func DidYouMean(name string, valid []string) string {
-	if near := document.Nearest(name, valid); near != "" {
-		return " (did you mean " + value.Stringify(near) + "?)"
+// Some lists names: up to most, and how many more there are.
+func Some(names []string, most int) string {
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if n := len(names); n > most {
+		text += fmt.Sprintf(" and %d more", n-most)
 	}
-	for _, v := range valid { // a name of which only the beginning was given
-		if len(name) > 3 && strings.HasPrefix(v, name) {
-			return " (did you mean " + value.Stringify(v) + "?)"
-		}
+	return text
+}
+
+// Near returns the valid name that is nearest to one that is not, or begins with it; "" if
+// none is near.
+func Near(name string, valid []string) string {
+	if near := document.Nearest(name, valid); near != "" {
+		return near
+	}
+	at := slices.IndexFunc(valid, func(v string) bool { return len(name) > 3 && strings.HasPrefix(v, name) })
+	if at < 0 {
+		return ""
+	}
+	return valid[at]
+}
+
+// DidYouMean suggests the valid name that is [Near] one that is not; "" if none is.
+func DidYouMean(name string, valid []string) string {
+	if near := Near(name, valid); near != "" {
+		return " (did you mean " + value.Stringify(near) + "?)"
 	}
 	return ""
 }
@@ -50,16 +72,32 @@ func UnixLines(text string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 }
 
-// FirstOf returns the message of the first error.
-func FirstOf(list []*proviso.Error) string {
-	if len(list) == 0 {
-		return "nothing was left of it"
-	}
-	return list[0].Error()
-}
-
 // Dollars is an amount of US dollars with three significant digits and without an exponent.
 func Dollars(usd float64) string {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(usd, 'e', 2, 64), 64)
 	return "$" + strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// JSON returns JSON without HTML escapes, with a line break at the end.
+func JSON(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// ReadBounded reads a file of at most so many bytes.
+func ReadBounded(file string, most int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", file, most>>20)
+	}
+	return data, err
 }

@@ -3,13 +3,12 @@ package format
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -143,14 +142,12 @@ func inline(v any) string {
 
 // plain are texts that need no quotes, except words that YAML reads as something else.
 var (
-	plain = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[A-Za-z_]([A-Za-z0-9 ._/()+-]*[A-Za-z0-9._/()+-])?$`)
-	})
+	plain    = pattern.Of(`^[A-Za-z_]([A-Za-z0-9 ._/()+-]*[A-Za-z0-9._/()+-])?$`)
 	reserved = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 )
 
 func scalar(s string) string {
-	if len(s) <= 400 && plain().MatchString(s) && !slices.Contains(reserved, strings.ToLower(s)) {
+	if len(s) <= 400 && plain.Matches(s) && !slices.Contains(reserved, strings.ToLower(s)) {
 		return s
 	}
 	return quoted(value.Stringify(s))

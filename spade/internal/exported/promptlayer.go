@@ -1,6 +1,38 @@
 package exported
 
-import "github.com/proviso-eval/proviso/value"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/proviso-eval/proviso/value"
+)
+
+// isPromptLayerPrompt recognises a version of a prompt template of PromptLayer's API,
+// GET /prompt-templates, in the form of today and that of LangChain.
+func isPromptLayerPrompt(o *value.Object) bool {
+	return o.Object("prompt_template") != nil
+}
+
+func versionOfPromptLayer(o *value.Object) (Version, error) {
+	template := o.Object("prompt_template")
+	text, ok := "", false
+	if parts, isList := template.At("content").([]any); isList {
+		text, ok = partsText(parts)
+	} else {
+		text, ok = PromptText(template)
+	}
+	if !ok {
+		return Version{}, errors.New("the prompt template has neither content nor messages with a text")
+	}
+	v := Version{Prompt: textOf(o, "prompt_name", "name"), Text: text, Time: TimeOf(o, "created_at")}
+	if v.Number, v.Numbered = o.At("version").(float64); v.Numbered {
+		v.Name = fmt.Sprintf("version %v", v.Number)
+	}
+	if note := textOf(o, "commit_message"); note != "" {
+		v.Name += " " + note
+	}
+	return v, nil
+}
 
 // isPromptLayerLog recognises a logged request of PromptLayer: what was sent and answered
 // as prompt blueprints (POST /log-request and the export of requests).
@@ -20,8 +52,8 @@ func isBlueprint(o *value.Object) bool {
 
 // outputOfPromptLayer reads a request. Its score is no label: 0 is also the score of a
 // request that nobody scored.
-func outputOfPromptLayer(o *value.Object) (list []Output, skipped string) {
-	out := Output{ID: textOf(o, "id", "request_id"), Time: timeOf(o, "request_start_time")}
+func outputOfPromptLayer(o *value.Object) (out Output, skipped string) {
+	out = Output{ID: textOf(o, "id", "request_id"), Time: TimeOf(o, "request_start_time")}
 	answer := o.Object("output")
 	if parts, ok := answer.At("content").([]any); ok {
 		text, _ := partsText(parts)
@@ -31,7 +63,7 @@ func outputOfPromptLayer(o *value.Object) (list []Output, skipped string) {
 		out.Value = lastAnswer(messages)
 	}
 	if out.Value == "" {
-		return nil, "they have no output"
+		return out, "they have no output"
 	}
 	in := o.Object("input")
 	if parts, ok := in.At("content").([]any); ok {
@@ -45,9 +77,7 @@ func outputOfPromptLayer(o *value.Object) (list []Output, skipped string) {
 			break
 		}
 	}
-	var said opinion
-	out.labelIn(o, "", false, &said, "label")
-	out.labelIn(o.Object("metadata"), "/metadata", false, &said, "label")
-	out.said = said
-	return []Output{out}, ""
+	out.labelIn(o, "", false, "label")
+	out.labelIn(o.Object("metadata"), "/metadata", false, "label")
+	return out, ""
 }

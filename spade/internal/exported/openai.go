@@ -79,38 +79,37 @@ func sentToResponses(request, response *value.Object) (list []any) {
 	return list
 }
 
-func outputOfOpenAI(o *value.Object) (list []Output, skipped string) {
+func outputOfOpenAI(o *value.Object) (out Output, skipped string) {
 	request, response := halvesOfOpenAI(o)
-	out := Output{ID: textOf(o, "custom_id", "id", "request_id"), Time: timeOf(o, "created_at", "timestamp", "created")}
+	out = Output{ID: textOf(o, "custom_id", "id", "request_id"), Time: TimeOf(o, "created_at", "timestamp", "created")}
 	if out.ID == "" {
 		out.ID = textOf(response, "id")
 	}
 	if out.Time.IsZero() {
-		out.Time = timeOf(response, "created")
+		out.Time = TimeOf(response, "created")
 	}
 	messages, _ := request.At("messages").([]any)
 	switch {
 	case o.Object("error") != nil || response.Object("error") != nil:
-		return nil, "they ended with an error"
+		return out, "they ended with an error"
 	case isResponse(response):
 		out.Value, messages = textOfResponse(response), sentToResponses(request, response)
 	case response.Has("choices"):
 		out.Value = answered(response)
 		if _, ok := out.Value.(string); !ok {
-			return nil, "they have no answer in words"
+			return out, "they have no answer in words"
 		}
 	default:
 		out.Value = lastAnswer(messages)
 		messages = messages[:max(0, len(messages)-1)]
 	}
 	if out.Value == "" {
-		return nil, "they have no answer in words"
+		return out, "they have no answer in words"
 	}
 	out.messages(messages)
-	var said opinion
 	keys := []string{"label", "human", "verdict", "feedback", "user_feedback", "thumbs"}
-	out.labelIn(o, "", true, &said, keys...)
-	out.labelIn(o.Object("metadata"), "/metadata", true, &said, keys...)
+	out.labelIn(o, "", true, keys...)
+	out.labelIn(o.Object("metadata"), "/metadata", true, keys...)
 	if response != o {
 		at := ""
 		for inner := o; inner != response; { // as halvesOfOpenAI went
@@ -120,8 +119,7 @@ func outputOfOpenAI(o *value.Object) (list []Output, skipped string) {
 			}
 			inner, at = inner.Object(key), at+"/"+key
 		}
-		out.labelIn(response.Object("metadata"), at+"/metadata", true, &said, keys...)
+		out.labelIn(response.Object("metadata"), at+"/metadata", true, keys...)
 	}
-	out.said = said
-	return []Output{out}, ""
+	return out, ""
 }

@@ -1,9 +1,28 @@
 package exported
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
+
+// isLangSmithCommit recognises a commit of LangSmith's hub: GET /commits/{owner}/{repo},
+// and GET /commits/{owner}/{repo}/{commit}.
+func isLangSmithCommit(o *value.Object) bool {
+	return o.Text("commit_hash") != "" && (o.Has("manifest") || o.Has("manifest_id") || o.Has("repo_id"))
+}
+
+func versionOfLangSmith(o *value.Object) (Version, error) {
+	text, ok := PromptText(o.At("manifest"))
+	if !ok {
+		return Version{}, errors.New("the commit " + o.Text("commit_hash") + " has no manifest with a prompt")
+	}
+	hash := o.Text("commit_hash")
+	v := Version{Prompt: strings.TrimSuffix(o.Text("full_name"), ":"+hash), Name: hash, Text: text, Time: TimeOf(o, "created_at", "updated_at")}
+	return v, nil
+}
 
 // isLangSmithRun recognises a run (a trace or a part of one) as LangSmith's API and its
 // user interface export it: run_type, inputs and outputs.
@@ -11,18 +30,17 @@ func isLangSmithRun(o *value.Object) bool {
 	return o.Text("run_type") != "" && (o.Has("inputs") || o.Has("outputs") || o.Has("trace_id"))
 }
 
-func outputOfLangSmith(o *value.Object) (list []Output, skipped string) {
-	out := Output{ID: textOf(o, "id"), Time: timeOf(o, "start_time", "end_time")}
+func outputOfLangSmith(o *value.Object) (out Output, skipped string) {
+	out = Output{ID: textOf(o, "id"), Time: TimeOf(o, "start_time", "end_time")}
 	out.part = textOf(o, "parent_run_id") != ""
 	out.isModel = o.Text("run_type") == "llm"
 	if textOf(o, "error") != "" {
-		return nil, "they ended with an error"
+		return out, "they ended with an error"
 	}
 	if out.Value = answerOfLangSmith(o.At("outputs")); out.Value == nil || out.Value == "" {
-		return nil, "they have no output"
+		return out, "they have no output"
 	}
 	out.asked(o.At("inputs"))
-	var said opinion
 	if feedback := o.Object("feedback_stats"); feedback != nil {
 		for name, v := range feedback.All() {
 			if stats, ok := v.(*value.Object); ok {
@@ -30,10 +48,9 @@ func outputOfLangSmith(o *value.Object) (list []Output, skipped string) {
 			}
 		}
 	}
-	out.labelIn(o, "", false, &said, "label")
-	out.labelIn(o.Object("extra").Object("metadata"), "/extra/metadata", false, &said, "label")
-	out.said = said
-	return []Output{out}, ""
+	out.labelIn(o, "", false, "label")
+	out.labelIn(o.Object("extra").Object("metadata"), "/extra/metadata", false, "label")
+	return out, ""
 }
 
 // feedback takes what people said under a name: the mean of numbers, of one person or of

@@ -1,4 +1,4 @@
-package candidate
+package python
 
 import (
 	"fmt"
@@ -14,15 +14,15 @@ import (
 // pythonHead is the signature of a function in the paper's form.
 const pythonHead = "async def %s(example: dict, prompt: str, response: str) -> bool:\n"
 
-// PythonFile writes candidates as functions in the paper's form, which [Read] reads. The
+// File writes candidates as functions in the paper's form, which [Read] reads. The
 // comments are written at the top, one per line. left names the candidates that have no
 // such form, each with the reason; a comment in the file does so too. No check is
 // approximated: one that a function would decide differently is left out.
-func PythonFile(list []proviso.Candidate, comments []string) (data []byte, left []string) {
+func File(list []proviso.Candidate, comments []string) (data []byte, left []string) {
 	w := pythonWriter{bound: map[string]string{}, has: map[string]bool{}}
 	for i := range list {
 		w.bound[list[i].Name] = list[i].Name // no helper may have the name of a candidate, unless it is that
-		if f, ok := PythonFunction(list[i].Assertion); ok {
+		if f, ok := Of(list[i].Assertion); ok {
 			for _, s := range pythonStatements(f.Text) {
 				if s.name == list[i].Name {
 					w.bound[s.name] = strings.TrimRight(s.text, "\n")
@@ -73,7 +73,7 @@ func (w *pythonWriter) add(c *proviso.Candidate) (problem string) {
 			return "a function has no " + key
 		}
 	}
-	if f, ok := PythonFunction(a); ok {
+	if f, ok := Of(a); ok {
 		if strings.HasPrefix(a.Type, "not-") {
 			return "it is a negated function"
 		}
@@ -114,7 +114,7 @@ def has_words(text, words):
 `
 
 // module writes a candidate that is Python already.
-func (w *pythonWriter) module(name string, f Python) (problem string) {
+func (w *pythonWriter) module(name string, f Function) (problem string) {
 	text := f.Text
 	if f.Entry != name {
 		entry := regexp.MustCompile(`\b` + f.Entry + `\b`)
@@ -186,7 +186,7 @@ func pythonBody(a *proviso.Assertion) (expression, problem string) {
 	if strings.Contains(value.Stringify(a.Raw), "{{") || strings.Contains(value.Stringify(a.Raw), "file://") {
 		return "", "it has a template or a file"
 	}
-	if kind == JudgeType {
+	if kind == proviso.TypeJudge {
 		return judgedBody(a, not)
 	}
 	row, _ := check.Lookup(kind)

@@ -1,11 +1,52 @@
 package exported
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
+
+// isLangfusePrompt recognises a version of a prompt of Langfuse's API,
+// GET /api/public/v2/prompts/{name}, and a row of the list of prompts, which has no text.
+func isLangfusePrompt(o *value.Object) bool {
+	_, numbered := o.At("version").(float64)
+	_, labels := o.At("labels").([]any)
+	kind := o.Text("type")
+	if isListOfLangfuse(o) {
+		return true
+	}
+	return numbered && o.Text("name") != "" && o.At("prompt") != nil && (labels || kind == "text" || kind == "chat")
+}
+
+// isListOfLangfuse recognises a row of the list of prompts: names with the numbers of
+// their versions.
+func isListOfLangfuse(o *value.Object) bool {
+	versions, ok := o.At("versions").([]any)
+	if !ok || !o.Has("lastUpdatedAt") {
+		return false
+	}
+	_, numbers := first(versions).(float64)
+	return len(versions) == 0 || numbers
+}
+
+func versionOfLangfuse(o *value.Object) (Version, error) {
+	if isListOfLangfuse(o) {
+		return Version{}, errors.New("this is the list of prompts, which has no texts; get each version: GET /api/public/v2/prompts/NAME?version=N")
+	}
+	text, ok := PromptText(o.At("prompt"))
+	if !ok {
+		return Version{}, errors.New("the prompt is neither a text nor a list of messages")
+	}
+	n, _ := o.At("version").(float64)
+	v := Version{Prompt: o.Text("name"), Name: fmt.Sprintf("version %v", n), Text: text, Number: n, Numbered: true, Time: TimeOf(o, "createdAt", "updatedAt")}
+	if note := textOf(o, "commitMessage"); note != "" {
+		v.Name += " " + note
+	}
+	return v, nil
+}
 
 // isLangfuseTrace recognises a trace or an observation of Langfuse: of its API
 // (GET /api/public/traces, GET /api/public/observations), of a file of its user interface,
@@ -19,31 +60,29 @@ func isLangfuseTrace(o *value.Object) bool {
 	return trace || observation
 }
 
-func outputOfLangfuse(o *value.Object) (list []Output, skipped string) {
+func outputOfLangfuse(o *value.Object) (out Output, skipped string) {
 	kind := strings.ToUpper(o.Text("type"))
-	out := Output{ID: textOf(o, "id"), Time: timeOf(o, "timestamp", "startTime", "start_time")}
+	out = Output{ID: textOf(o, "id"), Time: TimeOf(o, "timestamp", "startTime", "start_time")}
 	if kind != "" { // an observation
 		out.part = textOf(o, "parentObservationId", "parent_observation_id") != "" || kind == "EVENT"
 		out.isModel = kind == "GENERATION"
 	}
 	if out.Value = answered(o.At("output")); out.Value == nil || out.Value == "" {
-		return nil, "they have no output"
+		return out, "they have no output"
 	}
 	if o.Text("level") == "ERROR" {
-		return nil, "they ended with an error"
+		return out, "they ended with an error"
 	}
 	out.asked(o.At("input"))
 	scores, _ := o.At("scores").([]any)
-	var said opinion
 	for i, s := range scores {
 		if score, ok := s.(*value.Object); ok {
 			out.scoreOfLangfuse(score, document.Join("/scores", i))
 		}
 	}
-	out.labelIn(o, "", false, &said, "label")
-	out.labelIn(o.Object("metadata"), "/metadata", false, &said, "label")
-	out.said = said
-	return []Output{out}, ""
+	out.labelIn(o, "", false, "label")
+	out.labelIn(o.Object("metadata"), "/metadata", false, "label")
+	return out, ""
 }
 
 // scoreOfLangfuse takes the scores of people: annotations, and feedback that a program

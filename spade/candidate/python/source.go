@@ -1,4 +1,4 @@
-package candidate
+package python
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -57,10 +58,10 @@ const maxDescription = 1000
 // maxPython bounds the code of a Python candidate, in bytes.
 const maxPython = 32 << 10
 
-// PythonOf returns the value of a python assertion made of code that a model wrote,
-// with one function of the parameters of [PythonFunction]; otherwise it returns the
+// Value returns the value of a python assertion made of code that a model wrote,
+// with one function of the parameters of [Of]; otherwise it returns the
 // problem.
-func PythonOf(code string) (value, problem string) {
+func Value(code string) (value, problem string) {
 	code = unfenced(code)
 	if code == "" {
 		return "", "python needs code"
@@ -270,9 +271,9 @@ func pythonCandidate(s *pythonStatement) (o *value.Object, judged bool) {
 	if !ok {
 		return o, false
 	}
-	kind := JudgeType
+	kind := proviso.TypeJudge
 	if not {
-		kind = "not-" + JudgeType
+		kind = "not-" + proviso.TypeJudge
 	}
 	o.Set("type", kind)
 	o.Set("criteria", []any{questionStart + question})

@@ -1,4 +1,4 @@
-package candidate
+package python
 
 import (
 	"fmt"
@@ -10,19 +10,18 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/excerpt"
-	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// readPython reads candidates from a Python file: each top-level function of three
+// Read reads candidates from a Python file: each top-level function of three
 // parameters, by position the variables, the prompt and the response, whatever their
 // names. A candidate has what its function uses of the rest of the file: imports,
 // constants and other functions, and what these use. So a module that is not installed
 // matters only to functions that use it. A function that only asks a model becomes a
 // judged candidate. If two functions have the same name, the later one counts, as in
 // Python. A warning names each statement that no candidate uses.
-func readPython(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
-	code := format.UnixLines(string(data))
+func Read(file string, data []byte) ([]*proviso.Assertion, proviso.Mistakes) {
+	code := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
 	f := &pythonFile{file: file, by: map[string][]int{}, used: map[int]bool{}, listed: map[string]bool{}}
 	if strings.ContainsRune(code, 0) {
 		f.wrong(0, false, "it is no text")
@@ -41,7 +40,7 @@ func readPython(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes
 		if !judged {
 			text := f.module(i)
 			size += len(text)
-			o.Set("type", PythonType)
+			o.Set("type", Type)
 			o.Set("value", pythonValue(text, s.name))
 		}
 		entries = append(entries, o)
@@ -58,11 +57,7 @@ func readPython(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes
 	if f.mistakes.Err() != nil {
 		return nil, f.mistakes
 	}
-	list := make([]proviso.Candidate, len(assertions))
-	for i, a := range assertions {
-		list[i] = Of(a)
-	}
-	return list, f.mistakes
+	return assertions, f.mistakes
 }
 
 // pythonFile is a Python file of candidates.

@@ -3,12 +3,12 @@ package judge
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+	"unicode"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -56,7 +56,7 @@ func decideFactuality(ctx context.Context, g *grading) (verdict, error) {
 			if d.letter != letter {
 				continue
 			}
-			score, err := g.worth(d)
+			score, err := d.worth(g.q.Case)
 			if reason == "" {
 				reason = "Category " + letter + ": " + d.words
 			}
@@ -66,10 +66,8 @@ func decideFactuality(ctx context.Context, g *grading) (verdict, error) {
 	})
 }
 
-// worth returns the score of a difference: that of the case, or the default.
-func (g *grading) worth(d difference) (float64, error) { return worthIn(g.q.Case, d) }
-
-func worthIn(c *proviso.Case, d difference) (float64, error) {
+// worth returns the score of a difference: that of a case, or the default.
+func (d difference) worth(c *proviso.Case) (float64, error) {
 	if c == nil {
 		return d.score, nil
 	}
@@ -97,7 +95,7 @@ func checkWorth(q proviso.Question) error {
 	var names []string
 	for _, d := range differences() {
 		names = append(names, d.option)
-		if _, err := worthIn(c, d); err != nil {
+		if _, err := d.worth(c); err != nil {
 			return err
 		}
 	}
@@ -111,14 +109,12 @@ func checkWorth(q proviso.Question) error {
 }
 
 // category finds "(A)" or "A)" at the beginning of a reply, or one letter alone.
-var category = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?is)^\s*(?:\(?([a-e])\)\s*[:.-]?\s*(.*)|([a-e])[.\s]*)$`)
-})
+var category = pattern.Of(`(?is)^\s*(?:\(?([a-e])\)\s*[:.-]?\s*(.*)|([a-e])[.\s]*)$`)
 
 // readCategory reads {category, reason}, or the letter in brackets that older prompts
 // for promptfoo ask for.
 func readCategory(reply string) (letter, reason string, err error) {
-	if m := category().FindStringSubmatch(reply); m != nil {
+	if m := category.Get().FindStringSubmatch(reply); m != nil {
 		return strings.ToUpper(m[1] + m[3]), strings.TrimSpace(m[2]), nil
 	}
 	o, err := gradedObject(reply, "category")
@@ -128,4 +124,61 @@ func readCategory(reply string) (letter, reason string, err error) {
 	letter = o.Text("category")
 	letter = strings.ToUpper(strings.Trim(strings.TrimSpace(letter), "()."))
 	return letter, reasonIn(o, ""), nil
+}
+
+// decideClosedQA decides a model-graded-closedqa assertion: a model decides whether the
+// output meets one criterion.
+func decideClosedQA(ctx context.Context, g *grading) (verdict, error) {
+	s := step{
+		own: "model-graded-closedqa", pieces: g.pieces("criterion", g.value()),
+		reply:  shapeOf("verdict", "reason", ofType("string"), "pass", ofType("boolean")),
+		custom: g.q.Rubric,
+		vars: func() *value.Object {
+			return givenVars(g.q.Vars, false, "input", g.q.Input, "criteria", g.q.Value, "completion", parsedOr(g.q.Output))
+		},
+	}
+	return ask(ctx, g, s, func(reply string) (verdict, error) { return readYesOrNo(reply, g.q.Rubric != nil) })
+}
+
+// readYesOrNo reads {reason, pass}. With words it also accepts a reply that ends in Y
+// or N, which prompts for promptfoo ask for. That form is not valid for proviso's own
+// prompt, because prose may end in a word of the output.
+func readYesOrNo(reply string, words bool) (verdict, error) {
+	o, err := gradedObject(reply, "pass")
+	switch {
+	case err == nil:
+		return plainVerdict(o)
+	case !words || duplicate(err) != nil:
+		return verdict{}, err
+	}
+	return readLastWord(reply)
+}
+
+// readLastWord reads a reply that ends in Y or N.
+func readLastWord(reply string) (verdict, error) {
+	words := strings.FieldsFunc(reply, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	last := ""
+	if len(words) > 0 {
+		last = words[len(words)-1]
+	}
+	switch last {
+	case "Y", "Yes", "YES", "yes":
+		return verdict{pass: true, score: 1, reason: "The submission meets the criterion:\n" + reply}, nil
+	case "N", "No", "NO", "no":
+		return verdict{reason: "The submission does not meet the criterion:\n" + reply}, nil
+	}
+	return verdict{}, errors.New("there is neither a JSON object with pass in it, nor Y or N at its end")
+}
+
+// plainVerdict reads pass and reason.
+func plainVerdict(o *value.Object) (verdict, error) {
+	pass, ok := truth(o.At("pass"))
+	if !ok {
+		return verdict{}, errors.New("pass is neither true nor false: " + shown(value.Stringify(o.At("pass"))))
+	}
+	v := verdict{pass: pass, reason: reasonIn(o, "The criterion is not met")}
+	if pass {
+		v.score, v.reason = 1, reasonIn(o, "The criterion is met")
+	}
+	return v, nil
 }

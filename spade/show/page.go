@@ -1,0 +1,66 @@
+// Package show renders the results of spade's steps: as text for a terminal, as Markdown
+// and as SVG. Untrusted text is escaped for where it is shown.
+package show
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso/report"
+)
+
+// page collects lines for a person.
+type page struct {
+	bytes.Buffer
+	o   report.TerminalOptions
+	all bool // nothing is left out
+}
+
+// newPage returns a page that is at least so many cells wide.
+func newPage(o report.TerminalOptions, least int) *page {
+	o.Width = max(o.Width, least)
+	return &page{o: o}
+}
+
+func (t *page) line(format string, args ...any) {
+	fmt.Fprintf(t, format, args...)
+	t.WriteByte('\n')
+}
+
+// title begins a part of the page.
+func (t *page) title(text string) {
+	if t.Len() > 0 {
+		t.WriteByte('\n')
+	}
+	t.line("%s", t.paint("1", text))
+}
+
+// part begins a part of the page, after a blank line.
+func (t *page) part(format string, args ...any) {
+	t.line("\n  %s", t.paint("1", fmt.Sprintf(format, args...)))
+}
+
+// intervals explains the ranges of the page, after a blank line.
+func (t *page) intervals() {
+	t.line("\n%s", t.paint("2", "Ranges in brackets are 95 % intervals (Wilson)."))
+}
+
+func (t *page) paint(color, text string) string { return paint(t.o, color, text) }
+
+// paint colours a text, if the options want colours.
+func paint(o report.TerminalOptions, color, text string) string {
+	if !o.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+// cellsIn is the approximate width of a name on a terminal.
+func cellsIn(name string) int { return len([]rune(report.Line(name, 60))) }
+
+// pad returns a name with exactly the given width.
+func pad(name string, cells int) string {
+	name = report.Line(name, cells)
+	return name + strings.Repeat(" ", max(0, cells-len([]rune(name))))
+}
