@@ -54,7 +54,7 @@ func (n *Needed) String() string {
 // PassRateDecision is the decision by the share of the rows that must pass: pass, fail if
 // too few pass, or else inconclusive, because it depends on rows with errors.
 func PassRateDecision(s *Summary, least float64, missed bool) *Decision {
-	c := countsOf(s.Totals())
+	c := s.rows
 	d := &Decision{Outcome: "inconclusive"}
 	switch low, _ := c.ends(); {
 	case missed:
@@ -167,16 +167,11 @@ func (d *Decision) leading(list []mark) []mark {
 	return slices.Concat(about, others)
 }
 
-// appendDecision appends the decision as a member of an object.
-func appendDecision(b []byte, d *Decision) []byte {
-	if d == nil {
-		return b
+// decision appends the decision as a member of an object, if there is one.
+func (e *encoder) decision(d *Decision) {
+	if text, err := json.Marshal(d); err == nil && d != nil { // it has texts and numbers only
+		e.raw(`,"decision":` + string(text))
 	}
-	text, err := json.Marshal(d)
-	if err != nil { // it has texts and numbers only
-		return b
-	}
-	return append(append(b, `,"decision":`...), text...)
 }
 
 // MarkdownSentence escapes a sentence that has names of the suite in it. A backslash keeps

@@ -7,13 +7,12 @@ import (
 
 // totals writes the counts of the rows, and the pass rate with its interval.
 func (p *page) totals() {
-	t := p.in.Summary.Totals()
-	c := countsOf(t)
+	c := p.in.Summary.rows
 	p.w.WriteString("<ul class=\"totals\">\n")
 	for _, x := range [...]struct {
 		n                 int
 		class, sign, word string
-	}{{t.Failed, "fail", "✕", "failed"}, {t.Errors, "error", "!", "errors"}, {t.Passed, "pass", "✓", "passed"}, {t.Skipped, "skip", "–", "skipped"}} {
+	}{{c.Failed, "fail", "✕", "failed"}, {c.Errors, "error", "!", "errors"}, {c.Passed, "pass", "✓", "passed"}, {c.Skipped, "skip", "–", "skipped"}} {
 		if x.n == 0 {
 			x.class = "none"
 		}

@@ -74,7 +74,7 @@ func (m *markdown) head() {
 	if t.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", t.Skipped)
 	}
-	if c := countsOf(t); c.Decided() > 0 {
+	if c := m.in.Summary.rows; c.Decided() > 0 {
 		text += fmt.Sprintf(" · pass rate %s (95 %% interval %s, n = %d)", c.percent(" "), c.intervalText(), c.Asked())
 	}
 	text += " · " + duration(m.in.Meta.Elapsed)

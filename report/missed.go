@@ -181,11 +181,3 @@ func (p *printer) missed() {
 	}
 	p.w.WriteByte('\n')
 }
-
-// appendMissed appends the section as a member of an object.
-func appendMissed(b []byte, s *Missed) []byte {
-	if s == nil || len(s.JSON) == 0 {
-		return b
-	}
-	return append(append(b, `,"mutation":`...), s.JSON...)
-}

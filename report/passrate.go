@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -14,15 +13,10 @@ import (
 // error would be shown as 100 %.
 func (c Counts) Asked() int { return c.Passed + c.Failed + c.Errors }
 
-// countsOf returns the counts of all rows of a run.
-func countsOf(t proviso.Totals) Counts {
-	return Counts{Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped, MayPass: t.MayPass, WillPass: t.WillPass}
-}
-
 // allSkipped says how many rows neither passed nor failed because no assertion applied;
 // "" if there are none. With one column and no repeats, a row is a case.
 func (s *Summary) allSkipped() string {
-	n := s.totals.Skipped
+	n := s.rows.Skipped
 	if n == 0 {
 		return ""
 	}
