@@ -156,15 +156,9 @@ func (d *Decision) about(row int) bool {
 
 // leading returns the marks with the rows of the decision first.
 func (d *Decision) leading(list []mark) []mark {
-	var about, others []mark
-	for _, m := range list {
-		if d.about(m.index) {
-			about = append(about, m)
-		} else {
-			others = append(others, m)
-		}
-	}
-	return slices.Concat(about, others)
+	isAbout := func(m mark) bool { return d.about(m.index) }
+	isOther := func(m mark) bool { return !isAbout(m) }
+	return slices.Concat(slices.DeleteFunc(slices.Clone(list), isOther), slices.DeleteFunc(list, isAbout))
 }
 
 // decision appends the decision as a member of an object, if there is one.
@@ -178,7 +172,6 @@ func (e *encoder) decision(d *Decision) {
 // Markdown from reading markup. Mentions, references and bare addresses are found in
 // the text without backslashes, so a word joiner, which is invisible, breaks them.
 func MarkdownSentence(text string) string {
-	const joiner = "\u2060"
 	var b strings.Builder
 	text = Line(text, maxSentence)
 	for i, r := range text {
@@ -188,7 +181,7 @@ func MarkdownSentence(text string) string {
 		b.WriteRune(r)
 		rest := text[i+utf8.RuneLen(r):]
 		if strings.ContainsRune("@#!", r) || r == ':' && strings.HasPrefix(rest, "/") || r == '.' && endsIn(text[:i], "www") || r == '-' && endsIn(text[:i], "gh") {
-			b.WriteString(joiner)
+			b.WriteRune(joiner)
 		}
 	}
 	return b.String()

@@ -47,19 +47,10 @@ func (c Counts) interval() Interval {
 // nothing was decided. A rate below 100 % is never rounded up to 100 %, nor one above 0
 // down to 0 %.
 func (c Counts) percent(space string) string {
-	n := c.Asked()
 	if c.Decided() == 0 {
 		return "–"
 	}
-	share := float64(c.Passed) / float64(n)
-	switch rate := fmt.Sprintf("%.0f", 100*share); {
-	case c.Passed < n && rate == "100":
-		return ">" + space + "99" + space + "%"
-	case c.Passed > 0 && rate == "0":
-		return "<" + space + "1" + space + "%"
-	default:
-		return rate + space + "%"
-	}
+	return strings.ReplaceAll(Percent(float64(c.Passed)/float64(c.Asked())), " ", space)
 }
 
 // passedOf returns the counts behind a rate: "3 of 4 passed, 1 error".
