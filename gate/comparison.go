@@ -34,7 +34,7 @@ type Comparison struct {
 	base, head    *Run
 	suite         series // of the score of the suite
 	correction    correction
-	cost, latency pairedValues
+	cost, latency series // as means over the repeats of a case
 	repeats       repeats
 }
 
