@@ -9,7 +9,7 @@ import { CopyLink, Download } from '../parts/actions';
 import { Data, Empty } from '../parts/states';
 import { eventsOf } from '../panel/events';
 import { plain, shorten } from '../text';
-import { address, change, usePlace } from '../url';
+import { address, change, decoded, usePlace } from '../url';
 import { Field } from './filters';
 import { Heading } from './heading';
 import { Keep } from './keep';
@@ -32,10 +32,6 @@ export default function Workbench() {
         : run ? <Labelled key={at} at={at} may={s.scopes.some((x) => x === 'evaluate' || x === 'admin')} /> : <Runs />)}</Data>
     </>
   );
-}
-
-function decoded(part: string): string {
-  try { return decodeURIComponent(part); } catch { return part; }
 }
 
 // Runs chooses the run whose labels count.

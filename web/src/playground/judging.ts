@@ -3,7 +3,7 @@
 // has its verdict at once.
 import type { Assertion } from '../../panel/panel';
 import type { Decision, Evaluation, Problem, StreamEnd } from '../api';
-import { ask, Failure, get, heard } from '../load';
+import { ask, Failure, get, heard, problemOf } from '../load';
 import { eventsOf } from '../panel/events';
 
 // About is what is judged.
@@ -100,7 +100,7 @@ export class Judging {
 
   // failed returns the assertions that can be judged although others cannot be read.
   #failed(e: unknown, missing: Wanted[]): Wanted[] | undefined {
-    const problem = e instanceof Failure ? e.problem : { type: '', title: 'The verdicts cannot be read', status: -1, detail: String(e) };
+    const problem = problemOf(e, 'The verdicts cannot be read');
     const wrong = new Set<number>();
     for (const m of problem.errors ?? []) {
       const n = /^\/assertions\/(\d+)/.exec(m.pointer ?? '')?.[1], w = n === undefined ? undefined : missing[Number(n)];
