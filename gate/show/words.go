@@ -204,7 +204,7 @@ func change(e *gate.Effect) string {
 }
 
 // measure is a figure that is not a share: its name, both medians and the difference.
-type measure struct{ name, base, head, difference string }
+type measure struct{ Name, Base, Head, Difference string }
 
 // measures returns what is known of cost, tokens and latency, as medians over cases.
 func measures(c *gate.Comparison) []measure {
