@@ -98,4 +98,7 @@ type CasePair struct {
 func (p *CasePair) Label() string { return cmp.Or(p.Title, p.Name) }
 
 // ColumnPair names the two columns that were paired.
-type ColumnPair struct{ Base, Head Column }
+type ColumnPair struct {
+	Base Column `json:"base"`
+	Head Column `json:"head"`
+}
