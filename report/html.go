@@ -105,12 +105,7 @@ func (p *page) About() string {
 	if !m.Started.IsZero() {
 		parts = append(parts, m.Started.UTC().Format("2 January 2006, 15:04 UTC"))
 	}
-	if t.Usage.Total > 0 {
-		parts = append(parts, Plural(int(t.Usage.Total), "token"))
-	}
-	if text := dollars(t); text != "" {
-		parts = append(parts, text)
-	}
+	parts = append(parts, spent(t)...)
 	if m.RunID != "" {
 		parts = append(parts, "run "+p.ID())
 	}

@@ -77,14 +77,8 @@ func (m *markdown) head() {
 	if c := m.in.Summary.rows; c.Decided() > 0 {
 		text += fmt.Sprintf(" · pass rate %s (95 %% interval %s, n = %d)", c.percent(" "), c.intervalText(), c.Asked())
 	}
-	text += " · " + duration(m.in.Meta.Elapsed)
-	if t.Usage.Total > 0 {
-		text += " · " + Plural(int(t.Usage.Total), "token")
-	}
-	if cost := dollars(t); cost != "" {
-		text += " · " + cost
-	}
-	m.line("%s\n", text)
+	parts := append([]string{text, duration(m.in.Meta.Elapsed)}, spent(t)...)
+	m.line("%s\n", strings.Join(parts, " · "))
 	if text := m.in.Summary.allSkipped(); text != "" {
 		m.line("%s.\n", text)
 	}
