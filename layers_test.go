@@ -95,6 +95,7 @@ var ranks = map[string]int{
 	"judge/lint":               5,
 	"proxy":                    5,
 	"notify":                   5,
+	"internal/plainpage":       5,
 	"internal/suiteschema":     5,
 	"spade/candidate/python":   5,
 	"spade/internal/exported":  5,

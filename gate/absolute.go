@@ -164,7 +164,7 @@ func (j *judgement) latencyMargin() Outcome {
 
 // rise fails if the median rose by more than a share of it, one-sided at alpha. A rise
 // that is seen but not shown holds a pass back.
-func (j *judgement) rise(rule string, margin *float64, known *Effect, values *pairedValues) Outcome {
+func (j *judgement) rise(rule string, margin *float64, known *Effect, values *series) Outcome {
 	if margin == nil {
 		return ""
 	}
@@ -172,7 +172,7 @@ func (j *judgement) rise(rule string, margin *float64, known *Effect, values *pa
 		j.hold(rule, "", "The %s is unknown in a run, so its rule cannot decide.", rule)
 		return ""
 	}
-	e, err := values.effect(1 - 2*j.alpha)
+	e, err := values.medians(1 - 2*j.alpha)
 	if err != nil {
 		return ""
 	}

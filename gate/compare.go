@@ -120,7 +120,7 @@ type work struct {
 	clusters   clusterer
 	common     int // cases in both runs
 
-	cost, tokens, latency pairedValues
+	cost, tokens, latency series // of medians
 }
 
 // assertionWork collects one assertion. The effect is that of the comparison, whose order

@@ -34,7 +34,7 @@ type Comparison struct {
 	base, head    *Run
 	suite         series // of the score of the suite
 	correction    correction
-	cost, latency pairedValues
+	cost, latency series // as means over the repeats of a case
 	repeats       repeats
 }
 
@@ -98,4 +98,7 @@ type CasePair struct {
 func (p *CasePair) Label() string { return cmp.Or(p.Title, p.Name) }
 
 // ColumnPair names the two columns that were paired.
-type ColumnPair struct{ Base, Head Column }
+type ColumnPair struct {
+	Base Column `json:"base"`
+	Head Column `json:"head"`
+}

@@ -20,9 +20,9 @@ type Decision struct {
 
 // Reason is one rule that decided or took part. The rules that decided come first.
 type Reason struct {
-	Rule      string // as in docs/gate.md: must-pass, min-score, assertion-min, cost, latency, left-out, assertions, min-cases, margin, suite; note for what is to be known besides
-	Assertion string // "" if the reason is about the suite
-	Message   string // a sentence with the figures; names from the suite are quoted
+	Rule      string `json:"rule"`                // as in docs/gate.md: must-pass, min-score, assertion-min, cost, latency, left-out, assertions, min-cases, margin, suite; note for what is to be known besides
+	Assertion string `json:"assertion,omitempty"` // "" if the reason is about the suite
+	Message   string `json:"message"`             // a sentence with the figures; names from the suite are quoted
 }
 
 // Needed is what would turn "inconclusive" into a decision in 8 of 10 runs, if the

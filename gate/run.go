@@ -17,15 +17,18 @@ type Run struct {
 // Identity says what a run was made of. Two runs with different judges, criteria,
 // repeats or cases still compare, with a warning. "" means unknown.
 type Identity struct {
-	Suite   string // hash of the suite
-	Prompts string // hash of all prompts
-	Judge   string // identity of the judge, as [proviso.Verdict.Judge]
-	Cases   string // hash of the identities of all cases
-	Repeats int    // per case
+	Suite   string `json:"suite"`   // hash of the suite
+	Prompts string `json:"prompts"` // hash of all prompts
+	Judge   string `json:"judge"`   // identity of the judge, as [proviso.Verdict.Judge]
+	Cases   string `json:"cases"`   // hash of the identities of all cases
+	Repeats int    `json:"repeats"` // per case
 }
 
 // Column is a prompt with a provider, both by label.
-type Column struct{ Prompt, Provider string }
+type Column struct {
+	Prompt   string `json:"prompt"`
+	Provider string `json:"provider"`
+}
 
 // Row is one finished row.
 type Row struct {

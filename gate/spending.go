@@ -7,20 +7,14 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// pairedValues are what the cases of both sides took, as means over repeats.
-type pairedValues struct {
-	base, head []float64
-	cluster    []int
-}
-
 // spent notes cost, tokens and latency of a pair, where every row of it is known.
 func (w *work) spent(p pairRows, cluster int) {
-	add := func(to *pairedValues, of func(*Row) float64) {
+	add := func(to *series, of func(*Row) float64) {
 		base, head := meanOf(p.base.rows, of), meanOf(p.head.rows, of)
 		if math.IsNaN(base) || math.IsNaN(head) || math.IsInf(base, 0) || math.IsInf(head, 0) {
 			return
 		}
-		to.base, to.head, to.cluster = append(to.base, base), append(to.head, head), append(to.cluster, cluster)
+		to.add(base, head, cluster, len(p.base.rows), len(p.head.rows))
 	}
 	add(&w.cost, func(r *Row) float64 { return r.Cost })
 	add(&w.tokens, func(r *Row) float64 { return float64(r.Tokens) })
@@ -40,13 +34,13 @@ func (c *Comparison) spending(w *work) error {
 	c.cost, c.latency = w.cost, w.latency
 	for _, x := range []struct {
 		to   **Effect
-		from *pairedValues
+		from *series
 	}{{&c.Cost, &w.cost}, {&c.Tokens, &w.tokens}, {&c.Latency, &w.latency}} {
 		zero := func(v float64) bool { return v == 0 }
 		if all(x.from.base, zero) || all(x.from.head, zero) {
 			continue
 		}
-		e, err := x.from.effect(confidence)
+		e, err := x.from.medians(confidence)
 		if err != nil {
 			return err
 		}
@@ -59,12 +53,11 @@ func all(list []float64, is func(float64) bool) bool {
 	return !slices.ContainsFunc(list, func(v float64) bool { return !is(v) })
 }
 
-// effect compares the medians, head minus base.
-func (v *pairedValues) effect(confidence float64) (Effect, error) {
-	s := series{base: v.base, head: v.head, cluster: v.cluster}
-	n := len(v.base)
+// medians compares them, head minus base.
+func (s *series) medians(confidence float64) (Effect, error) {
+	n := len(s.base)
 	e := Effect{Pairs: n, Units: s.units()}
-	head, base, difference, err := stats.PairedMedians(v.head, v.base, float64(n)/e.Units, confidence)
+	head, base, difference, err := stats.PairedMedians(s.head, s.base, float64(n)/e.Units, confidence)
 	if err != nil {
 		return e, err
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,12 +51,7 @@ func (c *Comparison) warn(w *work) {
 }
 
 func joined(set map[string]bool) string {
-	list := make([]string, 0, len(set))
-	for s := range set {
-		list = append(list, s)
-	}
-	slices.Sort(list)
-	return strings.Join(list, ", ")
+	return strings.Join(slices.Sorted(maps.Keys(set)), ", ")
 }
 
 func orNone(s string) string {

@@ -112,7 +112,7 @@ func Open(t *Targets, o Options) (*Notifier, error) {
 	client := &http.Client{Transport: o.Network, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	var errs []error
 	for _, name := range t.Names() {
-		s, err := t.byName[name].open(o, client, n.now)
+		s, err := t.byName[name].open(t.byName[name], o, client, n.now)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("target %s: %w", name, err))
 			continue

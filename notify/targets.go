@@ -2,6 +2,7 @@ package notify
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,7 +22,7 @@ type Targets struct {
 
 // target is one row of the file of targets.
 type target struct {
-	kind       string
+	open       opener
 	urlEnv     string // of the variable that holds the address
 	secretEnv  string // of the variable that holds the secret of signatures
 	tokenEnv   string // of the variable that holds the token
@@ -37,32 +38,16 @@ type targetKind struct {
 	name string
 	need []string // keys that a target has to have
 	may  []string
-	open func(t *target, o Options, c *http.Client, now func() time.Time) (sender, error)
+	open opener
 }
 
-func targetKinds() []targetKind {
-	return []targetKind{
-		{"webhook", []string{"url_env", "secret_env"}, nil, openWebhook},
-		{"slack", []string{"url_env"}, nil, openSlack},
-		{"github", []string{"repository", "token_env"}, []string{"api", "labels"}, openIssues},
-	}
-}
+// opener makes a target ready to be told.
+type opener func(t *target, o Options, c *http.Client, now func() time.Time) (sender, error)
 
-func kindNames() []string {
-	var names []string
-	for _, k := range targetKinds() {
-		names = append(names, k.name)
-	}
-	return names
-}
-
-func (t *target) open(o Options, c *http.Client, now func() time.Time) (sender, error) {
-	for _, k := range targetKinds() {
-		if k.name == t.kind {
-			return k.open(t, o, c, now)
-		}
-	}
-	return nil, proviso.Errorf(proviso.Internal, "there is no kind of target %q", t.kind)
+var targetKinds = []targetKind{
+	{"webhook", []string{"url_env", "secret_env"}, nil, openWebhook},
+	{"slack", []string{"url_env"}, nil, openSlack},
+	{"github", []string{"repository", "token_env"}, []string{"api", "labels"}, openIssues},
 }
 
 // address reads the address of a target from the environment. It is a secret: nobody sees
@@ -95,12 +80,7 @@ func (t *Targets) Names() []string {
 	if t == nil {
 		return nil
 	}
-	var names []string
-	for name := range t.byName {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(t.byName))
 }
 
 // Allows reports whether a host is that of a target, for the transport. It is true only
@@ -171,16 +151,17 @@ func (r *reader) target(at, name string, v any) *target {
 		r.wrong(at, "a target is an object, such as {kind: slack, url_env: SLACK_ONCALL_URL}")
 		return t
 	}
-	t.kind, _, _ = strings.Cut(name, ":")
+	kind, _, _ := strings.Cut(name, ":")
 	if o.Has("kind") {
-		t.kind = r.text(at, o, "kind")
+		kind = r.text(at, o, "kind")
 	}
-	i := slices.IndexFunc(targetKinds(), func(k targetKind) bool { return k.name == t.kind })
+	i := slices.IndexFunc(targetKinds, func(k targetKind) bool { return k.name == kind })
 	if i < 0 {
-		r.wrong(at, "the kind of a target is %s, not %q", strings.Join(kindNames(), ", "), short(t.kind))
+		r.wrong(at, "the kind of a target is webhook, slack, github, not %q", short(kind))
 		return t
 	}
-	k := targetKinds()[i]
+	k := &targetKinds[i]
+	t.open = k.open
 	known := slices.Concat([]string{"kind", "quiet"}, k.need, k.may)
 	for key, v := range o.All() {
 		place := document.Join(at, key)

@@ -103,7 +103,7 @@ type Interval struct {
 // NewBatch returns the batch result of a run.
 func NewBatch(m *Meta, s *Summary) *Batch {
 	t := s.Totals()
-	counts := countsOf(t)
+	counts := s.rows
 	b := &Batch{AgentID: m.agent(), TestSuite: m.Suite, RunID: m.RunID, Cost: t.Cost}
 	if t.Incurred != t.Cost {
 		b.Incurred = &t.Incurred

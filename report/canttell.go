@@ -35,16 +35,13 @@ func cannotTellIn(c *value.Object) bool {
 	return false
 }
 
-// wanted returns for how many outputs the assertion was to be decided.
-func (c Counts) wanted() int { return c.Passed + c.Failed + c.Errors }
-
 // cannotTellShare returns the share of outputs for which the judge cannot tell; 0 if
 // there are none.
 func (a *AssertionSummary) cannotTellShare() float64 {
-	if a.CannotTell == 0 || a.wanted() == 0 {
+	if a.CannotTell == 0 || a.Asked() == 0 {
 		return 0
 	}
-	return float64(a.CannotTell) / float64(a.wanted())
+	return float64(a.CannotTell) / float64(a.Asked())
 }
 
 // unsure returns for how many outputs the judge cannot tell, for the end of a line.
@@ -52,7 +49,7 @@ func (a *AssertionSummary) unsure() string {
 	if a.CannotTell == 0 {
 		return ""
 	}
-	return fmt.Sprintf("judge cannot tell in %d of %d (%.0f %%)", a.CannotTell, a.wanted(), 100*a.cannotTellShare())
+	return fmt.Sprintf("judge cannot tell in %d of %d (%.0f %%)", a.CannotTell, a.Asked(), 100*a.cannotTellShare())
 }
 
 // unclear returns the number of assertions with a criterion that judges often cannot

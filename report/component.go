@@ -1,8 +1,9 @@
 package report
 
 import (
+	"math"
+
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/value"
 )
 
 // grading appends the verdicts on the row's assertions, and the result of the
@@ -13,25 +14,23 @@ func (e *encoder) grading(r *proviso.Result) {
 		e.evaluation(a.Evaluation)
 	}
 	if a.Status == proviso.Errored && len(r.Verdicts) == 0 && len(r.SetVerdict) == 0 {
-		e.b = append(e.b, `,"gradingResult":null`...)
+		e.raw(`,"gradingResult":null`)
 		return
 	}
-	e.b = append(e.b, `,"gradingResult":{"pass":`...)
-	e.bool(succeeded(a.Status))
+	e.bool(`,"gradingResult":{"pass":`, succeeded(a.Status))
 	e.scoreUnless(a.Unscored, scoreOf(a.Status, a.Score))
 	e.text(`,"reason":`, a.Reason)
 	e.named(`,"namedScores":`, a.Named)
 	usage, incurred, cost := gradingCost(r)
-	e.b = append(e.b, `,"tokensUsed":`...)
+	e.raw(`,"tokensUsed":`)
 	e.usage(usage, incurred, usage != incurred)
 	if cost != 0 {
-		e.b = append(e.b, `,"cost":`...)
-		e.number(cost)
+		e.number(`,"cost":`, cost)
 	}
-	e.b = append(e.b, `,"componentResults":[`...)
+	e.raw(`,"componentResults":[`)
 	first := e.components(r.Verdicts, true)
 	e.components(r.SetVerdict, first)
-	e.b = append(e.b, "]}"...)
+	e.raw("]}")
 }
 
 // gradingCost sums the usage and cost of deciding, and what was incurred. Members are
@@ -72,25 +71,17 @@ func members(list []proviso.Verdict) int {
 }
 
 func (e *encoder) component(v *proviso.Verdict) {
-	e.b = append(e.b, `{"pass":`...)
-	e.bool(succeeded(v.Status))
+	e.bool(`{"pass":`, succeeded(v.Status))
 	e.scoreUnless(v.Unscored, scoreOf(v.Status, v.Score))
 	e.text(`,"reason":`, v.Reason)
-	e.b = append(e.b, `,"status":"`...)
-	e.b = append(append(e.b, v.Status.String()...), '"')
+	e.text(`,"status":`, v.Status.String())
 	if v.Threshold != nil {
-		e.b = append(e.b, `,"threshold":`...)
-		e.number(*v.Threshold)
+		e.number(`,"threshold":`, *v.Threshold)
 	}
-	if v.Waived {
-		e.b = append(e.b, `,"waived":true`...)
-	}
-	e.b = append(e.b, `,"assertion":`...)
+	e.when(v.Waived, `,"waived":true`)
+	e.raw(`,"assertion":`)
 	e.assertion(v.Assertion)
-	if len(v.Components) > 0 {
-		e.b = append(e.b, `,"members":`...)
-		e.int(members(v.Components))
-	}
+	e.counted(`,"members":`, members(v.Components))
 	if len(v.Named) > 0 {
 		e.named(`,"namedScores":`, v.Named)
 	}
@@ -99,19 +90,14 @@ func (e *encoder) component(v *proviso.Verdict) {
 		e.b = append(e.b, '}')
 	}
 	if v.Usage != (proviso.Usage{}) {
-		e.b = append(e.b, `,"tokensUsed":`...)
+		e.raw(`,"tokensUsed":`)
 		e.b = appendUsage(e.b, v.Usage)
 	}
 	if v.Cost != 0 {
-		e.b = append(e.b, `,"cost":`...)
-		e.number(v.Cost)
+		e.number(`,"cost":`, v.Cost)
 	}
-	if v.Judge != "" {
-		e.text(`,"judge":`, v.Judge)
-	}
-	if v.Cached {
-		e.b = append(e.b, `,"cached":true`...)
-	}
+	e.filled(`,"judge":`, v.Judge)
+	e.when(v.Cached, `,"cached":true`)
 	e.evidence(v.Evidence)
 	e.criteria(v.Criteria)
 	e.b = append(e.b, '}')
@@ -120,43 +106,24 @@ func (e *encoder) component(v *proviso.Verdict) {
 // criteria appends the verdicts on the criteria of a judged assertion under the
 // names of the judge's contract.
 func (e *encoder) criteria(list []proviso.CriterionVerdict) {
-	if len(list) == 0 {
-		return
-	}
-	e.b = append(e.b, `,"criteria":[`...)
-	for i := range list {
+	e.list(`,"criteria":`, len(list), func(i int) {
 		c := &list[i]
-		if i > 0 {
-			e.b = append(e.b, ',')
-		}
 		e.text(`{"criterion":`, c.Criterion.Text)
-		e.b = append(e.b, `,"pass":`...)
-		e.bool(c.Status == proviso.Pass)
+		e.bool(`,"pass":`, c.Status == proviso.Pass)
 		e.text(`,"reasoning":`, c.Reasoning)
 		e.text(`,"status":`, c.Status.String())
-		if c.CannotTell {
-			e.b = append(e.b, `,"cannot_tell":true`...)
-		}
+		e.when(c.CannotTell, `,"cannot_tell":true`)
 		e.evidence(c.Evidence)
-		if c.Note != "" {
-			e.text(`,"note":`, c.Note)
-		}
+		e.filled(`,"note":`, c.Note)
 		if c.Votes.Total() > 1 {
-			e.b = append(e.b, `,"votes":{"met":`...)
-			e.int(c.Votes.Met)
-			e.b = append(e.b, `,"unmet":`...)
-			e.int(c.Votes.Unmet)
-			if c.Votes.CannotTell > 0 {
-				e.b = append(e.b, `,"cannot_tell":`...)
-				e.int(c.Votes.CannotTell)
-			}
-			e.b = append(e.b, `,"failed":`...)
-			e.int(c.Votes.Failed)
+			e.int(`,"votes":{"met":`, c.Votes.Met)
+			e.int(`,"unmet":`, c.Votes.Unmet)
+			e.counted(`,"cannot_tell":`, c.Votes.CannotTell)
+			e.int(`,"failed":`, c.Votes.Failed)
 			e.b = append(e.b, '}')
 		}
 		e.b = append(e.b, '}')
-	}
-	e.b = append(e.b, ']')
+	})
 }
 
 // assertion appends an assertion as written in the suite. A set is written without
@@ -164,7 +131,7 @@ func (e *encoder) criteria(list []proviso.CriterionVerdict) {
 func (e *encoder) assertion(a *proviso.Assertion) {
 	switch {
 	case a == nil:
-		e.b = append(e.b, "null"...)
+		e.raw("null")
 		return
 	case a.Raw != nil && len(a.Assert) == 0 && a.Raw.Has("type"):
 		e.object(a.Raw)
@@ -175,81 +142,48 @@ func (e *encoder) assertion(a *proviso.Assertion) {
 		e.b = append(e.b, '}')
 		return
 	}
-	e.b = append(e.b, `{"type":`...)
-	e.b = value.AppendQuoted(e.b, a.Type)
-	if a.ID != "" {
-		e.text(`,"id":`, a.ID)
+	e.text(`{"type":`, a.Type)
+	e.filled(`,"id":`, a.ID)
+	if v := defined(a.Value); v != nil {
+		e.value(`,"value":`, v)
 	}
-	if _, undefined := a.Value.(value.Undefined); !undefined && a.Value != nil {
-		e.b = append(e.b, `,"value":`...)
-		e.b = value.AppendJSON(e.b, a.Value)
-	}
-	if _, undefined := a.Threshold.(value.Undefined); !undefined && a.Threshold != nil {
-		e.b = append(e.b, `,"threshold":`...)
-		e.b = value.AppendJSON(e.b, a.Threshold)
+	if v := defined(a.Threshold); v != nil {
+		e.value(`,"threshold":`, v)
 	}
 	if a.Weight != nil {
-		e.b = append(e.b, `,"weight":`...)
-		e.number(*a.Weight)
+		e.number(`,"weight":`, *a.Weight)
 	}
-	if a.Metric != "" {
-		e.text(`,"metric":`, a.Metric)
-	}
+	e.filled(`,"metric":`, a.Metric)
 	e.b = append(e.b, '}')
 }
 
 func (e *encoder) evidence(list []proviso.Evidence) {
-	if len(list) == 0 {
-		return
-	}
-	e.b = append(e.b, `,"evidence":[`...)
-	for i, v := range list {
-		if i > 0 {
-			e.b = append(e.b, ',')
-		}
-		e.b = append(e.b, `{"quote":`...)
-		e.b = value.AppendQuoted(e.b, v.Quote)
-		e.b = append(e.b, `,"start":`...)
-		e.int(v.Start)
-		if v.Note != "" {
-			e.text(`,"note":`, v.Note)
-		}
+	e.list(`,"evidence":`, len(list), func(i int) {
+		e.text(`{"quote":`, list[i].Quote)
+		e.int(`,"start":`, list[i].Start)
+		e.filled(`,"note":`, list[i].Note)
 		e.b = append(e.b, '}')
-	}
-	e.b = append(e.b, ']')
+	})
 }
 
 // evaluation appends the assertion set's result under the names of the judge's
 // contract.
 func (e *encoder) evaluation(v *proviso.Evaluation) {
-	e.b = append(e.b, `,"evaluation":{"score":`...)
-	e.optional(v.Score)
-	if v.WeightedScore != nil {
-		e.b = append(e.b, `,"weighted_score":`...)
-		e.number(*v.WeightedScore)
+	score := math.NaN()
+	if v.Score != nil {
+		score = *v.Score
 	}
-	e.b = append(e.b, `,"passed":`...)
-	e.int(v.Passed)
-	e.b = append(e.b, `,"failed":`...)
-	e.int(v.Failed)
-	e.b = append(e.b, `,"errors":`...)
-	e.int(v.Errors)
-	e.b = append(e.b, `,"skipped":`...)
-	e.int(v.Skipped)
-	e.b = append(e.b, `,"total":`...)
-	e.int(v.Total)
-	e.b = append(e.b, `,"threshold":`...)
-	e.number(v.Threshold)
-	e.b = append(e.b, `,"passed_threshold":`...)
-	e.bool(v.PassedThreshold)
+	e.number(`,"evaluation":{"score":`, score)
+	if v.WeightedScore != nil {
+		e.number(`,"weighted_score":`, *v.WeightedScore)
+	}
+	e.int(`,"passed":`, v.Passed)
+	e.int(`,"failed":`, v.Failed)
+	e.int(`,"errors":`, v.Errors)
+	e.int(`,"skipped":`, v.Skipped)
+	e.int(`,"total":`, v.Total)
+	e.number(`,"threshold":`, v.Threshold)
+	e.bool(`,"passed_threshold":`, v.PassedThreshold)
 	e.text(`,"status":`, v.Status.String())
 	e.b = append(e.b, '}')
-}
-
-func (e *encoder) optional(f *float64) {
-	if f == nil {
-		e.b = append(e.b, "null"...)
-		return
-	}
-	e.number(*f)
 }

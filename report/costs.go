@@ -65,14 +65,18 @@ func without(u, other proviso.Usage) proviso.Usage {
 	}
 }
 
-// dollars returns the cost of a run, and the incurred cost if that is less; "" if it
-// cost nothing.
-func dollars(t proviso.Totals) string {
-	switch {
-	case t.Cost <= 0:
-		return ""
-	case t.Incurred < t.Cost:
-		return usd.Text(t.Cost) + " (incurred " + usd.Text(t.Incurred) + ")"
+// spent returns the tokens and the cost of a run, as far as there are any, with the
+// incurred cost if that is less.
+func spent(t proviso.Totals) (list []string) {
+	if t.Usage.Total > 0 {
+		list = append(list, Plural(int(t.Usage.Total), "token"))
 	}
-	return usd.Text(t.Cost)
+	if t.Cost > 0 {
+		text := usd.Text(t.Cost)
+		if t.Incurred < t.Cost {
+			text += " (incurred " + usd.Text(t.Incurred) + ")"
+		}
+		list = append(list, text)
+	}
+	return list
 }

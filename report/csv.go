@@ -2,12 +2,12 @@ package report
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/proviso-eval/proviso/internal/rowscan"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -64,16 +64,20 @@ func (t *csvTable) survey(ctx context.Context) error {
 		if n++; n&0xff == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		for key, value := range membersOf(row) {
+		s := rowscan.New(row)
+		s.Members(func(key []byte) {
 			switch string(key) {
 			case "vars":
-				for name := range membersOf(value) {
-					t.name(name)
-				}
+				s.Members(t.name)
 			case "testCase":
-				t.described = t.described || hasDescription(value)
+				s.Members(func(key []byte) {
+					if string(key) == "description" {
+						text := string(s.Skip())
+						t.described = t.described || text != `""` && text != "null"
+					}
+				})
 			}
-		}
+		})
 	}
 	return t.in.Rows.Err()
 }
@@ -93,15 +97,6 @@ func (t *csvTable) name(quoted []byte) {
 	t.vars[string(quoted)] = len(t.names)
 	v, _ := value.ParseJSON(`"` + string(quoted) + `"`)
 	t.names = append(t.names, textOf(v))
-}
-
-func hasDescription(testCase []byte) bool {
-	for key, value := range membersOf(testCase) {
-		if string(key) == "description" {
-			return !bytes.Equal(value, []byte(`""`)) && !bytes.Equal(value, []byte("null"))
-		}
-	}
-	return false
 }
 
 // first returns the position of the first column of a prompt at a provider.

@@ -54,7 +54,7 @@ func (n *Needed) String() string {
 // PassRateDecision is the decision by the share of the rows that must pass: pass, fail if
 // too few pass, or else inconclusive, because it depends on rows with errors.
 func PassRateDecision(s *Summary, least float64, missed bool) *Decision {
-	c := countsOf(s.Totals())
+	c := s.rows
 	d := &Decision{Outcome: "inconclusive"}
 	switch low, _ := c.ends(); {
 	case missed:
@@ -156,34 +156,22 @@ func (d *Decision) about(row int) bool {
 
 // leading returns the marks with the rows of the decision first.
 func (d *Decision) leading(list []mark) []mark {
-	var about, others []mark
-	for _, m := range list {
-		if d.about(m.index) {
-			about = append(about, m)
-		} else {
-			others = append(others, m)
-		}
-	}
-	return slices.Concat(about, others)
+	isAbout := func(m mark) bool { return d.about(m.index) }
+	isOther := func(m mark) bool { return !isAbout(m) }
+	return slices.Concat(slices.DeleteFunc(slices.Clone(list), isOther), slices.DeleteFunc(list, isAbout))
 }
 
-// appendDecision appends the decision as a member of an object.
-func appendDecision(b []byte, d *Decision) []byte {
-	if d == nil {
-		return b
+// decision appends the decision as a member of an object, if there is one.
+func (e *encoder) decision(d *Decision) {
+	if text, err := json.Marshal(d); err == nil && d != nil { // it has texts and numbers only
+		e.raw(`,"decision":` + string(text))
 	}
-	text, err := json.Marshal(d)
-	if err != nil { // it has texts and numbers only
-		return b
-	}
-	return append(append(b, `,"decision":`...), text...)
 }
 
 // MarkdownSentence escapes a sentence that has names of the suite in it. A backslash keeps
 // Markdown from reading markup. Mentions, references and bare addresses are found in
 // the text without backslashes, so a word joiner, which is invisible, breaks them.
 func MarkdownSentence(text string) string {
-	const joiner = "\u2060"
 	var b strings.Builder
 	text = Line(text, maxSentence)
 	for i, r := range text {
@@ -193,7 +181,7 @@ func MarkdownSentence(text string) string {
 		b.WriteRune(r)
 		rest := text[i+utf8.RuneLen(r):]
 		if strings.ContainsRune("@#!", r) || r == ':' && strings.HasPrefix(rest, "/") || r == '.' && endsIn(text[:i], "www") || r == '-' && endsIn(text[:i], "gh") {
-			b.WriteString(joiner)
+			b.WriteRune(joiner)
 		}
 	}
 	return b.String()

@@ -49,7 +49,5 @@ func MarkdownFence(language string, lines []string) string {
 		rest := strings.TrimLeft(line, " ")
 		cleaned[i] = line[:len(line)-len(rest)] + Opening(clean(rest))
 	}
-	text := strings.Join(cleaned, "\n")
-	bar := strings.Repeat("`", max(3, longestRun(text)+1))
-	return bar + language + "\n" + text + "\n" + bar + "\n"
+	return fenced(language, cleaned)
 }

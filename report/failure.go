@@ -19,20 +19,16 @@ const (
 // assertion that did not pass with its reason. It may represent several rows that are
 // undecided for the same reason.
 func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
-	v, err := value.ParseJSON(string(encoded))
+	row, err := viewOf(encoded)
 	if err != nil {
-		return fmt.Errorf("row of the run: %w", err)
+		return err
 	}
-	row, _ := v.(*value.Object)
 	word, color := "FAIL ", red
 	if status == proviso.Errored {
 		word, color = "ERROR", yellow
 	}
-	title := fmt.Sprintf("case %d", integer(row, "testIdx")+1)
-	if r := row.Object("repeat"); r != nil {
-		title += fmt.Sprintf(" (repeat %d of %d)", integer(r, "index")+1, integer(r, "of"))
-	}
-	if d := row.Object("testCase").Text("description"); d != "" {
+	title := row.name()
+	if d := row.description(); d != "" {
 		title += ": " + d
 	}
 	for i, line := range wrap(clean(title), p.o.Width-len(indent), nameLines) {
@@ -41,8 +37,8 @@ func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
 		}
 		p.line("%s %s", p.paint(color, word), p.paint(bold, opening(line)))
 	}
-	p.field("prompt", p.column(row))
-	p.field("vars", vars(row.Object("vars")))
+	p.field("prompt", p.column(row.Object))
+	p.field("vars", varsText(row))
 	p.outcome(row, status)
 	if rows > 1 {
 		p.line("%s%s", gutter, p.paint(dim, fmt.Sprintf("… and %s with this error", moreRows(rows-1))))
@@ -74,38 +70,34 @@ func (p *printer) column(row *value.Object) string {
 	return cut(c.prompt(), promptCells) + " → " + c.provider()
 }
 
-// vars returns variables as name=value. Each long value is shortened, so that all
+// varsText returns the variables as name=value. Each long value is shortened, so that all
 // names are visible.
-func vars(o *value.Object) string {
+func varsText(row view) string {
 	var parts []string
-	for name, v := range o.All() {
-		if strings.HasPrefix(name, "_") {
-			continue // promptfoo's own, such as _conversation
-		}
+	for name, v := range row.vars().All() {
 		parts = append(parts, name+"="+cut(shownOf(v), 60))
 	}
 	return strings.Join(parts, "  ")
 }
 
 // outcome shows the output and the assertions that did not pass.
-func (p *printer) outcome(row *value.Object, status proviso.Status) {
-	p.field("score", comparedScore(row))
-	response := row.Object("response")
-	output, answered := response.Get("output")
-	answered = answered && output != nil // a failed provider has no output
-	list := broken(row)
+func (p *printer) outcome(row view, status proviso.Status) {
+	p.field("score", comparedScore(row.Object))
+	output := row.Object.Object("response").At("output")
+	text, answered := row.output()
+	list := broken(row.Object)
 	quoted := len(list) > 0
 	for i := range list {
 		list[i].parts = list[i].compare(p.meta.Types, output)
 		quoted = quoted && list[i].parts != nil
 	}
 	if answered && !quoted {
-		p.output(shownOf(output))
+		p.output(text)
 	}
 	for i := range list {
 		p.assertion(&list[i], textOf(output))
 	}
-	if why := row.Text("error"); why != "" && !explained(list, why, status) {
+	if why := row.Object.Text("error"); why != "" && !explained(list, why, status) {
 		p.reason(status, why)
 	}
 }

@@ -7,14 +7,35 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"html"
+	"html/template"
+	"iter"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso/web"
 )
 
 //go:embed html/page.html
 var pageHTML string
+
+// pageTemplate is parsed when the first page is written.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	short := func(s string) string { return Line(s, maxMissedText) }
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"cut": cut, "line": Line, "short": short, "visible": visible, "plural": Plural, "thousands": thousands,
+		"percent": func(c Counts) string { return c.percent(" ") }, "interval": Counts.intervalText, "bar": barOf, "some": someOf,
+		"pair":   func(a, b string) [2]string { return [2]string{a, b} },
+		"status": statusBadge, "answer": answerBadge, "facts": factsOf, "groups": groupsOf,
+		"badge":       func(g MissedGroup) badge { return pageBadge(g.mark()) },
+		"brokenBy":    func(a MissedAssertion, cells int) []string { return a.of(cells) },
+		"unsure":      func(a AssertionSummary) string { return a.unsure() },
+		"spent":       func(j JudgeSummary) string { return j.spent() },
+		"blocks":      func(d *pageData) iter.Seq[template.HTML] { return d.Blocks },
+		"missedTitle": func() string { return missedTitle },
+		"more":        func(n int) int { return max(0, n-maxMissed) },
+		"first":       func(list []MissedAssertion) []MissedAssertion { return list[:min(len(list), maxMissed)] },
+	}).Parse(unix(pageHTML)))
+})
 
 // renderHTML writes one self-contained page. Without a script it shows the totals, the
 // assertions and the rows that did not pass; with its script, which shows text as text
@@ -25,76 +46,34 @@ func renderHTML(ctx context.Context, w *bufio.Writer, in *Input) error {
 	if err != nil {
 		return err
 	}
-	p := page{in: in, w: w}
-	p.script, p.style = web.Report()
-	if p.data, err = packRun(ctx, in, marks); err != nil {
+	p := page{Meta: in.Meta, sum: in.Summary, columns: in.columns()}
+	script, style := web.Report()
+	p.Script, p.Style = template.JS(script), template.CSS(style)
+	p.Policy = template.HTMLAttr(fmt.Sprintf(`content="default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'; `+
+		`require-trusted-types-for 'script'; trusted-types 'none'"`, hashOf(style), hashOf(script)))
+	if p.Data, err = packRun(ctx, in, marks); err != nil {
 		return err
 	}
-	if p.failures, err = failuresOf(ctx, in, marks); err != nil {
+	if p.Failures, err = failuresOf(ctx, in, marks); err != nil {
 		return err
 	}
-	for rest := unix(pageHTML); ; {
-		before, after, found := strings.Cut(rest, "<!--")
-		w.WriteString(before)
-		if !found {
-			return ctx.Err()
-		}
-		name, next, _ := strings.Cut(after, "-->")
-		if err := p.part(name); err != nil {
-			return err
-		}
-		rest = next
+	if err := pageTemplate().ExecuteTemplate(w, "page", &p); err != nil {
+		return err
 	}
+	return ctx.Err()
 }
 
-// page writes the parts of the page for its template.
+// page is what the template of the page shows.
 type page struct {
-	in            *Input
-	w             *bufio.Writer
-	script, style string
-	data          *pageData
-	failures      *pageFailures
-}
+	Meta     *Meta
+	Policy   template.HTMLAttr
+	Style    template.CSS
+	Script   template.JS
+	Data     *pageData
+	Failures *pageFailures
 
-func (p *page) part(name string) error {
-	switch name {
-	case "policy":
-		fmt.Fprintf(p.w, "default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'; "+
-			"require-trusted-types-for 'script'; trusted-types 'none'", hashOf(p.style), hashOf(p.script))
-	case "title":
-		p.text(cut(p.title(), 120) + " · proviso")
-	case "style":
-		p.w.WriteString(p.style)
-	case "suite":
-		p.text(cut(p.title(), 300))
-	case "about":
-		p.text(p.about())
-	case "decision":
-		p.decision()
-	case "missedlink":
-		p.missedLink()
-	case "missed":
-		p.missed()
-	case "note":
-		p.note()
-	case "totals":
-		p.totals()
-	case "assertions":
-		p.assertions()
-	case "failures":
-		p.failures.write(p.w)
-	case "needs":
-		p.needs()
-	case "produced":
-		p.produced()
-	case "data":
-		p.data.write(p.w)
-	case "script":
-		p.w.WriteString(p.script)
-	default:
-		return fmt.Errorf("the page has no part %q", name)
-	}
-	return nil
+	sum     *Summary
+	columns int
 }
 
 // unix returns text with the line ends that browsers hash, regardless of the system
@@ -107,81 +86,44 @@ func hashOf(content string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// text writes clean text as markup that shows it.
-func (p *page) text(clean string) { p.w.WriteString(html.EscapeString(clean)) }
-
-func (p *page) title() string {
-	if p.in.Meta.Suite != "" {
-		return p.in.Meta.Suite
+// Title is the name of the suite.
+func (p *page) Title() string {
+	if p.Meta.Suite != "" {
+		return p.Meta.Suite
 	}
 	return "Evaluation"
 }
 
-func (p *page) about() string {
-	m, t := p.in.Meta, p.in.Summary.Totals()
+// ID is that of the run. Pages are shared, so commands name the run by it, and not by its
+// path on this machine.
+func (p *page) ID() string { return cut(p.Meta.RunID, 80) }
+
+// About is what the run was, in one line.
+func (p *page) About() string {
+	m, t := p.Meta, p.sum.Totals()
 	parts := []string{Plural(t.Rows(), "result"), duration(m.Elapsed)}
 	if !m.Started.IsZero() {
 		parts = append(parts, m.Started.UTC().Format("2 January 2006, 15:04 UTC"))
 	}
-	if t.Usage.Total > 0 {
-		parts = append(parts, Plural(int(t.Usage.Total), "token"))
-	}
-	if text := dollars(t); text != "" {
-		parts = append(parts, text)
-	}
+	parts = append(parts, spent(t)...)
 	if m.RunID != "" {
-		parts = append(parts, "run "+cut(m.RunID, 80))
+		parts = append(parts, "run "+p.ID())
 	}
 	return strings.Join(parts, " · ")
 }
 
-// note lists the parts of the run that are not in the page.
-func (p *page) note() {
-	d := p.data
-	switch {
-	case d.held < d.total:
-		fmt.Fprintf(p.w, "<p class=\"note lacks\">The counts are those of the whole run. The page holds %s of %s results; those that did not pass come first.", thousands(d.held), thousands(d.total))
-	case d.limit < pageText:
-		fmt.Fprintf(p.w, "<p class=\"note lacks\">The page holds all %s results, with long texts shortened.", thousands(d.total))
-	default:
-		return
-	}
-	if p.in.Meta.RunFile != "" {
-		p.shownBy(" The whole run:")
-	}
-	p.w.WriteString("</p>\n")
-}
-
-// needs says why there is no matrix. The script hides this text.
-func (p *page) needs() {
-	if p.data.matrix == "" {
-		p.w.WriteString("The run is too large for a matrix in a page.")
-		return
-	}
-	fmt.Fprintf(p.w, "The matrix of %s, with filters and search, needs JavaScript, which is off or does not work in this browser.", Plural(p.data.total, "result"))
-}
-
-// shownBy names the command that shows the run. Pages are shared, so it does not
-// contain the path of the run on this machine.
-func (p *page) shownBy(before string) {
-	p.w.WriteString(before + " <code>proviso show ")
-	p.text(cut(p.in.Meta.RunID, 80))
-	p.w.WriteString("</code>.")
-}
-
-// produced says how the run was made, and how to check it.
-func (p *page) produced() {
-	m := p.in.Meta
-	p.w.WriteString("<h2 id=\"h-produced\">How this was produced</h2>\n<dl>\n")
+// Produced says how the run was made, and how to check it: names and texts.
+func (p *page) Produced() (list [][2]string) {
 	entry := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(p.w, "<dt>%s</dt><dd>%s</dd>\n", name, html.EscapeString(cut(text, 300)))
+			list = append(list, [2]string{name, text})
 		}
 	}
+	m := p.Meta
 	if m.Version != "" {
 		entry("Made by", "proviso "+m.Version)
 	}
-	r := &m.Revision
+	r, h := &m.Revision, &m.Hashes
 	commit := r.Commit
 	if r.Dirty != nil && *r.Dirty {
 		commit += ", with uncommitted changes"
@@ -190,22 +132,46 @@ func (p *page) produced() {
 	entry("Branch", r.Branch)
 	entry("Pull request", r.PullRequest)
 	var judges []string
-	for _, j := range p.in.Summary.Judges() {
+	for _, j := range p.sum.Judges() {
 		judges = append(judges, j.Identity)
 	}
 	entry("Judges", strings.Join(judges, ", "))
-	h := &m.Hashes
 	for _, x := range [...][2]string{{"suite", h.Suite}, {"prompts", h.Prompts}, {"judge", h.Judge}, {"cases", h.Cases}} {
 		entry("SHA-256 of the "+x[0], x[1])
 	}
-	if m.RunFile != "" {
-		p.w.WriteString("<dt>To see the run</dt><dd><code>proviso show ")
-		p.text(cut(m.RunID, 80))
-		p.w.WriteString("</code></dd>\n<dt>To repeat it</dt><dd>Run the suite again, then <code>proviso compare ")
-		p.text(cut(m.RunID, 80))
-		p.w.WriteString(" last</code></dd>\n")
+	return list
+}
+
+// badge is a sign with the class of its colour, and the word for those who do not see it.
+type badge struct{ Sign, Class, Word string }
+
+// statusBadge and answerBadge are those of a verdict and of the answer to a criterion.
+
+func statusBadge(status string) badge {
+	switch status {
+	case "pass":
+		return badge{"✓", "pass", "Pass"}
+	case "fail":
+		return badge{"✕", "fail", "Fail"}
+	case "skip":
+		return badge{"–", "skip", "Skipped"}
 	}
-	p.w.WriteString("</dl>\n<p class=\"note\">This page loads nothing from the network.</p>\n")
+	return badge{"!", "error", "Error"}
+}
+
+func answerBadge(status string) badge {
+	switch status {
+	case "pass":
+		return badge{"✓", "pass", "Met"}
+	case "fail":
+		return badge{"✗", "fail", "Not met"}
+	}
+	return statusBadge(status)
+}
+
+// pageBadge has the sign that pages have for that of texts.
+func pageBadge(sign, class, word string) badge {
+	return badge{strings.Replace(sign, "✗", "✕", 1), class, word}
 }
 
 // thousands formats a number with commas.

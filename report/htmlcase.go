@@ -1,11 +1,10 @@
 package report
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
-	"html"
+	"html/template"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -22,21 +21,28 @@ const (
 	staticLead  = 800     // of an output before its first mark
 )
 
-// pageFailures is the markup of the rows that did not pass, worst first.
+// pageFailures are the rows that did not pass, worst first.
 type pageFailures struct {
-	b     strings.Builder
-	shown int // rows
-	all   int // rows that did not pass
-	meta  *Meta
-	names []string        // of the prompts
-	links map[int]rowLink // to the rows, by index
+	Markup template.HTML
+	Shown  int             // rows
+	All    int             // rows that did not pass
+	links  map[int]rowLink // to the rows, by index
 }
 
-// failuresOf reads the worst rows and prepares their markup.
+// failure is a row that did not pass, which can be opened.
+type failure struct {
+	*Detail
+	Name, Where string
+	ID          template.HTMLAttr // "" if nothing leads to it
+	Open        bool
+}
+
+// failuresOf reads the worst rows and writes their markup.
 func failuresOf(ctx context.Context, in *Input, marks []mark) (*pageFailures, error) {
-	f := &pageFailures{meta: in.Meta, names: in.Meta.promptNames(60), links: map[int]rowLink{}}
 	list := in.Meta.Decision.leading(worst(marks, len(marks)))
-	f.all = len(list)
+	f := &pageFailures{All: len(list), links: map[int]rowLink{}}
+	names := in.Meta.promptNames(60)
+	var b strings.Builder
 	for _, m := range list[:min(len(list), staticRows)] {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -49,137 +55,121 @@ func failuresOf(ctx context.Context, in *Input, marks []mark) (*pageFailures, er
 		if err != nil {
 			return nil, err
 		}
-		before := f.b.Len()
-		f.row(d, int(m.test)+1, f.shown == 0)
-		if f.b.Len() > staticBytes && f.shown > 0 {
-			text := f.b.String()[:before]
-			f.b.Reset()
-			f.b.WriteString(text)
-			delete(f.links, d.Index)
+		one := failure{Detail: d, Name: fmt.Sprintf("case %d", m.test+1), Open: f.Shown == 0}
+		if d.Repeat > 0 {
+			one.Name += fmt.Sprintf(" (repeat %d)", d.Repeat+1)
+		}
+		link := linkTo(d, one.Name+": "+Line(cmp.Or(d.Title, d.Preview().Input, d.Case), 60))
+		if in.Meta.Decision.about(d.Index) {
+			one.ID = link.ID
+		}
+		if len(names) > 1 && d.Column < len(names) {
+			one.Where = in.Meta.Columns[d.Column].provider() + " · " + names[d.Column]
+		}
+		if err := pageTemplate().ExecuteTemplate(&b, "failure", one); err != nil {
+			return nil, err
+		}
+		if b.Len() > staticBytes && f.Shown > 0 {
 			break
 		}
-		f.shown++
+		f.Markup = template.HTML(b.String())
+		f.Shown++
+		if one.ID != "" {
+			f.links[d.Index] = link
+		}
 	}
 	return f, nil
 }
 
-func (f *pageFailures) write(w *bufio.Writer) {
-	w.WriteString("<h2 id=\"h-failures\">What did not pass</h2>\n")
-	if f.all == 0 {
-		w.WriteString("<p class=\"note\">No result failed or had an error.</p>\n")
+// First is the first assertion that did not pass, with its reason.
+func (f failure) First() string {
+	if a := f.broken(); a != nil {
+		return a.Name + ": " + a.Reason
 	}
-	w.WriteString(f.b.String())
-	if f.shown < f.all {
-		fmt.Fprintf(w, "<p class=\"note\">These are the worst %d of %s that did not pass.</p>\n", f.shown, Plural(f.all, "result"))
-	}
+	return ""
 }
 
-// statusWord is the sign and the word of a status in the page.
-func statusWord(status string) string {
-	switch status {
-	case "pass":
-		return `<span class="status pass"><span aria-hidden="true">✓ </span>Pass</span>`
-	case "fail":
-		return `<span class="status fail"><span aria-hidden="true">✕ </span>Fail</span>`
-	case "skip":
-		return `<span class="status skip"><span aria-hidden="true">– </span>Skipped</span>`
+// Scored is the score, unless it only repeats the verdict.
+func (f failure) Scored() string {
+	if slices.Contains([]string{"0", "1", "–"}, f.Score) {
+		return ""
 	}
-	return `<span class="status error"><span aria-hidden="true">! </span>Error</span>`
+	return f.Score
 }
 
-// plain writes a text on one line, in short.
-func (f *pageFailures) plain(s string, cells int) {
-	f.b.WriteString("<bdi>" + html.EscapeString(Line(s, cells)) + "</bdi>")
+// Longer reports whether the output was shortened.
+func (f failure) Longer() bool { return slices.Contains(f.Cut, "output") }
+
+// pagePassage is a part of an output, which may be evidence.
+type pagePassage struct {
+	Text   string
+	Marked bool
 }
 
-// long writes a text with its line breaks.
-func (f *pageFailures) long(s string) { f.b.WriteString(visible(s)) }
+// Passages are the parts of the output; none if it is empty.
+func (f failure) Passages() (list []pagePassage) {
+	at, text := 0, *f.Output
+	add := func(part string, marked bool) {
+		if part != "" {
+			list = append(list, pagePassage{visible(part), marked})
+		}
+	}
+	places := f.places()
+	if len(places) > 0 && places[0][0] > staticLead {
+		at = excerpt.Start(text, places[0][0]-staticLead/4)
+		add("… ", false)
+	}
+	for _, span := range places {
+		add(text[at:span[0]], false)
+		add(text[span[0]:span[1]], true)
+		at = span[1]
+	}
+	add(text[at:], false)
+	return list
+}
 
-// visible returns a text as markup. Characters that would not be seen, or that turn the
-// text around them, are written as escapes.
+// Broken are the assertions that did not pass, failures first, and Held the others.
+func (f failure) Broken() (list []DetailAssertion) {
+	for _, status := range [...]string{"fail", "error"} {
+		for _, a := range f.Assertions {
+			if a.Status == status {
+				list = append(list, a)
+			}
+		}
+	}
+	return list
+}
+
+// Held are the assertions that passed or did not apply.
+func (f failure) Held() (list []DetailAssertion) {
+	return slices.DeleteFunc(slices.Clone(f.Assertions), func(a DetailAssertion) bool { return a.Status != "pass" && a.Status != "skip" })
+}
+
+// factsOf returns the score and the judge of an assertion.
+func factsOf(a DetailAssertion) string {
+	score := ""
+	if a.Score != "" && (a.Threshold != "" || a.Score != "0" && a.Score != "1") {
+		score = "score " + a.Score
+		if a.Threshold != "" {
+			score += " (threshold " + a.Threshold + ")"
+		}
+	}
+	facts := []string{score, a.Judge, a.Agreement}
+	return strings.Join(slices.DeleteFunc(facts, func(s string) bool { return s == "" }), " · ")
+}
+
+// visible returns a text with its line breaks. Characters that would not be seen, or that
+// turn the text around them, are written as escapes.
 func visible(s string) string {
 	var b strings.Builder
 	runes(s, func(r rune, raw string) {
-		if r == '\n' || r == '\t' {
+		if r == '\n' || r == '\t' || r == '[' {
 			b.WriteString(raw)
-		} else if shown := escape(r, raw); shown != "" && r != '[' {
-			b.WriteString(shown)
-		} else {
-			b.WriteString(raw)
+			return
 		}
+		b.WriteString(cmp.Or(escape(r, raw), raw))
 	})
-	return html.EscapeString(b.String())
-}
-
-// row writes a row that did not pass, which can be opened.
-func (f *pageFailures) row(d *Detail, number int, open bool) {
-	f.b.WriteString("<details class=\"failure\"")
-	if open {
-		f.b.WriteString(" open")
-	}
-	f.b.WriteString(">\n<summary>" + statusWord(d.Status) + " ")
-	name := fmt.Sprintf("case %d", number)
-	if d.Repeat > 0 {
-		name += fmt.Sprintf(" (repeat %d)", d.Repeat+1)
-	}
-	f.b.WriteString("<b>" + name)
-	id := ""
-	if f.meta.Decision.about(d.Index) {
-		link := linkTo(d, name+": "+Line(cmp.Or(d.Title, d.Preview().Input, d.Case), 60))
-		f.links[d.Index], id = link, " id=\""+link.anchor+"\""
-	}
-	if d.Title != "" {
-		f.b.WriteString(": ")
-		f.plain(d.Title, 120)
-	}
-	f.b.WriteString("</b>")
-	if len(f.names) > 1 && d.Column < len(f.names) {
-		f.b.WriteString(" <span class=\"where\">")
-		f.plain(f.meta.Columns[d.Column].provider()+" · "+f.names[d.Column], 100)
-		f.b.WriteString("</span>")
-	}
-	if first := d.broken(); first != nil {
-		f.b.WriteString(" <span class=\"why\">")
-		f.plain(first.Name+": "+first.Reason, 160)
-		f.b.WriteString("</span>")
-	}
-	f.b.WriteString("</summary>\n<div class=\"sides\"" + id + ">\n<div>\n")
-	f.output(d)
-	f.input(d)
-	f.b.WriteString("</div>\n<div>\n")
-	f.checks(d)
-	f.b.WriteString("</div>\n</div>\n</details>\n")
-}
-
-// output writes the output with its evidence marked.
-func (f *pageFailures) output(d *Detail) {
-	f.b.WriteString("<h3>Output</h3>\n")
-	if d.Output == nil {
-		f.b.WriteString("<p class=\"note\">There is no output.</p>\n")
-		return
-	}
-	f.b.WriteString("<pre class=\"text\" tabindex=\"0\" aria-label=\"Output\">")
-	at, text := 0, *d.Output
-	places := d.places()
-	if len(places) > 0 && places[0][0] > staticLead {
-		at = excerpt.Start(text, places[0][0]-staticLead/4)
-		f.b.WriteString("… ")
-	}
-	for _, span := range places {
-		f.long(text[at:span[0]])
-		f.b.WriteString("<mark>")
-		f.long(text[span[0]:span[1]])
-		f.b.WriteString("</mark>")
-		at = span[1]
-	}
-	f.long(text[at:])
-	if text == "" {
-		f.b.WriteString("(empty)")
-	}
-	f.b.WriteString("</pre>\n")
-	if slices.Contains(d.Cut, "output") {
-		f.b.WriteString("<p class=\"note\">The output is longer.</p>\n")
-	}
+	return b.String()
 }
 
 // places returns the bytes of the output that evidence of failed and undecided assertions
@@ -222,24 +212,4 @@ func byteOf(s string, units int) int {
 		at += size
 	}
 	return at
-}
-
-// input writes what was asked.
-func (f *pageFailures) input(d *Detail) {
-	if len(d.Vars) > 0 {
-		f.b.WriteString("<h3>Variables</h3>\n<dl class=\"given\">\n")
-		for _, v := range d.Vars {
-			f.b.WriteString("<dt>")
-			f.plain(v[0], 60)
-			f.b.WriteString("</dt><dd class=\"text\">")
-			f.long(v[1])
-			f.b.WriteString("</dd>\n")
-		}
-		f.b.WriteString("</dl>\n")
-	}
-	if d.Prompt != "" {
-		f.b.WriteString("<details><summary>Prompt</summary>\n<pre class=\"text\">")
-		f.long(d.Prompt)
-		f.b.WriteString("</pre>\n</details>\n")
-	}
 }

@@ -1,14 +1,12 @@
 package report
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"io"
+	"html/template"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/matrix"
@@ -59,33 +57,33 @@ type pageProgress struct {
 
 // pageData is the data of a page, compressed.
 type pageData struct {
-	head, matrix string
+	head, Matrix string
 	chunks       []string
 	size         int // of matrix and chunks
-	held, total  int // rows
+	Held, Total  int // rows
 	limit        int // bytes of the shortest texts
 }
 
 // packRun reads the rows of a run into the data of a page. It holds them compressed, so
 // that what it takes is bounded by what a page may have.
 func packRun(ctx context.Context, in *Input, marks []mark) (*pageData, error) {
-	d := &pageData{total: len(marks), limit: pageText}
+	d := &pageData{Total: len(marks), limit: pageText}
 	head := pageHead{Rows: len(marks), Run: runOf(in, len(marks))}
 	if in.Meta.RunFile != "" {
 		head.Show = "proviso show " + in.Meta.RunID
 	}
 	var err error
-	if d.matrix, err = packMatrix(in, head.Run.Status, len(marks)); err != nil {
+	if d.Matrix, err = packMatrix(in, head.Run.Status, len(marks)); err != nil {
 		return nil, err
 	}
-	d.size = len(d.matrix)
-	if d.matrix != "" {
+	d.size = len(d.Matrix)
+	if d.Matrix != "" {
 		p := packer{in: in, data: d}
 		if err := p.rows(ctx, marks, &head); err != nil {
 			return nil, err
 		}
 	}
-	head.Held = d.held
+	head.Held = d.Held
 	text, err := json.Marshal(head)
 	d.head = packed(text)
 	return d, err
@@ -177,7 +175,7 @@ func (p *packer) rows(ctx context.Context, marks []mark, head *pageHead) error {
 			head.First[g] = append(head.First[g], list[0].index)
 			p.data.chunks = append(p.data.chunks, chunk)
 			p.data.size += len(chunk)
-			p.data.held += n
+			p.data.Held += n
 			p.data.limit = min(p.data.limit, limit)
 			list = list[n:]
 		}
@@ -228,15 +226,20 @@ func packed(text []byte) string {
 	return b.String()
 }
 
-func (d *pageData) write(w *bufio.Writer) {
-	block := func(id, text string) {
-		fmt.Fprintf(w, "<script type=\"application/json\" %s>\"", id)
-		_, _ = io.WriteString(w, text) // the writer keeps its error
-		_, _ = io.WriteString(w, "\"</script>\n")
+// Shortened reports whether long texts are not whole.
+func (d *pageData) Shortened() bool { return d.limit < pageText }
+
+// Blocks are the elements that hold the data.
+func (d *pageData) Blocks(yield func(template.HTML) bool) {
+	block := func(id, text string) bool {
+		return yield(template.HTML(`<script type="application/json" ` + id + `>"` + text + "\"</script>\n"))
 	}
-	block(`id="head"`, d.head)
-	block(`id="matrix"`, d.matrix)
+	if !block(`id="head"`, d.head) || !block(`id="matrix"`, d.Matrix) {
+		return
+	}
 	for _, chunk := range d.chunks {
-		block(`class="rows"`, chunk)
+		if !block(`class="rows"`, chunk) {
+			return
+		}
 	}
 }

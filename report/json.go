@@ -2,10 +2,10 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -17,29 +17,21 @@ import (
 // of which is one line, copied from the run file. Additions of proviso are under
 // "proviso".
 func renderJSON(ctx context.Context, w *bufio.Writer, in *Input) error {
-	m := in.Meta
-	b := value.AppendQuoted([]byte(`{"evalId":`), m.RunID)
-	b = append(b, `,"results":{"version":3,"timestamp":`...)
-	b = value.AppendQuoted(b, m.Started.UTC().Format(time.RFC3339Nano))
-	b = append(b, ",\"prompts\":"...)
-	b = appendPrompts(b, in)
-	b = append(b, ",\"results\":[\n"...)
-	w.Write(b) // a bufio.Writer keeps its first error until Flush
+	var e encoder
+	e.text(`{"evalId":`, in.Meta.RunID)
+	e.text(`,"results":{"version":3,"timestamp":`, in.Meta.timestamp())
+	e.value(`,"prompts":`, promptsOf(in))
+	e.raw(",\"results\":[\n")
+	w.Write(e.b) // a bufio.Writer keeps its first error until Flush
 	if _, err := copyRows(ctx, w, in.Rows, ",\n"); err != nil {
 		return err
 	}
-	b = append(b[:0], "\n],\"stats\":"...)
-	b = value.AppendJSON(b, statsOf(in))
-	b = append(b, "},\"config\":"...)
-	if m.Config != nil {
-		b = value.AppendJSON(b, m.Config)
-	} else {
-		b = append(b, "{}"...)
-	}
-	b = append(b, ",\"shareableUrl\":null,\"metadata\":"...)
-	b = value.AppendJSON(b, value.ObjectOf("provisoVersion", m.Version,
-		"evaluationCreatedAt", m.Started.UTC().Format(time.RFC3339Nano)))
-	w.Write(append(b, ",\"proviso\":"...))
+	e.b = e.b[:0]
+	e.value("\n],\"stats\":", statsOf(in))
+	e.value(`},"config":`, in.Meta.config())
+	e.value(`,"shareableUrl":null,"metadata":`, in.Meta.made())
+	e.raw(`,"proviso":`)
+	w.Write(e.b)
 	writeAdditions(w, in)
 	_, err := w.WriteString("}\n")
 	return err
@@ -70,20 +62,27 @@ func copyRows(ctx context.Context, w *bufio.Writer, rows Rows, separator string)
 	return n, rows.Err()
 }
 
-func appendPrompts(b []byte, in *Input) []byte {
-	b = append(b, '[')
+// timestamp, config and made are members that the document has in JSON and in YAML.
+
+func (m *Meta) timestamp() string { return m.Started.UTC().Format(time.RFC3339Nano) }
+
+func (m *Meta) config() *value.Object { return cmp.Or(m.Config, &value.Object{}) }
+
+func (m *Meta) made() *value.Object {
+	return value.ObjectOf("provisoVersion", m.Version, "evaluationCreatedAt", m.timestamp())
+}
+
+func promptsOf(in *Input) []any {
+	list := []any{}
 	for i, s := range in.Summary.Columns() {
-		if i > 0 {
-			b = append(b, ',')
-		}
 		var c Column
 		if i < len(in.Meta.Columns) {
 			c = in.Meta.Columns[i]
 		}
-		b = value.AppendJSON(b, value.ObjectOf("raw", c.PromptRaw, "label", c.prompt(), "id", c.PromptID,
+		list = append(list, value.ObjectOf("raw", c.PromptRaw, "label", c.prompt(), "id", c.PromptID,
 			"provider", c.provider(), "metrics", metricsOf(&s)))
 	}
-	return append(b, ']')
+	return list
 }
 
 // metricsOf returns a column's metrics under promptfoo's names. Derived metrics are
@@ -167,70 +166,62 @@ func totalsOf(t proviso.Totals) *value.Object {
 // writeAdditions writes what promptfoo's document has no place for, as an object. A
 // summary has up to 10,000 assertions, so each is written by itself.
 func writeAdditions(w io.Writer, in *Input) {
-	b := value.AppendQuoted([]byte(`{"suite":`), in.Meta.Suite)
-	b = value.AppendJSON(append(b, `,"totals":`...), totalsOf(in.Summary.Totals()))
-	b = append(b, `,"assertions":[`...)
+	var e encoder
+	e.text(`{"suite":`, in.Meta.Suite)
+	e.value(`,"totals":`, totalsOf(in.Summary.Totals()))
+	e.raw(`,"assertions":[`)
 	lines := in.Summary.Assertions()
 	for i := range lines {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendAssertion(b, in, &lines[i])
-		w.Write(b) // both writers keep their first error
-		b = b[:0]
+		e.when(i > 0, ",")
+		e.summary(in.Meta, &lines[i])
+		w.Write(e.b) // both writers keep their first error
+		e.b = e.b[:0]
 	}
-	b = appendDecision(append(b, ']'), in.Meta.Decision)
-	b = appendMissed(b, in.Meta.Missed)
+	e.raw("]")
+	e.decision(in.Meta.Decision)
+	if s := in.Meta.Missed; s != nil && len(s.JSON) > 0 {
+		e.raw(`,"mutation":` + string(s.JSON))
+	}
 	if judges := judgesOf(in); len(judges) > 0 {
-		b = value.AppendJSON(append(b, `,"judges":`...), judges)
+		e.value(`,"judges":`, judges)
 	}
 	if r := in.Summary.Repeats(); r.Groups > 0 {
-		b = value.AppendJSON(append(b, `,"repeats":`...), value.ObjectOf("groups", float64(r.Groups), "flaky", float64(r.Flaky),
+		e.value(`,"repeats":`, value.ObjectOf("groups", float64(r.Groups), "flaky", float64(r.Flaky),
 			"flakeRate", float64(r.Flaky)/float64(r.Groups), "met", float64(r.Met), "forgiven", float64(r.Forgiven)))
 	}
-	w.Write(append(b, '}'))
+	w.Write(append(e.b, '}'))
 }
 
-func appendAssertion(b []byte, in *Input, a *AssertionSummary) []byte {
-	b = value.AppendQuoted(append(b, `{"name":`...), a.Name())
-	b = value.AppendQuoted(append(b, `,"type":`...), a.Type)
-	b = value.AppendQuoted(append(b, `,"label":`...), a.Label())
-	for _, c := range [...]struct {
-		key string
-		n   int
-	}{{`,"passed":`, a.Passed}, {`,"failed":`, a.Failed}, {`,"errors":`, a.Errors}, {`,"skipped":`, a.Skipped}, {`,"decided":`, a.Decided()}} {
-		b = strconv.AppendInt(append(b, c.key...), int64(c.n), 10)
-	}
+// summary appends the counts of an assertion.
+func (e *encoder) summary(m *Meta, a *AssertionSummary) {
+	e.text(`{"name":`, a.Name())
+	e.text(`,"type":`, a.Type)
+	e.text(`,"label":`, a.Label())
+	e.int(`,"passed":`, a.Passed)
+	e.int(`,"failed":`, a.Failed)
+	e.int(`,"errors":`, a.Errors)
+	e.int(`,"skipped":`, a.Skipped)
+	e.int(`,"decided":`, a.Decided())
 	rate, low, high := a.decidedRate()
-	b = appendFinite(append(b, `,"passRate":`...), rate)
-	b = appendFinite(append(b, `,"interval":[`...), low)
-	b = append(appendFinite(append(b, ','), high), ']')
-	for _, x := range [...]struct{ key, text string }{{`,"id":`, a.ID}, {`,"metric":`, a.Metric}, {`,"value":`, a.Value}, {`,"threshold":`, a.Threshold}} {
-		if x.text != "" {
-			b = value.AppendQuoted(append(b, x.key...), x.text)
-		}
-	}
-	if a.Others > 0 {
-		b = strconv.AppendInt(append(b, `,"others":`...), int64(a.Others), 10)
-	}
+	e.number(`,"passRate":`, rate)
+	e.number(`,"interval":[`, low)
+	e.number(",", high)
+	e.raw("]")
+	e.filled(`,"id":`, a.ID)
+	e.filled(`,"metric":`, a.Metric)
+	e.filled(`,"value":`, a.Value)
+	e.filled(`,"threshold":`, a.Threshold)
+	e.counted(`,"others":`, a.Others)
 	if a.Cost > 0 {
-		b = value.AppendJSON(append(b, `,"cost":`...), a.Cost)
+		e.number(`,"cost":`, a.Cost)
 	}
 	if a.CannotTell > 0 {
-		b = strconv.AppendInt(append(b, `,"cannotTell":`...), int64(a.CannotTell), 10)
-		b = value.AppendJSON(append(b, `,"cannotTellShare":`...), a.cannotTellShare())
+		e.int(`,"cannotTell":`, a.CannotTell)
+		e.number(`,"cannotTellShare":`, a.cannotTellShare())
 	}
 	if len(a.Judges) > 0 {
-		b = value.AppendJSON(append(b, `,"judges":`...), textlist.Values(a.Judges))
-		b = value.AppendJSON(append(b, `,"agreement":`...), in.Meta.agreements(a))
+		e.value(`,"judges":`, textlist.Values(a.Judges))
+		e.value(`,"agreement":`, m.agreements(a))
 	}
-	return append(b, '}')
-}
-
-// appendFinite appends f; null if JSON has no number for it.
-func appendFinite(b []byte, f float64) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return append(b, "null"...)
-	}
-	return value.AppendNumber(b, f)
+	e.raw("}")
 }

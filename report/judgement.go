@@ -40,11 +40,7 @@ var signs = [...]string{proviso.Pass: "✓", proviso.Fail: "✗", proviso.Errore
 // Judgements renders verdicts on an output: for each, the instruction, every
 // criterion with its reason, and the quoted part of the output.
 func Judgements(w io.Writer, o TerminalOptions, list []Judgement, output string) error {
-	if o.Width <= 0 {
-		o.Width = 100
-	}
-	o.Width = max(o.Width, 40)
-	p := &printer{w: bufio.NewWriter(w), o: o}
+	p := &printer{w: bufio.NewWriter(w), o: o.sized()}
 	for i := range list {
 		p.judgement("", &list[i], output)
 	}

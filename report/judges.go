@@ -204,9 +204,9 @@ func (p *printer) judges() {
 		p.line("  … and %d more (in the JSON report)", more)
 	}
 	for _, d := range p.sum.doubts(p.meta) {
-		for i, line := range wrap(d.name+": "+d.text, p.o.Width-2, nameLines) {
-			if after, first := strings.CutPrefix(line, d.name); first && i == 0 {
-				line = p.paint(yellow, d.name) + after
+		for i, line := range wrap(d.Name+": "+d.Text, p.o.Width-2, nameLines) {
+			if after, first := strings.CutPrefix(line, d.Name); first && i == 0 {
+				line = p.paint(yellow, d.Name) + after
 			}
 			p.line("  %s", line)
 		}
@@ -215,7 +215,7 @@ func (p *printer) judges() {
 }
 
 // doubt is a reason not to rely on the verdicts of judges yet.
-type doubt struct{ name, text string }
+type doubt struct{ Name, Text string }
 
 // doubts returns the reasons not to rely on the judges of a run, for all judged
 // assertions together: their verdicts were never measured, or with too few labels,
@@ -268,22 +268,7 @@ func (m *markdown) judges() {
 		m.line("Judge %s: %s\n", code(j.Identity, 200), j.spent())
 	}
 	for _, d := range m.in.Summary.doubts(m.in.Meta) {
-		m.line("**%s**: %s.\n", d.name, d.text)
-	}
-}
-
-// judges writes the judges, for a page.
-func (p *page) judges() {
-	list := p.in.Summary.Judges()
-	for _, j := range list[:min(len(list), judgesShown)] {
-		p.w.WriteString("<p class=\"note\">Judge <code>")
-		p.text(cut(j.Identity, 200))
-		p.w.WriteString("</code>: ")
-		p.text(j.spent())
-		p.w.WriteString("</p>\n")
-	}
-	for _, d := range p.in.Summary.doubts(p.in.Meta) {
-		p.w.WriteString("<p class=\"note\"><b>" + d.name + "</b>: " + d.text + ".</p>\n")
+		m.line("**%s**: %s.\n", d.Name, d.Text)
 	}
 }
 

@@ -246,7 +246,7 @@ func transcript(row view) string {
 		}
 	}
 	part("prompt", brief(row.Object.Object("prompt").Text("raw")))
-	part("vars", vars(row.Object.Object("vars")))
+	part("vars", varsText(row))
 	if text, answered := row.output(); answered {
 		fmt.Fprintf(&b, "output: %s\n", clip(text, junitText))
 	}

@@ -74,17 +74,11 @@ func (m *markdown) head() {
 	if t.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", t.Skipped)
 	}
-	if c := countsOf(t); c.Decided() > 0 {
+	if c := m.in.Summary.rows; c.Decided() > 0 {
 		text += fmt.Sprintf(" · pass rate %s (95 %% interval %s, n = %d)", c.percent(" "), c.intervalText(), c.Asked())
 	}
-	text += " · " + duration(m.in.Meta.Elapsed)
-	if t.Usage.Total > 0 {
-		text += " · " + Plural(int(t.Usage.Total), "token")
-	}
-	if cost := dollars(t); cost != "" {
-		text += " · " + cost
-	}
-	m.line("%s\n", text)
+	parts := append([]string{text, duration(m.in.Meta.Elapsed)}, spent(t)...)
+	m.line("%s\n", strings.Join(parts, " · "))
 	if text := m.in.Summary.allSkipped(); text != "" {
 		m.line("%s.\n", text)
 	}
@@ -114,14 +108,7 @@ func (m *markdown) columns() {
 	if len(list) < 2 {
 		return
 	}
-	m.line("| Provider and prompt | Pass rate | 95 %% interval | Passed | Failed | Errors | Skipped |")
-	m.line("|---|--:|--:|--:|--:|--:|--:|")
-	shown := 0
-	for ; shown < min(len(list), m.limits.lines) && m.b.Len() < m.limits.bytes/3; shown++ {
-		c := list[shown].Rows
-		m.line("| %s | %s | %s | %d | %d | %d | %d |", cell(m.columnName(shown), 100), c.percent(" "), c.intervalText(), c.Passed, c.Failed, c.Errors, c.Skipped)
-	}
-	m.line("")
+	shown := m.table("Provider and prompt", len(list), func(i int) (string, Counts) { return cell(m.columnName(i), 100), list[i].Rows })
 	if len(list) > shown {
 		m.line("… and %d more in the JSON report.\n", len(list)-shown)
 	}
@@ -218,7 +205,7 @@ func (m *markdown) row(row view, rows int) {
 	m.line("")
 	text, answered := row.output()
 	m.judgements(reasons[:min(len(reasons), most)], text)
-	input := vars(row.Object.Object("vars"))
+	input := varsText(row)
 	switch {
 	case answered:
 		m.line("<details><summary>Input and output</summary>\n")
@@ -262,16 +249,23 @@ func (m *markdown) reason(r *reason) string {
 	return r.mark() + " " + name + code(r.text, 400)
 }
 
-// fence writes a text of several lines in a fence that is longer than any run of
-// backticks in it.
+// fence writes a text of several lines in a fence.
 func (m *markdown) fence(text string) {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
 		lines[i] = clean(strings.TrimSuffix(lines[i], "\r"))
 	}
-	text = strings.Join(lines, "\n")
+	m.line("%s", fenced("text", lines))
+}
+
+// fenced returns clean lines in a fence that is longer than any run of backticks in them.
+func fenced(language string, lines []string) string {
+	text := strings.Join(lines, "\n")
 	bar := strings.Repeat("`", max(3, longestRun(text)+1))
-	m.line("%stext\n%s\n%s\n", bar, text, bar)
+	if len(lines) > 0 {
+		text += "\n"
+	}
+	return bar + language + "\n" + text + bar + "\n"
 }
 
 // code returns s as a code span on one line of at most the given cells. It is

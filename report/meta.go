@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"iter"
@@ -84,27 +85,15 @@ func NewColumn(prompt *proviso.Prompt, provider *proviso.ProviderSpec) Column {
 }
 
 func (c *Column) appendShared(dst []byte) []byte {
-	dst = append(dst, `,"promptId":`...)
-	dst = value.AppendQuoted(dst, c.PromptID)
-	dst = append(dst, `,"provider":{"id":`...)
-	dst = value.AppendQuoted(dst, c.ProviderID)
-	dst = append(dst, `,"label":`...)
-	dst = value.AppendQuoted(dst, c.ProviderLabel)
-	return append(dst, '}')
+	e := encoder{b: dst}
+	e.text(`,"promptId":`, c.PromptID)
+	e.text(`,"provider":{"id":`, c.ProviderID)
+	e.text(`,"label":`, c.ProviderLabel)
+	return append(e.b, '}')
 }
 
 // provider returns the name of the column's provider for people.
-func (c *Column) provider() string {
-	if c.ProviderLabel != "" {
-		return c.ProviderLabel
-	}
-	return c.ProviderID
-}
+func (c *Column) provider() string { return cmp.Or(c.ProviderLabel, c.ProviderID) }
 
 // prompt returns the name of the column's prompt for people.
-func (c *Column) prompt() string {
-	if c.PromptLabel != "" {
-		return c.PromptLabel
-	}
-	return c.PromptRaw
-}
+func (c *Column) prompt() string { return cmp.Or(c.PromptLabel, c.PromptRaw) }

@@ -82,6 +82,24 @@ func (m *Missed) surviving() (list []*MissedInstruction) {
 	return list
 }
 
+// missedGroup are the instructions of one group.
+type missedGroup struct {
+	Title        string
+	Instructions []MissedInstruction
+}
+
+// groupsOf returns the first instructions by their groups.
+func groupsOf(m *Missed) (list []missedGroup) {
+	for _, in := range m.Instructions[:min(len(m.Instructions), maxMissed)] {
+		if n := len(list); n == 0 || list[n-1].Title != in.Group.Title {
+			list = append(list, missedGroup{Title: in.Group.Title})
+		}
+		last := &list[len(list)-1]
+		last.Instructions = append(last.Instructions, in)
+	}
+	return list
+}
+
 // of lists the instructions whose mutants an assertion kills.
 func (a *MissedAssertion) of(cells int) []string {
 	var list []string
@@ -180,12 +198,4 @@ func (p *printer) missed() {
 		p.line("  … and %s more", Plural(more, "instruction"))
 	}
 	p.w.WriteByte('\n')
-}
-
-// appendMissed appends the section as a member of an object.
-func appendMissed(b []byte, s *Missed) []byte {
-	if s == nil || len(s.JSON) == 0 {
-		return b
-	}
-	return append(append(b, `,"mutation":`...), s.JSON...)
 }

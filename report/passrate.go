@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -14,15 +13,10 @@ import (
 // error would be shown as 100 %.
 func (c Counts) Asked() int { return c.Passed + c.Failed + c.Errors }
 
-// countsOf returns the counts of all rows of a run.
-func countsOf(t proviso.Totals) Counts {
-	return Counts{Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped, MayPass: t.MayPass, WillPass: t.WillPass}
-}
-
 // allSkipped says how many rows neither passed nor failed because no assertion applied;
 // "" if there are none. With one column and no repeats, a row is a case.
 func (s *Summary) allSkipped() string {
-	n := s.totals.Skipped
+	n := s.rows.Skipped
 	if n == 0 {
 		return ""
 	}
@@ -53,19 +47,10 @@ func (c Counts) interval() Interval {
 // nothing was decided. A rate below 100 % is never rounded up to 100 %, nor one above 0
 // down to 0 %.
 func (c Counts) percent(space string) string {
-	n := c.Asked()
 	if c.Decided() == 0 {
 		return "–"
 	}
-	share := float64(c.Passed) / float64(n)
-	switch rate := fmt.Sprintf("%.0f", 100*share); {
-	case c.Passed < n && rate == "100":
-		return ">" + space + "99" + space + "%"
-	case c.Passed > 0 && rate == "0":
-		return "<" + space + "1" + space + "%"
-	default:
-		return rate + space + "%"
-	}
+	return strings.ReplaceAll(Percent(float64(c.Passed)/float64(c.Asked())), " ", space)
 }
 
 // passedOf returns the counts behind a rate: "3 of 4 passed, 1 error".

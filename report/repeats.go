@@ -41,26 +41,25 @@ func (s *Summary) repetition(f *facts) {
 
 // settle counts the failed rows of a group that passed often enough as passed.
 func (s *Summary) settle(column int, g repeats) {
-	switch rows, t := &s.column(column).Rows, &s.totals; {
-	case g.Errors == 0:
-	case g.Passed >= g.need:
-		rows.WillPass += g.Errors
-		t.WillPass += g.Errors
-	case g.Passed+g.Errors >= g.need:
-		rows.MayPass += g.Failed
-		t.MayPass += g.Failed
-	}
-	if !g.met() {
-		for _, index := range g.failing {
-			s.failed.add(index)
+	for _, rows := range [...]*Counts{&s.column(column).Rows, &s.rows} {
+		switch {
+		case g.Errors == 0:
+		case g.Passed >= g.need:
+			rows.WillPass += g.Errors
+		case g.Passed+g.Errors >= g.need:
+			rows.MayPass += g.Failed
 		}
+		if g.met() {
+			rows.Passed += g.Failed
+			rows.Failed -= g.Failed
+		}
+	}
+	if g.met() {
 		return
 	}
-	rows := &s.column(column).Rows
-	rows.Passed += g.Failed
-	rows.Failed -= g.Failed
-	s.totals.Passed += g.Failed
-	s.totals.Failed -= g.Failed
+	for _, index := range g.failing {
+		s.failed.add(index)
+	}
 }
 
 func (r *RepeatSummary) add(g repeats) {

@@ -7,29 +7,19 @@ import (
 
 // response appends the provider's answer.
 func (e *encoder) response(o *proviso.Output) {
-	e.b = append(e.b, `,"response":{`...)
+	e.raw(`,"response":{`)
 	start := len(e.b)
 	if _, none := o.Value.(value.Undefined); !none {
-		e.b = append(e.b, `,"output":`...)
-		e.b = value.AppendJSON(e.b, o.Value)
+		e.value(`,"output":`, o.Value)
 	}
-	if o.Error != "" {
-		e.text(`,"error":`, o.Error)
-	}
+	e.filled(`,"error":`, o.Error)
 	e.bill(o)
 	if o.Latency != nil {
-		e.b = append(e.b, `,"latencyMs":`...)
-		e.milliseconds(*o.Latency)
+		e.milliseconds(`,"latencyMs":`, *o.Latency)
 	}
-	if o.Cached {
-		e.b = append(e.b, `,"cached":true`...)
-	}
-	if o.FinishReason != "" {
-		e.text(`,"finishReason":`, o.FinishReason)
-	}
-	if o.Refused {
-		e.b = append(e.b, `,"isRefusal":true`...)
-	}
+	e.when(o.Cached, `,"cached":true`)
+	e.filled(`,"finishReason":`, o.FinishReason)
+	e.when(o.Refused, `,"isRefusal":true`)
 	e.answerParts(o)
 	// Each member was written after a comma; remove the first comma.
 	e.b = append(e.b[:start], e.b[start+1:]...)
@@ -39,14 +29,12 @@ func (e *encoder) response(o *proviso.Output) {
 // bill appends the cost of an answer, and the incurred cost if it came from a cache.
 func (e *encoder) bill(o *proviso.Output) {
 	b := billOf(o)
-	e.b = append(e.b, `,"tokenUsage":`...)
+	e.raw(`,"tokenUsage":`)
 	e.usage(b.usage, b.spent(), o.Cached)
 	if b.known {
-		e.b = append(e.b, `,"cost":`...)
-		e.number(b.cost)
+		e.number(`,"cost":`, b.cost)
 		if o.Cached {
-			e.b = append(e.b, `,"incurredCost":`...)
-			e.number(b.incurred)
+			e.number(`,"incurredCost":`, b.incurred)
 		}
 	}
 }
@@ -62,38 +50,24 @@ func (e *encoder) usage(u, incurred proviso.Usage, cached bool) {
 
 // answerParts appends the structured parts of an answer, which most answers lack.
 func (e *encoder) answerParts(o *proviso.Output) {
-	if len(o.LogProbs) > 0 {
-		e.b = append(e.b, `,"logProbs":[`...)
-		for i, p := range o.LogProbs {
-			if i > 0 {
-				e.b = append(e.b, ',')
-			}
-			e.number(p)
-		}
-		e.b = append(e.b, ']')
-	}
+	e.list(`,"logProbs":`, len(o.LogProbs), func(i int) { e.number("", o.LogProbs[i]) })
 	if len(o.ToolCalls) > 0 {
-		e.b = append(e.b, `,"toolCalls":`...)
-		e.b = value.AppendJSON(e.b, o.ToolCalls)
+		e.value(`,"toolCalls":`, o.ToolCalls)
 	}
 	if o.Guardrails != nil {
-		e.b = append(e.b, `,"guardrails":`...)
-		e.b = value.AppendJSON(e.b, o.Guardrails)
+		e.value(`,"guardrails":`, o.Guardrails)
 	}
 	if o.Metadata.Len() > 0 {
-		e.b = append(e.b, `,"metadata":`...)
-		e.b = value.AppendJSON(e.b, o.Metadata)
+		e.value(`,"metadata":`, o.Metadata)
 	}
-	if o.TraceID != "" {
-		e.text(`,"traceId":`, o.TraceID)
-	}
+	e.filled(`,"traceId":`, o.TraceID)
 	e.appendSpans(o.Spans)
 	for key, v := range o.Raw.All() {
 		if _, undefined := v.(value.Undefined); undefined || isResponseKey(key) {
 			continue
 		}
 		e.key(false, key)
-		e.b = value.AppendJSON(e.b, v)
+		e.value("", v)
 	}
 }
 
@@ -111,15 +85,10 @@ func isResponseKey(key string) bool {
 // appendUsage appends tokens under promptfoo's names.
 func appendUsage(dst []byte, u proviso.Usage) []byte {
 	e := encoder{b: dst}
-	e.b = append(e.b, `{"total":`...)
-	e.int(int(u.Total))
-	e.b = append(e.b, `,"prompt":`...)
-	e.int(int(u.Prompt))
-	e.b = append(e.b, `,"completion":`...)
-	e.int(int(u.Completion))
-	e.b = append(e.b, `,"cached":`...)
-	e.int(int(u.Cached))
-	e.b = append(e.b, `,"numRequests":`...)
-	e.int(int(u.Requests))
+	e.int(`{"total":`, int(u.Total))
+	e.int(`,"prompt":`, int(u.Prompt))
+	e.int(`,"completion":`, int(u.Completion))
+	e.int(`,"cached":`, int(u.Cached))
+	e.int(`,"numRequests":`, int(u.Requests))
 	return append(e.b, '}')
 }

@@ -26,12 +26,10 @@ import (
 // not keep its row from passing.
 func AppendRow(dst []byte, index int, r *proviso.Result, meta *Meta) []byte {
 	e := encoder{b: dst}
-	e.b = append(e.b, `{"index":`...)
-	e.int(index)
-	e.b = append(e.b, `,"id":`...)
-	e.b = value.AppendQuoted(e.b, meta.RunID)
-	e.b = append(e.b[:len(e.b)-1], '/') // the id continues inside the quotes
-	e.int(index)
+	e.int(`{"index":`, index)
+	e.text(`,"id":`, meta.RunID)
+	e.b = e.b[:len(e.b)-1] // the id continues inside the quotes
+	e.int("/", index)
 	e.b = append(e.b, '"')
 	e.identity(r, meta)
 	e.inputs(r)
@@ -73,45 +71,96 @@ type span struct {
 	start, end int
 }
 
-func (e *encoder) int(n int) { e.b = strconv.AppendInt(e.b, int64(n), 10) }
+// The methods below append a member. Its key is what is in front of the value, such as
+// `,"key":`.
 
-func (e *encoder) bool(v bool) { e.b = strconv.AppendBool(e.b, v) }
+func (e *encoder) raw(text string) { e.b = append(e.b, text...) }
 
-func (e *encoder) number(f float64) {
+func (e *encoder) int(key string, n int) {
+	e.raw(key)
+	e.b = strconv.AppendInt(e.b, int64(n), 10)
+}
+
+func (e *encoder) bool(key string, v bool) {
+	e.raw(key)
+	e.b = strconv.AppendBool(e.b, v)
+}
+
+// number appends null if JSON has no such number.
+func (e *encoder) number(key string, f float64) {
+	e.raw(key)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		e.b = append(e.b, "null"...)
+		e.raw("null")
 		return
 	}
 	e.b = value.AppendNumber(e.b, f)
 }
 
+func (e *encoder) milliseconds(key string, d time.Duration) {
+	e.number(key, float64(d.Microseconds())/1000)
+}
+
+func (e *encoder) text(key, text string) {
+	e.raw(key)
+	e.b = value.AppendQuoted(e.b, text)
+}
+
+func (e *encoder) value(key string, v any) {
+	e.raw(key)
+	e.b = value.AppendJSON(e.b, v)
+}
+
+// filled appends a text that is not empty, and counted a number that is not 0.
+func (e *encoder) filled(key, text string) {
+	if text != "" {
+		e.text(key, text)
+	}
+}
+
+func (e *encoder) counted(key string, n int) {
+	if n != 0 {
+		e.int(key, n)
+	}
+}
+
+// when appends a whole member if a condition holds.
+func (e *encoder) when(holds bool, member string) {
+	if holds {
+		e.raw(member)
+	}
+}
+
+// list appends a list, whose elements each appends; none if it is empty.
+func (e *encoder) list(key string, n int, each func(i int)) {
+	for i := range n {
+		if i == 0 {
+			e.raw(key)
+			e.b = append(e.b, '[')
+		} else {
+			e.b = append(e.b, ',')
+		}
+		each(i)
+	}
+	if n > 0 {
+		e.b = append(e.b, ']')
+	}
+}
+
 // score appends a score, and its name if JSON has no number for it.
 func (e *encoder) score(f float64) {
-	e.b = append(e.b, `,"score":`...)
-	e.number(f)
+	e.number(`,"score":`, f)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		e.b = append(e.b, `,"scoreText":"`...)
-		e.b = append(value.AppendNumber(e.b, f), '"')
+		e.text(`,"scoreText":`, value.FormatNumber(f))
 	}
 }
 
 // scoreUnless appends a score, or null if it is unscored.
 func (e *encoder) scoreUnless(unscored bool, f float64) {
 	if unscored {
-		e.b = append(e.b, `,"score":null`...)
+		e.raw(`,"score":null`)
 		return
 	}
 	e.score(f)
-}
-
-func (e *encoder) milliseconds(d time.Duration) {
-	e.number(float64(d.Microseconds()) / 1000)
-}
-
-// text appends ,"key":"value" with a key that is already quoted.
-func (e *encoder) text(key, val string) {
-	e.b = append(e.b, key...)
-	e.b = value.AppendQuoted(e.b, val)
 }
 
 // object appends o, or a copy of its JSON if the row already contains it.
@@ -123,18 +172,12 @@ func (e *encoder) object(o *value.Object) {
 		}
 	}
 	if o == nil {
-		e.b = append(e.b, "{}"...)
+		e.raw("{}")
 		return
 	}
 	start := len(e.b)
 	e.b = value.AppendJSON(e.b, o)
-	e.keep(o, start)
-}
-
-// keep records where o was written. Beyond the fixed room objects are encoded again,
-// which only costs time.
-func (e *encoder) keep(o *value.Object, start int) {
-	if e.n < len(e.spans) {
+	if e.n < len(e.spans) { // beyond this room objects are encoded again, which only costs time
 		e.spans[e.n] = span{o, start, len(e.b)}
 		e.n++
 	}
@@ -155,10 +198,8 @@ func (e *encoder) identity(r *proviso.Result, meta *Meta) {
 		e.text(`,"caseId":`, r.Case.ID)
 		testIdx = r.Case.Index
 	}
-	e.b = append(e.b, `,"testIdx":`...)
-	e.int(testIdx)
-	e.b = append(e.b, `,"promptIdx":`...)
-	e.int(r.PromptIdx)
+	e.int(`,"testIdx":`, testIdx)
+	e.int(`,"promptIdx":`, r.PromptIdx)
 	var label []byte
 	if i := r.PromptIdx; i >= 0 && i < len(meta.Columns) && meta.Columns[i].shared != nil {
 		e.b = append(e.b, meta.Columns[i].shared...)
@@ -168,14 +209,14 @@ func (e *encoder) identity(r *proviso.Result, meta *Meta) {
 		e.b = c.appendShared(e.b)
 	}
 	e.text(`,"prompt":{"raw":`, r.Rendered)
-	e.b = append(e.b, `,"label":`...)
+	e.raw(`,"label":`)
 	switch {
 	case label != nil:
 		e.b = append(e.b, label...)
 	case r.Prompt != nil:
-		e.b = value.AppendQuoted(e.b, r.Prompt.Label)
+		e.text("", r.Prompt.Label)
 	default:
-		e.b = append(e.b, `""`...)
+		e.raw(`""`)
 	}
 	e.b = append(e.b, '}')
 }
@@ -194,77 +235,29 @@ func columnOf(r *proviso.Result) Column {
 
 // inputs appends the variables and the case.
 func (e *encoder) inputs(r *proviso.Result) {
-	e.b = append(e.b, `,"vars":`...)
+	e.raw(`,"vars":`)
 	if r.Written != nil {
 		e.object(r.Written)
-		e.b = append(e.b, `,"resolvedVars":`...)
+		e.raw(`,"resolvedVars":`)
 	}
 	e.object(r.Vars)
-	e.b = append(e.b, `,"testCase":`...)
-	if r.Case == nil || r.Case.Raw == nil {
-		e.b = append(e.b, "{}"...)
-		return
-	}
-	e.b = append(e.b, '{')
-	first := true
-	for key, v := range r.Case.Raw.All() {
-		if _, undefined := v.(value.Undefined); undefined {
-			continue
-		}
-		e.key(first, key)
-		first = false
-		list, isList := v.([]any)
-		o, isObject := v.(*value.Object)
-		switch {
-		case key == "assert" && isList:
-			e.asserts(list)
-		case isObject:
-			e.object(o)
-		default:
-			e.b = value.AppendJSON(e.b, v)
-		}
+	e.raw(`,"testCase":{`)
+	if r.Case != nil {
+		e.members(r.Case.Raw, nil, true)
 	}
 	e.b = append(e.b, '}')
-}
-
-// asserts appends a list of assertions and records the range of each.
-func (e *encoder) asserts(list []any) {
-	e.b = append(e.b, '[')
-	for i, v := range list {
-		if i > 0 {
-			e.b = append(e.b, ',')
-		}
-		if o, ok := v.(*value.Object); ok {
-			e.object(o)
-			continue
-		}
-		e.b = value.AppendJSON(e.b, v)
-	}
-	e.b = append(e.b, ']')
 }
 
 // outcome appends the verdict on the row as a whole.
 func (e *encoder) outcome(r *proviso.Result) {
 	status := r.Aggregate.Status
-	e.b = append(e.b, `,"success":`...)
-	e.bool(succeeded(status))
-	e.b = append(e.b, `,"verdict":"`...)
-	e.b = append(append(e.b, status.String()...), '"')
-	e.b = append(e.b, `,"failureReason":`...)
-	switch status {
-	case proviso.Fail:
-		e.b = append(e.b, '1')
-	case proviso.Errored:
-		e.b = append(e.b, '2')
-	default:
-		e.b = append(e.b, '0')
-	}
+	e.bool(`,"success":`, succeeded(status))
+	e.text(`,"verdict":`, status.String())
+	e.int(`,"failureReason":`, map[proviso.Status]int{proviso.Fail: 1, proviso.Errored: 2}[status])
 	e.scoreUnless(r.Aggregate.Unscored, scoreOf(status, r.Aggregate.Score))
 	e.named(`,"namedScores":`, r.Aggregate.Named)
 	e.weights(r.Aggregate.Named)
-	if text := errorText(r); text != "" {
-		e.text(`,"error":`, text)
-	}
+	e.filled(`,"error":`, errorText(r))
 }
 
 // succeeded reports whether promptfoo counts the status as a success: a row or an
@@ -294,10 +287,11 @@ func errorText(r *proviso.Result) string {
 }
 
 func (e *encoder) named(key string, scores []proviso.NamedScore) {
-	e.b = append(append(e.b, key...), '{')
+	e.raw(key)
+	e.b = append(e.b, '{')
 	for i, s := range scores {
 		e.key(i == 0, s.Name)
-		e.number(s.Value)
+		e.number("", s.Value)
 	}
 	e.b = append(e.b, '}')
 }
@@ -308,10 +302,10 @@ func (e *encoder) weights(scores []proviso.NamedScore) {
 	if !slices.ContainsFunc(scores, func(n proviso.NamedScore) bool { return weightOf(n) != 1 }) {
 		return
 	}
-	e.b = append(e.b, `,"namedScoreWeights":{`...)
+	e.raw(`,"namedScoreWeights":{`)
 	for i, n := range scores {
 		e.key(i == 0, n.Name)
-		e.number(weightOf(n))
+		e.number("", weightOf(n))
 	}
 	e.b = append(e.b, '}')
 }
@@ -327,20 +321,17 @@ func weightOf(n proviso.NamedScore) float64 {
 // measures appends the measurements of the row, and its metadata: the case's,
 // overridden by the provider's.
 func (e *encoder) measures(r *proviso.Result) {
-	e.b = append(e.b, `,"latencyMs":`...)
+	var latency time.Duration
 	if r.Output.Latency != nil {
-		e.milliseconds(*r.Output.Latency)
-	} else {
-		e.b = append(e.b, '0')
+		latency = *r.Output.Latency
 	}
+	e.milliseconds(`,"latencyMs":`, latency)
 	b := billOf(&r.Output)
-	e.b = append(e.b, `,"cost":`...)
-	e.number(b.cost)
+	e.number(`,"cost":`, b.cost)
 	if b.known && r.Output.Cached {
-		e.b = append(e.b, `,"incurredCost":`...)
-		e.number(b.incurred)
+		e.number(`,"incurredCost":`, b.incurred)
 	}
-	e.b = append(e.b, `,"metadata":{`...)
+	e.raw(`,"metadata":{`)
 	first := true
 	if r.Case != nil {
 		first = e.members(r.Case.Metadata, r.Output.Metadata, first)
@@ -349,29 +340,41 @@ func (e *encoder) measures(r *proviso.Result) {
 	e.b = append(e.b, '}')
 }
 
-// members appends the members of o that over does not have.
+// members appends the members of o that over does not have. Objects in it, and in a list
+// of assertions, are recorded.
 func (e *encoder) members(o, over *value.Object, first bool) bool {
 	for key, v := range o.All() {
 		if _, undefined := v.(value.Undefined); undefined || over.Has(key) {
 			continue
 		}
 		e.key(first, key)
-		e.b = value.AppendJSON(e.b, v)
 		first = false
+		list, isList := v.([]any)
+		if key != "assert" || !isList || len(list) == 0 {
+			e.shared(v)
+			continue
+		}
+		e.list("", len(list), func(i int) { e.shared(list[i]) })
 	}
 	return first
+}
+
+// shared appends a value, and records where it is if it is an object.
+func (e *encoder) shared(v any) {
+	if o, ok := v.(*value.Object); ok {
+		e.object(o)
+		return
+	}
+	e.value("", v)
 }
 
 func (e *encoder) repeat(c *proviso.Case) {
 	if c == nil || c.Repeats <= 1 {
 		return
 	}
-	e.b = append(e.b, `,"repeat":{"index":`...)
-	e.int(c.Repeat)
-	e.b = append(e.b, `,"of":`...)
-	e.int(c.Repeats)
-	e.b = append(e.b, `,"pass":`...)
-	e.int(passesNeeded(c.Repeats, c.RepeatPass))
+	e.int(`,"repeat":{"index":`, c.Repeat)
+	e.int(`,"of":`, c.Repeats)
+	e.int(`,"pass":`, passesNeeded(c.Repeats, c.RepeatPass))
 	e.b = append(e.b, '}')
 }
 

@@ -29,34 +29,20 @@ const (
 
 // appendSpans appends the trace of a row, in the order in which its operations began.
 func (e *encoder) appendSpans(spans []proviso.Span) {
-	if len(spans) == 0 {
-		return
-	}
 	list := slices.Clone(spans)
 	slices.SortStableFunc(list, func(a, b proviso.Span) int { return a.Start.Compare(b.Start) })
 	list = list[:min(len(list), maxSpans)]
-	e.b = append(e.b, `,"spans":[`...)
-	for i := range list {
-		if i > 0 {
-			e.b = append(e.b, ',')
-		}
-		e.span(&list[i], &list[0])
-	}
-	e.b = append(e.b, ']')
+	e.list(`,"spans":`, len(list), func(i int) { e.span(&list[i], &list[0]) })
 }
 
 func (e *encoder) span(s, began *proviso.Span) {
 	e.text(`{"id":`, s.ID)
-	if s.ParentID != "" {
-		e.text(`,"parent":`, s.ParentID)
-	}
+	e.filled(`,"parent":`, s.ParentID)
 	e.text(`,"name":`, s.Name)
 	if !s.Start.IsZero() && !began.Start.IsZero() {
-		e.b = append(e.b, `,"startMs":`...)
-		e.milliseconds(s.Start.Sub(began.Start))
+		e.milliseconds(`,"startMs":`, s.Start.Sub(began.Start))
 		if !s.End.IsZero() {
-			e.b = append(e.b, `,"durationMs":`...)
-			e.milliseconds(s.End.Sub(s.Start))
+			e.milliseconds(`,"durationMs":`, s.End.Sub(s.Start))
 		}
 	}
 	if s.StatusCode == 2 {
@@ -68,10 +54,10 @@ func (e *encoder) span(s, began *proviso.Span) {
 			continue
 		}
 		if first {
-			e.b = append(e.b, `,"attributes":{`...)
+			e.raw(`,"attributes":{`)
 		}
 		e.key(first, name)
-		e.b = value.AppendJSON(e.b, v)
+		e.value("", v)
 		first = false
 	}
 	if !first {

@@ -19,7 +19,10 @@ const (
 // Summary is the data about the whole run for reports. Rows are added as they finish,
 // in any order. It keeps counts, not rows. It is not safe for concurrent use.
 type Summary struct {
-	totals  proviso.Totals
+	rows    Counts
+	usage   proviso.Usage // of answers and of deciding, as the costs below
+	cost    float64       // US dollars
+	spent   float64       // US dollars that this run spent
 	columns []ColumnSummary
 	judges  map[string]*JudgeSummary
 	decided sum               // scores of decided rows, for the batch result
@@ -128,7 +131,11 @@ type RepeatSummary struct {
 
 // Totals returns the counts of all rows. A failed row of a case that passed often
 // enough counts as passed. The cost includes that of deciding.
-func (s *Summary) Totals() proviso.Totals { return s.totals }
+func (s *Summary) Totals() proviso.Totals {
+	c := s.rows
+	return proviso.Totals{Passed: c.Passed, Failed: c.Failed, Errors: c.Errors, Skipped: c.Skipped, MayPass: c.MayPass, WillPass: c.WillPass,
+		Usage: s.usage, Cost: s.cost, Incurred: s.spent}
+}
 
 // failures returns the failed rows to show, lowest index first.
 func (s *Summary) failures() []int {

@@ -1,16 +1,13 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"iter"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/value"
+	"github.com/proviso-eval/proviso/internal/rowscan"
 )
 
 // mark is the data of a row that a report needs to choose, order or count rows. It
@@ -41,17 +38,13 @@ func survey(ctx context.Context, rows Rows) ([]mark, error) {
 		if len(marks)&0xff == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		m, repeat, caseID := markOf(index, row)
-		if repeat != nil {
+		m, need, caseID := markOf(index, row)
+		if need >= 0 {
 			key := group{string(caseID), int(m.column)}
-			g := groups[key]
-			if g == nil {
-				o, _ := value.ParseJSON(string(repeat))
-				object, _ := o.(*value.Object)
-				g = &repeated{need: integer(object, "pass")}
-				groups[key] = g
+			if groups[key] == nil {
+				groups[key] = &repeated{need: need}
 			}
-			g.add(len(marks), m.status)
+			groups[key].add(len(marks), m.status)
 		}
 		marks = append(marks, m)
 	}
@@ -78,37 +71,37 @@ func (g *repeated) add(at int, s proviso.Status) {
 	}
 }
 
-// markOf returns a row's mark, and the members that identify its repeats.
-func markOf(index int, row []byte) (m mark, repeat, caseID []byte) {
-	m.index = index
-	for key, value := range membersOf(row) {
+// markOf returns a row's mark, and its case with how many of its repeats must pass; -1 if
+// it has none.
+func markOf(index int, row []byte) (m mark, need int, caseID []byte) {
+	m.index, m.status, need = index, proviso.Errored, -1
+	s := rowscan.New(row)
+	s.Members(func(key []byte) {
 		switch string(key) {
 		case "caseId":
-			caseID = value
+			caseID = s.Skip()
 		case "testIdx":
-			m.test = uint32(number(value, math.MaxUint32))
+			m.test = uint32(s.Int())
 		case "promptIdx":
-			m.column = uint16(number(value, maxColumns-1))
+			if column := s.Int(); column < maxColumns {
+				m.column = uint16(column)
+			}
 		case "verdict":
-			m.status = proviso.StatusNamed(string(bytes.Trim(value, `"`)))
+			m.status = rowscan.StatusOf(s.Skip())
 		case "score":
-			if f, err := strconv.ParseFloat(string(value), 32); err == nil {
+			if f := s.Number(); !math.IsNaN(f) {
 				m.score = float32(f)
 			}
 		case "repeat":
-			repeat = value
+			need = 0
+			s.Members(func(key []byte) {
+				if string(key) == "pass" {
+					need = s.Int()
+				}
+			})
 		}
-	}
-	return m, repeat, caseID
-}
-
-// number returns a whole number from 0 to limit; 0 for anything else.
-func number(value []byte, limit uint64) uint64 {
-	n, err := strconv.ParseUint(string(value), 10, 64)
-	if err != nil || n > limit {
-		return 0
-	}
-	return n
+	})
+	return m, need, caseID
 }
 
 // worstFirst orders marks by urgency: failures by score, then undecided rows, then
@@ -137,96 +130,4 @@ func worst(marks []mark, n int) []mark {
 	}
 	slices.SortFunc(list, worstFirst)
 	return list[:min(len(list), n)]
-}
-
-// membersOf yields the members of a JSON object without decoding them: key without
-// its quotes, value unchanged. It stops at invalid JSON.
-func membersOf(text []byte) iter.Seq2[[]byte, []byte] {
-	return func(yield func(key, value []byte) bool) {
-		i := blank(text, 0)
-		if i >= len(text) || text[i] != '{' {
-			return
-		}
-		for {
-			i = blank(text, i+1)
-			end := stringEnd(text, i)
-			colon := blank(text, end)
-			if end == i || colon >= len(text) || text[colon] != ':' {
-				return
-			}
-			start := blank(text, colon+1)
-			stop := valueEnd(text, start)
-			if stop == start || !yield(text[i+1:end-1], text[start:stop]) {
-				return
-			}
-			if i = blank(text, stop); i >= len(text) || text[i] != ',' {
-				return
-			}
-		}
-	}
-}
-
-// blank returns the offset of the first byte from i on that is not white space.
-func blank(text []byte, i int) int {
-	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
-		i++
-	}
-	return i
-}
-
-// stringEnd returns the offset after the string at i; i if there is none.
-func stringEnd(text []byte, i int) int {
-	if i >= len(text) || text[i] != '"' {
-		return i
-	}
-	for at := i + 1; ; {
-		n := bytes.IndexByte(text[at:], '"')
-		if n < 0 {
-			return i
-		}
-		at += n
-		escapes := 0
-		for text[at-1-escapes] == '\\' { // stops at the opening quote at the latest
-			escapes++
-		}
-		if at++; escapes%2 == 0 {
-			return at
-		}
-	}
-}
-
-// valueEnd returns the offset after the value at i; i if there is none.
-func valueEnd(text []byte, i int) int {
-	depth := 0
-	for at := i; at < len(text); {
-		switch text[at] {
-		case '"':
-			end := stringEnd(text, at)
-			if end == at {
-				return i
-			}
-			if at = end; depth == 0 {
-				return at
-			}
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return at
-			}
-			if depth--; depth == 0 {
-				return at + 1
-			}
-		case ',':
-			if depth == 0 {
-				return at
-			}
-		}
-		at++
-	}
-	if depth > 0 {
-		return i
-	}
-	return len(text)
 }

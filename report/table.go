@@ -59,9 +59,7 @@ func ForFile(name string) (Format, error) {
 		}
 	}
 	if longest == 0 {
-		e := proviso.Errorf(proviso.Invalid, "no report format has the suffix of %q; the suffixes are %s", name, strings.Join(valid, ", "))
-		e.Valid = valid
-		return Format{}, e
+		return Format{}, noFormat(valid, "no report format has the suffix of %q; the suffixes are %s", name)
 	}
 	return best, nil
 }
@@ -75,7 +73,11 @@ func ForName(name string) (Format, error) {
 		}
 		valid = append(valid, f.Name)
 	}
-	e := proviso.Errorf(proviso.Invalid, "no report format is called %q; the formats are %s", name, strings.Join(valid, ", "))
+	return Format{}, noFormat(valid, "no report format is called %q; the formats are %s", name)
+}
+
+func noFormat(valid []string, format, name string) error {
+	e := proviso.Errorf(proviso.Invalid, format, name, strings.Join(valid, ", "))
 	e.Valid = valid
-	return Format{}, e
+	return e
 }

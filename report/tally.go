@@ -87,6 +87,7 @@ func (s *Summary) row(f *facts) {
 	f.cost, f.incurred, f.gradingCost, f.latencyMS = plausible(f.cost), plausible(f.incurred), plausible(f.gradingCost), plausible(f.latencyMS)
 	c := s.column(f.column)
 	c.Rows.add(f.status)
+	s.rows.add(f.status)
 	c.score.add(f.score)
 	c.LatencyMS += f.latencyMS
 	c.Cost += f.cost
@@ -103,25 +104,18 @@ func (s *Summary) row(f *facts) {
 		s.decided.add(f.share)
 		s.scored++
 	}
-	t := &s.totals
 	switch f.status {
-	case proviso.Pass:
-		t.Passed++
 	case proviso.Fail:
-		t.Failed++
 		if f.repeats <= 1 {
 			s.failed.add(f.index)
 		}
-	case proviso.Skip:
-		t.Skipped++
-	default:
-		t.Errors++
+	case proviso.Errored:
 		s.undecided(f.index, f.error)
 	}
-	t.Usage.Add(f.usage)
-	t.Usage.Add(f.grading)
-	t.Cost += f.cost + f.gradingCost
-	t.Incurred += f.incurred + f.gradingCost
+	s.usage.Add(f.usage)
+	s.usage.Add(f.grading)
+	s.cost += f.cost + f.gradingCost
+	s.spent += f.incurred + f.gradingCost
 	s.repetition(f)
 }
 

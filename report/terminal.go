@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,17 +22,18 @@ type TerminalOptions struct {
 	More    string // command that shows the rest; "" means proviso show with the run's id
 }
 
+func (o TerminalOptions) sized() TerminalOptions {
+	o.Width = max(cmp.Or(max(o.Width, 0), 100), 40)
+	return o
+}
+
 // Terminal shows a run to a person: failing rows first, with the differing part of
 // the output marked, then those with errors, pass rates per assertion, metrics, and cost
 // and duration. The last line is always "N passed, N failed, N errors". Only rows
 // that are shown in detail are decoded. Control sequences are made visible instead of
 // being sent.
 func Terminal(w io.Writer, o TerminalOptions, meta *Meta, sum *Summary, rows Rows) error {
-	if o.Width <= 0 {
-		o.Width = 100
-	}
-	o.Width = max(o.Width, 40)
-	p := &printer{w: bufio.NewWriter(w), o: o, meta: meta, sum: sum, rows: rows, prompts: meta.promptNames(promptCells)}
+	p := &printer{w: bufio.NewWriter(w), o: o.sized(), meta: meta, sum: sum, rows: rows, prompts: meta.promptNames(promptCells)}
 	var err error
 	if o.Summary {
 		p.errorTexts()
@@ -176,13 +178,7 @@ func (p *printer) everyRow(status proviso.Status) error {
 // end shows cost and duration, and the totals.
 func (p *printer) end() {
 	t := p.sum.Totals()
-	parts := []string{Plural(t.Rows(), "row"), duration(p.meta.Elapsed)}
-	if t.Usage.Total > 0 {
-		parts = append(parts, Plural(int(t.Usage.Total), "token"))
-	}
-	if text := dollars(t); text != "" {
-		parts = append(parts, text)
-	}
+	parts := append([]string{Plural(t.Rows(), "row"), duration(p.meta.Elapsed)}, spent(t)...)
 	name := cut(p.meta.Suite, 100)
 	if name != "" {
 		name += ": "

@@ -96,16 +96,10 @@ func (u *untrusted) line(line string, table bool) {
 // endFence writes a fence at the beginning of a line, where no list or quote contains it,
 // and longer than any run of backticks in it.
 func (u *untrusted) endFence() {
-	text := strings.Join(u.content, "\n")
-	bar := strings.Repeat("`", max(3, longestRun(text)+1))
 	if !slices.Contains([]string{"diff", "json", "sh"}, u.info) { // some others are drawn, with links
 		u.info = "text"
 	}
-	u.b.WriteString(bar + u.info + "\n" + text)
-	if len(u.content) > 0 {
-		u.b.WriteByte('\n')
-	}
-	u.b.WriteString(bar + "\n")
+	u.b.WriteString(fenced(u.info, u.content))
 	u.fence = ""
 }
 

@@ -4,22 +4,21 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"time"
 	"unicode/utf8"
 
+	"github.com/proviso-eval/proviso/internal/rowscan"
 	"github.com/proviso-eval/proviso/value"
 )
 
 // renderYAML writes the document of [renderJSON] as YAML 1.2: the envelope as
 // blocks, each row as one line of JSON, which is YAML in flow style.
 func renderYAML(ctx context.Context, w *bufio.Writer, in *Input) error {
-	m := in.Meta
 	y := yamlWriter{w: w}
-	y.member("evalId: ", m.RunID)
+	y.member("evalId: ", in.Meta.RunID)
 	y.w.WriteString("results:\n")
 	y.member("  version: ", 3.0)
-	y.member("  timestamp: ", m.Started.UTC().Format(time.RFC3339Nano))
-	y.encoded("  prompts: ", appendPrompts(nil, in))
+	y.member("  timestamp: ", in.Meta.timestamp())
+	y.member("  prompts: ", promptsOf(in))
 	y.w.WriteString("  results:")
 	n := 0
 	for _, row := range in.Rows.Rows() {
@@ -38,14 +37,9 @@ func renderYAML(ctx context.Context, w *bufio.Writer, in *Input) error {
 		y.w.WriteString(" []\n")
 	}
 	y.member("  stats: ", statsOf(in))
-	if m.Config != nil {
-		y.member("config: ", m.Config)
-	} else {
-		y.w.WriteString("config: {}\n")
-	}
+	y.member("config: ", in.Meta.config())
 	y.w.WriteString("shareableUrl: null\n")
-	y.member("metadata: ", value.ObjectOf("provisoVersion", m.Version,
-		"evaluationCreatedAt", m.Started.UTC().Format(time.RFC3339Nano)))
+	y.member("metadata: ", in.Meta.made())
 	var b bytes.Buffer
 	writeAdditions(&b, in)
 	y.encoded("proviso: ", b.Bytes())
@@ -86,16 +80,17 @@ func appendYAML(dst, json []byte) []byte {
 		}
 		dst = append(dst, json[i:i+next]...)
 		i += next
-		end := stringEnd(json, i)
-		if end == i {
+		s := rowscan.New(json[i:])
+		quoted := s.Skip()
+		if len(quoted) == 0 {
 			return dst // not JSON, which a run file never contains
 		}
-		isKey := end < len(json) && json[end] == ':'
-		if isKey && end-i > maxImplicitKey {
+		i += len(quoted)
+		isKey := i < len(json) && json[i] == ':'
+		if isKey && len(quoted) > maxImplicitKey {
 			dst = append(dst, "? "...)
 		}
-		dst = appendYAMLString(dst, json[i:end])
-		if i = end; isKey {
+		if dst = appendYAMLString(dst, quoted); isKey {
 			dst = append(dst, ": "...)
 			i++
 		}

@@ -15,17 +15,18 @@ import (
 // detail has the texts of one case, and what differs.
 type detail struct {
 	pair     *gate.CasePair
-	column   string // "" if there is only one
+	Sign     string // of its group
+	Column   string // "" if there is only one
 	base     *runs.Row
 	head     *runs.Row // nil on a side without texts
-	verdicts []verdict // of the assertions that changed, or failed on both sides
-	diff     []part    // of the outputs; nil if they are equal or a side is missing
-	prompt   []part    // of the prompts as sent; nil unless they differ though their templates do not
+	Verdicts []verdict // of the assertions that changed, or failed on both sides
+	Diff     []part    // of the outputs; nil if they are equal or a side is missing
+	Prompt   []part    // of the prompts as sent; nil unless they differ though their templates do not
 }
 
 // verdict is how an assertion came out on both sides; a side may be nil.
 type verdict struct {
-	assertion  string
+	Assertion  string
 	base, head *runs.VerdictText
 }
 
@@ -41,7 +42,7 @@ type shower struct {
 
 // cases shows the cases by groups, the worst first: begin gets the title of a group, one its
 // cases, until it returns false or most cases are shown in all, and more the others of the group.
-func (s *shower) cases(most int, begin func(title string), one func(d *detail, sign string) bool, more func(others []gate.CasePair)) error {
+func (s *shower) cases(most int, begin func(title string), one func(d *detail) bool, more func(others []gate.CasePair)) error {
 	for _, k := range kinds(s.c) {
 		if len(k.pairs) == 0 {
 			continue
@@ -49,11 +50,11 @@ func (s *shower) cases(most int, begin func(title string), one func(d *detail, s
 		begin(report.Plural(len(k.pairs), "case") + " " + k.title)
 		entries := 0
 		for ; entries < len(k.pairs) && most > 0; entries, most = entries+1, most-1 {
-			d, err := s.detail(&k.pairs[entries])
+			d, err := s.detail(&k.pairs[entries], k.sign)
 			if err != nil {
 				return err
 			}
-			if !one(&d, k.sign) {
+			if !one(&d) {
 				break
 			}
 		}
@@ -63,8 +64,8 @@ func (s *shower) cases(most int, begin func(title string), one func(d *detail, s
 }
 
 // detail reads the texts of a case.
-func (s *shower) detail(p *gate.CasePair) (detail, error) {
-	d := detail{pair: p, column: columnName(s.c, p.Column)}
+func (s *shower) detail(p *gate.CasePair, sign string) (detail, error) {
+	d := detail{pair: p, Sign: sign, Column: columnName(s.c, p.Column)}
 	var err error
 	// Of the repeats those are shown in which the assertions that broke passed before
 	// and fail now, and the other way round for a case that was fixed.
@@ -74,13 +75,13 @@ func (s *shower) detail(p *gate.CasePair) (detail, error) {
 	if d.head, err = pick(s.texts.Head, p.Head, p, proviso.Fail); err != nil {
 		return d, err
 	}
-	d.verdicts = verdictsOf(d.base, d.head, p)
+	d.Verdicts = verdictsOf(d.base, d.head, p)
 	if d.base != nil && d.head != nil && d.base.Prompt != "" && d.head.Prompt != "" && d.base.Prompt != d.head.Prompt && !s.templateChanged(p.Column) {
-		d.prompt = folded(wordDiff(d.base.Prompt, d.head.Prompt))
+		d.Prompt = folded(wordDiff(d.base.Prompt, d.head.Prompt))
 	}
 	if d.base != nil && d.head != nil && d.base.Answered && d.head.Answered {
 		if parts := wordDiff(d.base.Output, d.head.Output); changed(parts) {
-			d.diff = parts
+			d.Diff = parts
 		}
 	}
 	return d, nil
@@ -128,7 +129,7 @@ const maxVerdicts = 10
 func verdictsOf(base, head *runs.Row, p *gate.CasePair) []verdict {
 	var list []verdict
 	add := func(assertion string) {
-		if !slices.ContainsFunc(list, func(v verdict) bool { return v.assertion == assertion }) {
+		if !slices.ContainsFunc(list, func(v verdict) bool { return v.Assertion == assertion }) {
 			list = append(list, verdict{assertion, find(base, assertion), find(head, assertion)})
 		}
 	}
@@ -160,8 +161,8 @@ func find(row *runs.Row, assertion string) *runs.VerdictText {
 	return nil
 }
 
-// statuses says how an assertion came out, such as "pass → fail".
-func (v *verdict) statuses() string { return statusText(v.base) + " → " + statusText(v.head) }
+// Statuses says how an assertion came out, such as "pass → fail".
+func (v *verdict) Statuses() string { return statusText(v.base) + " → " + statusText(v.head) }
 
 func statusText(v *runs.VerdictText) string {
 	if v == nil {
@@ -170,9 +171,9 @@ func statusText(v *runs.VerdictText) string {
 	return v.Status.String()
 }
 
-// sides yields the sides of a verdict that explain it: the reason of a side that did
+// Sides yields the sides of a verdict that explain it: the reason of a side that did
 // not pass, and the evidence of both.
-func (v *verdict) sides() []sideText {
+func (v *verdict) Sides() []sideText {
 	var list []sideText
 	for _, s := range [...]struct {
 		name string
@@ -181,11 +182,11 @@ func (v *verdict) sides() []sideText {
 		if s.text == nil {
 			continue
 		}
-		out := sideText{name: s.name, evidence: s.text.Evidence[:min(len(s.text.Evidence), maxEvidence)]}
+		out := sideText{Name: s.name, Evidence: s.text.Evidence[:min(len(s.text.Evidence), maxEvidence)]}
 		if s.text.Status != proviso.Pass {
-			out.reason = s.text.Reason
+			out.Reason = s.text.Reason
 		}
-		if out.reason != "" || len(out.evidence) > 0 {
+		if out.Reason != "" || len(out.Evidence) > 0 {
 			list = append(list, out)
 		}
 	}
@@ -197,8 +198,8 @@ const maxEvidence = 3
 
 // sideText explains the verdict of one side.
 type sideText struct {
-	name, reason string
-	evidence     []string
+	Name, Reason string
+	Evidence     []string
 }
 
 // templateChanged reports whether the columns of a pair have different templates, whose
@@ -213,8 +214,8 @@ func (s *shower) templateChanged(column int) bool {
 
 // promptChange is what changed in a prompt.
 type promptChange struct {
-	name string // "" if there is only one
-	diff []part
+	Name string // "" if there is only one
+	Diff []part
 }
 
 // promptChanges compares the templates of the paired columns. Equal changes are named
@@ -243,8 +244,8 @@ func (s *shower) promptChanges() []promptChange {
 // maxPrompts limits how many changed prompts are shown.
 const maxPrompts = 10
 
-// input returns the variables of the case, on one line; "" if there are none.
-func (d *detail) input() string {
+// Input returns the variables of the case, on one line; "" if there are none.
+func (d *detail) Input() string {
 	row := d.head
 	if row == nil {
 		row = d.base
@@ -257,10 +258,38 @@ func (d *detail) input() string {
 
 const maxInput = 4 << 10 // bytes
 
-// title names a case and what happened to it.
-func (d *detail) title() string {
+// Title names a case and what happened to it.
+func (d *detail) Title() string {
 	if n := len(d.pair.Head); n > 1 {
 		return fmt.Sprintf("%s (%s)", d.pair.Label(), report.Plural(n, "repeat"))
 	}
 	return d.pair.Label()
+}
+
+// Output returns the output of the head, nil if there is none.
+func (d *detail) Output() *string {
+	if d.head == nil || !d.head.Answered {
+		return nil
+	}
+	return &d.head.Output
+}
+
+// Same says whose the output is, for its title.
+func (d *detail) Same() string {
+	if d.base != nil && d.base.Answered {
+		return ", the same in both runs"
+	}
+	return " of the head"
+}
+
+// Missing says why a side has no output.
+func (d *detail) Missing() []sideText {
+	var list []sideText
+	if d.base != nil && !d.base.Answered && d.base.Error != "" {
+		list = append(list, sideText{Name: "base", Reason: d.base.Error})
+	}
+	if d.head != nil && !d.head.Answered && d.head.Error != "" {
+		list = append(list, sideText{Name: "head", Reason: d.head.Error})
+	}
+	return list
 }

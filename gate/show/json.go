@@ -23,7 +23,7 @@ func JSON(w io.Writer, c *gate.Comparison, d *gate.Decision) error {
 		s.key("reasons")
 		s.block("[]", func() {
 			for _, r := range d.Reasons {
-				s.item(reasonJSON(r))
+				s.item(r)
 			}
 		})
 		s.member("needed", neededOf(d))
@@ -120,25 +120,8 @@ type (
 		Head   []int    `json:"head_rows"`
 	}
 	sideJSON struct {
-		Name    string `json:"run"`
-		Suite   string `json:"suite"`
-		Prompts string `json:"prompts"`
-		Judge   string `json:"judge"`
-		Cases   string `json:"cases"`
-		Repeats int    `json:"repeats"`
-	}
-	columnJSON struct {
-		Prompt   string `json:"prompt"`
-		Provider string `json:"provider"`
-	}
-	columnPairJSON struct {
-		Base columnJSON `json:"base"`
-		Head columnJSON `json:"head"`
-	}
-	reasonJSON struct {
-		Rule      string `json:"rule"`
-		Assertion string `json:"assertion,omitempty"`
-		Message   string `json:"message"`
+		Name string `json:"run"`
+		*gate.Identity
 	}
 )
 
@@ -159,14 +142,14 @@ func (s *stream) members(c *gate.Comparison) {
 	s.block("{}", func() { s.cases(&c.Cases) })
 	s.member("titles", titles(&c.Cases))
 	s.member("warnings", append([]string{}, c.Warnings...))
-	s.member("base", sideOf(&c.Base))
-	s.member("head", sideOf(&c.Head))
+	s.member("base", sideJSON{c.Base.Name, &c.Base.Identity})
+	s.member("head", sideJSON{c.Head.Name, &c.Head.Identity})
 	s.member("pairs", c.Pairs)
 	s.member("left_out", c.LeftOut)
 	s.key("columns")
 	s.block("[]", func() {
 		for _, p := range c.Columns {
-			s.item(columnPairJSON{columnJSON(p.Base), columnJSON(p.Head)})
+			s.item(p)
 		}
 	})
 	s.member("cost", effectOrNil(c.Cost))
@@ -225,11 +208,6 @@ func changeOf(p *gate.CasePair) changeJSON {
 	return changeJSON{Case: p.Name, Column: p.Column, Change: finite(&p.Change),
 		Broke: append([]string{}, p.Broke...), Fixed: append([]string{}, p.Fixed...),
 		Base: append([]int{}, p.Base...), Head: append([]int{}, p.Head...)}
-}
-
-func sideOf(s *gate.Side) sideJSON {
-	i := &s.Identity
-	return sideJSON{s.Name, i.Suite, i.Prompts, i.Judge, i.Cases, i.Repeats}
 }
 
 func estimateOf(e *stats.Estimate) estimateJSON {

@@ -118,7 +118,7 @@ func (m *markdown) table() {
 	}
 	m.entry("\nRanges are 95 % intervals.\n\n")
 	for _, x := range measures(m.c) {
-		line := fmt.Sprintf("- %s (median): %s → %s, %s\n", x.name, x.base, x.head, x.difference)
+		line := fmt.Sprintf("- %s (median): %s → %s, %s\n", x.Name, x.Base, x.Head, x.Difference)
 		m.entry(strings.ReplaceAll(line, "$", `\$`)) // two of them would begin and end a formula
 	}
 	m.entry("\n")
@@ -128,13 +128,13 @@ func (m *markdown) table() {
 func (m *markdown) details(s *shower) error {
 	for _, p := range s.promptChanges() {
 		name := ""
-		if p.name != "" {
-			name = report.MarkdownCode(p.name, 100) + "\n\n"
+		if p.Name != "" {
+			name = report.MarkdownCode(p.Name, 100) + "\n\n"
 		}
-		m.entry(fmt.Sprintf("<details><summary>What changed in the prompt</summary>\n\n%s%s\n</details>\n\n", name, diffFence(p.diff)))
+		m.entry(fmt.Sprintf("<details><summary>What changed in the prompt</summary>\n\n%s%s\n</details>\n\n", name, diffFence(p.Diff)))
 	}
 	begin := func(title string) { m.entry("### " + title + "\n\n") }
-	one := func(d *detail, sign string) bool { return m.entry(caseMarkdown(d, sign)) }
+	one := func(d *detail) bool { return m.entry(caseMarkdown(d)) }
 	if err := s.cases(m.o.Cases, begin, one, m.namesOf); err != nil {
 		return err
 	}
@@ -163,63 +163,44 @@ func (m *markdown) namesOf(pairs []gate.CasePair) {
 }
 
 // caseMarkdown writes one case.
-func caseMarkdown(d *detail, sign string) string {
+func caseMarkdown(d *detail) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** %s", sign, report.MarkdownCode(d.title(), 100))
-	if d.column != "" {
-		b.WriteString(" at " + report.MarkdownCode(d.column, 100))
+	fmt.Fprintf(&b, "**%s** %s", d.Sign, report.MarkdownCode(d.Title(), 100))
+	if d.Column != "" {
+		b.WriteString(" at " + report.MarkdownCode(d.Column, 100))
 	}
 	b.WriteString("\n\n")
-	for i := range d.verdicts {
-		v := &d.verdicts[i]
-		fmt.Fprintf(&b, "- %s: %s\n", report.MarkdownCode(v.assertion, 100), v.statuses())
-		for _, s := range v.sides() {
+	for i := range d.Verdicts {
+		v := &d.Verdicts[i]
+		fmt.Fprintf(&b, "- %s: %s\n", report.MarkdownCode(v.Assertion, 100), v.Statuses())
+		for _, s := range v.Sides() {
 			text := ""
-			if s.reason != "" {
-				text = " " + report.MarkdownCode(s.reason, 300)
+			if s.Reason != "" {
+				text = " " + report.MarkdownCode(s.Reason, 300)
 			}
-			for _, quote := range s.evidence {
+			for _, quote := range s.Evidence {
 				text += " “" + report.MarkdownCode(quote, 200) + "”"
 			}
-			fmt.Fprintf(&b, "  - %s:%s\n", s.name, text)
+			fmt.Fprintf(&b, "  - %s:%s\n", s.Name, text)
 		}
 	}
-	if text := d.input(); text != "" {
+	if text := d.Input(); text != "" {
 		fmt.Fprintf(&b, "- input: %s\n", report.MarkdownCode(text, 200))
 	}
-	for _, s := range missing(d) {
-		fmt.Fprintf(&b, "- %s: %s\n", s.name, report.MarkdownCode(s.reason, 300))
+	for _, s := range d.Missing() {
+		fmt.Fprintf(&b, "- %s: %s\n", s.Name, report.MarkdownCode(s.Reason, 300))
 	}
-	if d.prompt != nil {
-		fmt.Fprintf(&b, "\n<details><summary>Prompt as sent</summary>\n\n%s\n</details>\n", diffFence(d.prompt))
+	if d.Prompt != nil {
+		fmt.Fprintf(&b, "\n<details><summary>Prompt as sent</summary>\n\n%s\n</details>\n", diffFence(d.Prompt))
 	}
 	switch {
-	case d.diff != nil:
-		fmt.Fprintf(&b, "\n<details><summary>Output, base (-) and head (+)</summary>\n\n%s\n</details>\n", diffFence(folded(d.diff)))
-	case d.head != nil && d.head.Answered:
-		fmt.Fprintf(&b, "\n<details><summary>Output%s</summary>\n\n%s\n</details>\n", sameOutput(d), diffFence([]part{{' ', d.head.Output}}))
+	case d.Diff != nil:
+		fmt.Fprintf(&b, "\n<details><summary>Output, base (-) and head (+)</summary>\n\n%s\n</details>\n", diffFence(folded(d.Diff)))
+	case d.Output() != nil:
+		fmt.Fprintf(&b, "\n<details><summary>Output%s</summary>\n\n%s\n</details>\n", d.Same(), diffFence([]part{{' ', *d.Output()}}))
 	}
 	b.WriteString("\n")
 	return b.String()
-}
-
-func sameOutput(d *detail) string {
-	if d.base != nil && d.base.Answered {
-		return ", the same in both runs"
-	}
-	return " of the head"
-}
-
-// missing says why a side has no output.
-func missing(d *detail) []sideText {
-	var list []sideText
-	if d.base != nil && !d.base.Answered && d.base.Error != "" {
-		list = append(list, sideText{name: "base", reason: d.base.Error})
-	}
-	if d.head != nil && !d.head.Answered && d.head.Error != "" {
-		list = append(list, sideText{name: "head", reason: d.head.Error})
-	}
-	return list
 }
 
 const (

@@ -123,7 +123,7 @@ func (p *printer) table() {
 	}
 	p.line(p.paint(dim, "[ ] 95 % intervals"))
 	for _, x := range measures(p.c) {
-		p.line(fmt.Sprintf("%s (median): %s → %s, %s", x.name, x.base, x.head, x.difference))
+		p.line(fmt.Sprintf("%s (median): %s → %s, %s", x.Name, x.Base, x.Head, x.Difference))
 	}
 	p.line("")
 }
@@ -164,11 +164,11 @@ func right(text string, cells int) string {
 func (p *printer) details(s *shower) error {
 	for _, x := range s.promptChanges() {
 		title := "What changed in the prompt"
-		if x.name != "" {
-			title += ` "` + report.Line(x.name, p.o.Width-30) + `"`
+		if x.Name != "" {
+			title += ` "` + report.Line(x.Name, p.o.Width-30) + `"`
 		}
 		p.line(p.paint(bold, title))
-		p.diff(x.diff)
+		p.diff(x.Diff)
 		p.line("")
 	}
 	more := func(others []gate.CasePair) {
@@ -194,42 +194,42 @@ func (p *printer) names(pairs []gate.CasePair) {
 }
 
 // one writes one case.
-func (p *printer) one(d *detail, sign string) bool {
-	color := map[string]string{"✗": red, "✓": green}[sign]
-	title := d.title()
-	if d.column != "" {
-		title += " at " + d.column
+func (p *printer) one(d *detail) bool {
+	color := map[string]string{"✗": red, "✓": green}[d.Sign]
+	title := d.Title()
+	if d.Column != "" {
+		title += " at " + d.Column
 	}
-	p.line(p.paint(color, sign) + " " + p.paint(bold, report.Line(title, p.o.Width-2)))
-	if text := d.input(); text != "" {
+	p.line(p.paint(color, d.Sign) + " " + p.paint(bold, report.Line(title, p.o.Width-2)))
+	if text := d.Input(); text != "" {
 		p.wrapped("  ", "    ", dim, text, 2)
 	}
-	for i := range d.verdicts {
-		v := &d.verdicts[i]
-		p.line("  " + report.Line(v.assertion, p.o.Width-24) + ": " + v.statuses())
-		for _, s := range v.sides() {
-			if s.reason != "" {
-				p.wrapped("    "+s.name+": ", "      ", "", s.reason, 3)
+	for i := range d.Verdicts {
+		v := &d.Verdicts[i]
+		p.line("  " + report.Line(v.Assertion, p.o.Width-24) + ": " + v.Statuses())
+		for _, s := range v.Sides() {
+			if s.Reason != "" {
+				p.wrapped("    "+s.Name+": ", "      ", "", s.Reason, 3)
 			}
-			for _, quote := range s.evidence {
-				p.wrapped("    "+s.name+" quote: ", "      ", dim, quote, 2)
+			for _, quote := range s.Evidence {
+				p.wrapped("    "+s.Name+" quote: ", "      ", dim, quote, 2)
 			}
 		}
 	}
-	for _, s := range missing(d) {
-		p.wrapped("  "+s.name+": ", "    ", "", s.reason, 3)
+	for _, s := range d.Missing() {
+		p.wrapped("  "+s.Name+": ", "    ", "", s.Reason, 3)
 	}
-	if d.prompt != nil {
+	if d.Prompt != nil {
 		p.line("  prompt as sent:")
-		p.diff(d.prompt)
+		p.diff(d.Prompt)
 	}
 	switch {
-	case d.diff != nil:
+	case d.Diff != nil:
 		p.line("  output:")
-		p.diff(folded(d.diff))
-	case d.head != nil && d.head.Answered:
-		p.line("  output" + sameOutput(d) + ":")
-		p.wrapped("    ", "    ", "", d.head.Output, 6)
+		p.diff(folded(d.Diff))
+	case d.Output() != nil:
+		p.line("  output" + d.Same() + ":")
+		p.wrapped("    ", "    ", "", *d.Output(), 6)
 	}
 	return true
 }

@@ -89,7 +89,7 @@ func suiteSentence(c *gate.Comparison) string {
 	if c.Suite.Pairs == 0 {
 		return "No case was decided in both runs."
 	}
-	text := fmt.Sprintf("Score %s → %s, difference %s over %s.", percent(c.Suite.Base.Value), percent(c.Suite.Head.Value),
+	text := fmt.Sprintf("Score %s → %s, difference %s over %s.", report.Percent(c.Suite.Base.Value), report.Percent(c.Suite.Head.Value),
 		points(c.Suite.Difference), report.Plural(c.Suite.Pairs, "pair"))
 	if c.LeftOut > 0 {
 		text += fmt.Sprintf(" %s left out, because a side has an error.", pairsAre(c.LeftOut))
@@ -102,20 +102,6 @@ func pairsAre(n int) string {
 		return "1 pair is"
 	}
 	return fmt.Sprintf("%d pairs are", n)
-}
-
-// percent formats a share. One below 100 % is never rounded up to it, nor one above 0
-// down to it.
-func percent(share float64) string {
-	switch {
-	case math.IsNaN(share):
-		return "–"
-	case share < 1 && share >= 0.995:
-		return "> 99 %"
-	case share > 0 && share < 0.005:
-		return "< 1 %"
-	}
-	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
 // interval formats an interval of shares.
@@ -131,7 +117,7 @@ func figure(f gate.Figure) string {
 	if math.IsNaN(f.Value) || f.N == 0 {
 		return "–"
 	}
-	return strings.TrimSuffix(percent(f.Value)+" "+interval(f.Interval), " ")
+	return strings.TrimSuffix(report.Percent(f.Value)+" "+interval(f.Interval), " ")
 }
 
 // signed formats a difference of shares in percentage points; a minus is always
@@ -218,7 +204,7 @@ func change(e *gate.Effect) string {
 }
 
 // measure is a figure that is not a share: its name, both medians and the difference.
-type measure struct{ name, base, head, difference string }
+type measure struct{ Name, Base, Head, Difference string }
 
 // measures returns what is known of cost, tokens and latency, as medians over cases.
 func measures(c *gate.Comparison) []measure {
@@ -227,7 +213,7 @@ func measures(c *gate.Comparison) []measure {
 		name   string
 		effect *gate.Effect
 		format func(float64) string
-	}{{"Cost", c.Cost, dollars}, {"Tokens", c.Tokens, count}, {"Latency", c.Latency, milliseconds}} {
+	}{{"Cost", c.Cost, usd.Text}, {"Tokens", c.Tokens, count}, {"Latency", c.Latency, milliseconds}} {
 		if m.effect == nil || math.IsNaN(m.effect.Difference.Value) {
 			continue
 		}
@@ -242,10 +228,6 @@ func measures(c *gate.Comparison) []measure {
 		list = append(list, measure{m.name, m.format(e.Base.Value), m.format(e.Head.Value), difference})
 	}
 	return list
-}
-
-func dollars(v float64) string {
-	return usd.Text(v)
 }
 
 func count(v float64) string { return fmt.Sprintf("%.0f", v) }

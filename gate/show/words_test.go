@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/internal/usd"
+	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -13,11 +15,11 @@ import (
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
-		percent(1): "100 %", percent(0.999): "> 99 %", percent(0.5): "50 %", percent(0.001): "< 1 %", percent(0): "0 %", percent(math.NaN()): "–",
+		report.Percent(1): "100 %", report.Percent(0.999): "> 99 %", report.Percent(0.5): "50 %", report.Percent(0.001): "< 1 %", report.Percent(0): "0 %", report.Percent(math.NaN()): "–",
 		signed(0.1234): "+12.3", signed(-0.0004): "0.0", signed(-0.001): "-0.1",
 		pValue(0.00001): "< .001", pValue(0.0421): ".042", pValue(1): "1", pValue(math.NaN()): "–",
 		milliseconds(0.0213): "0.021 ms", milliseconds(-812.4): "-812 ms", milliseconds(65_432): "65.4 s",
-		dollars(-0.00031): "-$0.00031", dollars(1.5): "$1.5",
+		usd.Text(-0.00031): "-$0.00031", usd.Text(1.5): "$1.5",
 		points(stats.Estimate{Value: math.NaN()}):                                                        "–",
 		points(stats.Estimate{Value: -0.1, Interval: stats.Interval{Low: math.NaN(), High: math.NaN()}}): "-10.0 pp",
 	} {

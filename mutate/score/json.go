@@ -26,20 +26,6 @@ func (c Counts) json() countsJSON {
 	return out
 }
 
-type changeJSON struct {
-	Before  string `json:"before"`
-	Removed string `json:"removed"`
-	Added   string `json:"added"`
-	After   string `json:"after"`
-}
-
-type exampleJSON struct {
-	Output   string       `json:"output"`
-	Operator string       `json:"operator"`
-	Basis    mutate.Basis `json:"basis"`
-	Change   changeJSON   `json:"change"`
-}
-
 type instructionJSON struct {
 	Line     int    `json:"line,omitempty"`
 	Text     string `json:"text"`
@@ -51,7 +37,7 @@ type instructionJSON struct {
 	Assertions []string                    `json:"assertions"`
 	NotRun     int                         `json:"judged_not_run"`
 	Killers    []string                    `json:"killed_by"`
-	Survivors  []exampleJSON               `json:"survivors"`
+	Survivors  []Example                   `json:"survivors"`
 	Add        json.RawMessage             `json:"add,omitempty"`
 }
 
@@ -82,10 +68,7 @@ func orNone[T any](list []T) []T {
 func (in *Instruction) json() instructionJSON {
 	out := instructionJSON{
 		Line: in.Line, Text: in.Text, Category: in.Category, countsJSON: in.Counts.json(), Also: in.Also, Broken: in.Broken,
-		Assertions: orNone(in.Assertions), NotRun: in.Judged, Killers: orNone(in.Killers), Survivors: []exampleJSON{},
-	}
-	for _, e := range in.Survivors {
-		out.Survivors = append(out.Survivors, exampleJSON{e.Output, e.Operator, e.Basis, changeJSON{e.Before, e.Removed, e.Added, e.After}})
+		Assertions: orNone(in.Assertions), NotRun: in.Judged, Killers: orNone(in.Killers), Survivors: orNone(in.Survivors),
 	}
 	if len(in.By) > 0 {
 		out.Basis = map[mutate.Basis]countsJSON{}

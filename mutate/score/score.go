@@ -122,14 +122,19 @@ type Assertion struct {
 }
 
 // Change is what a mutant changes, with what is around it. All are short, on one line.
-type Change struct{ Before, Removed, Added, After string }
+type Change struct {
+	Before  string `json:"before"`
+	Removed string `json:"removed"`
+	Added   string `json:"added"`
+	After   string `json:"after"`
+}
 
 // Example is a mutant that survives.
 type Example struct {
-	Output   string // its id
-	Operator string
-	Basis    mutate.Basis
-	Change
+	Output   string       `json:"output"` // its id
+	Operator string       `json:"operator"`
+	Basis    mutate.Basis `json:"basis"`
+	Change   `json:"change"`
 }
 
 // Instruction says which mutants of an instruction survive.

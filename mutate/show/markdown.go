@@ -17,11 +17,11 @@ func Markdown(r *score.Report) []byte {
 		line("- %s", report.MarkdownCode(sentence, 400))
 	}
 	for _, p := range parts(r) {
-		if len(p.list) == 0 {
+		if len(p.List) == 0 {
 			continue
 		}
-		line("\n### %s\n\n| Line | Instruction | Killed | Survived | Undecided | Killed by | Survivor | Next |\n|--:|---|--:|--:|--:|---|---|---|", p.title)
-		for _, in := range p.list {
+		line("\n### %s\n\n| Line | Instruction | Killed | Survived | Undecided | Killed by | Survivor | Next |\n|--:|---|--:|--:|--:|---|---|---|", p.Title)
+		for _, in := range p.List {
 			where, survivor, todo, killers := "", "", "", ""
 			if in.Line > 0 {
 				where = fmt.Sprint(in.Line)

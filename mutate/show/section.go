@@ -22,8 +22,8 @@ func Section(r *score.Report) (*report.Missed, error) {
 	}
 	out := &report.Missed{Headline: Headline(r), About: about(r), JSON: compact.Bytes()}
 	for at, p := range parts(r) {
-		group := report.MissedGroup{Title: p.title, Missed: at == surviving, Killed: at == killed, Uncounted: at == uncounted}
-		for _, in := range p.list {
+		group := report.MissedGroup{Title: p.Title, Missed: at == surviving, Killed: at == killed, Uncounted: at == uncounted}
+		for _, in := range p.List {
 			shown := report.MissedInstruction{Group: group, Line: in.Line, Text: in.Text, Result: result(in), Next: next(r, in)}
 			if len(in.Survivors) > 0 {
 				e := in.Survivors[0]

@@ -213,10 +213,10 @@ func Text(r *score.Report, o report.TerminalOptions) []byte {
 		t.line("  %s", report.Line(sentence, 400))
 	}
 	for _, part := range parts(r) {
-		if len(part.list) > 0 {
-			t.line("\n%s", t.paint("1", part.title))
+		if len(part.List) > 0 {
+			t.line("\n%s", t.paint("1", part.Title))
 		}
-		for _, in := range part.list {
+		for _, in := range part.List {
 			t.instruction(in, part.sign, part.color)
 		}
 	}
@@ -226,9 +226,12 @@ func Text(r *score.Report, o report.TerminalOptions) []byte {
 
 // part is a group of instructions with the same kind of result.
 type part struct {
-	title, sign, color string
-	list               []*score.Instruction
+	Title, sign, color string
+	List               []*score.Instruction
 }
+
+// Class is its class in a page.
+func (p part) Class() string { return map[string]string{"✗": "fail", "✓": "pass"}[p.sign] }
 
 // The places of the groups in [parts].
 const (
@@ -252,10 +255,10 @@ func parts(r *score.Report) []part {
 		case in.Killed > 0:
 			at = killed
 		}
-		out[at].list = append(out[at].list, in)
+		out[at].List = append(out[at].List, in)
 	}
 	if r.AnyAnswer.Made() > 0 {
-		out[uncounted].list = append(out[uncounted].list, &r.AnyAnswer)
+		out[uncounted].List = append(out[uncounted].List, &r.AnyAnswer)
 	}
 	return out
 }

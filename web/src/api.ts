@@ -236,20 +236,12 @@ export interface StoredSet extends StoredVersion { assertions: import('../panel/
 
 // Datasets: cases under a name, each change a version.
 export interface RunDataset { name: string; version: string; number: number; asked?: string }
-export interface DatasetVersion {
-  name: string; version: string; number: number; current: boolean; prompt_hash?: string; size: number; created_at: string; created_by?: string; cases: number;
-}
+export interface DatasetVersion extends StoredVersion { cases: number }
 export interface Case {
   id: string; description?: string; vars?: Record<string, unknown>; assert?: unknown[]; threshold?: number; metadata?: Record<string, unknown>;
 }
-export interface StoredDataset {
-  name: string; version: string; number: number; current: boolean; prompt_hash?: string; size: number; created_at: string; created_by?: string; cases: number;
-  items: Case[]; next?: string;
-}
-export interface ChangedDataset {
-  name: string; version: string; number: number; current: boolean; prompt_hash?: string; size: number; created_at: string; created_by?: string; cases: number;
-  added?: string[]; known?: number; removed?: number; left_out?: string[];
-}
+export interface StoredDataset extends DatasetVersion { items: Case[]; next?: string }
+export interface ChangedDataset extends DatasetVersion { added?: string[]; known?: number; removed?: number; left_out?: string[] }
 export interface DatasetDiff {
   from: DatasetVersion; to: DatasetVersion; added: Case[]; removed: Case[]; changed: ChangedCase[];
   counts: { added: number; removed: number; changed: number; same: number };
@@ -268,8 +260,7 @@ export interface TrialSide {
   true_pass: number; false_pass: number; true_fail: number; false_fail: number; errors: number; agreement: number | null; kappa: Estimate; tpr: Estimate; tnr: Estimate;
 }
 export interface TrialDifference { kappa: Estimate; tpr: Estimate; tnr: Estimate }
-export interface TrialResult {
-  labels: number; cases: number; pairs: number; before: TrialSide; after: TrialSide; difference: TrialDifference; finding: TrialHalf['finding'];
+export interface TrialResult extends TrialHalf {
   work: TrialHalf; held_out: TrialHalf; flipped: Flip[]; judge_before: string[]; judge_after: string[]; failures: string[]; looks: number;
   definition: Definition; left_out: LeftOut;
 }

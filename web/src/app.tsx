@@ -7,7 +7,7 @@ import { Heading } from './pages/heading';
 import { RunPage } from './pages/run';
 import { ThemeButton, startTheme } from './pages/theme';
 import { Failed, Skeleton } from './parts/states';
-import { address, follow, go, usePlace } from './url';
+import { address, decoded, follow, go, usePlace } from './url';
 import './frame';
 
 // labels says that a session may do nothing but label.
@@ -61,10 +61,6 @@ function Page({ path }: { path: string }) {
 
 function NotFound({ path }: { path: string }) {
   return <><Heading title="Page not found" /><p>There is no page <code>{path}</code>. <a href="/runs">All runs</a></p></>;
-}
-
-function decoded(part: string): string {
-  try { return decodeURIComponent(part); } catch { return part; }
 }
 
 // useServer follows whether the server replies, and whether it knows the browser.

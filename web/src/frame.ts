@@ -1,5 +1,6 @@
 // What several files of pages need. Each of them imports it, so that the bundler puts all of
 // it into one file: a file for each combination of pages would take more requests.
+import './follow';
 import './http';
 import './label/api';
 import './number';
@@ -13,7 +14,6 @@ import './pages/pair';
 import './pages/storedset';
 import './pages/table';
 import './pages/verdict';
-import './panel/events';
 import './parts/actions';
 import './parts/rate';
 import './parts/states';

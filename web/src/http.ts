@@ -1,7 +1,7 @@
 // A run on the server: its data by fetch, and its changes as they happen.
 import { goesOn, type BatchJudge, type Detail, type Found, type Matrix, type Preview, type Run } from './api';
-import { get, heard } from './load';
-import { eventsOf } from './panel/events';
+import { follow } from './follow';
+import { get } from './load';
 import type { RunSource } from './source';
 
 // pace is the least time between two calls of a watcher, in milliseconds: each call loads
@@ -70,27 +70,12 @@ export class HttpSource implements RunSource {
     };
   }
 
-  // follow reads events until the run has ended, and connects again when the stream breaks.
+  // follow calls for each event, until the run has ended.
   private async follow(stop: AbortController): Promise<void> {
-    let last = '', wait = 500;
-    while (!stop.signal.aborted) {
-      try {
-        const reply = await fetch(this.at + '/events', { signal: stop.signal, headers: last ? { 'Last-Event-ID': last } : {} });
-        heard.forEach((f) => f(reply.status));
-        if (reply.status === 204 || (reply.status >= 400 && reply.status < 500 && reply.status !== 429)) return;
-        if (reply.ok && reply.body) {
-          for await (const event of eventsOf(reply.body)) {
-            wait = 500;
-            if (event.id) last = event.id;
-            this.call();
-            if (event.name === 'end') return;
-          }
-        }
-      } catch {
-        if (!stop.signal.aborted) heard.forEach((f) => f(0));
-      }
-      await new Promise((done) => setTimeout(done, wait));
-      wait = Math.min(2 * wait, 10_000);
+    for await (const event of follow(this.at, stop.signal)) {
+      if (event.reply) return;
+      this.call();
+      if (event.name === 'end') return;
     }
   }
 

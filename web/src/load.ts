@@ -7,6 +7,9 @@ export class Failure extends Error {
   constructor(readonly problem: Problem) { super(problem.detail || problem.title); }
 }
 
+// problemOf is what a request that failed says.
+export const problemOf = (e: unknown, title = 'The answer cannot be read'): Problem => (e instanceof Failure ? e.problem : { type: 'about:blank', title, status: -1, detail: String(e) });
+
 // heard is called with the status of every reply, 0 if there was none. The shell tells
 // from it that the server is gone, or that the session has ended.
 export const heard = new Set<(status: number) => void>();
@@ -42,6 +45,21 @@ export async function ask<T>(method: string, path: string, body?: unknown, signa
   return data as T;
 }
 
+export interface Task { busy: boolean; problem: Problem | undefined; run: (task: () => Promise<unknown>) => Promise<void>; forget: () => void }
+
+// useTask runs what a person asks for, one at a time, and keeps why the last one failed.
+export function useTask(title?: string): Task {
+  const [busy, set] = useState(false), [problem, say] = useState<Problem>();
+  const run = async (task: () => Promise<unknown>) => {
+    if (busy) return;
+    set(true);
+    say(undefined);
+    try { await task(); } catch (e) { say(problemOf(e, title)); }
+    set(false);
+  };
+  return { busy, problem, run, forget: () => say(undefined) };
+}
+
 export interface Loaded<T> { data?: T; problem?: Problem; loading: boolean; since?: Date; retry: () => void }
 
 interface State<T> { of: unknown[]; data?: T; problem?: Problem; loading: boolean; since?: Date }
@@ -60,8 +78,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: un
       (data) => { if (!abort.signal.aborted) set({ of: inputs, data, loading: false, since: new Date() }); },
       (e: unknown) => {
         if (abort.signal.aborted) return;
-        const problem = e instanceof Failure ? e.problem : { type: 'about:blank', title: 'The answer cannot be read', status: -1, detail: String(e) };
-        set((s) => ({ ...s, problem, loading: false }));
+        set((s) => ({ ...s, problem: problemOf(e), loading: false }));
       },
     );
     return () => abort.abort();

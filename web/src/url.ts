@@ -18,6 +18,11 @@ const listeners = new Set<() => void>();
 addEventListener('popstate', () => listeners.forEach((f) => f()));
 addEventListener('hashchange', () => listeners.forEach((f) => f()));
 
+// decoded is a part of a path as it is meant. A malformed one is no name: the server says so.
+export function decoded(part: string): string {
+  try { return decodeURIComponent(part); } catch { return part; }
+}
+
 // address returns the link to a place, without parameters that are empty.
 export function address(path: string, query: URLSearchParams | Record<string, string | undefined> = {}): string {
   const kept = new URLSearchParams();

@@ -1,21 +1,19 @@
 // How far people agree with the judge, and with each other.
 import type { Kappa, LabelAgreement } from '../api';
-import { count, percent, wilson, hundredths } from '../number';
+import { count, wilson } from '../number';
+import { kappaOf } from '../pages/alignment';
+import { rateWithInterval } from '../pages/figures';
 import { Table, type Col } from '../pages/table';
 import { plain } from '../text';
 
 // shareText is on how many labels two agree, with the 95 % interval of the share.
-export function shareText(k: Kappa): string {
+function shareText(k: Kappa): string {
   if (!k.n) return 'nothing to compare yet';
-  const { low, high } = wilson(k.agree, k.n);
-  return `${count(k.agree)} of ${count(k.n)}, ${percent(k.agree / k.n)} (${Math.round(100 * low)}–${Math.round(100 * high)})`;
+  return `${count(k.agree)} of ${count(k.n)}, ${rateWithInterval({ value: k.agree / k.n, ...wilson(k.agree, k.n) })}`;
 }
 
 // kappaText is Cohen's kappa with its 95 % interval.
-export function kappaText(k: Kappa): string {
-  if (k.kappa === null) return '–';
-  return hundredths(k.kappa) + (k.low === null || k.high === null ? '' : ` (${hundredths(k.low)} to ${hundredths(k.high)})`);
-}
+const kappaText = (k: Kappa): string => kappaOf({ value: k.kappa, low: k.low, high: k.high });
 
 // AgreementLine is the agreement in short, below the item that is labelled.
 export function AgreementLine({ a }: { a: LabelAgreement | undefined }) {

@@ -1,7 +1,7 @@
 // Alarms: the list, and one with what changed, since when, and what to do.
 import { useState } from 'preact/hooks';
-import type { AlarmShown, AlarmView, Page, Problem } from '../api';
-import { ask, get, useLoad } from '../load';
+import type { AlarmShown, AlarmView, Page } from '../api';
+import { ask, get, useLoad, useTask } from '../load';
 import { count, percent, plural, when } from '../number';
 import { CopyLink, Download } from '../parts/actions';
 import { Data, Empty, Failed } from '../parts/states';
@@ -9,7 +9,6 @@ import { Text, plain, shorten } from '../text';
 import { address, change, usePlace } from '../url';
 import { AlarmMark, causeText, eventPage, kindOf, named, watchPage } from '../watch/state';
 import { ToDataset, ToQueue, ToSpade } from '../watch/take';
-import { problemOf } from './datasets';
 import { Field, Filters } from './filters';
 import { Heading } from './heading';
 import { items } from './items';
@@ -44,14 +43,9 @@ function List() {
 function One({ id }: { id: string }) {
   const path = '/v1/alarms/' + id;
   const loaded = useLoad((signal) => get<AlarmView>(path, signal), [path]);
-  const [acked, set] = useState<AlarmView>(), [problem, say] = useState<Problem>(), [busy, setBusy] = useState(false);
+  const [acked, set] = useState<AlarmView>(), { busy, problem, run } = useTask();
   const a = acked ?? loaded.data;
-  const ack = async () => {
-    setBusy(true);
-    say(undefined);
-    try { set(await ask<AlarmView>('POST', path + '/ack')); } catch (e) { say(problemOf(e)); }
-    setBusy(false);
-  };
+  const ack = () => run(async () => set(await ask<AlarmView>('POST', path + '/ack')));
   return (
     <>
       <Heading title={a ? kindOf(a) + (a.assertion && ': ' + a.assertion) : 'Alarm'} crumb={<a href="/alarms">Alarms</a>} beside={a && <AlarmMark a={a} />}>

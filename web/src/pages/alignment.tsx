@@ -1,18 +1,13 @@
 // How a judge agrees with people.
 import type { Alignment, Estimate } from '../api';
-import { count, percent, plural, wilson, when, hundredths } from '../number';
+import { count, plural, wilson, when, hundredths } from '../number';
 import { plain } from '../text';
 import { address } from '../url';
+import { rateWithInterval } from './figures';
 
 const weak = 0.6; // kappa below this is weak, as proviso align says
 
-const share = (hits: number, n: number): string => {
-  if (!n) return '–';
-  const { low, high } = wilson(hits, n);
-  return `${percent(hits / n)} (${Math.round(100 * low)}–${Math.round(100 * high)})`;
-};
-
-export const shareOf = (e: Estimate): string => (e.value === null ? '–' : percent(e.value) + (e.low === null || e.high === null ? '' : ` (${Math.round(100 * e.low)}–${Math.round(100 * e.high)})`));
+const share = (hits: number, n: number): string => rateWithInterval({ value: n ? hits / n : null, ...wilson(hits, n) });
 
 export const kappaOf = (e: Estimate): string => (e.value === null ? '–' : hundredths(e.value) + (e.low === null || e.high === null ? '' : ` (${hundredths(e.low)} to ${hundredths(e.high)})`));
 
@@ -27,7 +22,7 @@ export function Strength({ m }: { m: Alignment }) {
 
 // AlignmentLine is the agreement in one line.
 export function AlignmentLine({ m }: { m: Alignment }) {
-  return <span class="num"><Strength m={m} /> agreement {shareOf(m.agreement)}, kappa {kappaOf(m.kappa)}, on {plural(m.labels, 'label')}</span>;
+  return <span class="num"><Strength m={m} /> agreement {rateWithInterval(m.agreement)}, kappa {kappaOf(m.kappa)}, on {plural(m.labels, 'label')}</span>;
 }
 
 // AlignmentCard shows the figures with the table of counts they come from.
@@ -38,7 +33,7 @@ export function AlignmentCard({ m }: { m: Alignment }) {
     <article class="tile">
       <h3>{plain(name)} <Strength m={m} /></h3>
       <dl class="factlist">
-        <div><dt>Agreement</dt><dd class="num">{shareOf(m.agreement)}</dd></div>
+        <div><dt>Agreement</dt><dd class="num">{rateWithInterval(m.agreement)}</dd></div>
         <div><dt>Kappa</dt><dd class="num">{kappaOf(m.kappa)}</dd></div>
         <div><dt>Good outputs passed (TPR)</dt><dd class="num">{share(m.true_pass, good)}</dd></div>
         <div><dt>Bad outputs caught (TNR)</dt><dd class="num">{share(m.true_fail, bad)}</dd></div>

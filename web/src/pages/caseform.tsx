@@ -2,10 +2,10 @@
 // else changes the dataset meanwhile.
 import { useState } from 'preact/hooks';
 import type { ChangedDataset, DatasetVersion, Problem, StoredDataset } from '../api';
-import { ask } from '../load';
+import { ask, problemOf } from '../load';
 import { plain, shorten } from '../text';
 import { change } from '../url';
-import { Mistakes, datasetAddress, problemOf } from './datasets';
+import { Mistakes, datasetAddress } from './datasets';
 
 interface Variable { name: string; value: string }
 

@@ -1,7 +1,7 @@
 // One dataset: its versions, its cases, and what changed between two versions.
 import { useLayoutEffect, useState } from 'preact/hooks';
-import type { Case, ChangedDataset, DatasetDiff, DatasetVersion, Page, Problem, StoredDataset } from '../api';
-import { ask, get, useLoad } from '../load';
+import type { Case, ChangedDataset, DatasetDiff, DatasetVersion, Page, StoredDataset } from '../api';
+import { ask, get, useLoad, useTask } from '../load';
 import { count, plural, when } from '../number';
 import { CopyLink, Download } from '../parts/actions';
 import { Data, Empty } from '../parts/states';
@@ -9,7 +9,7 @@ import { keep, typed } from '../parts/typed';
 import { Text, plain, shorten } from '../text';
 import { address, change, usePlace } from '../url';
 import { CaseForm, noDraft, type Draft } from './caseform';
-import { Mistakes, datasetAddress, problemOf, size, useEdits, versionAt } from './datasets';
+import { Mistakes, datasetAddress, size, useEdits, versionAt } from './datasets';
 import { wordDiff } from './diff';
 import { Field } from './filters';
 import { Heading } from './heading';
@@ -82,19 +82,12 @@ function said(a: unknown): string {
 
 function Cases({ d, name, edits, reload, draft, edit }: { d: StoredDataset; name: string; edits: boolean; reload: () => void; draft: Draft; edit: (set: (before: Draft) => Draft) => void }) {
   const { query } = usePlace();
-  const [removed, setRemoved] = useState<Case>(), [problem, say] = useState<Problem>(), [busy, setBusy] = useState(false), [status, tell] = useState('');
-  const act = async (path: string, body: unknown, then: () => void) => {
-    setBusy(true);
-    say(undefined);
-    try {
-      await ask<ChangedDataset>('POST', datasetAddress(name) + path, body, undefined, { 'If-Match': '"' + d.version + '"' });
-      then();
-      reload();
-    } catch (e) {
-      say(problemOf(e));
-    }
-    setBusy(false);
-  };
+  const [removed, setRemoved] = useState<Case>(), { busy, problem, run, forget } = useTask(), [status, tell] = useState('');
+  const act = (path: string, body: unknown, then: () => void) => run(async () => {
+    await ask<ChangedDataset>('POST', datasetAddress(name) + path, body, undefined, { 'If-Match': '"' + d.version + '"' });
+    then();
+    reload();
+  });
   const remove = (c: Case) => act('/remove', { cases: [c.id] }, () => { setRemoved(c); tell('Removed ' + plain(shorten(c.id, 80)) + '.'); });
   const undo = () => act('/cases', { cases: [removed] }, () => { tell('The case was restored as the last one.'); setRemoved(undefined); });
   const cols: Col<Case>[] = [
@@ -107,7 +100,7 @@ function Cases({ d, name, edits, reload, draft, edit }: { d: StoredDataset; name
     <section aria-labelledby="cases">
       <h2 id="cases">Cases</h2>
       <p class="counted muted" role="status">{status || (d.items.length > 0 && plural(d.cases, 'case'))} {removed && <button type="button" class="link" disabled={busy} onClick={() => void undo()}>Undo</button>}</p>
-      {problem && <><Mistakes problem={problem} />{problem.status === 409 && <p><button type="button" onClick={() => { say(undefined); reload(); }}>Show the current version</button></p>}</>}
+      {problem && <><Mistakes problem={problem} />{problem.status === 409 && <p><button type="button" onClick={() => { forget(); reload(); }}>Show the current version</button></p>}</>}
       {d.items.length ? <Table caption="Cases" cols={cols} rows={d.items} id={(c) => c.id} /> : <Empty>This version has no cases. Add one below, or add the failures of a run on its page.</Empty>}
       <p class="paging">
         {query.get('after') && <button type="button" onClick={() => change({ after: '', version: d.current ? '' : String(d.number) })}>First page</button>}

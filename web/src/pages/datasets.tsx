@@ -1,12 +1,12 @@
 // Datasets: cases that the server keeps under a name.
 import { useState } from 'preact/hooks';
 import type { ChangedDataset, DatasetVersion, Page, Problem, Session } from '../api';
-import { Failure, ask, get, useLoad } from '../load';
+import { ask, get, useLoad, useTask } from '../load';
 import { count, plural, when } from '../number';
 import { CopyLink, Download } from '../parts/actions';
 import { Data, Empty } from '../parts/states';
 import { plain } from '../text';
-import { address, change, go, usePlace } from '../url';
+import { address, change, decoded, go, usePlace } from '../url';
 import { One } from './dataset';
 import { Field, Filters, Search } from './filters';
 import { Heading } from './heading';
@@ -20,13 +20,8 @@ export const datasetPage = (name: string): string => '/datasets/' + encodeURICom
 export default function Datasets() {
   const part = /^\/datasets\/([^/]+)/.exec(usePlace().path);
   if (!part) return <List />;
-  let name = part[1]!;
-  try { name = decodeURIComponent(name); } catch { /* it is no name then, and the server says so */ }
-  return <One key={name} name={name} />;
+  return <One key={part[1]} name={decoded(part[1]!)} />;
 }
-
-// problemOf is what a request that failed says.
-export const problemOf = (e: unknown): Problem => (e instanceof Failure ? e.problem : { type: 'about:blank', title: 'The answer cannot be read', status: -1, detail: String(e) });
 
 // Mistakes says why a change was not made: each mistake, with the nearest valid name.
 export function Mistakes({ problem }: { problem: Problem }) {
@@ -85,18 +80,10 @@ function List() {
 const create = (name: string) => ask<DatasetVersion>('PUT', datasetAddress(name), { cases: [] }, undefined, { 'If-None-Match': '*' });
 
 function New() {
-  const [name, set] = useState(''), [busy, setBusy] = useState(false), [problem, say] = useState<Problem>();
-  const submit = async (e: Event) => {
+  const [name, set] = useState(''), { busy, problem, run } = useTask();
+  const submit = (e: Event) => {
     e.preventDefault();
-    setBusy(true);
-    say(undefined);
-    try {
-      await create(name.trim());
-      go(datasetPage(name.trim()));
-    } catch (e) {
-      say(problemOf(e));
-      setBusy(false);
-    }
+    void run(() => create(name.trim()).then(() => go(datasetPage(name.trim()))));
   };
   return (
     <section aria-labelledby="new">
@@ -113,22 +100,17 @@ function New() {
 // FromRun adds the failures of a run to a dataset that is there, or to a new one.
 function FromRun({ run, list }: { run: string; list: DatasetVersion[] }) {
   const [to, choose] = useState(list[0]?.name ?? ''), [fresh, setFresh] = useState('');
-  const [busy, setBusy] = useState(false), [problem, say] = useState<Problem>(), [done, setDone] = useState<ChangedDataset>();
+  const { busy, problem, run: task } = useTask(), [done, setDone] = useState<ChangedDataset>();
   const page = '/runs/' + encodeURIComponent(run);
-  const submit = async (e: Event) => {
+  const submit = (e: Event) => {
     e.preventDefault();
-    setBusy(true);
-    say(undefined);
     setDone(undefined);
-    try {
+    void task(async () => {
       const name = to || fresh.trim();
       if (!to) await create(name);
       choose(name);
       setDone(await ask<ChangedDataset>('POST', datasetAddress(name) + '/cases', { run, status: ['fail', 'error'] }));
-    } catch (e) {
-      say(problemOf(e));
-    }
-    setBusy(false);
+    });
   };
   const names = [...new Set([...list.map((d) => d.name), ...(to ? [to] : [])])];
   return (

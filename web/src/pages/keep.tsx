@@ -4,7 +4,7 @@ import type { Definition, TrialResult } from '../api';
 import { Failure } from '../load';
 import { plain } from '../text';
 import { Field } from './filters';
-import { putSet, storedSet } from './storedset';
+import { putSet, setAddress, storedSet } from './storedset';
 
 // What an assertion of a set may have.
 const members = ['id', 'instruction', 'criteria', 'check', 'description', 'type', 'weight', 'severity', 'scope'];
@@ -22,7 +22,7 @@ export function Keep({ result, name, judge, context = '' }: { result: TrialResul
     setBusy(true);
     say('');
     try {
-      const at = '/v1/assertion-sets/' + encodeURIComponent(set);
+      const at = setAddress(set);
       const mine = Object.fromEntries(members.filter((m) => d[m] !== undefined).map((m) => [m, d[m]]));
       const before = await storedSet(at), list = before?.assertions ?? [], there = list.some((a) => a.id === mine.id);
       const kept = await putSet(at, before, there ? list.map((a) => (a.id === mine.id ? { ...a, ...mine } : a)) : [...list, mine], before?.prompt, before?.context || (fixed ? context : undefined));

@@ -2,13 +2,10 @@
 import '../frame';
 import { Queues } from '../label/queues';
 import { QueuePage } from '../label/queue';
-import { usePlace } from '../url';
+import { decoded, usePlace } from '../url';
 
 export default function Label() {
   const { path } = usePlace();
   const part = /^\/label\/([^/]+)\/*$/.exec(path)?.[1];
-  if (part === undefined) return <Queues />;
-  let name = part;
-  try { name = decodeURIComponent(part); } catch { /* The server says that there is no such queue. */ }
-  return <QueuePage key={name} name={name} />;
+  return part === undefined ? <Queues /> : <QueuePage key={part} name={decoded(part)} />;
 }

@@ -5,7 +5,7 @@ import { count, dollars, percent, plural, when } from '../number';
 import { CopyLink, Download } from '../parts/actions';
 import { Data, Empty } from '../parts/states';
 import { plain, shorten } from '../text';
-import { usePlace } from '../url';
+import { decoded, usePlace } from '../url';
 import { AlarmMark, WatchMark, alarmPage, causeText, kindOf, watchPage } from '../watch/state';
 import { Heading } from './heading';
 import { every, items } from './items';
@@ -14,10 +14,7 @@ import { WatchPage } from './watch';
 
 export default function Monitor() {
   const part = /^\/monitor\/([^/]+)$/.exec(usePlace().path.replace(/\/+$/, ''));
-  if (!part) return <Overview />;
-  let name = part[1]!;
-  try { name = decodeURIComponent(name); } catch { /* it is no name then, and the server says so */ }
-  return <WatchPage key={name} name={name} />;
+  return part ? <WatchPage key={part[1]} name={decoded(part[1]!)} /> : <Overview />;
 }
 
 const watchColumns: Col<WatchView>[] = [

@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Session } from '../api';
 import { get, useLoad } from '../load';
-import { CopyLink } from '../parts/actions';
+import { CopyLink, saveText } from '../parts/actions';
 import { Data, Empty } from '../parts/states';
 import { Answer } from '../playground/answer';
 import { play, type Play } from '../playground/play';
@@ -77,12 +77,9 @@ function Bench() {
 // DownloadAll saves what is on the page as a request for POST /v1/evaluate.
 function DownloadAll() {
   const save = () => {
-    const state = play(), { input, output, ...rest } = state.about(), link = document.createElement('a');
+    const state = play(), { input, output, ...rest } = state.about();
     const body = { agent_input: input, agent_output: output, ...rest, assertions: state.wanted().map((w) => w.value) };
-    link.href = URL.createObjectURL(new Blob([JSON.stringify(body, null, 2) + '\n'], { type: 'application/json' }));
-    link.download = 'evaluate.json';
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    saveText('evaluate.json', JSON.stringify(body, null, 2) + '\n', 'application/json');
   };
   return <button type="button" onClick={save}>Download JSON</button>;
 }

@@ -2,9 +2,10 @@
 import { useState } from 'preact/hooks';
 import type { SpadeAnswer } from '../api';
 import { Failure } from '../load';
+import { saveText } from '../parts/actions';
 import { sentence } from '../parts/states';
 import { plain } from '../text';
-import { putSet, storedSet } from './storedset';
+import { putSet, setAddress, storedSet, type Stored } from './storedset';
 
 // SaveFile downloads a text that the page has, or asks for.
 export function SaveFile({ name, text, children }: { name: string; text: string | (() => Promise<string>); children: string }) {
@@ -13,10 +14,7 @@ export function SaveFile({ name, text, children }: { name: string; text: string 
     setBusy(true);
     say('');
     try {
-      const url = URL.createObjectURL(new Blob([typeof text === 'string' ? text : await text()], { type: 'text/plain;charset=utf-8' }));
-      const link = Object.assign(document.createElement('a'), { href: url, download: name });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(url), 10_000);
+      saveText(name, typeof text === 'string' ? text : await text());
     } catch (e) {
       say('Not saved: ' + (e instanceof Failure ? e.message : String(e)));
     }
@@ -35,11 +33,11 @@ function ofSet({ id, description, config, ...check }: Record<string, unknown>): 
 // a second click.
 export function Save({ a, suite, may, name: usual }: { a: SpadeAnswer; suite: () => Promise<string>; may: boolean; name: string }) {
   const [name, set] = useState(usual.toLowerCase().replace(/[^a-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '') || 'prompt');
-  const [there, setThere] = useState<{ name: string; set: Awaited<ReturnType<typeof storedSet>> }>(), [said, say] = useState(''), [busy, setBusy] = useState(false);
+  const [there, setThere] = useState<{ name: string; set: Stored | undefined }>(), [said, say] = useState(''), [busy, setBusy] = useState(false);
   const chosen = new Set(a.selection?.chosen ?? []);
   const save = async (e: Event) => {
     e.preventDefault();
-    const at = '/v1/assertion-sets/' + encodeURIComponent(name);
+    const at = setAddress(name);
     setBusy(true);
     say('');
     try {

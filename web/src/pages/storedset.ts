@@ -2,10 +2,12 @@
 import type { StoredVersion } from '../api';
 import { Failure, ask, get } from '../load';
 
-interface Stored extends StoredVersion { assertions: Record<string, unknown>[]; prompt?: string; threshold?: number; templates?: unknown; context?: string }
+export interface Stored extends StoredVersion { assertions: Record<string, unknown>[]; prompt?: string; threshold?: number; templates?: unknown; context?: string }
+
+export const setAddress = (name: string): string => '/v1/assertion-sets/' + encodeURIComponent(name);
 
 // storedSet loads a set; undefined if there is none at this address.
-export const storedSet = (at: string): Promise<Stored | undefined> => get<Stored>(at).catch((e: unknown) => {
+export const storedSet = <T = Stored>(at: string): Promise<T | undefined> => get<T>(at).catch((e: unknown) => {
   if (e instanceof Failure && e.problem.status === 404) return undefined;
   throw e;
 });

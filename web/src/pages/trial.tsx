@@ -5,8 +5,8 @@ import { count, dollars, hundredths, plural } from '../number';
 import { StatusMark } from '../parts/status';
 import { Text, plain, shorten } from '../text';
 import { change, usePlace } from '../url';
-import { kappaOf, shareOf } from './alignment';
-import { Delta, Whiskers } from './figures';
+import { kappaOf } from './alignment';
+import { Delta, Whiskers, rateWithInterval } from './figures';
 import { Table, type Col } from './table';
 
 const findings = {
@@ -69,8 +69,8 @@ const columns: Col<Row>[] = [
 function Half({ title, half: h }: { title: string; half: TrialHalf }) {
   const rows: Row[] = [
     { name: 'Kappa', before: kappaOf(h.before.kappa), after: kappaOf(h.after.kappa), difference: h.difference.kappa },
-    { name: 'Good outputs passed (TPR)', before: shareOf(h.before.tpr), after: shareOf(h.after.tpr), difference: h.difference.tpr, share: true },
-    { name: 'Bad outputs caught (TNR)', before: shareOf(h.before.tnr), after: shareOf(h.after.tnr), difference: h.difference.tnr, share: true },
+    { name: 'Good outputs passed (TPR)', before: rateWithInterval(h.before.tpr), after: rateWithInterval(h.after.tpr), difference: h.difference.tpr, share: true },
+    { name: 'Bad outputs caught (TNR)', before: rateWithInterval(h.before.tnr), after: rateWithInterval(h.after.tnr), difference: h.difference.tnr, share: true },
     { name: 'Errors', before: count(h.before.errors), after: count(h.after.errors) },
   ];
   return (

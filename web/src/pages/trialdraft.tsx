@@ -1,8 +1,8 @@
 // The change of a judge that is tried: the assertion, what the judge may look at, and the
 // model. What is typed survives a failed request and a reload.
 import { useLayoutEffect, useState } from 'preact/hooks';
-import type { Judge, Problem, TrialBase, TrialChange } from '../api';
-import { Failure, ask, get, useLoad } from '../load';
+import type { Judge, TrialBase, TrialChange } from '../api';
+import { ask, get, useLoad, useTask } from '../load';
 import { plural } from '../number';
 import { Failed } from '../parts/states';
 import { keep, typed } from '../parts/typed';
@@ -50,7 +50,7 @@ function changeOf(d: Record<string, unknown>, t: Typed): TrialChange {
 export function Draft({ base, id, from, may, running }: { base: TrialBase; id: string; from?: TrialChange | undefined; may: boolean; running: boolean }) {
   const d = base.definition!, place = ['workbench', base.run, base.assertion, id].join('/');
   const [now, put] = useState<Typed>(() => ({ ...stored(d, from), ...typed<Typed>(place) }));
-  const [busy, setBusy] = useState(false), [problem, setProblem] = useState<Problem>();
+  const { busy, problem, run } = useTask();
   const set = (to: Partial<Typed>) => put({ ...now, ...to });
   useLayoutEffect(() => { keep(place, JSON.stringify(now) === JSON.stringify(stored(d, from)) ? undefined : now); }, [now]);
   const judges = useLoad((signal) => get<Items<Judge>>('/v1/judges', signal).then(items), []);
@@ -62,18 +62,11 @@ export function Draft({ base, id, from, may, running }: { base: TrialBase; id: s
   // A finding on a criterion counts only those that are written.
   const at = (i: number) => wording.found.filter((f) => f.pointer === '/criteria/' + criteria.indexOf(i) || f.pointer?.startsWith('/criteria/' + criteria.indexOf(i) + '/'));
   const rest = wording.found.filter((f) => !/^\/criteria\/\d/.test(f.pointer ?? ''));
-  const start = async () => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      const { id } = await ask<{ id: string }>('POST', trials, { run: base.run, assertion: base.assertion, change: made });
-      keep(place, undefined);
-      if (here().path.endsWith('/workbench')) change({ trial: id, flips: '' });
-    } catch (e) {
-      setProblem(e instanceof Failure ? e.problem : { type: '', title: 'The answer cannot be read', status: -1, detail: String(e) });
-    }
-    setBusy(false);
-  };
+  const start = () => run(async () => {
+    const { id } = await ask<{ id: string }>('POST', trials, { run: base.run, assertion: base.assertion, change: made });
+    keep(place, undefined);
+    if (here().path.endsWith('/workbench')) change({ trial: id, flips: '' });
+  });
   return (
     <form class="bench" aria-label="Change" onSubmit={(e) => { e.preventDefault(); void start(); }}>
       {!rubric && <div><Field label="Instruction"><textarea rows={2} value={now.instruction} onInput={(e) => set({ instruction: e.currentTarget.value })} /></Field><Findings of={rest} label="Wording of the assertion" /></div>}

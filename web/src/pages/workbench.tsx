@@ -3,13 +3,13 @@
 import '../frame';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Page, Run, Session, Trial, TrialBase } from '../api';
-import { ask, get, heard, useLoad } from '../load';
+import { follow } from '../follow';
+import { ask, get, useLoad } from '../load';
 import { count, dollars, plural, when } from '../number';
 import { CopyLink, Download } from '../parts/actions';
 import { Data, Empty } from '../parts/states';
-import { eventsOf } from '../panel/events';
 import { plain, shorten } from '../text';
-import { address, change, usePlace } from '../url';
+import { address, change, decoded, usePlace } from '../url';
 import { Field } from './filters';
 import { Heading } from './heading';
 import { Keep } from './keep';
@@ -32,10 +32,6 @@ export default function Workbench() {
         : run ? <Labelled key={at} at={at} may={s.scopes.some((x) => x === 'evaluate' || x === 'admin')} /> : <Runs />)}</Data>
     </>
   );
-}
-
-function decoded(part: string): string {
-  try { return decodeURIComponent(part); } catch { return part; }
 }
 
 // Runs chooses the run whose labels count.
@@ -110,19 +106,7 @@ function useTrial(id: string) {
   useEffect(() => {
     if (!id || !running) return;
     const stop = new AbortController();
-    void (async () => {
-      for (let wait = 500; !stop.signal.aborted; wait = Math.min(2 * wait, 10_000)) {
-        try {
-          const reply = await fetch(at + '/events', { signal: stop.signal });
-          heard.forEach((f) => f(reply.status));
-          if (reply.ok && reply.body) for await (const _ of eventsOf(reply.body)) retry.current();
-        } catch {
-          if (!stop.signal.aborted) heard.forEach((f) => f(0));
-        }
-        await new Promise((done) => setTimeout(done, wait));
-        if (!stop.signal.aborted) retry.current();
-      }
-    })();
+    void (async () => { for await (const _ of follow(at, stop.signal)) retry.current(); })();
     return () => stop.abort();
   }, [id, running]);
   return loaded;

@@ -24,6 +24,13 @@ export const CopyCommand = ({ command }: { command: string }) => <p class="remar
 // quoted is a text as one word of a shell.
 export const quoted = (text: string) => "'" + text.replace(/'/g, "'\\''") + "'";
 
+// saveText gives a person a text as a file.
+export function saveText(name: string, text: string, type = 'text/plain;charset=utf-8'): void {
+  const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
 // Download links to a file of the server.
 export function Download({ href, name, children }: { href: string; name: string; children: string }) {
   return <a class="button" href={href} download={name}>{children}</a>;

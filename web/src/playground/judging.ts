@@ -3,8 +3,8 @@
 // has its verdict at once.
 import type { Assertion } from '../../panel/panel';
 import type { Decision, Evaluation, Problem, StreamEnd } from '../api';
-import { ask, Failure, get, heard } from '../load';
-import { eventsOf } from '../panel/events';
+import { follow } from '../follow';
+import { ask, Failure, get, problemOf } from '../load';
 
 // About is what is judged.
 export interface About { input: string; output: string; vars: Record<string, string>; context?: string; templates?: unknown }
@@ -100,7 +100,7 @@ export class Judging {
 
   // failed returns the assertions that can be judged although others cannot be read.
   #failed(e: unknown, missing: Wanted[]): Wanted[] | undefined {
-    const problem = e instanceof Failure ? e.problem : { type: '', title: 'The verdicts cannot be read', status: -1, detail: String(e) };
+    const problem = problemOf(e, 'The verdicts cannot be read');
     const wrong = new Set<number>();
     for (const m of problem.errors ?? []) {
       const n = /^\/assertions\/(\d+)/.exec(m.pointer ?? '')?.[1], w = n === undefined ? undefined : missing[Number(n)];
@@ -115,38 +115,22 @@ export class Judging {
   // follow takes verdicts as they come in; true once the last one did. A stream that
   // breaks goes on after the last event that came.
   async #follow(g: Going): Promise<boolean> {
-    let last = '', wait = 500, left = new Set(g.keys.keys());
+    const left = new Set(g.keys.keys());
     const take = (d: Decision) => {
       left.delete(d.index);
       if (this.verdicts.size >= most) this.verdicts.delete(this.verdicts.keys().next().value!);
       this.verdicts.set(g.keys[d.index]!, { decision: d, at: new Date(), evaluation: g.id });
     };
-    while (!g.stop.signal.aborted) {
-      try {
-        const reply = await fetch(at(g.id) + '/events', { signal: g.stop.signal, headers: last ? { 'Last-Event-ID': last } : {} });
-        heard.forEach((f) => f(reply.status));
-        if (reply.status === 410 || reply.status === 204) return await this.#stored(g, take);
-        if (reply.status >= 400 && reply.status < 500 && reply.status !== 429) throw new Failure((await reply.json().catch(() => undefined) as Problem | undefined) ?? { type: '', title: 'Status ' + reply.status, status: reply.status, detail: 'The server replied with status ' + reply.status + '.' });
-        if (reply.ok && reply.body) {
-          for await (const event of eventsOf(reply.body)) {
-            wait = 500;
-            if (event.id) last = event.id;
-            const data: unknown = event.data ? JSON.parse(event.data) : undefined;
-            if (event.name === 'verdict') { take(data as Decision); this.changed(); }
-            if (event.name === 'end') {
-              const why = (data as StreamEnd).errors?.find((f) => !f.id)?.message;
-              if (left.size && why) throw new Failure({ type: '', title: 'The evaluation failed', status: -1, detail: why });
-              return left.size ? await this.#stored(g, take) : true;
-            }
-          }
-        }
-      } catch (e) {
-        if (g.stop.signal.aborted) return false;
-        if (e instanceof Failure || e instanceof SyntaxError) throw e;
-        heard.forEach((f) => f(0));
+    for await (const { name, data, reply } of follow(at(g.id), g.stop.signal)) {
+      if (reply?.status === 410 || reply?.status === 204) return await this.#stored(g, take);
+      if (reply) throw new Failure((await reply.json().catch(() => undefined) as Problem | undefined) ?? { type: '', title: 'Status ' + reply.status, status: reply.status, detail: 'The server replied with status ' + reply.status + '.' });
+      const said: unknown = data ? JSON.parse(data) : undefined;
+      if (name === 'verdict') { take(said as Decision); this.changed(); }
+      if (name === 'end') {
+        const why = (said as StreamEnd).errors?.find((f) => !f.id)?.message;
+        if (left.size && why) throw new Failure({ type: '', title: 'The evaluation failed', status: -1, detail: why });
+        return left.size ? await this.#stored(g, take) : true;
       }
-      await new Promise((done) => setTimeout(done, wait));
-      wait = Math.min(2 * wait, 10_000);
     }
     return false;
   }

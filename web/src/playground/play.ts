@@ -2,7 +2,8 @@
 // outlives the page while other pages of the app are open, and the texts outlive a reload.
 import type { Assertion } from '../../panel/panel';
 import type { Answered, Problem, StoredSet } from '../api';
-import { ask, Failure, get } from '../load';
+import { ask, get, problemOf } from '../load';
+import { setAddress } from '../pages/storedset';
 import { findings } from '../panel/connection';
 import { Edit, type Item } from '../panel/edit';
 import { Judging, type About, type Wanted } from './judging';
@@ -135,7 +136,7 @@ export class Play {
       this.judge(since);
     } catch (e) {
       if (stop.signal.aborted) return;
-      this.problem = e instanceof Failure ? e.problem : { type: '', title: 'The answer cannot be read', status: -1, detail: String(e) };
+      this.problem = problemOf(e);
     }
     this.asking = false;
     this.changed();
@@ -158,7 +159,7 @@ export class Play {
 
   // open loads a stored set in place of the assertions.
   async open(name: string, signal: AbortSignal): Promise<void> {
-    this.takeSet(await get<StoredSet>('/v1/assertion-sets/' + encodeURIComponent(name), signal));
+    this.takeSet(await get<StoredSet>(setAddress(name), signal));
   }
 
   takeSet(set: StoredSet): void {

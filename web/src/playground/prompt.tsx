@@ -1,7 +1,7 @@
 // What is asked, and what the answer has to keep.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Prompt as Stored, StoredVersion } from '../api';
-import { Failure, get, useLoad } from '../load';
+import { Failure, get, problemOf, useLoad } from '../load';
 import { count, when } from '../number';
 import { items, type Items } from '../pages/items';
 import { EditView } from '../panel/editview';
@@ -95,7 +95,7 @@ export function Assertions({ state }: Props) {
     if (!name && base) change({ set: base.name }, true); // the address says what the texts come from
     if (!name || base?.name === name) return;
     const stop = new AbortController();
-    state.open(name, stop.signal).catch((e: unknown) => { if (!stop.signal.aborted) fail(e instanceof Failure ? e : new Failure({ type: '', title: 'The set cannot be read', status: -1, detail: String(e) })); });
+    state.open(name, stop.signal).catch((e: unknown) => { if (!stop.signal.aborted) fail(new Failure(problemOf(e, 'The set cannot be read'))); });
     return () => stop.abort();
   }, [name, turn]);
   const choose = (to: string) => {

@@ -2,10 +2,11 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { Assertion } from '../../panel/panel';
-import type { ChangedDataset, Problem, StoredSet, StoredVersion } from '../api';
-import { ask, Failure, get, useLoad } from '../load';
+import type { ChangedDataset, StoredSet, StoredVersion } from '../api';
+import { ask, Failure, get, useLoad, useTask } from '../load';
 import { plural, when } from '../number';
 import { items, type Items } from '../pages/items';
+import { setAddress, storedSet } from '../pages/storedset';
 import { Failed } from '../parts/states';
 import { plain, shorten, Text } from '../text';
 import { change, go } from '../url';
@@ -16,20 +17,14 @@ import { names, valueOf } from './template';
 const valid = /^(?!\.)[\w.-]{1,100}$/;
 const rule = 'A name has 1 to 100 letters, digits, dots, dashes and underscores, and does not begin with a dot.';
 
-const problemOf = (e: unknown): Problem => (e instanceof Failure ? e.problem : { type: '', title: 'It was not saved', status: -1, detail: String(e) });
-
 // useSaving runs one request at a time and says how it ended.
 function useSaving() {
-  const [busy, set] = useState(false), [problem, fail] = useState<Problem>(), [said, say] = useState<ComponentChildren>('');
-  const run = async (f: () => Promise<ComponentChildren>) => {
-    if (busy) return;
-    set(true);
-    fail(undefined);
+  const task = useTask('It was not saved'), [said, say] = useState<ComponentChildren>('');
+  const run = (f: () => Promise<ComponentChildren>) => task.run(async () => {
     say('');
-    try { say(await f()); } catch (e) { fail(problemOf(e)); }
-    set(false);
-  };
-  return { busy, problem, said, run };
+    say(await f());
+  });
+  return { ...task, said, run };
 }
 
 function Named({ label, of, set, list, options, children, submit }: { label: string; of: string; set: (to: string) => void; list: string; options: string[]; children: ComponentChildren; submit: () => void }) {
@@ -47,8 +42,6 @@ function Outcome({ of: { problem, said } }: { of: ReturnType<typeof useSaving> }
   return <>{problem && <><Failed problem={problem} />{errors && errors.length > 1 && <ul>{errors.map((e, i) => <li key={i}><code>{plain(shorten(e.pointer ?? '', 100))}</code> {plain(shorten(e.message, 300))}</li>)}</ul>}</>}<p role="status">{said}</p></>;
 }
 
-const setAddress = (name: string): string => '/v1/assertion-sets/' + encodeURIComponent(name);
-
 export function SaveSet({ state }: Props) {
   const { draft: d } = state, saving = useSaving(), [theirs, clash] = useState<StoredSet>();
   const name = d.named.set || (d.base?.name ?? '');
@@ -65,7 +58,7 @@ export function SaveSet({ state }: Props) {
       return `Saved as version ${saved.number} of ${saved.name}.`;
     } catch (e) {
       if (!(e instanceof Failure) || e.problem.status !== 409) throw e;
-      clash(await current(name));
+      clash(await storedSet<StoredSet>(setAddress(name)));
       return '';
     }
   };
@@ -74,7 +67,7 @@ export function SaveSet({ state }: Props) {
     if (!valid.test(name)) throw new Failure({ type: '', title: 'The name cannot be used', status: -1, detail: rule });
     if (!mine().length) throw new Failure({ type: '', title: 'There is nothing to save', status: -1, detail: 'There are no assertions.' });
     if (d.base?.name === name) return put(d.base.version);
-    const there = await current(name);
+    const there = await storedSet<StoredSet>(setAddress(name));
     if (!there) return put('');
     clash(there);
     return '';
@@ -89,16 +82,6 @@ export function SaveSet({ state }: Props) {
       <Outcome of={saving} />
     </div>
   );
-}
-
-// current returns the current version of a set, if there is one.
-async function current(name: string): Promise<StoredSet | undefined> {
-  try {
-    return await get<StoredSet>(setAddress(name));
-  } catch (e) {
-    if (e instanceof Failure && e.problem.status === 404) return undefined;
-    throw e;
-  }
 }
 
 // Clash shows both versions, where they differ.

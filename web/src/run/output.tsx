@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Evidence } from '../api';
 import { count } from '../number';
+import { saveText } from '../parts/actions';
 import { Marked } from '../text';
 
 const part = 20_000, most = 400_000; // UTF-16 units: shown at first, and in all
@@ -29,13 +30,6 @@ export function Output({ text, evidence, strong, href, name, cut }: { text: stri
   const from = edge(text, range[0]), to = edge(text, Math.min(text.length, range[1]));
   const seen = evidence.filter((e) => e.start !== undefined && e.end !== undefined && e.end > from && e.start < to)
     .map((e) => ({ quote: e.quote, start: Math.max(e.start!, from) - from, end: Math.min(e.end!, to) - from }));
-  const save = () => {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  };
   const long = text.length > part || cut;
   return (
     <div class="output" ref={box} data-from={from}>
@@ -45,7 +39,7 @@ export function Output({ text, evidence, strong, href, name, cut }: { text: stri
         <p class="muted">
           {to < text.length && <>{count(text.length - to)} more characters. {to - from < most && <button type="button" class="link" onClick={() => set([from, to + 4 * part])}>Show more</button>} </>}
           {cut && 'The page holds only the beginning of this output. '}
-          {href ? <a href={href} download={name}>Download the output</a> : !cut && <button type="button" class="link" onClick={save}>Download</button>}
+          {href ? <a href={href} download={name}>Download the output</a> : !cut && <button type="button" class="link" onClick={() => saveText(name, text)}>Download</button>}
         </p>
       )}
     </div>

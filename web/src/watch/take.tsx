@@ -1,13 +1,12 @@
 // From events to a dataset, to a queue of labels or to spade, by the filter that selects them.
 import { useState } from 'preact/hooks';
-import type { AgentPrompt, ChangedDataset, Page, Problem, TrafficEvent } from '../api';
-import { Failure, ask, get } from '../load';
+import type { AgentPrompt, ChangedDataset, Page, TrafficEvent } from '../api';
+import { Failure, ask, get, useTask } from '../load';
 import { plural } from '../number';
 import { CopyCommand, quoted } from '../parts/actions';
 import { Failed } from '../parts/states';
 import { plain, shorten } from '../text';
 import { Field } from '../pages/filters';
-import { problemOf } from '../pages/datasets';
 import { items } from '../pages/items';
 import { draft, joined, keepDraft } from '../pages/spadedraft';
 import { address, go } from '../url';
@@ -24,18 +23,15 @@ export function queryOf(filter: Filter): string {
 interface Props { summary: string; button: string; value: string; submit: (name: string) => Promise<preact.ComponentChildren> }
 
 function Form({ summary, button, value, submit }: Props) {
-  const [name, set] = useState(value), [busy, setBusy] = useState(false), [problem, say] = useState<Problem>(), [done, finish] = useState<preact.ComponentChildren>();
-  const run = async (e: Event) => {
+  const [name, set] = useState(value), { busy, problem, run } = useTask(), [done, finish] = useState<preact.ComponentChildren>();
+  const send = (e: Event) => {
     e.preventDefault();
-    setBusy(true);
-    say(undefined);
     finish(undefined);
-    try { finish(await submit(name.trim())); } catch (e) { say(problemOf(e)); }
-    setBusy(false);
+    void run(async () => finish(await submit(name.trim())));
   };
   return (
     <details class="take"><summary>{summary}</summary>
-      <form class="filterrow" onSubmit={run}>
+      <form class="filterrow" onSubmit={send}>
         <Field label="Name"><input type="text" required maxLength={100} spellcheck={false} autocomplete="off" value={name} onInput={(e) => set(e.currentTarget.value)} /></Field>
         <button type="submit" disabled={busy}>{button}</button>
       </form>
@@ -67,19 +63,15 @@ export function ToQueue({ filter, events, name, summary = 'Label them' }: { filt
 // ToPlayground opens the playground with what an event was asked and what it answered. What
 // was there before comes back with a click.
 export function ToPlayground({ e }: { e: TrafficEvent }) {
-  const [busy, setBusy] = useState(false), [problem, say] = useState<Problem>();
-  const run = async () => {
-    setBusy(true);
-    try {
-      const { play } = await import('../pages/playground'), state = play(), d = state.draft;
-      const to = { prompt: '', promptOf: '', vars: {}, input: e.input ?? '', output: e.output ?? '' };
-      if (d.prompt || d.input || d.output) state.replace(`The texts here were replaced by those of the event ${shorten(e.id, 60)}.`, to);
-      else state.set(to);
-      go('/playground');
-    } catch (e) { say(problemOf(e)); }
-    setBusy(false);
-  };
-  return <div class="take"><button type="button" disabled={busy} onClick={run}>Open in the playground</button>{problem && <Failed problem={problem} />}</div>;
+  const { busy, problem, run } = useTask();
+  const open = () => run(async () => {
+    const { play } = await import('../pages/playground'), state = play(), d = state.draft;
+    const to = { prompt: '', promptOf: '', vars: {}, input: e.input ?? '', output: e.output ?? '' };
+    if (d.prompt || d.input || d.output) state.replace(`The texts here were replaced by those of the event ${shorten(e.id, 60)}.`, to);
+    else state.set(to);
+    go('/playground');
+  });
+  return <div class="take"><button type="button" disabled={busy} onClick={open}>Open in the playground</button>{problem && <Failed problem={problem} />}</div>;
 }
 
 const versionsMost = 20, outputsMost = 1_000_000;
@@ -88,17 +80,14 @@ const versionsMost = 20, outputsMost = 1_000_000;
 // command that brings a selection up to date with what the agent answers. What was
 // pasted there before is not lost without a second click.
 export function ToSpade({ filter }: { filter: Filter }) {
-  const [busy, setBusy] = useState(false), [problem, say] = useState<Problem>(), [why, tell] = useState(''), [sure, confirm] = useState(false);
-  const run = async () => {
+  const { busy, problem, run } = useTask(), [why, tell] = useState(''), [sure, confirm] = useState(false);
+  const open = () => {
     if ((draft.versions || draft.outputs) && !sure) return confirm(true);
-    setBusy(true);
-    say(undefined);
-    try { tell(await toDraft(filter)); } catch (e) { say(problemOf(e)); }
-    setBusy(false);
+    void run(async () => tell(await toDraft(filter)));
   };
   return (
     <div class="take">
-      <button type="button" disabled={busy} onClick={run}>{sure ? 'Replace what is pasted in spade' : 'Open in spade'}</button>
+      <button type="button" disabled={busy} onClick={open}>{sure ? 'Replace what is pasted in spade' : 'Open in spade'}</button>
       {problem && <Failed problem={problem} />}
       {filter.agent && <CopyCommand command={'proviso spade update FOLDER --server ' + location.origin + ' --agent ' + quoted(filter.agent)} />}
       <div role="status">{sure && !busy && !why && <p class="remark">Spade has pasted texts in this browser tab. They are replaced.</p>}{why && <p class="remark">{why}</p>}</div>
