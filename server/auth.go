@@ -79,9 +79,7 @@ func (s *Server) wrongKey(c *call, err error) error {
 	if ok {
 		return err
 	}
-	p = problem(codeRate, "too many wrong keys; the one of this request is wrong, too: "+p.Detail)
-	p.retryAfter = wait
-	return p
+	return problem(codeRate, "too many wrong keys; the one of this request is wrong, too: "+p.Detail).after(wait)
 }
 
 // bearerOf returns the secret that a request is sent with, "" if there is none.

@@ -34,9 +34,7 @@ func (s *Server) read(c *call) (int64, error) {
 		need = s.o.BodyLimit
 	}
 	if !s.room.take(need) {
-		p := problem(codeBusy, "the bodies of the requests under way take all the room there is")
-		p.retryAfter = time.Second
-		return 0, p
+		return 0, problem(codeBusy, "the bodies of the requests under way take all the room there is").after(time.Second)
 	}
 	c.clock.begin()
 	defer c.clock.end()
@@ -87,7 +85,5 @@ func (s *Server) unread(err error) error {
 	if errors.As(err, &large) {
 		return s.tooLarge()
 	}
-	p := problem(codeMalformed, "the body ended before its end")
-	p.cause = err
-	return p
+	return problem(codeMalformed, "the body ended before its end").because(err)
 }

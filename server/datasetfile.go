@@ -66,9 +66,7 @@ func (s *Server) transfer(c *call) error {
 		return nil
 	default:
 		c.w.Header().Set("Connection", "close") // net/http would read on before it replies
-		p := problem(codeBusy, fmt.Sprintf("%d files are being received or sent already", maxPushes))
-		p.retryAfter = time.Second
-		return p
+		return problem(codeBusy, fmt.Sprintf("%d files are being received or sent already", maxPushes)).after(time.Second)
 	}
 }
 

@@ -48,9 +48,7 @@ func (s *Server) events(c *call) error {
 func (s *Server) openStream(c *call) (end func(), err error) {
 	if s.streams.Add(1) > int64(s.o.MaxStreams) {
 		s.streams.Add(-1)
-		p := problem(codeBusy, fmt.Sprintf("%d event streams are open", s.o.MaxStreams))
-		p.retryAfter = 5 * time.Second
-		return nil, p
+		return nil, problem(codeBusy, fmt.Sprintf("%d event streams are open", s.o.MaxStreams)).after(5 * time.Second)
 	}
 	streams := s.metrics.streams.WithLabelValues(string(c.project))
 	streams.Inc()

@@ -137,9 +137,7 @@ func (s *Server) serve(c *call) error {
 	}
 	if c.route.Scope != "" {
 		if wait, ok := s.rates.take(c.client(), time.Now()); !ok {
-			p := problem(codeRate, fmt.Sprintf("more than %g requests a second; --rate sets the limit", s.o.Rate))
-			p.retryAfter = wait
-			return p
+			return problem(codeRate, fmt.Sprintf("more than %g requests a second; --rate sets the limit", s.o.Rate)).after(wait)
 		}
 	}
 	if !c.route.Streamed && (c.route.Method == http.MethodPost || c.route.Method == http.MethodPut) {

@@ -75,9 +75,7 @@ func (s *Server) readiness(c *call) error {
 		} else if cause := store.Outage(err); cause != nil {
 			why = cause
 		}
-		p := problem(proviso.Unavailable, why.Error())
-		p.cause, p.retryAfter = err, outageRetry
-		return p
+		return problem(proviso.Unavailable, why.Error()).because(err).after(outageRetry)
 	}
 	return c.json(http.StatusOK, Readiness{"ok", "ok", waitingNow(list, s.o.Now()), workersNow(living, list)})
 }

@@ -131,9 +131,7 @@ func (h *heldEvaluations) begin(e *heldEvaluation, request int) error {
 	}
 	h.makeRoom(e, e.size)
 	if h.perKey[e.key.ID]+e.size > h.ofKey || h.total+e.size > h.most {
-		p := problem(codeBusy, "the evaluations under way take all the room there is")
-		p.retryAfter = time.Second
-		return p
+		return problem(codeBusy, "the evaluations under way take all the room there is").after(time.Second)
 	}
 	h.byID[e.id] = e
 	h.total += e.size

@@ -90,9 +90,7 @@ func (h *heldTrials) begin(t *heldTrial) error {
 		}
 	}
 	if running >= maxTrialRuns || own >= maxKeyTrials {
-		p := problem(codeBusy, "other trials are under way; wait for one to end, or cancel it")
-		p.retryAfter = 5 * time.Second
-		return p
+		return problem(codeBusy, "other trials are under way; wait for one to end, or cancel it").after(5 * time.Second)
 	}
 	switch { // a key makes room for its own trials first
 	case ownEnded >= maxKeyEnded || len(h.byID) >= maxTrials && ownFirst != nil:

@@ -34,9 +34,7 @@ func (s *Server) once(c *call) error {
 	case errors.Is(err, store.ErrOtherRequest):
 		return problem(proviso.Invalid, store.ErrOtherRequest.Error())
 	case errors.Is(err, store.ErrInProgress):
-		p := problem(proviso.Conflict, store.ErrInProgress.Error())
-		p.retryAfter = time.Second
-		return p
+		return problem(proviso.Conflict, store.ErrInProgress.Error()).after(time.Second)
 	case err != nil:
 		return err
 	case before != nil:

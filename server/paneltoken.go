@@ -220,9 +220,7 @@ func (s *Server) postPanelToken(c *call) error {
 		return err
 	}
 	if !ok {
-		p := problem(codeBusy, "too many tokens are in force")
-		p.retryAfter = time.Minute
-		return p
+		return problem(codeBusy, "too many tokens are in force").after(time.Minute)
 	}
 	return c.json(http.StatusCreated, PanelToken{Token: text, Expires: t.expires.UTC()})
 }

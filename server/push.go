@@ -58,9 +58,7 @@ func (s *Server) pushRun(c *call) error {
 	default:
 		// Otherwise net/http reads on before it replies, up to 256 KiB of a slow body.
 		c.w.Header().Set("Connection", "close")
-		p := problem(codeBusy, fmt.Sprintf("%d runs are being pushed already", maxPushes))
-		p.retryAfter = time.Second
-		return p
+		return problem(codeBusy, fmt.Sprintf("%d runs are being pushed already", maxPushes)).after(time.Second)
 	}
 	dir, err := os.MkdirTemp("", "proviso-pushed-")
 	if err != nil {

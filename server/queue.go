@@ -29,9 +29,7 @@ func newQueue(slots int) *queue {
 // order of the requests for them. what is the work, for the problem that too many wait.
 func (q *queue) enter(ctx context.Context, key, what string) (leave func(), err error) {
 	if !q.count(key, 1) {
-		p := problem(codeBusy, fmt.Sprintf("%d %s of this key wait already", maxQueued, what))
-		p.retryAfter = time.Second
-		return nil, p
+		return nil, problem(codeBusy, fmt.Sprintf("%d %s of this key wait already", maxQueued, what)).after(time.Second)
 	}
 	next, err := q.keys.enter(ctx, key)
 	if err != nil {

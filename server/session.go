@@ -159,9 +159,7 @@ func (s *Server) postSession(c *call) error {
 	}
 	from := addressOf(c.r)
 	if wait, ok := s.logins.full(from, time.Now()); !ok {
-		p := problem(codeRate, "too many wrong keys; wait a few seconds")
-		p.retryAfter = wait
-		return p
+		return problem(codeRate, "too many wrong keys; wait a few seconds").after(wait)
 	}
 	secret := strings.TrimSpace(in.Key)
 	key, err := s.authenticateSecret(c.r.Context(), secret)

@@ -70,9 +70,7 @@ func (s *Server) evaluationEvents(c *call) error {
 	}
 	leave, ok := s.tokens.enter(c.token)
 	if !ok {
-		p := problem(codeBusy, strconv.Itoa(tokenStreams)+" event streams of this token are open")
-		p.retryAfter = 5 * time.Second
-		return p
+		return problem(codeBusy, strconv.Itoa(tokenStreams)+" event streams of this token are open").after(5 * time.Second)
 	}
 	defer leave()
 	end, err := s.openStream(c)

@@ -83,9 +83,7 @@ func (g *admission) enter(ctx context.Context) (leave func(), err error) {
 }
 
 func overloaded() error {
-	p := problem(codeBusy, "more events arrive than can be stored; nothing of this request was stored")
-	p.retryAfter = admitAgainIn
-	return p
+	return problem(codeBusy, "more events arrive than can be stored; nothing of this request was stored").after(admitAgainIn)
 }
 
 // postEvents stores events. An event that is wrong does not affect the others.

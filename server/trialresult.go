@@ -84,9 +84,7 @@ func (s *Server) trialEvents(c *call) error {
 	}
 	if s.streams.Add(1) > int64(s.o.MaxStreams) {
 		s.streams.Add(-1)
-		p := problem(codeBusy, fmt.Sprintf("%d event streams are open", s.o.MaxStreams))
-		p.retryAfter = 5 * time.Second
-		return p
+		return problem(codeBusy, fmt.Sprintf("%d event streams are open", s.o.MaxStreams)).after(5 * time.Second)
 	}
 	defer s.streams.Add(-1)
 	h := c.w.Header()

@@ -51,9 +51,7 @@ func (c *call) tooMuch(over error) error {
 	if c.route.Scope != store.Ingest && !slices.Contains(c.route.Also, store.Ingest) {
 		return over
 	}
-	p := problem(codeBusy, "reading the events took longer than a request may compute; nothing of it was stored: send fewer events at once, or later")
-	p.retryAfter, p.cause = admitAgainIn, over
-	return p
+	return problem(codeBusy, "reading the events took longer than a request may compute; nothing of it was stored: send fewer events at once, or later").after(admitAgainIn).because(over)
 }
 
 // compute calls f while holding a turn.
