@@ -1,15 +1,14 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
-	"github.com/proviso-eval/proviso/value"
 )
 
 // Adoption says how far a project uses assertions. Each measure has its definition.
@@ -203,38 +202,34 @@ func pullRequests(ctx context.Context, in store.ProjectStore, now time.Time) ([]
 	waiting := map[string][]*PullRequest{}     // by suite: those whose base was not found yet
 	hashes := map[*PullRequest]report.Hashes{} // of their latest run
 	seen := 0
-	for page := (store.Page{Limit: store.MaxPage}); seen < adoptionRuns; {
-		list, err := in.ListRuns(ctx, store.RunFilter{Since: now.Add(-pullRequestSpan)}, page)
+	for run, err := range all(ctx, in.ListRuns, store.RunFilter{Since: now.Add(-pullRequestSpan)}) { // newest first
 		if err != nil {
 			return nil, err
 		}
-		for _, run := range list.Items { // newest first
-			seen++
-			revision, of, ok := originOf(ctx, in, run.ID)
-			if !ok {
-				continue
-			}
-			if revision.PullRequest == "" || revision.Base {
-				for _, pr := range waiting[run.Suite] {
-					changed := hashes[pr].Prompts != of.Prompts || hashes[pr].Suite != of.Suite
-					pr.Changed = &changed
-				}
-				delete(waiting, run.Suite)
-				continue
-			}
-			key := [2]string{run.Suite, revision.PullRequest}
-			if at[key] {
-				continue
-			}
-			at[key] = true
-			t := run.Totals
-			pr := &PullRequest{Number: revision.PullRequest, Suite: run.Suite, Run: run.ID, At: run.Started, Verdict: run.Status == store.Done && t.Passed+t.Failed > 0}
-			found = append(found, pr)
-			waiting[run.Suite], hashes[pr] = append(waiting[run.Suite], pr), of
-		}
-		if page.After = list.Next; list.Next == "" {
+		if seen++; seen > adoptionRuns {
 			break
 		}
+		revision, of, ok := originOf(ctx, in, run.ID)
+		if !ok {
+			continue
+		}
+		if revision.PullRequest == "" || revision.Base {
+			for _, pr := range waiting[run.Suite] {
+				changed := hashes[pr].Prompts != of.Prompts || hashes[pr].Suite != of.Suite
+				pr.Changed = &changed
+			}
+			delete(waiting, run.Suite)
+			continue
+		}
+		key := [2]string{run.Suite, revision.PullRequest}
+		if at[key] {
+			continue
+		}
+		at[key] = true
+		t := run.Totals
+		pr := &PullRequest{Number: revision.PullRequest, Suite: run.Suite, Run: run.ID, At: run.Started, Verdict: run.Status == store.Done && t.Passed+t.Failed > 0}
+		found = append(found, pr)
+		waiting[run.Suite], hashes[pr] = append(waiting[run.Suite], pr), of
 	}
 	out := []PullRequest{}
 	for _, pr := range found {
@@ -249,13 +244,11 @@ func originOf(ctx context.Context, in store.ProjectStore, run string) (report.Re
 	if err != nil {
 		return report.Revision{}, report.Hashes{}, false // it was not pushed
 	}
-	v, err := value.ParseJSON(string(bytes.TrimSpace(file.Header)))
-	o, ok := v.(*value.Object)
-	if err != nil || !ok {
+	header, err := runfile.ParseHeader(file.Header)
+	if err != nil {
 		return report.Revision{}, report.Hashes{}, false
 	}
-	meta, _ := o.At("meta").(*value.Object)
-	revision, hashes := report.OriginOf(meta)
+	revision, hashes := report.OriginOf(header.Meta)
 	return revision, hashes, true
 }
 

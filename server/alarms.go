@@ -71,18 +71,11 @@ func (c *call) alarmsShown(list []store.Alarm) ([]AlarmShown, error) {
 	slices.Sort(ids)
 	there := map[string]bool{}
 	for some := range slices.Chunk(slices.Compact(ids), store.MaxPage) {
-		f := store.EventFilter{IDs: some}
-		for page := (store.Page{Limit: store.MaxPage}); ; {
-			events, err := c.kept.ListEvents(c.r.Context(), f, page)
+		for e, err := range all(c.r.Context(), c.kept.ListEvents, store.EventFilter{IDs: some}) {
 			if err != nil {
 				return nil, err
 			}
-			for k := range events.Items {
-				there[events.Items[k].ID] = true
-			}
-			if page.After = events.Next; events.Next == "" {
-				break
-			}
+			there[e.ID] = true
 		}
 	}
 	for i := range out {
@@ -93,26 +86,13 @@ func (c *call) alarmsShown(list []store.Alarm) ([]AlarmShown, error) {
 
 // listAlarms lists alarms, newest first.
 func (s *Server) listAlarms(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
+	page := c.q.page()
+	f := store.AlarmFilter{
+		Watch: c.q.Get("watch"), Assertion: c.q.Get("assertion"), Kind: choice(&c.q, "kind", "agent", "judge", "mix", "silent"),
+		State: chosen(&c.q, "state", store.AlarmOpen, store.AlarmAcked, store.AlarmClosed), Since: c.q.time("since"), Until: c.q.time("until"),
 	}
-	f := store.AlarmFilter{Watch: c.q.Get("watch"), Assertion: c.q.Get("assertion")}
-	if f.Kind, err = choice(c.q, "kind", "agent", "judge", "mix", "silent"); err != nil {
-		return err
-	}
-	state, err := choice(c.q, "state", store.AlarmOpen, store.AlarmAcked, store.AlarmClosed)
-	if err != nil {
-		return err
-	}
-	if state != "" {
-		f.State = []store.AlarmState{state}
-	}
-	if f.Since, err = timeOf(c.q, "since"); err != nil {
-		return err
-	}
-	if f.Until, err = timeOf(c.q, "until"); err != nil {
-		return err
+	if c.q.err != nil {
+		return c.q.err
 	}
 	if err := c.isWatch(f.Watch); err != nil {
 		return err
@@ -131,10 +111,7 @@ func (s *Server) listAlarms(c *call) error {
 // getAlarm sends an alarm.
 func (s *Server) getAlarm(c *call) error {
 	a, err := c.kept.Alarm(c.r.Context(), c.r.PathValue("alarm"))
-	if err != nil {
-		return err
-	}
-	return s.sendAlarm(c, &a)
+	return s.sendAlarm(c, &a, err)
 }
 
 // ackAlarm says that somebody looks after an alarm.
@@ -142,13 +119,13 @@ func (s *Server) ackAlarm(c *call) error {
 	id, name := c.person()
 	by := cmp.Or(name, id)
 	a, err := c.kept.AckAlarm(c.r.Context(), c.r.PathValue("alarm"), by)
+	return s.sendAlarm(c, &a, err)
+}
+
+func (s *Server) sendAlarm(c *call, a *store.Alarm, err error) error {
 	if err != nil {
 		return err
 	}
-	return s.sendAlarm(c, &a)
-}
-
-func (s *Server) sendAlarm(c *call, a *store.Alarm) error {
 	shown, err := c.alarmsShown([]store.Alarm{*a})
 	if err != nil {
 		return err

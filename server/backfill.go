@@ -72,27 +72,23 @@ func (m *monitoring) storedEvents(ctx context.Context, live *liveWatch) ([]store
 	groups := map[string]bool{}
 	f := store.EventFilter{Agent: live.conf.Match.Agent, Since: m.now().Add(-backfillSpan), Kept: true, Contents: true}
 	seen := 0
-	for page := (store.Page{Limit: 200}); seen < backfillSeen && len(jobs) < backfillEvents; {
-		list, err := in.ListEvents(ctx, f, page)
+	for stored, err := range all(ctx, in.ListEvents, f) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range list.Items {
-			e := &list.Items[i].Event
-			seen++
-			if groups[e.Group()] || len(jobs) == backfillEvents || e.Output == "" || !e.Answered() {
-				continue
-			}
-			if match, err := live.matcher.Match(e); err != nil || !match {
-				continue
-			}
-			if probability, taken := live.sampler.Take(e); taken {
-				groups[e.Group()] = true
-				jobs = append(jobs, store.Backfill{Event: e.ID, Probability: probability})
-			}
-		}
-		if page.After = list.Next; list.Next == "" {
+		if seen++; seen > backfillSeen || len(jobs) == backfillEvents {
 			break
+		}
+		e := &stored.Event
+		if groups[e.Group()] || e.Output == "" || !e.Answered() {
+			continue
+		}
+		if match, err := live.matcher.Match(e); err != nil || !match {
+			continue
+		}
+		if probability, taken := live.sampler.Take(e); taken {
+			groups[e.Group()] = true
+			jobs = append(jobs, store.Backfill{Event: e.ID, Probability: probability})
 		}
 	}
 	slices.Reverse(jobs)

@@ -16,41 +16,36 @@ const maxMadeEvents = 1000
 
 // eventsAsked returns the events that a request names, by their ids or by the query of a list
 // of events, with their texts, newest first. at is the pointer of the member that names them.
-func (s *Server) eventsAsked(c *call, ids []string, query string, most int) ([]store.Event, error) {
+func (s *Server) eventsAsked(c *call, ids []string, filter string, most int) ([]store.Event, error) {
 	if !seesAll(c.key) {
 		return nil, problem(codeForbidden, "events are for keys with the scope read")
 	}
 	if ids != nil {
 		return eventsByID(c, ids)
 	}
-	f, err := s.filterOf(c, query)
+	f, err := s.filterOf(c, filter)
 	if err != nil {
 		return nil, err
 	}
 	f.Contents, f.Kept = true, true
 	var list []store.Event
-	for page := (store.Page{Limit: store.MaxPage}); ; {
-		l, err := c.kept.ListEvents(c.r.Context(), f, page)
+	for e, err := range all(c.r.Context(), c.kept.ListEvents, f) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, l.Items...)
-		if page.After = l.Next; l.Next == "" || len(list) > most {
-			break
+		if list = append(list, *e); len(list) > most {
+			return nil, pointed("/filter", proviso.Limit, fmt.Sprintf("more than %d events: narrow the filter, such as with since", most))
 		}
 	}
-	switch {
-	case len(list) > most:
-		return nil, pointed("/filter", proviso.Limit, fmt.Sprintf("more than %d events: narrow the filter, such as with since", most))
-	case len(list) == 0:
+	if len(list) == 0 {
 		return nil, pointed("/filter", proviso.NotFound, "there are no events of this filter whose texts are kept")
 	}
 	return list, nil
 }
 
 // filterOf reads a filter as the query of GET /v1/events.
-func (s *Server) filterOf(c *call, query string) (f store.EventFilter, err error) {
-	q, err := url.ParseQuery(query)
+func (s *Server) filterOf(c *call, text string) (f store.EventFilter, err error) {
+	q, err := url.ParseQuery(text)
 	if err != nil {
 		return f, pointed("/filter", proviso.Invalid, "the filter is no query of an address, such as agent=support&status=fail")
 	}
@@ -63,7 +58,7 @@ func (s *Server) filterOf(c *call, query string) (f store.EventFilter, err error
 			return f, pointed("/filter", proviso.Invalid, "the filter has an unknown parameter "+strconv.Quote(shortened(key)), names...)
 		}
 	}
-	if f, err = s.trafficFilter(q); err != nil {
+	if f, err = s.trafficFilter(&query{Values: q}); err != nil {
 		return f, pointed("/filter", proviso.Invalid, "the filter: "+err.Error())
 	}
 	if err := c.isWatch(f.Watch); err != nil && !isNotFound(err) {

@@ -135,9 +135,9 @@ func (s *Server) unreadDataset(err error) error {
 
 // getDatasetFile sends a version as a file.
 func (s *Server) getDatasetFile(c *call) error {
-	format, err := choice(c.q, "format", "jsonl", "yaml", "csv")
-	if err != nil {
-		return err
+	format := choice(&c.q, "format", "jsonl", "yaml", "csv")
+	if c.q.err != nil {
+		return c.q.err
 	}
 	if err := s.transfer(c); err != nil {
 		return err

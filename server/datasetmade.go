@@ -85,30 +85,18 @@ func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 			f.Status = append(f.Status, status)
 		}
 	}
-	return made, eachOf(c, r.ID, f, take)
-}
-
-// eachOf calls take for the rows of a run that a filter selects.
-func eachOf(c *call, run string, f store.ResultFilter, take func(*store.Result) error) error {
 	if len(f.Status) == 0 {
-		return nil // an empty filter would select all
+		return nil, nil // an empty filter would select all
 	}
-	page := store.Page{Limit: store.MaxPage}
-	for {
-		list, err := c.kept.ListResults(c.r.Context(), run, f, page)
+	for row, err := range all(c.r.Context(), resultsOf(c.kept, r.ID), f) {
+		if err == nil {
+			err = take(row)
+		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for i := range list.Items {
-			if err := take(&list.Items[i]); err != nil {
-				return err
-			}
-		}
-		if list.Next == "" {
-			return nil
-		}
-		page.After = list.Next
 	}
+	return made, nil
 }
 
 // statusByName returns the status with a name.

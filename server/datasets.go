@@ -113,22 +113,14 @@ func (s *Server) listDatasetVersions(c *call) error {
 }
 
 func (s *Server) sendDatasets(c *call, f store.DocumentFilter) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
-	}
-	list, err := c.kept.ListDocuments(c.r.Context(), f, page)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, listOf(list, func(d *store.Document) DatasetVersion { return datasetOf(*d) }))
+	return sendList(c, c.kept.ListDocuments, f, func(d *store.Document) DatasetVersion { return datasetOf(*d) })
 }
 
 // getDataset sends a version with a page of its cases.
 func (s *Server) getDataset(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
+	page := c.q.page()
+	if c.q.err != nil {
+		return c.q.err
 	}
 	version, offset := c.q.Get("version"), 0
 	position, ok, err := page.Position("cases")

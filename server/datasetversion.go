@@ -27,15 +27,16 @@ func versionNamed(ctx context.Context, kept store.Documents, name, version strin
 		return "", err
 	}
 	var numbers []string
-	var found []store.Document
-	err = eachDocument(ctx, kept, store.DocumentFilter{Kind: store.DatasetKind, Name: name}, func(d store.Document) {
+	var found []*store.Document
+	for d, err := range all(ctx, kept.ListDocuments, store.DocumentFilter{Kind: store.DatasetKind, Name: name}) {
+		if err != nil {
+			return "", err
+		}
 		if numbers = append(numbers, strconv.Itoa(d.Number)); named(d, version) {
 			found = append(found, d)
 		}
-	})
+	}
 	switch {
-	case err != nil:
-		return "", err
 	case len(numbers) == 0:
 		return "", noDataset(ctx, kept, name)
 	case len(found) == 1:
@@ -51,7 +52,7 @@ func versionNamed(ctx context.Context, kept store.Documents, name, version strin
 }
 
 // named reports whether a text names a version.
-func named(d store.Document, version string) bool {
+func named(d *store.Document, version string) bool {
 	if len(version) >= 8 {
 		return strings.HasPrefix(d.Hash, version)
 	}
@@ -82,8 +83,11 @@ func nearVersion(version string, numbers []string) string {
 // noDataset is the error of a name without a dataset, with the nearest name.
 func noDataset(ctx context.Context, kept store.Documents, name string) error {
 	var names []string
-	if err := eachDocument(ctx, kept, store.DocumentFilter{Kind: store.DatasetKind}, func(d store.Document) { names = append(names, d.Name) }); err != nil {
-		return err
+	for d, err := range all(ctx, kept.ListDocuments, store.DocumentFilter{Kind: store.DatasetKind}) {
+		if err != nil {
+			return err
+		}
+		names = append(names, d.Name)
 	}
 	e := proviso.Errorf(proviso.NotFound, "there is no dataset %q", shortened(name))
 	if near := document.Nearest(name, names); near != "" {
@@ -95,24 +99,6 @@ func noDataset(ctx context.Context, kept store.Documents, name string) error {
 
 func isNotFound(err error) bool {
 	return proviso.CodeOf(err) == proviso.NotFound
-}
-
-// eachDocument calls do for all documents of a filter.
-func eachDocument(ctx context.Context, kept store.Documents, f store.DocumentFilter, do func(store.Document)) error {
-	page := store.Page{Limit: store.MaxPage}
-	for {
-		list, err := kept.ListDocuments(ctx, f, page)
-		if err != nil {
-			return err
-		}
-		for _, d := range list.Items {
-			do(d)
-		}
-		if list.Next == "" {
-			return nil
-		}
-		page.After = list.Next
-	}
 }
 
 // RunDataset is the version of a dataset that a run uses.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"net/http"
 	"slices"
 	"time"
 
@@ -73,19 +72,15 @@ const (
 
 // watchDifferences compares a range with the time before it.
 func (s *Server) watchDifferences(c *call) error {
-	from, to, err := s.rangeOf(c.q, 24*time.Hour)
-	if err != nil {
-		return err
+	from, to := s.rangeOf(&c.q, 24*time.Hour)
+	if c.q.err != nil {
+		return c.q.err
 	}
 	live, err := s.liveWatch(c)
 	if err != nil {
 		return err
 	}
-	out, err := differencesOf(c.r.Context(), c.kept, live, from.Truncate(time.Hour), to)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, out)
+	return c.send(differencesOf(c.r.Context(), c.kept, live, from.Truncate(time.Hour), to))
 }
 
 func differencesOf(ctx context.Context, in store.ProjectStore, live *liveWatch, from, to time.Time) (*WatchDifferences, error) {

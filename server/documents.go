@@ -223,10 +223,6 @@ func (s *Server) versionAsked(c *call, kind store.Kind, name string) (store.Docu
 // of the name in the address.
 func listVersions(kind store.Kind, pathValue string) func(*Server, *call) error {
 	return func(s *Server, c *call) error {
-		page, err := pageOf(c.q)
-		if err != nil {
-			return err
-		}
 		f := store.DocumentFilter{Kind: kind}
 		if pathValue != "" {
 			f.Name = c.r.PathValue(pathValue)
@@ -234,11 +230,7 @@ func listVersions(kind store.Kind, pathValue string) func(*Server, *call) error 
 				return err
 			}
 		}
-		list, err := c.kept.ListDocuments(c.r.Context(), f, page)
-		if err != nil {
-			return err
-		}
-		return c.json(http.StatusOK, listOf(list, func(d *store.Document) Version { return versionOf(*d) }))
+		return sendList(c, c.kept.ListDocuments, f, func(d *store.Document) Version { return versionOf(*d) })
 	}
 }
 

@@ -185,7 +185,7 @@ type Evaluation struct {
 // EvaluationList is a page of evaluations.
 type EvaluationList List[Evaluation]
 
-func evaluationOf(e store.Evaluation) Evaluation {
+func evaluationOf(e *store.Evaluation) Evaluation {
 	out := Evaluation{
 		ID: e.ID, CreatedAt: e.Created.UTC(), CreatedBy: e.CreatedBy, Set: e.Set, Status: e.Status.String(), Score: e.Score, Passed: e.Passed,
 		Failed: e.Failed, Errors: e.Errors, Skipped: e.Skipped, Judge: e.Judge, Cost: e.Cost, DurationMS: milliseconds(e.Elapsed),
@@ -201,28 +201,11 @@ func evaluationOf(e store.Evaluation) Evaluation {
 
 // listEvaluations lists the evaluations that the key may see, newest first.
 func (s *Server) listEvaluations(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
-	}
-	var f store.EvaluationFilter
-	if f.Status, err = statusOf(c.q); err != nil {
-		return err
-	}
-	if f.Since, err = timeOf(c.q, "since"); err != nil {
-		return err
-	}
-	if f.Until, err = timeOf(c.q, "until"); err != nil {
-		return err
-	}
+	f := store.EvaluationFilter{Status: c.q.status(), Since: c.q.time("since"), Until: c.q.time("until")}
 	if !seesAll(c.key) {
 		f.CreatedBy = c.key.ID
 	}
-	list, err := c.kept.ListEvaluations(c.r.Context(), f, page)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, listOf(list, func(e *store.Evaluation) Evaluation { return evaluationOf(*e) }))
+	return sendList(c, c.kept.ListEvaluations, f, evaluationOf)
 }
 
 // getEvaluation sends a stored evaluation.
@@ -244,7 +227,7 @@ func (s *Server) getEvaluation(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := evaluationOf(e)
+	out := evaluationOf(&e)
 	if held != nil {
 		out.AgentOutput = &held.output
 	}

@@ -30,7 +30,7 @@ type call struct {
 	// that only a panel token counts.
 	foreign bool
 	body    []byte
-	q       url.Values // the parameters of the address, all of them in the table of routes
+	q       query // the parameters of the address, all of them in the table of routes
 	clock   clock
 
 	as      string             // the person that a token stands for; "" is the key itself
@@ -165,6 +165,14 @@ func (s *Server) serve(c *call) error {
 		return do(s, c)
 	}
 	return s.task(c, func() error { return do(s, c) })
+}
+
+// send sends a value as the response, or returns why there is none.
+func (c *call) send(v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, v)
 }
 
 // json sends a value as the response.

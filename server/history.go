@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,7 +100,7 @@ func newHistory() *history {
 
 // latestRuns returns the latest finished runs that the request asks for and its key may
 // see, newest first.
-func (s *Server) latestRuns(c *call, q url.Values) ([]store.Run, error) {
+func (s *Server) latestRuns(c *call, q query) ([]store.Run, error) {
 	n := usualRuns
 	if text := q.Get("runs"); text != "" {
 		var err error
@@ -119,10 +118,10 @@ func (s *Server) latestRuns(c *call, q url.Values) ([]store.Run, error) {
 
 // pageOfList returns the part of a sorted list that a request asks for. name is the
 // position of an item.
-func pageOfList[T any](q url.Values, kind string, all []T, name func(*T) string) (part []T, next string, err error) {
-	page, err := pageOf(q)
-	if err != nil {
-		return nil, "", err
+func pageOfList[T any](q query, kind string, all []T, name func(*T) string) (part []T, next string, err error) {
+	page := q.page()
+	if q.err != nil {
+		return nil, "", q.err
 	}
 	after, ok, err := page.Position(kind)
 	if err != nil {

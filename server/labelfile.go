@@ -23,7 +23,7 @@ func labelFileRoutes() []*route {
 
 // exportLabels sends labels as lines, the oldest first.
 func (s *Server) exportLabels(c *call) error {
-	f, err := c.labelFilter(c.q)
+	f, err := c.labelFilter()
 	if err != nil {
 		return err
 	}
@@ -31,23 +31,19 @@ func (s *Server) exportLabels(c *call) error {
 		return err
 	}
 	defer func() { <-s.pushes }()
-	var all []store.Label
-	for page := (store.Page{Limit: store.MaxPage}); ; {
-		list, err := c.kept.ListLabels(c.r.Context(), f, page)
+	var list []*store.Label
+	for l, err := range all(c.r.Context(), c.kept.ListLabels, f) {
 		if err != nil {
 			return err
 		}
-		all = append(all, list.Items...)
-		if page.After = list.Next; list.Next == "" {
-			break
-		}
+		list = append(list, l)
 	}
 	c.w.Header().Set("Content-Type", mediaRun)
 	c.w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(c.w)
 	var line []byte
-	for i := range slices.Backward(all) {
-		l := &all[i].Label
+	for _, stored := range slices.Backward(list) {
+		l := &stored.Label
 		if !seesAll(c.key) {
 			l.Judge, l.Judged = "", ""
 		}

@@ -105,9 +105,9 @@ func labelQueueOf(q *store.LabelQueue) LabelQueue {
 
 // listLabelQueues lists the queues of the project.
 func (s *Server) listLabelQueues(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
+	page := c.q.page()
+	if c.q.err != nil {
+		return c.q.err
 	}
 	list, err := c.kept.ListLabelQueues(c.r.Context(), page)
 	if err != nil {

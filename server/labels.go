@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/store"
 )
@@ -133,39 +134,22 @@ func (s *Server) postLabel(c *call) error {
 
 // listLabels lists the labels that the client may see.
 func (s *Server) listLabels(c *call) error {
-	page, err := pageOf(c.q)
+	f, err := c.labelFilter()
 	if err != nil {
 		return err
 	}
-	f, err := c.labelFilter(c.q)
-	if err != nil {
-		return err
-	}
-	list, err := c.kept.ListLabels(c.r.Context(), f, page)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, listOf(list, c.labelOf))
+	return sendList(c, c.kept.ListLabels, f, c.labelOf)
 }
 
 // labelFilter reads which labels a request asks for. Without the scope read, a client gets
 // only its own.
-func (c *call) labelFilter(q url.Values) (store.LabelFilter, error) {
-	f := store.LabelFilter{Run: q.Get("run"), Evaluation: q.Get("evaluation"), Event: q.Get("event"), By: q.Get("by"), Queue: q.Get("queue")}
-	var err error
-	if f.Since, err = timeOf(q, "since"); err != nil {
-		return f, err
-	}
-	history, err := choice(q, "history", "yes")
-	if err != nil {
-		return f, err
-	}
-	f.History = history != ""
+func (c *call) labelFilter() (store.LabelFilter, error) {
+	q := &c.q
+	f := store.LabelFilter{Run: q.Get("run"), Evaluation: q.Get("evaluation"), Event: q.Get("event"), By: q.Get("by"), Queue: q.Get("queue"),
+		Since: q.time("since"), History: choice(q, "history", "yes") != ""}
 	if q.Has("index") {
-		index, err := indexOf(q.Get("index"), "invalid")
-		if err != nil {
-			return f, err
-		}
+		index, err := indexOf(q.Get("index"), proviso.Invalid)
+		q.wrong(err)
 		f.Index = &index
 	}
 	if q.Has("assertion") {
@@ -178,7 +162,7 @@ func (c *call) labelFilter(q url.Values) (store.LabelFilter, error) {
 		}
 		f.By = by
 	}
-	return f, nil
+	return f, q.err
 }
 
 // deleteLabel removes a label of the client.

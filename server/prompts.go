@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -102,7 +101,7 @@ func (s *Server) listPrompts(c *call) error {
 
 // promptsOfRuns returns the prompts of the latest runs that a query asks for, without
 // what covers them.
-func (s *Server) promptsOfRuns(c *call, q url.Values) ([]PromptHistory, error) {
+func (s *Server) promptsOfRuns(c *call, q query) ([]PromptHistory, error) {
 	runs, err := s.latestRuns(c, q)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -56,28 +57,24 @@ func inTurn(ctx context.Context, list []store.Result, do func(*store.Result) err
 	return nil
 }
 
+// resultsOf is the listing of the rows of a run.
+func resultsOf(kept store.Runs, run string) listing[store.ResultFilter, store.Result] {
+	return func(ctx context.Context, f store.ResultFilter, page store.Page) (store.List[store.Result], error) {
+		return kept.ListResults(ctx, run, f, page)
+	}
+}
+
 // listResults lists the rows of a run in the order of their index.
 func (s *Server) listResults(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
 		return err
 	}
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
-	}
-	f := store.ResultFilter{Assertion: c.q.Get("assertion")}
-	if f.Status, err = statusOf(c.q); err != nil {
-		return err
-	}
+	f := store.ResultFilter{Assertion: c.q.Get("assertion"), Status: c.q.status()}
 	if f.Rows, err = rangesOf(c.q.Get("rows")); err != nil {
-		return err
+		return cmp.Or(c.q.err, err)
 	}
-	list, err := c.kept.ListResults(c.r.Context(), r.ID, f, page)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, listOf(list, func(r *store.Result) json.RawMessage { return r.JSON }))
+	return sendList(c, resultsOf(c.kept, r.ID), f, func(r *store.Result) json.RawMessage { return r.JSON })
 }
 
 // rangesOf reads ranges of rows, such as 0-4,7,12-.

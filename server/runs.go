@@ -93,17 +93,10 @@ func runOf(r store.Run) Run {
 	out := Run{
 		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, JudgedBy: r.Judges, Status: r.Status, Replayed: slices.Contains(r.Needs, needsReplay), Waits: r.Waits, Error: r.Error, CreatedAt: r.Created.UTC(),
 		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Pushed: e.Pushed, Datasets: e.Datasets, Cost: r.Totals.Cost,
+		StartedAt: timeShown(r.Started), EndedAt: timeShown(r.Ended),
 	}
 	if e.Revision != (report.Revision{}) {
 		out.Revision = &e.Revision
-	}
-	if !r.Started.IsZero() {
-		at := r.Started.UTC()
-		out.StartedAt = &at
-	}
-	if !r.Ended.IsZero() {
-		at := r.Ended.UTC()
-		out.EndedAt = &at
 	}
 	return out
 }
@@ -184,32 +177,14 @@ func (s *Server) seenRunOf(c *call, id string) (store.Run, error) {
 
 // listRuns lists the runs that the key may see, newest first.
 func (s *Server) listRuns(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
-	}
-	f := store.RunFilter{Suite: c.q.Get("suite"), Version: c.q.Get("version")}
-	status, err := choice(c.q, "status", store.Queued, store.Unmet, store.Running, store.Done, store.Failed, store.Cancelled)
-	if err != nil {
-		return err
-	}
-	if status != "" {
-		f.Status = []store.RunStatus{status}
-	}
-	if f.Since, err = timeOf(c.q, "since"); err != nil {
-		return err
-	}
-	if f.Until, err = timeOf(c.q, "until"); err != nil {
-		return err
+	f := store.RunFilter{
+		Suite: c.q.Get("suite"), Version: c.q.Get("version"), Status: chosen(&c.q, "status", store.Queued, store.Unmet, store.Running, store.Done, store.Failed, store.Cancelled),
+		Since: c.q.time("since"), Until: c.q.time("until"),
 	}
 	if !seesAll(c.key) {
 		f.CreatedBy = c.key.ID
 	}
-	list, err := c.kept.ListRuns(c.r.Context(), f, page)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, listOf(list, func(r *store.Run) Run { return runOf(*r) }))
+	return sendList(c, c.kept.ListRuns, f, func(r *store.Run) Run { return runOf(*r) })
 }
 
 // getRun sends a run, with its results once it has ended, unless the client does without:
@@ -219,9 +194,9 @@ func (s *Server) getRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	results, err := choice(c.q, "results", "no")
-	if err != nil {
-		return err
+	results := choice(&c.q, "results", "no")
+	if c.q.err != nil {
+		return c.q.err
 	}
 	out := runOf(r)
 	if r.Status.Ended() && results != "no" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -70,16 +69,11 @@ const (
 
 // watchSeries sends the series of a watch.
 func (s *Server) watchSeries(c *call) error {
-	f := store.SeriesFilter{Watch: c.r.PathValue("watch"), Assertion: c.q.Get("assertion")}
-	var err error
-	if f.By, err = choice(c.q, "by", store.ByVersion, store.BySegment); err != nil {
-		return err
-	}
-	if f.From, f.To, err = s.rangeOf(c.q, 30*24*time.Hour); err != nil {
-		return err
-	}
-	if f.Step, err = stepOf(c.q, f.From, f.To, s.o.Now()); err != nil {
-		return err
+	f := store.SeriesFilter{Watch: c.r.PathValue("watch"), Assertion: c.q.Get("assertion"), By: choice(&c.q, "by", store.ByVersion, store.BySegment)}
+	f.From, f.To = s.rangeOf(&c.q, 30*24*time.Hour)
+	f.Step = stepOf(&c.q, f.From, f.To, s.o.Now())
+	if c.q.err != nil {
+		return c.q.err
 	}
 	out, err := s.monitor.series(c.r.Context(), c.project, f)
 	if err != nil {
@@ -89,46 +83,40 @@ func (s *Server) watchSeries(c *call) error {
 }
 
 // rangeOf reads a range of time, which ends now and has a usual length.
-func (s *Server) rangeOf(q url.Values, usual time.Duration) (from, to time.Time, err error) {
-	if from, err = timeOf(q, "from"); err != nil {
-		return from, to, err
-	}
-	if to, err = timeOf(q, "to"); err != nil {
-		return from, to, err
-	}
-	if to.IsZero() {
+func (s *Server) rangeOf(q *query, usual time.Duration) (from, to time.Time) {
+	if from, to = q.time("from"), q.time("to"); to.IsZero() {
 		to = s.o.Now()
 	}
 	if from.IsZero() {
 		from = to.Add(-usual)
 	}
 	if from, to = from.UTC(), to.UTC(); !from.Before(to) {
-		return from, to, proviso.Errorf(proviso.Invalid, "from has to be before to")
+		q.wrong(proviso.Errorf(proviso.Invalid, "from has to be before to"))
 	}
-	return from, to, nil
+	return from, to
 }
 
 // The steps that a request gets if it names none.
 var seriesSteps = []time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
 
 // stepOf reads the length of a bucket.
-func stepOf(q url.Values, from, to, now time.Time) (time.Duration, error) {
+func stepOf(q *query, from, to, now time.Time) time.Duration {
 	if text := q.Get("step"); text != "" {
 		step, err := duration.Parse(text)
 		if err != nil {
-			return 0, proviso.Errorf(proviso.Invalid, "step has to be a time such as 10m, 6h or 1d, not %q", shortened(text))
+			q.wrong(proviso.Errorf(proviso.Invalid, "step has to be a time such as 10m, 6h or 1d, not %q", shortened(text)))
 		}
 		if step > 0 && to.Sub(from)/step > seriesMost {
-			return 0, proviso.Errorf(proviso.Limit, "the series has more than %d steps; choose longer ones", seriesMost)
+			q.wrong(proviso.Errorf(proviso.Limit, "the series has more than %d steps; choose longer ones", seriesMost))
 		}
-		return step, nil
+		return step
 	}
 	for _, step := range seriesSteps {
 		if to.Sub(from)/step <= seriesBuckets && (step >= time.Hour || from.After(now.Add(-47*time.Hour))) {
-			return step, nil
+			return step
 		}
 	}
-	return 30 * 24 * time.Hour, nil
+	return 30 * 24 * time.Hour
 }
 
 // series reads a series and brings it into lines.

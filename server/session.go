@@ -216,9 +216,9 @@ func (s *Server) deleteSession(c *call) error {
 	if err := fromOwnPage(c.r); err != nil {
 		return err
 	}
-	all, err := choice(c.q, "all", "yes")
-	if err != nil {
-		return err
+	all := choice(&c.q, "all", "yes")
+	if c.q.err != nil {
+		return c.q.err
 	}
 	if all == "yes" {
 		if err := s.sessions.endAll(c.r.Context(), cookieOf(c.r), time.Now()); err != nil {

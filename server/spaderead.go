@@ -176,7 +176,7 @@ func wellFormed(text string) string { return strings.ToValidUTF8(text, "\ufffd")
 
 // promptVersions returns the versions of a prompt of the runs, oldest first.
 func (w *spadeJob) promptVersions() ([]delta.Version, error) {
-	all, err := w.s.promptsOfRuns(w.c, url.Values{"suite": {w.in.Suite}})
+	all, err := w.s.promptsOfRuns(w.c, query{Values: url.Values{"suite": {w.in.Suite}}})
 	if err != nil {
 		return nil, err
 	}
@@ -304,26 +304,23 @@ func oneLine(id string) string {
 // labelsOf returns the labels of people on the outputs of a run, by row. Where people
 // disagree there is none.
 func (w *spadeJob) labelsOf(run store.Run) (map[int]string, error) {
-	whole := ""
-	out, page, read := map[int]string{}, store.Page{Limit: store.MaxPage}, 0
-	for {
-		list, err := w.c.kept.ListLabels(w.c.r.Context(), store.LabelFilter{Run: run.ID, Assertion: &whole}, page)
+	whole, read := "", 0
+	out := map[int]string{}
+	for l, err := range all(w.c.r.Context(), w.c.kept.ListLabels, store.LabelFilter{Run: run.ID, Assertion: &whole}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range list.Items {
-			word := labelWords[string(l.Verdict)]
-			if word == "" {
-				continue
-			}
-			if before, ok := out[l.Index]; ok && before != word {
-				word = ""
-			}
-			out[l.Index] = word
+		if read++; read > spadeMostLabels {
+			break
 		}
-		if read += len(list.Items); list.Next == "" || read >= spadeMostLabels {
-			return out, nil
+		word := labelWords[string(l.Verdict)]
+		if word == "" {
+			continue
 		}
-		page.After = list.Next
+		if before, ok := out[l.Index]; ok && before != word {
+			word = ""
+		}
+		out[l.Index] = word
 	}
+	return out, nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -23,21 +24,18 @@ func (m *monitoring) labelled(ctx context.Context, p store.Project, f store.Seri
 	}
 	said := map[[2]string][]*label.Label{} // by event and assertion
 	n := 0
-	for page := (store.Page{Limit: store.MaxPage}); n < maxSpoken; {
-		list, err := in.ListLabels(ctx, lf, page)
+	for l, err := range all(ctx, in.ListLabels, lf) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range list.Items {
-			if l := &list.Items[i].Label; l.Stratum == label.Random && l.Assertion != "" {
-				n++
-				key := [2]string{l.Event, l.Assertion}
-				said[key] = append(said[key], l)
-			}
+		if l.Stratum != label.Random || l.Assertion == "" {
+			continue
 		}
-		if page.After = list.Next; list.Next == "" {
+		if n++; n > maxSpoken {
 			break
 		}
+		key := [2]string{l.Event, l.Assertion}
+		said[key] = append(said[key], &l.Label)
 	}
 	if len(said) == 0 {
 		return nil, nil
@@ -48,17 +46,12 @@ func (m *monitoring) labelled(ctx context.Context, p store.Project, f store.Seri
 // besideVerdicts finds the verdicts on what people labelled.
 func besideVerdicts(ctx context.Context, in store.ProjectStore, f store.SeriesFilter, said map[[2]string][]*label.Label) (spoken, error) {
 	var events []string
-	seen := map[string]bool{}
 	for key := range said {
-		if !seen[key[0]] {
-			seen[key[0]] = true
-			events = append(events, key[0])
-		}
+		events = append(events, key[0])
 	}
+	slices.Sort(events)
 	var out spoken
-	for len(events) > 0 {
-		some := events[:min(len(events), thumbsAtOnce)]
-		events = events[len(some):]
+	for some := range slices.Chunk(slices.Compact(events), thumbsAtOnce) {
 		if err := verdictsOn(ctx, in, f.Watch, some, func(v *store.WatchVerdict) {
 			verdict, ok, _ := label.Majority(said[[2]string{v.Event, v.Assertion}])
 			if !ok || v.Status != proviso.Pass && v.Status != proviso.Fail || v.Time.Before(f.From) || !v.Time.Before(f.To) {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/proviso-eval/proviso/store"
@@ -32,26 +31,10 @@ type AgentPromptList List[AgentPrompt]
 
 // listAgents lists the agents that sent events.
 func (s *Server) listAgents(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
-	}
-	list, err := c.kept.ListAgents(c.r.Context(), page)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, listOf(list, func(a *store.Agent) Agent { return Agent(*a) }))
+	return sendList(c, whole(c.kept.ListAgents), struct{}{}, func(a *store.Agent) Agent { return Agent(*a) })
 }
 
 // listAgentPrompts lists the prompts of an agent.
 func (s *Server) listAgentPrompts(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
-	}
-	list, err := c.kept.ListPrompts(c.r.Context(), c.r.PathValue("agent"), page)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, listOf(list, func(a *store.AgentPrompt) AgentPrompt { return AgentPrompt(*a) }))
+	return sendList(c, c.kept.ListPrompts, c.r.PathValue("agent"), func(a *store.AgentPrompt) AgentPrompt { return AgentPrompt(*a) })
 }

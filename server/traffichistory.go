@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/store"
 )
 
 // VersionHistory is the history of the prompt of an agent, as `proviso spade` reads it.
@@ -37,25 +36,17 @@ const (
 func (s *Server) getPromptHistory(c *call) error {
 	out := VersionHistory{Versions: []HistoryVersion{}}
 	size := 0
-	page := store.Page{Limit: 100}
-	for {
-		list, err := c.kept.ListPrompts(c.r.Context(), c.r.PathValue("agent"), page)
-		if err != nil {
+	for p, err := range all(c.r.Context(), c.kept.ListPrompts, c.r.PathValue("agent")) { // newest first
+		switch {
+		case err != nil:
 			return err
-		}
-		for _, p := range list.Items { // newest first
-			switch {
-			case p.Text == "":
-				out.Unknown++
-			case out.Left > 0 || len(out.Versions) == maxVersions || size+len(p.Text) > maxVersionTexts:
-				out.Left++
-			default:
-				size += len(p.Text)
-				out.Versions = append(out.Versions, HistoryVersion{Name: p.Hash[:min(len(p.Hash), hashShown)], Text: p.Text, CreatedAt: p.First, Events: p.Events})
-			}
-		}
-		if page.After = list.Next; list.Next == "" {
-			break
+		case p.Text == "":
+			out.Unknown++
+		case out.Left > 0 || len(out.Versions) == maxVersions || size+len(p.Text) > maxVersionTexts:
+			out.Left++
+		default:
+			size += len(p.Text)
+			out.Versions = append(out.Versions, HistoryVersion{Name: p.Hash[:min(len(p.Hash), hashShown)], Text: p.Text, CreatedAt: p.First, Events: p.Events})
 		}
 	}
 	if len(out.Versions)+out.Unknown == 0 {

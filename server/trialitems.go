@@ -34,21 +34,16 @@ type runLabels []store.Label
 
 // labelsOfRun reads the labels on assertions of a run.
 func labelsOfRun(ctx context.Context, kept store.ProjectStore, run string) (runLabels, error) {
-	var all runLabels
-	page := store.Page{Limit: store.MaxPage}
-	for {
-		list, err := kept.ListLabels(ctx, store.LabelFilter{Run: run}, page)
+	var list runLabels
+	for l, err := range all(ctx, kept.ListLabels, store.LabelFilter{Run: run}) {
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, list.Items...); len(all) > maxTrialLabels {
+		if list = append(list, *l); len(list) > maxTrialLabels {
 			return nil, proviso.Errorf(proviso.Limit, "the run has more than %d labels", maxTrialLabels)
 		}
-		if list.Next == "" {
-			return all, nil
-		}
-		page.After = list.Next
 	}
+	return list, nil
 }
 
 // names lists the assertions that have labels which decide, the most first.

@@ -32,18 +32,12 @@ func documentNamed(ctx context.Context, kept store.Documents, kind store.Kind, t
 		return store.Document{}, proviso.Errorf(proviso.Invalid,
 			"a version is its number, or the first %d or more digits of its hash, not %s", leastDigits, strconv.Quote(shortened(version)))
 	}
-	for page := (store.Page{Limit: store.MaxPage}); ; {
-		list, err := kept.ListDocuments(ctx, store.DocumentFilter{Kind: kind, Name: name}, page)
+	for d, err := range all(ctx, kept.ListDocuments, store.DocumentFilter{Kind: kind, Name: name}) {
 		if err != nil {
 			return store.Document{}, err
 		}
-		for _, d := range list.Items {
-			if d.Number == number || number == 0 && strings.HasPrefix(d.Hash, version) {
-				return kept.Document(ctx, kind, name, d.Hash)
-			}
-		}
-		if page.After = list.Next; list.Next == "" {
-			break
+		if d.Number == number || number == 0 && strings.HasPrefix(d.Hash, version) {
+			return kept.Document(ctx, kind, name, d.Hash)
 		}
 	}
 	if _, err := kept.Document(ctx, kind, name, ""); err != nil {

@@ -276,17 +276,11 @@ func (s *Server) checkTarget(target string) error {
 // unknownAgent adds a warning if other agents sent events, and the one of a watch did not.
 func (c *call) unknownAgent(agent string, warnings []string) ([]string, error) {
 	var names []string
-	for page := (store.Page{Limit: store.MaxPage}); ; {
-		list, err := c.kept.ListAgents(c.r.Context(), page)
+	for a, err := range all(c.r.Context(), whole(c.kept.ListAgents), struct{}{}) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range list.Items {
-			names = append(names, list.Items[i].Name)
-		}
-		if page.After = list.Next; list.Next == "" {
-			break
-		}
+		names = append(names, a.Name)
 	}
 	if len(names) == 0 || slices.Contains(names, agent) {
 		return warnings, nil

@@ -228,9 +228,9 @@ func (s *Server) getWatch(c *call) error {
 
 // listWatches lists watches, without their charts.
 func (s *Server) listWatches(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
+	page := c.q.page()
+	if c.q.err != nil {
+		return c.q.err
 	}
 	list, err := c.kept.ListWatches(c.r.Context(), page)
 	if err != nil {

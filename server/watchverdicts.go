@@ -1,7 +1,6 @@
 package server
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/proviso-eval/proviso/store"
@@ -39,26 +38,10 @@ func watchVerdictOf(v *store.WatchVerdict) WatchVerdictView {
 
 // listWatchVerdicts lists verdicts of a watch.
 func (s *Server) listWatchVerdicts(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
-	}
-	f := store.VerdictFilter{Watch: c.r.PathValue("watch"), Assertion: c.q.Get("assertion"), Version: c.q.Get("version"), Segment: c.q.Get("segment")}
+	f := store.VerdictFilter{Watch: c.r.PathValue("watch"), Assertion: c.q.Get("assertion"), Version: c.q.Get("version"), Segment: c.q.Get("segment"),
+		Status: c.q.status(), Since: c.q.time("from"), Until: c.q.time("to")}
 	if event := c.q.Get("event"); event != "" {
 		f.Events = []string{event}
 	}
-	if f.Status, err = statusOf(c.q); err != nil {
-		return err
-	}
-	if f.Since, err = timeOf(c.q, "from"); err != nil {
-		return err
-	}
-	if f.Until, err = timeOf(c.q, "to"); err != nil {
-		return err
-	}
-	list, err := c.kept.ListVerdicts(c.r.Context(), f, page)
-	if err != nil {
-		return c.nearestWatch(f.Watch, err)
-	}
-	return c.json(http.StatusOK, listOf(list, watchVerdictOf))
+	return c.nearestWatch(f.Watch, sendList(c, c.kept.ListVerdicts, f, watchVerdictOf))
 }
