@@ -49,7 +49,7 @@ type AskableProviders struct {
 
 func playgroundRoutes() []*route {
 	return []*route{
-		{Method: http.MethodPost, Path: "/v1/answers", ID: "ask", Scope: store.Evaluate, Status: http.StatusOK, Asks: true, Handle: (*Server).postAnswer,
+		{Method: http.MethodPost, Path: "/v1/answers", ID: "ask", Scope: store.Evaluate, Status: http.StatusOK, Asks: true, Handle: reads((*Server).postAnswer),
 			Summary: "Ask a provider once", Request: typeOf[AnswerRequest](), Response: typeOf[Answered](),
 			Detail: "The key pays. Providers that run code, read files or name an address are refused, as in suites of clients."},
 		{Method: http.MethodGet, Path: "/v1/providers", ID: "list-providers", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listProviders,
@@ -61,15 +61,11 @@ func playgroundRoutes() []*route {
 }
 
 // postAnswer asks a provider.
-func (s *Server) postAnswer(c *call) error {
-	var in AnswerRequest
-	if err := c.compute(func() error { return decode(c.r.Context(), c.body, &in) }); err != nil {
-		return err
-	}
+func (s *Server) postAnswer(c *call, in *AnswerRequest) error {
 	if s.o.Asker == nil {
 		return problem(proviso.Unsupported, "this server asks no providers")
 	}
-	if err := checkAnswer(c, &in); err != nil {
+	if err := checkAnswer(c, in); err != nil {
 		return err
 	}
 	account := s.budgets.open(c.key)

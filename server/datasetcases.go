@@ -31,22 +31,14 @@ type RemovedCases struct {
 const maxTries = 5
 
 // addCases adds cases to a dataset.
-func (s *Server) addCases(c *call) error {
+func (s *Server) addCases(c *call, in *NewCases) error {
 	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
 		return err
 	}
-	doc, err := parseBody(c.r.Context(), c.body)
-	if err != nil {
+	if err := in.check(c.doc); err != nil {
 		return err
 	}
-	var in NewCases
-	if err := decodeDocument(doc, &in); err != nil {
-		return err
-	}
-	if err := in.check(doc); err != nil {
-		return err
-	}
-	made, err := s.casesAsked(c, &in)
+	made, err := s.casesAsked(c, in)
 	if err != nil {
 		return err
 	}
@@ -70,7 +62,7 @@ func (s *Server) addCases(c *call) error {
 			out.LeftOut = append(out.LeftOut, b.addMade(one)...)
 		}
 		out.Added = b.added
-		return b, b.problem(doc)
+		return b, b.problem(c.doc)
 	})
 }
 
@@ -110,18 +102,7 @@ func (in *NewCases) check(doc *document.Document) error {
 }
 
 // removeCases removes cases from a dataset.
-func (s *Server) removeCases(c *call) error {
-	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
-		return err
-	}
-	doc, err := parseBody(c.r.Context(), c.body)
-	if err != nil {
-		return err
-	}
-	var in RemovedCases
-	if err := decodeDocument(doc, &in); err != nil {
-		return err
-	}
+func (s *Server) removeCases(c *call, in *RemovedCases) error {
 	return s.changeDataset(c, func(now store.Document, out *ChangedDataset) (*datasetBuilder, error) {
 		asked := map[string]bool{} // id → whether it was found
 		for _, id := range in.Cases {
@@ -135,7 +116,8 @@ func (s *Server) removeCases(c *call) error {
 			if err != nil {
 				return nil, err
 			}
-			if b.Keep(id); !hasKey(asked, id) {
+			b.Keep(id)
+			if _, is := asked[id]; !is {
 				b.content = append(append(b.content, line...), '\n')
 				b.cases++
 				continue
@@ -150,15 +132,10 @@ func (s *Server) removeCases(c *call) error {
 			}
 		}
 		if len(d.mistakes) > 0 {
-			return nil, d.problem(doc)
+			return nil, d.problem(c.doc)
 		}
 		return b, nil
 	})
-}
-
-func hasKey(m map[string]bool, key string) bool {
-	_, ok := m[key]
-	return ok
 }
 
 // changeDataset stores what change makes of the current version of the dataset in the

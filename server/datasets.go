@@ -24,7 +24,7 @@ func datasetRoutes() []*route {
 		{Method: http.MethodGet, Path: "/v1/datasets/{dataset}", ID: "get-dataset", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: oneOfReads((*Server).getDataset),
 			Summary: "A version of a dataset, with a page of its cases", Detail: "The ETag of the answer is the hash of the version, for If-Match.",
 			Params: slices.Concat([]param{dataset, which}, paging), Response: typeOf[StoredDataset]()},
-		{Method: http.MethodPut, Path: "/v1/datasets/{dataset}", ID: "put-dataset", Scope: store.Edit, Status: http.StatusOK, Handle: (*Server).putDataset,
+		{Method: http.MethodPut, Path: "/v1/datasets/{dataset}", ID: "put-dataset", Scope: store.Edit, Status: http.StatusOK, Handle: reads((*Server).putDataset),
 			Summary: "Keep cases as a dataset under this name", Detail: datasetKept, Params: []param{dataset}, Request: typeOf[NewDataset](), Response: typeOf[DatasetVersion]()},
 		{Method: http.MethodDelete, Path: "/v1/datasets/{dataset}", ID: "delete-dataset", Scope: store.Edit, Status: http.StatusNoContent, Handle: (*Server).deleteDataset,
 			Summary: "Remove a dataset with all its versions", Detail: "Runs keep the rows that were made with it.", Params: []param{dataset}},
@@ -40,9 +40,9 @@ func datasetRoutes() []*route {
 		{Method: http.MethodPut, Path: "/v1/datasets/{dataset}/file", ID: "put-dataset-file", Scope: store.Edit, Status: http.StatusOK, Streamed: true,
 			Handle: (*Server).putDatasetFile, Summary: "Keep a file of cases as a dataset, one case a line as JSON", Params: []param{dataset},
 			Detail: "It may have up to 64 MiB, more than the body of other requests. " + datasetKept, Reads: []string{mediaRun}, Response: typeOf[DatasetVersion]()},
-		{Method: http.MethodPost, Path: "/v1/datasets/{dataset}/cases", ID: "add-cases", Scope: store.Edit, Status: http.StatusCreated, Handle: (*Server).addCases,
+		{Method: http.MethodPost, Path: "/v1/datasets/{dataset}/cases", ID: "add-cases", Scope: store.Edit, Status: http.StatusCreated, Handle: reads((*Server).addCases),
 			Summary: "Add cases to a dataset", Detail: casesAdded, Params: []param{dataset}, Request: typeOf[NewCases](), Response: typeOf[ChangedDataset]()},
-		{Method: http.MethodPost, Path: "/v1/datasets/{dataset}/remove", ID: "remove-cases", Scope: store.Edit, Status: http.StatusCreated, Handle: (*Server).removeCases,
+		{Method: http.MethodPost, Path: "/v1/datasets/{dataset}/remove", ID: "remove-cases", Scope: store.Edit, Status: http.StatusCreated, Handle: reads((*Server).removeCases),
 			Summary: "Remove cases from a dataset", Detail: "This makes a new version. Earlier versions keep the cases.", Params: []param{dataset}, Request: typeOf[RemovedCases](), Response: typeOf[ChangedDataset]()},
 	}
 }
@@ -183,23 +183,15 @@ func (s *Server) openDataset(c *call, version string) (store.Document, error) {
 }
 
 // putDataset keeps the cases of the request.
-func (s *Server) putDataset(c *call) error {
+func (s *Server) putDataset(c *call, in *NewDataset) error {
 	if err := checkName(c.r.PathValue("dataset")); err != nil {
-		return err
-	}
-	doc, err := parseBody(c.r.Context(), c.body)
-	if err != nil {
-		return err
-	}
-	var in NewDataset
-	if err := decodeDocument(doc, &in); err != nil {
 		return err
 	}
 	b := newDatasetBuilder()
 	for i, one := range in.Cases {
 		b.add("/cases/"+strconv.Itoa(i), one)
 	}
-	if err := b.problem(doc); err != nil {
+	if err := b.problem(c.doc); err != nil {
 		return err
 	}
 	return s.keepDataset(c, b)

@@ -30,6 +30,39 @@ func decode(ctx context.Context, data []byte, dst any) error {
 	return decodeDocument(doc, dst)
 }
 
+// reads is the handler of a route whose body is a T; a body that may be missing is a zero T
+// then.
+func reads[T any](handle func(*Server, *call, *T) error) func(*Server, *call) error {
+	return func(s *Server, c *call) error {
+		in := new(T)
+		if len(c.body) == 0 && c.route.Optional {
+			return handle(s, c, in)
+		}
+		if err := c.compute(func() (err error) {
+			if c.doc, err = parseBody(c.r.Context(), c.body); err == nil {
+				err = decodeDocument(c.doc, in)
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+		return handle(s, c, in)
+	}
+}
+
+// decodeObject is parseBody for a body that has to be an object.
+func decodeObject(ctx context.Context, data []byte) (*document.Document, *value.Object, error) {
+	doc, err := parseBody(ctx, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	o, ok := doc.Root.(*value.Object)
+	if !ok {
+		return nil, nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(doc.Root)}})
+	}
+	return doc, o, nil
+}
+
 // decodeDocument is decode for a body that was parsed.
 func decodeDocument(doc *document.Document, dst any) error {
 	d := decoder{}

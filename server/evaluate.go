@@ -46,14 +46,9 @@ func withSet(ctx context.Context, content, data []byte) ([]byte, *criteria.Libra
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := parseBody(ctx, data)
+	body, o, err := decodeObject(ctx, data)
 	if err != nil {
 		return nil, nil, err
-	}
-	o, ok := body.Root.(*value.Object)
-	switch {
-	case !ok:
-		return nil, nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(body.Root)}})
 	}
 	for _, key := range []string{"assertions", "templates"} {
 		if o.Has(key) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -30,7 +31,8 @@ type call struct {
 	// that only a panel token counts.
 	foreign bool
 	body    []byte
-	q       query // the parameters of the address, all of them in the table of routes
+	doc     *document.Document // the body, once [reads] has parsed it
+	q       query              // the parameters of the address, all of them in the table of routes
 	clock   clock
 
 	as      string             // the person that a token stands for; "" is the key itself

@@ -86,7 +86,7 @@ func labelQueueRoutes() []*route {
 			Summary: "List queues of labels by name", Params: paging, Response: typeOf[LabelQueueList]()},
 		{Method: http.MethodGet, Path: "/v1/label-queues/{queue}", ID: "get-label-queue", Scope: store.Read, Also: label, Status: http.StatusOK, Handle: (*Server).getLabelQueue,
 			Summary: "A queue of labels, with the agreement so far", Params: []param{queue}, Response: typeOf[LabelQueue]()},
-		{Method: http.MethodPut, Path: "/v1/label-queues/{queue}", ID: "put-label-queue", Scope: store.Edit, Also: makers, Status: http.StatusOK, Asks: true, Handle: (*Server).putLabelQueue,
+		{Method: http.MethodPut, Path: "/v1/label-queues/{queue}", ID: "put-label-queue", Scope: store.Edit, Also: makers, Status: http.StatusOK, Asks: true, Handle: reads((*Server).putLabelQueue),
 			Summary: "Make a queue of what is to be labelled in a run, or in traffic", Params: []param{queue}, Request: typeOf[NewLabelQueue](), Response: typeOf[LabelQueue](),
 			Detail: "The key has to see the run. Items drawn at random come first, then those of which a label tells most. A queue of that name is replaced, and its leases end. 201 says that there was none."},
 		{Method: http.MethodDelete, Path: "/v1/label-queues/{queue}", ID: "delete-label-queue", Scope: store.Edit, Also: makers, Status: http.StatusNoContent, Handle: (*Server).deleteLabelQueue,
@@ -149,11 +149,7 @@ func (s *Server) getLabelQueue(c *call) error {
 const defaultRandom = 30
 
 // putLabelQueue makes a queue from a run.
-func (s *Server) putLabelQueue(c *call) error {
-	var in NewLabelQueue
-	if err := c.compute(func() error { return decode(c.r.Context(), c.body, &in) }); err != nil {
-		return err
-	}
+func (s *Server) putLabelQueue(c *call, in *NewLabelQueue) error {
 	n := store.NewLabelQueue{Name: c.r.PathValue("queue"), Run: in.Run, People: in.People, Blind: in.Blind == nil || *in.Blind, CreatedBy: c.key.ID}
 	if err := checkName(n.Name); err != nil {
 		return err
@@ -172,9 +168,9 @@ func (s *Server) putLabelQueue(c *call) error {
 	}
 	var err error
 	if in.Run == "" {
-		n.Items, err = s.itemsOfEvents(c, &in)
+		n.Items, err = s.itemsOfEvents(c, in)
 	} else {
-		n.Items, err = s.itemsOfRun(c, &in, o)
+		n.Items, err = s.itemsOfRun(c, in, o)
 	}
 	if err != nil {
 		return err

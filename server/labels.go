@@ -69,7 +69,7 @@ var labelFilters = []param{
 
 func labelRoutes() []*route {
 	return slices.Concat(labelFileRoutes(), []*route{
-		{Method: http.MethodPost, Path: "/v1/labels", ID: "add-label", Scope: store.Labelling, Panel: store.Labelling, Status: http.StatusCreated, Handle: (*Server).postLabel,
+		{Method: http.MethodPost, Path: "/v1/labels", ID: "add-label", Scope: store.Labelling, Panel: store.Labelling, Status: http.StatusCreated, Handle: reads((*Server).postLabel),
 			Summary: "Label an output, or the verdict on an assertion", Request: typeOf[NewLabel](), Response: typeOf[Label](),
 			Detail: "It replaces the earlier label of the same person on the same thing, which is kept. Labels of others are not changed."},
 		{Method: http.MethodGet, Path: "/v1/labels", ID: "list-labels", Scope: store.Read, Also: []store.Scope{store.Labelling}, Status: http.StatusOK, Handle: (*Server).listLabels,
@@ -106,15 +106,11 @@ func (c *call) labelOf(l *store.Label) Label {
 }
 
 // postLabel stores a label.
-func (s *Server) postLabel(c *call) error {
-	var in NewLabel
-	if err := decode(c.r.Context(), c.body, &in); err != nil {
-		return err
-	}
+func (s *Server) postLabel(c *call, in *NewLabel) error {
 	if c.token != nil && in.Evaluation != c.token.evaluation {
 		return problem(codeForbidden, "the token is for labels of its evaluation")
 	}
-	n, err := s.readLabel(c, &in)
+	n, err := s.readLabel(c, in)
 	if err != nil {
 		return err
 	}

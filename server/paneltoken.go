@@ -45,7 +45,7 @@ const (
 func panelRoutes() []*route {
 	return []*route{
 		{Method: http.MethodPost, Path: "/v1/panel-tokens", ID: "add-panel-token", Scope: store.Evaluate, Status: http.StatusCreated, Secret: true,
-			Handle: (*Server).postPanelToken, Summary: "Make a token with which a page shows one evaluation",
+			Handle: reads((*Server).postPanelToken), Summary: "Make a token with which a page shows one evaluation",
 			Detail: "The evaluation has to be one of this key, except for admin. A page of the origin, and no other, may read the evaluation with it, and with label also label it. " +
 				"Tokens end with their key.",
 			Request: typeOf[NewPanelToken](), Response: typeOf[PanelToken]()},
@@ -192,11 +192,7 @@ func (p *panelTokens) enter(t *panelToken) (leave func(), ok bool) {
 }
 
 // postPanelToken makes a token.
-func (s *Server) postPanelToken(c *call) error {
-	var in NewPanelToken
-	if err := decode(c.r.Context(), c.body, &in); err != nil {
-		return err
-	}
+func (s *Server) postPanelToken(c *call, in *NewPanelToken) error {
 	t := &panelToken{evaluation: in.Evaluation, origin: in.Origin, by: in.By, key: c.key.ID, project: c.project}
 	ttl, wrong := in.read(t)
 	if !slices.Contains(s.o.PanelOrigins, in.Origin) {

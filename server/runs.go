@@ -102,15 +102,9 @@ func runOf(r store.Run) Run {
 }
 
 // startRun accepts a run of a suite.
-func (s *Server) startRun(c *call) error {
+func (s *Server) startRun(c *call, in *NewRun) error {
 	if s.o.Runner == nil {
 		return problem(proviso.Unsupported, "this server serves no suites")
-	}
-	var in NewRun
-	if len(c.body) > 0 {
-		if err := decode(c.r.Context(), c.body, &in); err != nil {
-			return err
-		}
 	}
 	if err := in.check(); err != nil {
 		return err

@@ -48,7 +48,7 @@ type SpadeExample struct {
 
 func spadeRoutes() []*route {
 	return []*route{
-		{Method: http.MethodPost, Path: "/v1/spade", ID: "spade", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).spade,
+		{Method: http.MethodPost, Path: "/v1/spade", ID: "spade", Scope: store.Read, Status: http.StatusOK, Handle: reads((*Server).spade),
 			Summary: "Propose and select assertions for what a prompt asks, by rules", Request: typeOf[SpadeRequest](), Response: typeOf[SpadeAnswer](),
 			Detail: "It does what `proviso spade run` does without a model. It asks no model and stores nothing."},
 	}
@@ -63,19 +63,12 @@ const (
 )
 
 // spade proposes and selects assertions.
-func (s *Server) spade(c *call) error {
-	w := spadeJob{s: s, c: c}
-	if err := decode(c.r.Context(), c.body, &w.in); err != nil {
-		return err
-	}
+func (s *Server) spade(c *call, in *SpadeRequest) error {
+	w := spadeJob{s: s, c: c, in: *in}
 	if err := w.check(); err != nil {
 		return err
 	}
-	out, err := w.answer(c.r.Context())
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, out)
+	return c.send(w.answer(c.r.Context()))
 }
 
 // spadeJob is the work for one request.

@@ -310,13 +310,9 @@ type streamParts struct {
 // splitStream separates what is only in a [StreamRequest] from what is in a request to
 // /v1/evaluate.
 func splitStream(ctx context.Context, data []byte) (streamParts, error) {
-	doc, err := parseBody(ctx, data)
+	doc, o, err := decodeObject(ctx, data)
 	if err != nil {
 		return streamParts{}, err
-	}
-	o, ok := doc.Root.(*value.Object)
-	if !ok {
-		return streamParts{}, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(doc.Root)}})
 	}
 	names, _ := fieldsOf(typeOf[StreamRequest]())
 	d := decoder{}
@@ -329,7 +325,7 @@ func splitStream(ctx context.Context, data []byte) (streamParts, error) {
 				d.mistake("/keep_s", "/keep_s has to be a number of seconds from 1 to %d", int(maxKeep.Seconds()))
 			}
 		case key == "set" && v != nil:
-			if p.set, ok = v.(string); !ok || p.set == "" {
+			if p.set, _ = v.(string); p.set == "" {
 				d.mistake("/set", "/set has to be the name of an assertion set, such as replies or replies@3")
 			}
 		case key == "keep_s" || key == "set":

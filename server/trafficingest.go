@@ -258,13 +258,9 @@ func (s *Server) storeEvents(ctx context.Context, p store.Project, events []stor
 
 // postFeedback stores a thumb.
 func (s *Server) postFeedback(c *call) error {
-	doc, err := parseBody(c.r.Context(), c.body)
+	doc, o, err := decodeObject(c.r.Context(), c.body)
 	if err != nil {
 		return err
-	}
-	o, ok := doc.Root.(*value.Object)
-	if !ok {
-		return invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(doc.Root)}}, 0)
 	}
 	f, mistakes := ingest.ReadFeedback(o, s.o.Now().UTC())
 	if len(mistakes) > 0 {

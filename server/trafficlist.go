@@ -225,11 +225,7 @@ func (s *Server) getConversation(c *call) error {
 }
 
 // forgetUser removes what is stored of a user.
-func (s *Server) forgetUser(c *call) error {
-	var in ForgottenUser
-	if err := decode(c.r.Context(), c.body, &in); err != nil {
-		return err
-	}
+func (s *Server) forgetUser(c *call, in *ForgottenUser) error {
 	user := in.User
 	if !strings.HasPrefix(user, ingest.HashMark) {
 		user = s.o.Redactor.User(user)

@@ -95,7 +95,7 @@ func trafficRoutes() []*route {
 		{Method: http.MethodGet, Path: "/v1/agents/{agent}/history", ID: "get-prompt-history", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).getPromptHistory,
 			Summary: "The prompts of an agent as versions of one prompt, oldest first", Params: []param{agent}, Response: typeOf[VersionHistory](),
 			Detail: "Kept as a .json file, it is what `proviso spade` reads."},
-		{Method: http.MethodPost, Path: "/v1/forget", ID: "forget-user", Scope: store.Admin, Status: http.StatusOK, Asks: true, Handle: (*Server).forgetUser,
+		{Method: http.MethodPost, Path: "/v1/forget", ID: "forget-user", Scope: store.Admin, Status: http.StatusOK, Asks: true, Handle: reads((*Server).forgetUser),
 			Summary: "Remove the events and thumbs of a user", Detail: forgotten, Request: typeOf[ForgottenUser](), Response: typeOf[Forgotten]()},
 	}
 }
