@@ -77,11 +77,7 @@ func (s *Server) postAnswer(c *call, in *AnswerRequest) error {
 	started := time.Now()
 	out, err := s.o.Asker.Ask(ctx, in.Provider, in.Prompt, in.Vars)
 	took := time.Since(started)
-	cost, usage := account.total()
-	s.metrics.spent(c.project, cost, usage)
-	if failed := s.settle(ctx, account); failed != nil {
-		s.o.Log.Error("charge a key", "request_id", c.id, "error", failed)
-	}
+	s.paid(ctx, c.project, account, "request_id", c.id)
 	if err != nil {
 		if spent := account.check(); spent != nil && proviso.CodeOf(err) == proviso.Limit {
 			return spent

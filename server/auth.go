@@ -97,8 +97,7 @@ func (s *Server) authenticateSecret(ctx context.Context, secret string) (store.K
 		return store.Key{}, unauthorized("this is no key of proviso; one begins with " + store.SecretPrefix + " and is sent as Authorization: Bearer …")
 	}
 	key, err := s.o.Store.Authenticate(ctx, secret)
-	var e *proviso.Error
-	if errors.As(err, &e) && (e.Code == proviso.NotFound || e.Code == proviso.Refused) {
+	if code := proviso.CodeOf(err); code == proviso.NotFound || code == proviso.Refused {
 		return key, unauthorized("the key is unknown or revoked")
 	}
 	return key, err

@@ -24,7 +24,7 @@ func (m *monitoring) backfill(ctx context.Context, live *liveWatch) error {
 		return nil // the watch is in trouble, and says so
 	}
 	work := m.workOf(live.key)
-	if work.isFilled(set.hash) {
+	if work.now().filled == set.hash {
 		return nil
 	}
 	in := m.s.o.Store.In(live.key.project)
@@ -48,20 +48,8 @@ func (m *monitoring) backfill(ctx context.Context, live *liveWatch) error {
 			signal(m.wake)
 		}
 	}
-	work.fill(set.hash)
+	work.change(func(x *watchState) { x.filled = set.hash })
 	return nil
-}
-
-func (w *watchWork) isFilled(hash string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.filled == hash
-}
-
-func (w *watchWork) fill(hash string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.filled = hash
 }
 
 // storedEvents selects stored events as the watch would have sampled them, one of each

@@ -81,8 +81,7 @@ func (s *Server) tooLarge() error {
 
 // unread is the problem of a body that did not arrive completely.
 func (s *Server) unread(err error) error {
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return s.tooLarge()
 	}
 	return problem(codeMalformed, "the body ended before its end").because(err)

@@ -24,7 +24,7 @@ func (m *monitoring) chartsOf(ctx context.Context, live *liveWatch) ([]monitor.C
 // chartStates counts the charts of a watch by their states, as they were when charts were
 // brought up to date last.
 func (m *monitoring) chartStates(ctx context.Context, live *liveWatch) (map[string]int, error) {
-	if states := m.workOf(live.key).chartStates(); states != nil {
+	if states := m.workOf(live.key).now().states; states != nil {
 		return states, nil
 	}
 	charts, _, err := m.chartsOf(ctx, live)

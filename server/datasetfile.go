@@ -88,8 +88,7 @@ func (b *slowBody) Read(p []byte) (int, error) {
 
 // line takes a line that cannot be read as a mistake; other errors end the reading.
 func (b *datasetBuilder) line(line document.Line, err error) error {
-	var broken *document.LineError
-	if errors.As(err, &broken) {
+	if broken, ok := errors.AsType[*document.LineError](err); ok {
 		b.wrong(Mistake{Code: broken.Code, Message: broken.Message, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt})
 		return nil
 	}
@@ -126,8 +125,7 @@ func (b *datasetBuilder) wrong(m Mistake) {
 
 // unreadDataset is the problem of a file that did not arrive completely.
 func (s *Server) unreadDataset(err error) error {
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return problem(codeTooLarge, fmt.Sprintf("a dataset has at most %d bytes (64 MiB); divide it into several", store.MaxContent))
 	}
 	return s.unread(err)

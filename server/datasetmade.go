@@ -209,8 +209,7 @@ func (s *Server) caseOfEvaluation(c *call, in *NewCases) (*value.Object, error) 
 	}
 	if in.Expect != "" {
 		row, err := suite.Cells(engine.Facts().Types).CaseFromRow(value.ObjectOf("__expected", in.Expect))
-		var e *proviso.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*proviso.Error](err); ok {
 			return nil, invalid([]Mistake{{Pointer: "/expect", Code: e.Code, Message: e.Error()}})
 		}
 		more, _ := row.At("assert").([]any)

@@ -30,7 +30,8 @@ func (m *monitoring) forecast(ctx context.Context, live *liveWatch, now time.Tim
 	if err != nil {
 		return monitor.Forecast{}, err
 	}
-	f := monitor.Forecast{Now: now, Traffic: map[string]float64{}, Cost: m.workOf(live.key).average(), Spent: h.Spend.Spent + h.Spend.Uncertain}
+	work := m.workOf(live.key).now()
+	f := monitor.Forecast{Cost: work.paid / float64(max(work.events, 1)), Now: now, Traffic: map[string]float64{}, Spent: h.Spend.Spent + h.Spend.Uncertain}
 	if f.Cost == 0 && h.Spend.Calls > 0 {
 		f.Cost = h.Spend.Spent / float64(h.Spend.Calls)
 	}

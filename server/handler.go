@@ -238,8 +238,7 @@ func (s *Server) fail(c *call, err error) {
 
 // logged returns an error as the log shows it, including the parts that clients do not see.
 func logged(err error) error {
-	var p *Problem
-	if errors.As(err, &p) && p.cause != nil {
+	if p, ok := errors.AsType[*Problem](err); ok && p.cause != nil {
 		return p.cause
 	}
 	return err

@@ -200,8 +200,7 @@ func invalid(list []Mistake, more ...int) *Problem {
 // syntaxProblem is the problem of a body that is not valid JSON.
 func syntaxProblem(err error) *Problem {
 	p := problem(codeMalformed, "the body is not JSON: "+err.Error())
-	var s *document.SyntaxError
-	if errors.As(err, &s) {
+	if s, ok := errors.AsType[*document.SyntaxError](err); ok {
 		p.Detail = "the body is not JSON: " + s.Message
 		p.Errors = []Mistake{{Code: codeMalformed, Message: s.Message, Line: s.Place.Line, Column: s.Place.Column}}
 	}

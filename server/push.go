@@ -129,8 +129,7 @@ func (s *Server) receive(c *call, path string) (*runLines, error) {
 			_ = control.SetReadDeadline(time.Time{})
 			return lines, lines.end()
 		case err != nil:
-			var large *http.MaxBytesError
-			if errors.As(err, &large) {
+			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 				return nil, s.runTooLarge()
 			}
 			return nil, s.unread(err)

@@ -164,8 +164,7 @@ func (s *Server) postSession(c *call) error {
 	secret := strings.TrimSpace(in.Key)
 	key, err := s.authenticateSecret(c.r.Context(), secret)
 	if err != nil {
-		var p *Problem
-		if errors.As(err, &p) && p.Code == codeUnauthorized {
+		if p, ok := errors.AsType[*Problem](err); ok && p.Code == codeUnauthorized {
 			s.logins.take(from, time.Now())
 			p.challenge = false
 		}

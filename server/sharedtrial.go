@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -76,29 +76,31 @@ type seenTrialState struct {
 	trial  any // a [Trial], or its JSON
 }
 
-// event is the id of the event of this state.
-func (t *seenTrialState) event() string { return fmt.Sprintf("%s-%d", t.status, t.done) }
-
-// trialState returns a trial as it is now, nil if no server knows it, or the client may not
-// see it.
-func (s *Server) trialState(ctx context.Context, c *call, id string) (*seenTrialState, error) {
+// seenTrial returns the trial that the address names as it is now, if a server knows it and
+// the client may see it.
+func (s *Server) seenTrial(c *call) (*seenTrialState, error) {
+	ctx, id := c.r.Context(), c.r.PathValue("trial")
+	none := proviso.Errorf(proviso.NotFound, "there is no trial %s; trials are held for an hour after their end, and until the only server stops", quotedShort(id))
 	sees := func(project store.Project, key string) bool {
 		return project == c.project && (seesAll(c.key) || key == c.key.ID)
 	}
 	if t := s.trials.get(id); t != nil {
 		if !sees(t.project, t.key.ID) {
-			return nil, nil
+			return nil, none
 		}
 		now := t.now()
 		return &seenTrialState{id: id, key: t.key.ID, status: now.Status, done: now.Done, trial: now}, nil
 	}
 	if s.peers == nil || !strings.HasPrefix(id, trialID) {
-		return nil, nil
+		return nil, none
 	}
 	var in sharedTrialState
 	found, err := s.peers.get(ctx, sharedTrial, id, &in)
-	if !found || err != nil || in.Server == s.peers.id || !sees(in.Project, in.Key) {
+	if err != nil {
 		return nil, err
+	}
+	if !found || in.Server == s.peers.id || !sees(in.Project, in.Key) {
+		return nil, none
 	}
 	if in.Status == trialRunning && !s.peers.alive(ctx, in.Server) {
 		in.Status = trialFailed

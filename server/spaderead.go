@@ -237,8 +237,7 @@ func (w *spadeJob) readTrials() error {
 // readRun takes the first outputs of a run.
 func (w *spadeJob) readRun() error {
 	run, err := w.s.seenRunOf(w.c, w.in.Run)
-	var e *proviso.Error
-	if errors.As(err, &e) && e.Code == proviso.NotFound {
+	if e, ok := errors.AsType[*proviso.Error](err); ok && e.Code == proviso.NotFound {
 		return pointed("/run", proviso.Invalid, e.Message)
 	}
 	if err != nil {

@@ -1,13 +1,9 @@
 package server
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"time"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/store"
@@ -32,16 +28,6 @@ func estimateOf(e *stats.Estimate) EstimateJSON {
 		return EstimateJSON{}
 	}
 	return EstimateJSON{&e.Value, &e.Low, &e.High}
-}
-
-// seenTrial returns the trial that the address names, as it is now.
-func (s *Server) seenTrial(c *call) (*seenTrialState, error) {
-	id := c.r.PathValue("trial")
-	t, err := s.trialState(c.r.Context(), c, id)
-	if err == nil && t == nil {
-		err = proviso.Errorf(proviso.NotFound, "there is no trial %s; trials are held for an hour after their end, and until the only server stops", quotedShort(id))
-	}
-	return t, err
 }
 
 // getTrial sends a trial.
@@ -74,54 +60,11 @@ func (s *Server) cancelTrial(c *call) error {
 
 // trialEvents streams the state of a trial.
 func (s *Server) trialEvents(c *call) error {
-	t, err := s.seenTrial(c)
-	if err != nil {
-		return err
-	}
-	last := c.r.Header.Get("Last-Event-ID")
-	if t.status != trialRunning && last == t.event() {
-		return c.sendResponse(store.Response{Status: http.StatusNoContent}) // tells browsers not to come back
-	}
-	if s.streams.Add(1) > int64(s.o.MaxStreams) {
-		s.streams.Add(-1)
-		return problem(codeBusy, fmt.Sprintf("%d event streams are open", s.o.MaxStreams)).after(5 * time.Second)
-	}
-	defer s.streams.Add(-1)
-	h := c.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // nginx holds answers back otherwise
-	c.w.WriteHeader(http.StatusOK)
-	if c.r.Method != http.MethodHead {
-		s.streamTrial(c.r.Context(), c, t.id, last)
-	}
-	return nil
-}
-
-// streamTrial sends events until the trial has ended, the client has disconnected, or the
-// server stops.
-func (s *Server) streamTrial(ctx context.Context, c *call, trial, last string) {
-	next, end := s.hub.watch(trial)
-	defer end()
-	w := &eventWriter{w: c.w, control: http.NewResponseController(c.w)}
-	beat := time.NewTicker(s.o.Heartbeat)
-	defer beat.Stop()
-	if !w.write("retry: 2000\n\n") {
-		return
-	}
-	for {
-		changed := next()
-		now, err := s.trialState(ctx, c, trial)
-		if now == nil || err != nil || !s.stillOpen(c) {
-			return // the client comes back
+	return s.followStates(c, c.r.PathValue("trial"), func() (state, error) {
+		t, err := s.seenTrial(c)
+		if err != nil {
+			return state{}, err
 		}
-		id, name := now.event(), "progress"
-		if now.status != trialRunning {
-			name = "end"
-		}
-		data, err := json.Marshal(now.trial)
-		if err != nil || id != last && !w.write(fmt.Sprintf("event: %s\nid: %s\ndata: %s\n\n", name, id, data)) || name == "end" || !s.await(ctx, w, changed, beat.C) {
-			return
-		}
-		last = id
-	}
+		return state{fmt.Sprintf("%s-%d", t.status, t.done), t.status != trialRunning, t.trial}, nil
+	})
 }

@@ -154,11 +154,7 @@ func (t *judgeTrial) judge(ctx context.Context) {
 	if err := t.decider.Close(); err != nil {
 		t.s.o.Log.Error("close a judge", "request_id", t.c.id, "error", err)
 	}
-	cost, usage := t.account.total()
-	t.s.metrics.spent(t.c.project, cost, usage)
-	if err := t.s.settle(ctx, t.account); err != nil {
-		t.s.o.Log.Error("charge a key", "request_id", t.c.id, "error", err)
-	}
+	t.s.paid(ctx, t.c.project, t.account, "request_id", t.c.id)
 	switch {
 	case t.stopped != nil:
 		t.held.change(func(x *Trial) { x.Status, x.Error = trialFailed, problemOf(t.stopped).Detail })

@@ -188,6 +188,17 @@ func (s *Server) keepRow(ctx context.Context, r store.Run, a *account, row store
 	return nil
 }
 
+// paid counts for a project what the calls on an account cost, and charges what is not
+// charged yet. attrs are for the log, if it cannot be charged.
+func (s *Server) paid(ctx context.Context, p store.Project, a *account, attrs ...any) (cost float64) {
+	cost, usage := a.total()
+	s.metrics.spent(p, cost, usage)
+	if err := s.settle(ctx, a); err != nil {
+		s.o.Log.Error("charge a key", append(attrs, "error", err)...)
+	}
+	return cost
+}
+
 // settle charges what was spent and belongs to no row, such as for interrupted
 // rows.
 func (s *Server) settle(ctx context.Context, a *account) error {
