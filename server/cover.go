@@ -34,12 +34,11 @@ func (m *matcher) close() {
 // of returns the instructions in a version, with the assertions of its last run that
 // check them.
 func (m *matcher) of(c *call, v *PromptVersion) ([]CoveredSentence, error) {
-	s := m.s
-	key := string(c.project) + "\x00" + v.LastRun + "\x00" + v.Hash
-	if list, ok := s.history.covers.Get(key); ok {
-		return list, nil
-	}
-	about, err := s.aboutOf(c, v.LastRun)
+	return remembered(m.s.history.covers, keyOfRun(c, v.LastRun)+"\x00"+v.Hash, func() ([]CoveredSentence, error) { return m.read(c, v) })
+}
+
+func (m *matcher) read(c *call, v *PromptVersion) ([]CoveredSentence, error) {
+	about, err := m.s.aboutOf(c, v.LastRun)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +50,7 @@ func (m *matcher) of(c *call, v *PromptVersion) ([]CoveredSentence, error) {
 		}
 	}
 	slices.SortFunc(candidates, func(a, b proviso.Candidate) int { return strings.Compare(a.Name, b.Name) })
-	list, err := m.cover(c.r.Context(), c.key.ID, v.Text, candidates)
-	if err == nil {
-		s.history.covers.Add(key, list)
-	}
-	return list, err
+	return m.cover(c.r.Context(), c.key.ID, v.Text, candidates)
 }
 
 // coverTimeout bounds how long the sentences of one prompt may take.

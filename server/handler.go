@@ -93,7 +93,7 @@ type callKey struct{}
 // client is whom requests are counted for: a key, or a panel token.
 func (c *call) client() string {
 	if c.token != nil {
-		return c.token.id
+		return c.token.ID
 	}
 	return c.key.ID
 }

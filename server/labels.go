@@ -107,7 +107,7 @@ func (c *call) labelOf(l *store.Label) Label {
 
 // postLabel stores a label.
 func (s *Server) postLabel(c *call, in *NewLabel) error {
-	if c.token != nil && in.Evaluation != c.token.evaluation {
+	if c.token != nil && in.Evaluation != c.token.Evaluation {
 		return problem(codeForbidden, "the token is for labels of its evaluation")
 	}
 	n, err := s.readLabel(c, in)
@@ -172,7 +172,7 @@ func (s *Server) deleteLabel(c *call) error {
 		if err != nil {
 			return err
 		}
-		if l.Evaluation != c.token.evaluation {
+		if l.Evaluation != c.token.Evaluation {
 			return problem(codeForbidden, "the token is for labels of its evaluation")
 		}
 	}

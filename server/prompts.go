@@ -152,10 +152,10 @@ func (all *promptHistories) add(r store.Run, p *promptCount) {
 
 // promptsOf returns the prompts of a run that has ended, each with its counts.
 func (s *Server) promptsOf(c *call, r store.Run) ([]promptCount, error) {
-	key := string(c.project) + "\x00" + r.ID
-	if list, ok := s.history.prompts.Get(key); ok {
-		return list, nil
-	}
+	return remembered(s.history.prompts, keyOfRun(c, r.ID), func() ([]promptCount, error) { return s.countPrompts(c, r) })
+}
+
+func (s *Server) countPrompts(c *call, r store.Run) ([]promptCount, error) {
 	list, err := s.textsOf(c, r)
 	if err != nil {
 		return nil, err
@@ -173,7 +173,6 @@ func (s *Server) promptsOf(c *call, r store.Run) ([]promptCount, error) {
 			}
 		}
 	}
-	s.history.prompts.Add(key, list)
 	return list, nil
 }
 

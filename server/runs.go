@@ -206,7 +206,7 @@ func (s *Server) getRun(c *call) error {
 // batch makes the batch result of a run that has ended. Its rows are read once, however
 // many clients ask.
 func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
-	if b := s.batches.get(batchOf(&r)); b != nil {
+	if b, ok := s.batches.kept.Get(batchOf(&r)); ok {
 		return b, nil
 	}
 	leave, err := s.batches.enter(c.r.Context(), string(c.project)+"\n"+r.ID)
@@ -214,7 +214,7 @@ func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 		return nil, err
 	}
 	defer leave()
-	if b := s.batches.get(batchOf(&r)); b != nil {
+	if b, ok := s.batches.kept.Get(batchOf(&r)); ok {
 		return b, nil
 	}
 	sum := report.NewSummary(0)
@@ -229,7 +229,7 @@ func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 	}
 	b := report.NewBatch(meta, sum)
 	if r.Status != store.Cancelled || shown.Pushed { // rows in flight may still arrive
-		s.batches.put(batchOf(&r), b)
+		s.batches.kept.Add(batchOf(&r), b)
 	}
 	return b, nil
 }

@@ -21,9 +21,11 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
+	"github.com/proviso-eval/proviso/internal/recent"
 	"github.com/proviso-eval/proviso/internal/turns"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -203,6 +205,7 @@ func New(o Options) (*Server, error) {
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
 		budgets: newBudgets(o.Store, o.Poll), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
+	s.batches.kept = recent.New[batchKey](recent.Options[*report.Batch]{Entries: maxBatches})
 	s.abilities.s = s
 	s.fitness.runner, _ = o.Runner.(capable)
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
