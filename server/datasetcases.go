@@ -102,7 +102,14 @@ func (in *NewCases) check(doc *document.Document) error {
 }
 
 // removeCases removes cases from a dataset.
-func (s *Server) removeCases(c *call, in *RemovedCases) error {
+func (s *Server) removeCases(c *call) error {
+	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
+		return err
+	}
+	var in RemovedCases
+	if err := c.read(&in); err != nil {
+		return err
+	}
 	return s.changeDataset(c, func(now store.Document, out *ChangedDataset) (*datasetBuilder, error) {
 		asked := map[string]bool{} // id → whether it was found
 		for _, id := range in.Cases {

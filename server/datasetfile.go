@@ -38,7 +38,7 @@ func (s *Server) putDatasetFile(c *call) error {
 	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
 	defer task.End()
 	b := newDatasetBuilder()
-	body := &slowBody{Reader: http.MaxBytesReader(c.w, c.r.Body, store.MaxContent), control: http.NewResponseController(c.w), end: time.Now().Add(pushTimeout)}
+	body := c.slowBody(store.MaxContent)
 	for line, err := range document.Lines(body) {
 		if err = b.line(line, err); err != nil {
 			return s.unreadDataset(err)
@@ -70,7 +70,11 @@ func (s *Server) transfer(c *call) error {
 	}
 }
 
-// slowBody is a body that may take long, but not for ever.
+// slowBody is the body of a request, which may take long, but not for ever.
+func (c *call) slowBody(most int64) *slowBody {
+	return &slowBody{Reader: http.MaxBytesReader(c.w, c.r.Body, most), control: http.NewResponseController(c.w), end: time.Now().Add(pushTimeout)}
+}
+
 type slowBody struct {
 	io.Reader
 	control *http.ResponseController

@@ -42,7 +42,7 @@ func datasetRoutes() []*route {
 			Detail: "It may have up to 64 MiB, more than the body of other requests. " + datasetKept, Reads: []string{mediaRun}, Response: typeOf[DatasetVersion]()},
 		{Method: http.MethodPost, Path: "/v1/datasets/{dataset}/cases", ID: "add-cases", Scope: store.Edit, Status: http.StatusCreated, Handle: reads((*Server).addCases),
 			Summary: "Add cases to a dataset", Detail: casesAdded, Params: []param{dataset}, Request: typeOf[NewCases](), Response: typeOf[ChangedDataset]()},
-		{Method: http.MethodPost, Path: "/v1/datasets/{dataset}/remove", ID: "remove-cases", Scope: store.Edit, Status: http.StatusCreated, Handle: reads((*Server).removeCases),
+		{Method: http.MethodPost, Path: "/v1/datasets/{dataset}/remove", ID: "remove-cases", Scope: store.Edit, Status: http.StatusCreated, Handle: (*Server).removeCases,
 			Summary: "Remove cases from a dataset", Detail: "This makes a new version. Earlier versions keep the cases.", Params: []param{dataset}, Request: typeOf[RemovedCases](), Response: typeOf[ChangedDataset]()},
 	}
 }

@@ -38,16 +38,21 @@ func reads[T any](handle func(*Server, *call, *T) error) func(*Server, *call) er
 		if len(c.body) == 0 && c.route.Optional {
 			return handle(s, c, in)
 		}
-		if err := c.compute(func() (err error) {
-			if c.doc, err = parseBody(c.r.Context(), c.body); err == nil {
-				err = decodeDocument(c.doc, in)
-			}
-			return err
-		}); err != nil {
+		if err := c.read(in); err != nil {
 			return err
 		}
 		return handle(s, c, in)
 	}
+}
+
+// read decodes the body into the struct that dst points to.
+func (c *call) read(dst any) error {
+	return c.compute(func() (err error) {
+		if c.doc, err = parseBody(c.r.Context(), c.body); err == nil {
+			err = decodeDocument(c.doc, dst)
+		}
+		return err
+	})
 }
 
 // decodeObject is parseBody for a body that has to be an object.

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -45,6 +47,16 @@ func (c *call) pack() {
 	}
 	z.Reset(wire{c.w})
 	c.w.packer = z
+}
+
+// packed is what write writes, in gzip.
+func packed(level int, write func(io.Writer) error) ([]byte, error) {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, level)
+	if err == nil {
+		err = errors.Join(write(z), z.Close())
+	}
+	return bytes.Clone(out.Bytes()), err // without the room to grow
 }
 
 // wire writes to the client and counts what goes there.

@@ -31,7 +31,7 @@ type call struct {
 	// that only a panel token counts.
 	foreign bool
 	body    []byte
-	doc     *document.Document // the body, once [reads] has parsed it
+	doc     *document.Document // the body, once [call.read] has parsed it
 	q       query              // the parameters of the address, all of them in the table of routes
 	clock   clock
 

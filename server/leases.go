@@ -65,7 +65,7 @@ type LabelItem struct {
 func (s *Server) leaseLabel(c *call) error {
 	in := LeaseRequest{Seconds: 300}
 	if len(c.body) > 0 {
-		if err := decode(c.r.Context(), c.body, &in); err != nil {
+		if err := c.read(&in); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"compress/gzip"
 	"context"
 	"fmt"
 	"slices"
@@ -139,7 +140,7 @@ func (l *live) read(ctx context.Context, kept store.ProjectStore, r store.Run) (
 	if err != nil {
 		return nil, err
 	}
-	l.packed, err = packMatrix(m)
+	l.packed, err = packed(gzip.BestSpeed, m.WriteJSON)
 	l.of = of
 	return l.packed, err
 }

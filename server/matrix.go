@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -46,8 +45,9 @@ func (s *Server) getMatrix(c *call) error {
 
 // matchesTag reports whether the client has this state already.
 func matchesTag(r *http.Request, tag string) bool {
+	tag = strings.TrimPrefix(tag, "W/")
 	for part := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
-		if part = strings.TrimSpace(part); part == tag || part == "*" || "W/"+part == tag {
+		if part = strings.TrimPrefix(strings.TrimSpace(part), "W/"); part == tag || part == "*" {
 			return true
 		}
 	}
@@ -74,15 +74,7 @@ func (s *Server) packedMatrix(ctx context.Context, kept store.ProjectStore, r st
 	if err != nil {
 		return nil, err
 	}
-	return packMatrix(m)
-}
-
-// packMatrix returns a matrix as JSON in gzip.
-func packMatrix(m *matrix.Matrix) ([]byte, error) {
-	var out bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is valid
-	err := errors.Join(m.WriteJSON(z), z.Close())
-	return bytes.Clone(out.Bytes()), err // without the room to grow
+	return packed(gzip.BestSpeed, m.WriteJSON)
 }
 
 // columnsOf are the columns in the header of a run.

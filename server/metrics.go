@@ -37,42 +37,53 @@ type metrics struct {
 	watchMetrics
 }
 
+// registry makes metrics and registers them.
+type registry struct{ *prometheus.Registry }
+
+func withProject(labels []string) []string { return append([]string{projectLabel}, labels...) }
+
+func (r registry) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, withProject(labels))
+	r.MustRegister(v)
+	return v
+}
+
+func (r registry) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, withProject(labels))
+	r.MustRegister(v)
+	return v
+}
+
+func (r registry) seconds(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, withProject(labels))
+	r.MustRegister(v)
+	return v
+}
+
 func newMetrics() *metrics {
-	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{projectLabel}, labels...))
+	r := registry{prometheus.NewRegistry()}
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return &metrics{
+		registry: r.Registry,
+		requests: r.counter("proviso_http_requests_total", "Requests, by route, method and status.", "route", "method", "status"),
+		server: r.seconds("proviso_http_server_seconds", "Time of the server for a request: without waiting for models, and for the client to send.",
+			[]float64{.0001, .00025, .0005, .00075, .001, .0015, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}, "route"),
+		wait: r.seconds("proviso_http_wait_seconds", "Time that a request waited for models, and for the client to send.",
+			[]float64{.001, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300}, "route"),
+		evaluations: r.counter("proviso_evaluations_total", "Evaluations, by status.", "status"),
+		assertions:  r.counter("proviso_evaluated_assertions_total", "Assertions of evaluations, by status.", "status"),
+		rows:        r.counter("proviso_run_rows_total", "Finished rows of runs, by status.", "status"),
+		runs:        r.counter("proviso_run_attempts_total", "Executions of runs that ended, by how.", "end"),
+		running:     r.gauge("proviso_runs_executing", "Runs that are being executed."),
+		streams:     r.gauge("proviso_event_streams", "Event streams that are open."),
+		streamed: r.seconds("proviso_streamed_evaluation_seconds", "Time from a request for a streamed evaluation to its last verdict.",
+			[]float64{.01, .05, .1, .25, .5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 300}),
+		spans:        r.counter("proviso_spans_total", "Spans that were received, by status.", "status"),
+		events:       r.counter("proviso_events_total", "Events of production that were received, by result.", "result"),
+		cost:         r.counter("proviso_cost_dollars_total", "What models cost, in US dollars, where the price is known."),
+		tokens:       r.counter("proviso_tokens_total", "Tokens of models, by kind.", "kind"),
+		watchMetrics: newWatchMetrics(r),
 	}
-	gauge := func(name, help string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{projectLabel})
-	}
-	seconds := func(name, help string, buckets []float64) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{projectLabel, "route"})
-	}
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		requests: counter("proviso_http_requests_total", "Requests, by route, method and status.", "route", "method", "status"),
-		server: seconds("proviso_http_server_seconds", "Time of the server for a request: without waiting for models, and for the client to send.",
-			[]float64{.0001, .00025, .0005, .00075, .001, .0015, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}),
-		wait: seconds("proviso_http_wait_seconds", "Time that a request waited for models, and for the client to send.",
-			[]float64{.001, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300}),
-		evaluations: counter("proviso_evaluations_total", "Evaluations, by status.", "status"),
-		assertions:  counter("proviso_evaluated_assertions_total", "Assertions of evaluations, by status.", "status"),
-		rows:        counter("proviso_run_rows_total", "Finished rows of runs, by status.", "status"),
-		runs:        counter("proviso_run_attempts_total", "Executions of runs that ended, by how.", "end"),
-		running:     gauge("proviso_runs_executing", "Runs that are being executed."),
-		streams:     gauge("proviso_event_streams", "Event streams that are open."),
-		streamed: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "proviso_streamed_evaluation_seconds", Help: "Time from a request for a streamed evaluation to its last verdict.",
-			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 300},
-		}, []string{projectLabel}),
-		spans:  counter("proviso_spans_total", "Spans that were received, by status.", "status"),
-		events: counter("proviso_events_total", "Events of production that were received, by result.", "result"),
-		cost:   counter("proviso_cost_dollars_total", "What models cost, in US dollars, where the price is known."),
-		tokens: counter("proviso_tokens_total", "Tokens of models, by kind.", "kind"),
-	}
-	m.registry.MustRegister(m.requests, m.server, m.wait, m.evaluations, m.assertions, m.rows, m.runs, m.running, m.streams, m.streamed, m.spans, m.events, m.cost, m.tokens,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.watchMetrics = newWatchMetrics(m.registry)
-	return m
 }
 
 // holds registers the number of held spans as a metric.

@@ -96,15 +96,21 @@ func (m *monitoring) everySoon(ctx context.Context, when <-chan struct{}, do fun
 // every calls do when there is a signal and after a pause, until ctx ends. A panic ends
 // only that call.
 func (m *monitoring) every(ctx context.Context, when <-chan struct{}, pause time.Duration, do func(context.Context)) {
+	every(ctx, when, pause, func(time.Time) { m.guarded(ctx, do) })
+}
+
+// every calls do now, when there is a signal and after a pause, until ctx ends.
+func every(ctx context.Context, when <-chan struct{}, pause time.Duration, do func(now time.Time)) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	for {
-		m.guarded(ctx, do)
+	for now := time.Now(); ; {
+		do(now)
 		select {
 		case <-ctx.Done():
 			return
 		case <-when:
-		case <-tick.C:
+			now = time.Now()
+		case now = <-tick.C:
 		}
 	}
 }

@@ -52,14 +52,10 @@ func (s *Server) pushRun(c *call) error {
 	if c.r.ContentLength > s.o.RunLimit {
 		return s.runTooLarge()
 	}
-	select {
-	case s.pushes <- struct{}{}:
-		defer func() { <-s.pushes }()
-	default:
-		// Otherwise net/http reads on before it replies, up to 256 KiB of a slow body.
-		c.w.Header().Set("Connection", "close")
-		return problem(codeBusy, fmt.Sprintf("%d runs are being pushed already", maxPushes)).after(time.Second)
+	if err := s.transfer(c); err != nil {
+		return err
 	}
+	defer func() { <-s.pushes }()
 	dir, err := os.MkdirTemp("", "proviso-pushed-")
 	if err != nil {
 		return err
@@ -81,16 +77,8 @@ func (s *Server) pushRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	status := http.StatusOK
-	if created {
-		status = http.StatusCreated
-	}
-	body, err := encode(PushedRun{ID: got.ID, Suite: got.Suite, Rows: got.Rows})
-	if err != nil {
-		return err
-	}
 	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
-	return c.sendResponse(store.Response{Status: status, MediaType: mediaJSON, Location: "/v1/runs/" + got.ID, Body: body})
+	return s.kept(c, "/v1/runs/"+got.ID, created, PushedRun{ID: got.ID, Suite: got.Suite, Rows: got.Rows})
 }
 
 func (s *Server) runTooLarge() error {
@@ -104,19 +92,12 @@ func (s *Server) receive(c *call, path string) (*runLines, error) {
 		return nil, err
 	}
 	defer f.Close()
-	control := http.NewResponseController(c.w)
 	lines := &runLines{longest: s.o.BodyLimit}
-	body := http.MaxBytesReader(c.w, c.r.Body, s.o.RunLimit)
-	end := time.Now().Add(pushTimeout)
+	body := c.slowBody(s.o.RunLimit)
 	buf := make([]byte, 64<<10)
 	c.clock.begin()
 	defer c.clock.end()
 	for {
-		next := time.Now().Add(readTimeout)
-		if next.After(end) {
-			next = end
-		}
-		_ = control.SetReadDeadline(next) // not every connection can
 		n, err := body.Read(buf)
 		if failed := lines.add(buf[:n]); failed != nil {
 			return nil, failed
@@ -126,7 +107,7 @@ func (s *Server) receive(c *call, path string) (*runLines, error) {
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			_ = control.SetReadDeadline(time.Time{})
+			_ = body.control.SetReadDeadline(time.Time{})
 			return lines, lines.end()
 		case err != nil:
 			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {

@@ -55,7 +55,8 @@ func (s *Server) tellMixed(ctx context.Context) {
 	if s.peers == nil {
 		return
 	}
-	for told := false; ; {
+	told := false
+	every(ctx, nil, s.o.AliveEvery, func(time.Time) {
 		n, err := s.mixed(ctx)
 		switch {
 		case err != nil || (n > 0) == told:
@@ -69,10 +70,5 @@ func (s *Server) tellMixed(ctx context.Context) {
 		if err == nil {
 			told = n > 0
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(s.o.AliveEvery):
-		}
-	}
+	})
 }

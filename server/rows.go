@@ -16,17 +16,10 @@ import (
 // ResultList is a page of rows, each in the form of the JSON report.
 type ResultList List[json.RawMessage]
 
-// eachRow calls do for the stored rows of a run in the order of their index.
-func eachRow(ctx context.Context, kept store.Runs, run string, do func(index int, row []byte) error) error {
-	return eachResult(ctx, kept, run, func(r *store.Result) error { return do(r.Index, r.JSON) })
-}
-
-// eachResult is eachRow for what the store has of a row. A page of rows is done in one turn.
-func eachResult(ctx context.Context, kept store.Runs, run string, do func(*store.Result) error) error {
-	return eachSelected(ctx, kept, run, store.ResultFilter{Bare: true}, do)
-}
-
-func eachSelected(ctx context.Context, kept store.Runs, run string, f store.ResultFilter, do func(*store.Result) error) error {
+// eachRow calls do for the stored rows of a run, or for some ranges of them, in the order of
+// their index. A page of rows is done in one turn.
+func eachRow(ctx context.Context, kept store.Runs, run string, do func(index int, row []byte) error, ranges ...store.RowRange) error {
+	f := store.ResultFilter{Bare: true, Rows: ranges}
 	page := store.Page{Limit: store.MaxPage}
 	for {
 		list, err := kept.ListResults(ctx, run, f, page)
@@ -43,14 +36,14 @@ func eachSelected(ctx context.Context, kept store.Runs, run string, f store.Resu
 	}
 }
 
-func inTurn(ctx context.Context, list []store.Result, do func(*store.Result) error) error {
+func inTurn(ctx context.Context, list []store.Result, do func(index int, row []byte) error) error {
 	_, done, err := turns.Enter(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
 	for i := range list {
-		if err := do(&list[i]); err != nil {
+		if err := do(list[i].Index, list[i].JSON); err != nil {
 			return err
 		}
 	}

@@ -120,24 +120,16 @@ func (s *Server) stopJobs(ctx context.Context) error {
 
 // housekeep regularly removes expired data.
 func (s *Server) housekeep(ctx context.Context) {
-	tick := time.NewTicker(s.o.HousekeepEvery)
-	defer tick.Stop()
-	for {
+	every(ctx, nil, s.o.HousekeepEvery, func(time.Time) {
 		k := s.o.KeepTraffic
 		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations, Contents: k.Contents, Failures: k.Failures, Verdicts: k.Verdicts, Rollups: k.Rollups})
 		switch {
 		case ctx.Err() != nil:
-			return
 		case err != nil:
 			s.o.Log.Warn("remove what has expired", "error", err)
 		case pruned != (store.Pruned{}):
 			s.o.Log.Info("removed what has expired", "runs", pruned.Runs, "evaluations", pruned.Evaluations, "replies", pruned.Replies,
 				"contents", pruned.Contents, "events", pruned.Events, "verdicts", pruned.Verdicts)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+	})
 }

@@ -154,7 +154,7 @@ func (s *Server) postSession(c *call) error {
 		return problem(proviso.Unsupported, "proviso view has no keys: open the link that it prints")
 	}
 	var in Login
-	if err := decode(c.r.Context(), c.body, &in); err != nil {
+	if err := c.read(&in); err != nil {
 		return err
 	}
 	from := addressOf(c.r)

@@ -2,12 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/runfile"
-	"github.com/proviso-eval/proviso/internal/turns"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
@@ -107,37 +107,22 @@ func (s *storedRun) Len() int { return s.run.Totals.Rows() }
 // Err returns why the last sequence of rows ended early.
 func (s *storedRun) Err() error { return s.err }
 
+// errEnough ends a sequence of rows whose reader needs no more.
+var errEnough = errors.New("no more rows are needed")
+
 // Rows yields the rows in the order of their index.
 func (s *storedRun) Rows() iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
-		page := store.Page{Limit: store.MaxPage}
-		for {
-			list, err := s.kept.ListResults(s.ctx, s.run.ID, store.ResultFilter{Bare: true}, page)
-			if s.err = err; err != nil {
-				return
+		s.err = eachRow(s.ctx, s.kept, s.run.ID, func(index int, row []byte) error {
+			if !yield(index, row) {
+				return errEnough
 			}
-			more, err := s.yieldAll(list.Items, yield)
-			if s.err = err; !more || list.Next == "" {
-				return
-			}
-			page.After = list.Next
+			return nil
+		})
+		if errors.Is(s.err, errEnough) {
+			s.err = nil
 		}
 	}
-}
-
-// yieldAll yields the rows of a page during one turn.
-func (s *storedRun) yieldAll(list []store.Result, yield func(int, []byte) bool) (more bool, err error) {
-	_, done, err := turns.Enter(s.ctx)
-	if err != nil {
-		return false, err
-	}
-	defer done()
-	for i := range list {
-		if !yield(list[i].Index, list[i].JSON) {
-			return false, nil
-		}
-	}
-	return true, nil
 }
 
 // Row returns one row by its index.

@@ -145,19 +145,12 @@ func (s *Server) cancelEvaluation(c *call) error {
 
 // expireEvaluations forgets evaluations in time, and ends those whose key was revoked.
 func (s *Server) expireEvaluations(ctx context.Context) {
-	tick := time.NewTicker(s.o.Poll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	every(ctx, nil, s.o.Poll, func(now time.Time) {
 		if err := s.follow(ctx); err != nil && ctx.Err() == nil {
 			s.o.Log.Warn("read what other servers ask for", "error", err)
 		}
 		revoked := map[string]bool{}
-		for _, e := range s.evaluations.expire(time.Now()) {
+		for _, e := range s.evaluations.expire(now) {
 			if e.key.ID == anonymous || e.key.ID == viewSession {
 				continue
 			}
@@ -171,5 +164,5 @@ func (s *Server) expireEvaluations(ctx context.Context) {
 				e.cancel(proviso.Errorf(proviso.Refused, "cancelled: the key was revoked"))
 			}
 		}
-	}
+	})
 }

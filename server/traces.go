@@ -198,16 +198,7 @@ func (s *spans) shed(but *keySpans, more int64) bool {
 
 // expire regularly drops unused traces until ctx ends.
 func (s *spans) expire(ctx context.Context) {
-	tick := time.NewTicker(min(s.o.Age, time.Minute))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			s.sweep(now.Add(-s.o.Age))
-		}
-	}
+	every(ctx, nil, min(s.o.Age, time.Minute), func(now time.Time) { s.sweep(now.Add(-s.o.Age)) })
 }
 
 func (s *spans) sweep(since time.Time) {

@@ -118,7 +118,7 @@ func (s *Server) execute(ctx context.Context, job store.Job, counted *keptRows) 
 	e.Earlier = func(take func(int, []byte) error) error { return eachRow(ctx, kept, r.ID, take) }
 	e.Take, e.Drain = job.Take, job.Drain
 	e.Finished = func(p store.Part, take func(int, []byte) error) error {
-		return eachSelected(ctx, kept, r.ID, store.ResultFilter{Bare: true, Rows: []store.RowRange{p.RowRange}}, func(r *store.Result) error { return take(r.Index, r.JSON) })
+		return eachRow(ctx, kept, r.ID, take, p.RowRange)
 	}
 	e.Keep = func(ctx context.Context, row store.Result) error {
 		if why := leaving.why(); why != nil && row.Status == proviso.Errored {
