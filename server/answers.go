@@ -107,18 +107,13 @@ func shownOutput(v any) any {
 
 // checkAnswer finds mistakes in a question, and what the key may not ask.
 func checkAnswer(c *call, in *AnswerRequest) error {
-	mistake := func(pointer, message string) error {
-		return invalid([]Mistake{{Pointer: pointer, Code: proviso.Invalid, Message: message}})
-	}
+	mistake := func(pointer, message string) error { return pointed(pointer, proviso.Invalid, message) }
+	size := 0
 	switch v := in.Prompt.(type) {
 	case string:
-		if len(v) > judge.MaxText {
-			return mistake("/prompt", "the prompt has more than "+strconv.Itoa(judge.MaxText)+" bytes")
-		}
+		size = len(v)
 	case []any:
-		if len(value.Stringify(v)) > judge.MaxText {
-			return mistake("/prompt", "the prompt has more than "+strconv.Itoa(judge.MaxText)+" bytes")
-		}
+		size = len(value.Stringify(v))
 		for i, m := range v {
 			if o, ok := m.(*value.Object); !ok || o.Text("role") == "" || !o.Has("content") {
 				return mistake(document.Join("/prompt", i), "a message of a chat is an object {role, content}")
@@ -127,12 +122,14 @@ func checkAnswer(c *call, in *AnswerRequest) error {
 	default:
 		return mistake("/prompt", "the prompt has to be a text, or a list of messages {role, content}, not "+kindOf(v))
 	}
-	facts, _ := provider.Facts().Of(in.Provider)
+	if size > judge.MaxText {
+		return mistake("/prompt", "the prompt has more than "+strconv.Itoa(judge.MaxText)+" bytes")
+	}
 	switch {
 	case in.Provider == "" || len(in.Provider) > store.MaxName:
 		return mistake("/provider", "the provider has to be an id, such as openai:chat:gpt-5-mini")
-	case facts != nil && (facts.Code || facts.File || facts.URL || facts.OpenEnded):
-		return proviso.Errorf(proviso.Refused, "%s runs code, reads files or names an address, which the server does not do for clients", shortened(in.Provider))
+	case askable(in.Provider) != nil:
+		return askable(in.Provider)
 	case !c.key.MayAsk(in.Provider):
 		return problem(codeForbidden, "the key may not ask "+shortened(in.Provider))
 	}

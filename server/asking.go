@@ -13,23 +13,14 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Asker asks providers of models for clients.
-type Asker interface {
-	// Ask renders a prompt, as a text or a chat in JSON, and asks a provider. The provider
-	// has to be [Metered].
-	Ask(ctx context.Context, id string, prompt any, vars *value.Object) (proviso.Output, error)
-}
-
-// Asking asks under the policy for suites of clients: it runs no code, reads no file, and
+// Asking asks providers of models under the policy for suites of clients: it runs no code, reads no file, and
 // asks no address that a client names.
 type Asking struct {
 	// Engine configures the engine of each question, like that of [Suites].
 	Engine engine.Options
 }
 
-var _ Asker = (*Asking)(nil)
-
-// Ask implements [Asker].
+// Ask renders a prompt, as a text or a chat in JSON, and asks a provider, which is [Metered].
 func (a *Asking) Ask(ctx context.Context, id string, prompt any, vars *value.Object) (proviso.Output, error) {
 	o := a.Engine
 	o.Policy.Trusted = false

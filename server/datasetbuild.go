@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 
@@ -17,12 +18,11 @@ import (
 // datasetBuilder makes the content of a dataset: a case a line as JSON, with its id first.
 type datasetBuilder struct {
 	*suite.DatasetCases
-	content  []byte
-	cases    int
-	added    []string // ids, at most store.MaxPage
-	mistakes []Mistake
-	more     int // mistakes that are not in the list
-	full     bool
+	content []byte
+	cases   int
+	added   []string // ids, at most store.MaxPage
+	decoder          // for the mistakes
+	full    bool
 }
 
 func newDatasetBuilder() *datasetBuilder {
@@ -33,22 +33,18 @@ func newDatasetBuilder() *datasetBuilder {
 func (b *datasetBuilder) add(at string, one *value.Object) {
 	kept, mistakes := b.Add(at, one)
 	for _, e := range mistakes {
-		if len(b.mistakes) >= maxMistakes {
-			b.more++
-			continue
-		}
 		m := mistakeOf(e)
 		if near := document.Nearest(document.Last(e.Pointer), e.Valid); m.Nearest == "" && near != "" {
 			m.Nearest = near
 		}
-		b.mistakes = append(b.mistakes, m)
+		b.decoder.add(m)
 	}
 	if kept == nil || b.full {
 		return
 	}
 	var secrets inlineSecrets // every key of the project reads what is stored
-	if secrets.below(at+"/assert", kept.At("assert")); len(secrets.list) > 0 {
-		b.mistakes = append(b.mistakes, secrets.list...)
+	if secrets.below(at+"/assert", kept.At("assert")); len(secrets.mistakes) > 0 {
+		b.mistakes = append(b.mistakes, secrets.mistakes...)
 		b.more += secrets.more
 		return
 	}
@@ -62,9 +58,7 @@ func (b *datasetBuilder) add(at string, one *value.Object) {
 
 // keep adds the lines of a version that is there.
 func (b *datasetBuilder) keep(content []byte) error {
-	for rest := content; len(rest) > 0; {
-		var line []byte
-		line, rest = lineOf(rest)
+	for line := range linesOf(content) {
 		id, err := idOf(line)
 		if err != nil {
 			return err
@@ -81,14 +75,13 @@ func (b *datasetBuilder) keep(content []byte) error {
 // are in; nil if they are not in one.
 func (b *datasetBuilder) problem(doc *document.Document) error {
 	if len(b.mistakes) > 0 {
-		d := decoder{mistakes: b.mistakes, more: b.more}
-		for i := range d.mistakes {
-			d.mistakes[i].Pointer = strings.TrimSuffix(d.mistakes[i].Pointer, document.KeyMark)
+		for i := range b.mistakes {
+			b.mistakes[i].Pointer = strings.TrimSuffix(b.mistakes[i].Pointer, document.KeyMark)
 		}
 		if doc == nil {
-			return invalid(d.mistakes, d.more)
+			return invalid(b.mistakes, b.more)
 		}
-		return d.problem(doc)
+		return b.decoder.problem(doc)
 	}
 	if b.full {
 		return proviso.Errorf(proviso.Limit, "the dataset has more than %d bytes (64 MiB); divide it into several", store.MaxContent)
@@ -100,6 +93,17 @@ func (b *datasetBuilder) problem(doc *document.Document) error {
 func lineOf(content []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(content, []byte{'\n'})
 	return line, rest
+}
+
+// linesOf yields the lines of a stored dataset.
+func linesOf(content []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for line := range bytes.Lines(content) {
+			if !yield(bytes.TrimSuffix(line, []byte{'\n'})) {
+				return
+			}
+		}
+	}
 }
 
 // errDataset says that a stored dataset is not what was stored.

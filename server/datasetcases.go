@@ -116,9 +116,7 @@ func (s *Server) removeCases(c *call) error {
 			asked[id] = false
 		}
 		b := newDatasetBuilder()
-		for rest := now.Content; len(rest) > 0; {
-			var line []byte
-			line, rest = lineOf(rest)
+		for line := range linesOf(now.Content) {
 			id, err := idOf(line)
 			if err != nil {
 				return nil, err

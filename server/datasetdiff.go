@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"net/http"
 	"slices"
 	"strconv"
 
@@ -51,20 +50,14 @@ func (s *Server) diffDataset(c *call) error {
 	if err != nil {
 		return err
 	}
-	diff, err := diffOf(&from, &to)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, diff)
+	return c.send(diffOf(&from, &to))
 }
 
 // diffOf compares two versions, line by line.
 func diffOf(from, to *store.Document) (*DatasetDiff, error) {
 	out := &DatasetDiff{From: datasetOf(*from), To: datasetOf(*to), Added: []*value.Object{}, Removed: []*value.Object{}, Changed: []ChangedCase{}}
 	old := map[string][]byte{} // id → line of cases that were not paired
-	for rest := from.Content; len(rest) > 0; {
-		var line []byte
-		line, rest = lineOf(rest)
+	for line := range linesOf(from.Content) {
 		id, err := idOf(line)
 		if err != nil {
 			return nil, err
@@ -72,9 +65,7 @@ func diffOf(from, to *store.Document) (*DatasetDiff, error) {
 		old[id] = line
 	}
 	room := diffRoom{cases: store.MaxPage, bytes: store.MaxPageBytes}
-	for rest := to.Content; len(rest) > 0; {
-		var line []byte
-		line, rest = lineOf(rest)
+	for line := range linesOf(to.Content) {
 		id, err := idOf(line)
 		if err != nil {
 			return nil, err
@@ -96,18 +87,17 @@ func diffOf(from, to *store.Document) (*DatasetDiff, error) {
 		}
 	}
 	out.Counts.Removed = len(old)
-	gone := make([][]byte, 0, min(len(old), store.MaxPage))
-	for rest := from.Content; len(rest) > 0 && len(gone) < store.MaxPage; { // in their order
-		var line []byte
-		line, rest = lineOf(rest)
-		if id, err := idOf(line); err != nil {
-			return nil, err
-		} else if _, removed := old[id]; removed {
-			gone = append(gone, line)
+	left := len(old)
+	for line := range linesOf(from.Content) { // in their order
+		if left == 0 || room.cases == 0 {
+			break
 		}
-	}
-	for _, line := range gone {
-		if err := room.list(&out.Removed, line); err != nil {
+		id, err := idOf(line)
+		if _, removed := old[id]; err == nil && removed {
+			left--
+			err = room.list(&out.Removed, line)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

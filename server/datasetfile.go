@@ -93,7 +93,7 @@ func (b *slowBody) Read(p []byte) (int, error) {
 // line takes a line that cannot be read as a mistake; other errors end the reading.
 func (b *datasetBuilder) line(line document.Line, err error) error {
 	if broken, ok := errors.AsType[*document.LineError](err); ok {
-		b.wrong(Mistake{Code: broken.Code, Message: broken.Message, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt})
+		b.decoder.add(Mistake{Code: broken.Code, Message: broken.Message, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt})
 		return nil
 	}
 	return err
@@ -106,7 +106,7 @@ func (b *datasetBuilder) addLine(line document.Line) {
 	}
 	one, ok := line.Value.(*value.Object)
 	if !ok {
-		b.wrong(Mistake{Code: proviso.Invalid, Line: line.Number, Column: 1, Message: "a case is an object, not " + kindOf(line.Value)})
+		b.decoder.add(Mistake{Code: proviso.Invalid, Line: line.Number, Column: 1, Message: "a case is an object, not " + kindOf(line.Value)})
 		return
 	}
 	before := len(b.mistakes)
@@ -117,14 +117,6 @@ func (b *datasetBuilder) addLine(line document.Line) {
 		at := document.JSONPlace("", document.Line{Number: line.Number, Text: line.Text}, pointer, key)
 		m.Line, m.Column = line.Number, at.Column
 	}
-}
-
-func (b *datasetBuilder) wrong(m Mistake) {
-	if len(b.mistakes) >= maxMistakes {
-		b.more++
-		return
-	}
-	b.mistakes = append(b.mistakes, m)
 }
 
 // unreadDataset is the problem of a file that did not arrive completely.

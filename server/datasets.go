@@ -223,10 +223,7 @@ func (s *Server) deleteDataset(c *call) error {
 	if _, err := versionNamed(c.r.Context(), c.kept, name, ""); err != nil {
 		return err
 	}
-	if err := c.kept.DeleteDocument(c.r.Context(), store.DatasetKind, name); err != nil {
-		return err
-	}
-	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+	return c.done(c.kept.DeleteDocument(c.r.Context(), store.DatasetKind, name))
 }
 
 // precondition reads If-Match and If-None-Match: the hash that the current version has to

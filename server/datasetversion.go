@@ -89,12 +89,8 @@ func noDataset(ctx context.Context, kept store.Documents, name string) error {
 		}
 		names = append(names, d.Name)
 	}
-	e := proviso.Errorf(proviso.NotFound, "there is no dataset %q", shortened(name))
-	if near := document.Nearest(name, names); near != "" {
-		e.Message += "; did you mean " + strconv.Quote(near) + "?"
-		e.Valid = []string{near}
-	}
-	return e
+	message, near := nearestTo(fmt.Sprintf("there is no dataset %q", shortened(name)), name, names)
+	return &proviso.Error{Code: proviso.NotFound, Message: message, Valid: withoutEmpty([]string{near})}
 }
 
 func isNotFound(err error) bool {

@@ -122,12 +122,17 @@ func (d *decoder) problem(doc *document.Document) *Problem {
 	return invalid(d.mistakes, d.more)
 }
 
-func (d *decoder) mistake(pointer, format string, args ...any) {
+// add keeps a mistake, unless there are too many.
+func (d *decoder) add(m Mistake) {
 	if len(d.mistakes) < maxMistakes {
-		d.mistakes = append(d.mistakes, Mistake{Pointer: pointer, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...)})
+		d.mistakes = append(d.mistakes, m)
 		return
 	}
 	d.more++
+}
+
+func (d *decoder) mistake(pointer, format string, args ...any) {
+	d.add(Mistake{Pointer: pointer, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...)})
 }
 
 // place adds the positions in the text to the mistakes.
@@ -244,16 +249,16 @@ func (d *decoder) object(at string, v any, dst reflect.Value) {
 
 // unknown records a member without a field.
 func (d *decoder) unknown(at, key string, names []string) {
-	if len(d.mistakes) >= maxMistakes {
-		d.more++
-		return
+	message, near := nearestTo("unknown field "+strconv.Quote(shortened(key)), key, names)
+	d.add(Mistake{Pointer: document.Join(at, key), Code: proviso.Invalid, Message: message, Nearest: near, Valid: fewNames(names)})
+}
+
+// nearestTo adds to a message which of some names is nearest to one that is not among them.
+func nearestTo(message, name string, names []string) (with, near string) {
+	if near = document.Nearest(name, names); near != "" {
+		message += "; did you mean " + strconv.Quote(near) + "?"
 	}
-	m := Mistake{Pointer: document.Join(at, key), Code: proviso.Invalid, Nearest: document.Nearest(key, names), Valid: fewNames(names)}
-	m.Message = "unknown field " + strconv.Quote(shortened(key))
-	if m.Nearest != "" {
-		m.Message += "; did you mean " + strconv.Quote(m.Nearest) + "?"
-	}
-	d.mistakes = append(d.mistakes, m)
+	return message, near
 }
 
 // shortened cuts text of a client for a message.

@@ -177,6 +177,14 @@ func (c *call) send(v any, err error) error {
 	return c.json(http.StatusOK, v)
 }
 
+// done says that there is nothing to say, or returns why not.
+func (c *call) done(err error) error {
+	if err != nil {
+		return err
+	}
+	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+}
+
 // json sends a value as the response.
 func (c *call) json(status int, v any) error {
 	data, err := encode(v)

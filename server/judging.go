@@ -15,27 +15,12 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Judges opens judges for trials of an assertion.
-type Judges interface {
-	// OpenJudge compiles an assertion, in the form of a suite, for the judge with an id,
-	// or for the one that the server uses if it is "". The judge has to be [Metered].
-	OpenJudge(ctx context.Context, assertion *value.Object, judge string) (Decider, error)
-}
-
-// Decider decides one assertion. It is safe for concurrent use.
-type Decider interface {
-	Decide(ctx context.Context, a engine.Answer) proviso.Verdict
-	Close() error
-}
-
-// Judging opens judges under the policy for suites of clients: they run no code, read no
+// Judging opens judges for trials of an assertion under the policy for suites of clients: they run no code, read no
 // file, and ask no address that a client names.
 type Judging struct {
 	// Engine configures the engine of each trial, like that of [Suites].
 	Engine engine.Options
 }
-
-var _ Judges = (*Judging)(nil)
 
 // noFiles has no files.
 type noFiles struct{}
@@ -45,8 +30,9 @@ func (noFiles) ReadFile(name string) ([]byte, error) {
 	return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
 }
 
-// OpenJudge implements [Judges].
-func (j *Judging) OpenJudge(ctx context.Context, assertion *value.Object, judge string) (Decider, error) {
+// open compiles an assertion, in the form of a suite, for the judge with an id, or for the one
+// that the server uses if it is "". The judge is [Metered].
+func (j *Judging) open(ctx context.Context, assertion *value.Object, judge string) (*deciding, error) {
 	o := j.Engine
 	o.Policy.Trusted = false
 	o.Engines.Wrap, o.Engines.Secrets, o.Engines.Files = Metered, &secrets.Set{}, noFiles{}
@@ -102,19 +88,17 @@ func changed(known *secrets.Set, err error) error {
 	return &shown
 }
 
-// deciding is an assertion with the engine that it needs.
+// deciding is an assertion with the engine that it needs. It is safe for concurrent use.
 type deciding struct {
 	engine     *engine.Engine
 	assertions *engine.Assertions
 	secrets    *secrets.Set
 }
 
-// Decide implements [Decider].
-func (d *deciding) Decide(ctx context.Context, a engine.Answer) proviso.Verdict {
+func (d *deciding) decide(ctx context.Context, a engine.Answer) proviso.Verdict {
 	v := d.assertions.Decide(ctx, a).Verdicts[0]
 	v.Reason = d.secrets.RedactText(v.Reason)
 	return v
 }
 
-// Close implements [Decider].
-func (d *deciding) Close() error { return errors.Join(d.assertions.Close(), d.engine.Close()) }
+func (d *deciding) close() error { return errors.Join(d.assertions.Close(), d.engine.Close()) }

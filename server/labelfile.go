@@ -72,9 +72,5 @@ func (s *Server) importLabels(c *call) error {
 	}); err != nil {
 		return err
 	}
-	n, err := store.ImportLabels(c.r.Context(), c.kept, lines, c.key.ID)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, n)
+	return c.send(store.ImportLabels(c.r.Context(), c.kept, lines, c.key.ID))
 }

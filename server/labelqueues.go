@@ -250,10 +250,7 @@ func (s *Server) deleteLabelQueue(c *call) error {
 	if err := s.ownQueue(c, name); err != nil {
 		return err
 	}
-	if err := c.kept.DeleteLabelQueue(c.r.Context(), name); err != nil {
-		return err
-	}
-	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+	return c.done(c.kept.DeleteLabelQueue(c.r.Context(), name))
 }
 
 // maxPairs bounds the pairs of people in an answer.

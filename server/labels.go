@@ -176,10 +176,7 @@ func (s *Server) deleteLabel(c *call) error {
 			return problem(codeForbidden, "the token is for labels of its evaluation")
 		}
 	}
-	if err := c.kept.DeleteLabel(c.r.Context(), c.r.PathValue("label"), by); err != nil {
-		return err
-	}
-	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+	return c.done(c.kept.DeleteLabel(c.r.Context(), c.r.PathValue("label"), by))
 }
 
 // placesOf returns places as the store has them.

@@ -160,8 +160,5 @@ func itemOf(ctx context.Context, kept store.ProjectStore, q *store.LabelQueue, l
 // returnLabel ends a lease of the client.
 func (s *Server) returnLabel(c *call) error {
 	by, _ := c.person()
-	if err := c.kept.ReturnLabel(c.r.Context(), c.r.PathValue("queue"), c.r.PathValue("lease"), by); err != nil {
-		return err
-	}
-	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+	return c.done(c.kept.ReturnLabel(c.r.Context(), c.r.PathValue("queue"), c.r.PathValue("lease"), by))
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -32,11 +31,8 @@ func (c *call) readQuery() error {
 		switch {
 		case key == projectParam: // enter has read it
 		case !slices.Contains(names, key):
-			e := &proviso.Error{Code: proviso.Invalid, Message: "unknown parameter " + strconv.Quote(shortened(key)), Valid: names}
-			if near := document.Nearest(key, names); near != "" {
-				e.Message += "; did you mean " + strconv.Quote(near) + "?"
-			}
-			return e
+			message, _ := nearestTo("unknown parameter "+strconv.Quote(shortened(key)), key, names)
+			return &proviso.Error{Code: proviso.Invalid, Message: message, Valid: names}
 		case len(values) > 1:
 			return proviso.Errorf(proviso.Invalid, "the parameter %s stands there %d times", key, len(values))
 		}

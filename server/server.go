@@ -46,11 +46,11 @@ type Options struct {
 	// assertions need one warn with it.
 	NoJudge string
 	// Judges opens judges for trials of changed assertions; nil serves no trials.
-	Judges Judges
+	Judges *Judging
 	// Runner reads suites and runs them; nil serves no suites.
 	Runner Runner
 	// Asker asks providers for clients; nil asks none.
-	Asker Asker
+	Asker *Asking
 	// JudgeErrors corrects comparisons for the errors of judges; nil does not. It gets the
 	// folder that a pushed run names, so it is only for runs of this machine.
 	JudgeErrors JudgeErrors

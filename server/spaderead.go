@@ -138,14 +138,20 @@ func (w *spadeJob) named() error {
 			if slices.Contains(names, name) {
 				continue
 			}
-			message := fmt.Sprintf("no candidate is called %q", shortened(name))
-			if near := document.Nearest(name, names); near != "" {
-				return pointed(document.Join(list.key, i), proviso.Invalid, message+fmt.Sprintf("; did you mean %q?", near), near)
-			}
-			return pointed(document.Join(list.key, i), proviso.Invalid, message, names...)
+			return notAmong(document.Join(list.key, i), fmt.Sprintf("no candidate is called %q", shortened(name)), name, names)
 		}
 	}
 	return nil
+}
+
+// notAmong is the mistake of a name that is not among those that are valid. It names the nearest
+// one, or else all.
+func notAmong(pointer, message, name string, names []string) error {
+	message, near := nearestTo(message, name, names)
+	if near != "" {
+		names = []string{near}
+	}
+	return pointed(pointer, proviso.Invalid, message, names...)
 }
 
 // readHistory compares the versions.
@@ -190,12 +196,8 @@ func (w *spadeJob) promptVersions() ([]delta.Version, error) {
 	}
 	switch {
 	case len(found) == 0:
-		list := slices.Sorted(maps.Keys(names))
 		message := fmt.Sprintf("the latest runs have no prompt %q", shortened(w.in.Prompt))
-		if near := document.Nearest(w.in.Prompt, list); near != "" {
-			return nil, pointed("/prompt", proviso.Invalid, message+fmt.Sprintf("; did you mean %q?", near), near)
-		}
-		return nil, pointed("/prompt", proviso.Invalid, message, list...)
+		return nil, notAmong("/prompt", message, w.in.Prompt, slices.Sorted(maps.Keys(names)))
 	case len(found) > 1:
 		var suites []string
 		for _, p := range found {

@@ -219,11 +219,7 @@ func (s *Server) getWatch(c *call) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.monitor.view(c.r.Context(), live, true)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, out)
+	return c.send(s.monitor.view(c.r.Context(), live, true))
 }
 
 // listWatches lists watches, without their charts.
