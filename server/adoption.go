@@ -129,10 +129,7 @@ func (s *Server) agentAdoption(c *call, m *matcher, agent store.Agent, watches [
 		candidates = append(candidates, candidatesOf(set)...)
 	}
 	out.Assertions = len(candidates)
-	if out.Events > 0 {
-		share := min(1, float64(evaluated)/float64(out.Events))
-		out.Evaluated = &share
-	}
+	out.Evaluated = portion(evaluated, out.Events)
 	prompts, err := c.kept.ListPrompts(ctx, agent.Name, store.Page{Limit: adoptionPrompts})
 	if err != nil {
 		return out, err
@@ -252,15 +249,18 @@ func originOf(ctx context.Context, in store.ProjectStore, run string) (report.Re
 	return revision, hashes, true
 }
 
+// portion is the share of some in all, nil if there are none. What was counted at different
+// times may be more than all.
+func portion(n, all int) *float64 {
+	if all == 0 {
+		return nil
+	}
+	f := min(1, float64(n)/float64(all))
+	return &f
+}
+
 // measuresOf adds up the measures.
 func measuresOf(a *Adoption) []Measure {
-	share := func(n, of int) *float64 {
-		if of == 0 {
-			return nil
-		}
-		f := float64(n) / float64(of)
-		return &f
-	}
 	agents, watched, fresh, prompts, checked, instructions, covered := 0, 0, 0, 0, 0, 0, 0
 	for _, agent := range a.Agents {
 		if agent.Events == 0 {
@@ -294,10 +294,10 @@ func measuresOf(a *Adoption) []Measure {
 		}
 	}
 	return []Measure{
-		{"agents with assertions", "Of the agents that sent an event in the last 30 days, the share with a watch whose set has an assertion.", share(watched, agents), agents},
-		{"agents evaluated", "Of these agents, the share with a verdict in the last 7 days.", share(fresh, agents), agents},
-		{"prompts with assertions", "Of the prompts of these agents that were used in the last 30 days and whose text is known, the share with an instruction that an assertion checks.", share(checked, prompts), prompts},
-		{"instructions covered", "Of the instructions in these prompts, the share that an assertion checks. Rules, not a model, tell instructions from the rest and match them with assertions.", share(covered, instructions), instructions},
-		{"pull requests with a verdict", "Of the pull requests of the last 90 days of which a run was pushed and that changed the prompts or the suite, or of which that is not known, the share whose latest run is finished. Pull requests without a pushed run are not known to the server.", share(verdicts, changed), changed},
+		{"agents with assertions", "Of the agents that sent an event in the last 30 days, the share with a watch whose set has an assertion.", portion(watched, agents), agents},
+		{"agents evaluated", "Of these agents, the share with a verdict in the last 7 days.", portion(fresh, agents), agents},
+		{"prompts with assertions", "Of the prompts of these agents that were used in the last 30 days and whose text is known, the share with an instruction that an assertion checks.", portion(checked, prompts), prompts},
+		{"instructions covered", "Of the instructions in these prompts, the share that an assertion checks. Rules, not a model, tell instructions from the rest and match them with assertions.", portion(covered, instructions), instructions},
+		{"pull requests with a verdict", "Of the pull requests of the last 90 days of which a run was pushed and that changed the prompts or the suite, or of which that is not known, the share whose latest run is finished. Pull requests without a pushed run are not known to the server.", portion(verdicts, changed), changed},
 	}
 }

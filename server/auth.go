@@ -188,19 +188,30 @@ func (s *Server) open(ctx context.Context) (bool, error) {
 // stillOpen reports whether a response that takes long may continue: its key may have been
 // revoked, its session may have ended, and a server without keys may have got one.
 func (s *Server) stillOpen(c *call) bool {
-	ctx := c.r.Context()
-	if c.key.ID == anonymous {
+	ctx, id := c.r.Context(), c.key.ID
+	if id != anonymous && c.r.Header.Get("Authorization") == "" && !s.sessions.lives(ctx, cookieOf(c.r), time.Now()) {
+		return false
+	}
+	return id == viewSession || s.inForce(ctx, id)
+}
+
+// inForce reports whether a key may still be used.
+func (s *Server) inForce(ctx context.Context, id string) bool {
+	if id == anonymous {
 		open, err := s.open(ctx)
 		return open && err == nil
 	}
-	if c.r.Header.Get("Authorization") == "" && !s.sessions.lives(ctx, cookieOf(c.r), time.Now()) {
+	key, err := s.o.Store.Key(ctx, id)
+	return err == nil && key.Revoked.IsZero()
+}
+
+// revoked reports whether a key is known to be revoked.
+func (s *Server) revoked(ctx context.Context, id string) bool {
+	if id == anonymous || id == viewSession {
 		return false
 	}
-	if c.key.ID == viewSession {
-		return true
-	}
-	key, err := s.o.Store.Key(ctx, c.key.ID)
-	return err == nil && key.Revoked.IsZero()
+	key, err := s.o.Store.Key(ctx, id)
+	return err == nil && !key.Revoked.IsZero()
 }
 
 // seesAll reports whether a key sees the data of other keys.

@@ -32,7 +32,7 @@ const maxTries = 5
 
 // addCases adds cases to a dataset.
 func (s *Server) addCases(c *call, in *NewCases) error {
-	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
+	if _, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, c.r.PathValue("dataset"), ""); err != nil {
 		return err
 	}
 	if err := in.check(c.doc); err != nil {
@@ -103,7 +103,7 @@ func (in *NewCases) check(doc *document.Document) error {
 
 // removeCases removes cases from a dataset.
 func (s *Server) removeCases(c *call) error {
-	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
+	if _, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, c.r.PathValue("dataset"), ""); err != nil {
 		return err
 	}
 	var in RemovedCases
@@ -172,7 +172,7 @@ func (s *Server) changeDataset(c *call, change func(now store.Document, out *Cha
 		if err != nil {
 			return s.conflicting(c, name, err)
 		}
-		out.DatasetVersion = datasetOf(doc)
+		out.DatasetVersion = datasetOf(&doc)
 		return s.kept(c, "/v1/datasets/"+url.PathEscape(doc.Name), created, out)
 	}
 }

@@ -55,7 +55,7 @@ func (s *Server) diffDataset(c *call) error {
 
 // diffOf compares two versions, line by line.
 func diffOf(from, to *store.Document) (*DatasetDiff, error) {
-	out := &DatasetDiff{From: datasetOf(*from), To: datasetOf(*to), Added: []*value.Object{}, Removed: []*value.Object{}, Changed: []ChangedCase{}}
+	out := &DatasetDiff{From: datasetOf(from), To: datasetOf(to), Added: []*value.Object{}, Removed: []*value.Object{}, Changed: []ChangedCase{}}
 	old := map[string][]byte{} // id → line of cases that were not paired
 	for line := range linesOf(from.Content) {
 		id, err := idOf(line)

@@ -19,7 +19,7 @@ func datasetRoutes() []*route {
 	which := param{Name: "version", Kind: "string", Doc: "Another version than the current one: its number, or at least 8 digits of its hash"}
 	format := param{Name: "format", Kind: "string", Enum: []string{"jsonl", "yaml", "csv"}, Doc: "jsonl (a case a line) if it is missing"}
 	return []*route{
-		{Method: http.MethodGet, Path: "/v1/datasets", ID: "list-datasets", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).listDatasets,
+		{Method: http.MethodGet, Path: "/v1/datasets", ID: "list-datasets", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: listVersions(store.DatasetKind, "", datasetOf),
 			Summary: "List datasets, each with its current version", Params: paging, Response: typeOf[DatasetList]()},
 		{Method: http.MethodGet, Path: "/v1/datasets/{dataset}", ID: "get-dataset", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: oneOfReads((*Server).getDataset),
 			Summary: "A version of a dataset, with a page of its cases", Detail: "The ETag of the answer is the hash of the version, for If-Match.",
@@ -28,7 +28,7 @@ func datasetRoutes() []*route {
 			Summary: "Keep cases as a dataset under this name", Detail: datasetKept, Params: []param{dataset}, Request: typeOf[NewDataset](), Response: typeOf[DatasetVersion]()},
 		{Method: http.MethodDelete, Path: "/v1/datasets/{dataset}", ID: "delete-dataset", Scope: store.Edit, Status: http.StatusNoContent, Handle: (*Server).deleteDataset,
 			Summary: "Remove a dataset with all its versions", Detail: "Runs keep the rows that were made with it.", Params: []param{dataset}},
-		{Method: http.MethodGet, Path: "/v1/datasets/{dataset}/versions", ID: "list-dataset-versions", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).listDatasetVersions,
+		{Method: http.MethodGet, Path: "/v1/datasets/{dataset}/versions", ID: "list-dataset-versions", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: listVersions(store.DatasetKind, "dataset", datasetOf),
 			Summary: "List the versions of a dataset, newest first", Params: slices.Concat([]param{dataset}, paging), Response: typeOf[DatasetList]()},
 		{Method: http.MethodGet, Path: "/v1/datasets/{dataset}/diff", ID: "diff-dataset", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: oneOfReads((*Server).diffDataset),
 			Summary: "Tell what changed between two versions of a dataset", Response: typeOf[DatasetDiff](),
@@ -90,31 +90,13 @@ func mediaOfDataset(cases int) string {
 }
 
 // casesOf returns the number of cases of a version.
-func casesOf(d store.Document) int {
+func casesOf(d *store.Document) int {
 	_, params, _ := mime.ParseMediaType(d.MediaType)
 	n, _ := strconv.Atoi(params["cases"])
 	return n
 }
 
-func datasetOf(d store.Document) DatasetVersion { return DatasetVersion{versionOf(d), casesOf(d)} }
-
-// listDatasets lists the current version of each dataset.
-func (s *Server) listDatasets(c *call) error {
-	return s.sendDatasets(c, store.DocumentFilter{Kind: store.DatasetKind})
-}
-
-// listDatasetVersions lists the versions of a dataset.
-func (s *Server) listDatasetVersions(c *call) error {
-	name := c.r.PathValue("dataset")
-	if _, err := versionNamed(c.r.Context(), c.kept, name, ""); err != nil {
-		return err
-	}
-	return s.sendDatasets(c, store.DocumentFilter{Kind: store.DatasetKind, Name: name})
-}
-
-func (s *Server) sendDatasets(c *call, f store.DocumentFilter) error {
-	return sendList(c, c.kept.ListDocuments, f, func(d *store.Document) DatasetVersion { return datasetOf(*d) })
-}
+func datasetOf(d *store.Document) DatasetVersion { return DatasetVersion{versionOf(d), casesOf(d)} }
 
 // getDataset sends a version with a page of its cases.
 func (s *Server) getDataset(c *call) error {
@@ -136,7 +118,7 @@ func (s *Server) getDataset(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := StoredDataset{DatasetVersion: datasetOf(doc), Items: []*value.Object{}}
+	out := StoredDataset{DatasetVersion: datasetOf(&doc), Items: []*value.Object{}}
 	rest := doc.Content[min(max(offset, 0), len(doc.Content)):]
 	for size := 0; len(rest) > 0 && len(out.Items) < page.Size() && (size < store.MaxPageBytes || size == 0); {
 		var line []byte
@@ -175,7 +157,7 @@ func oneOfReads(handle func(*Server, *call) error) func(*Server, *call) error {
 // openDataset reads a version of the dataset in the address.
 func (s *Server) openDataset(c *call, version string) (store.Document, error) {
 	name := c.r.PathValue("dataset")
-	hash, err := versionNamed(c.r.Context(), c.kept, name, version)
+	hash, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, name, version)
 	if err != nil {
 		return store.Document{}, err
 	}
@@ -208,7 +190,7 @@ func (s *Server) keepDataset(c *call, b *datasetBuilder) error {
 	if err != nil {
 		return s.conflicting(c, name, err)
 	}
-	return s.kept(c, "/v1/datasets/"+url.PathEscape(doc.Name), created, datasetOf(doc))
+	return s.kept(c, "/v1/datasets/"+url.PathEscape(doc.Name), created, datasetOf(&doc))
 }
 
 func (s *Server) putCases(c *call, name string, b *datasetBuilder, replaces *string) (store.Document, bool, error) {
@@ -220,7 +202,7 @@ func (s *Server) putCases(c *call, name string, b *datasetBuilder, replaces *str
 // deleteDataset removes a dataset.
 func (s *Server) deleteDataset(c *call) error {
 	name := c.r.PathValue("dataset")
-	if _, err := versionNamed(c.r.Context(), c.kept, name, ""); err != nil {
+	if _, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, name, ""); err != nil {
 		return err
 	}
 	return c.done(c.kept.DeleteDocument(c.r.Context(), store.DatasetKind, name))
@@ -236,7 +218,7 @@ func (s *Server) precondition(c *call, name string) (*string, error) {
 	case none == "*":
 		return new(string), nil
 	case match == "*":
-		_, err := versionNamed(c.r.Context(), c.kept, name, "")
+		_, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, name, "")
 		return nil, err
 	case match == "":
 		return nil, nil
@@ -256,7 +238,7 @@ func (s *Server) conflicting(c *call, name string, err error) error {
 	}
 	p.Detail = "the dataset was changed meanwhile by another request"
 	if now, err := c.kept.Document(c.r.Context(), store.DatasetKind, name, ""); err == nil {
-		p.Current = datasetOf(now)
+		p.Current = datasetOf(&now)
 		p.Detail += ": its current version is " + strconv.Itoa(now.Number)
 	} else {
 		p.Detail = "the dataset was removed meanwhile"

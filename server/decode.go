@@ -144,8 +144,7 @@ func (d *decoder) place(doc *document.Document) {
 }
 
 func (d *decoder) value(at string, v any, dst reflect.Value) {
-	switch dst.Interface().(type) {
-	case *value.Object:
+	if _, is := dst.Interface().(*value.Object); is {
 		if o, ok := v.(*value.Object); ok {
 			dst.Set(reflect.ValueOf(o))
 		} else {
@@ -177,31 +176,25 @@ func (d *decoder) value(at string, v any, dst reflect.Value) {
 }
 
 func (d *decoder) scalar(at string, v any, dst reflect.Value) {
-	switch dst.Kind() {
+	number, isNumber := v.(float64)
+	switch text, isText := v.(string); dst.Kind() {
 	case reflect.String:
-		if s, ok := v.(string); ok {
-			dst.SetString(s)
-			return
+		if dst.SetString(text); !isText {
+			d.wants(at, "text", v)
 		}
-		d.wants(at, "text", v)
 	case reflect.Bool:
-		if b, ok := v.(bool); ok {
-			dst.SetBool(b)
-			return
+		is, ok := v.(bool)
+		if dst.SetBool(is); !ok {
+			d.wants(at, "true or false", v)
 		}
-		d.wants(at, "true or false", v)
 	case reflect.Int, reflect.Int64:
-		if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-			dst.SetInt(int64(f))
-			return
+		if dst.SetInt(int64(number)); !isNumber || number != math.Trunc(number) || math.Abs(number) >= 1<<53 {
+			d.wants(at, "a whole number", v)
 		}
-		d.wants(at, "a whole number", v)
 	case reflect.Float64:
-		if f, ok := v.(float64); ok {
-			dst.SetFloat(f)
-			return
+		if dst.SetFloat(number); !isNumber {
+			d.wants(at, "a number", v)
 		}
-		d.wants(at, "a number", v)
 	}
 }
 

@@ -27,7 +27,7 @@ type Version struct {
 	CreatedBy  string    `json:"created_by,omitempty" doc:"The id of the API key"`
 }
 
-func versionOf(d store.Document) Version {
+func versionOf(d *store.Document) Version {
 	return Version{Name: d.Name, Version: d.Hash, Number: d.Number, Current: d.Current, PromptHash: d.PromptHash, Size: d.Size,
 		CreatedAt: d.Created.UTC(), CreatedBy: d.CreatedBy}
 }
@@ -128,7 +128,7 @@ func (s *Server) keepSuite(c *call, in *NewSuite) error {
 	if err != nil {
 		return err
 	}
-	out := StoredSuite{Version: versionOf(doc), AgentID: plan.AgentID, Rows: plan.Rows, Warnings: placed(plan.Warnings)}
+	out := StoredSuite{Version: versionOf(&doc), AgentID: plan.AgentID, Rows: plan.Rows, Warnings: placed(plan.Warnings)}
 	return s.kept(c, "/v1/suites/"+url.PathEscape(doc.Name), created, out)
 }
 
@@ -189,7 +189,7 @@ func (s *Server) getSuite(c *call) error {
 	if err := json.Unmarshal(doc.Content, &b); err != nil {
 		return err
 	}
-	out := StoredSuite{Version: versionOf(doc)}
+	out := StoredSuite{Version: versionOf(&doc)}
 	var bundle Bundle
 	if err := decode(c.r.Context(), doc.Content, &bundle); err != nil {
 		return err
@@ -211,16 +211,16 @@ func (s *Server) versionAsked(c *call, kind store.Kind, name string) (store.Docu
 
 // listVersions returns the handler of a list: of all names, or of all versions
 // of the name in the address.
-func listVersions(kind store.Kind, pathValue string) func(*Server, *call) error {
+func listVersions[V any](kind store.Kind, pathValue string, view func(*store.Document) V) func(*Server, *call) error {
 	return func(s *Server, c *call) error {
 		f := store.DocumentFilter{Kind: kind}
 		if pathValue != "" {
 			f.Name = c.r.PathValue(pathValue)
-			if _, err := c.kept.Document(c.r.Context(), kind, f.Name, ""); err != nil {
+			if _, err := versionNamed(c.r.Context(), c.kept, kind, f.Name, ""); err != nil {
 				return err
 			}
 		}
-		return sendList(c, c.kept.ListDocuments, f, func(d *store.Document) Version { return versionOf(*d) })
+		return sendList(c, c.kept.ListDocuments, f, view)
 	}
 }
 
@@ -295,7 +295,7 @@ func (s *Server) changedMeanwhile(current store.Document, sent store.NewDocument
 
 // storedSet returns a version of a set with its content.
 func storedSet(doc store.Document) (*StoredAssertionSet, error) {
-	out := &StoredAssertionSet{Version: versionOf(doc)}
+	out := &StoredAssertionSet{Version: versionOf(&doc)}
 	var content struct {
 		Assertions json.RawMessage            `json:"assertions"`
 		Prompt     string                     `json:"prompt"`

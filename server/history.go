@@ -165,9 +165,7 @@ func (s *Server) listAssertions(c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
-	defer task.End()
-	c.r = c.r.WithContext(ctx)
+	defer s.unlimited(c)()
 	byName := map[string]*AssertionHistory{}
 	newest := map[string]string{} // run, by name
 	position := func(h *AssertionHistory) string { return h.Suite + "\x00" + h.Assertion }

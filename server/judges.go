@@ -57,9 +57,7 @@ func (s *Server) listJudges(c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
-	defer task.End()
-	c.r = c.r.WithContext(ctx)
+	defer s.unlimited(c)()
 	out := JudgeList{Items: []JudgeUse{}}
 	at := map[string]int{} // in out.Items
 	for _, r := range s.counted(c, runs) {

@@ -283,13 +283,3 @@ func (s *Server) authenticatePanel(c *call) error {
 	c.key = store.Key{ID: t.Key, Project: t.Project, Scopes: t.Allow}
 	return nil
 }
-
-// inForce reports whether a key may still be used.
-func (s *Server) inForce(ctx context.Context, id string) bool {
-	if id == anonymous {
-		open, err := s.open(ctx)
-		return open && err == nil
-	}
-	key, err := s.o.Store.Key(ctx, id)
-	return err == nil && key.Revoked.IsZero()
-}

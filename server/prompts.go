@@ -76,9 +76,7 @@ func countedPrompt(id, label, raw string, n int) promptCount {
 
 // listPrompts sends the prompts of the latest runs.
 func (s *Server) listPrompts(c *call) error {
-	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
-	defer task.End()
-	c.r = c.r.WithContext(ctx)
+	defer s.unlimited(c)()
 	list, err := s.promptsOfRuns(c, c.q)
 	if err != nil {
 		return err

@@ -92,7 +92,7 @@ func setRoutes() []*route {
 	set := in("set", "The name of the set")
 	return []*route{
 		{Method: http.MethodGet, Path: "/v1/assertion-sets", ID: "list-assertion-sets", Scope: store.Read, Status: http.StatusOK,
-			Handle: listVersions(store.AssertionSetKind, ""), Summary: "List assertion sets, each with its current version",
+			Handle: listVersions(store.AssertionSetKind, "", versionOf), Summary: "List assertion sets, each with its current version",
 			Params: paging, Response: typeOf[VersionList]()},
 		{Method: http.MethodPost, Path: "/v1/assertion-sets", ID: "add-assertion-set", Scope: store.Evaluate, Also: orEdit, Status: http.StatusCreated,
 			Handle: (*Server).keepSet, Summary: "Keep an assertion set", Detail: kept,
@@ -103,7 +103,7 @@ func setRoutes() []*route {
 			Handle: (*Server).keepSet, Summary: "Keep an assertion set under this name", Detail: kept, Params: []param{set},
 			Request: typeOf[NewAssertionSet](), Response: typeOf[StoredAssertionSet]()},
 		{Method: http.MethodGet, Path: "/v1/assertion-sets/{set}/versions", ID: "list-assertion-set-versions", Scope: store.Read, Status: http.StatusOK,
-			Handle: listVersions(store.AssertionSetKind, "set"), Summary: "List the versions of an assertion set, newest first",
+			Handle: listVersions(store.AssertionSetKind, "set", versionOf), Summary: "List the versions of an assertion set, newest first",
 			Params: slices.Concat([]param{set}, paging), Response: typeOf[VersionList]()},
 		{Method: http.MethodPost, Path: "/v1/assertion-sets/{set}/evaluate", ID: "evaluate-assertion-set", Scope: store.Evaluate, Status: http.StatusOK, Asks: true,
 			Handle: (*Server).evaluateSet, Summary: "Evaluate one output against an assertion set", Params: []param{set, version},
@@ -117,7 +117,7 @@ const kept = "The same content again makes no new version; that version is the c
 func suiteRoutes() []*route {
 	suite := in("suite", "The name of the suite")
 	return []*route{
-		{Method: http.MethodGet, Path: "/v1/suites", ID: "list-suites", Scope: store.Read, Status: http.StatusOK, Handle: listVersions(store.SuiteKind, ""),
+		{Method: http.MethodGet, Path: "/v1/suites", ID: "list-suites", Scope: store.Read, Status: http.StatusOK, Handle: listVersions(store.SuiteKind, "", versionOf),
 			Summary: "List suites, each with its current version", Params: paging, Response: typeOf[VersionList]()},
 		{Method: http.MethodPost, Path: "/v1/suites", ID: "add-suite", Scope: store.Evaluate, Also: orEdit, Status: http.StatusCreated, Handle: reads((*Server).keepSuite),
 			Summary: "Keep a suite", Detail: "It is checked as `proviso validate --untrusted` does. " + kept,
@@ -127,7 +127,7 @@ func suiteRoutes() []*route {
 		{Method: http.MethodPut, Path: "/v1/suites/{suite}", ID: "put-suite", Scope: store.Evaluate, Also: orEdit, Status: http.StatusOK, Handle: reads((*Server).keepSuite),
 			Summary: "Keep a suite under this name", Detail: kept, Params: []param{suite}, Request: typeOf[NewSuite](), Response: typeOf[StoredSuite]()},
 		{Method: http.MethodGet, Path: "/v1/suites/{suite}/versions", ID: "list-suite-versions", Scope: store.Read, Status: http.StatusOK,
-			Handle: listVersions(store.SuiteKind, "suite"), Summary: "List the versions of a suite, newest first",
+			Handle: listVersions(store.SuiteKind, "suite", versionOf), Summary: "List the versions of a suite, newest first",
 			Params: slices.Concat([]param{suite}, paging), Response: typeOf[VersionList]()},
 		{Method: http.MethodPost, Path: "/v1/suites/{suite}/runs", ID: "start-run", Scope: store.Evaluate, Status: http.StatusAccepted,
 			Handle: reads((*Server).startRun), Summary: "Run a suite", Detail: "The Location of the answer is the run.", Params: []param{suite},

@@ -252,36 +252,28 @@ func (o *Options) defaults() {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	set := func(d *time.Duration, usual time.Duration) {
-		if *d <= 0 {
-			*d = usual
-		}
-	}
-	set(&o.EvaluateLimit, 5*time.Minute)
-	set(&o.CPUBudget, defaultCPUBudget)
-	set(&o.StopTimeout, 30*time.Second)
-	set(&o.Heartbeat, 15*time.Second)
-	set(&o.Poll, time.Second)
-	set(&o.AliveEvery, 10*time.Second)
-	set(&o.KeepReplies, 24*time.Hour)
-	set(&o.HousekeepEvery, time.Hour)
-	set(&o.ChartEvery, 30*time.Second)
-	set(&o.SessionLife, sessionLife)
-	set(&o.SessionMost, sessionMost)
-	if o.BodyLimit <= 0 {
-		o.BodyLimit = judge.MaxBody
-	}
-	if o.RunLimit <= 0 {
-		o.RunLimit = 256 << 20
-	}
-	if o.BodyRoom <= 0 {
-		o.BodyRoom = 256 << 20
-	}
+	usual(&o.EvaluateLimit, 5*time.Minute)
+	usual(&o.CPUBudget, defaultCPUBudget)
+	usual(&o.StopTimeout, 30*time.Second)
+	usual(&o.Heartbeat, 15*time.Second)
+	usual(&o.Poll, time.Second)
+	usual(&o.AliveEvery, 10*time.Second)
+	usual(&o.KeepReplies, 24*time.Hour)
+	usual(&o.HousekeepEvery, time.Hour)
+	usual(&o.ChartEvery, 30*time.Second)
+	usual(&o.SessionLife, sessionLife)
+	usual(&o.SessionMost, sessionMost)
+	usual(&o.BodyLimit, judge.MaxBody)
+	usual(&o.RunLimit, 256<<20)
+	usual(&o.BodyRoom, 256<<20)
+	usual(&o.HeldBytes, 256<<20)
+	usual(&o.MaxStreams, 1000)
 	o.BodyRoom = max(o.BodyRoom, o.BodyLimit)
-	if o.HeldBytes <= 0 {
-		o.HeldBytes = 256 << 20
-	}
-	if o.MaxStreams <= 0 {
-		o.MaxStreams = 1000
+}
+
+// usual sets a limit that is not set.
+func usual[T int | int64 | time.Duration](limit *T, to T) {
+	if *limit <= 0 {
+		*limit = to
 	}
 }

@@ -68,11 +68,7 @@ func (s *Server) settings(c *call) error {
 			if !k.Revoked.IsZero() || k.Project != c.project {
 				continue
 			}
-			status := KeyStatus{ID: k.ID, Name: k.Name, Scopes: k.Scopes}
-			if at := k.LastUsed.UTC(); !k.LastUsed.IsZero() {
-				status.LastUsed = &at
-			}
-			out.Keys = append(out.Keys, status)
+			out.Keys = append(out.Keys, KeyStatus{ID: k.ID, Name: k.Name, Scopes: k.Scopes, LastUsed: timeShown(k.LastUsed)})
 		}
 	}
 	return c.json(http.StatusOK, out)

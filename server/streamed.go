@@ -279,7 +279,7 @@ func (s *Server) readStream(c *call) (in streamInput, err error) {
 	in.keep = parts.keep
 	var doc store.Document
 	if parts.set != "" {
-		if doc, err = s.versionNamed(c, store.AssertionSetKind, parts.set); err != nil {
+		if doc, err = documentNamed(c.r.Context(), c.kept, store.AssertionSetKind, parts.set); err != nil {
 			return in, err
 		}
 		in.set = doc.Hash

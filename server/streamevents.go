@@ -152,13 +152,9 @@ func (s *Server) expireEvaluations(ctx context.Context) {
 		}
 		revoked := map[string]bool{}
 		for _, e := range s.evaluations.expire(now) {
-			if e.key.ID == anonymous || e.key.ID == viewSession {
-				continue
-			}
 			gone, known := revoked[e.key.ID]
 			if !known {
-				key, err := s.o.Store.Key(ctx, e.key.ID)
-				gone = err == nil && !key.Revoked.IsZero()
+				gone = s.revoked(ctx, e.key.ID)
 				revoked[e.key.ID] = gone
 			}
 			if gone {

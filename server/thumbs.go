@@ -186,14 +186,7 @@ func thumbsOn(assertion string, pairs []judgedThumb, all ThumbCounts) AssertionT
 			of.Pass++
 		}
 	}
-	share := func(n, all int) *float64 {
-		if all == 0 {
-			return nil
-		}
-		f := min(1, float64(n)/float64(all))
-		return &f
-	}
-	out.Voted = ThumbShares{share(out.Down.Fail+out.Up.Fail, all.Fail), share(out.Down.Pass+out.Up.Pass, all.Pass)}
+	out.Voted = ThumbShares{portion(out.Down.Fail+out.Up.Fail, all.Fail), portion(out.Down.Pass+out.Up.Pass, all.Pass)}
 	if out.Votes < fewVotes {
 		out.Note = "fewer than 30 votes: only counts"
 		return out

@@ -248,10 +248,8 @@ func (t *judgeTrial) allowed(ctx context.Context) error {
 		t.checked = time.Now()
 	}
 	t.mu.Unlock()
-	if id := t.c.key.ID; due && id != anonymous && id != viewSession {
-		if key, err := t.s.o.Store.Key(ctx, id); err == nil && !key.Revoked.IsZero() {
-			return proviso.Errorf(proviso.Refused, "the key was revoked")
-		}
+	if due && t.s.revoked(ctx, t.c.key.ID) {
+		return proviso.Errorf(proviso.Refused, "the key was revoked")
 	}
 	return nil
 }

@@ -68,6 +68,14 @@ func (c *call) compute(f func() error) error {
 	return f()
 }
 
+// unlimited lets a request compute without a limit until end is called: it is bounded by what
+// it counts.
+func (s *Server) unlimited(c *call) (end func()) {
+	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
+	c.r = c.r.WithContext(ctx)
+	return task.End
+}
+
 // withTurns counts the computing time of a run for its key. A run has no CPU
 // budget: it is bounded by its rows and its time limit.
 func (s *Server) withTurns(ctx context.Context, key string) (context.Context, *turns.Task) {

@@ -18,54 +18,37 @@ import (
 // leastDigits is how many digits of a hash name a version at least.
 const leastDigits = 8
 
-// versionNamed returns the version of a document that a text names: NAME for the current
+// documentNamed returns the version of a document that a text names: NAME for the current
 // one, or NAME@VERSION with its number or the first digits of its hash.
-func (s *Server) versionNamed(c *call, kind store.Kind, text string) (store.Document, error) {
-	return documentNamed(c.r.Context(), c.kept, kind, text)
-}
-
-// documentNamed is versionNamed in a store.
 func documentNamed(ctx context.Context, kept store.Documents, kind store.Kind, text string) (store.Document, error) {
 	name, version, found := strings.Cut(text, "@")
-	if !found || len(version) == 64 {
+	switch {
+	case found && version == "":
+		return store.Document{}, proviso.Errorf(proviso.Invalid, "a version is its number, or the first %d or more digits of its hash", leastDigits)
+	case !found || len(version) == 64:
 		return kept.Document(ctx, kind, name, version)
 	}
-	number, err := strconv.Atoi(version)
-	if err != nil || len(version) >= leastDigits {
-		number = 0
-	}
-	if number < 1 && (len(version) < leastDigits || strings.Trim(version, "0123456789abcdef") != "") {
-		return store.Document{}, proviso.Errorf(proviso.Invalid,
-			"a version is its number, or the first %d or more digits of its hash, not %s", leastDigits, strconv.Quote(shortened(version)))
-	}
-	for d, err := range all(ctx, kept.ListDocuments, store.DocumentFilter{Kind: kind, Name: name}) {
-		if err != nil {
-			return store.Document{}, err
-		}
-		if d.Number == number || number == 0 && strings.HasPrefix(d.Hash, version) {
-			return kept.Document(ctx, kind, name, d.Hash)
-		}
-	}
-	if _, err := kept.Document(ctx, kind, name, ""); err != nil {
+	hash, err := versionNamed(ctx, kept, kind, name, version)
+	if err != nil {
 		return store.Document{}, err
 	}
-	return store.Document{}, proviso.Errorf(proviso.NotFound, "%s has no version %s", strconv.Quote(shortened(name)), shortened(version))
+	return kept.Document(ctx, kind, name, hash)
 }
 
-// versionNamed returns the hash of a version of a dataset: by its number, or the first
+// versionNamed returns the hash of a version of a document: by its number, or the first
 // digits of its hash; "" is the current one, whose hash is "" too. The error names what
 // is near.
-func versionNamed(ctx context.Context, kept store.Documents, name, version string) (hash string, err error) {
+func versionNamed(ctx context.Context, kept store.Documents, kind store.Kind, name, version string) (hash string, err error) {
 	if version == "" {
-		list, err := kept.ListDocuments(ctx, store.DocumentFilter{Kind: store.DatasetKind, Name: name}, store.Page{Limit: 1})
+		list, err := kept.ListDocuments(ctx, store.DocumentFilter{Kind: kind, Name: name}, store.Page{Limit: 1})
 		if err == nil && len(list.Items) == 0 {
-			err = noDataset(ctx, kept, name)
+			err = noDocument(ctx, kept, kind, name)
 		}
 		return "", err
 	}
 	var numbers []string
 	var found []*store.Document
-	for d, err := range all(ctx, kept.ListDocuments, store.DocumentFilter{Kind: store.DatasetKind, Name: name}) {
+	for d, err := range all(ctx, kept.ListDocuments, store.DocumentFilter{Kind: kind, Name: name}) {
 		if err != nil {
 			return "", err
 		}
@@ -75,13 +58,13 @@ func versionNamed(ctx context.Context, kept store.Documents, name, version strin
 	}
 	switch {
 	case len(numbers) == 0:
-		return "", noDataset(ctx, kept, name)
+		return "", noDocument(ctx, kept, kind, name)
 	case len(found) == 1:
 		return found[0].Hash, nil
 	case len(found) > 1:
-		return "", proviso.Errorf(proviso.Invalid, "%d versions of dataset %q begin with %s", len(found), shortened(name), shortened(version))
+		return "", proviso.Errorf(proviso.Invalid, "%d versions of %s %q begin with %s", len(found), title(kind), shortened(name), shortened(version))
 	}
-	e := proviso.Errorf(proviso.NotFound, "there is no version %s of dataset %q; %s", shortened(version), shortened(name), versionsOf(numbers))
+	e := proviso.Errorf(proviso.NotFound, "there is no version %s of %s %q; %s", shortened(version), title(kind), shortened(name), versionsOf(numbers))
 	if near := nearVersion(version, numbers); near != "" {
 		e.Valid = []string{near}
 	}
@@ -90,7 +73,7 @@ func versionNamed(ctx context.Context, kept store.Documents, name, version strin
 
 // named reports whether a text names a version.
 func named(d *store.Document, version string) bool {
-	if len(version) >= 8 {
+	if len(version) >= leastDigits {
 		return strings.HasPrefix(d.Hash, version)
 	}
 	return version == strconv.Itoa(d.Number)
@@ -109,7 +92,7 @@ func nearVersion(version string, numbers []string) string {
 	n, err := strconv.Atoi(version)
 	newest, _ := strconv.Atoi(numbers[0])
 	switch {
-	case err != nil || len(version) >= 8:
+	case err != nil || len(version) >= leastDigits:
 		return document.Nearest(version, numbers)
 	case n > newest:
 		return numbers[0]
@@ -117,16 +100,19 @@ func nearVersion(version string, numbers []string) string {
 	return numbers[len(numbers)-1]
 }
 
-// noDataset is the error of a name without a dataset, with the nearest name.
-func noDataset(ctx context.Context, kept store.Documents, name string) error {
+// title is what a kind of document is called.
+func title(kind store.Kind) string { return strings.ReplaceAll(string(kind), "_", " ") }
+
+// noDocument is the error of a name without a document, with the nearest name.
+func noDocument(ctx context.Context, kept store.Documents, kind store.Kind, name string) error {
 	var names []string
-	for d, err := range all(ctx, kept.ListDocuments, store.DocumentFilter{Kind: store.DatasetKind}) {
+	for d, err := range all(ctx, kept.ListDocuments, store.DocumentFilter{Kind: kind}) {
 		if err != nil {
 			return err
 		}
 		names = append(names, d.Name)
 	}
-	message, near := nearestTo(fmt.Sprintf("there is no dataset %q", shortened(name)), name, names)
+	message, near := nearestTo(fmt.Sprintf("there is no %s %q", title(kind), shortened(name)), name, names)
 	return &proviso.Error{Code: proviso.NotFound, Message: message, Valid: withoutEmpty([]string{near})}
 }
 
@@ -174,7 +160,7 @@ func (d storedDatasets) Dataset(ctx context.Context, name, version string) (stor
 	}
 	if hash == "" {
 		var err error
-		if hash, err = versionNamed(ctx, d.kept, name, version); err != nil {
+		if hash, err = versionNamed(ctx, d.kept, store.DatasetKind, name, version); err != nil {
 			return store.Document{}, err
 		}
 	}
