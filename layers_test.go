@@ -128,6 +128,8 @@ var ranks = map[string]int{
 	"spade/subsume":   8,
 
 	"doctor":         9,
+	"server/dataset": 9,
+	"server/outage":  9,
 	"spade/coverage": 9,
 	"spade/propose":  9,
 	"spade/update":   9,

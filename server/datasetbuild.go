@@ -1,15 +1,13 @@
 package server
 
 import (
-	"bytes"
-	"errors"
-	"iter"
 	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/server/dataset"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
@@ -58,8 +56,8 @@ func (b *datasetBuilder) add(at string, one *value.Object) {
 
 // keep adds the lines of a version that is there.
 func (b *datasetBuilder) keep(content []byte) error {
-	for line := range linesOf(content) {
-		id, err := idOf(line)
+	for line := range dataset.Lines(content) {
+		id, err := dataset.ID(line)
 		if err != nil {
 			return err
 		}
@@ -87,51 +85,4 @@ func (b *datasetBuilder) problem(doc *document.Document) error {
 		return proviso.Errorf(proviso.Limit, "the dataset has more than %d bytes (64 MiB); divide it into several", store.MaxContent)
 	}
 	return nil
-}
-
-// lineOf cuts the first line off a stored dataset.
-func lineOf(content []byte) (line, rest []byte) {
-	line, rest, _ = bytes.Cut(content, []byte{'\n'})
-	return line, rest
-}
-
-// linesOf yields the lines of a stored dataset.
-func linesOf(content []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for line := range bytes.Lines(content) {
-			if !yield(bytes.TrimSuffix(line, []byte{'\n'})) {
-				return
-			}
-		}
-	}
-}
-
-// errDataset says that a stored dataset is not what was stored.
-var errDataset = errors.New("a stored dataset is damaged")
-
-// idOf returns the id of a stored case without reading the rest.
-func idOf(line []byte) (string, error) {
-	text, ok := bytes.CutPrefix(line, []byte(`{"id":"`))
-	end := bytes.IndexByte(text, '"')
-	if !ok || end < 0 {
-		return "", errDataset
-	}
-	if !bytes.Contains(text[:end], []byte{'\\'}) {
-		return string(text[:end]), nil
-	}
-	one, err := caseOf(line)
-	if err != nil {
-		return "", err
-	}
-	return one.Text("id"), nil
-}
-
-// caseOf reads a stored case.
-func caseOf(line []byte) (*value.Object, error) {
-	v, err := value.ParseJSON(string(line))
-	one, ok := v.(*value.Object)
-	if err != nil || !ok {
-		return nil, errDataset
-	}
-	return one, nil
 }

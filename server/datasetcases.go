@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/server/dataset"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -116,8 +117,8 @@ func (s *Server) removeCases(c *call) error {
 			asked[id] = false
 		}
 		b := newDatasetBuilder()
-		for line := range linesOf(now.Content) {
-			id, err := idOf(line)
+		for line := range dataset.Lines(now.Content) {
+			id, err := dataset.ID(line)
 			if err != nil {
 				return nil, err
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/server/dataset"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
@@ -42,7 +43,7 @@ func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	defaults := defaultsOf(stored.Header().Meta.Object("config"))
+	defaults := dataset.DefaultsOf(stored.Header().Meta.Object("config"))
 	var made []*value.Object
 	seen := map[string]bool{}
 	take := func(row *store.Result) error {
@@ -51,7 +52,7 @@ func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 		if err != nil || !ok {
 			return fmt.Errorf("row %d of run %s is damaged", row.Index, r.ID)
 		}
-		one := caseOfRow(record, defaults)
+		one := dataset.OfRow(record, defaults)
 		id := one.Text("id")
 		if seen[id] {
 			return nil
@@ -109,73 +110,6 @@ func statusByName(name string) (proviso.Status, bool) {
 	return 0, false
 }
 
-// caseDefaults are what the suite of a run adds to every case.
-type caseDefaults struct {
-	assert   []any
-	metadata *value.Object
-}
-
-func defaultsOf(config *value.Object) caseDefaults {
-	test := config.Object("defaultTest")
-	list, _ := test.At("assert").([]any)
-	all := config.Object("metadata").Clone()
-	for key, v := range test.Object("metadata").All() {
-		if all == nil {
-			all = value.NewObject(1)
-		}
-		all.Set(key, v)
-	}
-	return caseDefaults{list, all}
-}
-
-// caseOfRow makes a case of a row, without what its suite adds to every case: the suite
-// adds it again when it runs the dataset.
-func caseOfRow(row *value.Object, defaults caseDefaults) *value.Object {
-	test := row.Object("testCase")
-	one := value.NewObject(6)
-	if id := row.Text("caseId"); id != "" {
-		one.Set("id", id)
-	}
-	if text := test.Text("description"); text != "" {
-		one.Set("description", text)
-	}
-	vars := row.Object("resolvedVars")
-	if vars == nil {
-		vars = row.Object("vars")
-	}
-	if vars.Len() > 0 {
-		one.Set("vars", vars)
-	}
-	list, _ := test.At("assert").([]any)
-	if n := len(defaults.assert); n <= len(list) && same(list[:n], defaults.assert) {
-		list = list[n:]
-	}
-	if len(list) > 0 {
-		one.Set("assert", list)
-	}
-	if threshold, ok := test.At("threshold").(float64); ok {
-		one.Set("threshold", threshold)
-	}
-	metadata := value.NewObject(0)
-	for key, v := range test.Object("metadata").All() {
-		if known, ok := defaults.metadata.Get(key); !ok || !same(known, v) {
-			metadata.Set(key, v)
-		}
-	}
-	if metadata.Len() > 0 {
-		one.Set("metadata", metadata)
-	}
-	if one.Len() == 0 || one.Len() == 1 && one.Has("id") {
-		one.Set("vars", value.NewObject(0)) // its suite has the whole content
-	}
-	return one
-}
-
-// same reports whether two values are the same JSON.
-func same(a, b any) bool {
-	return string(value.AppendJSON(nil, a)) == string(value.AppendJSON(nil, b))
-}
-
 // caseOfEvaluation makes a case of an evaluation.
 func (s *Server) caseOfEvaluation(c *call, in *NewCases) (*value.Object, error) {
 	e, err := c.kept.Evaluation(c.r.Context(), in.Evaluation)
@@ -191,7 +125,7 @@ func (s *Server) caseOfEvaluation(c *call, in *NewCases) (*value.Object, error) 
 	v, err := value.ParseJSON(string(e.Request))
 	request, ok := v.(*value.Object)
 	if err != nil || !ok {
-		return nil, errDataset
+		return nil, dataset.ErrDamaged
 	}
 	vars := value.ObjectOf("input", request.Text("agent_input"))
 	for name, v := range request.Object("vars").All() {

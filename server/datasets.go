@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/server/dataset"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -120,18 +121,18 @@ func (s *Server) getDataset(c *call) error {
 	}
 	out := StoredDataset{DatasetVersion: datasetOf(&doc), Items: []*value.Object{}}
 	rest := doc.Content[min(max(offset, 0), len(doc.Content)):]
-	for size := 0; len(rest) > 0 && len(out.Items) < page.Size() && (size < store.MaxPageBytes || size == 0); {
-		var line []byte
-		line, rest = lineOf(rest)
-		size += len(line)
-		one, err := caseOf(line)
+	size := 0
+	for line := range dataset.Lines(rest) {
+		if len(out.Items) == page.Size() || size >= store.MaxPageBytes {
+			out.Next = store.Cursor("cases", doc.Hash+":"+strconv.Itoa(len(doc.Content)-len(rest)+size))
+			break
+		}
+		size += len(line) + 1
+		one, err := dataset.Case(line)
 		if err != nil {
 			return err
 		}
 		out.Items = append(out.Items, one)
-	}
-	if len(rest) > 0 {
-		out.Next = store.Cursor("cases", doc.Hash+":"+strconv.Itoa(len(doc.Content)-len(rest)))
 	}
 	c.w.Header().Set("ETag", strconv.Quote(doc.Hash))
 	return c.json(http.StatusOK, out)

@@ -22,11 +22,13 @@ const leastDigits = 8
 // one, or NAME@VERSION with its number or the first digits of its hash.
 func documentNamed(ctx context.Context, kept store.Documents, kind store.Kind, text string) (store.Document, error) {
 	name, version, found := strings.Cut(text, "@")
+	number, _ := strconv.Atoi(version)
 	switch {
-	case found && version == "":
-		return store.Document{}, proviso.Errorf(proviso.Invalid, "a version is its number, or the first %d or more digits of its hash", leastDigits)
 	case !found || len(version) == 64:
 		return kept.Document(ctx, kind, name, version)
+	case number < 1 && (len(version) < leastDigits || strings.Trim(version, "0123456789abcdef") != ""):
+		return store.Document{}, proviso.Errorf(proviso.Invalid,
+			"a version is its number, or the first %d or more digits of its hash, not %s", leastDigits, strconv.Quote(shortened(version)))
 	}
 	hash, err := versionNamed(ctx, kept, kind, name, version)
 	if err != nil {
