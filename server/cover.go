@@ -5,14 +5,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/turns"
+	"github.com/proviso-eval/proviso/server/proposal"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/coverage"
 )
@@ -76,7 +75,7 @@ func (m *matcher) cover(ctx context.Context, who, text string, list []proviso.Ca
 		return []CoveredSentence{}, ctx.Err() // such as a prompt beyond the limits of package delta
 	}
 	out := []CoveredSentence{}
-	eachPlaced(text, covered.Lines, func(l *coverage.Line, start, end int) {
+	proposal.EachPlaced(text, covered.Lines, func(l *coverage.Line, start, end int) {
 		if l.Instruction {
 			out = append(out, CoveredSentence{l.Text, start, end, append([]string{}, l.Assertions...)})
 		}
@@ -94,27 +93,4 @@ func (m *matcher) compiler(ctx context.Context) (_ *check.Compiler, err error) {
 	return m.e.Compiler(func(o *check.Options) {
 		*o = check.Options{Templates: o.Templates, Expand: o.Expand, Engines: o.Engines} // no code, files or network
 	}), nil
-}
-
-// eachPlaced calls do for the units of a text, with their places in UTF-16 units, as
-// JavaScript has them. The units have theirs in bytes, and a line break is one.
-func eachPlaced(text string, lines []coverage.Line, do func(l *coverage.Line, start, end int)) {
-	at, bytes, units := 0, 0, 0 // in the text, in the text with line feeds alone, and in UTF-16
-	if strings.HasPrefix(text, "\ufeff") {
-		bytes = -len("\ufeff") // a byte order mark is no text
-	}
-	to := func(want int) int {
-		for at < len(text) && bytes < want {
-			r, n := utf8.DecodeRuneInString(text[at:])
-			if r == '\r' && strings.HasPrefix(text[at+1:], "\n") {
-				bytes-- // the two are one line break
-			}
-			at, bytes, units = at+n, bytes+n, units+utf16.RuneLen(r)
-		}
-		return units
-	}
-	for i := range lines {
-		start := to(lines[i].Start)
-		do(&lines[i], start, to(lines[i].End))
-	}
 }
