@@ -66,7 +66,6 @@ const (
 	adoptionAgents  = 200
 )
 
-// adoption sends the measures of adoption.
 func (s *Server) adoption(c *call) error {
 	now := s.o.Now().UTC()
 	out := Adoption{At: now, Agents: []AgentAdoption{}, PullRequests: []PullRequest{}}

@@ -111,13 +111,11 @@ func (s *Server) listAlarms(c *call) error {
 	return c.json(http.StatusOK, AlarmList{Items: shown, Next: list.Next})
 }
 
-// getAlarm sends an alarm.
 func (s *Server) getAlarm(c *call) error {
 	a, err := c.kept.Alarm(c.r.Context(), c.r.PathValue("alarm"))
 	return s.sendAlarm(c, &a, err)
 }
 
-// ackAlarm says that somebody looks after an alarm.
 func (s *Server) ackAlarm(c *call) error {
 	id, name := c.person()
 	by := cmp.Or(name, id)

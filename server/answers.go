@@ -61,7 +61,6 @@ func playgroundRoutes() []*route {
 	}
 }
 
-// postAnswer asks a provider.
 func (s *Server) postAnswer(c *call, in *AnswerRequest) error {
 	if s.o.Asker == nil {
 		return problem(proviso.Unsupported, "this server asks no providers")
@@ -137,7 +136,6 @@ func checkAnswer(c *call, in *AnswerRequest) error {
 	return nil
 }
 
-// listProviders sends the kinds of providers that can be asked.
 func (s *Server) listProviders(c *call) error {
 	out := AskableProviders{Items: []AskableProvider{{
 		ProviderStatus: ProviderStatus{ID: "echo", Key: "not needed"}, Doc: "answers with the prompt itself", Models: []string{"echo"}, Allowed: c.key.MayAsk("echo"),
@@ -178,7 +176,6 @@ type LintedAssertion struct {
 	Findings []lint.Finding `json:"findings" doc:"Their pointers are into the request"`
 }
 
-// postLint checks the wording of assertions.
 func (s *Server) postLint(c *call) error {
 	set, err := readSet(c.r.Context(), c.body)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -217,30 +216,10 @@ func (s *Server) revoked(ctx context.Context, id string) bool {
 // seesAll reports whether a key sees the data of other keys.
 func seesAll(key store.Key) bool { return key.Can(store.Read) }
 
-// touches records when the use of each key was last written to the store. The
-// zero value is ready to use, and it is safe for concurrent use.
-type touches struct {
-	mu sync.Mutex
-	at map[string]time.Time
-}
-
-// due reports whether the use of a key has to be written: once a minute.
-func (t *touches) due(key string, now time.Time) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if now.Sub(t.at[key]) < time.Minute {
-		return false
-	}
-	if t.at == nil || len(t.at) >= maxBuckets {
-		t.at = map[string]time.Time{}
-	}
-	t.at[key] = now
-	return true
-}
-
-// touch records that a key was used. A failed write does not fail the request.
+// touch records that a key was used, once a minute. A failed write does not fail the request.
 func (s *Server) touch(ctx context.Context, key string) {
-	if now := time.Now(); s.touched.due(key, now) {
+	now := time.Now()
+	if _, due := s.touched.take(key, now); due {
 		if err := s.o.Store.TouchKey(ctx, key, now); err != nil {
 			s.o.Log.Warn("note the use of a key", "key", key, "error", err)
 		}

@@ -38,7 +38,7 @@ func (s *Server) read(c *call) (int64, error) {
 	if need < 0 {
 		need = s.o.BodyLimit
 	}
-	if !s.room.take(need) {
+	if !s.room.TryAcquire(need) {
 		return 0, problem(codeBusy, "the bodies of the requests under way take all the room there is").after(time.Second)
 	}
 	c.clock.begin()

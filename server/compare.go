@@ -33,7 +33,6 @@ const (
 // [gate.Options]. folder is that of the suite of the head run.
 type JudgeErrors func(folder string, list ...*gate.Run) map[string]stats.Confusion
 
-// compareRuns compares two runs that have ended.
 func (s *Server) compareRuns(c *call) error {
 	var sides [2]store.Run
 	for i, name := range [...]string{"base", "head"} {

@@ -31,7 +31,6 @@ type RemovedCases struct {
 // maxTries bounds how often a change is made again because of other writers.
 const maxTries = 5
 
-// addCases adds cases to a dataset.
 func (s *Server) addCases(c *call, in *NewCases) error {
 	if _, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, c.r.PathValue("dataset"), ""); err != nil {
 		return err
@@ -102,7 +101,6 @@ func (in *NewCases) check(doc *document.Document) error {
 	return nil
 }
 
-// removeCases removes cases from a dataset.
 func (s *Server) removeCases(c *call) error {
 	if _, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, c.r.PathValue("dataset"), ""); err != nil {
 		return err

@@ -13,7 +13,6 @@ type DatasetDiff struct {
 	dataset.Diff
 }
 
-// diffDataset sends what changed between two versions.
 func (s *Server) diffDataset(c *call) error {
 	to, err := s.openDataset(c, c.q.Get("to"))
 	if err != nil {

@@ -121,7 +121,6 @@ func (s *Server) unreadDataset(err error) error {
 	return s.unread(err)
 }
 
-// getDatasetFile sends a version as a file.
 func (s *Server) getDatasetFile(c *call) error {
 	format := choice(&c.q, "format", "jsonl", "yaml", "csv")
 	if c.q.err != nil {

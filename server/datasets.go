@@ -99,7 +99,6 @@ func casesOf(d *store.Document) int {
 
 func datasetOf(d *store.Document) DatasetVersion { return DatasetVersion{versionOf(d), casesOf(d)} }
 
-// getDataset sends a version with a page of its cases.
 func (s *Server) getDataset(c *call) error {
 	page := c.q.page()
 	if c.q.err != nil {
@@ -165,7 +164,6 @@ func (s *Server) openDataset(c *call, version string) (store.Document, error) {
 	return c.kept.Document(c.r.Context(), store.DatasetKind, name, hash)
 }
 
-// putDataset keeps the cases of the request.
 func (s *Server) putDataset(c *call, in *NewDataset) error {
 	if err := checkName(c.r.PathValue("dataset")); err != nil {
 		return err
@@ -200,7 +198,6 @@ func (s *Server) putCases(c *call, name string, b *datasetBuilder, replaces *str
 	})
 }
 
-// deleteDataset removes a dataset.
 func (s *Server) deleteDataset(c *call) error {
 	name := c.r.PathValue("dataset")
 	if _, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, name, ""); err != nil {

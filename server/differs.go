@@ -71,7 +71,6 @@ const (
 	ratesMost = 12   // values of an assertion
 )
 
-// watchDifferences compares a range with the time before it.
 func (s *Server) watchDifferences(c *call) error {
 	from, to := s.rangeOf(&c.q, 24*time.Hour)
 	if c.q.err != nil {

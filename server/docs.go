@@ -283,7 +283,6 @@ func readable(data json.RawMessage) string {
 	return b.String()
 }
 
-// documentation sends the page of the API.
 func (s *Server) documentation(c *call) error {
 	page, err := s.docs()
 	if err != nil {

@@ -316,7 +316,6 @@ func storedSet(doc store.Document) (*StoredAssertionSet, error) {
 	return out, nil
 }
 
-// getSet sends a version of an assertion set.
 func (s *Server) getSet(c *call) error {
 	doc, err := s.versionAsked(c, store.AssertionSetKind, c.r.PathValue("set"))
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// evaluate decides the assertions of a request.
 func (s *Server) evaluate(c *call) error {
 	return s.evaluateBody(c, c.body, "", nil)
 }
@@ -147,13 +146,18 @@ func (s *Server) storeEvaluation(ctx context.Context, c *call, body, data []byte
 
 // SetRequest is an evaluation against a stored assertion set.
 type SetRequest struct {
+	OutputRequest
+	Context string `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output; that of the set if it is missing"`
+}
+
+// OutputRequest is what every request for an evaluation says of an output.
+type OutputRequest struct {
 	Input       string        `json:"agent_input"`
 	Output      string        `json:"agent_output"`
 	Threshold   *float64      `json:"threshold,omitempty" doc:"The share of the assertions that has to pass, from 0 to 1"`
 	AllowErrors bool          `json:"allow_errors,omitempty" doc:"Compute the score over what was decided"`
 	Vars        *value.Object `json:"vars,omitempty" doc:"What the conditions under when are about"`
 	Metadata    *value.Object `json:"metadata,omitempty" doc:"What the conditions under when are about"`
-	Context     string        `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output; that of the set if it is missing"`
 	TraceID     string        `json:"trace_id,omitempty" doc:"The trace that the output belongs to, for checks of its spans; POST /v1/traces takes them"`
 }
 
@@ -203,7 +207,6 @@ func (s *Server) listEvaluations(c *call) error {
 	return sendList(c, c.kept.ListEvaluations, f, evaluationOf)
 }
 
-// getEvaluation sends a stored evaluation.
 func (s *Server) getEvaluation(c *call) error {
 	held, err := s.heldEvaluation(c)
 	if err == nil && held != nil {

@@ -22,7 +22,6 @@ type Event struct {
 	Error    string          `json:"error,omitempty"`
 }
 
-// events streams the progress of a run.
 func (s *Server) events(c *call) error {
 	return s.followStates(c, c.r.PathValue("run"), func() (state, error) {
 		r, err := s.seenRun(c)

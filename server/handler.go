@@ -144,7 +144,7 @@ func (s *Server) serve(c *call) error {
 	}
 	if !c.route.Streamed && (c.route.Method == http.MethodPost || c.route.Method == http.MethodPut) {
 		taken, err := s.read(c)
-		defer s.room.give(taken)
+		defer s.room.Release(taken)
 		if err != nil {
 			return err
 		}

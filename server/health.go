@@ -42,7 +42,6 @@ type WorkersNow struct {
 	Unfit     int  `json:"unfit" doc:"How many of them take no runs now, because of themselves: GET /v1/workers says why"`
 }
 
-// health succeeds as long as the process can respond.
 func (s *Server) health(c *call) error { return c.json(http.StatusOK, Health{"ok"}) }
 
 // pingTimeout limits the check of the store.
@@ -97,7 +96,6 @@ func ageOf(t, now time.Time) float64 {
 	return max(0, now.Sub(t).Seconds())
 }
 
-// document sends the OpenAPI document.
 func (s *Server) document(c *call) error {
 	return c.sendResponse(store.Response{Status: http.StatusOK, MediaType: mediaJSON, Body: s.openapi()})
 }

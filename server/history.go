@@ -159,7 +159,6 @@ func pageOfList[T any](q query, kind string, all []T, name func(*T) string) (par
 	return part, next, nil
 }
 
-// listAssertions sends the verdicts on assertions over the latest runs.
 func (s *Server) listAssertions(c *call) error {
 	runs, err := s.latestRuns(c, c.q)
 	if err != nil {

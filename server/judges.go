@@ -51,7 +51,6 @@ type JudgeList struct {
 	Items []JudgeUse `json:"items"`
 }
 
-// listJudges sends what the judges of the latest runs did.
 func (s *Server) listJudges(c *call) error {
 	runs, err := s.latestRuns(c, c.q)
 	if err != nil {

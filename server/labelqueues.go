@@ -103,7 +103,6 @@ func labelQueueOf(q *store.LabelQueue) LabelQueue {
 	return LabelQueue{Name: q.Name, Run: q.Run, Blind: q.Blind, People: q.People, Items: q.Size, Done: q.Done, Created: q.Created.UTC(), CreatedBy: q.CreatedBy}
 }
 
-// listLabelQueues lists the queues of the project.
 func (s *Server) listLabelQueues(c *call) error {
 	page := c.q.page()
 	if c.q.err != nil {
@@ -128,7 +127,6 @@ func (c *call) seesQueue(q *store.LabelQueue) bool {
 	return seesAll(c.key) || c.key.Can(store.Labelling) || q.CreatedBy == c.key.ID
 }
 
-// getLabelQueue sends a queue with the agreement of the labels of its run.
 func (s *Server) getLabelQueue(c *call) error {
 	name := c.r.PathValue("queue")
 	q, err := c.kept.LabelQueue(c.r.Context(), name)
@@ -148,7 +146,6 @@ func (s *Server) getLabelQueue(c *call) error {
 // defaultRandom is how many items of a queue are drawn at random.
 const defaultRandom = 30
 
-// putLabelQueue makes a queue from a run.
 func (s *Server) putLabelQueue(c *call, in *NewLabelQueue) error {
 	n := store.NewLabelQueue{Name: c.r.PathValue("queue"), Run: in.Run, People: in.People, Blind: in.Blind == nil || *in.Blind, CreatedBy: c.key.ID}
 	if err := checkName(n.Name); err != nil {
@@ -244,7 +241,6 @@ func (s *Server) ownQueue(c *call, name string) error {
 	return nil
 }
 
-// deleteLabelQueue removes a queue.
 func (s *Server) deleteLabelQueue(c *call) error {
 	name := c.r.PathValue("queue")
 	if err := s.ownQueue(c, name); err != nil {

@@ -106,7 +106,6 @@ func (c *call) labelOf(l *store.Label) Label {
 	return out
 }
 
-// postLabel stores a label.
 func (s *Server) postLabel(c *call, in *NewLabel) error {
 	if c.token != nil && in.Evaluation != c.token.Evaluation {
 		return problem(codeForbidden, "the token is for labels of its evaluation")
@@ -129,7 +128,6 @@ func (s *Server) postLabel(c *call, in *NewLabel) error {
 	return c.sendResponse(answer)
 }
 
-// listLabels lists the labels that the client may see.
 func (s *Server) listLabels(c *call) error {
 	f, err := c.labelFilter()
 	if err != nil {
@@ -162,7 +160,6 @@ func (c *call) labelFilter() (store.LabelFilter, error) {
 	return f, q.err
 }
 
-// deleteLabel removes a label of the client.
 func (s *Server) deleteLabel(c *call) error {
 	by, _ := c.person()
 	if c.key.Can(store.Admin) && c.as == "" {
@@ -235,7 +232,6 @@ func (s *Server) exportLabels(c *call) error {
 	return nil
 }
 
-// importLabels stores the labels of a file.
 func (s *Server) importLabels(c *call) error {
 	if err := sentAs(mediaRun, c.r.Header); err != nil {
 		return err

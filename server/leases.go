@@ -61,7 +61,6 @@ type LabelItem struct {
 	Judge       *report.DetailAssertion `json:"judge,omitempty" doc:"What the judge said; missing if the queue is blind"`
 }
 
-// leaseLabel gives the client the next item of a queue.
 func (s *Server) leaseLabel(c *call) error {
 	in := LeaseRequest{Seconds: 300}
 	if len(c.body) > 0 {
@@ -157,7 +156,6 @@ func itemOf(ctx context.Context, kept store.ProjectStore, q *store.LabelQueue, l
 	return out, nil
 }
 
-// returnLabel ends a lease of the client.
 func (s *Server) returnLabel(c *call) error {
 	by, _ := c.person()
 	return c.done(c.kept.ReturnLabel(c.r.Context(), c.r.PathValue("queue"), c.r.PathValue("lease"), by))

@@ -97,31 +97,6 @@ func (l *rates) forget(now time.Time) {
 	}
 }
 
-// room counts the memory of the bodies of current requests. It is safe for
-// concurrent use.
-type room struct {
-	mu   sync.Mutex
-	left int64
-}
-
-// take reserves n bytes; false if there are not that many.
-func (r *room) take(n int64) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if n > r.left {
-		return false
-	}
-	r.left -= n
-	return true
-}
-
-// give releases n bytes.
-func (r *room) give(n int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.left += n
-}
-
 // SharedRates keeps what is known of the rates of endpoints in a store, for all processes
 // that use it. The log tells when this process has to go on without the others; nil keeps none.
 func SharedRates(r store.Rates, log *slog.Logger) provider.SharedRates {

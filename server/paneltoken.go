@@ -178,7 +178,6 @@ func (p *panelTokens) enter(t *panelToken) (leave func(), ok bool) {
 	}, true
 }
 
-// postPanelToken makes a token.
 func (s *Server) postPanelToken(c *call, in *NewPanelToken) error {
 	t := &panelToken{Evaluation: in.Evaluation, Origin: in.Origin, By: in.By, Key: c.key.ID, Project: c.project}
 	ttl, wrong := in.read(t)

@@ -74,7 +74,6 @@ func countedPrompt(id, label, raw string, n int) promptCount {
 	return promptCount{id: id, name: label, hash: hex.EncodeToString(sum[:8]), text: strings.Clone(excerpt.Head(text, maxPromptText))}
 }
 
-// listPrompts sends the prompts of the latest runs.
 func (s *Server) listPrompts(c *call) error {
 	defer s.unlimited(c)()
 	list, err := s.promptsOfRuns(c, c.q)

@@ -45,7 +45,6 @@ type PushedRun struct {
 const pushTaken = "The body is the file of a finished run, as `proviso eval` keeps it: a line for the header, one for each row, one for the totals. " +
 	"Nothing is kept of a file with a mistake. The same run again gets the same id, with the status 200. The key is charged nothing."
 
-// pushRun stores a run that was made elsewhere.
 func (s *Server) pushRun(c *call) error {
 	if err := sentAs(mediaRun, c.r.Header); err != nil {
 		return err

@@ -37,7 +37,7 @@ type route struct {
 	Secret       bool          // its body is never logged
 	Others       bool          // shows data of other keys, so that the scope evaluate is not enough
 
-	Handle func(*Server, *call) error
+	Handle func(*Server, *call) error // its Summary and Detail say what it does
 }
 
 // param is a parameter of a path or a query.

@@ -63,7 +63,6 @@ func resultsOf(kept store.Runs, run string) listing[store.ResultFilter, store.Re
 	}
 }
 
-// listResults lists the rows of a run in the order of their index.
 func (s *Server) listResults(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
@@ -113,7 +112,6 @@ func indexOf(text, code string) (int, error) {
 	return int(index), nil
 }
 
-// getResult sends one row.
 func (s *Server) getResult(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {

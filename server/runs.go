@@ -101,7 +101,6 @@ func runOf(r store.Run) Run {
 	return out
 }
 
-// startRun accepts a run of a suite.
 func (s *Server) startRun(c *call, in *NewRun) error {
 	if s.o.Runner == nil {
 		return problem(proviso.Unsupported, "this server serves no suites")

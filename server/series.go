@@ -70,7 +70,6 @@ const (
 	notCorrected     = "judge's rate, not corrected"
 )
 
-// watchSeries sends the series of a watch.
 func (s *Server) watchSeries(c *call) error {
 	f := store.SeriesFilter{Watch: c.r.PathValue("watch"), Assertion: c.q.Get("assertion"), By: choice(&c.q, "by", store.ByVersion, store.BySegment)}
 	f.From, f.To = s.rangeOf(&c.q, 30*24*time.Hour)

@@ -19,6 +19,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
 	"github.com/proviso-eval/proviso/internal/recent"
@@ -140,7 +142,7 @@ type Server struct {
 	mux      *http.ServeMux
 	metrics  *metrics
 	rates    *rates
-	room     *room
+	room     *semaphore.Weighted // bytes of the bodies of current requests
 	turns    *turns.Scheduler
 	over     error // of a request that computes for too long
 	budgets  *budgets
@@ -163,7 +165,7 @@ type Server struct {
 	latencies   latencies
 	tokens      panelTokens
 
-	touched touches
+	touched *rates // of writes to the store that a key was used
 	batches batches
 	made    *made
 	live    lives
@@ -202,13 +204,14 @@ func New(o Options) (*Server, error) {
 	}
 	o.defaults()
 	s := &Server{
-		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
+		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: semaphore.NewWeighted(o.BodyRoom),
 		budgets: newBudgets(o.Store, o.Poll), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.batches.kept = recent.New[batchKey](recent.Options[*report.Batch]{Entries: maxBatches})
 	s.abilities.s = s
 	s.fitness.runner, _ = o.Runner.(capable)
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
+	s.touched = newRates(1.0 / 60)
 	s.logins = newRates(loginRate)
 	s.wrong = newRates(loginRate)
 	s.logins.burst, s.wrong.burst = loginBurst, loginBurst

@@ -145,7 +145,6 @@ func (s *Server) admit(c *call) bool {
 	return false
 }
 
-// postSession opens a session with a key.
 func (s *Server) postSession(c *call) error {
 	if err := fromOwnPage(c.r); err != nil {
 		return err
@@ -196,7 +195,6 @@ func addressOf(r *http.Request) string {
 	return ip.String()
 }
 
-// getSession describes the client.
 func (s *Server) getSession(c *call) error {
 	return c.json(http.StatusOK, s.sessionOf(c.key))
 }

@@ -43,7 +43,6 @@ type KeyStatus struct {
 // shownKeys bounds the list of keys.
 const shownKeys = 200
 
-// settings sends the settings of the server.
 func (s *Server) settings(c *call) error {
 	open, err := s.open(c.r.Context())
 	if err != nil {

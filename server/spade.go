@@ -25,7 +25,6 @@ func spadeRoutes() []*route {
 // spadeMostLabels bounds the labels of a run that are read.
 const spadeMostLabels = 10_000
 
-// spade proposes and selects assertions.
 func (s *Server) spade(c *call, in *proposal.SpadeRequest) error {
 	if err := in.Check(); err != nil {
 		return err

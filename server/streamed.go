@@ -21,18 +21,12 @@ import (
 
 // StreamRequest is an evaluation whose verdicts are streamed.
 type StreamRequest struct {
-	Input       string            `json:"agent_input"`
-	Output      string            `json:"agent_output"`
-	Set         string            `json:"set,omitempty" doc:"A stored assertion set in place of assertions: NAME or NAME@VERSION, where a version is a number or the first 8 or more digits of its hash"`
-	Assertions  []judge.Assertion `json:"assertions,omitempty"`
-	Templates   map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name beside the shipped ones, as in an assertion set; with set, they are those of the set"`
-	Threshold   *float64          `json:"threshold,omitempty" doc:"The share of the assertions that has to pass, from 0 to 1"`
-	AllowErrors bool              `json:"allow_errors,omitempty" doc:"Compute the score over what was decided"`
-	Vars        *value.Object     `json:"vars,omitempty" doc:"What the conditions under when are about"`
-	Metadata    *value.Object     `json:"metadata,omitempty" doc:"What the conditions under when are about"`
-	Context     string            `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output"`
-	TraceID     string            `json:"trace_id,omitempty" doc:"The trace that the output belongs to, for checks of its spans; POST /v1/traces takes them"`
-	KeepS       *int              `json:"keep_s,omitempty" doc:"For how many seconds after its end the evaluation can be streamed, from 1 to 3600; 600 if it is missing"`
+	OutputRequest
+	Set        string            `json:"set,omitempty" doc:"A stored assertion set in place of assertions: NAME or NAME@VERSION, where a version is a number or the first 8 or more digits of its hash"`
+	Assertions []judge.Assertion `json:"assertions,omitempty"`
+	Templates  map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name beside the shipped ones, as in an assertion set; with set, they are those of the set"`
+	Context    string            `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output"`
+	KeepS      *int              `json:"keep_s,omitempty" doc:"For how many seconds after its end the evaluation can be streamed, from 1 to 3600; 600 if it is missing"`
 }
 
 // StartedEvaluation is an evaluation that goes on.
@@ -84,7 +78,6 @@ type streamed struct {
 	result []judge.Result // of those that were told
 }
 
-// startEvaluation begins an evaluation that goes on after the response.
 func (s *Server) startEvaluation(c *call) error {
 	in, err := s.readStream(c)
 	if err != nil {

@@ -38,7 +38,6 @@ func (s *Server) heldFor(ctx context.Context, project store.Project, id string) 
 	return e, nil
 }
 
-// evaluationEvents streams the events of an evaluation.
 func (s *Server) evaluationEvents(c *call) error {
 	last := -1
 	if id := c.r.Header.Get("Last-Event-ID"); id != "" {

@@ -74,7 +74,6 @@ type judgedThumb struct {
 	score        float64 // NaN if there is none
 }
 
-// watchThumbs compares verdicts with thumbs.
 func (s *Server) watchThumbs(c *call) error {
 	from, to := s.rangeOf(&c.q, 30*24*time.Hour)
 	if c.q.err != nil {

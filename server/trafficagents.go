@@ -33,12 +33,10 @@ type AgentPrompt struct {
 // AgentPromptList is a page of prompts.
 type AgentPromptList List[AgentPrompt]
 
-// listAgents lists the agents that sent events.
 func (s *Server) listAgents(c *call) error {
 	return sendList(c, whole(c.kept.ListAgents), struct{}{}, func(a *store.Agent) Agent { return Agent(*a) })
 }
 
-// listAgentPrompts lists the prompts of an agent.
 func (s *Server) listAgentPrompts(c *call) error {
 	return sendList(c, c.kept.ListPrompts, c.r.PathValue("agent"), func(a *store.AgentPrompt) AgentPrompt { return AgentPrompt(*a) })
 }
@@ -66,7 +64,6 @@ const (
 	hashShown       = len("sha256:") + 12
 )
 
-// getPromptHistory sends the prompts of an agent as versions of one prompt.
 func (s *Server) getPromptHistory(c *call) error {
 	out := VersionHistory{Versions: []HistoryVersion{}}
 	size := 0

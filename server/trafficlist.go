@@ -140,7 +140,6 @@ func segmentsOf(text string) (map[string]string, error) {
 	return out, nil
 }
 
-// listTraffic lists events.
 func (s *Server) listTraffic(c *call) error {
 	f, err := s.trafficFilter(&c.q)
 	if err == nil {
@@ -156,7 +155,6 @@ func (s *Server) listTraffic(c *call) error {
 	return sendList(c, c.kept.ListEvents, f, func(e *store.Event) TrafficEvent { return trafficEvent(e, most) })
 }
 
-// getTraffic sends one event with what is known of it.
 func (s *Server) getTraffic(c *call) error {
 	e, err := c.kept.Event(c.r.Context(), c.r.PathValue("event"))
 	if err != nil {
@@ -203,7 +201,6 @@ func addVerdicts(ctx context.Context, kept store.EventJobs, events []TrafficEven
 	return nil
 }
 
-// getConversation sends the events of a conversation.
 func (s *Server) getConversation(c *call) error {
 	page := c.q.page()
 	if c.q.err != nil {
@@ -224,7 +221,6 @@ func (s *Server) getConversation(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// forgetUser removes what is stored of a user.
 func (s *Server) forgetUser(c *call, in *ForgottenUser) error {
 	user := in.User
 	if !strings.HasPrefix(user, ingest.HashMark) {

@@ -223,7 +223,6 @@ func estimateOf(e *stats.Estimate) EstimateJSON {
 	return EstimateJSON{&e.Value, &e.Low, &e.High}
 }
 
-// getTrial sends a trial.
 func (s *Server) getTrial(c *call) error {
 	t, err := s.seenTrial(c)
 	if err != nil {
@@ -251,7 +250,6 @@ func (s *Server) cancelTrial(c *call) error {
 	return c.sendResponse(store.Response{Status: http.StatusNoContent})
 }
 
-// trialEvents streams the state of a trial.
 func (s *Server) trialEvents(c *call) error {
 	return s.followStates(c, c.r.PathValue("trial"), func() (state, error) {
 		t, err := s.seenTrial(c)

@@ -170,7 +170,6 @@ const (
 	maxTrialChange = 64 << 10 // bytes of a change as JSON
 )
 
-// startTrial begins a trial that goes on after the response.
 func (s *Server) startTrial(c *call, in *NewTrial) error {
 	limit := usualTrial
 	if in.Limit != nil {
@@ -204,7 +203,6 @@ func (s *Server) startTrial(c *call, in *NewTrial) error {
 	return c.sendResponse(store.Response{Status: http.StatusAccepted, MediaType: mediaJSON, Location: "/v1/judge-trials/" + t.held.id, Body: data})
 }
 
-// trialBase sends what a trial starts from.
 func (s *Server) trialBase(c *call) error {
 	if _, err := s.seenRunOf(c, c.q.Get("run")); err != nil {
 		return err

@@ -177,7 +177,6 @@ func (d *decoder) watch(at, name string, v any) *sentWatch {
 	return out
 }
 
-// putWatch stores a watch.
 func (s *Server) putWatch(c *call) error {
 	ctx, name := c.r.Context(), c.r.PathValue("watch")
 	if err := monitor.CheckName(name); err != nil {
@@ -213,7 +212,6 @@ func (s *Server) putWatch(c *call) error {
 	return s.kept(c, "/v1/watches/"+url.PathEscape(name), created, out)
 }
 
-// getWatch sends a watch with its charts.
 func (s *Server) getWatch(c *call) error {
 	live, err := s.liveWatch(c)
 	if err != nil {
@@ -247,7 +245,6 @@ func (s *Server) listWatches(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// deleteWatch removes a watch.
 func (s *Server) deleteWatch(c *call) error {
 	if err := c.kept.DeleteWatch(c.r.Context(), c.r.PathValue("watch")); err != nil {
 		return err
@@ -354,7 +351,6 @@ func watchVerdictOf(v *store.WatchVerdict) WatchVerdictView {
 	}
 }
 
-// listWatchVerdicts lists verdicts of a watch.
 func (s *Server) listWatchVerdicts(c *call) error {
 	f := store.VerdictFilter{Watch: c.r.PathValue("watch"), Assertion: c.q.Get("assertion"), Version: c.q.Get("version"), Segment: c.q.Get("segment"),
 		Status: c.q.status(), Since: c.q.time("from"), Until: c.q.time("to")}

@@ -29,7 +29,6 @@ type WorkerList struct {
 	Items []Worker `json:"items"`
 }
 
-// listWorkers lists the processes that execute runs.
 func (s *Server) listWorkers(c *call) error {
 	list, err := s.o.Store.Processes(c.r.Context())
 	if err != nil {
