@@ -171,22 +171,28 @@ const (
 // again later; one whose process is killed is sent again after its lease, so that a target
 // may get it twice, with the same id.
 func (m *monitoring) sendNotices(ctx context.Context) {
-	m.everySoon(ctx, m.outbox, func(ctx context.Context, p store.Project) {
-		in := m.s.o.Store.In(p)
-		for ctx.Err() == nil {
-			due, err := in.LeaseNotices(ctx, noticeLease, noticesAtOnce)
-			if err != nil {
-				m.failed(ctx, "lease notices", p, err)
-				return
-			}
-			for i := range due {
-				m.sendNotice(ctx, p, in, &due[i])
-			}
-			if len(due) < noticesAtOnce {
-				return
-			}
+	m.every(ctx, m.outbox, m.s.o.Poll, func(ctx context.Context) {
+		for _, p := range m.projects(ctx) {
+			m.sendNoticesOf(ctx, p)
 		}
 	})
+}
+
+func (m *monitoring) sendNoticesOf(ctx context.Context, p store.Project) {
+	in := m.s.o.Store.In(p)
+	for ctx.Err() == nil {
+		due, err := in.LeaseNotices(ctx, noticeLease, noticesAtOnce)
+		if err != nil {
+			m.failed(ctx, "lease notices", p, err)
+			return
+		}
+		for i := range due {
+			m.sendNotice(ctx, p, in, &due[i])
+		}
+		if len(due) < noticesAtOnce {
+			return
+		}
+	}
 }
 
 // sendNotice sends one notice and records the result, even if ctx ends.

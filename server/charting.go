@@ -24,12 +24,7 @@ func (m *monitoring) chart(ctx context.Context) {
 	defer underWay.Wait()
 	var busy sync.Map // projects
 	m.every(ctx, nil, m.s.o.ChartEvery, func(ctx context.Context) {
-		projects, err := m.s.o.Store.Projects(ctx)
-		if err != nil {
-			m.failed(ctx, "look for watches", "", err)
-			return
-		}
-		for _, p := range projects {
+		for _, p := range m.projects(ctx) {
 			if _, charting := busy.LoadOrStore(p, true); charting {
 				continue
 			}

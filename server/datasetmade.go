@@ -82,8 +82,7 @@ func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 	if in.Status != nil {
 		f.Status = nil
 		for _, name := range in.Status {
-			status, _ := statusByName(name)
-			f.Status = append(f.Status, status)
+			f.Status = append(f.Status, proviso.StatusNamed(name))
 		}
 	}
 	if len(f.Status) == 0 {
@@ -98,16 +97,6 @@ func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 		}
 	}
 	return made, nil
-}
-
-// statusByName returns the status with a name.
-func statusByName(name string) (proviso.Status, bool) {
-	for _, s := range []proviso.Status{proviso.Errored, proviso.Pass, proviso.Fail, proviso.Skip} {
-		if s.String() == name {
-			return s, true
-		}
-	}
-	return 0, false
 }
 
 // caseOfEvaluation makes a case of an evaluation.

@@ -215,8 +215,10 @@ func (s *Server) getEvaluation(c *call) error {
 	if err != nil {
 		return err
 	}
-	if held != nil && s.evaluations.goesOn(held) && !held.lost {
-		return c.json(http.StatusOK, held.unfinished("running"))
+	if held != nil && !held.lost {
+		if ended, _ := s.evaluations.stateOf(held); ended.IsZero() {
+			return c.json(http.StatusOK, held.unfinished("running"))
+		}
 	}
 	e, err := s.seenEvaluation(c)
 	if held != nil && held.lost && isNotFound(err) {

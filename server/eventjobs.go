@@ -37,11 +37,7 @@ func (m *monitoring) evaluateEvents(ctx context.Context) {
 	// A round takes a little of each watch, so that a long queue of one project delays no
 	// other.
 	round := func(ctx context.Context) (busy bool) {
-		projects, err := m.s.o.Store.Projects(ctx)
-		if err != nil {
-			m.failed(ctx, "look for watches", "", err)
-		}
-		for _, p := range projects {
+		for _, p := range m.projects(ctx) {
 			list, err := m.of(ctx, p)
 			if err != nil {
 				m.failed(ctx, "read watches", p, err)

@@ -80,18 +80,13 @@ func signal(to chan struct{}) {
 	}
 }
 
-// everySoon calls do for each project, when there is a signal and every [Options.Poll],
-// until ctx ends.
-func (m *monitoring) everySoon(ctx context.Context, when <-chan struct{}, do func(context.Context, store.Project)) {
-	m.every(ctx, when, m.s.o.Poll, func(ctx context.Context) {
-		projects, err := m.s.o.Store.Projects(ctx)
-		if err != nil {
-			m.failed(ctx, "look for watches", "", err)
-		}
-		for _, p := range projects {
-			do(ctx, p)
-		}
-	})
+// projects are those that may have watches.
+func (m *monitoring) projects(ctx context.Context) []store.Project {
+	list, err := m.s.o.Store.Projects(ctx)
+	if err != nil {
+		m.failed(ctx, "look for watches", "", err)
+	}
+	return list
 }
 
 // every calls do when there is a signal and after a pause, until ctx ends. A panic ends

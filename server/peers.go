@@ -154,26 +154,19 @@ func (p *peers) cancel(ctx context.Context, server, id string) error {
 	return p.put(ctx, sharedCancel, id, server, time.Hour, struct{}{})
 }
 
-// cancelled returns what others ask this server to cancel. The caller does, and then
-// forgets it.
-func (p *peers) cancelled(ctx context.Context) (ids []string, err error) {
-	items, err := p.store.ListShared(ctx, sharedCancel, p.id, "", store.MaxPage)
-	for _, item := range items {
-		ids = append(ids, item.Name)
-	}
-	return ids, err
-}
-
 // follow does what other servers ask for: it cancels what is under way here.
 func (s *Server) follow(ctx context.Context) error {
 	if s.peers == nil || !s.evaluations.busy() && !s.trials.busy() {
 		return nil
 	}
-	ids, err := s.peers.cancelled(ctx)
-	if err != nil || len(ids) == 0 {
+	items, err := s.peers.store.ListShared(ctx, sharedCancel, s.peers.id, "", store.MaxPage)
+	if err != nil || len(items) == 0 {
 		return err
 	}
-	for _, id := range ids {
+	var ids []string
+	for _, item := range items {
+		id := item.Name
+		ids = append(ids, id)
 		if e := s.evaluations.get(id, time.Now()); e != nil {
 			e.cancel(errCancelled)
 		}
@@ -181,7 +174,7 @@ func (s *Server) follow(ctx context.Context) error {
 			t.cancel()
 		}
 	}
-	return errors.Join(err, s.peers.store.DeleteShared(ctx, sharedCancel, ids...))
+	return s.peers.store.DeleteShared(ctx, sharedCancel, ids...)
 }
 
 // A process with --replay answers from a recording. It takes only runs of servers that replay,

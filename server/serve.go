@@ -26,31 +26,16 @@ const (
 // within [Options.StopTimeout], and runs stop after their rows in progress and
 // continue at the next start. The error lists what did not end in time.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	if s.o.Jobs != nil {
-		s.o.Jobs.Offer(s.offer("server"))
-		if err := s.o.Jobs.Start(ctx, s.work); err != nil {
-			return errors.Join(err, l.Close())
-		}
+	stop, err := s.begin(ctx, "server", s.answers.settle, s.expireEvaluations, s.shareAll, func(ctx context.Context) { s.peers.stay(ctx, s) })
+	if err != nil {
+		return errors.Join(err, l.Close())
 	}
+	defer stop()
 	srv := &http.Server{
 		Handler: s, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn), TLSConfig: s.o.TLS,
 	}
-	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	go s.housekeep(background)
-	go s.spans.expire(background)
-	go s.answers.settle(background)
-	go s.expireEvaluations(background)
-	go s.shareAll(background)
-	go s.peers.stay(background, s)
-	go s.tellMixed(background)
-	s.stopWatching = s.monitor.start(background)
 	failed := make(chan error, 1)
-	s.ready.Store(true)
-	if s.o.Ready != nil {
-		s.o.Ready()
-	}
 	go func() {
 		if s.o.TLS != nil {
 			failed <- srv.ServeTLS(l, "", "")
@@ -72,6 +57,27 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 	}
 	return s.stop(context.WithoutCancel(ctx), srv)
+}
+
+// begin executes runs, if there are jobs, and begins the work in the background, which goes on
+// until stop is called.
+func (s *Server) begin(ctx context.Context, kind string, loops ...func(context.Context)) (stop func(), err error) {
+	if s.o.Jobs != nil {
+		s.o.Jobs.Offer(s.offer(kind))
+		if err := s.o.Jobs.Start(ctx, s.work); err != nil {
+			return nil, err
+		}
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	for _, loop := range append(loops, s.housekeep, s.spans.expire, s.tellMixed) {
+		go loop(background)
+	}
+	s.stopWatching = s.monitor.start(background)
+	s.ready.Store(true)
+	if s.o.Ready != nil {
+		s.o.Ready()
+	}
+	return stop, nil
 }
 
 // stop ends event streams, waits for requests and work, and interrupts what
@@ -140,24 +146,14 @@ func (s *Server) housekeep(ctx context.Context) {
 // finished rows, within [Options.StopTimeout], and other processes continue them.
 func (s *Server) Work(ctx context.Context, l net.Listener) error {
 	s.kind = kindWorker
-	s.o.Jobs.Offer(s.offer(kindWorker))
-	if err := s.o.Jobs.Start(ctx, s.work); err != nil {
+	stop, err := s.begin(ctx, kindWorker)
+	if err != nil {
 		if l != nil {
 			err = errors.Join(err, l.Close())
 		}
 		return err
 	}
-	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	go s.housekeep(background)
-	go s.spans.expire(background)
-	go s.tellMixed(background)
-	s.stopWatching = s.monitor.start(background)
-	s.ready.Store(true)
-	if s.o.Ready != nil {
-		s.o.Ready()
-	}
-	var err error
 	if l == nil {
 		<-ctx.Done()
 	} else {

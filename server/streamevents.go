@@ -261,7 +261,7 @@ func (m *mirror) follow(ctx context.Context, s *Server) {
 			s.o.Log.Warn("read the events of another server", "evaluation", m.e.id, "error", err)
 		}
 		first()
-		if m.e.isClosed() {
+		if _, closed, _ := m.e.after(0); closed {
 			return
 		}
 		select {
