@@ -242,16 +242,12 @@ func (s *Server) postSpans(c *call) error {
 // traceAsked returns the spans that an evaluation may use, those of one trace
 // of its key, and a function that releases them.
 func (s *Server) traceAsked(ctx context.Context, c *call, id string) (of proviso.Spans, done func()) {
-	if id == "" {
-		return nil, func() {}
+	held, done := s.spansOf(c.key, id)
+	if held == nil {
+		return nil, done
 	}
-	held, end := s.spans.use(c.key)
-	held.Hold(id)
 	s.spans.expect(ctx, c.key, id)
-	return waitedSpans{of: held, clock: &c.clock}, func() {
-		held.Release(id)
-		end()
-	}
+	return waitedSpans{of: held, clock: &c.clock}, done
 }
 
 // spansOf returns the spans of the trace of an event, which its key has sent.
