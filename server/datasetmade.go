@@ -33,6 +33,17 @@ func (s *Server) casesAsked(c *call, in *NewCases) ([]*value.Object, error) {
 	return nil, nil
 }
 
+// filter selects the rows with a status that is asked for.
+func (in *NewCases) filter() (f store.ResultFilter) {
+	if in.Status == nil {
+		f.Status = []proviso.Status{proviso.Fail, proviso.Errored}
+	}
+	for _, name := range in.Status {
+		f.Status = append(f.Status, proviso.StatusNamed(name))
+	}
+	return f
+}
+
 // casesOfRun makes cases of the rows of a run. Rows of the same case make one.
 func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 	r, err := s.seenRunOf(c, in.Run)
@@ -78,13 +89,7 @@ func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 		}
 		return made, nil
 	}
-	f := store.ResultFilter{Status: []proviso.Status{proviso.Fail, proviso.Errored}}
-	if in.Status != nil {
-		f.Status = nil
-		for _, name := range in.Status {
-			f.Status = append(f.Status, proviso.StatusNamed(name))
-		}
-	}
+	f := in.filter()
 	if len(f.Status) == 0 {
 		return nil, nil // an empty filter would select all
 	}

@@ -16,8 +16,8 @@ import (
 
 // Handler is a handler of a log that is not filled while the store cannot be used: of the
 // lines whose error is because of that, it passes on the first one, the first one with
-// another reason, and then one in 30 seconds, and says once that the store is there again. It is safe for
-// concurrent use.
+// another reason, and then one in 30 seconds, and says once that the store is there again. It
+// is safe for concurrent use.
 type Handler struct {
 	next  slog.Handler
 	state *outage
