@@ -130,6 +130,8 @@ var ranks = map[string]int{
 	"spade/subsume":   8,
 
 	"doctor":         9,
+	"server/dataset": 9,
+	"server/outage":  9,
 	"spade/coverage": 9,
 	"spade/propose":  9,
 	"spade/update":   9,
@@ -137,19 +139,21 @@ var ranks = map[string]int{
 	"mutate/score": 10,
 	"spade":        10,
 
-	"mutate/show": 11,
-	"server":      11,
-	"spade/show":  11,
+	"mutate/show":     11,
+	"server/proposal": 11,
+	"spade/show":      11,
 
-	"attacks":     12,
-	"bench":       12,
-	"cmd/proviso": 12,
-	"conformance": 12,
+	"server": 12,
 
-	"examples/playground":    12,
-	"internal/fakeforge/job": 12,
-	"internal/generate":      12,
-	"internal/release":       12,
+	"attacks":     13,
+	"bench":       13,
+	"cmd/proviso": 13,
+	"conformance": 13,
+
+	"examples/playground":    13,
+	"internal/fakeforge/job": 13,
+	"internal/generate":      13,
+	"internal/release":       13,
 }
 
 // TestImportsGoDown reads every source file, including tests, and checks its imports

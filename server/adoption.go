@@ -1,15 +1,14 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
-	"github.com/proviso-eval/proviso/value"
 )
 
 // Adoption says how far a project uses assertions. Each measure has its definition.
@@ -67,7 +66,6 @@ const (
 	adoptionAgents  = 200
 )
 
-// adoption sends the measures of adoption.
 func (s *Server) adoption(c *call) error {
 	now := s.o.Now().UTC()
 	out := Adoption{At: now, Agents: []AgentAdoption{}, PullRequests: []PullRequest{}}
@@ -130,10 +128,7 @@ func (s *Server) agentAdoption(c *call, m *matcher, agent store.Agent, watches [
 		candidates = append(candidates, candidatesOf(set)...)
 	}
 	out.Assertions = len(candidates)
-	if out.Events > 0 {
-		share := min(1, float64(evaluated)/float64(out.Events))
-		out.Evaluated = &share
-	}
+	out.Evaluated = portion(evaluated, out.Events)
 	prompts, err := c.kept.ListPrompts(ctx, agent.Name, store.Page{Limit: adoptionPrompts})
 	if err != nil {
 		return out, err
@@ -203,38 +198,34 @@ func pullRequests(ctx context.Context, in store.ProjectStore, now time.Time) ([]
 	waiting := map[string][]*PullRequest{}     // by suite: those whose base was not found yet
 	hashes := map[*PullRequest]report.Hashes{} // of their latest run
 	seen := 0
-	for page := (store.Page{Limit: store.MaxPage}); seen < adoptionRuns; {
-		list, err := in.ListRuns(ctx, store.RunFilter{Since: now.Add(-pullRequestSpan)}, page)
+	for run, err := range all(ctx, in.ListRuns, store.RunFilter{Since: now.Add(-pullRequestSpan)}) { // newest first
 		if err != nil {
 			return nil, err
 		}
-		for _, run := range list.Items { // newest first
-			seen++
-			revision, of, ok := originOf(ctx, in, run.ID)
-			if !ok {
-				continue
-			}
-			if revision.PullRequest == "" || revision.Base {
-				for _, pr := range waiting[run.Suite] {
-					changed := hashes[pr].Prompts != of.Prompts || hashes[pr].Suite != of.Suite
-					pr.Changed = &changed
-				}
-				delete(waiting, run.Suite)
-				continue
-			}
-			key := [2]string{run.Suite, revision.PullRequest}
-			if at[key] {
-				continue
-			}
-			at[key] = true
-			t := run.Totals
-			pr := &PullRequest{Number: revision.PullRequest, Suite: run.Suite, Run: run.ID, At: run.Started, Verdict: run.Status == store.Done && t.Passed+t.Failed > 0}
-			found = append(found, pr)
-			waiting[run.Suite], hashes[pr] = append(waiting[run.Suite], pr), of
-		}
-		if page.After = list.Next; list.Next == "" {
+		if seen++; seen > adoptionRuns {
 			break
 		}
+		revision, of, ok := originOf(ctx, in, run.ID)
+		if !ok {
+			continue
+		}
+		if revision.PullRequest == "" || revision.Base {
+			for _, pr := range waiting[run.Suite] {
+				changed := hashes[pr].Prompts != of.Prompts || hashes[pr].Suite != of.Suite
+				pr.Changed = &changed
+			}
+			delete(waiting, run.Suite)
+			continue
+		}
+		key := [2]string{run.Suite, revision.PullRequest}
+		if at[key] {
+			continue
+		}
+		at[key] = true
+		t := run.Totals
+		pr := &PullRequest{Number: revision.PullRequest, Suite: run.Suite, Run: run.ID, At: run.Started, Verdict: run.Status == store.Done && t.Passed+t.Failed > 0}
+		found = append(found, pr)
+		waiting[run.Suite], hashes[pr] = append(waiting[run.Suite], pr), of
 	}
 	out := []PullRequest{}
 	for _, pr := range found {
@@ -249,25 +240,26 @@ func originOf(ctx context.Context, in store.ProjectStore, run string) (report.Re
 	if err != nil {
 		return report.Revision{}, report.Hashes{}, false // it was not pushed
 	}
-	v, err := value.ParseJSON(string(bytes.TrimSpace(file.Header)))
-	o, ok := v.(*value.Object)
-	if err != nil || !ok {
+	header, err := runfile.ParseHeader(file.Header)
+	if err != nil {
 		return report.Revision{}, report.Hashes{}, false
 	}
-	meta, _ := o.At("meta").(*value.Object)
-	revision, hashes := report.OriginOf(meta)
+	revision, hashes := report.OriginOf(header.Meta)
 	return revision, hashes, true
+}
+
+// portion is the share of some in all, nil if there are none. What was counted at different
+// times may be more than all.
+func portion(n, all int) *float64 {
+	if all == 0 {
+		return nil
+	}
+	f := min(1, float64(n)/float64(all))
+	return &f
 }
 
 // measuresOf adds up the measures.
 func measuresOf(a *Adoption) []Measure {
-	share := func(n, of int) *float64 {
-		if of == 0 {
-			return nil
-		}
-		f := float64(n) / float64(of)
-		return &f
-	}
 	agents, watched, fresh, prompts, checked, instructions, covered := 0, 0, 0, 0, 0, 0, 0
 	for _, agent := range a.Agents {
 		if agent.Events == 0 {
@@ -301,10 +293,10 @@ func measuresOf(a *Adoption) []Measure {
 		}
 	}
 	return []Measure{
-		{"agents with assertions", "Of the agents that sent an event in the last 30 days, the share with a watch whose set has an assertion.", share(watched, agents), agents},
-		{"agents evaluated", "Of these agents, the share with a verdict in the last 7 days.", share(fresh, agents), agents},
-		{"prompts with assertions", "Of the prompts of these agents that were used in the last 30 days and whose text is known, the share with an instruction that an assertion checks.", share(checked, prompts), prompts},
-		{"instructions covered", "Of the instructions in these prompts, the share that an assertion checks. Rules, not a model, tell instructions from the rest and match them with assertions.", share(covered, instructions), instructions},
-		{"pull requests with a verdict", "Of the pull requests of the last 90 days of which a run was pushed and that changed the prompts or the suite, or of which that is not known, the share whose latest run is finished. Pull requests without a pushed run are not known to the server.", share(verdicts, changed), changed},
+		{"agents with assertions", "Of the agents that sent an event in the last 30 days, the share with a watch whose set has an assertion.", portion(watched, agents), agents},
+		{"agents evaluated", "Of these agents, the share with a verdict in the last 7 days.", portion(fresh, agents), agents},
+		{"prompts with assertions", "Of the prompts of these agents that were used in the last 30 days and whose text is known, the share with an instruction that an assertion checks.", portion(checked, prompts), prompts},
+		{"instructions covered", "Of the instructions in these prompts, the share that an assertion checks. Rules, not a model, tell instructions from the rest and match them with assertions.", portion(covered, instructions), instructions},
+		{"pull requests with a verdict", "Of the pull requests of the last 90 days of which a run was pushed and that changed the prompts or the suite, or of which that is not known, the share whose latest run is finished. Pull requests without a pushed run are not known to the server.", portion(verdicts, changed), changed},
 	}
 }

@@ -94,8 +94,8 @@ func (m *monitoring) anchorRound(ctx context.Context, live *liveWatch) (*store.A
 		return nil, nil
 	}
 	work := m.workOf(live.key)
-	if round, results, busy := work.anchorRound(m.now()); round != nil || busy {
-		return round, results
+	if is := work.now(); is.round != nil || is.judging || m.now().Before(is.tried) {
+		return is.round, is.results
 	}
 	rounds, err := m.s.o.Store.In(live.key.project).Anchors(ctx, live.Name, 1)
 	if err != nil {
@@ -128,19 +128,9 @@ func (m *monitoring) anchored(live *liveWatch, round *store.AnchorRound) {
 	}
 }
 
-// anchorRound returns a finished round; busy is true while one is being judged, and for a
-// while after one that ended too early.
-func (w *watchWork) anchorRound(now time.Time) (round *store.AnchorRound, results []monitor.AnchorResult, busy bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.round, w.results, w.judging || now.Before(w.tried)
-}
-
 // judge sets how far the judgement of anchors is.
 func (w *watchWork) judge(judging bool, round *store.AnchorRound, results []monitor.AnchorResult, again time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.judging, w.round, w.results, w.tried = judging, round, results, again
+	w.change(func(x *watchState) { x.judging, x.round, x.results, x.tried = judging, round, results, again })
 }
 
 // anchorsDue reports whether the anchors of a watch have to be judged: for the first time,
@@ -179,12 +169,7 @@ func (m *monitoring) judgeAnchors(ctx context.Context, live *liveWatch, set *wat
 		}
 		e := &ingest.Event{ID: a.id, Agent: live.conf.Match.Agent, Input: a.input, Output: a.output, Context: a.context, Metadata: a.metadata}
 		resp, account, err := m.decide(ctx, c, e)
-		paid, usage := account.total()
-		cost += paid
-		m.s.metrics.spent(live.key.project, paid, usage)
-		if failed := m.s.settle(ctx, account); failed != nil {
-			m.s.o.Log.Error("charge a key", "watch", live.Name, "error", failed)
-		}
+		cost += m.s.paid(ctx, live.key.project, account, "watch", live.Name)
 		if t, why := account.trouble(); err != nil || t != "" {
 			if t != "" {
 				work.stuck(t, why, m.now())

@@ -121,16 +121,7 @@ func (a *answers) answer(ctx context.Context, key store.Key, trace string, final
 
 // settle makes events of what waited long enough, until ctx ends.
 func (a *answers) settle(ctx context.Context) {
-	tick := time.NewTicker(answerQuiet / 4)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			a.end(ctx, now.Add(-answerQuiet))
-		}
-	}
+	every(ctx, nil, answerQuiet/4, func(now time.Time) { a.end(ctx, now.Add(-answerQuiet)) })
 }
 
 // flush makes events of everything that waits.

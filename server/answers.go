@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
@@ -49,7 +50,7 @@ type AskableProviders struct {
 
 func playgroundRoutes() []*route {
 	return []*route{
-		{Method: http.MethodPost, Path: "/v1/answers", ID: "ask", Scope: store.Evaluate, Status: http.StatusOK, Asks: true, Handle: (*Server).postAnswer,
+		{Method: http.MethodPost, Path: "/v1/answers", ID: "ask", Scope: store.Evaluate, Status: http.StatusOK, Asks: true, Handle: reads((*Server).postAnswer),
 			Summary: "Ask a provider once", Request: typeOf[AnswerRequest](), Response: typeOf[Answered](),
 			Detail: "The key pays. Providers that run code, read files or name an address are refused, as in suites of clients."},
 		{Method: http.MethodGet, Path: "/v1/providers", ID: "list-providers", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listProviders,
@@ -60,16 +61,11 @@ func playgroundRoutes() []*route {
 	}
 }
 
-// postAnswer asks a provider.
-func (s *Server) postAnswer(c *call) error {
-	var in AnswerRequest
-	if err := c.compute(func() error { return decode(c.r.Context(), c.body, &in) }); err != nil {
-		return err
-	}
+func (s *Server) postAnswer(c *call, in *AnswerRequest) error {
 	if s.o.Asker == nil {
 		return problem(proviso.Unsupported, "this server asks no providers")
 	}
-	if err := checkAnswer(c, &in); err != nil {
+	if err := checkAnswer(c, in); err != nil {
 		return err
 	}
 	account := s.budgets.open(c.key)
@@ -81,11 +77,7 @@ func (s *Server) postAnswer(c *call) error {
 	started := time.Now()
 	out, err := s.o.Asker.Ask(ctx, in.Provider, in.Prompt, in.Vars)
 	took := time.Since(started)
-	cost, usage := account.total()
-	s.metrics.spent(c.project, cost, usage)
-	if failed := s.settle(ctx, account); failed != nil {
-		s.o.Log.Error("charge a key", "request_id", c.id, "error", failed)
-	}
+	s.paid(ctx, c.project, account, "request_id", c.id)
 	if err != nil {
 		if spent := account.check(); spent != nil && proviso.CodeOf(err) == proviso.Limit {
 			return spent
@@ -114,18 +106,13 @@ func shownOutput(v any) any {
 
 // checkAnswer finds mistakes in a question, and what the key may not ask.
 func checkAnswer(c *call, in *AnswerRequest) error {
-	mistake := func(pointer, message string) error {
-		return invalid([]Mistake{{Pointer: pointer, Code: proviso.Invalid, Message: message}})
-	}
+	mistake := func(pointer, message string) error { return pointed(pointer, proviso.Invalid, message) }
+	size := 0
 	switch v := in.Prompt.(type) {
 	case string:
-		if len(v) > judge.MaxText {
-			return mistake("/prompt", "the prompt has more than "+strconv.Itoa(judge.MaxText)+" bytes")
-		}
+		size = len(v)
 	case []any:
-		if len(value.Stringify(v)) > judge.MaxText {
-			return mistake("/prompt", "the prompt has more than "+strconv.Itoa(judge.MaxText)+" bytes")
-		}
+		size = len(value.Stringify(v))
 		for i, m := range v {
 			if o, ok := m.(*value.Object); !ok || o.Text("role") == "" || !o.Has("content") {
 				return mistake(document.Join("/prompt", i), "a message of a chat is an object {role, content}")
@@ -134,19 +121,20 @@ func checkAnswer(c *call, in *AnswerRequest) error {
 	default:
 		return mistake("/prompt", "the prompt has to be a text, or a list of messages {role, content}, not "+kindOf(v))
 	}
-	facts, _ := provider.Facts().Of(in.Provider)
+	if size > judge.MaxText {
+		return mistake("/prompt", "the prompt has more than "+strconv.Itoa(judge.MaxText)+" bytes")
+	}
 	switch {
 	case in.Provider == "" || len(in.Provider) > store.MaxName:
 		return mistake("/provider", "the provider has to be an id, such as openai:chat:gpt-5-mini")
-	case facts != nil && (facts.Code || facts.File || facts.URL || facts.OpenEnded):
-		return proviso.Errorf(proviso.Refused, "%s runs code, reads files or names an address, which the server does not do for clients", shortened(in.Provider))
+	case askable(in.Provider) != nil:
+		return askable(in.Provider)
 	case !c.key.MayAsk(in.Provider):
 		return problem(codeForbidden, "the key may not ask "+shortened(in.Provider))
 	}
 	return nil
 }
 
-// listProviders sends the kinds of providers that can be asked.
 func (s *Server) listProviders(c *call) error {
 	out := AskableProviders{Items: []AskableProvider{{
 		ProviderStatus: ProviderStatus{ID: "echo", Key: "not needed"}, Doc: "answers with the prompt itself", Models: []string{"echo"}, Allowed: c.key.MayAsk("echo"),
@@ -164,6 +152,54 @@ func (s *Server) listProviders(c *call) error {
 			}
 		}
 		out.Items = append(out.Items, p)
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// LintRequest asks for what is probably wrong with assertions.
+type LintRequest struct {
+	Assertions []judge.Assertion `json:"assertions"`
+	Templates  map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name beside the shipped ones, as in an assertion set"`
+}
+
+// Linted is what is probably wrong with assertions.
+type Linted struct {
+	Items  []LintedAssertion `json:"items" doc:"One for each assertion, in their order"`
+	Unread string            `json:"unread,omitempty" doc:"Says that some criteria are in a language that the lint does not read"`
+}
+
+// LintedAssertion is what is probably wrong with one assertion.
+type LintedAssertion struct {
+	Index    int            `json:"index"`
+	ID       string         `json:"id"`
+	Findings []lint.Finding `json:"findings" doc:"Their pointers are into the request"`
+}
+
+func (s *Server) postLint(c *call) error {
+	set, err := readSet(c.r.Context(), c.body)
+	if err != nil {
+		return err
+	}
+	for key, text := range map[string]string{"name": set.name, "prompt": set.prompt, "context": set.context} {
+		if text != "" {
+			return invalid([]Mistake{{Pointer: "/" + key, Code: proviso.Invalid, Message: "unknown field " + key, Valid: []string{"assertions", "templates"}}})
+		}
+	}
+	req, err := judge.ReadRequestWith(c.r.Context(), set.request(), set.library)
+	if err != nil {
+		return requestProblem(c.r.Context(), c.body, err)
+	}
+	list, mistakes := req.Decode()
+	if len(mistakes) > 0 {
+		return requestProblem(c.r.Context(), c.body, mistakes)
+	}
+	out := Linted{Items: []LintedAssertion{}, Unread: lint.Unread(list)}
+	for i, a := range list {
+		found := lint.Assertion(a)
+		if found == nil {
+			found = []lint.Finding{}
+		}
+		out.Items = append(out.Items, LintedAssertion{i, a.ID, found})
 	}
 	return c.json(http.StatusOK, out)
 }

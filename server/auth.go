@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -79,9 +78,7 @@ func (s *Server) wrongKey(c *call, err error) error {
 	if ok {
 		return err
 	}
-	p = problem(codeRate, "too many wrong keys; the one of this request is wrong, too: "+p.Detail)
-	p.retryAfter = wait
-	return p
+	return problem(codeRate, "too many wrong keys; the one of this request is wrong, too: "+p.Detail).after(wait)
 }
 
 // bearerOf returns the secret that a request is sent with, "" if there is none.
@@ -99,8 +96,7 @@ func (s *Server) authenticateSecret(ctx context.Context, secret string) (store.K
 		return store.Key{}, unauthorized("this is no key of proviso; one begins with " + store.SecretPrefix + " and is sent as Authorization: Bearer …")
 	}
 	key, err := s.o.Store.Authenticate(ctx, secret)
-	var e *proviso.Error
-	if errors.As(err, &e) && (e.Code == proviso.NotFound || e.Code == proviso.Refused) {
+	if code := proviso.CodeOf(err); code == proviso.NotFound || code == proviso.Refused {
 		return key, unauthorized("the key is unknown or revoked")
 	}
 	return key, err
@@ -191,48 +187,39 @@ func (s *Server) open(ctx context.Context) (bool, error) {
 // stillOpen reports whether a response that takes long may continue: its key may have been
 // revoked, its session may have ended, and a server without keys may have got one.
 func (s *Server) stillOpen(c *call) bool {
-	ctx := c.r.Context()
-	if c.key.ID == anonymous {
+	ctx, id := c.r.Context(), c.key.ID
+	if id != anonymous && c.r.Header.Get("Authorization") == "" && !s.sessions.lives(ctx, cookieOf(c.r), time.Now()) {
+		return false
+	}
+	return id == viewSession || s.inForce(ctx, id)
+}
+
+// inForce reports whether a key may still be used.
+func (s *Server) inForce(ctx context.Context, id string) bool {
+	if id == anonymous {
 		open, err := s.open(ctx)
 		return open && err == nil
 	}
-	if c.r.Header.Get("Authorization") == "" && !s.sessions.lives(ctx, cookieOf(c.r), time.Now()) {
+	key, err := s.o.Store.Key(ctx, id)
+	return err == nil && key.Revoked.IsZero()
+}
+
+// revoked reports whether a key is known to be revoked.
+func (s *Server) revoked(ctx context.Context, id string) bool {
+	if id == anonymous || id == viewSession {
 		return false
 	}
-	if c.key.ID == viewSession {
-		return true
-	}
-	key, err := s.o.Store.Key(ctx, c.key.ID)
-	return err == nil && key.Revoked.IsZero()
+	key, err := s.o.Store.Key(ctx, id)
+	return err == nil && !key.Revoked.IsZero()
 }
 
 // seesAll reports whether a key sees the data of other keys.
 func seesAll(key store.Key) bool { return key.Can(store.Read) }
 
-// touches records when the use of each key was last written to the store. The
-// zero value is ready to use, and it is safe for concurrent use.
-type touches struct {
-	mu sync.Mutex
-	at map[string]time.Time
-}
-
-// due reports whether the use of a key has to be written: once a minute.
-func (t *touches) due(key string, now time.Time) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if now.Sub(t.at[key]) < time.Minute {
-		return false
-	}
-	if t.at == nil || len(t.at) >= maxBuckets {
-		t.at = map[string]time.Time{}
-	}
-	t.at[key] = now
-	return true
-}
-
-// touch records that a key was used. A failed write does not fail the request.
+// touch records that a key was used, once a minute. A failed write does not fail the request.
 func (s *Server) touch(ctx context.Context, key string) {
-	if now := time.Now(); s.touched.due(key, now) {
+	now := time.Now()
+	if _, due := s.touched.take(key, now); due {
 		if err := s.o.Store.TouchKey(ctx, key, now); err != nil {
 			s.o.Log.Warn("note the use of a key", "key", key, "error", err)
 		}

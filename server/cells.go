@@ -56,7 +56,6 @@ func (s *Server) listPreviews(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// getDetail sends one row in the form that the app shows.
 func (s *Server) getDetail(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {

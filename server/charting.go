@@ -24,12 +24,7 @@ func (m *monitoring) chart(ctx context.Context) {
 	defer underWay.Wait()
 	var busy sync.Map // projects
 	m.every(ctx, nil, m.s.o.ChartEvery, func(ctx context.Context) {
-		projects, err := m.s.o.Store.Projects(ctx)
-		if err != nil {
-			m.failed(ctx, "look for watches", "", err)
-			return
-		}
-		for _, p := range projects {
+		for _, p := range m.projects(ctx) {
 			if _, charting := busy.LoadOrStore(p, true); charting {
 				continue
 			}
@@ -89,8 +84,7 @@ func (m *monitoring) chartWatch(ctx context.Context, live *liveWatch, others int
 		return err
 	}
 	alarms = append(alarms, x.charts.Check(health, m.now())...)
-	m.workOf(live.key).keepCharts(x.charts.Live())
-	m.countCharts(live, x.charts)
+	m.workOf(live.key).change(func(w *watchState) { w.charts, w.states = x.charts.Live(), countStates(x.charts.View()) })
 	if len(alarms) > 0 || round != nil || !bytes.Equal(x.charts.Save(), x.state.State) {
 		if err := x.save(ctx, x.state.Cursor, alarms, round); err != nil {
 			return err
@@ -205,17 +199,12 @@ func (m *monitoring) isNew(a *monitor.Alarm) bool {
 
 func (m *monitoring) told(id string) { m.alarms.Add(id, struct{}{}) }
 
-// countCharts notes the states of the charts of a watch.
-func (m *monitoring) countCharts(live *liveWatch, c *monitor.Charts) {
-	m.workOf(live.key).keepStates(countStates(c.View()))
-}
-
 // othersOf counts the charts of the other watches of a project.
 func (m *monitoring) othersOf(live *liveWatch, list []*liveWatch) int {
 	n := 0
 	for _, other := range list {
 		if other.Name != live.Name {
-			n += m.workOf(other.key).chartCount()
+			n += m.workOf(other.key).now().charts
 		}
 	}
 	return n
@@ -232,19 +221,18 @@ func (m *monitoring) health(ctx context.Context, live *liveWatch) (monitor.Healt
 	out := monitor.Health{
 		LastVerdict: h.LastVerdict, Pending: h.Pending, Oldest: h.Oldest, Dropped: h.Dropped, Spent: h.Spend.Spent + h.Spend.Uncertain,
 	}
-	work := m.workOf(live.key)
+	work := m.workOf(live.key).now()
 	if budget := live.conf.Sample.BudgetPerDay; budget > 0 && h.Pending > h.Leased {
-		out.Refused = h.Spend.Spent+h.Spend.Uncertain+h.Spend.Reserved+work.price() > budget
+		out.Refused = h.Spend.Spent+h.Spend.Uncertain+h.Spend.Reserved+work.largest > budget
 	}
-	trouble, why := work.troubled()
-	switch trouble {
+	switch work.trouble {
 	case "":
 	case "model":
-		out.Trouble, out.Why = monitor.NoModel, why
+		out.Trouble, out.Why = monitor.NoModel, work.why
 	default: // a key that does not work, or has no money left
-		out.Trouble, out.Why = monitor.NoKey, why
+		out.Trouble, out.Why = monitor.NoKey, work.why
 	}
-	out.LastSampled = work.lastSampled()
+	out.LastSampled = work.sampled
 	if out.LastEvent, err = m.lastEvent(ctx, live); err != nil {
 		return out, err
 	}
@@ -258,7 +246,7 @@ const eventsSeen = 200
 
 // lastEvent returns when the last matching event was received.
 func (m *monitoring) lastEvent(ctx context.Context, live *liveWatch) (time.Time, error) {
-	last := m.workOf(live.key).lastMatch()
+	last := m.workOf(live.key).now().matched
 	list, err := m.s.o.Store.In(live.key.project).ListEvents(ctx, store.EventFilter{Agent: live.conf.Match.Agent}, store.Page{Limit: eventsSeen})
 	if err != nil {
 		return last, err
@@ -283,8 +271,8 @@ func (m *monitoring) mix(ctx context.Context, live *liveWatch, now time.Time) ([
 		return nil, nil
 	}
 	work := m.workOf(live.key)
-	if days, ok := work.mixAt(now.Truncate(time.Hour)); ok {
-		return days, nil
+	if is := work.now(); is.mixed.Equal(now.Truncate(time.Hour)) {
+		return is.days, nil
 	}
 	const day = 24 * time.Hour
 	to := now.UTC().Truncate(day)
@@ -301,7 +289,7 @@ func (m *monitoring) mix(ctx context.Context, live *liveWatch, now time.Time) ([
 		}
 		days[len(days)-1].Counts[c.Value] += c.Events
 	}
-	work.keepMix(now.Truncate(time.Hour), days)
+	work.change(func(x *watchState) { x.mixed, x.days = now.Truncate(time.Hour), days })
 	return days, nil
 }
 
@@ -325,7 +313,7 @@ func (m *monitoring) gauges(ctx context.Context, p store.Project, list []*liveWa
 	}
 	states := map[string]int{}
 	for _, live := range list {
-		for state, n := range m.workOf(live.key).chartStates() {
+		for state, n := range m.workOf(live.key).now().states {
 			states[state] += n
 		}
 	}

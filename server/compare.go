@@ -1,11 +1,11 @@
 package server
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -33,7 +33,6 @@ const (
 // [gate.Options]. folder is that of the suite of the head run.
 type JudgeErrors func(folder string, list ...*gate.Run) map[string]stats.Confusion
 
-// compareRuns compares two runs that have ended.
 func (s *Server) compareRuns(c *call) error {
 	var sides [2]store.Run
 	for i, name := range [...]string{"base", "head"} {
@@ -138,8 +137,5 @@ func (s *Server) compared(ctx context.Context, kept store.ProjectStore, base, he
 		shown = nil
 		c.Warnings = append(c.Warnings, "There is no decision, because the rules under gate are wrong: "+err.Error())
 	}
-	var out bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is valid
-	err = errors.Join(show.DecidedJSON(z, c, shown), z.Close())
-	return out.Bytes(), err
+	return packed(gzip.BestSpeed, func(w io.Writer) error { return show.DecidedJSON(w, c, shown) })
 }

@@ -2,10 +2,12 @@ package server
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/server/dataset"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -30,23 +32,14 @@ type RemovedCases struct {
 // maxTries bounds how often a change is made again because of other writers.
 const maxTries = 5
 
-// addCases adds cases to a dataset.
-func (s *Server) addCases(c *call) error {
-	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
+func (s *Server) addCases(c *call, in *NewCases) error {
+	if _, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, c.r.PathValue("dataset"), ""); err != nil {
 		return err
 	}
-	doc, err := parseBody(c.r.Context(), c.body)
-	if err != nil {
+	if err := in.check(c.doc); err != nil {
 		return err
 	}
-	var in NewCases
-	if err := decodeDocument(doc, &in); err != nil {
-		return err
-	}
-	if err := in.check(doc); err != nil {
-		return err
-	}
-	made, err := s.casesAsked(c, &in)
+	made, err := s.casesAsked(c, in)
 	if err != nil {
 		return err
 	}
@@ -70,7 +63,7 @@ func (s *Server) addCases(c *call) error {
 			out.LeftOut = append(out.LeftOut, b.addMade(one)...)
 		}
 		out.Added = b.added
-		return b, b.problem(doc)
+		return b, b.problem(c.doc)
 	})
 }
 
@@ -99,7 +92,7 @@ func (in *NewCases) check(doc *document.Document) error {
 		d.mistake("/expect", "expect is about an evaluation, and evaluation is missing")
 	}
 	for i, status := range in.Status {
-		if _, ok := statusByName(status); !ok {
+		if !slices.Contains([]string{"pass", "fail", "error", "skip"}, status) {
 			d.mistake("/status/"+strconv.Itoa(i), "%s is no status of a row: pass, fail, error or skip", strconv.Quote(shortened(status)))
 		}
 	}
@@ -109,17 +102,12 @@ func (in *NewCases) check(doc *document.Document) error {
 	return nil
 }
 
-// removeCases removes cases from a dataset.
 func (s *Server) removeCases(c *call) error {
-	if _, err := versionNamed(c.r.Context(), c.kept, c.r.PathValue("dataset"), ""); err != nil {
-		return err
-	}
-	doc, err := parseBody(c.r.Context(), c.body)
-	if err != nil {
+	if _, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, c.r.PathValue("dataset"), ""); err != nil {
 		return err
 	}
 	var in RemovedCases
-	if err := decodeDocument(doc, &in); err != nil {
+	if err := c.read(&in); err != nil {
 		return err
 	}
 	return s.changeDataset(c, func(now store.Document, out *ChangedDataset) (*datasetBuilder, error) {
@@ -128,14 +116,13 @@ func (s *Server) removeCases(c *call) error {
 			asked[id] = false
 		}
 		b := newDatasetBuilder()
-		for rest := now.Content; len(rest) > 0; {
-			var line []byte
-			line, rest = lineOf(rest)
-			id, err := idOf(line)
+		for line := range dataset.Lines(now.Content) {
+			id, err := dataset.ID(line)
 			if err != nil {
 				return nil, err
 			}
-			if b.Keep(id); !hasKey(asked, id) {
+			b.Keep(id)
+			if _, is := asked[id]; !is {
 				b.content = append(append(b.content, line...), '\n')
 				b.cases++
 				continue
@@ -150,15 +137,10 @@ func (s *Server) removeCases(c *call) error {
 			}
 		}
 		if len(d.mistakes) > 0 {
-			return nil, d.problem(doc)
+			return nil, d.problem(c.doc)
 		}
 		return b, nil
 	})
-}
-
-func hasKey(m map[string]bool, key string) bool {
-	_, ok := m[key]
-	return ok
 }
 
 // changeDataset stores what change makes of the current version of the dataset in the
@@ -190,7 +172,7 @@ func (s *Server) changeDataset(c *call, change func(now store.Document, out *Cha
 		if err != nil {
 			return s.conflicting(c, name, err)
 		}
-		out.DatasetVersion = datasetOf(doc)
+		out.DatasetVersion = datasetOf(&doc)
 		return s.kept(c, "/v1/datasets/"+url.PathEscape(doc.Name), created, out)
 	}
 }

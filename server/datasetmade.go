@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/server/dataset"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
@@ -32,6 +33,17 @@ func (s *Server) casesAsked(c *call, in *NewCases) ([]*value.Object, error) {
 	return nil, nil
 }
 
+// filter selects the rows with a status that is asked for.
+func (in *NewCases) filter() (f store.ResultFilter) {
+	if in.Status == nil {
+		f.Status = []proviso.Status{proviso.Fail, proviso.Errored}
+	}
+	for _, name := range in.Status {
+		f.Status = append(f.Status, proviso.StatusNamed(name))
+	}
+	return f
+}
+
 // casesOfRun makes cases of the rows of a run. Rows of the same case make one.
 func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 	r, err := s.seenRunOf(c, in.Run)
@@ -42,7 +54,7 @@ func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	defaults := defaultsOf(stored.Header().Meta.Object("config"))
+	defaults := dataset.DefaultsOf(stored.Header().Meta.Object("config"))
 	var made []*value.Object
 	seen := map[string]bool{}
 	take := func(row *store.Result) error {
@@ -51,7 +63,7 @@ func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 		if err != nil || !ok {
 			return fmt.Errorf("row %d of run %s is damaged", row.Index, r.ID)
 		}
-		one := caseOfRow(record, defaults)
+		one := dataset.OfRow(record, defaults)
 		id := one.Text("id")
 		if seen[id] {
 			return nil
@@ -77,115 +89,19 @@ func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 		}
 		return made, nil
 	}
-	f := store.ResultFilter{Status: []proviso.Status{proviso.Fail, proviso.Errored}}
-	if in.Status != nil {
-		f.Status = nil
-		for _, name := range in.Status {
-			status, _ := statusByName(name)
-			f.Status = append(f.Status, status)
-		}
-	}
-	return made, eachOf(c, r.ID, f, take)
-}
-
-// eachOf calls take for the rows of a run that a filter selects.
-func eachOf(c *call, run string, f store.ResultFilter, take func(*store.Result) error) error {
+	f := in.filter()
 	if len(f.Status) == 0 {
-		return nil // an empty filter would select all
+		return nil, nil // an empty filter would select all
 	}
-	page := store.Page{Limit: store.MaxPage}
-	for {
-		list, err := c.kept.ListResults(c.r.Context(), run, f, page)
+	for row, err := range all(c.r.Context(), resultsOf(c.kept, r.ID), f) {
+		if err == nil {
+			err = take(row)
+		}
 		if err != nil {
-			return err
-		}
-		for i := range list.Items {
-			if err := take(&list.Items[i]); err != nil {
-				return err
-			}
-		}
-		if list.Next == "" {
-			return nil
-		}
-		page.After = list.Next
-	}
-}
-
-// statusByName returns the status with a name.
-func statusByName(name string) (proviso.Status, bool) {
-	for _, s := range []proviso.Status{proviso.Errored, proviso.Pass, proviso.Fail, proviso.Skip} {
-		if s.String() == name {
-			return s, true
+			return nil, err
 		}
 	}
-	return 0, false
-}
-
-// caseDefaults are what the suite of a run adds to every case.
-type caseDefaults struct {
-	assert   []any
-	metadata *value.Object
-}
-
-func defaultsOf(config *value.Object) caseDefaults {
-	test := config.Object("defaultTest")
-	list, _ := test.At("assert").([]any)
-	all := config.Object("metadata").Clone()
-	for key, v := range test.Object("metadata").All() {
-		if all == nil {
-			all = value.NewObject(1)
-		}
-		all.Set(key, v)
-	}
-	return caseDefaults{list, all}
-}
-
-// caseOfRow makes a case of a row, without what its suite adds to every case: the suite
-// adds it again when it runs the dataset.
-func caseOfRow(row *value.Object, defaults caseDefaults) *value.Object {
-	test := row.Object("testCase")
-	one := value.NewObject(6)
-	if id := row.Text("caseId"); id != "" {
-		one.Set("id", id)
-	}
-	if text := test.Text("description"); text != "" {
-		one.Set("description", text)
-	}
-	vars := row.Object("resolvedVars")
-	if vars == nil {
-		vars = row.Object("vars")
-	}
-	if vars.Len() > 0 {
-		one.Set("vars", vars)
-	}
-	list, _ := test.At("assert").([]any)
-	if n := len(defaults.assert); n <= len(list) && same(list[:n], defaults.assert) {
-		list = list[n:]
-	}
-	if len(list) > 0 {
-		one.Set("assert", list)
-	}
-	if threshold, ok := test.At("threshold").(float64); ok {
-		one.Set("threshold", threshold)
-	}
-	metadata := value.NewObject(0)
-	for key, v := range test.Object("metadata").All() {
-		if known, ok := defaults.metadata.Get(key); !ok || !same(known, v) {
-			metadata.Set(key, v)
-		}
-	}
-	if metadata.Len() > 0 {
-		one.Set("metadata", metadata)
-	}
-	if one.Len() == 0 || one.Len() == 1 && one.Has("id") {
-		one.Set("vars", value.NewObject(0)) // its suite has the whole content
-	}
-	return one
-}
-
-// same reports whether two values are the same JSON.
-func same(a, b any) bool {
-	return string(value.AppendJSON(nil, a)) == string(value.AppendJSON(nil, b))
+	return made, nil
 }
 
 // caseOfEvaluation makes a case of an evaluation.
@@ -203,7 +119,7 @@ func (s *Server) caseOfEvaluation(c *call, in *NewCases) (*value.Object, error) 
 	v, err := value.ParseJSON(string(e.Request))
 	request, ok := v.(*value.Object)
 	if err != nil || !ok {
-		return nil, errDataset
+		return nil, dataset.ErrDamaged
 	}
 	vars := value.ObjectOf("input", request.Text("agent_input"))
 	for name, v := range request.Object("vars").All() {
@@ -221,8 +137,7 @@ func (s *Server) caseOfEvaluation(c *call, in *NewCases) (*value.Object, error) 
 	}
 	if in.Expect != "" {
 		row, err := suite.Cells(engine.Facts().Types).CaseFromRow(value.ObjectOf("__expected", in.Expect))
-		var e *proviso.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*proviso.Error](err); ok {
 			return nil, invalid([]Mistake{{Pointer: "/expect", Code: e.Code, Message: e.Error()}})
 		}
 		more, _ := row.At("assert").([]any)
@@ -275,4 +190,78 @@ func (b *datasetBuilder) addMade(one *value.Object) (leftOut []string) {
 	}
 	b.add("", one)
 	return slices.Clip(leftOut)
+}
+
+// datasetBuilder makes the content of a dataset: a case a line as JSON, with its id first.
+type datasetBuilder struct {
+	*suite.DatasetCases
+	content []byte
+	cases   int
+	added   []string // ids, at most store.MaxPage
+	decoder          // for the mistakes
+	full    bool
+}
+
+func newDatasetBuilder() *datasetBuilder {
+	return &datasetBuilder{DatasetCases: suite.NewDatasetCases(engine.Facts())}
+}
+
+// add checks a case and adds it. Pointers of mistakes begin with at.
+func (b *datasetBuilder) add(at string, one *value.Object) {
+	kept, mistakes := b.Add(at, one)
+	for _, e := range mistakes {
+		m := mistakeOf(e)
+		if near := document.Nearest(document.Last(e.Pointer), e.Valid); m.Nearest == "" && near != "" {
+			m.Nearest = near
+		}
+		b.decoder.add(m)
+	}
+	if kept == nil || b.full {
+		return
+	}
+	var secrets inlineSecrets // every key of the project reads what is stored
+	if secrets.below(at+"/assert", kept.At("assert")); len(secrets.mistakes) > 0 {
+		b.mistakes = append(b.mistakes, secrets.mistakes...)
+		b.more += secrets.more
+		return
+	}
+	b.content = append(value.AppendJSON(b.content, kept), '\n')
+	b.full = len(b.content) > store.MaxContent
+	b.cases++
+	if len(b.added) < store.MaxPage {
+		b.added = append(b.added, kept.Text("id"))
+	}
+}
+
+// keep adds the lines of a version that is there.
+func (b *datasetBuilder) keep(content []byte) error {
+	for line := range dataset.Lines(content) {
+		id, err := dataset.ID(line)
+		if err != nil {
+			return err
+		}
+		b.Keep(id)
+		b.cases++
+	}
+	b.content = slices.Grow(b.content, len(content)+4096)
+	b.content = append(b.content, content...)
+	return nil
+}
+
+// problem is the problem of the cases, nil if there is none. doc is the body that they
+// are in; nil if they are not in one.
+func (b *datasetBuilder) problem(doc *document.Document) error {
+	if len(b.mistakes) > 0 {
+		for i := range b.mistakes {
+			b.mistakes[i].Pointer = strings.TrimSuffix(b.mistakes[i].Pointer, document.KeyMark)
+		}
+		if doc == nil {
+			return invalid(b.mistakes, b.more)
+		}
+		return b.decoder.problem(doc)
+	}
+	if b.full {
+		return proviso.Errorf(proviso.Limit, "the dataset has more than %d bytes (64 MiB); divide it into several", store.MaxContent)
+	}
+	return nil
 }

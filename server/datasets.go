@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/server/dataset"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -19,16 +20,16 @@ func datasetRoutes() []*route {
 	which := param{Name: "version", Kind: "string", Doc: "Another version than the current one: its number, or at least 8 digits of its hash"}
 	format := param{Name: "format", Kind: "string", Enum: []string{"jsonl", "yaml", "csv"}, Doc: "jsonl (a case a line) if it is missing"}
 	return []*route{
-		{Method: http.MethodGet, Path: "/v1/datasets", ID: "list-datasets", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).listDatasets,
+		{Method: http.MethodGet, Path: "/v1/datasets", ID: "list-datasets", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: listVersions(store.DatasetKind, "", datasetOf),
 			Summary: "List datasets, each with its current version", Params: paging, Response: typeOf[DatasetList]()},
 		{Method: http.MethodGet, Path: "/v1/datasets/{dataset}", ID: "get-dataset", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: oneOfReads((*Server).getDataset),
 			Summary: "A version of a dataset, with a page of its cases", Detail: "The ETag of the answer is the hash of the version, for If-Match.",
 			Params: slices.Concat([]param{dataset, which}, paging), Response: typeOf[StoredDataset]()},
-		{Method: http.MethodPut, Path: "/v1/datasets/{dataset}", ID: "put-dataset", Scope: store.Edit, Status: http.StatusOK, Handle: (*Server).putDataset,
+		{Method: http.MethodPut, Path: "/v1/datasets/{dataset}", ID: "put-dataset", Scope: store.Edit, Status: http.StatusOK, Handle: reads((*Server).putDataset),
 			Summary: "Keep cases as a dataset under this name", Detail: datasetKept, Params: []param{dataset}, Request: typeOf[NewDataset](), Response: typeOf[DatasetVersion]()},
 		{Method: http.MethodDelete, Path: "/v1/datasets/{dataset}", ID: "delete-dataset", Scope: store.Edit, Status: http.StatusNoContent, Handle: (*Server).deleteDataset,
 			Summary: "Remove a dataset with all its versions", Detail: "Runs keep the rows that were made with it.", Params: []param{dataset}},
-		{Method: http.MethodGet, Path: "/v1/datasets/{dataset}/versions", ID: "list-dataset-versions", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).listDatasetVersions,
+		{Method: http.MethodGet, Path: "/v1/datasets/{dataset}/versions", ID: "list-dataset-versions", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: listVersions(store.DatasetKind, "dataset", datasetOf),
 			Summary: "List the versions of a dataset, newest first", Params: slices.Concat([]param{dataset}, paging), Response: typeOf[DatasetList]()},
 		{Method: http.MethodGet, Path: "/v1/datasets/{dataset}/diff", ID: "diff-dataset", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: oneOfReads((*Server).diffDataset),
 			Summary: "Tell what changed between two versions of a dataset", Response: typeOf[DatasetDiff](),
@@ -40,7 +41,7 @@ func datasetRoutes() []*route {
 		{Method: http.MethodPut, Path: "/v1/datasets/{dataset}/file", ID: "put-dataset-file", Scope: store.Edit, Status: http.StatusOK, Streamed: true,
 			Handle: (*Server).putDatasetFile, Summary: "Keep a file of cases as a dataset, one case a line as JSON", Params: []param{dataset},
 			Detail: "It may have up to 64 MiB, more than the body of other requests. " + datasetKept, Reads: []string{mediaRun}, Response: typeOf[DatasetVersion]()},
-		{Method: http.MethodPost, Path: "/v1/datasets/{dataset}/cases", ID: "add-cases", Scope: store.Edit, Status: http.StatusCreated, Handle: (*Server).addCases,
+		{Method: http.MethodPost, Path: "/v1/datasets/{dataset}/cases", ID: "add-cases", Scope: store.Edit, Status: http.StatusCreated, Handle: reads((*Server).addCases),
 			Summary: "Add cases to a dataset", Detail: casesAdded, Params: []param{dataset}, Request: typeOf[NewCases](), Response: typeOf[ChangedDataset]()},
 		{Method: http.MethodPost, Path: "/v1/datasets/{dataset}/remove", ID: "remove-cases", Scope: store.Edit, Status: http.StatusCreated, Handle: (*Server).removeCases,
 			Summary: "Remove cases from a dataset", Detail: "This makes a new version. Earlier versions keep the cases.", Params: []param{dataset}, Request: typeOf[RemovedCases](), Response: typeOf[ChangedDataset]()},
@@ -90,45 +91,18 @@ func mediaOfDataset(cases int) string {
 }
 
 // casesOf returns the number of cases of a version.
-func casesOf(d store.Document) int {
+func casesOf(d *store.Document) int {
 	_, params, _ := mime.ParseMediaType(d.MediaType)
 	n, _ := strconv.Atoi(params["cases"])
 	return n
 }
 
-func datasetOf(d store.Document) DatasetVersion { return DatasetVersion{versionOf(d), casesOf(d)} }
+func datasetOf(d *store.Document) DatasetVersion { return DatasetVersion{versionOf(d), casesOf(d)} }
 
-// listDatasets lists the current version of each dataset.
-func (s *Server) listDatasets(c *call) error {
-	return s.sendDatasets(c, store.DocumentFilter{Kind: store.DatasetKind})
-}
-
-// listDatasetVersions lists the versions of a dataset.
-func (s *Server) listDatasetVersions(c *call) error {
-	name := c.r.PathValue("dataset")
-	if _, err := versionNamed(c.r.Context(), c.kept, name, ""); err != nil {
-		return err
-	}
-	return s.sendDatasets(c, store.DocumentFilter{Kind: store.DatasetKind, Name: name})
-}
-
-func (s *Server) sendDatasets(c *call, f store.DocumentFilter) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
-	}
-	list, err := c.kept.ListDocuments(c.r.Context(), f, page)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, listOf(list, func(d *store.Document) DatasetVersion { return datasetOf(*d) }))
-}
-
-// getDataset sends a version with a page of its cases.
 func (s *Server) getDataset(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
+	page := c.q.page()
+	if c.q.err != nil {
+		return c.q.err
 	}
 	version, offset := c.q.Get("version"), 0
 	position, ok, err := page.Position("cases")
@@ -144,20 +118,20 @@ func (s *Server) getDataset(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := StoredDataset{DatasetVersion: datasetOf(doc), Items: []*value.Object{}}
+	out := StoredDataset{DatasetVersion: datasetOf(&doc), Items: []*value.Object{}}
 	rest := doc.Content[min(max(offset, 0), len(doc.Content)):]
-	for size := 0; len(rest) > 0 && len(out.Items) < page.Size() && (size < store.MaxPageBytes || size == 0); {
-		var line []byte
-		line, rest = lineOf(rest)
-		size += len(line)
-		one, err := caseOf(line)
+	size := 0
+	for line := range dataset.Lines(rest) {
+		if len(out.Items) == page.Size() || size >= store.MaxPageBytes {
+			out.Next = store.Cursor("cases", doc.Hash+":"+strconv.Itoa(len(doc.Content)-len(rest)+size))
+			break
+		}
+		size += len(line) + 1
+		one, err := dataset.Case(line)
 		if err != nil {
 			return err
 		}
 		out.Items = append(out.Items, one)
-	}
-	if len(rest) > 0 {
-		out.Next = store.Cursor("cases", doc.Hash+":"+strconv.Itoa(len(doc.Content)-len(rest)))
 	}
 	c.w.Header().Set("ETag", strconv.Quote(doc.Hash))
 	return c.json(http.StatusOK, out)
@@ -183,31 +157,22 @@ func oneOfReads(handle func(*Server, *call) error) func(*Server, *call) error {
 // openDataset reads a version of the dataset in the address.
 func (s *Server) openDataset(c *call, version string) (store.Document, error) {
 	name := c.r.PathValue("dataset")
-	hash, err := versionNamed(c.r.Context(), c.kept, name, version)
+	hash, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, name, version)
 	if err != nil {
 		return store.Document{}, err
 	}
 	return c.kept.Document(c.r.Context(), store.DatasetKind, name, hash)
 }
 
-// putDataset keeps the cases of the request.
-func (s *Server) putDataset(c *call) error {
+func (s *Server) putDataset(c *call, in *NewDataset) error {
 	if err := checkName(c.r.PathValue("dataset")); err != nil {
-		return err
-	}
-	doc, err := parseBody(c.r.Context(), c.body)
-	if err != nil {
-		return err
-	}
-	var in NewDataset
-	if err := decodeDocument(doc, &in); err != nil {
 		return err
 	}
 	b := newDatasetBuilder()
 	for i, one := range in.Cases {
 		b.add("/cases/"+strconv.Itoa(i), one)
 	}
-	if err := b.problem(doc); err != nil {
+	if err := b.problem(c.doc); err != nil {
 		return err
 	}
 	return s.keepDataset(c, b)
@@ -224,7 +189,7 @@ func (s *Server) keepDataset(c *call, b *datasetBuilder) error {
 	if err != nil {
 		return s.conflicting(c, name, err)
 	}
-	return s.kept(c, "/v1/datasets/"+url.PathEscape(doc.Name), created, datasetOf(doc))
+	return s.kept(c, "/v1/datasets/"+url.PathEscape(doc.Name), created, datasetOf(&doc))
 }
 
 func (s *Server) putCases(c *call, name string, b *datasetBuilder, replaces *string) (store.Document, bool, error) {
@@ -233,16 +198,12 @@ func (s *Server) putCases(c *call, name string, b *datasetBuilder, replaces *str
 	})
 }
 
-// deleteDataset removes a dataset.
 func (s *Server) deleteDataset(c *call) error {
 	name := c.r.PathValue("dataset")
-	if _, err := versionNamed(c.r.Context(), c.kept, name, ""); err != nil {
+	if _, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, name, ""); err != nil {
 		return err
 	}
-	if err := c.kept.DeleteDocument(c.r.Context(), store.DatasetKind, name); err != nil {
-		return err
-	}
-	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+	return c.done(c.kept.DeleteDocument(c.r.Context(), store.DatasetKind, name))
 }
 
 // precondition reads If-Match and If-None-Match: the hash that the current version has to
@@ -255,7 +216,7 @@ func (s *Server) precondition(c *call, name string) (*string, error) {
 	case none == "*":
 		return new(string), nil
 	case match == "*":
-		_, err := versionNamed(c.r.Context(), c.kept, name, "")
+		_, err := versionNamed(c.r.Context(), c.kept, store.DatasetKind, name, "")
 		return nil, err
 	case match == "":
 		return nil, nil
@@ -275,7 +236,7 @@ func (s *Server) conflicting(c *call, name string, err error) error {
 	}
 	p.Detail = "the dataset was changed meanwhile by another request"
 	if now, err := c.kept.Document(c.r.Context(), store.DatasetKind, name, ""); err == nil {
-		p.Current = datasetOf(now)
+		p.Current = datasetOf(&now)
 		p.Detail += ": its current version is " + strconv.Itoa(now.Number)
 	} else {
 		p.Detail = "the dataset was removed meanwhile"

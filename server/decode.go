@@ -30,6 +30,44 @@ func decode(ctx context.Context, data []byte, dst any) error {
 	return decodeDocument(doc, dst)
 }
 
+// reads is the handler of a route whose body is a T; a body that may be missing is a zero T
+// then.
+func reads[T any](handle func(*Server, *call, *T) error) func(*Server, *call) error {
+	return func(s *Server, c *call) error {
+		in := new(T)
+		if len(c.body) == 0 && c.route.Optional {
+			return handle(s, c, in)
+		}
+		if err := c.read(in); err != nil {
+			return err
+		}
+		return handle(s, c, in)
+	}
+}
+
+// read decodes the body into the struct that dst points to.
+func (c *call) read(dst any) error {
+	return c.compute(func() (err error) {
+		if c.doc, err = parseBody(c.r.Context(), c.body); err == nil {
+			err = decodeDocument(c.doc, dst)
+		}
+		return err
+	})
+}
+
+// decodeObject is parseBody for a body that has to be an object.
+func decodeObject(ctx context.Context, data []byte) (*document.Document, *value.Object, error) {
+	doc, err := parseBody(ctx, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	o, ok := doc.Root.(*value.Object)
+	if !ok {
+		return nil, nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(doc.Root)}})
+	}
+	return doc, o, nil
+}
+
 // decodeDocument is decode for a body that was parsed.
 func decodeDocument(doc *document.Document, dst any) error {
 	d := decoder{}
@@ -84,12 +122,17 @@ func (d *decoder) problem(doc *document.Document) *Problem {
 	return invalid(d.mistakes, d.more)
 }
 
-func (d *decoder) mistake(pointer, format string, args ...any) {
+// add keeps a mistake, unless there are too many.
+func (d *decoder) add(m Mistake) {
 	if len(d.mistakes) < maxMistakes {
-		d.mistakes = append(d.mistakes, Mistake{Pointer: pointer, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...)})
+		d.mistakes = append(d.mistakes, m)
 		return
 	}
 	d.more++
+}
+
+func (d *decoder) mistake(pointer, format string, args ...any) {
+	d.add(Mistake{Pointer: pointer, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...)})
 }
 
 // place adds the positions in the text to the mistakes.
@@ -101,8 +144,7 @@ func (d *decoder) place(doc *document.Document) {
 }
 
 func (d *decoder) value(at string, v any, dst reflect.Value) {
-	switch dst.Interface().(type) {
-	case *value.Object:
+	if _, is := dst.Interface().(*value.Object); is {
 		if o, ok := v.(*value.Object); ok {
 			dst.Set(reflect.ValueOf(o))
 		} else {
@@ -134,31 +176,25 @@ func (d *decoder) value(at string, v any, dst reflect.Value) {
 }
 
 func (d *decoder) scalar(at string, v any, dst reflect.Value) {
-	switch dst.Kind() {
+	number, isNumber := v.(float64)
+	switch text, isText := v.(string); dst.Kind() {
 	case reflect.String:
-		if s, ok := v.(string); ok {
-			dst.SetString(s)
-			return
+		if dst.SetString(text); !isText {
+			d.wants(at, "text", v)
 		}
-		d.wants(at, "text", v)
 	case reflect.Bool:
-		if b, ok := v.(bool); ok {
-			dst.SetBool(b)
-			return
+		is, ok := v.(bool)
+		if dst.SetBool(is); !ok {
+			d.wants(at, "true or false", v)
 		}
-		d.wants(at, "true or false", v)
 	case reflect.Int, reflect.Int64:
-		if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-			dst.SetInt(int64(f))
-			return
+		if dst.SetInt(int64(number)); !isNumber || number != math.Trunc(number) || math.Abs(number) >= 1<<53 {
+			d.wants(at, "a whole number", v)
 		}
-		d.wants(at, "a whole number", v)
 	case reflect.Float64:
-		if f, ok := v.(float64); ok {
-			dst.SetFloat(f)
-			return
+		if dst.SetFloat(number); !isNumber {
+			d.wants(at, "a number", v)
 		}
-		d.wants(at, "a number", v)
 	}
 }
 
@@ -206,16 +242,16 @@ func (d *decoder) object(at string, v any, dst reflect.Value) {
 
 // unknown records a member without a field.
 func (d *decoder) unknown(at, key string, names []string) {
-	if len(d.mistakes) >= maxMistakes {
-		d.more++
-		return
+	message, near := nearestTo("unknown field "+strconv.Quote(shortened(key)), key, names)
+	d.add(Mistake{Pointer: document.Join(at, key), Code: proviso.Invalid, Message: message, Nearest: near, Valid: fewNames(names)})
+}
+
+// nearestTo adds to a message which of some names is nearest to one that is not among them.
+func nearestTo(message, name string, names []string) (with, near string) {
+	if near = document.Nearest(name, names); near != "" {
+		message += "; did you mean " + strconv.Quote(near) + "?"
 	}
-	m := Mistake{Pointer: document.Join(at, key), Code: proviso.Invalid, Nearest: document.Nearest(key, names), Valid: fewNames(names)}
-	m.Message = "unknown field " + strconv.Quote(shortened(key))
-	if m.Nearest != "" {
-		m.Message += "; did you mean " + strconv.Quote(m.Nearest) + "?"
-	}
-	d.mistakes = append(d.mistakes, m)
+	return message, near
 }
 
 // shortened cuts text of a client for a message.

@@ -3,8 +3,8 @@ package server
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
-	"net/http"
 	"slices"
 	"time"
 
@@ -71,21 +71,16 @@ const (
 	ratesMost = 12   // values of an assertion
 )
 
-// watchDifferences compares a range with the time before it.
 func (s *Server) watchDifferences(c *call) error {
-	from, to, err := s.rangeOf(c.q, 24*time.Hour)
-	if err != nil {
-		return err
+	from, to := s.rangeOf(&c.q, 24*time.Hour)
+	if c.q.err != nil {
+		return c.q.err
 	}
 	live, err := s.liveWatch(c)
 	if err != nil {
 		return err
 	}
-	out, err := differencesOf(c.r.Context(), c.kept, live, from.Truncate(time.Hour), to)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, out)
+	return c.send(differencesOf(c.r.Context(), c.kept, live, from.Truncate(time.Hour), to))
 }
 
 func differencesOf(ctx context.Context, in store.ProjectStore, live *liveWatch, from, to time.Time) (*WatchDifferences, error) {
@@ -154,23 +149,20 @@ func mixOf(what string, before, within map[string]store.TrafficCount) []MixDiffe
 		}
 		return max(1, float64(n))
 	}
-	values := map[string]bool{}
-	for v := range before {
-		values[v] = true
-	}
-	for v := range within {
-		values[v] = true
-	}
 	var list []MixDifference
-	for v := range values {
+	for _, v := range namesIn(before, within) {
 		d := MixDifference{What: what, Value: v, Before: float64(before[v].Events) / all(before), Within: float64(within[v].Events) / all(within), Events: within[v].Events}
 		d.New = before[v].Events == 0 && d.Events > 0
 		if d.New || math.Abs(d.Within-d.Before) >= leastMix {
 			list = append(list, d)
 		}
 	}
-	slices.SortFunc(list, func(a, b MixDifference) int { return cmp.Compare(a.Value, b.Value) })
 	return list
+}
+
+// namesIn are the keys of two maps, sorted.
+func namesIn[T any](a, b map[string]T) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b)))))
 }
 
 // assertions compares the rates of assertions.
@@ -208,14 +200,7 @@ func (d *WatchDifferences) assertions(ctx context.Context, in store.ProjectStore
 	if err != nil {
 		return err
 	}
-	names := map[string]bool{}
-	for name := range before {
-		names[name] = true
-	}
-	for name := range within {
-		names[name] = true
-	}
-	for name := range names {
+	for _, name := range namesIn(before, within) {
 		a, b := &store.Bucket{Start: d.Before}, &store.Bucket{Start: d.From}
 		if before[name] != nil {
 			a = before[name][""]

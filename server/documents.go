@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -26,7 +27,7 @@ type Version struct {
 	CreatedBy  string    `json:"created_by,omitempty" doc:"The id of the API key"`
 }
 
-func versionOf(d store.Document) Version {
+func versionOf(d *store.Document) Version {
 	return Version{Name: d.Name, Version: d.Hash, Number: d.Number, Current: d.Current, PromptHash: d.PromptHash, Size: d.Size,
 		CreatedAt: d.Created.UTC(), CreatedBy: d.CreatedBy}
 }
@@ -86,32 +87,23 @@ func checkName(name string) error {
 		Message: "a name has 1 to 100 letters, digits, dots, dashes and underscores, and does not begin with a dot"}
 }
 
-// postSuite stores a suite under the name in the body, or its own id.
-func (s *Server) postSuite(c *call) error {
-	var in NewSuite
-	if err := decode(c.r.Context(), c.body, &in); err != nil {
-		return err
+// nameAsked is the name under which a document is stored: that in the address, or else in the
+// body.
+func nameAsked(address, body string) (string, error) {
+	if address != "" && body != "" && body != address {
+		return "", pointed("/name", proviso.Invalid, "the name in the body is not the one in the address")
 	}
-	return s.keepSuite(c, &in)
+	return cmp.Or(address, body), nil
 }
 
-// putSuite stores a suite under the name in the address.
-func (s *Server) putSuite(c *call) error {
-	var in NewSuite
-	if err := decode(c.r.Context(), c.body, &in); err != nil {
-		return err
-	}
-	name := c.r.PathValue("suite")
-	if in.Name != "" && in.Name != name {
-		return invalid([]Mistake{{Pointer: "/name", Code: proviso.Invalid, Message: "the name in the body is not the one in the address"}})
-	}
-	in.Name = name
-	return s.keepSuite(c, &in)
-}
-
+// keepSuite stores a suite under the name in the address or the body, or its own id.
 func (s *Server) keepSuite(c *call, in *NewSuite) error {
 	if s.o.Runner == nil {
 		return problem(proviso.Unsupported, "this server serves no suites")
+	}
+	name, err := nameAsked(c.r.PathValue("suite"), in.Name)
+	if err != nil {
+		return err
 	}
 	bundle := &Bundle{Suite: in.Suite, Files: in.Files, Datasets: storedDatasets{kept: c.kept}}
 	secrets, more := bundle.inlineSecrets(c.r.Context())
@@ -122,10 +114,8 @@ func (s *Server) keepSuite(c *call, in *NewSuite) error {
 	if mistakes.Err() != nil || len(secrets) > 0 {
 		return suiteProblem(mistakes, more, secrets...)
 	}
-	if in.Name == "" {
-		in.Name = plan.SuiteID
-	}
-	if err := checkName(in.Name); err != nil {
+	name = cmp.Or(name, plan.SuiteID)
+	if err := checkName(name); err != nil {
 		return err
 	}
 	content, err := encode(bundle)
@@ -133,12 +123,12 @@ func (s *Server) keepSuite(c *call, in *NewSuite) error {
 		return err
 	}
 	doc, created, err := c.kept.PutDocument(c.r.Context(), store.NewDocument{
-		Kind: store.SuiteKind, Name: in.Name, PromptHash: plan.PromptHash, MediaType: mediaJSON, Content: content, CreatedBy: c.key.ID,
+		Kind: store.SuiteKind, Name: name, PromptHash: plan.PromptHash, MediaType: mediaJSON, Content: content, CreatedBy: c.key.ID,
 	})
 	if err != nil {
 		return err
 	}
-	out := StoredSuite{Version: versionOf(doc), AgentID: plan.AgentID, Rows: plan.Rows, Warnings: placed(plan.Warnings)}
+	out := StoredSuite{Version: versionOf(&doc), AgentID: plan.AgentID, Rows: plan.Rows, Warnings: placed(plan.Warnings)}
 	return s.kept(c, "/v1/suites/"+url.PathEscape(doc.Name), created, out)
 }
 
@@ -199,7 +189,7 @@ func (s *Server) getSuite(c *call) error {
 	if err := json.Unmarshal(doc.Content, &b); err != nil {
 		return err
 	}
-	out := StoredSuite{Version: versionOf(doc)}
+	out := StoredSuite{Version: versionOf(&doc)}
 	var bundle Bundle
 	if err := decode(c.r.Context(), doc.Content, &bundle); err != nil {
 		return err
@@ -221,43 +211,28 @@ func (s *Server) versionAsked(c *call, kind store.Kind, name string) (store.Docu
 
 // listVersions returns the handler of a list: of all names, or of all versions
 // of the name in the address.
-func listVersions(kind store.Kind, pathValue string) func(*Server, *call) error {
+func listVersions[V any](kind store.Kind, pathValue string, view func(*store.Document) V) func(*Server, *call) error {
 	return func(s *Server, c *call) error {
-		page, err := pageOf(c.q)
-		if err != nil {
-			return err
-		}
 		f := store.DocumentFilter{Kind: kind}
 		if pathValue != "" {
 			f.Name = c.r.PathValue(pathValue)
-			if _, err := c.kept.Document(c.r.Context(), kind, f.Name, ""); err != nil {
+			if _, err := versionNamed(c.r.Context(), c.kept, kind, f.Name, ""); err != nil {
 				return err
 			}
 		}
-		list, err := c.kept.ListDocuments(c.r.Context(), f, page)
-		if err != nil {
-			return err
-		}
-		return c.json(http.StatusOK, listOf(list, func(d *store.Document) Version { return versionOf(*d) }))
+		return sendList(c, c.kept.ListDocuments, f, view)
 	}
 }
 
-// postSet stores an assertion set under the name in the body.
-func (s *Server) postSet(c *call) error { return s.keepSet(c, "") }
-
-// putSet stores an assertion set under the name in the address.
-func (s *Server) putSet(c *call) error { return s.keepSet(c, c.r.PathValue("set")) }
-
-func (s *Server) keepSet(c *call, name string) error {
+// keepSet stores an assertion set under the name in the address, or in the body.
+func (s *Server) keepSet(c *call) error {
 	set, err := readSet(c.r.Context(), c.body)
 	if err != nil {
 		return err
 	}
-	switch {
-	case name != "" && set.name != "" && set.name != name:
-		return invalid([]Mistake{{Pointer: "/name", Code: proviso.Invalid, Message: "the name in the body is not the one in the address"}})
-	case name == "":
-		name = set.name
+	name, err := nameAsked(c.r.PathValue("set"), set.name)
+	if err != nil {
+		return err
 	}
 	if err := checkName(name); err != nil {
 		return err
@@ -320,7 +295,7 @@ func (s *Server) changedMeanwhile(current store.Document, sent store.NewDocument
 
 // storedSet returns a version of a set with its content.
 func storedSet(doc store.Document) (*StoredAssertionSet, error) {
-	out := &StoredAssertionSet{Version: versionOf(doc)}
+	out := &StoredAssertionSet{Version: versionOf(&doc)}
 	var content struct {
 		Assertions json.RawMessage            `json:"assertions"`
 		Prompt     string                     `json:"prompt"`
@@ -341,7 +316,6 @@ func storedSet(doc store.Document) (*StoredAssertionSet, error) {
 	return out, nil
 }
 
-// getSet sends a version of an assertion set.
 func (s *Server) getSet(c *call) error {
 	doc, err := s.versionAsked(c, store.AssertionSetKind, c.r.PathValue("set"))
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// evaluate decides the assertions of a request.
 func (s *Server) evaluate(c *call) error {
 	return s.evaluateBody(c, c.body, "", nil)
 }
@@ -46,14 +45,9 @@ func withSet(ctx context.Context, content, data []byte) ([]byte, *criteria.Libra
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := parseBody(ctx, data)
+	body, o, err := decodeObject(ctx, data)
 	if err != nil {
 		return nil, nil, err
-	}
-	o, ok := body.Root.(*value.Object)
-	switch {
-	case !ok:
-		return nil, nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(body.Root)}})
 	}
 	for _, key := range []string{"assertions", "templates"} {
 		if o.Has(key) {
@@ -152,13 +146,18 @@ func (s *Server) storeEvaluation(ctx context.Context, c *call, body, data []byte
 
 // SetRequest is an evaluation against a stored assertion set.
 type SetRequest struct {
+	OutputRequest
+	Context string `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output; that of the set if it is missing"`
+}
+
+// OutputRequest is what every request for an evaluation says of an output.
+type OutputRequest struct {
 	Input       string        `json:"agent_input"`
 	Output      string        `json:"agent_output"`
 	Threshold   *float64      `json:"threshold,omitempty" doc:"The share of the assertions that has to pass, from 0 to 1"`
 	AllowErrors bool          `json:"allow_errors,omitempty" doc:"Compute the score over what was decided"`
 	Vars        *value.Object `json:"vars,omitempty" doc:"What the conditions under when are about"`
 	Metadata    *value.Object `json:"metadata,omitempty" doc:"What the conditions under when are about"`
-	Context     string        `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output; that of the set if it is missing"`
 	TraceID     string        `json:"trace_id,omitempty" doc:"The trace that the output belongs to, for checks of its spans; POST /v1/traces takes them"`
 }
 
@@ -185,7 +184,7 @@ type Evaluation struct {
 // EvaluationList is a page of evaluations.
 type EvaluationList List[Evaluation]
 
-func evaluationOf(e store.Evaluation) Evaluation {
+func evaluationOf(e *store.Evaluation) Evaluation {
 	out := Evaluation{
 		ID: e.ID, CreatedAt: e.Created.UTC(), CreatedBy: e.CreatedBy, Set: e.Set, Status: e.Status.String(), Score: e.Score, Passed: e.Passed,
 		Failed: e.Failed, Errors: e.Errors, Skipped: e.Skipped, Judge: e.Judge, Cost: e.Cost, DurationMS: milliseconds(e.Elapsed),
@@ -201,31 +200,13 @@ func evaluationOf(e store.Evaluation) Evaluation {
 
 // listEvaluations lists the evaluations that the key may see, newest first.
 func (s *Server) listEvaluations(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
-	}
-	var f store.EvaluationFilter
-	if f.Status, err = statusOf(c.q); err != nil {
-		return err
-	}
-	if f.Since, err = timeOf(c.q, "since"); err != nil {
-		return err
-	}
-	if f.Until, err = timeOf(c.q, "until"); err != nil {
-		return err
-	}
+	f := store.EvaluationFilter{Status: c.q.status(), Since: c.q.time("since"), Until: c.q.time("until")}
 	if !seesAll(c.key) {
 		f.CreatedBy = c.key.ID
 	}
-	list, err := c.kept.ListEvaluations(c.r.Context(), f, page)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, listOf(list, func(e *store.Evaluation) Evaluation { return evaluationOf(*e) }))
+	return sendList(c, c.kept.ListEvaluations, f, evaluationOf)
 }
 
-// getEvaluation sends a stored evaluation.
 func (s *Server) getEvaluation(c *call) error {
 	held, err := s.heldEvaluation(c)
 	if err == nil && held != nil {
@@ -234,8 +215,10 @@ func (s *Server) getEvaluation(c *call) error {
 	if err != nil {
 		return err
 	}
-	if held != nil && s.evaluations.goesOn(held) && !held.lost {
-		return c.json(http.StatusOK, held.unfinished("running"))
+	if held != nil && !held.lost {
+		if ended, _ := s.evaluations.stateOf(held); ended.IsZero() {
+			return c.json(http.StatusOK, held.unfinished("running"))
+		}
 	}
 	e, err := s.seenEvaluation(c)
 	if held != nil && held.lost && isNotFound(err) {
@@ -244,7 +227,7 @@ func (s *Server) getEvaluation(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := evaluationOf(e)
+	out := evaluationOf(&e)
 	if held != nil {
 		out.AgentOutput = &held.output
 	}

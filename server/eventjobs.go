@@ -37,11 +37,7 @@ func (m *monitoring) evaluateEvents(ctx context.Context) {
 	// A round takes a little of each watch, so that a long queue of one project delays no
 	// other.
 	round := func(ctx context.Context) (busy bool) {
-		projects, err := m.s.o.Store.Projects(ctx)
-		if err != nil {
-			m.failed(ctx, "look for watches", "", err)
-		}
-		for _, p := range projects {
+		for _, p := range m.projects(ctx) {
 			list, err := m.of(ctx, p)
 			if err != nil {
 				m.failed(ctx, "read watches", p, err)
@@ -92,8 +88,8 @@ func (m *monitoring) leaseChunk(ctx context.Context, live *liveWatch, slots chan
 		}
 	}()
 	work := m.workOf(live.key)
-	reserve, ok := work.mayLease(m.now())
-	if !ok {
+	is := work.now()
+	if !is.mayLease(m.now()) {
 		return c, nil
 	}
 	c.live = live
@@ -115,12 +111,12 @@ func (m *monitoring) leaseChunk(ctx context.Context, live *liveWatch, slots chan
 		limit = 1
 	}
 	c.leases, err = m.s.o.Store.In(live.key.project).LeaseEvents(ctx, store.LeaseEvents{
-		Watch: live.Name, Limit: limit, Lease: time.Duration(limit)*m.s.o.EvaluateLimit + time.Minute, Reserve: reserve, Budget: live.conf.Sample.BudgetPerDay,
+		Watch: live.Name, Limit: limit, Lease: time.Duration(limit)*m.s.o.EvaluateLimit + time.Minute, Reserve: is.largest, Budget: live.conf.Sample.BudgetPerDay,
 	})
 	if errors.Is(err, store.ErrSealed) {
 		work.leave(m.now())
 	}
-	work.lease(len(c.leases))
+	work.change(func(x *watchState) { x.leased += len(c.leases) })
 	return c, err
 }
 
@@ -169,7 +165,7 @@ func (m *monitoring) evaluateChunk(ctx, stopping context.Context, c chunk) {
 // release puts events back, from one on, for other processes. No attempt is counted.
 func (m *monitoring) release(ctx context.Context, c *chunk, from int) {
 	leases := c.leases[from:]
-	m.workOf(c.live.key).lease(-len(leases))
+	m.workOf(c.live.key).change(func(x *watchState) { x.leased -= len(leases) })
 	if err := m.s.o.Store.In(c.live.key.project).ReleaseEvents(context.WithoutCancel(ctx), c.live.Name, leases); err != nil {
 		m.s.o.Log.Error("monitor", "doing", "release events", "error", err)
 	}

@@ -45,13 +45,9 @@ func (m *monitoring) evaluateEvent(ctx context.Context, c *chunk, l store.EventL
 	}
 	began := time.Now()
 	resp, account, err := m.decide(ctx, c, e)
-	cost, usage := account.total()
-	p := c.live.key.project
-	m.s.metrics.evaluatedSeconds(p, time.Since(began), cost)
-	m.s.metrics.spent(p, cost, usage)
-	if failed := m.s.settle(ctx, account); failed != nil {
-		m.s.o.Log.Error("charge a key", "watch", c.live.Name, "error", failed)
-	}
+	took := time.Since(began)
+	cost := m.s.paid(ctx, c.live.key.project, account, "watch", c.live.Name)
+	m.s.metrics.evaluatedSeconds(c.live.key.project, took, cost)
 	trouble, why := account.trouble()
 	work.ended(cost, trouble, why, m.now())
 	out.result.Cost, out.trace, out.answer = cost, e.TraceID, e.Metadata.Text("response_id")

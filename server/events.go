@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso/store"
@@ -21,16 +22,30 @@ type Event struct {
 	Error    string          `json:"error,omitempty"`
 }
 
-// events streams the progress of a run (server-sent events, HTML standard). An
-// event holds the complete state, so a client that reconnects with
-// Last-Event-ID misses nothing: it gets the next event when the state changes.
 func (s *Server) events(c *call) error {
-	r, err := s.seenRun(c)
-	if err != nil {
-		return err
-	}
+	return s.followStates(c, c.r.PathValue("run"), func() (state, error) {
+		r, err := s.seenRun(c)
+		p := progressOf(r)
+		return state{fmt.Sprintf("%s-%d-%d", r.Status, p.Rows, p.Finished), r.Status.Ended(), Event{ID: r.ID, Status: r.Status, Progress: p, Cost: r.Totals.Cost, Waits: r.Waits, Error: r.Error}}, err
+	})
+}
+
+// state is what a run or a trial is like at one time.
+type state struct {
+	id    string // of its event
+	ended bool   // it changes no more
+	data  any
+}
+
+// followStates streams the states of a run or a trial, which the hub knows by its id (server-sent
+// events, HTML standard), until it has ended, the client has disconnected, or the server
+// stops. An event holds the complete state, so a client that reconnects with Last-Event-ID
+// misses nothing: it gets the next event when the state changes.
+func (s *Server) followStates(c *call, id string, now func() (state, error)) error {
 	last := c.r.Header.Get("Last-Event-ID")
-	if _, id := event(r); r.Status.Ended() && id == last {
+	if first, err := now(); err != nil {
+		return err
+	} else if first.ended && first.id == last {
 		return c.sendResponse(store.Response{Status: http.StatusNoContent}) // tells browsers not to come back
 	}
 	end, err := s.openStream(c)
@@ -38,8 +53,22 @@ func (s *Server) events(c *call) error {
 		return err
 	}
 	defer end()
-	if c.r.Method != http.MethodHead {
-		s.stream(c, r, last)
+	if c.r.Method == http.MethodHead {
+		return nil
+	}
+	next, leave := s.hub.watch(id)
+	defer leave()
+	w := &eventWriter{w: c.w, control: http.NewResponseController(c.w)}
+	beat := time.NewTicker(s.o.Heartbeat)
+	defer beat.Stop()
+	for more := w.write("retry: 2000\n\n"); more; {
+		changed := next()
+		is, err := now()
+		if err != nil || !s.stillOpen(c) {
+			return nil // the client comes back
+		}
+		more = (is.id == last || w.state(is)) && !is.ended && s.await(c.r.Context(), w, changed, beat.C)
+		last = is.id
 	}
 	return nil
 }
@@ -48,9 +77,7 @@ func (s *Server) events(c *call) error {
 func (s *Server) openStream(c *call) (end func(), err error) {
 	if s.streams.Add(1) > int64(s.o.MaxStreams) {
 		s.streams.Add(-1)
-		p := problem(codeBusy, fmt.Sprintf("%d event streams are open", s.o.MaxStreams))
-		p.retryAfter = 5 * time.Second
-		return nil, p
+		return nil, problem(codeBusy, fmt.Sprintf("%d event streams are open", s.o.MaxStreams)).after(5 * time.Second)
 	}
 	streams := s.metrics.streams.WithLabelValues(string(c.project))
 	streams.Inc()
@@ -66,31 +93,6 @@ func (s *Server) openStream(c *call) (end func(), err error) {
 
 // pace is the minimum time between two events of a stream.
 const pace = 100 * time.Millisecond
-
-// stream sends events until the run has ended, the client has disconnected, or
-// the server stops.
-func (s *Server) stream(c *call, r store.Run, last string) {
-	next, end := s.hub.watch(r.ID)
-	defer end()
-	w := &eventWriter{w: c.w, control: http.NewResponseController(c.w)}
-	beat := time.NewTicker(s.o.Heartbeat)
-	defer beat.Stop()
-	if !w.write("retry: 2000\n\n") {
-		return
-	}
-	for {
-		changed := next()
-		now, err := c.kept.Run(c.r.Context(), r.ID)
-		if err != nil || !s.stillOpen(c) {
-			return // the client comes back
-		}
-		text, id := event(now)
-		if id != last && !w.write(text) || now.Status.Ended() || !s.await(c.r.Context(), w, changed, beat.C) {
-			return
-		}
-		last = id
-	}
-}
 
 // await waits for a change of a run; false if the stream is over.
 func (s *Server) await(ctx context.Context, w *eventWriter, changed <-chan struct{}, beat <-chan time.Time) bool {
@@ -133,17 +135,63 @@ func (w *eventWriter) write(text string) bool {
 	return w.control.Flush() == nil
 }
 
-// event returns the state of a run, and the event id of that state.
-func event(r store.Run) (text, id string) {
-	p := progressOf(r)
-	id = fmt.Sprintf("%s-%d-%d", r.Status, p.Rows, p.Finished)
-	data, err := json.Marshal(Event{ID: r.ID, Status: r.Status, Progress: p, Cost: r.Totals.Cost, Waits: r.Waits, Error: r.Error})
-	if err != nil {
-		return "", id // it holds texts and numbers only
-	}
+// state sends a state.
+func (w *eventWriter) state(s state) bool {
 	name := "progress"
-	if r.Status.Ended() {
+	if s.ended {
 		name = "end"
 	}
-	return fmt.Sprintf("event: %s\nid: %s\ndata: %s\n\n", name, id, data), id
+	data, err := json.Marshal(s.data)
+	return err == nil && w.write(fmt.Sprintf("event: %s\nid: %s\ndata: %s\n\n", name, s.id, data))
+}
+
+// hub notifies the watchers of a run when its state changes. It is safe for
+// concurrent use.
+type hub struct {
+	mu   sync.Mutex
+	runs map[string]*topic
+}
+
+// topic is a watched run.
+type topic struct {
+	watchers int
+	changed  chan struct{}
+}
+
+func newHub() *hub { return &hub{runs: map[string]*topic{}} }
+
+// watch returns a function for a channel that is closed at the next change of a
+// run, and a function that ends the watch.
+func (h *hub) watch(run string) (next func() <-chan struct{}, end func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.runs[run]
+	if t == nil {
+		t = &topic{changed: make(chan struct{})}
+		h.runs[run] = t
+	}
+	t.watchers++
+	next = func() <-chan struct{} {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return t.changed
+	}
+	end = func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if t.watchers--; t.watchers == 0 {
+			delete(h.runs, run)
+		}
+	}
+	return next, end
+}
+
+// changed notifies the watchers of a run.
+func (h *hub) changed(run string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := h.runs[run]; t != nil {
+		close(t.changed)
+		t.changed = make(chan struct{})
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -30,7 +31,8 @@ type call struct {
 	// that only a panel token counts.
 	foreign bool
 	body    []byte
-	q       url.Values // the parameters of the address, all of them in the table of routes
+	doc     *document.Document // the body, once [call.read] has parsed it
+	q       query              // the parameters of the address, all of them in the table of routes
 	clock   clock
 
 	as      string             // the person that a token stands for; "" is the key itself
@@ -91,7 +93,7 @@ type callKey struct{}
 // client is whom requests are counted for: a key, or a panel token.
 func (c *call) client() string {
 	if c.token != nil {
-		return c.token.id
+		return c.token.ID
 	}
 	return c.key.ID
 }
@@ -137,14 +139,12 @@ func (s *Server) serve(c *call) error {
 	}
 	if c.route.Scope != "" {
 		if wait, ok := s.rates.take(c.client(), time.Now()); !ok {
-			p := problem(codeRate, fmt.Sprintf("more than %g requests a second; --rate sets the limit", s.o.Rate))
-			p.retryAfter = wait
-			return p
+			return problem(codeRate, fmt.Sprintf("more than %g requests a second; --rate sets the limit", s.o.Rate)).after(wait)
 		}
 	}
 	if !c.route.Streamed && (c.route.Method == http.MethodPost || c.route.Method == http.MethodPut) {
 		taken, err := s.read(c)
-		defer s.room.give(taken)
+		defer s.room.Release(taken)
 		if err != nil {
 			return err
 		}
@@ -167,6 +167,22 @@ func (s *Server) serve(c *call) error {
 		return do(s, c)
 	}
 	return s.task(c, func() error { return do(s, c) })
+}
+
+// send sends a value as the response, or returns why there is none.
+func (c *call) send(v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, v)
+}
+
+// done says that there is nothing to say, or returns why not.
+func (c *call) done(err error) error {
+	if err != nil {
+		return err
+	}
+	return c.sendResponse(store.Response{Status: http.StatusNoContent})
 }
 
 // json sends a value as the response.
@@ -230,8 +246,7 @@ func (s *Server) fail(c *call, err error) {
 
 // logged returns an error as the log shows it, including the parts that clients do not see.
 func logged(err error) error {
-	var p *Problem
-	if errors.As(err, &p) && p.cause != nil {
+	if p, ok := errors.AsType[*Problem](err); ok && p.cause != nil {
 		return p.cause
 	}
 	return err

@@ -76,13 +76,6 @@ func (e *heldEvaluation) finish() {
 	}
 }
 
-// isClosed reports whether there is no further event.
-func (e *heldEvaluation) isClosed() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.closed
-}
-
 // after returns the events after the one with the id last, whether those are all, and a
 // channel that is closed when there is more.
 func (e *heldEvaluation) after(last int) (events [][]byte, closed bool, changed <-chan struct{}) {
@@ -131,9 +124,7 @@ func (h *heldEvaluations) begin(e *heldEvaluation, request int) error {
 	}
 	h.makeRoom(e, e.size)
 	if h.perKey[e.key.ID]+e.size > h.ofKey || h.total+e.size > h.most {
-		p := problem(codeBusy, "the evaluations under way take all the room there is")
-		p.retryAfter = time.Second
-		return p
+		return problem(codeBusy, "the evaluations under way take all the room there is").after(time.Second)
 	}
 	h.byID[e.id] = e
 	h.total += e.size
@@ -267,13 +258,6 @@ func (h *heldEvaluations) expire(now time.Time) (underWay []*heldEvaluation) {
 		}
 	}
 	return underWay
-}
-
-// goesOn reports whether an evaluation has not ended.
-func (h *heldEvaluations) goesOn(e *heldEvaluation) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return e.ended.IsZero()
 }
 
 // stop takes no more evaluations, and waits for those under way until ctx ends. Then it

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,6 +66,21 @@ type assertionFacts struct {
 	size   int // of raw as JSON
 }
 
+// remembered is the value of a key in a cache, or else what read reads, which is kept.
+func remembered[T any](kept *recent.Cache[string, T], key string, read func() (T, error)) (T, error) {
+	if v, ok := kept.Get(key); ok {
+		return v, nil
+	}
+	v, err := read()
+	if err == nil {
+		kept.Add(key, v)
+	}
+	return v, err
+}
+
+// keyOfRun is the key of a run in the caches.
+func keyOfRun(c *call, run string) string { return string(c.project) + "\x00" + run }
+
 const historyRoom = 16 << 20 // bytes of each cache, roughly
 
 func newHistory() *history {
@@ -101,7 +115,7 @@ func newHistory() *history {
 
 // latestRuns returns the latest finished runs that the request asks for and its key may
 // see, newest first.
-func (s *Server) latestRuns(c *call, q url.Values) ([]store.Run, error) {
+func (s *Server) latestRuns(c *call, q query) ([]store.Run, error) {
 	n := usualRuns
 	if text := q.Get("runs"); text != "" {
 		var err error
@@ -119,10 +133,10 @@ func (s *Server) latestRuns(c *call, q url.Values) ([]store.Run, error) {
 
 // pageOfList returns the part of a sorted list that a request asks for. name is the
 // position of an item.
-func pageOfList[T any](q url.Values, kind string, all []T, name func(*T) string) (part []T, next string, err error) {
-	page, err := pageOf(q)
-	if err != nil {
-		return nil, "", err
+func pageOfList[T any](q query, kind string, all []T, name func(*T) string) (part []T, next string, err error) {
+	page := q.page()
+	if q.err != nil {
+		return nil, "", q.err
 	}
 	after, ok, err := page.Position(kind)
 	if err != nil {
@@ -145,15 +159,12 @@ func pageOfList[T any](q url.Values, kind string, all []T, name func(*T) string)
 	return part, next, nil
 }
 
-// listAssertions sends the verdicts on assertions over the latest runs.
 func (s *Server) listAssertions(c *call) error {
 	runs, err := s.latestRuns(c, c.q)
 	if err != nil {
 		return err
 	}
-	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
-	defer task.End()
-	c.r = c.r.WithContext(ctx)
+	defer s.unlimited(c)()
 	byName := map[string]*AssertionHistory{}
 	newest := map[string]string{} // run, by name
 	position := func(h *AssertionHistory) string { return h.Suite + "\x00" + h.Assertion }
@@ -207,7 +218,7 @@ func (s *Server) counted(c *call, runs []store.Run) []store.Run {
 		if !r.Uncounted {
 			continue
 		}
-		key := string(c.project) + "\x00" + r.ID
+		key := keyOfRun(c, r.ID)
 		_, tallied := s.history.tallies.Get(key)
 		if _, known := s.history.counts.Get(key); tallied || known {
 			continue
@@ -222,15 +233,7 @@ func (s *Server) counted(c *call, runs []store.Run) []store.Run {
 
 // tallyOf returns what is counted of a run that has ended.
 func (s *Server) tallyOf(c *call, r store.Run) (store.Tally, error) {
-	key := string(c.project) + "\x00" + r.ID
-	if tally, ok := s.history.tallies.Get(key); ok {
-		return tally, nil
-	}
-	tally, err := c.kept.Tally(c.r.Context(), r.ID)
-	if err == nil {
-		s.history.tallies.Add(key, tally)
-	}
-	return tally, err
+	return remembered(s.history.tallies, keyOfRun(c, r.ID), func() (store.Tally, error) { return c.kept.Tally(c.r.Context(), r.ID) })
 }
 
 // startOf is when a run began, or when it was made if that is not known.
@@ -243,24 +246,16 @@ func startOf(r store.Run) time.Time {
 
 // countsOf returns the counts of the assertions of a run that has ended.
 func (s *Server) countsOf(c *call, run string) ([]store.AssertionCount, error) {
-	key := string(c.project) + "\x00" + run
-	if counts, ok := s.history.counts.Get(key); ok {
-		return counts, nil
-	}
-	counts, err := c.kept.CountAssertions(c.r.Context(), run)
-	if err == nil {
-		s.history.counts.Add(key, counts)
-	}
-	return counts, err
+	return remembered(s.history.counts, keyOfRun(c, run), func() ([]store.AssertionCount, error) { return c.kept.CountAssertions(c.r.Context(), run) })
 }
 
 // aboutOf finds out what the assertions of a run are: from a few rows, and from one row
 // for each assertion that those do not have.
 func (s *Server) aboutOf(c *call, run string) (map[string]assertionFacts, error) {
-	key := string(c.project) + "\x00" + run
-	if about, ok := s.history.about.Get(key); ok {
-		return about, nil
-	}
+	return remembered(s.history.about, keyOfRun(c, run), func() (map[string]assertionFacts, error) { return s.readAbout(c, run) })
+}
+
+func (s *Server) readAbout(c *call, run string) (map[string]assertionFacts, error) {
 	counts, err := s.countsOf(c, run)
 	if err != nil {
 		return nil, err
@@ -278,7 +273,6 @@ func (s *Server) aboutOf(c *call, run string) (map[string]assertionFacts, error)
 			}
 		}
 	}
-	s.history.about.Add(key, about)
 	return about, nil
 }
 

@@ -36,8 +36,8 @@ func (b *Bundle) inlineSecrets(ctx context.Context) (list []Mistake, more int) {
 			found.in(document.Join("/files", name), name, []byte(text), found.besides)
 		}
 	}
-	slices.SortFunc(found.list, func(a, b Mistake) int { return strings.Compare(a.Pointer, b.Pointer) })
-	return found.list, found.more
+	slices.SortFunc(found.mistakes, func(a, b Mistake) int { return strings.Compare(a.Pointer, b.Pointer) })
+	return found.mistakes, found.more
 }
 
 // inlineSecrets returns a mistake for each secret in the assertions, and the number of
@@ -50,23 +50,18 @@ func (s *assertionSet) inlineSecrets(ctx context.Context) (list []Mistake, more 
 	if s.templates.Len() > 0 {
 		found.below("/templates", s.templates)
 	}
-	return found.list, found.more
+	return found.mistakes, found.more
 }
 
 // inlineSecrets collects the mistakes.
 type inlineSecrets struct {
-	ctx  context.Context
-	list []Mistake
-	more int // secrets beyond maxMistakes
+	decoder
+	ctx context.Context
 }
 
-// add records a secret.
-func (f *inlineSecrets) add(pointer string) {
-	if len(f.list) >= maxMistakes {
-		f.more++
-		return
-	}
-	f.list = append(f.list, Mistake{Pointer: pointer, Code: proviso.Refused,
+// found records a secret.
+func (f *inlineSecrets) found(pointer string) {
+	f.add(Mistake{Pointer: pointer, Code: proviso.Refused,
 		Message: "this is a secret, and what is sent is kept: write {{ env.NAME }}, with a name that the operator of the server allowed (--allow-env NAME)"})
 }
 
@@ -77,10 +72,10 @@ func (f *inlineSecrets) in(pointer, name string, text []byte, look func(string, 
 	if err != nil {
 		return
 	}
-	before := len(f.list)
+	before := len(f.mistakes)
 	look("", doc.Root)
-	for i := range f.list[before:] {
-		m := &f.list[before+i]
+	for i := range f.mistakes[before:] {
+		m := &f.mistakes[before+i]
 		at := doc.Place(m.Pointer)
 		m.Message = "at " + m.Pointer + ": " + m.Message
 		m.Pointer, m.File, m.Line, m.Column = pointer, name, at.Line, at.Column
@@ -97,7 +92,7 @@ func (f *inlineSecrets) differ(pointer string, v, shown any) {
 	switch v := v.(type) {
 	case string:
 		if v != shown {
-			f.add(pointer)
+			f.found(pointer)
 		}
 	case []any:
 		clean, _ := shown.([]any)

@@ -51,15 +51,12 @@ type JudgeList struct {
 	Items []JudgeUse `json:"items"`
 }
 
-// listJudges sends what the judges of the latest runs did.
 func (s *Server) listJudges(c *call) error {
 	runs, err := s.latestRuns(c, c.q)
 	if err != nil {
 		return err
 	}
-	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
-	defer task.End()
-	c.r = c.r.WithContext(ctx)
+	defer s.unlimited(c)()
 	out := JudgeList{Items: []JudgeUse{}}
 	at := map[string]int{} // in out.Items
 	for _, r := range s.counted(c, runs) {

@@ -86,7 +86,7 @@ func labelQueueRoutes() []*route {
 			Summary: "List queues of labels by name", Params: paging, Response: typeOf[LabelQueueList]()},
 		{Method: http.MethodGet, Path: "/v1/label-queues/{queue}", ID: "get-label-queue", Scope: store.Read, Also: label, Status: http.StatusOK, Handle: (*Server).getLabelQueue,
 			Summary: "A queue of labels, with the agreement so far", Params: []param{queue}, Response: typeOf[LabelQueue]()},
-		{Method: http.MethodPut, Path: "/v1/label-queues/{queue}", ID: "put-label-queue", Scope: store.Edit, Also: makers, Status: http.StatusOK, Asks: true, Handle: (*Server).putLabelQueue,
+		{Method: http.MethodPut, Path: "/v1/label-queues/{queue}", ID: "put-label-queue", Scope: store.Edit, Also: makers, Status: http.StatusOK, Asks: true, Handle: reads((*Server).putLabelQueue),
 			Summary: "Make a queue of what is to be labelled in a run, or in traffic", Params: []param{queue}, Request: typeOf[NewLabelQueue](), Response: typeOf[LabelQueue](),
 			Detail: "The key has to see the run. Items drawn at random come first, then those of which a label tells most. A queue of that name is replaced, and its leases end. 201 says that there was none."},
 		{Method: http.MethodDelete, Path: "/v1/label-queues/{queue}", ID: "delete-label-queue", Scope: store.Edit, Also: makers, Status: http.StatusNoContent, Handle: (*Server).deleteLabelQueue,
@@ -103,11 +103,10 @@ func labelQueueOf(q *store.LabelQueue) LabelQueue {
 	return LabelQueue{Name: q.Name, Run: q.Run, Blind: q.Blind, People: q.People, Items: q.Size, Done: q.Done, Created: q.Created.UTC(), CreatedBy: q.CreatedBy}
 }
 
-// listLabelQueues lists the queues of the project.
 func (s *Server) listLabelQueues(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
+	page := c.q.page()
+	if c.q.err != nil {
+		return c.q.err
 	}
 	list, err := c.kept.ListLabelQueues(c.r.Context(), page)
 	if err != nil {
@@ -128,7 +127,6 @@ func (c *call) seesQueue(q *store.LabelQueue) bool {
 	return seesAll(c.key) || c.key.Can(store.Labelling) || q.CreatedBy == c.key.ID
 }
 
-// getLabelQueue sends a queue with the agreement of the labels of its run.
 func (s *Server) getLabelQueue(c *call) error {
 	name := c.r.PathValue("queue")
 	q, err := c.kept.LabelQueue(c.r.Context(), name)
@@ -148,12 +146,7 @@ func (s *Server) getLabelQueue(c *call) error {
 // defaultRandom is how many items of a queue are drawn at random.
 const defaultRandom = 30
 
-// putLabelQueue makes a queue from a run.
-func (s *Server) putLabelQueue(c *call) error {
-	var in NewLabelQueue
-	if err := c.compute(func() error { return decode(c.r.Context(), c.body, &in) }); err != nil {
-		return err
-	}
+func (s *Server) putLabelQueue(c *call, in *NewLabelQueue) error {
 	n := store.NewLabelQueue{Name: c.r.PathValue("queue"), Run: in.Run, People: in.People, Blind: in.Blind == nil || *in.Blind, CreatedBy: c.key.ID}
 	if err := checkName(n.Name); err != nil {
 		return err
@@ -172,9 +165,9 @@ func (s *Server) putLabelQueue(c *call) error {
 	}
 	var err error
 	if in.Run == "" {
-		n.Items, err = s.itemsOfEvents(c, &in)
+		n.Items, err = s.itemsOfEvents(c, in)
 	} else {
-		n.Items, err = s.itemsOfRun(c, &in, o)
+		n.Items, err = s.itemsOfRun(c, in, o)
 	}
 	if err != nil {
 		return err
@@ -248,16 +241,12 @@ func (s *Server) ownQueue(c *call, name string) error {
 	return nil
 }
 
-// deleteLabelQueue removes a queue.
 func (s *Server) deleteLabelQueue(c *call) error {
 	name := c.r.PathValue("queue")
 	if err := s.ownQueue(c, name); err != nil {
 		return err
 	}
-	if err := c.kept.DeleteLabelQueue(c.r.Context(), name); err != nil {
-		return err
-	}
-	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+	return c.done(c.kept.DeleteLabelQueue(c.r.Context(), name))
 }
 
 // maxPairs bounds the pairs of people in an answer.

@@ -1,11 +1,13 @@
 package server
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 	"slices"
 	"time"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/store"
 )
@@ -68,7 +70,7 @@ var labelFilters = []param{
 
 func labelRoutes() []*route {
 	return slices.Concat(labelFileRoutes(), []*route{
-		{Method: http.MethodPost, Path: "/v1/labels", ID: "add-label", Scope: store.Labelling, Panel: store.Labelling, Status: http.StatusCreated, Handle: (*Server).postLabel,
+		{Method: http.MethodPost, Path: "/v1/labels", ID: "add-label", Scope: store.Labelling, Panel: store.Labelling, Status: http.StatusCreated, Handle: reads((*Server).postLabel),
 			Summary: "Label an output, or the verdict on an assertion", Request: typeOf[NewLabel](), Response: typeOf[Label](),
 			Detail: "It replaces the earlier label of the same person on the same thing, which is kept. Labels of others are not changed."},
 		{Method: http.MethodGet, Path: "/v1/labels", ID: "list-labels", Scope: store.Read, Also: []store.Scope{store.Labelling}, Status: http.StatusOK, Handle: (*Server).listLabels,
@@ -104,16 +106,11 @@ func (c *call) labelOf(l *store.Label) Label {
 	return out
 }
 
-// postLabel stores a label.
-func (s *Server) postLabel(c *call) error {
-	var in NewLabel
-	if err := decode(c.r.Context(), c.body, &in); err != nil {
-		return err
-	}
-	if c.token != nil && in.Evaluation != c.token.evaluation {
+func (s *Server) postLabel(c *call, in *NewLabel) error {
+	if c.token != nil && in.Evaluation != c.token.Evaluation {
 		return problem(codeForbidden, "the token is for labels of its evaluation")
 	}
-	n, err := s.readLabel(c, &in)
+	n, err := s.readLabel(c, in)
 	if err != nil {
 		return err
 	}
@@ -131,41 +128,23 @@ func (s *Server) postLabel(c *call) error {
 	return c.sendResponse(answer)
 }
 
-// listLabels lists the labels that the client may see.
 func (s *Server) listLabels(c *call) error {
-	page, err := pageOf(c.q)
+	f, err := c.labelFilter()
 	if err != nil {
 		return err
 	}
-	f, err := c.labelFilter(c.q)
-	if err != nil {
-		return err
-	}
-	list, err := c.kept.ListLabels(c.r.Context(), f, page)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, listOf(list, c.labelOf))
+	return sendList(c, c.kept.ListLabels, f, c.labelOf)
 }
 
 // labelFilter reads which labels a request asks for. Without the scope read, a client gets
 // only its own.
-func (c *call) labelFilter(q url.Values) (store.LabelFilter, error) {
-	f := store.LabelFilter{Run: q.Get("run"), Evaluation: q.Get("evaluation"), Event: q.Get("event"), By: q.Get("by"), Queue: q.Get("queue")}
-	var err error
-	if f.Since, err = timeOf(q, "since"); err != nil {
-		return f, err
-	}
-	history, err := choice(q, "history", "yes")
-	if err != nil {
-		return f, err
-	}
-	f.History = history != ""
+func (c *call) labelFilter() (store.LabelFilter, error) {
+	q := &c.q
+	f := store.LabelFilter{Run: q.Get("run"), Evaluation: q.Get("evaluation"), Event: q.Get("event"), By: q.Get("by"), Queue: q.Get("queue"),
+		Since: q.time("since"), History: choice(q, "history", "yes") != ""}
 	if q.Has("index") {
-		index, err := indexOf(q.Get("index"), "invalid")
-		if err != nil {
-			return f, err
-		}
+		index, err := indexOf(q.Get("index"), proviso.Invalid)
+		q.wrong(err)
 		f.Index = &index
 	}
 	if q.Has("assertion") {
@@ -178,10 +157,9 @@ func (c *call) labelFilter(q url.Values) (store.LabelFilter, error) {
 		}
 		f.By = by
 	}
-	return f, nil
+	return f, q.err
 }
 
-// deleteLabel removes a label of the client.
 func (s *Server) deleteLabel(c *call) error {
 	by, _ := c.person()
 	if c.key.Can(store.Admin) && c.as == "" {
@@ -192,14 +170,11 @@ func (s *Server) deleteLabel(c *call) error {
 		if err != nil {
 			return err
 		}
-		if l.Evaluation != c.token.evaluation {
+		if l.Evaluation != c.token.Evaluation {
 			return problem(codeForbidden, "the token is for labels of its evaluation")
 		}
 	}
-	if err := c.kept.DeleteLabel(c.r.Context(), c.r.PathValue("label"), by); err != nil {
-		return err
-	}
-	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+	return c.done(c.kept.DeleteLabel(c.r.Context(), c.r.PathValue("label"), by))
 }
 
 // placesOf returns places as the store has them.
@@ -209,4 +184,68 @@ func placesOf(list []Place) []label.Span {
 		out = append(out, label.Span(p))
 	}
 	return out
+}
+
+func labelFileRoutes() []*route {
+	return []*route{
+		{Method: http.MethodGet, Path: "/v1/labels/file", ID: "export-labels", Scope: store.Read, Also: []store.Scope{store.Labelling}, Status: http.StatusOK, MediaType: mediaRun, Stream: true,
+			Handle: (*Server).exportLabels, Summary: "The labels as a file that align and spade read", Params: labelFilters,
+			Detail: "JSON Lines, the oldest first. Without the scope read, only the client's own labels, and not what the judge said."},
+		{Method: http.MethodPost, Path: "/v1/labels/file", ID: "import-labels", Scope: store.Admin, Status: http.StatusOK, Asks: true, Handle: (*Server).importLabels,
+			Summary: "Keep labels that were made elsewhere", Reads: []string{mediaRun}, Response: typeOf[store.LabelImport](),
+			Detail: "The body is a file of labels as the route above has it. Each label keeps its id, person and time. Sending it again changes nothing."},
+	}
+}
+
+// exportLabels sends labels as lines, the oldest first.
+func (s *Server) exportLabels(c *call) error {
+	f, err := c.labelFilter()
+	if err != nil {
+		return err
+	}
+	if err := s.transfer(c); err != nil { // the oldest come last from the store, so all are in memory
+		return err
+	}
+	defer func() { <-s.pushes }()
+	var list []*store.Label
+	for l, err := range all(c.r.Context(), c.kept.ListLabels, f) {
+		if err != nil {
+			return err
+		}
+		list = append(list, l)
+	}
+	c.w.Header().Set("Content-Type", mediaRun)
+	c.w.WriteHeader(http.StatusOK)
+	control := http.NewResponseController(c.w)
+	var line []byte
+	for _, stored := range slices.Backward(list) {
+		l := &stored.Label
+		if !seesAll(c.key) {
+			l.Judge, l.Judged = "", ""
+		}
+		line = label.AppendLine(line[:0], l)
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
+		if _, err := c.w.Write(line); err != nil {
+			return nil // the client has disconnected
+		}
+	}
+	return nil
+}
+
+func (s *Server) importLabels(c *call) error {
+	if err := sentAs(mediaRun, c.r.Header); err != nil {
+		return err
+	}
+	var lines []label.Line
+	if err := c.compute(func() error {
+		list, mistakes, err := label.ReadLines("body", bytes.NewReader(c.body))
+		if err == nil && len(mistakes) > 0 {
+			err = invalid(placed(mistakes))
+		}
+		lines = list
+		return err
+	}); err != nil {
+		return err
+	}
+	return c.send(store.ImportLabels(c.r.Context(), c.kept, lines, c.key.ID))
 }

@@ -61,11 +61,10 @@ type LabelItem struct {
 	Judge       *report.DetailAssertion `json:"judge,omitempty" doc:"What the judge said; missing if the queue is blind"`
 }
 
-// leaseLabel gives the client the next item of a queue.
 func (s *Server) leaseLabel(c *call) error {
 	in := LeaseRequest{Seconds: 300}
 	if len(c.body) > 0 {
-		if err := decode(c.r.Context(), c.body, &in); err != nil {
+		if err := c.read(&in); err != nil {
 			return err
 		}
 	}
@@ -157,11 +156,7 @@ func itemOf(ctx context.Context, kept store.ProjectStore, q *store.LabelQueue, l
 	return out, nil
 }
 
-// returnLabel ends a lease of the client.
 func (s *Server) returnLabel(c *call) error {
 	by, _ := c.person()
-	if err := c.kept.ReturnLabel(c.r.Context(), c.r.PathValue("queue"), c.r.PathValue("lease"), by); err != nil {
-		return err
-	}
-	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+	return c.done(c.kept.ReturnLabel(c.r.Context(), c.r.PathValue("queue"), c.r.PathValue("lease"), by))
 }

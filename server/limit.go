@@ -1,10 +1,16 @@
 package server
 
 import (
+	"context"
+	"log/slog"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/proviso-eval/proviso/permit"
+	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/store"
 )
 
 // rates limits the request rate of each client. Of several servers, each gives its share:
@@ -91,27 +97,31 @@ func (l *rates) forget(now time.Time) {
 	}
 }
 
-// room counts the memory of the bodies of current requests. It is safe for
-// concurrent use.
-type room struct {
-	mu   sync.Mutex
-	left int64
-}
-
-// take reserves n bytes; false if there are not that many.
-func (r *room) take(n int64) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if n > r.left {
-		return false
+// SharedRates keeps what is known of the rates of endpoints in a store, for all processes
+// that use it. The log tells when this process has to go on without the others; nil keeps none.
+func SharedRates(r store.Rates, log *slog.Logger) provider.SharedRates {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
-	r.left -= n
-	return true
+	return sharedRates{r, log}
 }
 
-// give releases n bytes.
-func (r *room) give(n int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.left += n
+type sharedRates struct {
+	rates store.Rates
+	log   *slog.Logger
+}
+
+func (s sharedRates) Share(ctx context.Context, endpoint string, a permit.Ask) (permit.Grant, error) {
+	return s.rates.ShareRate(ctx, endpoint, a)
+}
+
+func (s sharedRates) Alone(err error, share float64) {
+	switch {
+	case err == nil:
+		s.log.Info("the rate of a model is shared with the other processes again")
+	case share > 0:
+		s.log.Warn("the rate of a model cannot be shared; this process goes on with its last share", "per_minute", share*60, "error", err)
+	default:
+		s.log.Warn("the rate of a model cannot be shared; this process goes on by itself, as no limit is known", "error", err)
+	}
 }

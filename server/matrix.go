@@ -5,11 +5,12 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso/internal/matrix"
 	"github.com/proviso-eval/proviso/internal/turns"
@@ -46,8 +47,9 @@ func (s *Server) getMatrix(c *call) error {
 
 // matchesTag reports whether the client has this state already.
 func matchesTag(r *http.Request, tag string) bool {
+	tag = strings.TrimPrefix(tag, "W/")
 	for part := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
-		if part = strings.TrimSpace(part); part == tag || part == "*" || "W/"+part == tag {
+		if part = strings.TrimPrefix(strings.TrimSpace(part), "W/"); part == tag || part == "*" {
 			return true
 		}
 	}
@@ -74,15 +76,7 @@ func (s *Server) packedMatrix(ctx context.Context, kept store.ProjectStore, r st
 	if err != nil {
 		return nil, err
 	}
-	return packMatrix(m)
-}
-
-// packMatrix returns a matrix as JSON in gzip.
-func packMatrix(m *matrix.Matrix) ([]byte, error) {
-	var out bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is valid
-	err := errors.Join(m.WriteJSON(z), z.Close())
-	return bytes.Clone(out.Bytes()), err // without the room to grow
+	return packed(gzip.BestSpeed, m.WriteJSON)
 }
 
 // columnsOf are the columns in the header of a run.
@@ -124,4 +118,168 @@ func (c *call) sendPacked(packed []byte) error {
 	}
 	_, _ = io.Copy(c.w, z)
 	return nil
+}
+
+// sendLive sends the verdicts of a run that is running. Its rows are read once, and each
+// state is encoded once, however many clients ask and however slowly they receive it.
+func (s *Server) sendLive(ctx context.Context, c *call, r store.Run) error {
+	packed, err := s.livePacked(ctx, c, r)
+	if err != nil {
+		return err
+	}
+	return c.sendPacked(packed)
+}
+
+// livePacked reads what is new of a run, which one request does at a time, and returns the
+// matrix as JSON in gzip.
+func (s *Server) livePacked(ctx context.Context, c *call, r store.Run) ([]byte, error) {
+	key := liveKey(c, r)
+	leave, err := s.live.enter(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	l := s.live.take(key)
+	defer s.live.give(key, l)
+	return l.read(ctx, c.kept, r)
+}
+
+func liveKey(c *call, r store.Run) string { return string(c.project) + "\n" + r.ID }
+
+// lives are the running runs that clients watch.
+type lives struct {
+	alone
+	mu   sync.Mutex
+	runs map[string]*live
+	keys []string // the latest last
+}
+
+// live is the rows of a run that were read so far.
+type live struct {
+	builder *matrix.Builder
+	indices []int  // ascending
+	packed  []byte // the matrix of these rows; clients share it, so it is never changed
+	of      string // what it was made of, beside the rows
+	size    int
+}
+
+// maxLive bounds the memory of all of them. One stays, whatever its size is.
+const maxLive = 64 << 20
+
+// take returns a run that the caller works on alone.
+func (s *lives) take(key string) *live {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.runs[key]; l != nil {
+		return l
+	}
+	return &live{builder: matrix.NewBuilder(nil)}
+}
+
+// forget drops a run that has ended.
+func (s *lives) forget(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.runs[key] != nil {
+		delete(s.runs, key)
+		s.keys = slices.DeleteFunc(s.keys, func(k string) bool { return k == key })
+	}
+}
+
+// give keeps a run, and forgets those that were not asked for longest.
+func (s *lives) give(key string, l *live) {
+	size := l.builder.Size() + 8*cap(l.indices) + len(l.packed)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.runs == nil {
+		s.runs = map[string]*live{}
+	}
+	l.size = size
+	s.runs[key] = l
+	s.keys = append(slices.DeleteFunc(s.keys, func(k string) bool { return k == key }), key)
+	total := 0
+	for _, other := range s.runs {
+		total += other.size
+	}
+	for len(s.keys) > 1 && total > maxLive {
+		total -= s.runs[s.keys[0]].size
+		delete(s.runs, s.keys[0])
+		s.keys = s.keys[1:]
+	}
+}
+
+// maxSingly is up to how many rows are read one by one; beyond it all rows are read.
+const maxSingly = 300
+
+// read reads the rows that are new, which may have any index, and returns the matrix.
+func (l *live) read(ctx context.Context, kept store.ProjectStore, r store.Run) ([]byte, error) {
+	now, err := kept.FinishedRows(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { slices.Sort(l.indices) }()
+	fresh := without(now, l.indices)
+	of := fmt.Sprint(r.Rows, r.Status)
+	if len(fresh) == 0 && l.packed != nil && l.of == of {
+		return l.packed, nil
+	}
+	l.packed = nil
+	if len(fresh) > maxSingly {
+		err = l.addAll(&storedRun{ctx: ctx, kept: kept, run: r})
+		fresh = nil
+	}
+	for _, index := range fresh {
+		row, err := kept.Result(ctx, r.ID, index)
+		if err != nil {
+			return nil, err
+		}
+		_ = l.builder.Add(row.JSON) // a damaged row is one that the matrix lacks
+		l.indices = append(l.indices, index)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, done, err := turns.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	m, err := matrixOf(l.builder, r)
+	if err != nil {
+		return nil, err
+	}
+	l.packed, err = packed(gzip.BestSpeed, m.WriteJSON)
+	l.of = of
+	return l.packed, err
+}
+
+// addAll adds the rows that are new.
+func (l *live) addAll(run *storedRun) error {
+	known := l.indices
+	_ = l.builder.AddAll(func(yield func(int, []byte) bool) {
+		for index, record := range run.Rows() {
+			if _, old := slices.BinarySearch(known, index); old {
+				continue
+			}
+			l.indices = append(l.indices, index)
+			if !yield(index, record) {
+				return
+			}
+		}
+	})
+	return run.Err()
+}
+
+// without returns what is in list and not in old; both are ascending.
+func without(list, old []int) []int {
+	var fresh []int
+	for _, n := range list {
+		for len(old) > 0 && old[0] < n {
+			old = old[1:]
+		}
+		if len(old) == 0 || old[0] != n {
+			fresh = append(fresh, n)
+		}
+	}
+	return fresh
 }

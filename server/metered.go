@@ -63,52 +63,41 @@ func (m metered) with(ctx context.Context, ask func() (cost *float64, usage prov
 	return err
 }
 
-// Embed embeds the texts if the key may use the provider and can pay.
-func (m metered) Embed(ctx context.Context, texts []string) (vectors [][]float64, usage proviso.Usage, err error) {
-	e, ok := proviso.As[proviso.Embedder](m.Provider)
-	if !ok {
-		return nil, proviso.Usage{}, m.cannot("embed")
+// meteredAs makes a call that needs an ability of the provider, on the account of the context.
+func meteredAs[A, T any](ctx context.Context, m metered, do string, call func(A) (T, proviso.Usage, error)) (out T, usage proviso.Usage, err error) {
+	able, ok := proviso.As[A](m.Provider)
+	if !ok { // [proviso.As] prevents such calls
+		return out, usage, proviso.Errorf(proviso.Internal, "%s does not %s", m.ID(), do)
 	}
 	err = m.with(ctx, func() (*float64, proviso.Usage, bool, error) {
 		var err error
-		vectors, usage, err = e.Embed(ctx, texts)
+		out, usage, err = call(able)
 		return nil, usage, false, err
 	})
-	return vectors, usage, err
+	return out, usage, err
+}
+
+// Embed embeds the texts if the key may use the provider and can pay.
+func (m metered) Embed(ctx context.Context, texts []string) (vectors [][]float64, usage proviso.Usage, err error) {
+	return meteredAs(ctx, m, "embed", func(e proviso.Embedder) ([][]float64, proviso.Usage, error) { return e.Embed(ctx, texts) })
 }
 
 // Classify classifies the text if the key may use the provider and can pay.
-func (m metered) Classify(ctx context.Context, text string) (scores map[string]float64, err error) {
-	c, ok := proviso.As[proviso.Classifier](m.Provider)
-	if !ok {
-		return nil, m.cannot("classify")
-	}
-	err = m.with(ctx, func() (*float64, proviso.Usage, bool, error) {
-		var err error
-		scores, err = c.Classify(ctx, text)
-		return nil, proviso.Usage{}, false, err
+func (m metered) Classify(ctx context.Context, text string) (map[string]float64, error) {
+	scores, _, err := meteredAs(ctx, m, "classify", func(c proviso.Classifier) (map[string]float64, proviso.Usage, error) {
+		scores, err := c.Classify(ctx, text)
+		return scores, proviso.Usage{}, err
 	})
 	return scores, err
 }
 
 // Moderate checks the texts if the key may use the provider and can pay.
-func (m metered) Moderate(ctx context.Context, prompt, output string) (flags []proviso.Flag, err error) {
-	inner, ok := proviso.As[proviso.Moderator](m.Provider)
-	if !ok {
-		return nil, m.cannot("moderate")
-	}
-	err = m.with(ctx, func() (*float64, proviso.Usage, bool, error) {
-		var err error
-		flags, err = inner.Moderate(ctx, prompt, output)
-		return nil, proviso.Usage{}, false, err
+func (m metered) Moderate(ctx context.Context, prompt, output string) ([]proviso.Flag, error) {
+	flags, _, err := meteredAs(ctx, m, "moderate", func(of proviso.Moderator) ([]proviso.Flag, proviso.Usage, error) {
+		flags, err := of.Moderate(ctx, prompt, output)
+		return flags, proviso.Usage{}, err
 	})
 	return flags, err
-}
-
-// cannot is the error of a call that the provider does not support.
-// [proviso.As] prevents such calls.
-func (m metered) cannot(do string) error {
-	return proviso.Errorf(proviso.Internal, "%s does not %s", m.ID(), do)
 }
 
 var (

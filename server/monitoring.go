@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso/internal/recent"
+	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -79,32 +80,33 @@ func signal(to chan struct{}) {
 	}
 }
 
-// everySoon calls do for each project, when there is a signal and every [Options.Poll],
-// until ctx ends.
-func (m *monitoring) everySoon(ctx context.Context, when <-chan struct{}, do func(context.Context, store.Project)) {
-	m.every(ctx, when, m.s.o.Poll, func(ctx context.Context) {
-		projects, err := m.s.o.Store.Projects(ctx)
-		if err != nil {
-			m.failed(ctx, "look for watches", "", err)
-		}
-		for _, p := range projects {
-			do(ctx, p)
-		}
-	})
+// projects are those that may have watches.
+func (m *monitoring) projects(ctx context.Context) []store.Project {
+	list, err := m.s.o.Store.Projects(ctx)
+	if err != nil {
+		m.failed(ctx, "look for watches", "", err)
+	}
+	return list
 }
 
 // every calls do when there is a signal and after a pause, until ctx ends. A panic ends
 // only that call.
 func (m *monitoring) every(ctx context.Context, when <-chan struct{}, pause time.Duration, do func(context.Context)) {
+	every(ctx, when, pause, func(time.Time) { m.guarded(ctx, do) })
+}
+
+// every calls do now, when there is a signal and after a pause, until ctx ends.
+func every(ctx context.Context, when <-chan struct{}, pause time.Duration, do func(now time.Time)) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	for {
-		m.guarded(ctx, do)
+	for now := time.Now(); ; {
+		do(now)
 		select {
 		case <-ctx.Done():
 			return
 		case <-when:
-		case <-tick.C:
+			now = time.Now()
+		case now = <-tick.C:
 		}
 	}
 }
@@ -135,4 +137,48 @@ func (m *monitoring) forget(key watchKey) {
 func (m *monitoring) flushVerdicts(ctx context.Context) {
 	m.every(ctx, nil, time.Second, func(context.Context) { m.s.o.Verdicts.Flush() })
 	m.s.o.Verdicts.Flush()
+}
+
+// chartsOf are the charts of a watch as clients see them, and what the design of its alarms
+// means.
+func (m *monitoring) chartsOf(ctx context.Context, live *liveWatch) ([]monitor.ChartView, string, error) {
+	list, err := m.of(ctx, live.key.project)
+	if err != nil {
+		return nil, "", err
+	}
+	x, err := m.openCharts(ctx, live, m.othersOf(live, list))
+	if err != nil {
+		return nil, "", err
+	}
+	return x.charts.View(), falseAlarms(live.conf.FalseAlarms.PerDays), nil
+}
+
+// chartStates counts the charts of a watch by their states, as they were when charts were
+// brought up to date last.
+func (m *monitoring) chartStates(ctx context.Context, live *liveWatch) (map[string]int, error) {
+	if states := m.workOf(live.key).now().states; states != nil {
+		return states, nil
+	}
+	charts, _, err := m.chartsOf(ctx, live)
+	return countStates(charts), err
+}
+
+func countStates(charts []monitor.ChartView) map[string]int {
+	states := map[string]int{}
+	for _, c := range charts {
+		states[c.State]++
+	}
+	return states
+}
+
+// falseAlarms says what a rate of false alarms means for a month.
+func falseAlarms(days float64) string {
+	if !(days > 0) {
+		return ""
+	}
+	in := fmt.Sprintf("in %.4g days", days)
+	if days == 1 {
+		in = "a day"
+	}
+	return fmt.Sprintf("At most one false alarm %s, on average, over all charts of the project: if nothing changes, %.0f %% of all months have at least one.", in, 100*monitor.FalseMonths(days))
 }

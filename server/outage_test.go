@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/server/outage"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -93,7 +94,7 @@ func TestOutagesInLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out safeBuffer
 		var away atomic.Bool
-		h := server.NewOutages(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		h := outage.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
 				return slog.Attr{}
 			}
@@ -142,7 +143,7 @@ msg="goes on"
 func TestOutageGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out safeBuffer
-		h := server.NewOutages(slog.NewTextHandler(&out, nil))
+		h := outage.New(slog.NewTextHandler(&out, nil))
 		h.Watch(func(context.Context) error { return nil })
 		log := slog.New(h)
 		for range 100 {

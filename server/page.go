@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	_ "embed" // app.html, docs.css
 	"encoding/hex"
+	"io"
 	"mime"
 	"net/http"
 	"path"
@@ -75,11 +76,11 @@ func newAsset(name string, data []byte) *asset {
 		a.kind = "text/css; charset=utf-8"
 	}
 	a.packed = sync.OnceValue(func() []byte {
-		var b bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
-		_, _ = w.Write(data)                                  // a buffer takes everything
-		_ = w.Close()
-		return b.Bytes()
+		small, _ := packed(gzip.BestCompression, func(w io.Writer) error { // a buffer takes everything
+			_, err := w.Write(data)
+			return err
+		})
+		return small
 	})
 	return a
 }
@@ -190,12 +191,10 @@ func (a *asset) serve(c *call) {
 		data, tag = a.packed(), `"`+a.tag+`-gzip"`
 	}
 	h.Set("ETag", tag)
-	for have := range strings.SplitSeq(c.r.Header.Get("If-None-Match"), ",") {
-		if strings.TrimPrefix(strings.TrimSpace(have), "W/") == tag {
-			h.Del("Content-Encoding")
-			c.w.WriteHeader(http.StatusNotModified)
-			return
-		}
+	if matchesTag(c.r, tag) {
+		h.Del("Content-Encoding")
+		c.w.WriteHeader(http.StatusNotModified)
+		return
 	}
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	c.w.WriteHeader(http.StatusOK)

@@ -45,28 +45,29 @@ const (
 func panelRoutes() []*route {
 	return []*route{
 		{Method: http.MethodPost, Path: "/v1/panel-tokens", ID: "add-panel-token", Scope: store.Evaluate, Status: http.StatusCreated, Secret: true,
-			Handle: (*Server).postPanelToken, Summary: "Make a token with which a page shows one evaluation",
+			Handle: reads((*Server).postPanelToken), Summary: "Make a token with which a page shows one evaluation",
 			Detail: "The evaluation has to be one of this key, except for admin. A page of the origin, and no other, may read the evaluation with it, and with label also label it. " +
 				"Tokens end with their key.",
 			Request: typeOf[NewPanelToken](), Response: typeOf[PanelToken]()},
 	}
 }
 
-// panelToken is a token. It does not change, but for its streams.
+// panelToken is a token, as the store has it. It does not change, but for its streams.
 type panelToken struct {
-	id         string // for counting requests
-	evaluation string
-	origin     string
-	by         string // "" if nobody is named
-	allow      []store.Scope
-	key        string // id of the key that made it
-	project    store.Project
-	expires    time.Time
-	streams    int // guarded by panelTokens.mu
+	ID         string        `json:"id"` // for counting requests
+	Evaluation string        `json:"evaluation"`
+	Origin     string        `json:"origin"`
+	By         string        `json:"by"` // "" if nobody is named
+	Allow      []store.Scope `json:"allow"`
+	Key        string        `json:"key"` // id of the key that made it
+	Project    store.Project `json:"project"`
+	Expires    time.Time     `json:"expires"`
+
+	streams int // guarded by panelTokens.mu
 }
 
 // over reports whether a token has expired. No token never does.
-func (t *panelToken) over(now time.Time) bool { return t != nil && !now.Before(t.expires) }
+func (t *panelToken) over(now time.Time) bool { return t != nil && !now.Before(t.Expires) }
 
 // timer returns a timer for the end of a token.
 func (t *panelToken) timer() *time.Timer {
@@ -75,7 +76,7 @@ func (t *panelToken) timer() *time.Timer {
 		timer.Stop()
 		return timer
 	}
-	return time.NewTimer(time.Until(t.expires))
+	return time.NewTimer(time.Until(t.Expires))
 }
 
 // panelTokens are the tokens in force that this server knows, by the hash of their text.
@@ -88,29 +89,16 @@ type panelTokens struct {
 	of map[[sha256.Size]byte]*panelToken
 }
 
-// sharedPanelToken is a token in the store.
-type sharedPanelToken struct {
-	ID         string        `json:"id"`
-	Evaluation string        `json:"evaluation"`
-	Origin     string        `json:"origin"`
-	By         string        `json:"by"`
-	Allow      []store.Scope `json:"allow"`
-	Key        string        `json:"key"`
-	Project    store.Project `json:"project"`
-	Expires    time.Time     `json:"expires"`
-}
-
 // add makes the text of a token, which other servers know, too; false if there are too many.
 func (p *panelTokens) add(ctx context.Context, t *panelToken, now time.Time) (text string, ok bool, err error) {
 	text = tokenPrefix + rand.Text() + rand.Text()
 	hash := sha256.Sum256([]byte(text))
-	t.id = "token " + text[len(tokenPrefix):][:8]
+	t.ID = "token " + text[len(tokenPrefix):][:8]
 	if !p.remember(hash, t, now) {
 		return "", false, nil
 	}
 	if p.peers != nil {
-		err = p.peers.put(ctx, sharedToken, hex.EncodeToString(hash[:]), t.key, t.expires.Sub(now),
-			sharedPanelToken{t.id, t.evaluation, t.origin, t.by, t.allow, t.key, t.project, t.expires})
+		err = p.peers.put(ctx, sharedToken, hex.EncodeToString(hash[:]), t.Key, t.Expires.Sub(now), t)
 	}
 	return text, true, err
 }
@@ -128,7 +116,7 @@ func (p *panelTokens) remember(hash [sha256.Size]byte, t *panelToken, now time.T
 			switch {
 			case other.over(now):
 				delete(p.of, hash)
-			case other.key == t.key:
+			case other.Key == t.Key:
 				own++
 			}
 		}
@@ -149,12 +137,11 @@ func (p *panelTokens) get(ctx context.Context, text string, now time.Time) (*pan
 	if t != nil || p.peers == nil || !strings.HasPrefix(text, tokenPrefix) {
 		return t, nil
 	}
-	var in sharedPanelToken
-	found, err := p.peers.get(ctx, sharedToken, hex.EncodeToString(hash[:]), &in)
-	if !found || err != nil || !now.Before(in.Expires) {
+	t = &panelToken{}
+	found, err := p.peers.get(ctx, sharedToken, hex.EncodeToString(hash[:]), t)
+	if !found || err != nil || t.over(now) {
 		return nil, err
 	}
-	t = &panelToken{id: in.ID, evaluation: in.Evaluation, origin: in.Origin, by: in.By, allow: in.Allow, key: in.Key, project: in.Project, expires: in.Expires}
 	if p.remember(hash, t, now) {
 		t = p.held(hash, now) // another request may have been faster
 	}
@@ -191,13 +178,8 @@ func (p *panelTokens) enter(t *panelToken) (leave func(), ok bool) {
 	}, true
 }
 
-// postPanelToken makes a token.
-func (s *Server) postPanelToken(c *call) error {
-	var in NewPanelToken
-	if err := decode(c.r.Context(), c.body, &in); err != nil {
-		return err
-	}
-	t := &panelToken{evaluation: in.Evaluation, origin: in.Origin, by: in.By, key: c.key.ID, project: c.project}
+func (s *Server) postPanelToken(c *call, in *NewPanelToken) error {
+	t := &panelToken{Evaluation: in.Evaluation, Origin: in.Origin, By: in.By, Key: c.key.ID, Project: c.project}
 	ttl, wrong := in.read(t)
 	if !slices.Contains(s.o.PanelOrigins, in.Origin) {
 		wrong = append(wrong, Mistake{Pointer: "/origin", Code: proviso.Refused, Valid: fewNames(s.o.PanelOrigins),
@@ -214,17 +196,15 @@ func (s *Server) postPanelToken(c *call) error {
 		return problem(codeForbidden, "only the key that made an evaluation, or one with the scope admin, makes tokens for it")
 	}
 	now := time.Now()
-	t.expires = now.Add(ttl).Truncate(time.Millisecond)
+	t.Expires = now.Add(ttl).Truncate(time.Millisecond)
 	text, ok, err := s.tokens.add(c.r.Context(), t, now)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		p := problem(codeBusy, "too many tokens are in force")
-		p.retryAfter = time.Minute
-		return p
+		return problem(codeBusy, "too many tokens are in force").after(time.Minute)
 	}
-	return c.json(http.StatusCreated, PanelToken{Token: text, Expires: t.expires.UTC()})
+	return c.json(http.StatusCreated, PanelToken{Token: text, Expires: t.Expires.UTC()})
 }
 
 // read returns how long a token is to be valid, and what is wrong.
@@ -248,8 +228,8 @@ func (in *NewPanelToken) read(t *panelToken) (ttl time.Duration, wrong []Mistake
 		case scope != store.Read && scope != store.Labelling:
 			wrong = append(wrong, Mistake{Pointer: "/allow/" + strconv.Itoa(i), Code: proviso.Invalid, Message: "a token may allow read and label, not " + strconv.Quote(shortened(name)),
 				Valid: []string{string(store.Read), string(store.Labelling)}})
-		case !slices.Contains(t.allow, scope):
-			t.allow = append(t.allow, scope)
+		case !slices.Contains(t.Allow, scope):
+			t.Allow = append(t.Allow, scope)
 		}
 	}
 	if len(in.Allow) == 0 {
@@ -284,31 +264,21 @@ func (s *Server) authenticatePanel(c *call) error {
 	if err != nil {
 		return err
 	}
-	if t == nil || !s.inForce(c.r.Context(), t.key) {
+	if t == nil || !s.inForce(c.r.Context(), t.Key) {
 		if c.foreign && !strings.HasPrefix(bearerOf(c.r), tokenPrefix) {
 			return unauthorized("a page of another origin needs a panel token, which POST /v1/panel-tokens makes")
 		}
 		return unauthorized("the panel token has expired, or is none of this server")
 	}
 	switch id := c.r.PathValue("evaluation"); {
-	case c.r.Header.Get("Origin") != t.origin || !slices.Contains(s.o.PanelOrigins, t.origin):
+	case c.r.Header.Get("Origin") != t.Origin || !slices.Contains(s.o.PanelOrigins, t.Origin):
 		return problem(codeForbidden, "the token is for pages of another origin")
-	case c.route.Panel == "" || !slices.Contains(t.allow, c.route.Panel):
+	case c.route.Panel == "" || !slices.Contains(t.Allow, c.route.Panel):
 		return problem(codeForbidden, "the token does not allow this")
-	case id != "" && id != t.evaluation:
+	case id != "" && id != t.Evaluation:
 		return problem(codeForbidden, "the token is for another evaluation")
 	}
-	c.token, c.project, c.as = t, t.project, t.by
-	c.key = store.Key{ID: t.key, Project: t.project, Scopes: t.allow}
+	c.token, c.project, c.as = t, t.Project, t.By
+	c.key = store.Key{ID: t.Key, Project: t.Project, Scopes: t.Allow}
 	return nil
-}
-
-// inForce reports whether a key may still be used.
-func (s *Server) inForce(ctx context.Context, id string) bool {
-	if id == anonymous {
-		open, err := s.open(ctx)
-		return open && err == nil
-	}
-	key, err := s.o.Store.Key(ctx, id)
-	return err == nil && key.Revoked.IsZero()
 }

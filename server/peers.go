@@ -154,26 +154,19 @@ func (p *peers) cancel(ctx context.Context, server, id string) error {
 	return p.put(ctx, sharedCancel, id, server, time.Hour, struct{}{})
 }
 
-// cancelled returns what others ask this server to cancel. The caller does, and then
-// forgets it.
-func (p *peers) cancelled(ctx context.Context) (ids []string, err error) {
-	items, err := p.store.ListShared(ctx, sharedCancel, p.id, "", store.MaxPage)
-	for _, item := range items {
-		ids = append(ids, item.Name)
-	}
-	return ids, err
-}
-
 // follow does what other servers ask for: it cancels what is under way here.
 func (s *Server) follow(ctx context.Context) error {
 	if s.peers == nil || !s.evaluations.busy() && !s.trials.busy() {
 		return nil
 	}
-	ids, err := s.peers.cancelled(ctx)
-	if err != nil || len(ids) == 0 {
+	items, err := s.peers.store.ListShared(ctx, sharedCancel, s.peers.id, "", store.MaxPage)
+	if err != nil || len(items) == 0 {
 		return err
 	}
-	for _, id := range ids {
+	var ids []string
+	for _, item := range items {
+		id := item.Name
+		ids = append(ids, id)
 		if e := s.evaluations.get(id, time.Now()); e != nil {
 			e.cancel(errCancelled)
 		}
@@ -181,5 +174,72 @@ func (s *Server) follow(ctx context.Context) error {
 			t.cancel()
 		}
 	}
-	return errors.Join(err, s.peers.store.DeleteShared(ctx, sharedCancel, ids...))
+	return s.peers.store.DeleteShared(ctx, sharedCancel, ids...)
+}
+
+// A process with --replay answers from a recording. It takes only runs of servers that replay,
+// and these go to no other process, so that nobody gets recorded answers who expects those of
+// models, or the other way around. A fleet may hold both, and says so.
+
+// shownServer is what servers tell each other of themselves.
+type shownServer struct {
+	Replays bool `json:"replays,omitempty"`
+}
+
+// replays reports whether this process answers from a recording.
+func (s *Server) replays() bool {
+	runner, ok := s.o.Runner.(capable)
+	return ok && runner.Only() == needsReplay
+}
+
+// mixed counts the other servers and processes that replay if this one does not, and those that
+// do not if this one does.
+func (s *Server) mixed(ctx context.Context) (n int, err error) {
+	if s.peers == nil {
+		return 0, nil
+	}
+	living, err := s.o.Store.Processes(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for i := range living {
+		if (living[i].Only == needsReplay) != s.replays() {
+			n++
+		}
+	}
+	servers, err := s.o.Store.ListShared(ctx, sharedServer, "", "", maxPeers)
+	for _, item := range servers {
+		var shown shownServer
+		if json.Unmarshal(item.Content, &shown) == nil && shown.Replays != s.replays() {
+			n++
+		}
+	}
+	return n, err
+}
+
+// tellMixed logs when others replay and this process does not, or the other way around, and
+// when that ends, until ctx ends.
+func (s *Server) tellMixed(ctx context.Context) {
+	if s.replays() {
+		s.o.Log.Warn("this process replays recorded answers: it takes runs only of servers with --replay, and asks no model")
+	}
+	if s.peers == nil {
+		return
+	}
+	told := false
+	every(ctx, nil, s.o.AliveEvery, func(time.Time) {
+		n, err := s.mixed(ctx)
+		switch {
+		case err != nil || (n > 0) == told:
+		case n == 0:
+			s.o.Log.Info("all processes now agree on --replay")
+		case s.replays():
+			s.o.Log.Warn("other processes on the database ask models, and this one replays: neither takes the runs of the other", "others", n)
+		default:
+			s.o.Log.Warn("other processes on the database replay recorded answers, and this one does not: neither takes the runs of the other", "others", n)
+		}
+		if err == nil {
+			told = n > 0
+		}
+	})
 }

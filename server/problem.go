@@ -58,6 +58,18 @@ func (p *Problem) Error() string {
 // Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.cause }
 
+// after says how long to wait before the request is sent again.
+func (p *Problem) after(wait time.Duration) *Problem {
+	p.retryAfter = wait
+	return p
+}
+
+// because adds the cause, which is for the log.
+func (p *Problem) because(cause error) *Problem {
+	p.cause = cause
+	return p
+}
+
 // The problems that belong to HTTP alone. The others have the codes of
 // [proviso.Error] and the statuses of [proviso.Meanings].
 const (
@@ -128,23 +140,16 @@ func problemOf(err error) *Problem {
 		return problem(proviso.Timeout, "the request took longer than it may")
 	}
 	if errors.Is(err, store.ErrNoRoom) {
-		p := problem(codeStorage, "nothing of the request is kept; send it again once there is room")
-		p.cause = err
-		return p
+		return problem(codeStorage, "nothing of the request is kept; send it again once there is room").because(err)
 	}
 	if cause := store.Outage(err); cause != nil {
-		p := problem(proviso.Unavailable, cause.Error())
-		p.cause, p.retryAfter = err, outageRetry // the error names the database, which is for the log
-		return p
+		return problem(proviso.Unavailable, cause.Error()).because(err).after(outageRetry) // err names the database
 	}
 	var e *proviso.Error
 	if !errors.As(err, &e) || e.Code == proviso.Internal {
-		p := problem(proviso.Internal, "see the log of the server")
-		p.cause = err
-		return p
+		return problem(proviso.Internal, "see the log of the server").because(err)
 	}
-	p = problem(e.Code, e.Error())
-	p.cause = err
+	p = problem(e.Code, e.Error()).because(err)
 	if e.Pointer != "" || len(e.Valid) > 0 {
 		p.Errors = []Mistake{mistakeOf(e)}
 	}
@@ -195,8 +200,7 @@ func invalid(list []Mistake, more ...int) *Problem {
 // syntaxProblem is the problem of a body that is not valid JSON.
 func syntaxProblem(err error) *Problem {
 	p := problem(codeMalformed, "the body is not JSON: "+err.Error())
-	var s *document.SyntaxError
-	if errors.As(err, &s) {
+	if s, ok := errors.AsType[*document.SyntaxError](err); ok {
 		p.Detail = "the body is not JSON: " + s.Message
 		p.Errors = []Mistake{{Code: codeMalformed, Message: s.Message, Line: s.Place.Line, Column: s.Place.Column}}
 	}

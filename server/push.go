@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
@@ -44,7 +45,6 @@ type PushedRun struct {
 const pushTaken = "The body is the file of a finished run, as `proviso eval` keeps it: a line for the header, one for each row, one for the totals. " +
 	"Nothing is kept of a file with a mistake. The same run again gets the same id, with the status 200. The key is charged nothing."
 
-// pushRun stores a run that was made elsewhere.
 func (s *Server) pushRun(c *call) error {
 	if err := sentAs(mediaRun, c.r.Header); err != nil {
 		return err
@@ -52,16 +52,10 @@ func (s *Server) pushRun(c *call) error {
 	if c.r.ContentLength > s.o.RunLimit {
 		return s.runTooLarge()
 	}
-	select {
-	case s.pushes <- struct{}{}:
-		defer func() { <-s.pushes }()
-	default:
-		// Otherwise net/http reads on before it replies, up to 256 KiB of a slow body.
-		c.w.Header().Set("Connection", "close")
-		p := problem(codeBusy, fmt.Sprintf("%d runs are being pushed already", maxPushes))
-		p.retryAfter = time.Second
-		return p
+	if err := s.transfer(c); err != nil {
+		return err
 	}
+	defer func() { <-s.pushes }()
 	dir, err := os.MkdirTemp("", "proviso-pushed-")
 	if err != nil {
 		return err
@@ -83,16 +77,8 @@ func (s *Server) pushRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	status := http.StatusOK
-	if created {
-		status = http.StatusCreated
-	}
-	body, err := encode(PushedRun{ID: got.ID, Suite: got.Suite, Rows: got.Rows})
-	if err != nil {
-		return err
-	}
 	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
-	return c.sendResponse(store.Response{Status: status, MediaType: mediaJSON, Location: "/v1/runs/" + got.ID, Body: body})
+	return s.kept(c, "/v1/runs/"+got.ID, created, PushedRun{ID: got.ID, Suite: got.Suite, Rows: got.Rows})
 }
 
 func (s *Server) runTooLarge() error {
@@ -106,19 +92,12 @@ func (s *Server) receive(c *call, path string) (*runLines, error) {
 		return nil, err
 	}
 	defer f.Close()
-	control := http.NewResponseController(c.w)
 	lines := &runLines{longest: s.o.BodyLimit}
-	body := http.MaxBytesReader(c.w, c.r.Body, s.o.RunLimit)
-	end := time.Now().Add(pushTimeout)
+	body := c.slowBody(s.o.RunLimit)
 	buf := make([]byte, 64<<10)
 	c.clock.begin()
 	defer c.clock.end()
 	for {
-		next := time.Now().Add(readTimeout)
-		if next.After(end) {
-			next = end
-		}
-		_ = control.SetReadDeadline(next) // not every connection can
 		n, err := body.Read(buf)
 		if failed := lines.add(buf[:n]); failed != nil {
 			return nil, failed
@@ -128,11 +107,10 @@ func (s *Server) receive(c *call, path string) (*runLines, error) {
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			_ = control.SetReadDeadline(time.Time{})
+			_ = body.control.SetReadDeadline(time.Time{})
 			return lines, lines.end()
 		case err != nil:
-			var large *http.MaxBytesError
-			if errors.As(err, &large) {
+			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 				return nil, s.runTooLarge()
 			}
 			return nil, s.unread(err)
@@ -303,4 +281,89 @@ func madeEnds(ctx context.Context, kept store.Runs, r store.Run, version string)
 	header.ID, header.Hash = r.ID, r.Hash
 	first, last := header.Line(), runfile.TrailerLine(report.Trailer(meta, sum))
 	return store.RunFile{Header: first[:len(first)-1], Trailer: last[:len(last)-1]}, err
+}
+
+// runLines checks the lines of a run file by their form, as they arrive. It keeps the
+// first and the last one.
+type runLines struct {
+	longest int64  // bytes of a row
+	n       int    // lines so far
+	line    []byte // the current one
+	header  []byte
+	trailer []byte
+	rows    int
+}
+
+// add takes the next bytes.
+func (l *runLines) add(data []byte) error {
+	for len(data) > 0 {
+		part, rest, ended := bytes.Cut(data, []byte{'\n'})
+		data = rest
+		l.line = append(l.line, part...)
+		if err := l.fits(); err != nil {
+			return err
+		}
+		if !ended {
+			return nil
+		}
+		l.n++
+		if err := l.check(); err != nil {
+			return err
+		}
+		l.line = l.line[:0]
+	}
+	return nil
+}
+
+// fits bounds the current line.
+func (l *runLines) fits() error {
+	most, what, flag := l.longest, "row", "; --body-limit sets the limit"
+	if _, row := runfile.RowIndex(l.line); !row {
+		most, what, flag = maxPushedHead, "header or trailer", ""
+	}
+	if int64(len(l.line)) > most {
+		return proviso.Errorf(proviso.Limit, "line %d: the %s has more than %d bytes%s", l.n+1, what, most, flag)
+	}
+	return nil
+}
+
+// check tells what the current line is.
+func (l *runLines) check() error {
+	if !utf8.Valid(l.line) {
+		return proviso.Errorf(proviso.Invalid, "line %d is not UTF-8: %s", l.n, firstInvalid(l.line))
+	}
+	if l.n == 1 {
+		if _, err := runfile.ParseHeader(l.line); err != nil {
+			return proviso.Errorf(proviso.Invalid, "line 1: %w", err)
+		}
+		l.header = bytes.Clone(l.line)
+		return nil
+	}
+	if l.trailer != nil {
+		return proviso.Errorf(proviso.Invalid, "line %d: nothing may follow the totals of the run", l.n)
+	}
+	if _, ok := runfile.ParseTrailer(l.line); ok {
+		l.trailer = bytes.Clone(l.line)
+		return nil
+	}
+	if _, ok := runfile.RowIndex(l.line); !ok || l.line[len(l.line)-1] != '}' {
+		return proviso.Errorf(proviso.Invalid, "line %d is not a row of a run: %q", l.n, excerpt.Bytes(string(l.line), 60))
+	}
+	if l.rows++; l.rows > maxPushedRows {
+		return proviso.Errorf(proviso.Limit, "line %d: the run has more than %d rows", l.n, maxPushedRows)
+	}
+	return nil
+}
+
+// end reports what is missing at the end.
+func (l *runLines) end() error {
+	switch {
+	case len(l.line) > 0:
+		return proviso.Errorf(proviso.Invalid, "line %d is cut off: it has no line break", l.n+1)
+	case l.n == 0:
+		return problem(codeMalformed, "the body is empty; the file of a run is expected")
+	case l.trailer == nil:
+		return proviso.Errorf(proviso.Invalid, "the run is unfinished, or was cut off: its last line (%d) is not its totals", l.n)
+	}
+	return nil
 }

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"context"
+	"iter"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -8,7 +11,6 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -29,52 +31,48 @@ func (c *call) readQuery() error {
 		switch {
 		case key == projectParam: // enter has read it
 		case !slices.Contains(names, key):
-			e := &proviso.Error{Code: proviso.Invalid, Message: "unknown parameter " + strconv.Quote(shortened(key)), Valid: names}
-			if near := document.Nearest(key, names); near != "" {
-				e.Message += "; did you mean " + strconv.Quote(near) + "?"
-			}
-			return e
+			message, _ := nearestTo("unknown parameter "+strconv.Quote(shortened(key)), key, names)
+			return &proviso.Error{Code: proviso.Invalid, Message: message, Valid: names}
 		case len(values) > 1:
 			return proviso.Errorf(proviso.Invalid, "the parameter %s stands there %d times", key, len(values))
 		}
 	}
-	c.q = q
+	c.q.Values = q
 	return nil
 }
 
-// List is a page of a list.
-type List[T any] struct {
-	Items []T    `json:"items"`
-	Next  string `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+// query reads the parameters of an address. What is wrong first is its error, which the
+// caller looks at once it has read all of them.
+type query struct {
+	url.Values
+	err error
 }
 
-// listOf returns a page of the store's as clients see it.
-func listOf[T, V any](page store.List[T], view func(*T) V) List[V] {
-	out := List[V]{Items: make([]V, len(page.Items)), Next: page.Next}
-	for i := range page.Items {
-		out.Items[i] = view(&page.Items[i])
+// wrong notes a mistake, unless there is one before it.
+func (q *query) wrong(err error) {
+	if q.err == nil {
+		q.err = err
 	}
-	return out
 }
 
-// pageOf reads the requested part of a list.
-func pageOf(q url.Values) (store.Page, error) {
+// page reads the requested part of a list.
+func (q *query) page() store.Page {
 	p := store.Page{After: q.Get("after")}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > store.MaxPage {
-			return p, proviso.Errorf(proviso.Invalid, "limit has to be a number from 1 to %d, not %q", store.MaxPage, shortened(text))
+			q.wrong(proviso.Errorf(proviso.Invalid, "limit has to be a number from 1 to %d, not %q", store.MaxPage, shortened(text)))
 		}
 		p.Limit = n
 	}
-	return p, nil
+	return p
 }
 
 // choice reads a parameter with a fixed set of values, "" if it is missing.
-func choice[T ~string](q url.Values, name string, valid ...T) (T, error) {
+func choice[T ~string](q *query, name string, valid ...T) T {
 	text := q.Get(name)
 	if text == "" || slices.Contains(valid, T(text)) {
-		return T(text), nil
+		return T(text)
 	}
 	e := &proviso.Error{Code: proviso.Invalid}
 	for _, v := range valid {
@@ -85,27 +83,88 @@ func choice[T ~string](q url.Values, name string, valid ...T) (T, error) {
 		allowed = strings.Join(e.Valid[:last], ", ") + " or "
 	}
 	e.Message = name + " has to be " + allowed + e.Valid[last] + ", not " + strconv.Quote(shortened(text))
-	return "", e
+	q.wrong(e)
+	return ""
 }
 
-// timeOf reads a parameter that is a time (RFC 3339), zero if it is missing.
-func timeOf(q url.Values, name string) (time.Time, error) {
+// chosen is choice as a list, which is empty if the parameter is missing.
+func chosen[T ~string](q *query, name string, valid ...T) []T {
+	if one := choice(q, name, valid...); one != "" {
+		return []T{one}
+	}
+	return nil
+}
+
+// time reads a parameter that is a time (RFC 3339), zero if it is missing.
+func (q *query) time(name string) time.Time {
 	text := q.Get(name)
 	if text == "" {
-		return time.Time{}, nil
+		return time.Time{}
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, proviso.Errorf(proviso.Invalid, "%s has to be a time such as 2026-01-31T09:00:00Z, not %q", name, shortened(text))
+		q.wrong(proviso.Errorf(proviso.Invalid, "%s has to be a time such as 2026-01-31T09:00:00Z, not %q", name, shortened(text)))
 	}
-	return t, nil
+	return t
 }
 
-// statusOf reads a status of rows and verdicts; nil if it is missing.
-func statusOf(q url.Values) ([]proviso.Status, error) {
-	text, err := choice(q, "status", "pass", "fail", "error", "skip")
-	if err != nil || text == "" {
-		return nil, err
+// status reads a status of rows and verdicts; nil if it is missing.
+func (q *query) status() (list []proviso.Status) {
+	for _, name := range chosen(q, "status", "pass", "fail", "error", "skip") {
+		list = append(list, proviso.StatusNamed(name))
 	}
-	return []proviso.Status{proviso.StatusNamed(text)}, nil
+	return list
+}
+
+// List is a page of a list.
+type List[T any] struct {
+	Items []T    `json:"items"`
+	Next  string `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+}
+
+// listing is a method of the store that lists what a filter selects, a page at a time.
+type listing[F, T any] = func(context.Context, F, store.Page) (store.List[T], error)
+
+// whole is a listing without a filter.
+func whole[T any](list func(context.Context, store.Page) (store.List[T], error)) listing[struct{}, T] {
+	return func(ctx context.Context, _ struct{}, page store.Page) (store.List[T], error) { return list(ctx, page) }
+}
+
+// all yields the items of all pages of a list. An error is the last that it yields.
+func all[F, T any](ctx context.Context, list listing[F, T], f F) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for page := (store.Page{Limit: store.MaxPage}); ; {
+			part, err := list(ctx, f, page)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range part.Items {
+				if !yield(&part.Items[i], nil) {
+					return
+				}
+			}
+			if page.After = part.Next; part.Next == "" {
+				return
+			}
+		}
+	}
+}
+
+// sendList sends the page of a list that a request asks for, as clients see it. What is wrong
+// with the parameters of the filter is an error, too.
+func sendList[F, T, V any](c *call, list listing[F, T], f F, view func(*T) V) error {
+	page := c.q.page()
+	if c.q.err != nil {
+		return c.q.err
+	}
+	part, err := list(c.r.Context(), f, page)
+	if err != nil {
+		return err
+	}
+	out := List[V]{Items: make([]V, len(part.Items)), Next: part.Next}
+	for i := range part.Items {
+		out.Items[i] = view(&part.Items[i])
+	}
+	return c.json(http.StatusOK, out)
 }

@@ -3,7 +3,12 @@ package server
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
+	"io"
 	"net/http"
+	"strconv"
+	"strings"
+	"sync"
 )
 
 // recorder records the status and the size of a response.
@@ -44,3 +49,72 @@ func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // maxLogged bounds how much of a body is logged.
 const maxLogged = 64 << 10
+
+// minPacked is the size from which a response is compressed, in bytes.
+const minPacked = 1400
+
+// packers are gzip writers that are not in use.
+var packers sync.Pool
+
+// takesGzip reports whether the client reads gzip.
+func takesGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+		name, params, _ := strings.Cut(part, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
+		}
+		weight, ok := strings.CutPrefix(strings.ReplaceAll(params, " ", ""), "q=")
+		q, err := strconv.ParseFloat(weight, 64)
+		return !ok || err == nil && q > 0
+	}
+	return false
+}
+
+// pack compresses the response from here on if the client reads gzip. It comes before
+// WriteHeader.
+func (c *call) pack() {
+	h := c.w.Header()
+	h.Add("Vary", "Accept-Encoding")
+	if !takesGzip(c.r) {
+		return
+	}
+	h.Set("Content-Encoding", "gzip")
+	h.Del("Content-Length")
+	z, ok := packers.Get().(*gzip.Writer)
+	if !ok {
+		z, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
+	}
+	z.Reset(wire{c.w})
+	c.w.packer = z
+}
+
+// packed is what write writes, in gzip.
+func packed(level int, write func(io.Writer) error) ([]byte, error) {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, level)
+	if err == nil {
+		err = errors.Join(write(z), z.Close())
+	}
+	return bytes.Clone(out.Bytes()), err // without the room to grow
+}
+
+// wire writes to the client and counts what goes there.
+type wire struct{ w *recorder }
+
+// Write sends and counts.
+func (w wire) Write(p []byte) (int, error) {
+	n, err := w.w.ResponseWriter.Write(p)
+	w.w.bytes += int64(n)
+	return n, err
+}
+
+// end writes what a compressed response still lacks.
+func (w *recorder) end() {
+	if w.packer == nil {
+		return
+	}
+	_ = w.packer.Close() // a client that has disconnected is no error
+	w.packer.Reset(io.Discard)
+	packers.Put(w.packer)
+	w.packer = nil
+}

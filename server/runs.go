@@ -93,31 +93,17 @@ func runOf(r store.Run) Run {
 	out := Run{
 		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, JudgedBy: r.Judges, Status: r.Status, Replayed: slices.Contains(r.Needs, needsReplay), Waits: r.Waits, Error: r.Error, CreatedAt: r.Created.UTC(),
 		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Pushed: e.Pushed, Datasets: e.Datasets, Cost: r.Totals.Cost,
+		StartedAt: timeShown(r.Started), EndedAt: timeShown(r.Ended),
 	}
 	if e.Revision != (report.Revision{}) {
 		out.Revision = &e.Revision
 	}
-	if !r.Started.IsZero() {
-		at := r.Started.UTC()
-		out.StartedAt = &at
-	}
-	if !r.Ended.IsZero() {
-		at := r.Ended.UTC()
-		out.EndedAt = &at
-	}
 	return out
 }
 
-// startRun accepts a run of a suite.
-func (s *Server) startRun(c *call) error {
+func (s *Server) startRun(c *call, in *NewRun) error {
 	if s.o.Runner == nil {
 		return problem(proviso.Unsupported, "this server serves no suites")
-	}
-	var in NewRun
-	if len(c.body) > 0 {
-		if err := decode(c.r.Context(), c.body, &in); err != nil {
-			return err
-		}
 	}
 	if err := in.check(); err != nil {
 		return err
@@ -184,32 +170,14 @@ func (s *Server) seenRunOf(c *call, id string) (store.Run, error) {
 
 // listRuns lists the runs that the key may see, newest first.
 func (s *Server) listRuns(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
-	}
-	f := store.RunFilter{Suite: c.q.Get("suite"), Version: c.q.Get("version")}
-	status, err := choice(c.q, "status", store.Queued, store.Unmet, store.Running, store.Done, store.Failed, store.Cancelled)
-	if err != nil {
-		return err
-	}
-	if status != "" {
-		f.Status = []store.RunStatus{status}
-	}
-	if f.Since, err = timeOf(c.q, "since"); err != nil {
-		return err
-	}
-	if f.Until, err = timeOf(c.q, "until"); err != nil {
-		return err
+	f := store.RunFilter{
+		Suite: c.q.Get("suite"), Version: c.q.Get("version"), Status: chosen(&c.q, "status", store.Queued, store.Unmet, store.Running, store.Done, store.Failed, store.Cancelled),
+		Since: c.q.time("since"), Until: c.q.time("until"),
 	}
 	if !seesAll(c.key) {
 		f.CreatedBy = c.key.ID
 	}
-	list, err := c.kept.ListRuns(c.r.Context(), f, page)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, listOf(list, func(r *store.Run) Run { return runOf(*r) }))
+	return sendList(c, c.kept.ListRuns, f, func(r *store.Run) Run { return runOf(*r) })
 }
 
 // getRun sends a run, with its results once it has ended, unless the client does without:
@@ -219,9 +187,9 @@ func (s *Server) getRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	results, err := choice(c.q, "results", "no")
-	if err != nil {
-		return err
+	results := choice(&c.q, "results", "no")
+	if c.q.err != nil {
+		return c.q.err
 	}
 	out := runOf(r)
 	if r.Status.Ended() && results != "no" {
@@ -237,7 +205,7 @@ func (s *Server) getRun(c *call) error {
 // batch makes the batch result of a run that has ended. Its rows are read once, however
 // many clients ask.
 func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
-	if b := s.batches.get(batchOf(&r)); b != nil {
+	if b, ok := s.batches.kept.Get(batchOf(&r)); ok {
 		return b, nil
 	}
 	leave, err := s.batches.enter(c.r.Context(), string(c.project)+"\n"+r.ID)
@@ -245,7 +213,7 @@ func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 		return nil, err
 	}
 	defer leave()
-	if b := s.batches.get(batchOf(&r)); b != nil {
+	if b, ok := s.batches.kept.Get(batchOf(&r)); ok {
 		return b, nil
 	}
 	sum := report.NewSummary(0)
@@ -260,7 +228,7 @@ func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 	}
 	b := report.NewBatch(meta, sum)
 	if r.Status != store.Cancelled || shown.Pushed { // rows in flight may still arrive
-		s.batches.put(batchOf(&r), b)
+		s.batches.kept.Add(batchOf(&r), b)
 	}
 	return b, nil
 }

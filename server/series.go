@@ -4,11 +4,13 @@ import (
 	"context"
 	"math"
 	"net/http"
-	"net/url"
+	"slices"
 	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/duration"
+	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/store"
 )
@@ -68,18 +70,12 @@ const (
 	notCorrected     = "judge's rate, not corrected"
 )
 
-// watchSeries sends the series of a watch.
 func (s *Server) watchSeries(c *call) error {
-	f := store.SeriesFilter{Watch: c.r.PathValue("watch"), Assertion: c.q.Get("assertion")}
-	var err error
-	if f.By, err = choice(c.q, "by", store.ByVersion, store.BySegment); err != nil {
-		return err
-	}
-	if f.From, f.To, err = s.rangeOf(c.q, 30*24*time.Hour); err != nil {
-		return err
-	}
-	if f.Step, err = stepOf(c.q, f.From, f.To, s.o.Now()); err != nil {
-		return err
+	f := store.SeriesFilter{Watch: c.r.PathValue("watch"), Assertion: c.q.Get("assertion"), By: choice(&c.q, "by", store.ByVersion, store.BySegment)}
+	f.From, f.To = s.rangeOf(&c.q, 30*24*time.Hour)
+	f.Step = stepOf(&c.q, f.From, f.To, s.o.Now())
+	if c.q.err != nil {
+		return c.q.err
 	}
 	out, err := s.monitor.series(c.r.Context(), c.project, f)
 	if err != nil {
@@ -89,46 +85,40 @@ func (s *Server) watchSeries(c *call) error {
 }
 
 // rangeOf reads a range of time, which ends now and has a usual length.
-func (s *Server) rangeOf(q url.Values, usual time.Duration) (from, to time.Time, err error) {
-	if from, err = timeOf(q, "from"); err != nil {
-		return from, to, err
-	}
-	if to, err = timeOf(q, "to"); err != nil {
-		return from, to, err
-	}
-	if to.IsZero() {
+func (s *Server) rangeOf(q *query, usual time.Duration) (from, to time.Time) {
+	if from, to = q.time("from"), q.time("to"); to.IsZero() {
 		to = s.o.Now()
 	}
 	if from.IsZero() {
 		from = to.Add(-usual)
 	}
 	if from, to = from.UTC(), to.UTC(); !from.Before(to) {
-		return from, to, proviso.Errorf(proviso.Invalid, "from has to be before to")
+		q.wrong(proviso.Errorf(proviso.Invalid, "from has to be before to"))
 	}
-	return from, to, nil
+	return from, to
 }
 
 // The steps that a request gets if it names none.
 var seriesSteps = []time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
 
 // stepOf reads the length of a bucket.
-func stepOf(q url.Values, from, to, now time.Time) (time.Duration, error) {
+func stepOf(q *query, from, to, now time.Time) time.Duration {
 	if text := q.Get("step"); text != "" {
 		step, err := duration.Parse(text)
 		if err != nil {
-			return 0, proviso.Errorf(proviso.Invalid, "step has to be a time such as 10m, 6h or 1d, not %q", shortened(text))
+			q.wrong(proviso.Errorf(proviso.Invalid, "step has to be a time such as 10m, 6h or 1d, not %q", shortened(text)))
 		}
 		if step > 0 && to.Sub(from)/step > seriesMost {
-			return 0, proviso.Errorf(proviso.Limit, "the series has more than %d steps; choose longer ones", seriesMost)
+			q.wrong(proviso.Errorf(proviso.Limit, "the series has more than %d steps; choose longer ones", seriesMost))
 		}
-		return step, nil
+		return step
 	}
 	for _, step := range seriesSteps {
 		if to.Sub(from)/step <= seriesBuckets && (step >= time.Hour || from.After(now.Add(-47*time.Hour))) {
-			return step, nil
+			return step
 		}
 	}
-	return 30 * 24 * time.Hour, nil
+	return 30 * 24 * time.Hour
 }
 
 // series reads a series and brings it into lines.
@@ -254,4 +244,86 @@ func (list spoken) corrected(key seriesKey, b *store.Bucket, from, to time.Time)
 		return nil
 	}
 	return &RateInterval{Rate: 1 - e.Value, Low: 1 - e.High, High: 1 - e.Low, Labels: labels}
+}
+
+// maxSpoken bounds the labels that correct a series.
+const maxSpoken = 10_000
+
+// labelled reads the labels of people on events of a range that were drawn at random, each
+// beside the verdict of the watch. Of several people on the same subject, most of them count.
+func (m *monitoring) labelled(ctx context.Context, p store.Project, f store.SeriesFilter) (spoken, error) {
+	in := m.s.o.Store.In(p)
+	lf := store.LabelFilter{Events: true}
+	if f.Assertion != "" {
+		lf.Assertion = &f.Assertion
+	}
+	said := map[[2]string][]*label.Label{} // by event and assertion
+	n := 0
+	for l, err := range all(ctx, in.ListLabels, lf) {
+		if err != nil {
+			return nil, err
+		}
+		if l.Stratum != label.Random || l.Assertion == "" {
+			continue
+		}
+		if n++; n > maxSpoken {
+			break
+		}
+		key := [2]string{l.Event, l.Assertion}
+		said[key] = append(said[key], &l.Label)
+	}
+	if len(said) == 0 {
+		return nil, nil
+	}
+	return besideVerdicts(ctx, in, f, said)
+}
+
+// besideVerdicts finds the verdicts on what people labelled.
+func besideVerdicts(ctx context.Context, in store.ProjectStore, f store.SeriesFilter, said map[[2]string][]*label.Label) (spoken, error) {
+	var events []string
+	for key := range said {
+		events = append(events, key[0])
+	}
+	slices.Sort(events)
+	var out spoken
+	for some := range slices.Chunk(slices.Compact(events), thumbsAtOnce) {
+		if err := verdictsOn(ctx, in, f.Watch, some, func(v *store.WatchVerdict) {
+			verdict, ok, _ := label.Majority(said[[2]string{v.Event, v.Assertion}])
+			if !ok || v.Status != proviso.Pass && v.Status != proviso.Fail || v.Time.Before(f.From) || !v.Time.Before(f.To) {
+				return
+			}
+			out = append(out, spokenOf{seriesKey{v.Assertion, v.Version, v.Judge, v.Segment}, v.Time, v.Status == proviso.Pass, verdict == label.Pass})
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// correctedRate is the rate of failures of one chart since a change, corrected by labels;
+// nil if there are none.
+func (m *monitoring) correctedRate(ctx context.Context, live *liveWatch, assertion, version, judge string, since monitor.Span) *float64 {
+	f := store.SeriesFilter{Watch: live.Name, Assertion: assertion, From: since.Low, To: m.now(), By: store.ByVersion}
+	if !f.From.Before(f.To) {
+		return nil
+	}
+	f.Step = (f.To.Sub(f.From)/time.Hour + 2) * time.Hour
+	said, err := m.labelled(ctx, live.key.project, f)
+	if err != nil || len(said) == 0 {
+		return nil
+	}
+	buckets, err := m.s.o.Store.In(live.key.project).Series(ctx, f)
+	if err != nil {
+		return nil
+	}
+	var sum store.Bucket
+	for i := range buckets {
+		if b := &buckets[i]; b.Version == version && b.Judge == judge {
+			addBucket(&sum, b)
+		}
+	}
+	if i := said.corrected(seriesKey{assertion: assertion, version: version, judge: judge}, &sum, f.From, f.To); i != nil {
+		return &i.Rate
+	}
+	return nil
 }

@@ -26,31 +26,16 @@ const (
 // within [Options.StopTimeout], and runs stop after their rows in progress and
 // continue at the next start. The error lists what did not end in time.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	if s.o.Jobs != nil {
-		s.o.Jobs.Offer(s.offer("server"))
-		if err := s.o.Jobs.Start(ctx, s.work); err != nil {
-			return errors.Join(err, l.Close())
-		}
+	stop, err := s.begin(ctx, "server", s.answers.settle, s.expireEvaluations, s.shareAll, func(ctx context.Context) { s.peers.stay(ctx, s) })
+	if err != nil {
+		return errors.Join(err, l.Close())
 	}
+	defer stop()
 	srv := &http.Server{
 		Handler: s, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn), TLSConfig: s.o.TLS,
 	}
-	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	go s.housekeep(background)
-	go s.spans.expire(background)
-	go s.answers.settle(background)
-	go s.expireEvaluations(background)
-	go s.shareAll(background)
-	go s.peers.stay(background, s)
-	go s.tellMixed(background)
-	s.stopWatching = s.monitor.start(background)
 	failed := make(chan error, 1)
-	s.ready.Store(true)
-	if s.o.Ready != nil {
-		s.o.Ready()
-	}
 	go func() {
 		if s.o.TLS != nil {
 			failed <- srv.ServeTLS(l, "", "")
@@ -72,6 +57,27 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 	}
 	return s.stop(context.WithoutCancel(ctx), srv)
+}
+
+// begin executes runs, if there are jobs, and begins the work in the background, which goes on
+// until stop is called.
+func (s *Server) begin(ctx context.Context, kind string, loops ...func(context.Context)) (stop func(), err error) {
+	if s.o.Jobs != nil {
+		s.o.Jobs.Offer(s.offer(kind))
+		if err := s.o.Jobs.Start(ctx, s.work); err != nil {
+			return nil, err
+		}
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	for _, loop := range append(loops, s.housekeep, s.spans.expire, s.tellMixed) {
+		go loop(background)
+	}
+	s.stopWatching = s.monitor.start(background)
+	s.ready.Store(true)
+	if s.o.Ready != nil {
+		s.o.Ready()
+	}
+	return stop, nil
 }
 
 // stop ends event streams, waits for requests and work, and interrupts what
@@ -120,24 +126,65 @@ func (s *Server) stopJobs(ctx context.Context) error {
 
 // housekeep regularly removes expired data.
 func (s *Server) housekeep(ctx context.Context) {
-	tick := time.NewTicker(s.o.HousekeepEvery)
-	defer tick.Stop()
-	for {
+	every(ctx, nil, s.o.HousekeepEvery, func(time.Time) {
 		k := s.o.KeepTraffic
 		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations, Contents: k.Contents, Failures: k.Failures, Verdicts: k.Verdicts, Rollups: k.Rollups})
 		switch {
 		case ctx.Err() != nil:
-			return
 		case err != nil:
 			s.o.Log.Warn("remove what has expired", "error", err)
 		case pruned != (store.Pruned{}):
 			s.o.Log.Info("removed what has expired", "runs", pruned.Runs, "evaluations", pruned.Evaluations, "replies", pruned.Replies,
 				"contents", pruned.Contents, "events", pruned.Events, "verdicts", pruned.Verdicts)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
+	})
+}
+
+// Work executes runs and evaluates for watches until ctx ends, without serving clients: it
+// is a process beside servers that share its store. l, if there is one, answers /healthz,
+// /readyz and /metrics to everybody who can reach it. When ctx ends, runs stop after their
+// finished rows, within [Options.StopTimeout], and other processes continue them.
+func (s *Server) Work(ctx context.Context, l net.Listener) error {
+	s.kind = kindWorker
+	stop, err := s.begin(ctx, kindWorker)
+	if err != nil {
+		if l != nil {
+			err = errors.Join(err, l.Close())
 		}
+		return err
+	}
+	defer stop()
+	if l == nil {
+		<-ctx.Done()
+	} else {
+		err = s.serveOperation(ctx, l)
+	}
+	s.ready.Store(false)
+	s.o.Log.Info("stopping")
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.StopTimeout)
+	defer cancel()
+	s.stopWatching()
+	if failed := s.o.Jobs.Stop(ending); failed != nil {
+		err = errors.Join(err, fmt.Errorf("stop the runs: %w", failed))
+	}
+	return err
+}
+
+// serveOperation answers what watches over a process ask, until ctx ends.
+func (s *Server) serveOperation(ctx context.Context, l net.Listener) error {
+	mux := http.NewServeMux()
+	for _, path := range [...]string{"GET /healthz", "GET /readyz"} {
+		mux.Handle(path, s)
+	}
+	mux.Handle("GET /metrics", s.metrics.handler("", true))
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn)}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+		return srv.Close()
 	}
 }

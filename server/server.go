@@ -19,11 +19,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
+	"github.com/proviso-eval/proviso/internal/recent"
 	"github.com/proviso-eval/proviso/internal/turns"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -44,11 +48,11 @@ type Options struct {
 	// assertions need one warn with it.
 	NoJudge string
 	// Judges opens judges for trials of changed assertions; nil serves no trials.
-	Judges Judges
+	Judges *Judging
 	// Runner reads suites and runs them; nil serves no suites.
 	Runner Runner
 	// Asker asks providers for clients; nil asks none.
-	Asker Asker
+	Asker *Asking
 	// JudgeErrors corrects comparisons for the errors of judges; nil does not. It gets the
 	// folder that a pushed run names, so it is only for runs of this machine.
 	JudgeErrors JudgeErrors
@@ -138,7 +142,7 @@ type Server struct {
 	mux      *http.ServeMux
 	metrics  *metrics
 	rates    *rates
-	room     *room
+	room     *semaphore.Weighted // bytes of the bodies of current requests
 	turns    *turns.Scheduler
 	over     error // of a request that computes for too long
 	budgets  *budgets
@@ -161,7 +165,7 @@ type Server struct {
 	latencies   latencies
 	tokens      panelTokens
 
-	touched touches
+	touched *rates // of writes to the store that a key was used
 	batches batches
 	made    *made
 	live    lives
@@ -200,12 +204,14 @@ func New(o Options) (*Server, error) {
 	}
 	o.defaults()
 	s := &Server{
-		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
+		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: semaphore.NewWeighted(o.BodyRoom),
 		budgets: newBudgets(o.Store, o.Poll), admitted: newAdmission(), pushes: make(chan struct{}, maxPushes), reads: make(chan struct{}, maxReads), compare: newQueue(maxComparisons), made: newMade(), hub: newHub(), trials: newHeldTrials(), quit: make(chan struct{}), stopWatching: func() {}, turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
+	s.batches.kept = recent.New[batchKey](recent.Options[*report.Batch]{Entries: maxBatches})
 	s.abilities.s = s
 	s.fitness.runner, _ = o.Runner.(capable)
 	s.sessions.life, s.sessions.most, s.sessions.token = o.SessionLife, o.SessionMost, sha256.Sum256([]byte(o.OpenToken))
+	s.touched = newRates(1.0 / 60)
 	s.logins = newRates(loginRate)
 	s.wrong = newRates(loginRate)
 	s.logins.burst, s.wrong.burst = loginBurst, loginBurst
@@ -249,36 +255,28 @@ func (o *Options) defaults() {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	set := func(d *time.Duration, usual time.Duration) {
-		if *d <= 0 {
-			*d = usual
-		}
-	}
-	set(&o.EvaluateLimit, 5*time.Minute)
-	set(&o.CPUBudget, defaultCPUBudget)
-	set(&o.StopTimeout, 30*time.Second)
-	set(&o.Heartbeat, 15*time.Second)
-	set(&o.Poll, time.Second)
-	set(&o.AliveEvery, 10*time.Second)
-	set(&o.KeepReplies, 24*time.Hour)
-	set(&o.HousekeepEvery, time.Hour)
-	set(&o.ChartEvery, 30*time.Second)
-	set(&o.SessionLife, sessionLife)
-	set(&o.SessionMost, sessionMost)
-	if o.BodyLimit <= 0 {
-		o.BodyLimit = judge.MaxBody
-	}
-	if o.RunLimit <= 0 {
-		o.RunLimit = 256 << 20
-	}
-	if o.BodyRoom <= 0 {
-		o.BodyRoom = 256 << 20
-	}
+	usual(&o.EvaluateLimit, 5*time.Minute)
+	usual(&o.CPUBudget, defaultCPUBudget)
+	usual(&o.StopTimeout, 30*time.Second)
+	usual(&o.Heartbeat, 15*time.Second)
+	usual(&o.Poll, time.Second)
+	usual(&o.AliveEvery, 10*time.Second)
+	usual(&o.KeepReplies, 24*time.Hour)
+	usual(&o.HousekeepEvery, time.Hour)
+	usual(&o.ChartEvery, 30*time.Second)
+	usual(&o.SessionLife, sessionLife)
+	usual(&o.SessionMost, sessionMost)
+	usual(&o.BodyLimit, judge.MaxBody)
+	usual(&o.RunLimit, 256<<20)
+	usual(&o.BodyRoom, 256<<20)
+	usual(&o.HeldBytes, 256<<20)
+	usual(&o.MaxStreams, 1000)
 	o.BodyRoom = max(o.BodyRoom, o.BodyLimit)
-	if o.HeldBytes <= 0 {
-		o.HeldBytes = 256 << 20
-	}
-	if o.MaxStreams <= 0 {
-		o.MaxStreams = 1000
+}
+
+// usual sets a limit that is not set.
+func usual[T int | int64 | time.Duration](limit *T, to T) {
+	if *limit <= 0 {
+		*limit = to
 	}
 }

@@ -145,7 +145,6 @@ func (s *Server) admit(c *call) bool {
 	return false
 }
 
-// postSession opens a session with a key.
 func (s *Server) postSession(c *call) error {
 	if err := fromOwnPage(c.r); err != nil {
 		return err
@@ -154,20 +153,17 @@ func (s *Server) postSession(c *call) error {
 		return problem(proviso.Unsupported, "proviso view has no keys: open the link that it prints")
 	}
 	var in Login
-	if err := decode(c.r.Context(), c.body, &in); err != nil {
+	if err := c.read(&in); err != nil {
 		return err
 	}
 	from := addressOf(c.r)
 	if wait, ok := s.logins.full(from, time.Now()); !ok {
-		p := problem(codeRate, "too many wrong keys; wait a few seconds")
-		p.retryAfter = wait
-		return p
+		return problem(codeRate, "too many wrong keys; wait a few seconds").after(wait)
 	}
 	secret := strings.TrimSpace(in.Key)
 	key, err := s.authenticateSecret(c.r.Context(), secret)
 	if err != nil {
-		var p *Problem
-		if errors.As(err, &p) && p.Code == codeUnauthorized {
+		if p, ok := errors.AsType[*Problem](err); ok && p.Code == codeUnauthorized {
 			s.logins.take(from, time.Now())
 			p.challenge = false
 		}
@@ -199,7 +195,6 @@ func addressOf(r *http.Request) string {
 	return ip.String()
 }
 
-// getSession describes the client.
 func (s *Server) getSession(c *call) error {
 	return c.json(http.StatusOK, s.sessionOf(c.key))
 }
@@ -218,9 +213,9 @@ func (s *Server) deleteSession(c *call) error {
 	if err := fromOwnPage(c.r); err != nil {
 		return err
 	}
-	all, err := choice(c.q, "all", "yes")
-	if err != nil {
-		return err
+	all := choice(&c.q, "all", "yes")
+	if c.q.err != nil {
+		return c.q.err
 	}
 	if all == "yes" {
 		if err := s.sessions.endAll(c.r.Context(), cookieOf(c.r), time.Now()); err != nil {

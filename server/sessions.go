@@ -35,19 +35,13 @@ func hashOfCookie(cookie string) sessionHash { return sha256.Sum256([]byte(cooki
 // String is the name of a session in the store.
 func (h sessionHash) String() string { return hex.EncodeToString(h[:]) }
 
+// session is a session; the store has what is exported.
 type session struct {
-	key    string // id
-	opened time.Time
-	used   time.Time
-	told   time.Time // the last use that the store knows of
-	seen   time.Time // when it was last found in the store
-}
-
-// sharedUse is a session in the store.
-type sharedUse struct {
-	Key    string    `json:"key"`
+	Key    string    `json:"key"` // id
 	Opened time.Time `json:"opened"`
 	Used   time.Time `json:"used"`
+	told   time.Time // the last use that the store knows of
+	seen   time.Time // when it was last found in the store
 }
 
 // tellUse is how often the use of a session is written to the store.
@@ -59,20 +53,20 @@ func (s *sessions) shared(key string) bool { return s.peers != nil && key != vie
 
 // ended reports whether the time of a session is over.
 func (s *sessions) ended(x *session, now time.Time) bool {
-	return now.Sub(x.used) >= s.life || now.Sub(x.opened) >= s.most
+	return now.Sub(x.Used) >= s.life || now.Sub(x.Opened) >= s.most
 }
 
 // item is a session as it is shared.
 func (s *sessions) item(hash sessionHash, x *session, now time.Time) (store.SharedItem, error) {
-	life := min(x.used.Add(s.life).Sub(now), x.opened.Add(s.most).Sub(now))
-	return sharedItem(sharedSession, hash.String(), x.key, life, sharedUse{x.key, x.opened, x.used})
+	life := min(x.Used.Add(s.life).Sub(now), x.Opened.Add(s.most).Sub(now))
+	return sharedItem(sharedSession, hash.String(), x.Key, life, x)
 }
 
 // open begins a session and returns the value of its cookie. If its key has maxSessions
 // already, or all keys have allSessions, the least recently used session ends.
 func (s *sessions) open(ctx context.Context, key string, now time.Time) (string, error) {
 	value := rand.Text() + rand.Text()
-	hash, x := hashOfCookie(value), &session{key: key, opened: now, used: now, told: now, seen: now}
+	hash, x := hashOfCookie(value), &session{Key: key, Opened: now, Used: now, told: now, seen: now}
 	if s.shared(key) {
 		if err := s.makeRoom(ctx, key); err != nil {
 			return "", err
@@ -87,7 +81,7 @@ func (s *sessions) open(ctx context.Context, key string, now time.Time) (string,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.shrink(func(x *session) bool { return x.key == key }, maxSessions)
+	s.shrink(func(x *session) bool { return x.Key == key }, maxSessions)
 	s.remember(hash, x)
 	return value, nil
 }
@@ -108,7 +102,7 @@ func (s *sessions) makeRoom(ctx context.Context, key string) error {
 		return err
 	}
 	used := func(i store.SharedItem) (at time.Time) {
-		var x sharedUse
+		var x session
 		_ = json.Unmarshal(i.Content, &x) // one that cannot be read is the oldest
 		return x.Used
 	}
@@ -131,8 +125,8 @@ func (s *sessions) shrink(counts func(*session) bool, most int) {
 			continue
 		}
 		n++
-		if at.IsZero() || x.used.Before(at) {
-			oldest, at = hash, x.used
+		if at.IsZero() || x.Used.Before(at) {
+			oldest, at = hash, x.Used
 		}
 	}
 	if n >= most {
@@ -145,12 +139,12 @@ func (s *sessions) shrink(counts func(*session) bool, most int) {
 func (s *sessions) find(ctx context.Context, hash sessionHash, now time.Time) (*session, error) {
 	s.mu.Lock()
 	x := s.of[hash]
-	known := s.peers == nil || x != nil && (!s.shared(x.key) || now.Sub(x.seen) < s.age)
+	known := s.peers == nil || x != nil && (!s.shared(x.Key) || now.Sub(x.seen) < s.age)
 	s.mu.Unlock()
 	if known {
 		return x, nil
 	}
-	var in sharedUse
+	var in session
 	there, err := s.peers.get(ctx, sharedSession, hash.String(), &in)
 	if err != nil {
 		return nil, err
@@ -162,12 +156,13 @@ func (s *sessions) find(ctx context.Context, hash sessionHash, now time.Time) (*
 		return nil, nil
 	}
 	if x = s.of[hash]; x == nil {
-		x = &session{key: in.Key, opened: in.Opened, used: in.Used, told: in.Used}
+		x = &in
+		x.told = in.Used
 		s.remember(hash, x)
 	}
 	x.seen = now
-	if in.Used.After(x.used) {
-		x.used, x.told = in.Used, in.Used
+	if in.Used.After(x.Used) {
+		x.Used, x.told = in.Used, in.Used
 	}
 	return x, nil
 }
@@ -185,15 +180,15 @@ func (s *sessions) use(ctx context.Context, value string, now time.Time) (string
 		s.mu.Unlock()
 		return "", nil
 	}
-	x.used = now
-	tell := s.shared(x.key) && now.Sub(x.told) >= min(tellUse, s.life/10)
+	x.Used = now
+	tell := s.shared(x.Key) && now.Sub(x.told) >= min(tellUse, s.life/10)
 	if tell {
 		x.told = now // by one of the requests
 	}
 	is := *x
 	s.mu.Unlock()
 	if !tell {
-		return is.key, nil
+		return is.Key, nil
 	}
 	item, err := s.item(hash, &is, now)
 	if err != nil {
@@ -202,7 +197,7 @@ func (s *sessions) use(ctx context.Context, value string, now time.Time) (string
 	// What another server ended meanwhile does not come back.
 	found, err := s.peers.store.ReplaceShared(ctx, item)
 	if found || err != nil {
-		return is.key, err
+		return is.Key, err
 	}
 	s.forget(hash)
 	return "", nil
@@ -240,12 +235,12 @@ func (s *sessions) endAll(ctx context.Context, value string, now time.Time) erro
 		return err
 	}
 	s.mu.Lock()
-	maps.DeleteFunc(s.of, func(_ sessionHash, other *session) bool { return other.key == x.key })
+	maps.DeleteFunc(s.of, func(_ sessionHash, other *session) bool { return other.Key == x.Key })
 	s.mu.Unlock()
-	if !s.shared(x.key) {
+	if !s.shared(x.Key) {
 		return nil
 	}
-	return s.peers.store.DeleteSharedGroup(ctx, sharedSession, x.key)
+	return s.peers.store.DeleteSharedGroup(ctx, sharedSession, x.Key)
 }
 
 // redeem spends the token; false if it is wrong or was spent before.

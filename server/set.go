@@ -27,13 +27,9 @@ var setFields = []string{"name", "assertions", "prompt", "threshold", "templates
 
 // readSet reads a set. Its assertions are read like those of an evaluation.
 func readSet(ctx context.Context, data []byte) (*assertionSet, error) {
-	doc, err := parseBody(ctx, data)
+	doc, o, err := decodeObject(ctx, data)
 	if err != nil {
 		return nil, err
-	}
-	o, ok := doc.Root.(*value.Object)
-	if !ok {
-		return nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(doc.Root)}})
 	}
 	set := &assertionSet{}
 	d := decoder{}

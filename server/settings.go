@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -42,7 +43,6 @@ type KeyStatus struct {
 // shownKeys bounds the list of keys.
 const shownKeys = 200
 
-// settings sends the settings of the server.
 func (s *Server) settings(c *call) error {
 	open, err := s.open(c.r.Context())
 	if err != nil {
@@ -67,11 +67,7 @@ func (s *Server) settings(c *call) error {
 			if !k.Revoked.IsZero() || k.Project != c.project {
 				continue
 			}
-			status := KeyStatus{ID: k.ID, Name: k.Name, Scopes: k.Scopes}
-			if at := k.LastUsed.UTC(); !k.LastUsed.IsZero() {
-				status.LastUsed = &at
-			}
-			out.Keys = append(out.Keys, status)
+			out.Keys = append(out.Keys, KeyStatus{ID: k.ID, Name: k.Name, Scopes: k.Scopes, LastUsed: timeShown(k.LastUsed)})
 		}
 	}
 	return c.json(http.StatusOK, out)
@@ -110,4 +106,63 @@ func lacksKey(kind string, env proviso.Env) bool {
 	}
 	_, err := provider.Open(proviso.ProviderSpec{ID: kind + "model"}, provider.Options{Env: env})
 	return errors.Is(err, provider.ErrNoKey)
+}
+
+// EvaluationTimes says how long streamed evaluations took, from the request to the last
+// verdict.
+type EvaluationTimes struct {
+	Count int      `json:"count" doc:"Of the last streamed evaluations of the project, at most 1000"`
+	P50   *float64 `json:"p50_ms" doc:"Milliseconds; null if there are none"`
+	P95   *float64 `json:"p95_ms" doc:"Milliseconds; null if there are none"`
+}
+
+// maxLatencies is how many evaluations of a project count.
+const maxLatencies = 1000
+
+// latencies are the times of the last streamed evaluations. The zero value is ready to
+// use, and it is safe for concurrent use.
+type latencies struct {
+	mu sync.Mutex
+	of map[store.Project]*ring
+}
+
+// ring is the last times, of which the one at next is the oldest.
+type ring struct {
+	times []time.Duration
+	next  int
+}
+
+func (l *latencies) add(p store.Project, took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of == nil {
+		l.of = map[store.Project]*ring{}
+	}
+	r := l.of[p]
+	if r == nil {
+		r = &ring{}
+		l.of[p] = r
+	}
+	if len(r.times) < maxLatencies {
+		r.times = append(r.times, took)
+		return
+	}
+	r.times[r.next] = took
+	r.next = (r.next + 1) % maxLatencies
+}
+
+// times returns the median and the 95th percentile.
+func (l *latencies) times(p store.Project) EvaluationTimes {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.of[p]
+	if r == nil {
+		return EvaluationTimes{}
+	}
+	sorted := slices.Sorted(slices.Values(r.times))
+	at := func(percent int) *float64 { // nearest rank
+		ms := milliseconds(sorted[(len(sorted)*percent+99)/100-1])
+		return &ms
+	}
+	return EvaluationTimes{Count: len(sorted), P50: at(50), P95: at(95)}
 }

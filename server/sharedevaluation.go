@@ -95,20 +95,14 @@ func (s *Server) shareAll(ctx context.Context) {
 	if s.peers == nil {
 		return
 	}
-	tick := time.NewTicker(shareEvery)
-	defer tick.Stop()
-	for failing := false; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	failing := false
+	every(ctx, nil, shareEvery, func(time.Time) {
 		err := errors.Join(s.shareEvaluations(ctx), s.shareTrials(ctx))
 		if err != nil && !failing && ctx.Err() == nil {
 			s.o.Log.Warn("share evaluations with other servers", "error", err)
 		}
 		failing = err != nil
-	}
+	})
 }
 
 // shareEvaluations writes what is new of evaluations.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/server/proposal"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
@@ -23,10 +24,10 @@ const bakeryOutputs = `"examples": [{"id": "o1", "label": "pass", "output": "We 
 	{"id": "o3", "label": "fail", "output": "Unfortunately, no."}, {"id": "o4", "label": "fail", "output": "A. B is it. C is it. D is it. E is it.", "vars": {"question": "?"}}, {"id": "o5", "output": "Unfortunately."}]`
 
 // spade asks for assertions.
-func (f *fixture) spade(body string, headers ...string) server.SpadeAnswer {
+func (f *fixture) spade(body string, headers ...string) proposal.SpadeAnswer {
 	f.t.Helper()
 	a := f.ask("POST", "/v1/spade", "{"+body+"}", headers...)
-	var out server.SpadeAnswer
+	var out proposal.SpadeAnswer
 	if err := json.Unmarshal([]byte(a.body), &out); a.status != http.StatusOK || err != nil {
 		f.t.Fatalf("%d %s %v", a.status, a.body, err)
 	}
@@ -34,10 +35,10 @@ func (f *fixture) spade(body string, headers ...string) server.SpadeAnswer {
 }
 
 // named returns a candidate, and whether it is there.
-func named(list []server.SpadeCandidate, name string) server.SpadeCandidate {
-	i := slices.IndexFunc(list, func(c server.SpadeCandidate) bool { return c.Name == name })
+func named(list []proposal.SpadeCandidate, name string) proposal.SpadeCandidate {
+	i := slices.IndexFunc(list, func(c proposal.SpadeCandidate) bool { return c.Name == name })
 	if i < 0 {
-		return server.SpadeCandidate{}
+		return proposal.SpadeCandidate{}
 	}
 	return list[i]
 }
@@ -112,11 +113,11 @@ func TestSpadeOfRemovedText(t *testing.T) {
 	if c.Version != 1 || c.Removed != 2 || c.Fate != "aside" || slices.Contains(out.Selection.Chosen, c.Name) || len(out.Former) != 0 {
 		t.Errorf("without labels: %+v %+v", c, out.Selection)
 	}
-	i := slices.IndexFunc(out.History[1].Changes, func(d server.SpadeDelta) bool { return d.Text == "Answer in at most 2 sentences." })
+	i := slices.IndexFunc(out.History[1].Changes, func(d proposal.SpadeDelta) bool { return d.Text == "Answer in at most 2 sentences." })
 	if d := out.History[1].Changes[i]; d.Former != "Answer in at most 3 sentences." || d.From != 2 {
 		t.Errorf("%+v", d)
 	}
-	i = slices.IndexFunc(out.Sentences, func(s server.SpadeSentence) bool { return strings.HasPrefix(s.Text, "End with") })
+	i = slices.IndexFunc(out.Sentences, func(s proposal.SpadeSentence) bool { return strings.HasPrefix(s.Text, "End with") })
 	if s := out.Sentences[i]; s.Condition != "vip" || s.When == "" || len(s.Candidates) != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -273,7 +274,7 @@ func FuzzSpade(f *testing.F) {
 		if w.Code >= 500 || !json.Valid(w.Body.Bytes()) {
 			t.Errorf("%q: %d %s", body, w.Code, w.Body)
 		}
-		var out server.SpadeAnswer
+		var out proposal.SpadeAnswer
 		if w.Code != http.StatusOK || json.Unmarshal(w.Body.Bytes(), &out) != nil {
 			return
 		}

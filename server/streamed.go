@@ -21,18 +21,12 @@ import (
 
 // StreamRequest is an evaluation whose verdicts are streamed.
 type StreamRequest struct {
-	Input       string            `json:"agent_input"`
-	Output      string            `json:"agent_output"`
-	Set         string            `json:"set,omitempty" doc:"A stored assertion set in place of assertions: NAME or NAME@VERSION, where a version is a number or the first 8 or more digits of its hash"`
-	Assertions  []judge.Assertion `json:"assertions,omitempty"`
-	Templates   map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name beside the shipped ones, as in an assertion set; with set, they are those of the set"`
-	Threshold   *float64          `json:"threshold,omitempty" doc:"The share of the assertions that has to pass, from 0 to 1"`
-	AllowErrors bool              `json:"allow_errors,omitempty" doc:"Compute the score over what was decided"`
-	Vars        *value.Object     `json:"vars,omitempty" doc:"What the conditions under when are about"`
-	Metadata    *value.Object     `json:"metadata,omitempty" doc:"What the conditions under when are about"`
-	Context     string            `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output"`
-	TraceID     string            `json:"trace_id,omitempty" doc:"The trace that the output belongs to, for checks of its spans; POST /v1/traces takes them"`
-	KeepS       *int              `json:"keep_s,omitempty" doc:"For how many seconds after its end the evaluation can be streamed, from 1 to 3600; 600 if it is missing"`
+	OutputRequest
+	Set        string            `json:"set,omitempty" doc:"A stored assertion set in place of assertions: NAME or NAME@VERSION, where a version is a number or the first 8 or more digits of its hash"`
+	Assertions []judge.Assertion `json:"assertions,omitempty"`
+	Templates  map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name beside the shipped ones, as in an assertion set; with set, they are those of the set"`
+	Context    string            `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output"`
+	KeepS      *int              `json:"keep_s,omitempty" doc:"For how many seconds after its end the evaluation can be streamed, from 1 to 3600; 600 if it is missing"`
 }
 
 // StartedEvaluation is an evaluation that goes on.
@@ -84,7 +78,6 @@ type streamed struct {
 	result []judge.Result // of those that were told
 }
 
-// startEvaluation begins an evaluation that goes on after the response.
 func (s *Server) startEvaluation(c *call) error {
 	in, err := s.readStream(c)
 	if err != nil {
@@ -279,7 +272,7 @@ func (s *Server) readStream(c *call) (in streamInput, err error) {
 	in.keep = parts.keep
 	var doc store.Document
 	if parts.set != "" {
-		if doc, err = s.versionNamed(c, store.AssertionSetKind, parts.set); err != nil {
+		if doc, err = documentNamed(c.r.Context(), c.kept, store.AssertionSetKind, parts.set); err != nil {
 			return in, err
 		}
 		in.set = doc.Hash
@@ -310,13 +303,9 @@ type streamParts struct {
 // splitStream separates what is only in a [StreamRequest] from what is in a request to
 // /v1/evaluate.
 func splitStream(ctx context.Context, data []byte) (streamParts, error) {
-	doc, err := parseBody(ctx, data)
+	doc, o, err := decodeObject(ctx, data)
 	if err != nil {
 		return streamParts{}, err
-	}
-	o, ok := doc.Root.(*value.Object)
-	if !ok {
-		return streamParts{}, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(doc.Root)}})
 	}
 	names, _ := fieldsOf(typeOf[StreamRequest]())
 	d := decoder{}
@@ -329,7 +318,7 @@ func splitStream(ctx context.Context, data []byte) (streamParts, error) {
 				d.mistake("/keep_s", "/keep_s has to be a number of seconds from 1 to %d", int(maxKeep.Seconds()))
 			}
 		case key == "set" && v != nil:
-			if p.set, ok = v.(string); !ok || p.set == "" {
+			if p.set, _ = v.(string); p.set == "" {
 				d.mistake("/set", "/set has to be the name of an assertion set, such as replies or replies@3")
 			}
 		case key == "keep_s" || key == "set":

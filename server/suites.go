@@ -275,12 +275,10 @@ func mistakesOf(err error) proviso.Mistakes {
 	if cause := store.Outage(err); cause != nil {
 		return proviso.Mistakes{{Code: proviso.Unavailable, Message: cause.Error()}}
 	}
-	var list proviso.Mistakes
-	if errors.As(err, &list) {
+	if list, ok := errors.AsType[proviso.Mistakes](err); ok {
 		return list
 	}
-	var e *proviso.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*proviso.Error](err); ok {
 		return proviso.Mistakes{{Code: e.Code, Message: e.Error()}}
 	}
 	return proviso.Mistakes{{Code: proviso.Internal, Message: err.Error()}}

@@ -2,8 +2,8 @@ package server
 
 import (
 	"context"
+	"maps"
 	"math"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -74,21 +74,16 @@ type judgedThumb struct {
 	score        float64 // NaN if there is none
 }
 
-// watchThumbs compares verdicts with thumbs.
 func (s *Server) watchThumbs(c *call) error {
-	from, to, err := s.rangeOf(c.q, 30*24*time.Hour)
-	if err != nil {
-		return err
+	from, to := s.rangeOf(&c.q, 30*24*time.Hour)
+	if c.q.err != nil {
+		return c.q.err
 	}
 	live, err := s.liveWatch(c)
 	if err != nil {
 		return err
 	}
-	out, err := s.thumbsOf(c.r.Context(), c.kept, live, from, to)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, out)
+	return c.send(s.thumbsOf(c.r.Context(), c.kept, live, from, to))
 }
 
 func (s *Server) thumbsOf(ctx context.Context, in store.ProjectStore, live *liveWatch, from, to time.Time) (*WatchThumbs, error) {
@@ -97,12 +92,7 @@ func (s *Server) thumbsOf(ctx context.Context, in store.ProjectStore, live *live
 		return nil, err
 	}
 	pairs := map[string][]judgedThumb{}
-	var events []string
-	for event := range votes {
-		events = append(events, event)
-	}
-	slices.Sort(events)
-	for part := range slices.Chunk(events, thumbsAtOnce) {
+	for part := range slices.Chunk(slices.Sorted(maps.Keys(votes)), thumbsAtOnce) {
 		if err := verdictsOn(ctx, in, live.Name, part, func(v *store.WatchVerdict) {
 			vote := votes[v.Event]
 			if vote.up == vote.down || v.Status != proviso.Pass && v.Status != proviso.Fail {
@@ -146,47 +136,38 @@ func votesOn(ctx context.Context, in store.ProjectStore, agent string, from, to 
 	votes = map[string]voted{}
 	who := map[string]bool{}
 	n := 0
-	for page := (store.Page{Limit: store.MaxPage}); ; {
-		list, err := in.ListFeedback(ctx, store.FeedbackFilter{Agent: agent, Since: from, Until: to}, page)
+	for f, err := range all(ctx, in.ListFeedback, store.FeedbackFilter{Agent: agent, Since: from, Until: to}) {
 		if err != nil {
 			return nil, 0, false, err
 		}
-		for _, f := range list.Items {
-			who[f.User] = true
-			v := votes[f.Event]
-			if f.Value > 0 {
-				v.up++
-			} else {
-				v.down++
-			}
-			votes[f.Event] = v
-			n++
+		if n++; n > maxVotes {
+			return votes, len(who), true, nil
 		}
-		if page.After = list.Next; list.Next == "" || n >= maxVotes {
-			return votes, len(who), list.Next != "", nil
+		who[f.User] = true
+		v := votes[f.Event]
+		if f.Value > 0 {
+			v.up++
+		} else {
+			v.down++
 		}
+		votes[f.Event] = v
 	}
+	return votes, len(who), false, nil
 }
 
 // verdictsOn calls do for the latest verdict on each assertion for some events.
 func verdictsOn(ctx context.Context, in store.ProjectStore, watch string, events []string, do func(*store.WatchVerdict)) error {
 	seen := map[[2]string]bool{}
-	for page := (store.Page{Limit: store.MaxPage}); ; {
-		list, err := in.ListVerdicts(ctx, store.VerdictFilter{Watch: watch, Events: events}, page)
+	for v, err := range all(ctx, in.ListVerdicts, store.VerdictFilter{Watch: watch, Events: events}) {
 		if err != nil {
 			return err
 		}
-		for i := range list.Items {
-			v := &list.Items[i]
-			if key := [2]string{v.Event, v.Assertion}; !seen[key] {
-				seen[key] = true
-				do(v)
-			}
-		}
-		if page.After = list.Next; list.Next == "" {
-			return nil
+		if key := [2]string{v.Event, v.Assertion}; !seen[key] {
+			seen[key] = true
+			do(v)
 		}
 	}
+	return nil
 }
 
 // thumbsOn makes the figures of one assertion; all counts its verdicts, with and without a
@@ -204,14 +185,7 @@ func thumbsOn(assertion string, pairs []judgedThumb, all ThumbCounts) AssertionT
 			of.Pass++
 		}
 	}
-	share := func(n, all int) *float64 {
-		if all == 0 {
-			return nil
-		}
-		f := min(1, float64(n)/float64(all))
-		return &f
-	}
-	out.Voted = ThumbShares{share(out.Down.Fail+out.Up.Fail, all.Fail), share(out.Down.Pass+out.Up.Pass, all.Pass)}
+	out.Voted = ThumbShares{portion(out.Down.Fail+out.Up.Fail, all.Fail), portion(out.Down.Pass+out.Up.Pass, all.Pass)}
 	if out.Votes < fewVotes {
 		out.Note = "fewer than 30 votes: only counts"
 		return out

@@ -198,16 +198,7 @@ func (s *spans) shed(but *keySpans, more int64) bool {
 
 // expire regularly drops unused traces until ctx ends.
 func (s *spans) expire(ctx context.Context) {
-	tick := time.NewTicker(min(s.o.Age, time.Minute))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			s.sweep(now.Add(-s.o.Age))
-		}
-	}
+	every(ctx, nil, min(s.o.Age, time.Minute), func(now time.Time) { s.sweep(now.Add(-s.o.Age)) })
 }
 
 func (s *spans) sweep(since time.Time) {
@@ -251,16 +242,12 @@ func (s *Server) postSpans(c *call) error {
 // traceAsked returns the spans that an evaluation may use, those of one trace
 // of its key, and a function that releases them.
 func (s *Server) traceAsked(ctx context.Context, c *call, id string) (of proviso.Spans, done func()) {
-	if id == "" {
-		return nil, func() {}
+	held, done := s.spansOf(c.key, id)
+	if held == nil {
+		return nil, done
 	}
-	held, end := s.spans.use(c.key)
-	held.Hold(id)
 	s.spans.expect(ctx, c.key, id)
-	return waitedSpans{of: held, clock: &c.clock}, func() {
-		held.Release(id)
-		end()
-	}
+	return waitedSpans{of: held, clock: &c.clock}, done
 }
 
 // spansOf returns the spans of the trace of an event, which its key has sent.
@@ -287,4 +274,53 @@ func (w waitedSpans) Spans(ctx context.Context, id string) ([]proviso.Span, erro
 	w.clock.begin()
 	defer w.clock.end()
 	return w.of.Spans(ctx, id)
+}
+
+// traces returns the spans for a suite: those that the server received with the
+// key of the run, and those that came with the suite; nil if the suite uses
+// none. A suite gets no receiver of its own, and spans are not forwarded.
+func traces(read *proviso.Suite, files proviso.Files, held *otlp.Store) (proviso.Spans, proviso.Mistakes) {
+	t := read.Tracing
+	var mistakes proviso.Mistakes
+	note := func(at, code, message string, warning bool) {
+		m := proviso.Mistake{Code: code, Message: message, Warning: warning}
+		if read.Places != nil {
+			m.Place = read.Place(at)
+		}
+		mistakes = append(mistakes, m)
+	}
+	for _, e := range []struct {
+		key string
+		to  *proviso.Endpoint
+	}{{"emit", t.Emit}, {"forwarding", t.Forward}} {
+		if e.to != nil {
+			note("/tracing/"+e.key, proviso.Unsupported, "a server sends neither spans nor verdicts on: tracing."+e.key+" is for proviso eval", true)
+		}
+	}
+	if !t.Enabled && len(t.Files) == 0 {
+		return nil, mistakes
+	}
+	recorded := otlp.NewStore(otlp.StoreOptions{})
+	for _, name := range t.Files {
+		data, err := files.ReadFile(name)
+		if err != nil {
+			continue // reported when the suite was read
+		}
+		if err := recorded.Load(name, string(data)); err != nil {
+			note("/tracing/file", proviso.Invalid, err.Error(), false)
+		}
+	}
+	if !t.Enabled {
+		return recorded, mistakes
+	}
+	if held == nil { // the suite is only read
+		held = otlp.NewStore(otlp.StoreOptions{})
+	}
+	view := otlp.ViewOptions{Recorded: recorded, Redact: t.Redact}
+	if ms := t.WaitMS; ms != nil {
+		if view.Wait = min(time.Duration(*ms)*time.Millisecond, maxSuiteWait); *ms == 0 {
+			view.Wait = -time.Millisecond // not at all
+		}
+	}
+	return held.View(view), mistakes
 }

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
 	"github.com/proviso-eval/proviso/internal/excerpt"
@@ -49,43 +51,35 @@ type RejectedEvent struct {
 // admission admits a bounded number of requests, and a bounded number wait for a bounded time. It
 // is safe for concurrent use.
 type admission struct {
-	slots   chan struct{}
+	slots   *semaphore.Weighted
 	waiting atomic.Int64
 }
 
 func newAdmission() *admission {
-	return &admission{slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0)+2)}
+	return &admission{slots: semaphore.NewWeighted(int64(2*runtime.GOMAXPROCS(0) + 2))}
 }
 
 // enter waits for a place, no longer than admitWait. The caller leaves.
 func (g *admission) enter(ctx context.Context) (leave func(), err error) {
-	leave = func() { <-g.slots }
-	select {
-	case g.slots <- struct{}{}:
+	leave = func() { g.slots.Release(1) }
+	if g.slots.TryAcquire(1) {
 		return leave, nil
-	default:
 	}
 	if g.waiting.Add(1) > maxAdmitted {
 		g.waiting.Add(-1)
 		return nil, overloaded()
 	}
 	defer g.waiting.Add(-1)
-	limit := time.NewTimer(admitWait)
-	defer limit.Stop()
-	select {
-	case g.slots <- struct{}{}:
-		return leave, nil
-	case <-limit.C:
-		return nil, overloaded()
-	case <-ctx.Done():
+	ctx, cancel := context.WithTimeoutCause(ctx, admitWait, overloaded())
+	defer cancel()
+	if g.slots.Acquire(ctx, 1) != nil {
 		return nil, context.Cause(ctx)
 	}
+	return leave, nil
 }
 
 func overloaded() error {
-	p := problem(codeBusy, "more events arrive than can be stored; nothing of this request was stored")
-	p.retryAfter = admitAgainIn
-	return p
+	return problem(codeBusy, "more events arrive than can be stored; nothing of this request was stored").after(admitAgainIn)
 }
 
 // postEvents stores events. An event that is wrong does not affect the others.
@@ -258,15 +252,10 @@ func (s *Server) storeEvents(ctx context.Context, p store.Project, events []stor
 	return nil
 }
 
-// postFeedback stores a thumb.
 func (s *Server) postFeedback(c *call) error {
-	doc, err := parseBody(c.r.Context(), c.body)
+	doc, o, err := decodeObject(c.r.Context(), c.body)
 	if err != nil {
 		return err
-	}
-	o, ok := doc.Root.(*value.Object)
-	if !ok {
-		return invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(doc.Root)}}, 0)
 	}
 	f, mistakes := ingest.ReadFeedback(o, s.o.Now().UTC())
 	if len(mistakes) > 0 {

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -103,44 +102,23 @@ func trafficEvent(e *store.Event, most int) TrafficEvent {
 }
 
 // trafficFilter reads which events a request asks for.
-func (s *Server) trafficFilter(q url.Values) (f store.EventFilter, err error) {
+func (s *Server) trafficFilter(q *query) (f store.EventFilter, err error) {
 	f = store.EventFilter{Agent: q.Get("agent"), Conversation: q.Get("conversation"), TraceID: q.Get("trace_id"), User: q.Get("user"), Version: q.Get("version"), Model: q.Get("model"),
-		Prompt: q.Get("prompt"), Text: q.Get("q"), Watch: q.Get("watch"), Assertion: q.Get("assertion")}
-	if f.Since, err = timeOf(q, "since"); err != nil {
-		return f, err
-	}
-	if f.Until, err = timeOf(q, "until"); err != nil {
-		return f, err
-	}
-	if f.Status, err = statusOf(q); err != nil {
-		return f, err
-	}
+		Prompt: q.Get("prompt"), Text: q.Get("q"), Watch: q.Get("watch"), Assertion: q.Get("assertion"), Since: q.time("since"), Until: q.time("until"), Status: q.status(), Kept: choice(q, "kept", "yes") != "",
+		Feedback: map[string]int{"up": 1, "down": -1}[choice(q, "feedback", "up", "down")]}
 	if n := utf8.RuneCountInString(f.Text); n > maxSearch {
-		return f, proviso.Errorf(proviso.Limit, "q has %d characters, and at most %d are searched for", n, maxSearch)
+		q.wrong(proviso.Errorf(proviso.Limit, "q has %d characters, and at most %d are searched for", n, maxSearch))
 	}
-	failed, err := choice(q, "failed", "yes", "no")
-	if err != nil {
-		return f, err
-	}
-	if failed != "" {
+	if failed := choice(q, "failed", "yes", "no"); failed != "" {
 		is := failed == "yes"
 		f.Failed = &is
 	}
-	kept, err := choice(q, "kept", "yes")
-	if err != nil {
-		return f, err
-	}
-	f.Kept = kept != ""
-	thumb, err := choice(q, "feedback", "up", "down")
-	if err != nil {
-		return f, err
-	}
-	f.Feedback = map[string]int{"up": 1, "down": -1}[thumb]
 	if f.User != "" && !strings.HasPrefix(f.User, ingest.HashMark) {
 		f.User = s.o.Redactor.User(f.User)
 	}
 	f.Segment, err = segmentsOf(q.Get("segment"))
-	return f, err
+	q.wrong(err)
+	return f, q.err
 }
 
 // segmentsOf reads segments such as lang:de,tier:1.
@@ -162,36 +140,21 @@ func segmentsOf(text string) (map[string]string, error) {
 	return out, nil
 }
 
-// listTraffic lists events.
 func (s *Server) listTraffic(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
-	}
-	f, err := s.trafficFilter(c.q)
+	f, err := s.trafficFilter(&c.q)
 	if err == nil {
 		err = c.isWatch(f.Watch)
 	}
 	if err != nil {
 		return err
 	}
-	texts, err := choice(c.q, "texts", "short", "full", "no")
-	if err != nil {
-		return err
-	}
-	f.Contents = texts != "no"
-	list, err := c.kept.ListEvents(c.r.Context(), f, page)
-	if err != nil {
-		return err
-	}
-	most := shortText
-	if texts == "full" {
+	texts, most := choice(&c.q, "texts", "short", "full", "no"), shortText
+	if f.Contents = texts != "no"; texts == "full" {
 		most = 0
 	}
-	return c.json(http.StatusOK, listOf(list, func(e *store.Event) TrafficEvent { return trafficEvent(e, most) }))
+	return sendList(c, c.kept.ListEvents, f, func(e *store.Event) TrafficEvent { return trafficEvent(e, most) })
 }
 
-// getTraffic sends one event with what is known of it.
 func (s *Server) getTraffic(c *call) error {
 	e, err := c.kept.Event(c.r.Context(), c.r.PathValue("event"))
 	if err != nil {
@@ -238,11 +201,10 @@ func addVerdicts(ctx context.Context, kept store.EventJobs, events []TrafficEven
 	return nil
 }
 
-// getConversation sends the events of a conversation.
 func (s *Server) getConversation(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
+	page := c.q.page()
+	if c.q.err != nil {
+		return c.q.err
 	}
 	name := c.r.PathValue("conversation")
 	list, err := c.kept.Conversation(c.r.Context(), name, page)
@@ -259,12 +221,7 @@ func (s *Server) getConversation(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// forgetUser removes what is stored of a user.
-func (s *Server) forgetUser(c *call) error {
-	var in ForgottenUser
-	if err := decode(c.r.Context(), c.body, &in); err != nil {
-		return err
-	}
+func (s *Server) forgetUser(c *call, in *ForgottenUser) error {
 	user := in.User
 	if !strings.HasPrefix(user, ingest.HashMark) {
 		user = s.o.Redactor.User(user)

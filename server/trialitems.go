@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -34,21 +36,16 @@ type runLabels []store.Label
 
 // labelsOfRun reads the labels on assertions of a run.
 func labelsOfRun(ctx context.Context, kept store.ProjectStore, run string) (runLabels, error) {
-	var all runLabels
-	page := store.Page{Limit: store.MaxPage}
-	for {
-		list, err := kept.ListLabels(ctx, store.LabelFilter{Run: run}, page)
+	var list runLabels
+	for l, err := range all(ctx, kept.ListLabels, store.LabelFilter{Run: run}) {
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, list.Items...); len(all) > maxTrialLabels {
+		if list = append(list, *l); len(list) > maxTrialLabels {
 			return nil, proviso.Errorf(proviso.Limit, "the run has more than %d labels", maxTrialLabels)
 		}
-		if list.Next == "" {
-			return all, nil
-		}
-		page.After = list.Next
 	}
+	return list, nil
 }
 
 // names lists the assertions that have labels which decide, the most first.
@@ -203,4 +200,62 @@ func withName(list []string, name string) []string {
 		return list
 	}
 	return append(list, name)
+}
+
+// halfOf compares the verdicts on some outputs.
+func halfOf(pairs []align.Pair) TrialHalf {
+	c := align.ChangeOf(pairs)
+	return TrialHalf{
+		Labels: c.Labels, Cases: c.Cases, Pairs: c.Pairs, Before: sideOf(&c.Before), After: sideOf(&c.After), Finding: string(c.Finding()),
+		Difference: TrialDifference{estimateOf(c.Difference.Kappa), estimateOf(c.Difference.TPR), estimateOf(c.Difference.TNR)},
+	}
+}
+
+func sideOf(a *align.Agreement) TrialSide {
+	return TrialSide{TruePass: a.TP, FalsePass: a.FP, TrueFail: a.TN, FalseFail: a.FN, Errors: a.Errors, Agreement: a.Agreement,
+		Kappa: estimateOf(a.Kappa), TPR: estimateOf(a.TPR), TNR: estimateOf(a.TNR)}
+}
+
+func estimateOf(e *stats.Estimate) EstimateJSON {
+	if e == nil {
+		return EstimateJSON{}
+	}
+	return EstimateJSON{&e.Value, &e.Low, &e.High}
+}
+
+func (s *Server) getTrial(c *call) error {
+	t, err := s.seenTrial(c)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, t.trial)
+}
+
+// cancelTrial ends a trial. One that has ended stays as it is.
+func (s *Server) cancelTrial(c *call) error {
+	t, err := s.seenTrial(c)
+	if err != nil {
+		return err
+	}
+	if t.key != c.key.ID && !c.key.Can(store.Admin) {
+		return problem(codeForbidden, "only the key that started a trial, and admin, cancel it")
+	}
+	if held := s.trials.get(t.id); held != nil {
+		held.cancel()
+	} else if t.server != "" && t.status == trialRunning {
+		if err := s.peers.cancel(c.r.Context(), t.server, t.id); err != nil {
+			return err
+		}
+	}
+	return c.sendResponse(store.Response{Status: http.StatusNoContent})
+}
+
+func (s *Server) trialEvents(c *call) error {
+	return s.followStates(c, c.r.PathValue("trial"), func() (state, error) {
+		t, err := s.seenTrial(c)
+		if err != nil {
+			return state{}, err
+		}
+		return state{fmt.Sprintf("%s-%d", t.status, t.done), t.status != trialRunning, t.trial}, nil
+	})
 }

@@ -35,7 +35,7 @@ type judgeTrial struct {
 	c              *call // without the request, which ends before
 	held           *heldTrial
 	account        *account
-	decider        Decider
+	decider        *deciding
 	run, assertion string
 	hash           string // of the assertion that is changed
 	items          []trialItem
@@ -99,7 +99,7 @@ func (s *Server) prepareTrial(c *call, in *NewTrial, limit int) (*judgeTrial, er
 	if err != nil {
 		return nil, err
 	}
-	t.decider, err = s.o.Judges.OpenJudge(turn, t.changed, in.Change.Judge)
+	t.decider, err = s.o.Judges.open(turn, t.changed, in.Change.Judge)
 	done()
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (s *Server) beginTrial(ctx context.Context, t *judgeTrial, in *NewTrial) er
 	if err := s.trials.begin(t.held); err != nil {
 		cancel()
 		task.End()
-		_ = t.decider.Close()
+		_ = t.decider.close()
 		return err
 	}
 	if s.peers != nil {
@@ -151,14 +151,10 @@ func (t *judgeTrial) judge(ctx context.Context) {
 		}
 	}()
 	t.each(ctx)
-	if err := t.decider.Close(); err != nil {
+	if err := t.decider.close(); err != nil {
 		t.s.o.Log.Error("close a judge", "request_id", t.c.id, "error", err)
 	}
-	cost, usage := t.account.total()
-	t.s.metrics.spent(t.c.project, cost, usage)
-	if err := t.s.settle(ctx, t.account); err != nil {
-		t.s.o.Log.Error("charge a key", "request_id", t.c.id, "error", err)
-	}
+	t.s.paid(ctx, t.c.project, t.account, "request_id", t.c.id)
 	switch {
 	case t.stopped != nil:
 		t.held.change(func(x *Trial) { x.Status, x.Error = trialFailed, problemOf(t.stopped).Detail })
@@ -228,7 +224,7 @@ func (t *judgeTrial) one(ctx context.Context, item trialItem) error {
 	if err != nil {
 		return err
 	}
-	now := t.decider.Decide(limited, engine.Answer{Output: proviso.Output{Value: row.Value()}, Prompt: row.Prompt(), Context: background, Vars: row.Vars()})
+	now := t.decider.decide(limited, engine.Answer{Output: proviso.Output{Value: row.Value()}, Prompt: row.Prompt(), Context: background, Vars: row.Vars()})
 	if err := t.s.settle(ctx, t.account); err != nil { // at once: the process may die before the trial ends
 		return err
 	}
@@ -252,10 +248,8 @@ func (t *judgeTrial) allowed(ctx context.Context) error {
 		t.checked = time.Now()
 	}
 	t.mu.Unlock()
-	if id := t.c.key.ID; due && id != anonymous && id != viewSession {
-		if key, err := t.s.o.Store.Key(ctx, id); err == nil && !key.Revoked.IsZero() {
-			return proviso.Errorf(proviso.Refused, "the key was revoked")
-		}
+	if due && t.s.revoked(ctx, t.c.key.ID) {
+		return proviso.Errorf(proviso.Refused, "the key was revoked")
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ type LabelledName struct {
 func trialRoutes() []*route {
 	trial := in("trial", "Its id")
 	return []*route{
-		{Method: http.MethodPost, Path: "/v1/judge-trials", ID: "start-trial", Scope: store.Evaluate, Status: http.StatusAccepted, Asks: true, Handle: (*Server).startTrial,
+		{Method: http.MethodPost, Path: "/v1/judge-trials", ID: "start-trial", Scope: store.Evaluate, Status: http.StatusAccepted, Asks: true, Handle: reads((*Server).startTrial),
 			Summary: "Judge the labelled outputs of a run again with a changed assertion or judge", Request: typeOf[NewTrial](), Response: typeOf[StartedTrial](),
 			Detail: "It goes on in the background; the key pays. Trials are held for an hour after their end."},
 		{Method: http.MethodGet, Path: "/v1/judge-trials", ID: "get-trial-base", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).trialBase,
@@ -170,12 +170,7 @@ const (
 	maxTrialChange = 64 << 10 // bytes of a change as JSON
 )
 
-// startTrial begins a trial that goes on after the response.
-func (s *Server) startTrial(c *call) error {
-	var in NewTrial
-	if err := c.compute(func() error { return decode(c.r.Context(), c.body, &in) }); err != nil {
-		return err
-	}
+func (s *Server) startTrial(c *call, in *NewTrial) error {
 	limit := usualTrial
 	if in.Limit != nil {
 		limit = *in.Limit
@@ -197,7 +192,7 @@ func (s *Server) startTrial(c *call) error {
 	if err := s.o.Store.Texts(c.r.Context()); err != nil { // other servers have to read the change
 		return err
 	}
-	t, err := s.prepareTrial(c, &in, limit)
+	t, err := s.prepareTrial(c, in, limit)
 	if err != nil {
 		return err
 	}
@@ -208,7 +203,6 @@ func (s *Server) startTrial(c *call) error {
 	return c.sendResponse(store.Response{Status: http.StatusAccepted, MediaType: mediaJSON, Location: "/v1/judge-trials/" + t.held.id, Body: data})
 }
 
-// trialBase sends what a trial starts from.
 func (s *Server) trialBase(c *call) error {
 	if _, err := s.seenRunOf(c, c.q.Get("run")); err != nil {
 		return err

@@ -2,7 +2,11 @@ package server
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -51,9 +55,7 @@ func (c *call) tooMuch(over error) error {
 	if c.route.Scope != store.Ingest && !slices.Contains(c.route.Also, store.Ingest) {
 		return over
 	}
-	p := problem(codeBusy, "reading the events took longer than a request may compute; nothing of it was stored: send fewer events at once, or later")
-	p.retryAfter, p.cause = admitAgainIn, over
-	return p
+	return problem(codeBusy, "reading the events took longer than a request may compute; nothing of it was stored: send fewer events at once, or later").after(admitAgainIn).because(over)
 }
 
 // compute calls f while holding a turn.
@@ -66,8 +68,109 @@ func (c *call) compute(f func() error) error {
 	return f()
 }
 
+// unlimited lets a request compute without a limit until end is called: it is bounded by what
+// it counts.
+func (s *Server) unlimited(c *call) (end func()) {
+	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
+	c.r = c.r.WithContext(ctx)
+	return task.End
+}
+
 // withTurns counts the computing time of a run for its key. A run has no CPU
 // budget: it is bounded by its rows and its time limit.
 func (s *Server) withTurns(ctx context.Context, key string) (context.Context, *turns.Task) {
 	return s.turns.Begin(ctx, key, 0, nil)
+}
+
+// clock measures how long a request waited for its client to send the body and
+// for models to answer. Overlapping waits count once. It is safe for concurrent
+// use.
+type clock struct {
+	mu      sync.Mutex
+	waiting int
+	since   time.Time
+	waited  time.Duration
+}
+
+type clockKey struct{}
+
+// withClock returns a context in which c measures the calls to models.
+func withClock(ctx context.Context, c *clock) context.Context {
+	return context.WithValue(ctx, clockKey{}, c)
+}
+
+func (c *clock) begin() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting == 0 {
+		c.since = time.Now()
+	}
+	c.waiting++
+}
+
+func (c *clock) end() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting--; c.waiting == 0 {
+		c.waited += time.Since(c.since)
+	}
+}
+
+// total returns the time waited so far.
+func (c *clock) total() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting > 0 {
+		return c.waited + time.Since(c.since)
+	}
+	return c.waited
+}
+
+// Waiting returns a round tripper that counts the time until a response is read
+// or closed as waiting time in the metrics of its request. It belongs below
+// everything that calls models.
+func Waiting(next http.RoundTripper) http.RoundTripper { return waitingTripper{next} }
+
+type waitingTripper struct{ next http.RoundTripper }
+
+// RoundTrip makes one request.
+func (t waitingTripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	c, _ := req.Context().Value(clockKey{}).(*clock)
+	if c == nil {
+		return t.next.RoundTrip(req)
+	}
+	c.begin()
+	resp, err := t.next.RoundTrip(req)
+	if err != nil {
+		c.end()
+		return nil, err
+	}
+	resp.Body = &waitingBody{ReadCloser: resp.Body, clock: c}
+	return resp, nil
+}
+
+// waitingBody ends the wait with its last byte.
+type waitingBody struct {
+	io.ReadCloser
+	clock *clock
+	once  sync.Once
+}
+
+func (b *waitingBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && errors.Is(err, io.EOF) {
+		b.once.Do(b.clock.end)
+	}
+	return n, err
+}
+
+func (b *waitingBody) Close() error {
+	b.once.Do(b.clock.end)
+	return b.ReadCloser.Close()
 }

@@ -113,11 +113,10 @@ func readWatchToCheck(ctx context.Context, name string, doc *document.Document) 
 			return nil, nil, err
 		}
 		if err == nil {
-			if secrets, _ := read.inlineSecrets(ctx); len(secrets) > 0 {
-				for _, m := range secrets {
-					m.Pointer = "/set" + m.Pointer
-					d.mistakes = append(d.mistakes, m)
-				}
+			secrets, _ := read.inlineSecrets(ctx)
+			for _, m := range secrets {
+				m.Pointer = "/set" + m.Pointer
+				d.mistakes = append(d.mistakes, m)
 			}
 		}
 	}
@@ -187,12 +186,8 @@ func unknownObjectives(sent *sentWatch, set *watchedSet) []Mistake {
 		if slices.Contains(set.ids, id) {
 			continue
 		}
-		m := Mistake{Pointer: document.Join("/objectives", id), Code: proviso.Invalid, Nearest: document.Nearest(id, set.ids), Valid: fewNames(set.ids)}
-		m.Message = fmt.Sprintf("%s has no assertion %s", shortened(sent.conf.Assertions), quotedShort(id))
-		if m.Nearest != "" {
-			m.Message += "; did you mean " + strconv.Quote(m.Nearest) + "?"
-		}
-		wrong = append(wrong, m)
+		message, near := nearestTo(fmt.Sprintf("%s has no assertion %s", shortened(sent.conf.Assertions), quotedShort(id)), id, set.ids)
+		wrong = append(wrong, Mistake{Pointer: document.Join("/objectives", id), Code: proviso.Invalid, Message: message, Nearest: near, Valid: fewNames(set.ids)})
 	}
 	return wrong
 }
@@ -276,17 +271,11 @@ func (s *Server) checkTarget(target string) error {
 // unknownAgent adds a warning if other agents sent events, and the one of a watch did not.
 func (c *call) unknownAgent(agent string, warnings []string) ([]string, error) {
 	var names []string
-	for page := (store.Page{Limit: store.MaxPage}); ; {
-		list, err := c.kept.ListAgents(c.r.Context(), page)
+	for a, err := range all(c.r.Context(), whole(c.kept.ListAgents), struct{}{}) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range list.Items {
-			names = append(names, list.Items[i].Name)
-		}
-		if page.After = list.Next; list.Next == "" {
-			break
-		}
+		names = append(names, a.Name)
 	}
 	if len(names) == 0 || slices.Contains(names, agent) {
 		return warnings, nil

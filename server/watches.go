@@ -177,7 +177,6 @@ func (d *decoder) watch(at, name string, v any) *sentWatch {
 	return out
 }
 
-// putWatch stores a watch.
 func (s *Server) putWatch(c *call) error {
 	ctx, name := c.r.Context(), c.r.PathValue("watch")
 	if err := monitor.CheckName(name); err != nil {
@@ -213,24 +212,19 @@ func (s *Server) putWatch(c *call) error {
 	return s.kept(c, "/v1/watches/"+url.PathEscape(name), created, out)
 }
 
-// getWatch sends a watch with its charts.
 func (s *Server) getWatch(c *call) error {
 	live, err := s.liveWatch(c)
 	if err != nil {
 		return err
 	}
-	out, err := s.monitor.view(c.r.Context(), live, true)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, out)
+	return c.send(s.monitor.view(c.r.Context(), live, true))
 }
 
 // listWatches lists watches, without their charts.
 func (s *Server) listWatches(c *call) error {
-	page, err := pageOf(c.q)
-	if err != nil {
-		return err
+	page := c.q.page()
+	if c.q.err != nil {
+		return c.q.err
 	}
 	list, err := c.kept.ListWatches(c.r.Context(), page)
 	if err != nil {
@@ -251,7 +245,6 @@ func (s *Server) listWatches(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// deleteWatch removes a watch.
 func (s *Server) deleteWatch(c *call) error {
 	if err := c.kept.DeleteWatch(c.r.Context(), c.r.PathValue("watch")); err != nil {
 		return err
@@ -326,4 +319,43 @@ func timeShown(t time.Time) *time.Time {
 	}
 	t = t.UTC()
 	return &t
+}
+
+// WatchVerdictView is a verdict on one assertion for one event.
+type WatchVerdictView struct {
+	Event        string    `json:"event"`
+	Conversation string    `json:"conversation,omitempty"`
+	Agent        string    `json:"agent"`
+	Assertion    string    `json:"assertion"`
+	Set          string    `json:"assertion_set_version"`
+	Version      string    `json:"version,omitempty" doc:"Of the agent"`
+	Judge        string    `json:"judge,omitempty"`
+	Segment      string    `json:"segment,omitempty"`
+	Time         time.Time `json:"time" doc:"Of the event"`
+	At           time.Time `json:"at" doc:"When the verdict was stored"`
+	Probability  float64   `json:"probability" doc:"With which the event was sampled"`
+	Backfill     bool      `json:"backfill,omitempty" doc:"It is of the baseline of a new assertion"`
+	Status       string    `json:"status" enum:"pass,fail,error,skip"`
+	Score        *float64  `json:"score,omitempty"`
+	Reason       string    `json:"reason,omitempty"`
+	Cost         float64   `json:"cost,omitempty" doc:"US dollars"`
+}
+
+// WatchVerdictList is a page of verdicts.
+type WatchVerdictList List[WatchVerdictView]
+
+func watchVerdictOf(v *store.WatchVerdict) WatchVerdictView {
+	return WatchVerdictView{
+		Event: v.Event, Conversation: v.Conversation, Agent: v.Agent, Assertion: v.Assertion, Set: v.Set, Version: v.Version, Judge: v.Judge, Segment: v.Segment,
+		Time: v.Time, At: v.At, Probability: v.Probability, Backfill: v.Backfill, Status: v.Status.String(), Score: v.Score, Reason: v.Reason, Cost: v.Cost,
+	}
+}
+
+func (s *Server) listWatchVerdicts(c *call) error {
+	f := store.VerdictFilter{Watch: c.r.PathValue("watch"), Assertion: c.q.Get("assertion"), Version: c.q.Get("version"), Segment: c.q.Get("segment"),
+		Status: c.q.status(), Since: c.q.time("from"), Until: c.q.time("to")}
+	if event := c.q.Get("event"); event != "" {
+		f.Events = []string{event}
+	}
+	return c.nearestWatch(f.Watch, sendList(c, c.kept.ListVerdicts, f, watchVerdictOf))
 }

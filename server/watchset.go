@@ -68,22 +68,16 @@ func (w *watches) of(ctx context.Context, p store.Project) ([]*liveWatch, error)
 	}
 	in := w.m.s.o.Store.In(p)
 	l := &watchList{read: time.Now()}
-	for page := (store.Page{Limit: store.MaxPage}); ; {
-		got, err := in.ListWatches(ctx, page)
+	for stored, err := range all(ctx, whole(in.ListWatches), struct{}{}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, stored := range got.Items {
-			live, err := openWatch(ctx, p, stored)
-			if err != nil { // an earlier version of proviso stored it
-				w.m.failed(ctx, "read the watch "+stored.Name, p, err)
-				continue
-			}
-			l.list = append(l.list, live)
+		live, err := openWatch(ctx, p, *stored)
+		if err != nil { // an earlier version of proviso stored it
+			w.m.failed(ctx, "read the watch "+stored.Name, p, err)
+			continue
 		}
-		if page.After = got.Next; got.Next == "" {
-			break
-		}
+		l.list = append(l.list, live)
 	}
 	w.keepSamplers(p, l)
 	w.lists[p] = l

@@ -20,6 +20,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/server/outage"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
@@ -200,7 +201,7 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 
 // openServed opens the store of a server or a worker, and sets the options that concern it.
 func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, error) {
-	outages := server.NewOutages(slog.NewJSONHandler(a.out, nil))
+	outages := outage.New(slog.NewJSONHandler(a.out, nil))
 	log := slog.New(outages)
 	env, _, err := f.trust.around(a.env, f.envFiles)
 	if err != nil {

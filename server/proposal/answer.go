@@ -1,8 +1,10 @@
-package server
+package proposal
 
 import (
 	"slices"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
@@ -114,19 +116,19 @@ type SpadeSelection struct {
 	Uncaught   []string `json:"uncaught" doc:"Ids of bad outputs that no candidate within tau catches"`
 }
 
-const spadeShown = 4 << 10 // bytes of an output in an answer
+const maxShown = 4 << 10 // bytes of an output in an answer
 
 // describe writes the result of the pipeline.
-func (w *spadeJob) describe() *SpadeAnswer {
+func (w *Job) describe() *SpadeAnswer {
 	out := &SpadeAnswer{History: []SpadeChange{}, Sentences: []SpadeSentence{}, Candidates: []SpadeCandidate{}, Former: append([]string{}, w.result.Cover.Former...), Unread: w.result.Cover.Unread, Unchecked: []SpadeUnchecked{}, Examples: []SpadeOutput{}, More: w.more,
 		Assertions: string(w.result.Suite)}
 	if out.Assertions == "" {
 		out.Assertions = string(candidate.YAML(nil, nil))
 	}
-	if w.in.Cases {
+	if w.Request.Cases {
 		file := spade.WholeSuite{Description: "Assertions for a prompt", Prompt: w.newest(), Providers: w.providers, Assertions: []byte(out.Assertions), Cases: w.trials}
-		if w.in.Prompt != "" {
-			file.Description += ", " + w.in.Prompt
+		if w.Request.Prompt != "" {
+			file.Description += ", " + w.Request.Prompt
 		}
 		out.Suite = string(file.YAML())
 	}
@@ -151,7 +153,7 @@ func selectionOf(s *selection.Selection) *SpadeSelection {
 }
 
 // sentences returns the units of the newest version.
-func (w *spadeJob) sentences() []SpadeSentence {
+func (w *Job) sentences() []SpadeSentence {
 	made := map[string][]string{} // candidates, by the key of their sentence
 	for i := range w.result.Candidates {
 		key := delta.Key(w.result.Candidates[i].Delta.Text)
@@ -159,7 +161,7 @@ func (w *spadeJob) sentences() []SpadeSentence {
 	}
 	last := w.history.Last()
 	list := []SpadeSentence{}
-	eachPlaced(w.newest(), w.result.Cover.Lines, func(l *coverage.Line, start, end int) {
+	EachPlaced(w.newest(), w.result.Cover.Lines, func(l *coverage.Line, start, end int) {
 		list = append(list, SpadeSentence{Text: l.Text, Start: start, End: end, Category: l.Category, Instruction: l.Instruction || len(made[l.Key]) > 0,
 			Assertions: append([]string{}, l.Assertions...), Candidates: append([]string{}, made[l.Key]...),
 			Condition: last[l.Key].Condition, When: last[l.Key].When})
@@ -168,10 +170,10 @@ func (w *spadeJob) sentences() []SpadeSentence {
 }
 
 // newest is the text of the newest version.
-func (w *spadeJob) newest() string { return w.history.Changes[len(w.history.Changes)-1].Text }
+func (w *Job) newest() string { return w.history.Changes[len(w.history.Changes)-1].Text }
 
 // unchecked says why a sentence has no candidate.
-func (w *spadeJob) unchecked(s SpadeSentence) SpadeUnchecked {
+func (w *Job) unchecked(s SpadeSentence) SpadeUnchecked {
 	out := SpadeUnchecked{Text: s.Text, Category: s.Category, Reason: "no rule makes a check of it"}
 	key := delta.Key(s.Text)
 	for _, u := range w.result.Proposal.Unproposed {
@@ -183,7 +185,7 @@ func (w *spadeJob) unchecked(s SpadeSentence) SpadeUnchecked {
 }
 
 // changes returns the versions with what changed.
-func (w *spadeJob) changes() []SpadeChange {
+func (w *Job) changes() []SpadeChange {
 	categories := map[string]string{}
 	for _, l := range w.result.Cover.Lines {
 		categories[l.Key] = l.Category
@@ -201,7 +203,7 @@ func (w *spadeJob) changes() []SpadeChange {
 }
 
 // candidates returns what each candidate does.
-func (w *spadeJob) candidates() []SpadeCandidate {
+func (w *Job) candidates() []SpadeCandidate {
 	accounts := map[string]selection.Account{}
 	if s := w.result.Selection; s != nil {
 		for _, a := range s.Accounts() {
@@ -217,7 +219,7 @@ func (w *spadeJob) candidates() []SpadeCandidate {
 			one.Fate, one.ImpliedBy = a.Fate.String(), append([]string{}, a.By...)
 		}
 		switch {
-		case slices.Contains(w.in.Reject, c.Name):
+		case slices.Contains(w.Request.Reject, c.Name):
 			one.Fate = "rejected"
 		case slices.Contains(w.result.SetAside, c.Name):
 			one.Fate = "aside"
@@ -241,7 +243,7 @@ func (w *spadeJob) candidates() []SpadeCandidate {
 }
 
 // eachCell calls do for the outputs that a candidate was tried on.
-func (w *spadeJob) eachCell(candidate int, do func(id, label string, cell matrix.Cell)) {
+func (w *Job) eachCell(candidate int, do func(id, label string, cell matrix.Cell)) {
 	if w.result.Grid == nil {
 		return
 	}
@@ -251,19 +253,19 @@ func (w *spadeJob) eachCell(candidate int, do func(id, label string, cell matrix
 }
 
 // examples returns the outputs.
-func (w *spadeJob) examples(chosen *SpadeSelection) []SpadeOutput {
+func (w *Job) examples(chosen *SpadeSelection) []SpadeOutput {
 	list := []SpadeOutput{}
 	for i := range w.trials {
 		t := &w.trials[i]
 		text := t.Text()
-		one := SpadeOutput{ID: t.ID, Output: strings.ToValidUTF8(excerpt.Head(text, spadeShown), "\ufffd"), Cut: len(text) > spadeShown, CaughtBy: []string{}}
+		one := SpadeOutput{ID: t.ID, Output: strings.ToValidUTF8(excerpt.Head(text, maxShown), "\ufffd"), Cut: len(text) > maxShown, CaughtBy: []string{}}
 		switch t.Label {
 		case "1":
 			one.Label = proviso.Pass.String()
 		case "0":
 			one.Label = proviso.Fail.String()
 		}
-		if w.in.Run != "" {
+		if w.Request.Run != "" {
 			one.Index = &t.Index
 		}
 		if g := w.result.Grid; g != nil && i < len(g.Cells) {
@@ -276,4 +278,27 @@ func (w *spadeJob) examples(chosen *SpadeSelection) []SpadeOutput {
 		list = append(list, one)
 	}
 	return list
+}
+
+// EachPlaced calls do for the units of a text, with their places in UTF-16 units, as
+// JavaScript has them. The units have theirs in bytes, and a line break is one.
+func EachPlaced(text string, lines []coverage.Line, do func(l *coverage.Line, start, end int)) {
+	at, bytes, units := 0, 0, 0 // in the text, in the text with line feeds alone, and in UTF-16
+	if strings.HasPrefix(text, "\ufeff") {
+		bytes = -len("\ufeff") // a byte order mark is no text
+	}
+	to := func(want int) int {
+		for at < len(text) && bytes < want {
+			r, n := utf8.DecodeRuneInString(text[at:])
+			if r == '\r' && strings.HasPrefix(text[at+1:], "\n") {
+				bytes-- // the two are one line break
+			}
+			at, bytes, units = at+n, bytes+n, units+utf16.RuneLen(r)
+		}
+		return units
+	}
+	for i := range lines {
+		start := to(lines[i].Start)
+		do(&lines[i], start, to(lines[i].End))
+	}
 }

@@ -1,21 +1,17 @@
-package server
+package dataset
 
 import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
 
-// DatasetDiff is what changed between two versions of a dataset.
-type DatasetDiff struct {
-	From    DatasetVersion  `json:"from"`
-	To      DatasetVersion  `json:"to"`
+// Diff is what changed between two versions.
+type Diff struct {
 	Added   []*value.Object `json:"added" doc:"Cases that only the later version has"`
 	Removed []*value.Object `json:"removed" doc:"Cases that only the earlier version has"`
 	Changed []ChangedCase   `json:"changed"`
@@ -37,47 +33,22 @@ type ChangedCase struct {
 	After  *value.Object `json:"after"`
 }
 
-// diffDataset sends what changed between two versions.
-func (s *Server) diffDataset(c *call) error {
-	to, err := s.openDataset(c, c.q.Get("to"))
-	if err != nil {
-		return err
-	}
-	before := c.q.Get("from")
-	if before == "" {
-		before = strconv.Itoa(max(1, to.Number-1))
-	}
-	from, err := s.openDataset(c, before)
-	if err != nil {
-		return err
-	}
-	diff, err := diffOf(&from, &to)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, diff)
-}
-
-// diffOf compares two versions, line by line.
-func diffOf(from, to *store.Document) (*DatasetDiff, error) {
-	out := &DatasetDiff{From: datasetOf(*from), To: datasetOf(*to), Added: []*value.Object{}, Removed: []*value.Object{}, Changed: []ChangedCase{}}
+// Compare compares two versions, line by line. At most [store.MaxPage] cases are listed.
+func Compare(from, to []byte) (Diff, error) {
+	out := Diff{Added: []*value.Object{}, Removed: []*value.Object{}, Changed: []ChangedCase{}}
 	old := map[string][]byte{} // id → line of cases that were not paired
-	for rest := from.Content; len(rest) > 0; {
-		var line []byte
-		line, rest = lineOf(rest)
-		id, err := idOf(line)
+	for line := range Lines(from) {
+		id, err := ID(line)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		old[id] = line
 	}
 	room := diffRoom{cases: store.MaxPage, bytes: store.MaxPageBytes}
-	for rest := to.Content; len(rest) > 0; {
-		var line []byte
-		line, rest = lineOf(rest)
-		id, err := idOf(line)
+	for line := range Lines(to) {
+		id, err := ID(line)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		before, paired := old[id]
 		delete(old, id)
@@ -89,26 +60,25 @@ func diffOf(from, to *store.Document) (*DatasetDiff, error) {
 			out.Counts.Same++
 		default:
 			out.Counts.Changed++
-			err = room.changed(out, id, before, line)
+			err = room.changed(&out, id, before, line)
 		}
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 	}
 	out.Counts.Removed = len(old)
-	gone := make([][]byte, 0, min(len(old), store.MaxPage))
-	for rest := from.Content; len(rest) > 0 && len(gone) < store.MaxPage; { // in their order
-		var line []byte
-		line, rest = lineOf(rest)
-		if id, err := idOf(line); err != nil {
-			return nil, err
-		} else if _, removed := old[id]; removed {
-			gone = append(gone, line)
+	left := len(old)
+	for line := range Lines(from) { // in their order
+		if left == 0 || room.cases == 0 {
+			break
 		}
-	}
-	for _, line := range gone {
-		if err := room.list(&out.Removed, line); err != nil {
-			return nil, err
+		id, err := ID(line)
+		if _, removed := old[id]; err == nil && removed {
+			left--
+			err = room.list(&out.Removed, line)
+		}
+		if err != nil {
+			return out, err
 		}
 	}
 	return out, nil
@@ -129,20 +99,20 @@ func (r *diffRoom) list(to *[]*value.Object, line []byte) error {
 	if !r.take(len(line)) {
 		return nil
 	}
-	one, err := caseOf(line)
+	one, err := Case(line)
 	*to = append(*to, one)
 	return err
 }
 
-func (r *diffRoom) changed(out *DatasetDiff, id string, before, after []byte) error {
+func (r *diffRoom) changed(out *Diff, id string, before, after []byte) error {
 	if !r.take(len(before) + len(after)) {
 		return nil
 	}
-	was, err := caseOf(before)
+	was, err := Case(before)
 	if err != nil {
 		return err
 	}
-	is, err := caseOf(after)
+	is, err := Case(after)
 	out.Changed = append(out.Changed, ChangedCase{Case: id, Before: was, After: is})
 	return err
 }
@@ -152,11 +122,11 @@ func sameCase(a, b []byte) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	one, err := caseOf(a)
+	one, err := Case(a)
 	if err != nil {
 		return false
 	}
-	other, err := caseOf(b)
+	other, err := Case(b)
 	return err == nil && sortedHash(one) == sortedHash(other)
 }
 

@@ -1,4 +1,6 @@
-package server
+// Package outage keeps a log from filling up while the store of a server cannot be used.
+// Start at [New].
+package outage
 
 import (
 	"context"
@@ -12,11 +14,11 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Outages is a handler of a log that is not filled while the store cannot be used: of the
+// Handler is a handler of a log that is not filled while the store cannot be used: of the
 // lines whose error is because of that, it passes on the first one, the first one with
-// another reason, and then one in 30 seconds, and says once that the store is there again. Start at [NewOutages]. It is safe for
-// concurrent use.
-type Outages struct {
+// another reason, and then one in 30 seconds, and says once that the store is there again. It
+// is safe for concurrent use.
+type Handler struct {
 	next  slog.Handler
 	state *outage
 }
@@ -24,6 +26,7 @@ type Outages struct {
 const (
 	outageEvery = 30 * time.Second // between the lines of an outage
 	outagePoll  = time.Second      // between the questions whether it is over
+	pingTimeout = 2 * time.Second  // of one question
 	// outageReasons is how many reasons of an outage have a line at once. A server that stops
 	// ends connections with a message that does not say why no new ones can be made.
 	outageReasons = 4
@@ -42,33 +45,33 @@ type outage struct {
 	reasons []string  // that lines had, up to outageReasons
 }
 
-// NewOutages returns a handler before another one.
-func NewOutages(next slog.Handler) *Outages {
-	return &Outages{next, &outage{own: next}}
+// New returns a handler before another one.
+func New(next slog.Handler) *Handler {
+	return &Handler{next, &outage{own: next}}
 }
 
 // Watch sets what tells that the store is there again, such as [store.Store.Ping].
-func (o *Outages) Watch(ping func(context.Context) error) {
+func (o *Handler) Watch(ping func(context.Context) error) {
 	o.state.mu.Lock()
 	defer o.state.mu.Unlock()
 	o.state.ping = ping
 }
 
 // Enabled implements [slog.Handler].
-func (o *Outages) Enabled(ctx context.Context, l slog.Level) bool { return o.next.Enabled(ctx, l) }
+func (o *Handler) Enabled(ctx context.Context, l slog.Level) bool { return o.next.Enabled(ctx, l) }
 
 // WithAttrs implements [slog.Handler].
-func (o *Outages) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &Outages{o.next.WithAttrs(attrs), o.state}
+func (o *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &Handler{o.next.WithAttrs(attrs), o.state}
 }
 
 // WithGroup implements [slog.Handler].
-func (o *Outages) WithGroup(name string) slog.Handler {
-	return &Outages{o.next.WithGroup(name), o.state}
+func (o *Handler) WithGroup(name string) slog.Handler {
+	return &Handler{o.next.WithGroup(name), o.state}
 }
 
 // Handle implements [slog.Handler].
-func (o *Outages) Handle(ctx context.Context, r slog.Record) error {
+func (o *Handler) Handle(ctx context.Context, r slog.Record) error {
 	reason := reasonOf(&r)
 	if reason == "" {
 		return o.next.Handle(ctx, r)
