@@ -88,6 +88,7 @@ var ranks = map[string]int{
 	"store":    4,
 	"suite":    4,
 
+	"client":                   5,
 	"convert":                  5,
 	"gate":                     5,
 	"judge/align":              5,

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,27 +17,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/engine"
-	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
 
-// serverVariable holds the address of the server of proviso.
-const serverVariable = "PROVISO_SERVER"
-
-// datasetsPath is the path of datasets on a server.
-const datasetsPath = "/v1/datasets"
-
-// maxDataset is the greatest size of a dataset in a form of a file, in bytes.
-const maxDataset = 256 << 20
-
 // datasetFlags are the flags of datasets and its commands.
 type datasetFlags struct {
-	server, project string
-	output          string
-	replaces        string
+	serverFlags
+	output   string
+	replaces string
 }
 
 func newDatasets(a *app) *cobra.Command {
@@ -52,8 +41,7 @@ func newDatasets(a *app) *cobra.Command {
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&f.server, "server", "", "`URL` of the server (default $"+serverVariable+")")
-	cmd.PersistentFlags().StringVar(&f.project, "project", "", "use this `PROJECT`; needs a key with the scope admin (default that of the key)")
+	f.register(cmd.PersistentFlags())
 	cmd.AddCommand(newDatasetsList(a, f), newDatasetsPull(a, f), newDatasetsPush(a, f), newDatasetsDiff(a, f))
 	return cmd
 }
@@ -125,54 +113,6 @@ func someArgs(missing string, least, most int) cobra.PositionalArgs {
 	}
 }
 
-// datasetAddress returns an address on the server, below that of all datasets. The key
-// of a member of query is followed by its value; those without a value are left out.
-func (a *app) datasetAddress(f *datasetFlags, path []string, query ...string) (*url.URL, error) {
-	text := f.server
-	if text == "" {
-		text, _ = a.env.Lookup(serverVariable)
-	}
-	if text == "" {
-		return nil, usageError{errors.New("the server is missing"), "--server or " + serverVariable + " is its URL, such as https://eval.example.com"}
-	}
-	u, err := pushAddress(text, "")
-	if err != nil {
-		return nil, err
-	}
-	u.Path = strings.TrimSuffix(u.Path, runsPath) + datasetsPath
-	q := url.Values{}
-	for i := 0; i+1 < len(query); i += 2 {
-		if query[i+1] != "" {
-			q.Set(query[i], query[i+1])
-		}
-	}
-	if f.project != "" {
-		q.Set("project", f.project)
-	}
-	u = u.JoinPath(path...)
-	u.RawQuery = q.Encode()
-	return u, nil
-}
-
-// askDatasets sends a request and returns the body of the answer.
-func (a *app) askDatasets(ctx context.Context, method string, u *url.URL, body io.Reader, headers ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, runTimeout)
-	defer cancel()
-	resp, err := a.askServer(ctx, method, u, body, headers...)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated {
-		return nil, refusal(u, resp)
-	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxDataset+1))
-	if err == nil && len(data) > maxDataset {
-		err = proviso.Errorf(proviso.Limit, "%s: the answer has more than %d bytes", transport.URL(u), maxDataset)
-	}
-	return data, err
-}
-
 // datasetVersion is a version of a dataset on a server.
 type datasetVersion struct {
 	Name    string    `json:"name"`
@@ -187,32 +127,19 @@ func (a *app) listDatasets(ctx context.Context, f *datasetFlags, format string) 
 	if err := oneOf("format", format, []string{"table", formatJSON}); err != nil {
 		return err
 	}
+	u, err := f.address(a, "datasets")
+	if err != nil {
+		return err
+	}
 	list := []datasetVersion{}
-	for after := ""; ; {
-		u, err := a.datasetAddress(f, nil, "limit", "1000", "after", after)
+	for d, err := range client.Pages[datasetVersion](ctx, a.client(), u) {
 		if err != nil {
 			return err
 		}
-		data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
-		if err != nil {
-			return err
-		}
-		var page struct {
-			Items []datasetVersion `json:"items"`
-			Next  string           `json:"next"`
-		}
-		if err := json.Unmarshal(data, &page); err != nil {
-			return notOfServer(u)
-		}
-		if list = append(list, page.Items...); page.Next == "" || page.Next == after {
-			break
-		}
-		after = page.Next
+		list = append(list, d)
 	}
 	if format == formatJSON {
-		e := json.NewEncoder(a.out)
-		e.SetEscapeHTML(false)
-		return e.Encode(list)
+		return a.printJSON(list)
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tVERSION\tCASES\tCHANGED")
@@ -220,10 +147,6 @@ func (a *app) listDatasets(ctx context.Context, f *datasetFlags, format string) 
 		fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", printable(d.Name), d.Number, d.Cases, d.Created.UTC().Format("2006-01-02 15:04"))
 	}
 	return w.Flush()
-}
-
-func notOfServer(u *url.URL) error {
-	return proviso.Errorf(proviso.Unavailable, "%s: the answer does not come from a proviso server", transport.URL(u))
 }
 
 func (a *app) pullDataset(ctx context.Context, f *datasetFlags, ref, format string) error {
@@ -244,11 +167,11 @@ func (a *app) pullDataset(ctx context.Context, f *datasetFlags, ref, format stri
 	if err != nil {
 		return usageError{err, "such as returns or returns@3"}
 	}
-	u, err := a.datasetAddress(f, []string{name, "file"}, "version", version, "format", format)
+	u, err := f.address(a, "datasets", name, "file")
 	if err != nil {
 		return err
 	}
-	data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
+	data, err := a.client().Read(ctx, http.MethodGet, client.With(u, "version", version, "format", format), nil)
 	if err != nil {
 		return err
 	}
@@ -273,7 +196,7 @@ func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file strin
 	if _, version, err := suite.ParseDataset(name); err != nil || version != "" {
 		return usageError{fmt.Errorf("%q is no name of a dataset", name), "a version is made by the push; letters, digits, dots, dashes and underscores are a name"}
 	}
-	u, err := a.datasetAddress(f, []string{name, "file"})
+	u, err := f.address(a, "datasets", name, "file")
 	if err != nil {
 		return err
 	}
@@ -290,13 +213,13 @@ func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file strin
 	default:
 		headers = []string{"If-Match", `"` + f.replaces + `"`}
 	}
-	data, err := a.askDatasets(ctx, http.MethodPut, u, bytes.NewReader(content.Bytes()), headers...)
+	data, err := a.client().Read(ctx, http.MethodPut, u, &content, headers...)
 	if err != nil {
 		return err
 	}
 	var d datasetVersion
 	if err := json.Unmarshal(data, &d); err != nil || d.Version == "" {
-		return notOfServer(u)
+		return client.NotOfServer(u)
 	}
 	_, err = fmt.Fprintf(a.out, "%s version %d: %s\n", printable(d.Name), d.Number, plural(d.Cases, "case"))
 	return err
@@ -309,18 +232,14 @@ func (a *app) diffDataset(ctx context.Context, f *datasetFlags, args []string, f
 	if _, version, err := suite.ParseDataset(args[0]); err != nil || version != "" {
 		return usageError{fmt.Errorf("%q is no name of a dataset", args[0]), "versions are further arguments: proviso datasets diff returns 2 3"}
 	}
-	from, to := "", ""
-	if len(args) > 1 {
-		from = args[1]
-	}
-	if len(args) > 2 {
-		to = args[2]
-	}
-	u, err := a.datasetAddress(f, []string{args[0], "diff"}, "from", from, "to", to)
+	u, err := f.address(a, "datasets", args[0], "diff")
 	if err != nil {
 		return err
 	}
-	data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
+	for i, version := range args[1:] {
+		u = client.With(u, [...]string{"from", "to"}[i], version)
+	}
+	data, err := a.client().Read(ctx, http.MethodGet, u, nil)
 	if err != nil {
 		return err
 	}
@@ -331,7 +250,7 @@ func (a *app) diffDataset(ctx context.Context, f *datasetFlags, args []string, f
 	v, err := value.ParseJSON(string(data))
 	diff, ok := v.(*value.Object)
 	if err != nil || !ok {
-		return notOfServer(u)
+		return client.NotOfServer(u)
 	}
 	return a.showDiff(diff)
 }

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/report"
 )
 
@@ -106,9 +107,9 @@ func (r *remote) start(ctx context.Context, f *evalFlags, s *loaded) error {
 	if err != nil {
 		return err
 	}
-	suites := *r.runs.JoinPath("..", "suites")
+	suites := r.api.JoinPath("suites")
 	var stored struct{ Name, Version string }
-	if err := r.whenThere(ctx, func() error { return r.ask(ctx, http.MethodPost, &suites, sent, &stored) }); err != nil {
+	if err := r.whenThere(ctx, func() error { return r.client.JSON(ctx, http.MethodPost, suites, sent, &stored) }); err != nil {
 		return r.explained(ctx, err, s, sent)
 	}
 	started := struct{ ID string }{}
@@ -119,14 +120,14 @@ func (r *remote) start(ctx context.Context, f *evalFlags, s *loaded) error {
 	}{stored.Version, f.given0("max-concurrency", f.concurrency), f.repeat}
 	once := rand.Text() // an answer that is lost starts no second run
 	if err := r.patiently(ctx, func() error {
-		return r.ask(ctx, http.MethodPost, suites.JoinPath(stored.Name, "runs"), options, &started, "Idempotency-Key", once)
+		return r.client.JSON(ctx, http.MethodPost, suites.JoinPath(stored.Name, "runs"), options, &started, "Idempotency-Key", once)
 	}); err != nil {
 		return r.explained(ctx, err, s, sent)
 	}
 	if started.ID == "" || strings.Contains(started.ID, "/") {
-		return proviso.Errorf(proviso.Unavailable, "%s: the answer has no id of a run", r.runs.Host)
+		return proviso.Errorf(proviso.Unavailable, "%s: the answer has no id of a run", r.api.Host)
 	}
-	r.run, r.began = r.runs.JoinPath(started.ID), true
+	r.run, r.began = r.api.JoinPath("runs", started.ID), true
 	return nil
 }
 
@@ -140,12 +141,12 @@ func (f *remoteFlags) given0(name string, n int) int {
 
 // explained prints the mistakes that a server found in a suite at their places here.
 func (r *remote) explained(ctx context.Context, err error, s *loaded, sent *sentSuite) error {
-	var no refused
-	if !errors.As(err, &no) || !slices.ContainsFunc(no.said.Errors, func(e saidError) bool { return e.File != "" || e.Code != "" && e.Pointer == "" }) {
+	var no *client.Refusal
+	if !errors.As(err, &no) || !slices.ContainsFunc(no.Errors, func(e client.Mistake) bool { return e.File != "" || e.Code != "" && e.Pointer == "" }) {
 		return err
 	}
 	var list proviso.Mistakes
-	for _, e := range no.said.Errors {
+	for _, e := range no.Errors {
 		m := proviso.Mistake{Code: e.Code, Message: report.Line(e.Message, 400), Nearest: report.Line(e.Nearest, 80)}
 		if e.File != "" {
 			m.Place = proviso.Place{File: report.Line(e.File, 200), Line: e.Line, Column: e.Column, Excerpt: report.Line(e.Excerpt, 200)}
@@ -156,7 +157,7 @@ func (r *remote) explained(ctx context.Context, err error, s *loaded, sent *sent
 		list = append(list, m)
 	}
 	there := r.version(ctx)
-	fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: the server %s refuses the suite", r.runs.Host)))
+	fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: the server %s refuses the suite", r.api.Host)))
 	if here := versionName(); there != "" && there != here {
 		fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: it has the version %s of proviso, and this is %s, so it may know other keys and types", there, here)))
 	}
@@ -166,7 +167,7 @@ func (r *remote) explained(ctx context.Context, err error, s *loaded, sent *sent
 // version asks for the version of the server; "" if it does not say.
 func (r *remote) version(ctx context.Context) string {
 	var doc struct{ Info struct{ Version string } }
-	if r.ask(ctx, http.MethodGet, r.runs.JoinPath("..", "..", "openapi.json"), nil, &doc) != nil {
+	if r.client.JSON(ctx, http.MethodGet, r.api.JoinPath("..", "openapi.json"), nil, &doc) != nil {
 		return ""
 	}
 	return report.Line(doc.Info.Version, 80)

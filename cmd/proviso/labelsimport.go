@@ -10,12 +10,14 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/label"
@@ -23,8 +25,6 @@ import (
 	"github.com/proviso-eval/proviso/store/files"
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
-
-const labelsPath = "/v1/labels/file"
 
 // maxLabelsFile bounds a file of labels, in bytes.
 const maxLabelsFile = 256 << 20
@@ -181,12 +181,11 @@ func (a *app) withLabels(ctx context.Context, f *labelsFlags, access sqldb.Acces
 
 // labelsAddress returns the address of the labels of a server.
 func labelsAddress(f *labelsFlags) (*url.URL, error) {
-	u, err := pushAddress(f.server, f.project)
+	u, err := client.Address(f.server, f.project)
 	if err != nil {
 		return nil, err
 	}
-	u.Path = strings.TrimSuffix(u.Path, runsPath) + labelsPath
-	return u, nil
+	return u.JoinPath("labels", "file"), nil
 }
 
 // fetchLabels reads labels from a server.
@@ -195,24 +194,15 @@ func (a *app) fetchLabels(ctx context.Context, f *labelsFlags) ([]label.Label, e
 	if err != nil {
 		return nil, err
 	}
-	q := u.Query()
-	for key, text := range map[string]string{"run": f.run, "by": f.by, "queue": f.queue} {
-		if text != "" {
-			q.Set(key, text)
-		}
-	}
+	u = client.With(u, "run", f.run, "by", f.by, "queue", f.queue)
 	if f.history {
-		q.Set("history", "yes")
+		u = client.With(u, "history", "yes")
 	}
-	u.RawQuery = q.Encode()
-	resp, err := a.askServer(ctx, http.MethodGet, u, nil)
+	resp, err := a.client().Do(ctx, http.MethodGet, u, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, refusal(u, resp)
-	}
 	lines, mistakes, err := label.ReadLines(transport.URL(u), io.LimitReader(resp.Body, maxLabelsFile))
 	if err != nil {
 		return nil, err
@@ -233,39 +223,24 @@ func (a *app) sendLabels(ctx context.Context, f *labelsFlags, lines []label.Line
 	if err != nil {
 		return all, err
 	}
-	for from := 0; from < len(lines); from += labelsStep {
+	for part := range slices.Chunk(lines, labelsStep) {
 		var text []byte
-		for i := range lines[from:min(len(lines), from+labelsStep)] {
-			if line := &lines[from+i]; line.Removed {
+		for i := range part {
+			if line := &part[i]; line.Removed {
 				text = label.AppendRemoval(text, line.Label.ID)
 			} else {
 				text = label.AppendLine(text, &line.Label)
 			}
 		}
-		n, err := a.sendLabelLines(ctx, u, text)
+		data, err := a.client().Read(ctx, http.MethodPost, u, bytes.NewReader(text))
 		if err != nil {
 			return all, err
+		}
+		var n store.LabelImport
+		if json.Unmarshal(data, &n) != nil {
+			return all, client.NotOfServer(u)
 		}
 		all.Added, all.Known, all.Older, all.Stale, all.Removed = all.Added+n.Added, all.Known+n.Known, all.Older+n.Older, all.Stale+n.Stale, all.Removed+n.Removed
 	}
 	return all, nil
-}
-
-func (a *app) sendLabelLines(ctx context.Context, u *url.URL, text []byte) (n store.LabelImport, err error) {
-	resp, err := a.askServer(ctx, http.MethodPost, u, bytes.NewReader(text))
-	if err != nil {
-		return n, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return n, refusal(u, resp)
-	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
-	if err == nil {
-		err = json.Unmarshal(data, &n)
-	}
-	if err != nil {
-		return n, proviso.Errorf(proviso.Unavailable, "%s: the answer is not the counts of labels", transport.URL(u))
-	}
-	return n, nil
 }

@@ -14,11 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/monitor"
 )
-
-// alarmsPath is the path of alarms on a server.
-const alarmsPath = "/v1/alarms"
 
 // alarmOnServer is an alarm as a server describes it.
 type alarmOnServer struct {
@@ -29,7 +27,7 @@ type alarmOnServer struct {
 
 // alarmFlags are the flags of monitor alarms.
 type alarmFlags struct {
-	datasetFlags
+	serverFlags
 	watch  string
 	state  string
 	format string
@@ -52,7 +50,7 @@ func newMonitorAlarms(a *app) *cobra.Command {
 			if err := errors.Join(oneOf("format", f.format, []string{formatText, formatJSON}), oneOf("state", f.state, []string{"open", "closed", "all"})); err != nil {
 				return err
 			}
-			base, err := a.watchAddress(&f.datasetFlags, alarmsPath)
+			base, err := f.address(a, "alarms")
 			if err != nil {
 				return err
 			}
@@ -65,7 +63,7 @@ func newMonitorAlarms(a *app) *cobra.Command {
 			return a.oneAlarm(cmd.Context(), http.MethodGet, base.JoinPath(args[0]), f.format)
 		},
 	}
-	f.register(cmd)
+	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&f.watch, "watch", "", "only alarms of `WATCH`")
 	cmd.Flags().StringVar(&f.state, "state", "open", "alarms in `STATE`: open, closed or all")
 	cmd.Flags().IntVar(&f.limit, "limit", 100, "show the newest `N`")
@@ -74,7 +72,7 @@ func newMonitorAlarms(a *app) *cobra.Command {
 }
 
 func newMonitorAck(a *app) *cobra.Command {
-	f := &datasetFlags{}
+	f := &serverFlags{}
 	cmd := &cobra.Command{
 		Use:   "ack ID",
 		Short: "Say that somebody looks after an alarm",
@@ -83,26 +81,26 @@ func newMonitorAck(a *app) *cobra.Command {
 			"that of who looks after it.",
 		Args: someArgs("the ID of the alarm is missing: `proviso monitor alarms` lists them", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			base, err := a.watchAddress(f, alarmsPath)
+			base, err := f.address(a, "alarms")
 			if err != nil {
 				return err
 			}
 			return a.oneAlarm(cmd.Context(), http.MethodPost, base.JoinPath(args[0], "ack"), formatText)
 		},
 	}
-	f.register(cmd)
+	f.register(cmd.Flags())
 	return cmd
 }
 
 // oneAlarm asks for one alarm, and prints it.
 func (a *app) oneAlarm(ctx context.Context, method string, u *url.URL, format string) error {
-	data, err := a.askDatasets(ctx, method, u, nil)
+	data, err := a.client().Read(ctx, method, u, nil)
 	if err != nil {
 		return err
 	}
 	var one alarmOnServer
 	if err := json.Unmarshal(data, &one); err != nil || one.ID == "" {
-		return notOfServer(u)
+		return client.NotOfServer(u)
 	}
 	if format == formatJSON {
 		_, err = a.out.Write(data)
@@ -119,38 +117,17 @@ func (a *app) oneAlarm(ctx context.Context, method string, u *url.URL, format st
 func (a *app) listAlarms(ctx context.Context, base *url.URL, f *alarmFlags) error {
 	list := []alarmOnServer{}
 	open := false
-	for after := ""; len(list) < f.limit; {
-		u := *base
-		q := u.Query()
-		q.Set("limit", "1000")
-		if f.watch != "" {
-			q.Set("watch", f.watch)
-		}
-		if after != "" {
-			q.Set("after", after)
-		}
-		u.RawQuery = q.Encode()
-		data, err := a.askDatasets(ctx, http.MethodGet, &u, nil)
+	for one, err := range client.Pages[alarmOnServer](ctx, a.client(), client.With(base, "watch", f.watch)) {
 		if err != nil {
 			return err
 		}
-		var page struct {
-			Items []alarmOnServer `json:"items"`
-			Next  string          `json:"next"`
-		}
-		if err := json.Unmarshal(data, &page); err != nil {
-			return notOfServer(&u)
-		}
-		for _, one := range page.Items {
-			closed := one.State == monitor.StateClosed
-			if len(list) < f.limit && (f.state == "all" || closed == (f.state == "closed")) {
-				list, open = append(list, one), open || !closed
-			}
-		}
-		if page.Next == "" || page.Next == after {
+		if len(list) >= f.limit {
 			break
 		}
-		after = page.Next
+		closed := one.State == monitor.StateClosed
+		if f.state == "all" || closed == (f.state == "closed") {
+			list, open = append(list, one), open || !closed
+		}
 	}
 	var err error
 	if f.format == formatJSON {

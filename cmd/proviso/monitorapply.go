@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"path/filepath"
 	"strings"
 
@@ -21,12 +20,6 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// The paths of watches and of assertion sets on a server.
-const (
-	watchesPath = "/v1/watches"
-	setsPath    = "/v1/assertion-sets"
-)
-
 // Limits of what monitor apply reads, in bytes.
 const (
 	maxApplied    = 8 << 20
@@ -35,8 +28,8 @@ const (
 
 // applyFlags are the flags of monitor apply.
 type applyFlags struct {
-	datasetFlags // server and project
-	prune        bool
+	serverFlags
+	prune bool
 }
 
 func newMonitorApply(a *app) *cobra.Command {
@@ -54,14 +47,9 @@ func newMonitorApply(a *app) *cobra.Command {
 		Args: someArgs("the file of watches is missing", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.applyWatches(cmd.Context(), f, args[0]) },
 	}
-	f.register(cmd)
+	f.register(cmd.Flags())
 	cmd.Flags().BoolVar(&f.prune, "prune", false, "remove the watches of the server that are not in the file")
 	return cmd
-}
-
-func (f *datasetFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.server, "server", "", "`URL` of the server (default $"+serverVariable+")")
-	cmd.Flags().StringVar(&f.project, "project", "", "use this `PROJECT`; needs a key with the scope admin (default that of the key)")
 }
 
 // plannedWatch is a watch that is to be stored.
@@ -111,7 +99,7 @@ func (a *app) applyWatches(ctx context.Context, f *applyFlags, file string) erro
 		return err
 	}
 	wrong := a.mistakesSo(r.mistakes, "nothing was stored")
-	base, err := a.watchAddress(&f.datasetFlags, watchesPath)
+	base, err := f.address(a, "watches")
 	if err != nil && wrong != nil {
 		a.explain(err)
 	}
@@ -119,15 +107,6 @@ func (a *app) applyWatches(ctx context.Context, f *applyFlags, file string) erro
 		return err
 	}
 	return a.storeWatches(ctx, f, base, r.doc, plan)
-}
-
-// watchAddress returns an address on the server.
-func (a *app) watchAddress(f *datasetFlags, path string) (*url.URL, error) {
-	u, err := a.datasetAddress(f, nil)
-	if err == nil {
-		u.Path = strings.TrimSuffix(u.Path, datasetsPath) + path
-	}
-	return u, err
 }
 
 // read reads the file and everything that it names.

@@ -1,20 +1,17 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 
 	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso/client"
 )
 
-// forgetPath is the path for forgetting a user on a server.
-const forgetPath = "/v1/forget"
-
 func newMonitorForget(a *app) *cobra.Command {
-	f := &datasetFlags{}
+	f := &serverFlags{}
 	var user string
 	cmd := &cobra.Command{
 		Use:   "forget --user USER",
@@ -29,22 +26,16 @@ func newMonitorForget(a *app) *cobra.Command {
 			if user == "" {
 				return usageError{errors.New("the user is missing"), "--user is the name as agents send it"}
 			}
-			u, err := a.datasetAddress(f, nil)
-			if err != nil {
-				return err
-			}
-			u.Path = u.Path[:len(u.Path)-len(datasetsPath)] + forgetPath
-			body, err := json.Marshal(map[string]string{"user": user})
-			if err != nil {
-				return err
-			}
-			data, err := a.askDatasets(cmd.Context(), http.MethodPost, u, bytes.NewReader(body), "Content-Type", "application/json")
+			u, err := f.address(a, "forget")
 			if err != nil {
 				return err
 			}
 			var n struct{ Events, Feedback, Verdicts *int }
-			if err := json.Unmarshal(data, &n); err != nil || n.Events == nil || n.Feedback == nil || n.Verdicts == nil {
-				return notOfServer(u)
+			if err := a.client().JSON(cmd.Context(), http.MethodPost, u, map[string]string{"user": user}, &n); err != nil {
+				return err
+			}
+			if n.Events == nil || n.Feedback == nil || n.Verdicts == nil {
+				return client.NotOfServer(u)
 			}
 			if *n.Events+*n.Feedback+*n.Verdicts == 0 {
 				_, err = fmt.Fprintf(a.out, "nothing was found of the user %s, so nothing was removed\n", printable(user))
@@ -55,7 +46,7 @@ func newMonitorForget(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&user, "user", "", "`USER` to be forgotten")
-	cmd.Flags().StringVar(&f.server, "server", "", "`URL` of the server (default $"+serverVariable+")")
-	cmd.Flags().StringVar(&f.project, "project", "", "use this `PROJECT` (default that of the key)")
+	f.register(cmd.Flags())
+	cmd.Flags().Lookup("project").Usage = "use this `PROJECT` (default that of the key)"
 	return cmd
 }

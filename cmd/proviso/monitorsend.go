@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -54,7 +55,7 @@ func (a *app) storeWatches(ctx context.Context, f *applyFlags, base *url.URL, do
 		}
 	}
 	for _, name := range others {
-		if err := a.removeWatch(ctx, base.JoinPath(name)); err != nil {
+		if _, err := a.client().Read(ctx, http.MethodDelete, base.JoinPath(name), nil); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintf(a.out, "%s: removed\n", printable(name)); err != nil {
@@ -80,25 +81,17 @@ func (a *app) checkWatch(ctx context.Context, base *url.URL, doc *document.Docum
 		body.Set("set", set.body)
 	}
 	u := base.JoinPath(p.name, "check")
-	ctx, cancel := context.WithTimeout(ctx, runTimeout)
-	defer cancel()
-	resp, err := a.askServer(ctx, http.MethodPost, u, bytes.NewReader(value.AppendJSON(nil, body)), "Content-Type", "application/json")
-	if err != nil {
+	err := a.client().JSON(ctx, http.MethodPost, u, json.RawMessage(value.AppendJSON(nil, body)), to)
+	var refused *client.Refusal
+	switch {
+	case errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity && len(refused.Errors) > 0:
+	case err == nil && to.Change == "":
+		return nil, client.NotOfServer(u)
+	default:
 		return nil, err
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusOK {
-		if err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxProblem)).Decode(to); err != nil || to.Change == "" {
-			return nil, notOfServer(u)
-		}
-		return nil, nil
-	}
-	said := saidBy(resp)
-	if resp.StatusCode != http.StatusUnprocessableEntity || len(said.Errors) == 0 {
-		return nil, said.refusal(u, resp)
-	}
 	var wrong proviso.Mistakes
-	for _, e := range said.Errors {
+	for _, e := range refused.Errors {
 		m := proviso.Mistake{Place: doc.Place(document.Join("", p.name) + strings.TrimPrefix(e.Pointer, "/watch")), Code: proviso.Invalid, Message: e.Message}
 		if rest, ok := strings.CutPrefix(e.Pointer, "/set"); ok && set != nil {
 			m.Place = set.doc.Place(strings.TrimPrefix(rest, set.prefix))
@@ -126,11 +119,11 @@ func onlyOnce(list proviso.Mistakes) proviso.Mistakes {
 func (a *app) storeWatch(ctx context.Context, f *applyFlags, base *url.URL, p *plannedWatch, checked *checkedWatch) error {
 	set := ""
 	if p.set != nil {
-		u, err := a.watchAddress(&f.datasetFlags, setsPath)
+		u, err := f.address(a, "assertion-sets", p.setName)
 		if err != nil {
 			return err
 		}
-		if set, err = a.storeSet(ctx, u.JoinPath(p.setName), p.set.body); err != nil {
+		if set, err = a.storeSet(ctx, u, p.set.body); err != nil {
 			return fmt.Errorf("the set of %s: %w", p.name, err)
 		}
 		if checked.Change == "new" { // so is its set
@@ -143,7 +136,7 @@ func (a *app) storeWatch(ctx context.Context, f *applyFlags, base *url.URL, p *p
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
 	if w.Version == 0 {
-		return notOfServer(u)
+		return client.NotOfServer(u)
 	}
 	for _, text := range checked.Warnings {
 		a.warn(p.name + ": " + text)
@@ -158,12 +151,7 @@ func (a *app) storeSet(ctx context.Context, u *url.URL, body *value.Object) (cha
 		Number int `json:"number"`
 	}
 	var before, after version
-	if resp, err := a.askServer(ctx, http.MethodGet, u, nil); err == nil {
-		if resp.StatusCode == http.StatusOK { // a key without the scope read is not told
-			_ = json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxDataset)).Decode(&before)
-		}
-		_ = resp.Body.Close()
-	}
+	_ = a.client().JSON(ctx, http.MethodGet, u, nil, &before) // a key without the scope read is not told
 	if err := a.put(ctx, u, body, &after); err != nil {
 		return "", err
 	}
@@ -173,23 +161,7 @@ func (a *app) storeSet(ctx context.Context, u *url.URL, body *value.Object) (cha
 	return fmt.Sprintf(", set changed (version %d)", after.Number), nil
 }
 
-// put stores an object, and reads the answer into to, if that is not nil.
+// put stores an object, and reads the answer.
 func (a *app) put(ctx context.Context, u *url.URL, body *value.Object, to any) error {
-	data, err := a.askDatasets(ctx, http.MethodPut, u, bytes.NewReader(value.AppendJSON(nil, body)), "Content-Type", "application/json")
-	if err == nil && to != nil && json.Unmarshal(data, to) != nil {
-		err = notOfServer(u)
-	}
-	return err
-}
-
-func (a *app) removeWatch(ctx context.Context, u *url.URL) error {
-	resp, err := a.askServer(ctx, http.MethodDelete, u, nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusNoContent {
-		return refusal(u, resp)
-	}
-	return nil
+	return a.client().JSON(ctx, http.MethodPut, u, json.RawMessage(value.AppendJSON(nil, body)), to)
 }

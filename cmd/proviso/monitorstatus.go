@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -50,7 +51,7 @@ type watchOnServer struct {
 }
 
 func newMonitorStatus(a *app) *cobra.Command {
-	f := &datasetFlags{}
+	f := &serverFlags{}
 	var format string
 	cmd := &cobra.Command{
 		Use:   "status [WATCH]",
@@ -68,7 +69,7 @@ func newMonitorStatus(a *app) *cobra.Command {
 			if err := oneOf("format", format, []string{"table", formatJSON}); err != nil {
 				return err
 			}
-			base, err := a.watchAddress(f, watchesPath)
+			base, err := f.address(a, "watches")
 			if err != nil {
 				return err
 			}
@@ -78,38 +79,21 @@ func newMonitorStatus(a *app) *cobra.Command {
 			return a.allStatus(cmd.Context(), base, format)
 		},
 	}
-	f.register(cmd)
+	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&format, "format", "table", "print in `FORMAT` table or json")
 	return cmd
 }
 
 // watchesOnServer reads all watches.
 func (a *app) watchesOnServer(ctx context.Context, base *url.URL) ([]watchOnServer, error) {
-	var list []watchOnServer
-	for after := ""; ; {
-		u := *base
-		q := u.Query()
-		q.Set("limit", "1000")
-		if after != "" {
-			q.Set("after", after)
-		}
-		u.RawQuery = q.Encode()
-		data, err := a.askDatasets(ctx, http.MethodGet, &u, nil)
+	list := []watchOnServer{}
+	for w, err := range client.Pages[watchOnServer](ctx, a.client(), base) {
 		if err != nil {
 			return nil, err
 		}
-		var page struct {
-			Items []watchOnServer `json:"items"`
-			Next  string          `json:"next"`
-		}
-		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, notOfServer(&u)
-		}
-		if list = append(list, page.Items...); page.Next == "" || page.Next == after {
-			return list, nil
-		}
-		after = page.Next
+		list = append(list, w)
 	}
+	return list, nil
 }
 
 // wrong reports whether somebody should look at a watch.
@@ -125,12 +109,7 @@ func (a *app) allStatus(ctx context.Context, base *url.URL, format string) error
 		wrong = wrong || list[i].wrong()
 	}
 	if format == formatJSON {
-		if list == nil {
-			list = []watchOnServer{}
-		}
-		e := json.NewEncoder(a.out)
-		e.SetEscapeHTML(false)
-		err = e.Encode(list)
+		err = a.printJSON(list)
 	} else {
 		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT (UTC)")
@@ -181,13 +160,13 @@ func (w *watchOnServer) trouble(to io.Writer) error {
 }
 
 func (a *app) oneStatus(ctx context.Context, u *url.URL, format string) error {
-	data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
+	data, err := a.client().Read(ctx, http.MethodGet, u, nil)
 	if err != nil {
 		return err
 	}
 	var w watchOnServer
 	if _, err := value.ParseJSON(string(data)); err != nil || json.Unmarshal(data, &w) != nil || w.Version == 0 {
-		return notOfServer(u)
+		return client.NotOfServer(u)
 	}
 	if format == formatJSON {
 		_, err = a.out.Write(data)

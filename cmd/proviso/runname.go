@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/report"
@@ -40,7 +41,7 @@ type namedRun struct {
 
 // openRun opens a run by its name: one of the folder dir, a file, or one on a server.
 func (a *app) openRun(ctx context.Context, dir, name string) (*namedRun, error) {
-	if isAddress(name) {
+	if client.IsAddress(name) {
 		return a.fetchRun(ctx, name)
 	}
 	if dir == "" {
@@ -84,7 +85,7 @@ func (r *namedRun) report() (*report.Meta, *report.Summary, error) {
 // findRun finds a run of the folder dir, or a file: by last or last~N, by its file or
 // folder, by its id, or by the beginning of the id. "" is the last one.
 func findRun(dir, name string) (string, error) {
-	if isAddress(name) {
+	if client.IsAddress(name) {
 		return "", proviso.Errorf(proviso.Invalid, "%s is on a server; a run of the folder %s is needed here", name, dir)
 	}
 	back, counted := nthLast(name)

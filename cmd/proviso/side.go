@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/baseline"
 	"github.com/proviso-eval/proviso/gate/runs"
@@ -49,7 +50,7 @@ func (s *side) close() {
 func (a *app) openSide(ctx context.Context, dir, name, suite string) (*side, error) {
 	_, counted := nthLast(name)
 	info, err := os.Stat(name)
-	file := err == nil && !counted && !isAddress(name)
+	file := err == nil && !counted && !client.IsAddress(name)
 	if file && info.IsDir() {
 		if name, err = inArtifact(name, suite); err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/hub"
@@ -36,7 +37,7 @@ func (a *app) hubVersions(ctx context.Context, prompt string) ([]delta.Version, 
 	server, serverOf := first(hubServers)
 	server = cmp.Or(server, hub.Server)
 	u, err := url.Parse(server)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && thisMachine(u.Hostname())) {
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && client.ThisMachine(u.Hostname())) {
 		return nil, proviso.Errorf(proviso.Invalid, "%s is %q; an https:// address is expected", serverOf, proviso.RedactedURL(server))
 	}
 	host := strings.ToLower(u.Hostname())

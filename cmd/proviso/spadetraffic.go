@@ -2,22 +2,19 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/duration"
-	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/spade/trial"
-	"github.com/proviso-eval/proviso/value"
 )
 
 // trafficFlags select what an agent answered on a server of proviso.
@@ -29,9 +26,8 @@ type trafficFlags struct {
 
 // Limits of what is read of a server.
 const (
-	maxTraffic     = 5_000 // events
-	trafficPage    = 500
-	maxTrafficPage = 256 << 20 // bytes of a page
+	maxTraffic  = 5_000 // events
+	trafficPage = "500"
 )
 
 func (f *trafficFlags) register(fs *pflag.FlagSet) {
@@ -42,15 +38,14 @@ func (f *trafficFlags) register(fs *pflag.FlagSet) {
 
 func (f *trafficFlags) check(cmd *cobra.Command) error {
 	see := seeHelp(cmd)
-	u, err := url.Parse(f.server)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return badValue("--server", "the address of a server, such as https://HOST", f.server, see)
+	u, err := client.Address(f.server, "")
+	if err != nil {
+		return fmt.Errorf("--server: %w", err)
 	}
 	if f.agent == "" {
 		return usageError{errors.New("--server needs --agent"), see}
 	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	f.address = u.JoinPath(apiPath, "events")
+	f.address = u.JoinPath("events")
 	if f.given == "" {
 		return nil
 	}
@@ -76,63 +71,30 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 // answeredOn reads what an agent answered on a server, the newest first. Only answers whose
 // texts the server kept are outputs.
 func (a *app) answeredOn(ctx context.Context, f *trafficFlags) ([]trial.Trial, error) {
-	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	ctx, cancel := context.WithTimeout(ctx, client.Timeout)
 	defer cancel()
-	var items []any
-	for after := ""; ; {
-		q := url.Values{"agent": {f.agent}, "kept": {"yes"}, "failed": {"no"}, "texts": {"full"}, "limit": {strconv.Itoa(trafficPage)}}
-		if !f.since.IsZero() {
-			q.Set("since", f.since.UTC().Format(time.RFC3339))
-		}
-		if after != "" {
-			q.Set("after", after)
-		}
-		u := *f.address
-		u.RawQuery = q.Encode()
-		page, err := a.trafficPage(ctx, &u)
+	u := client.With(f.address, "agent", f.agent, "kept", "yes", "failed", "no", "texts", "full", "limit", trafficPage)
+	if !f.since.IsZero() {
+		u = client.With(u, "since", f.since.UTC().Format(time.RFC3339))
+	}
+	items := []json.RawMessage{}
+	for item, err := range client.Pages[json.RawMessage](ctx, a.client(), u) {
 		if err != nil {
 			return nil, err
 		}
-		list, _ := page.At("items").([]any)
-		items = append(items, list...)
-		before := after
-		after = page.Text("next")
-		if len(items) >= maxTraffic && after != "" {
-			items = items[:maxTraffic]
+		if len(items) == maxTraffic {
 			a.warn(fmt.Sprintf("%s answered more; the newest %d are used", printable(f.agent), maxTraffic))
 			break
 		}
-		if after == "" || after == before {
-			break
-		}
+		items = append(items, item)
 	}
 	if len(items) == 0 {
 		return nil, proviso.Errorf(proviso.NotFound, "%s has no answers of the agent %s whose texts are kept", f.address.Host, printable(f.agent))
 	}
-	list, mistakes := trial.Read("events of "+f.address.Host, value.AppendJSON(nil, value.ObjectOf("items", items)))
-	return list, a.mistakes(mistakes)
-}
-
-func (a *app) trafficPage(ctx context.Context, u *url.URL) (*value.Object, error) {
-	resp, err := a.askServer(ctx, http.MethodGet, u, nil)
+	data, err := json.Marshal(map[string]any{"items": items})
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, refusal(u, resp)
-	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxTrafficPage+1))
-	if err == nil && len(data) > maxTrafficPage {
-		err = proviso.Errorf(proviso.Limit, "a page is longer than %d MiB", maxTrafficPage>>20)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", transport.URL(u), err)
-	}
-	v, err := value.ParseJSON(string(data))
-	o, ok := v.(*value.Object)
-	if err != nil || !ok {
-		return nil, proviso.Errorf(proviso.Unavailable, "%s does not answer as a server of proviso does", u.Host)
-	}
-	return o, nil
+	list, mistakes := trial.Read("events of "+f.address.Host, data)
+	return list, a.mistakes(mistakes)
 }

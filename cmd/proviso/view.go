@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/judge/align"
@@ -114,7 +115,7 @@ func (a *app) serveView(ctx context.Context, f *viewCommand, what *shown) error 
 
 // shownBy finds what a name stands for; "" is all runs of the folder dir.
 func (a *app) shownBy(ctx context.Context, dir, name string) (*shown, error) {
-	if isAddress(name) {
+	if client.IsAddress(name) {
 		return a.shownAddress(ctx, name)
 	}
 	if dir == "" {
