@@ -263,9 +263,9 @@ func (a *app) showAgreements(f *alignFlags, result *align.Agreements) error {
 	var text []byte
 	var err error
 	switch f.format {
-	case "json":
+	case formatJSON:
 		text, err = result.JSON()
-	case "markdown":
+	case formatMarkdown:
 		text = result.Markdown(f.all)
 	default:
 		text = result.Text(a.terminal(true), f.all)

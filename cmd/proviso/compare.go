@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,10 +24,8 @@ type compareFlags struct {
 }
 
 var (
-	compareFormats = []string{"terminal", "markdown", "html", "json"}
+	compareFormats = []string{formatTerminal, formatMarkdown, formatHTML, formatJSON}
 	compareBy      = []string{"provider", "prompt"}
-	// compareSuffixes are the formats of files.
-	compareSuffixes = map[string]string{".txt": "terminal", ".md": "markdown", ".html": "html", ".json": "json"}
 )
 
 // sideNames says in the help of commands how a side of a comparison is named.
@@ -75,11 +71,9 @@ func newCompare(a *app) *cobra.Command {
 // check finds mistakes in the command line.
 func (f *compareFlags) check(cmd *cobra.Command, args []string) error {
 	if f.file != "" && !cmd.Flags().Changed("format") {
-		format, ok := compareSuffixes[strings.ToLower(filepath.Ext(f.file))]
-		if !ok {
+		if f.format = formatOf(f.file, compareFormats); f.format == "" {
 			return usageError{fmt.Errorf("-o %s: the suffix does not say which format", f.file), "valid: .txt, .md, .html, .json; or give --format"}
 		}
-		f.format = format
 	}
 	switch {
 	case f.by == "" && len(args) < 2:
@@ -132,11 +126,11 @@ func (a *app) compare(ctx context.Context, f *compareFlags, args []string) error
 	texts := show.Texts{Base: base.texts, Head: head.texts}
 	return a.writeTo(f, func(w io.Writer) error {
 		switch f.format {
-		case "markdown":
+		case formatMarkdown:
 			return show.Markdown(w, c, nil, texts, o)
-		case "html":
+		case formatHTML:
 			return show.HTML(w, c, nil, texts, o)
-		case "json":
+		case formatJSON:
 			return show.JSON(w, c, nil)
 		}
 		return show.Terminal(w, c, nil, texts, a.terminalOf(f, o))
@@ -164,9 +158,9 @@ func (a *app) compareColumns(s *side, by, reference string) ([]*gate.Comparison,
 func (a *app) writeColumns(f *compareFlags, list []*gate.Comparison, texts show.Texts, o show.Options) error {
 	return a.writeTo(f, func(w io.Writer) error {
 		switch f.format {
-		case "html":
+		case formatHTML:
 			return show.ColumnsHTML(w, list, texts, o)
-		case "json":
+		case formatJSON:
 			return show.ColumnsJSON(w, f.by, list)
 		}
 		for i, c := range list {
@@ -174,7 +168,7 @@ func (a *app) writeColumns(f *compareFlags, list []*gate.Comparison, texts show.
 			if i > 0 {
 				_, err = io.WriteString(w, "\n")
 			}
-			if f.format == "markdown" {
+			if f.format == formatMarkdown {
 				err = errors.Join(err, show.Markdown(w, c, nil, texts, o))
 			} else {
 				err = errors.Join(err, show.Terminal(w, c, nil, texts, a.terminalOf(f, o)))
@@ -208,11 +202,11 @@ func (a *app) inTerminal(o show.Options) show.Options {
 // writeTo writes the result to the file of the flags, which appears only when it is
 // complete, or to standard output.
 func (a *app) writeTo(f *compareFlags, write func(io.Writer) error) error {
-	if f.format == "json" {
+	if f.format == formatJSON {
 		a.spare.Store(25) // little of what is allocated from here on is kept
 	}
 	if f.file == "" {
-		if f.format == "json" { // reads no text that could be damaged, and may be large
+		if f.format == formatJSON { // reads no text that could be damaged, and may be large
 			return write(a.out)
 		}
 		var b bytes.Buffer // an error leaves nothing half shown

@@ -31,11 +31,11 @@ func codeOf(err error) int {
 	return exitUsage
 }
 
-// coded gives an error a code, unless it has one: something that a command needs is
-// missing.
+// coded gives an error a code, unless it has one or is nil: something that a command needs is
+// missing, or cannot be written.
 func coded(err error) error {
 	var e *proviso.Error
-	if errors.As(err, &e) {
+	if err == nil || errors.As(err, &e) {
 		return err
 	}
 	return proviso.Errorf(proviso.Unavailable, "%w", err)

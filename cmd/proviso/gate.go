@@ -299,7 +299,7 @@ func (g *gating) decide(ctx context.Context) error {
 	if err := g.print(ctx, c, &d, texts); err != nil {
 		return err
 	}
-	if d.Outcome != gate.Pass && g.outcome != nil && g.f.format == "terminal" {
+	if d.Outcome != gate.Pass && g.outcome != nil && g.f.format == formatTerminal {
 		if err := g.annotate(ctx, g.outcome, brokenRows(c)); err != nil {
 			return err
 		}

@@ -102,12 +102,6 @@ func (f *judgeCommand) check(args []string) error {
 	return errors.Join(f.judge.check(), f.models.check(), f.code.check(), f.trust.check())
 }
 
-// The formats of judge.
-const (
-	formatJSON = "json"
-	formatText = "text"
-)
-
 // judge does what the flags request.
 func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	if err := f.check(args); err != nil {

@@ -47,7 +47,7 @@ func (f *keyFlags) add(cmd *cobra.Command) {
 
 // check refuses unknown formats.
 func (f *keyFlags) check() error {
-	if f.format == "table" || f.format == "json" {
+	if f.format == "table" || f.format == formatJSON {
 		return f.place.check()
 	}
 	return &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("--format %s: there is no such format", f.format),
@@ -154,7 +154,7 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 		if err != nil {
 			return err
 		}
-		if f.format == "json" {
+		if f.format == formatJSON {
 			shown := shownOf(k)
 			shown.Secret = secret
 			err = writeJSON(a.out, shown)
@@ -165,7 +165,7 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 			_, revoking := keys.RevokeKey(context.WithoutCancel(ctx), k.ID)
 			return errors.Join(proviso.Errorf(proviso.Unavailable, "the key was revoked, because its secret cannot be printed: %w", err), revoking)
 		}
-		if f.format != "json" {
+		if f.format != formatJSON {
 			fmt.Fprintf(a.err, "Made the key %s (%s) of the project %s. This is its secret; it is not kept and cannot be shown again.\n", k.ID, printable(k.Name), k.Project)
 		}
 		return nil
@@ -191,7 +191,7 @@ func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
 		if k, err = keys.RevokeKey(ctx, k.ID); err != nil {
 			return err
 		}
-		if f.format == "json" {
+		if f.format == formatJSON {
 			return writeJSON(a.out, shownOf(k))
 		}
 		_, err = fmt.Fprintf(a.out, "Revoked the key %s (%s)\n", k.ID, printable(k.Name))
@@ -228,7 +228,7 @@ func timeOrNil(t time.Time) *time.Time {
 }
 
 func (a *app) showKeys(f *keyFlags, list []store.Key) error {
-	if f.format == "json" {
+	if f.format == formatJSON {
 		shown := struct {
 			Keys []shownKey `json:"keys"`
 		}{[]shownKey{}}

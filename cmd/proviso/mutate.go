@@ -33,18 +33,10 @@ type mutateFlags struct {
 	score      score.Options
 	minScore   float64
 	gates      bool // --min-score is given
-	format     string
-	out        string
+	result     resultFlags
 	reportTo   []string
 	reports    []output // of the run, with a section
 }
-
-const formatHTML = "html"
-
-var (
-	mutateFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatHTML}
-	mutateEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".html": formatHTML, ".htm": formatHTML}
-)
 
 func newMutate(a *app) *cobra.Command {
 	f := &mutateFlags{}
@@ -90,8 +82,7 @@ func (f *mutateFlags) register(cmd *cobra.Command) {
 	fs.Lookup("judge").Usage = "also run assertions that ask a model, with the judge model of provider `ID`"
 	fs.BoolVar(&f.withJudge, "with-judge", false, "also run assertions that ask a model, with the judge of the suite, of "+engine.JudgeVariable+", or of the first key that is set")
 	shareVar(fs, &f.minScore, "min-score", 0, "exit with 1 if the mutation score is below this `SHARE`: 0 to 1, or N%")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown or html; default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	f.result.register(fs, formatJSON, formatMarkdown, formatHTML)
 	fs.StringArrayVar(&f.reportTo, "report", nil, "with --run: write the report of the run to `FILE`, as eval -o does, with a section on what its assertions would miss; may be repeated")
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "`N` mutants at a time (default one for each processor, and at least 4 if a model is asked)")
 	f.code.register(fs)
@@ -99,8 +90,8 @@ func (f *mutateFlags) register(cmd *cobra.Command) {
 	f.trust.register(fs)
 }
 
-func (f *mutateFlags) check(cmd *cobra.Command) (err error) {
-	if f.format, err = formatOf(f.format, f.out, mutateFormats, mutateEndings); err != nil {
+func (f *mutateFlags) check(cmd *cobra.Command) error {
+	if err := f.result.check(); err != nil {
 		return err
 	}
 	f.selected, f.prompt = strings.TrimPrefix(f.selected, "file://"), strings.TrimPrefix(f.prompt, "file://")
@@ -139,7 +130,7 @@ func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
 	if f.reports, err = a.outputsOf(f.reportTo, nil); err != nil {
 		return err
 	}
-	for _, name := range append(names(f.reports), f.out) {
+	for _, name := range append(names(f.reports), f.result.out) {
 		if err := notOver(name, append(f.configs, f.selected, f.prompt, f.trials.examples, f.labels, f.candidates)...); err != nil {
 			return err
 		}
@@ -235,28 +226,25 @@ func (a *app) mutated(ctx context.Context, f *mutateFlags) (iter.Seq2[score.Outp
 // showMutants writes the report.
 func (a *app) showMutants(f *mutateFlags, r *score.Report) error {
 	var data []byte
-	switch f.format {
+	var err error
+	switch f.result.format {
 	case formatJSON:
-		var err error
-		if data, err = r.JSON(); err != nil {
-			return err
-		}
+		data, err = r.JSON()
 	case formatMarkdown:
 		data = show.Markdown(r)
 	case formatHTML:
 		data = show.HTML(r)
 	default:
-		o := a.terminal(true)
-		if f.out != "" {
-			o.Color = false
-		}
-		data = show.Text(r, o)
+		data = show.Text(r, f.result.screen(a))
 	}
-	if err := a.result(f.out, data); err != nil {
+	if err != nil {
 		return err
 	}
-	if f.out != "" && f.out != "-" {
-		fmt.Fprintf(a.err, "proviso: %s; %s\n", printable(show.Headline(r)), printable(filepath.ToSlash(f.out)))
+	if err := a.result(f.result.out, data); err != nil {
+		return err
+	}
+	if f.result.toFile() {
+		fmt.Fprintf(a.err, "proviso: %s; %s\n", printable(show.Headline(r)), printable(filepath.ToSlash(f.result.out)))
 	}
 	return nil
 }
@@ -267,7 +255,7 @@ func (a *app) mutateExit(f *mutateFlags, r *score.Report) error {
 		return exitError{exitUndecided}
 	}
 	unasked := r.Questions > 0 && r.Unanswered == r.Questions
-	if unasked && f.out != "" && f.out != "-" {
+	if unasked && f.result.toFile() {
 		fmt.Fprintln(a.err, "proviso: the model broke nothing: every question to it failed; the report says why")
 	}
 	code := exitOK

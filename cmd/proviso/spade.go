@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/matrix"
@@ -119,33 +118,6 @@ func (a *app) invalidCandidates(err error, name string) error {
 	return a.mistakes(inOrder(list))
 }
 
-// result writes the output of a command to a file, which appears when it is complete,
-// or to standard output if the file has no name.
-func (a *app) result(file string, data []byte) error {
-	return a.resultBy(file, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
-
-// resultBy is result for data that write streams.
-func (a *app) resultBy(file string, write func(io.Writer) error) error {
-	if file == "" || file == "-" {
-		if err := write(a.out); err != nil && !errors.Is(err, io.ErrClosedPipe) {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
-		}
-		return nil
-	}
-	err := blobs.WriteBy(file, 0o644, write)
-	switch {
-	case errors.Is(err, blobs.ErrFolder):
-		return proviso.Errorf(proviso.Invalid, "write %s: %w", file, err)
-	case err != nil:
-		return proviso.Errorf(proviso.Unavailable, "write %s: %w", file, err)
-	}
-	return nil
-}
-
 // notOver refuses to write over an input file or into an input folder: labels or text
 // of people would be lost, or the output would be read as a version of the prompt.
 func notOver(out string, inputs ...string) error {
@@ -168,18 +140,6 @@ func notOver(out string, inputs ...string) error {
 		}
 	}
 	return nil
-}
-
-// formatOf returns the requested format, else the one for the extension of the output
-// file, else the first.
-func formatOf(format, file string, valid []string, endings map[string]string) (string, error) {
-	if format != "" {
-		return format, oneOf("format", format, valid)
-	}
-	if f, ok := endings[strings.ToLower(filepath.Ext(file))]; ok {
-		return f, nil
-	}
-	return valid[0], nil
 }
 
 // missingFlag is the error of a command without an input flag.

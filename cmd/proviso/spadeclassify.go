@@ -89,19 +89,13 @@ func (a *app) spadeAgainst(ctx context.Context, f *spadeDeltas) error {
 		}
 	}
 	score := classify.ScoreOf(list, said)
-	var out []byte
-	if f.format == formatJSON {
+	out := show.Score(&score, f.result.screen(a))
+	if f.result.format == formatJSON {
 		if out, err = score.JSON(); err != nil {
 			return err
 		}
-	} else {
-		o := a.terminal(true)
-		if f.out != "" {
-			o.Color = false
-		}
-		out = show.Score(&score, o)
 	}
-	if err := a.result(f.out, out); err != nil {
+	if err := a.result(f.result.out, out); err != nil {
 		return err
 	}
 	if failed == nil && len(score.Undecided) > 0 {

@@ -17,10 +17,8 @@ type spadeCoverage struct {
 	spadeSource
 	assertions, candidates string
 	failUnder              float64
-	format, out            string
+	result                 resultFlags
 }
-
-var coverageFormats = []string{formatTerminal, formatJSON, formatMarkdown}
 
 func newSpadeCoverage(a *app) *cobra.Command {
 	f := &spadeCoverage{}
@@ -34,8 +32,7 @@ func newSpadeCoverage(a *app) *cobra.Command {
 			"requires, 2 a mistake in the command line or a file.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if f.format, err = formatOf(f.format, f.out, coverageFormats, map[string]string{".json": formatJSON, ".md": formatMarkdown}); err != nil {
+			if err := f.result.check(); err != nil {
 				return err
 			}
 			if f.assertions == "" {
@@ -52,8 +49,7 @@ func newSpadeCoverage(a *app) *cobra.Command {
 	fs.StringVar(&f.assertions, "assertions", "", "`FILE` with the assertions: an assertion set, or candidates")
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of candidates with the provenance of assertions of the same name")
 	shareVar(fs, &f.failUnder, "fail-under", 0, "exit with 1 if less than this `SHARE` of the instructions is covered: 0 to 1, or N%")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or markdown; default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	f.result.register(fs, formatJSON, formatMarkdown)
 	return cmd
 }
 
@@ -83,21 +79,18 @@ func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string
 		return a.orStopped(ctx, err)
 	}
 	var data []byte
-	switch f.format {
+	switch f.result.format {
 	case formatJSON:
-		if data, err = c.JSON(); err != nil {
-			return err
-		}
+		data, err = c.JSON()
 	case formatMarkdown:
 		data = show.CoverMarkdown(c)
 	default:
-		o := a.terminal(true)
-		if f.out != "" {
-			o.Color = false
-		}
-		data = show.Cover(c, o)
+		data = show.Cover(c, f.result.screen(a))
 	}
-	if err := a.result(f.out, data); err != nil {
+	if err != nil {
+		return err
+	}
+	if err := a.result(f.result.out, data); err != nil {
 		return err
 	}
 	if len(c.Orphans) > 0 && f.candidates == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,16 +54,12 @@ func (s *spadeSource) check(cmd *cobra.Command, args []string) error {
 type spadeDeltas struct {
 	spadeSource
 	spadeAsking
-	format, out string
-	all         bool
-	classify    bool
-	rules       bool
-	against     string
+	result   resultFlags
+	all      bool
+	classify bool
+	rules    bool
+	against  string
 }
-
-const formatJSONL = "jsonl"
-
-var deltaFormats = []string{formatTerminal, formatJSON, formatJSONL, formatMarkdown}
 
 func newSpadeDeltas(a *app) *cobra.Command {
 	f := &spadeDeltas{}
@@ -85,10 +82,6 @@ func newSpadeDeltas(a *app) *cobra.Command {
 			"with them is printed.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if f.format, err = formatOf(f.format, f.out, deltaFormats, map[string]string{".json": formatJSON, ".jsonl": formatJSONL, ".md": formatMarkdown}); err != nil {
-				return err
-			}
 			if err := f.check(cmd, args); err != nil {
 				return err
 			}
@@ -103,15 +96,14 @@ func newSpadeDeltas(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&f.classify, "classify", false, "ask a model for the category of every change")
 	cmd.Flags().BoolVar(&f.rules, "rules", false, "with --classify: by rules, without a model")
 	cmd.Flags().StringVar(&f.against, "against", "", "with --classify: compare with the labelled changes of `FILE` (JSON Lines: diff, ground_truth); without --classify, compare the predictions in the file")
-	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, jsonl or markdown; default by the suffix of -o, else terminal")
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	f.result.register(cmd.Flags(), formatJSON, formatJSONL, formatMarkdown)
 	cmd.Flags().BoolVar(&f.all, "all", false, "on the terminal, show every change in full, and unchanged sentences")
 	return cmd
 }
 
 // check refuses flags that exclude each other.
 func (f *spadeDeltas) check(cmd *cobra.Command, args []string) error {
-	if err := f.spadeAsking.check(); err != nil {
+	if err := cmp.Or(f.result.check(), f.spadeAsking.check()); err != nil {
 		return err
 	}
 	switch {
@@ -126,7 +118,7 @@ func (f *spadeDeltas) check(cmd *cobra.Command, args []string) error {
 		return f.spadeSource.check(cmd, args)
 	case len(args) > 0 || f.git != "" || f.spadeSource.suite != "" || f.hub != "":
 		return usageError{errors.New("--against reads labelled changes, and no versions beside them"), seeHelp(cmd)}
-	case f.format == formatJSONL || f.format == formatMarkdown:
+	case f.result.format == formatJSONL || f.result.format == formatMarkdown:
 		return usageError{errors.New("a comparison is not written as JSON Lines or Markdown"), "valid: terminal, json"}
 	}
 	return nil
@@ -145,7 +137,7 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 		}
 	}
 	var data []byte
-	switch f.format {
+	switch f.result.format {
 	case formatJSON:
 		data, err = h.JSON(classify.ClassesOf(classes))
 	case formatJSONL:
@@ -153,16 +145,12 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 	case formatMarkdown:
 		data = show.HistoryMarkdown(h, classify.ClassesOf(classes))
 	default:
-		o := a.terminal(true)
-		if f.out != "" {
-			o.Color = false
-		}
-		data = show.History(h, classify.ClassesOf(classes), o, f.all)
+		data = show.History(h, classify.ClassesOf(classes), f.result.screen(a), f.all)
 	}
 	if err != nil {
 		return err
 	}
-	if err := a.result(f.out, data); err != nil {
+	if err := a.result(f.result.out, data); err != nil {
 		return err
 	}
 	return failed

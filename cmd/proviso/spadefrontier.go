@@ -23,16 +23,10 @@ type spadeFrontier struct {
 	sizes        []string
 	budgets      []string
 	alphas, taus []float64
-	format, out  string
+	result       resultFlags
 
 	axes selection.Axes
 }
-
-// frontierFormats are the formats of spade frontier.
-var frontierFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSVG}
-
-// frontierEndings maps extensions of output files to formats, without --format.
-var frontierEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".svg": formatSVG}
 
 // frontierSizes is how many candidates a frontier goes to without --sizes.
 const frontierSizes = 20
@@ -72,15 +66,13 @@ func newSpadeFrontier(a *app) *cobra.Command {
 	fs.StringSliceVar(&f.budgets, "budgets", nil, "amounts in `USD` per output, with commas between them")
 	sharesVar(fs, &f.alphas, "alphas", nil, "`SHARES` of bad outputs that must be caught, with commas between them")
 	sharesVar(fs, &f.taus, "taus", nil, "`SHARES` of good outputs that may be failed, with commas between them, in place of --tau")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown or svg; default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	f.result.register(fs, formatJSON, formatMarkdown, formatSVG)
 	return cmd
 }
 
 // check finds the files of the folder, and reads the axes.
 func (f *spadeFrontier) check(cmd *cobra.Command, args []string) error {
-	var err error
-	if f.format, err = formatOf(f.format, f.out, frontierFormats, frontierEndings); err != nil {
+	if err := f.result.check(); err != nil {
 		return err
 	}
 	if err := f.files(cmd, args); err != nil {
@@ -147,7 +139,7 @@ func (f *spadeFrontier) files(cmd *cobra.Command, args []string) error {
 
 func (a *app) spadeFrontier(ctx context.Context, f *spadeFrontier) error {
 	c := &f.choice
-	if err := notOver(f.out, append([]string{c.matrix, c.candidates, c.price.costs}, c.implications...)...); err != nil {
+	if err := notOver(f.result.out, append([]string{c.matrix, c.candidates, c.price.costs}, c.implications...)...); err != nil {
 		return err
 	}
 	if len(f.axes.Budgets) > 0 && c.candidates == "" {
@@ -192,14 +184,14 @@ func (a *app) spadeFrontier(ctx context.Context, f *spadeFrontier) error {
 	if err != nil {
 		return err
 	}
-	if err := a.result(f.out, data); err != nil || ctx.Err() == nil {
+	if err := a.result(f.result.out, data); err != nil || ctx.Err() == nil {
 		return err
 	}
 	return a.interrupted(ctx, "")
 }
 
 func (a *app) tradesIn(f *spadeFrontier, t show.Trades) ([]byte, error) {
-	switch f.format {
+	switch f.result.format {
 	case formatJSON:
 		return t.JSON()
 	case formatMarkdown:
@@ -207,9 +199,5 @@ func (a *app) tradesIn(f *spadeFrontier, t show.Trades) ([]byte, error) {
 	case formatSVG:
 		return t.SVG(), nil
 	}
-	o := a.terminal(true)
-	if f.out != "" {
-		o.Color = false
-	}
-	return t.Text(o), nil
+	return t.Text(f.result.screen(a)), nil
 }

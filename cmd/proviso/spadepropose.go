@@ -31,12 +31,8 @@ type spadePropose struct {
 	examples, labels, uncaught string
 	tau                        float64
 	judge                      judgeFlags
-	format, out                string
+	result                     resultFlags
 }
-
-const formatYAML = "yaml"
-
-var proposeFormats = []string{formatTerminal, formatYAML, formatJSONL, formatJSON}
 
 func newSpadePropose(a *app) *cobra.Command {
 	f := &spadePropose{}
@@ -57,9 +53,7 @@ func newSpadePropose(a *app) *cobra.Command {
 			"asked about (the rest is written), 130 interrupted (what was done is written).",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			endings := map[string]string{".yaml": formatYAML, ".yml": formatYAML, ".jsonl": formatJSONL, ".json": formatJSON}
-			if f.format, err = formatOf(f.format, f.out, proposeFormats, endings); err != nil {
+			if err := f.result.check(); err != nil {
 				return err
 			}
 			if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check()); err != nil {
@@ -69,7 +63,7 @@ func newSpadePropose(a *app) *cobra.Command {
 			if err := f.checkTried(cmd); err != nil {
 				return err
 			}
-			if f.fresh && f.out == "" {
+			if f.fresh && f.result.out == "" {
 				return usageError{errors.New("--fresh is for -o: without it nothing is kept"), seeHelp(cmd)}
 			}
 			return a.spadePropose(cmd.Context(), f, args)
@@ -88,8 +82,8 @@ func newSpadePropose(a *app) *cobra.Command {
 	droppedVar(fs, &f.dropped)
 	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already in the file of -o")
 	fs.BoolVar(&f.all, "all", false, "on the terminal, list every sentence without an assertion")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, yaml, jsonl or json; default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output; keeps what is in it")
+	f.result.register(fs, formatYAML, formatJSONL, formatJSON)
+	fs.Lookup("output").Usage += "; keeps what is in it"
 	return cmd
 }
 
@@ -111,7 +105,7 @@ func (f *spadePropose) checkTried(cmd *cobra.Command) error {
 }
 
 func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) error {
-	if err := notOver(f.out, append([]string{f.git, f.suite, f.examples, f.labels, f.uncaught}, args...)...); err != nil {
+	if err := notOver(f.result.out, append([]string{f.git, f.suite, f.examples, f.labels, f.uncaught}, args...)...); err != nil {
 		return err
 	}
 	h, err := a.history(ctx, &f.spadeSource, args)
@@ -158,7 +152,7 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 	o.Compiler, o.Code = e.Compiler(textOnly), e.Code()
 	var cleared func()
 	o.Progress, cleared = a.counter()
-	if f.out != "" && f.out != "-" {
+	if f.result.toFile() {
 		o.Save = func(p *propose.Proposal) error { return a.writeProposal(f, h, p) }
 	}
 	p, err := propose.Run(ctx, h, o)
@@ -177,19 +171,19 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 	if err := a.writeProposal(f, h, p); err != nil {
 		return err
 	}
-	if f.out != "" {
+	if f.result.out != "" {
 		rest := ""
 		if n := len(p.Unproposed); n > 0 {
 			rest = "; no check was made of " + plural(n, "sentence")
 		}
-		fmt.Fprintf(a.err, "proviso: %s in %s%s\n", plural(len(p.Candidates), "candidate"), printable(f.out), rest)
+		fmt.Fprintf(a.err, "proviso: %s in %s%s\n", plural(len(p.Candidates), "candidate"), printable(f.result.out), rest)
 	}
 	if m == nil {
 		a.sayUnread(h)
 		return a.orStopped(ctx, stopped)
 	}
 	a.sayNotes(p)
-	if f.out != "" && f.format != formatTerminal {
+	if f.result.out != "" && f.result.format != formatTerminal {
 		a.sayDropped(p, f.all)
 	}
 	if len(p.Versions) == 0 && stopped == nil {
@@ -306,20 +300,20 @@ func (a *app) uncaughtIn(ctx context.Context, file string, tau float64) ([]strin
 
 // earlier reads the proposal in the output file; nil if there is none.
 func (a *app) earlier(f *spadePropose) (*propose.Earlier, error) {
-	if f.out == "" || f.out == "-" || f.fresh || f.format == formatTerminal {
+	if !f.result.toFile() || f.fresh || f.result.format == formatTerminal {
 		return nil, nil
 	}
-	info, err := os.Stat(f.out)
+	info, err := os.Stat(f.result.out)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return nil, nil // it is created, or refused, on writing
 	}
-	data, err := a.spadeFile(f.out, holdsCandidates)
+	data, err := a.spadeFile(f.result.out, holdsCandidates)
 	if err != nil {
 		return nil, err
 	}
-	e, mistakes := propose.ReadEarlier(f.out, data)
+	e, mistakes := propose.ReadEarlier(f.result.out, data)
 	if err := a.mistakes(inOrder(mistakes)); err != nil {
-		a.sayNotContinued(f.out)
+		a.sayNotContinued(f.result.out)
 		return nil, err
 	}
 	return e, nil
@@ -333,21 +327,18 @@ func (a *app) sayNotContinued(file string) {
 func (a *app) writeProposal(f *spadePropose, h *delta.History, p *propose.Proposal) error {
 	var data []byte
 	var err error
-	switch f.format {
+	switch f.result.format {
 	case formatYAML:
 		data = p.YAML(p.About(h))
 	case formatJSONL:
 		data = candidate.JSONL(p.Candidates)
 	case formatJSON:
-		if data, err = p.JSON(); err != nil {
-			return err
-		}
+		data, err = p.JSON()
 	default:
-		o := a.terminal(true)
-		if f.out != "" {
-			o.Color = false
-		}
-		data = show.Proposal(p, o, f.all)
+		data = show.Proposal(p, f.result.screen(a), f.all)
 	}
-	return a.result(f.out, data)
+	if err != nil {
+		return err
+	}
+	return a.result(f.result.out, data)
 }

@@ -29,24 +29,10 @@ type spadeSelect struct {
 	judgeCost    int
 	candidates   string
 	each         bool
-	format, out  string
+	result       resultFlags
 	grants       []string
 	price        priceFlags
 }
-
-// The formats of spade select.
-const (
-	formatTerminal = "terminal"
-	formatMarkdown = "markdown"
-	formatSuite    = "suite"
-	formatSVG      = "svg"
-	formatPython   = candidate.PythonType
-)
-
-var selectFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSuite, formatPython}
-
-// selectEndings maps extensions of output files to formats, without --format.
-var selectEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".yaml": formatSuite, ".yml": formatSuite, ".py": formatPython}
 
 func newSpadeSelect(a *app) *cobra.Command {
 	f := &spadeSelect{}
@@ -87,8 +73,8 @@ func (f *spadeSelect) register(fs *pflag.FlagSet) {
 	f.price.registerFile(fs)
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates' assertions, with their pins, bans and costs: for --format suite or python, and --judge-cost")
 	fs.BoolVar(&f.each, "default-test", false, "with --format suite: write under defaultTest instead of an assertion set")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown, suite or python (functions in the form of the paper); default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	f.result.register(fs, formatJSON, formatMarkdown, formatSuite, formatPython)
+	fs.Lookup("format").Usage = "`FORMAT`: terminal, json, markdown, suite or python (functions in the form of the paper); default by the suffix of -o, else terminal"
 	registerPackages(fs, &f.grants, "with --format suite or python: write that the Python needs `ACCESS`, which is packages")
 }
 
@@ -111,8 +97,7 @@ func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 
 // check refuses flags that exclude each other, and reads the costs.
 func (f *spadeSelect) check(cmd *cobra.Command) error {
-	var err error
-	if f.format, err = formatOf(f.format, f.out, selectFormats, selectEndings); err != nil {
+	if err := f.result.check(); err != nil {
 		return err
 	}
 	see := seeHelp(cmd)
@@ -123,10 +108,10 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 	case f.set != "" && len(f.implications) == 0:
 		return usageError{errors.New("--implications-set needs --implications"), see}
 	case f.writes() && f.candidates == "":
-		return usageError{errors.New("--format " + f.format + " needs --candidates: the matrix has names, not assertions"), see}
+		return usageError{errors.New("--format " + f.result.format + " needs --candidates: the matrix has names, not assertions"), see}
 	case len(f.grants) > 0 && !f.writes():
 		return usageError{errors.New("--grant is for --format suite and --format python"), see}
-	case f.each && f.format != formatSuite:
+	case f.each && f.result.format != formatSuite:
 		return usageError{errors.New("--default-test is for --format suite"), see}
 	case changed("judge-cost") && (f.candidates == "" || f.judgeCost < 1):
 		return usageError{errors.New("--judge-cost needs --candidates and a cost of at least 1"), see}
@@ -155,26 +140,28 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 }
 
 // writes reports whether the assertions that were selected are written.
-func (f *spadeSelect) writes() bool { return f.format == formatSuite || f.format == formatPython }
+func (f *spadeSelect) writes() bool {
+	return f.result.format == formatSuite || f.result.format == formatPython
+}
 
 func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
-	if err := notOver(f.out, append([]string{f.matrix, f.candidates}, f.implications...)...); err != nil {
+	if err := notOver(f.result.out, append([]string{f.matrix, f.candidates}, f.implications...)...); err != nil {
 		return err
 	}
 	s, candidates, err := a.selection(ctx, f)
 	if err != nil {
 		return err
 	}
-	if f.format != formatJSON && s.Matrix.Unlabeled > 0 && f.Method != "none" {
+	if f.result.format != formatJSON && s.Matrix.Unlabeled > 0 && f.Method != "none" {
 		a.warn(plural(s.Matrix.Unlabeled, "row") + " without a label left out")
 	}
 	data, err := a.rendered(f, s, candidates)
 	if err != nil {
 		return err
 	}
-	if f.writes() && f.out != "" && !s.Found() {
-		a.sayUnwritten(f.out)
-	} else if err := a.result(f.out, data); err != nil {
+	if f.writes() && f.result.out != "" && !s.Found() {
+		a.sayUnwritten(f.result.out)
+	} else if err := a.result(f.result.out, data); err != nil {
 		return err
 	}
 	return a.exitOf(ctx, s)
@@ -242,7 +229,7 @@ func (a *app) exitOf(ctx context.Context, s show.Selection) error {
 }
 
 func (a *app) rendered(f *spadeSelect, s show.Selection, candidates []proviso.Candidate) ([]byte, error) {
-	switch f.format {
+	switch f.result.format {
 	case formatJSON:
 		return s.JSON()
 	case formatMarkdown:
@@ -256,11 +243,7 @@ func (a *app) rendered(f *spadeSelect, s show.Selection, candidates []proviso.Ca
 	case formatPython:
 		return a.selectedPython(f, s, candidates)
 	}
-	o := a.terminal(true)
-	if f.out != "" {
-		o.Color = false
-	}
-	return show.SelectionText(s, o), nil
+	return show.SelectionText(s, f.result.screen(a)), nil
 }
 
 // granted adds to a suite or a file of assertions that its Python needs packages.

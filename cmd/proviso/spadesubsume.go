@@ -32,15 +32,8 @@ type spadeSubsume struct {
 	proofs             bool
 	review             int
 	reviews, examples  string
-	format, out        string
+	result             resultFlags
 }
-
-const formatCSV = "csv"
-
-var (
-	subsumeFormats = []string{formatTerminal, formatCSV, formatJSON}
-	subsumeEndings = map[string]string{".csv": formatCSV, ".json": formatJSON}
-)
 
 func newSpadeSubsume(a *app) *cobra.Command {
 	f := &spadeSubsume{}
@@ -87,14 +80,12 @@ func (f *spadeSubsume) register(fs *pflag.FlagSet) {
 	countVar(fs, &f.review, "review", "", 0, 1, "show `N` of the pairs and ask you whether they are right")
 	fs.StringVar(&f.reviews, "reviews", "", "JSON Lines `FILE` to add answers to (default beside -o, else reviews.jsonl)")
 	fs.StringVar(&f.examples, "examples", "", "with --review: `FILE` of the outputs of the matrix, shown as examples")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, csv or json; default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	f.result.register(fs, formatCSV, formatJSON)
 }
 
 // check refuses flags that exclude each other.
 func (f *spadeSubsume) check(cmd *cobra.Command) error {
-	var err error
-	if f.format, err = formatOf(f.format, f.out, subsumeFormats, subsumeEndings); err != nil {
+	if err := f.result.check(); err != nil {
 		return err
 	}
 	see := seeHelp(cmd)
@@ -113,15 +104,15 @@ func (f *spadeSubsume) check(cmd *cobra.Command) error {
 	}
 	if f.reviews == "" {
 		f.reviews = "reviews.jsonl"
-		if f.out != "" && f.out != "-" {
-			f.reviews = strings.TrimSuffix(f.out, filepath.Ext(f.out)) + ".reviews.jsonl"
+		if f.result.toFile() {
+			f.reviews = strings.TrimSuffix(f.result.out, filepath.Ext(f.result.out)) + ".reviews.jsonl"
 		}
 	}
 	return f.spadeAsking.check()
 }
 
 func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
-	if err := notOver(f.out, f.candidates, f.matrix, f.examples); err != nil {
+	if err := notOver(f.result.out, f.candidates, f.matrix, f.examples); err != nil {
 		return err
 	}
 	o := subsume.Options{Concurrency: f.concurrency}
@@ -193,7 +184,7 @@ func (a *app) warnUnlabelled(m *matrix.Matrix) {
 
 // sayImplications prints the result and the usage in a line.
 func (a *app) sayImplications(f *spadeSubsume, s *subsume.Subsumption, judge *ask.Model) {
-	if f.out != "" || f.format != formatTerminal {
+	if f.result.out != "" || f.result.format != formatTerminal {
 		fmt.Fprintln(a.err, "proviso: "+show.SubsumptionLine(s))
 	}
 	if judge != nil {
@@ -256,17 +247,13 @@ func (a *app) subsumeJudge(ctx context.Context, f *spadeSubsume, o *subsume.Opti
 // number of candidates.
 func (a *app) writeSubsumption(f *spadeSubsume, s *subsume.Subsumption, m *ask.Model) error {
 	write := s.CSV
-	switch f.format {
+	switch f.result.format {
 	case formatJSON:
 		write = func(w io.Writer) error { return s.JSON(w, m) }
 	case formatTerminal:
-		o := a.terminal(true)
-		if f.out != "" {
-			o.Color = false
-		}
-		return a.result(f.out, show.Subsumption(s, o))
+		return a.result(f.result.out, show.Subsumption(s, f.result.screen(a)))
 	}
-	return a.resultBy(f.out, write)
+	return a.resultBy(f.result.out, write)
 }
 
 // warnOfProofs warns that outputs contradict what is proven, which means that the

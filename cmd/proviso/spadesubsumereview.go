@@ -37,7 +37,7 @@ func (a *app) reviewPairs(ctx context.Context, f *spadeSubsume, s *subsume.Subsu
 	}
 	defer log.Close()
 	r := &pairReview{app: a, s: s, log: log, sample: s.Sample(f.review), w: a.out}
-	if f.out == "" && f.format != formatTerminal {
+	if f.result.out == "" && f.result.format != formatTerminal {
 		r.w = a.err // standard output is for the results
 	}
 	r.pairs = show.Pairs{Subsumption: s, Options: a.terminal(true)}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,13 +33,9 @@ type spadeUpdate struct {
 	thumbs    bool
 	write     bool
 	queue     int
-	format    string
-	out       string
+	result    resultFlags
 	code      candidateCode
 }
-
-// updateFormats are the formats of spade update.
-var updateFormats = []string{formatTerminal, formatJSON, formatMarkdown}
 
 // updateReport is the file in the folder of a run with the last update that was written.
 const updateReport = "update.md"
@@ -77,8 +74,8 @@ func newSpadeUpdate(a *app) *cobra.Command {
 	fs.BoolVar(&f.thumbs, "thumbs", false, "count thumbs of users as labels where people gave none; not with --write")
 	fs.BoolVar(&f.write, "write", false, "write the outputs, the matrix and the selection into FOLDER")
 	countVar(fs, &f.queue, "queue", "", 10, 0, "name `N` outputs to label next")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or markdown; default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write the report to `FILE` instead of standard output")
+	f.result.register(fs, formatJSON, formatMarkdown)
+	fs.Lookup("output").Usage = "write the report to `FILE` instead of standard output"
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "decide `N` cells at a time (default one for each processor, and at least 4 if a model is asked)")
 	f.code.register(fs)
 	f.judge.registerJudge(fs)
@@ -89,11 +86,9 @@ func newSpadeUpdate(a *app) *cobra.Command {
 
 // check refuses flags that exclude each other.
 func (f *spadeUpdate) check(cmd *cobra.Command, args []string) error {
-	var err error
-	if f.dir = "spade"; len(args) == 1 {
-		f.dir = args[0]
-	}
-	if f.format, err = formatOf(f.format, f.out, updateFormats, frontierEndings); err != nil {
+	f.dir = cmp.Or(argument(args), "spade")
+	err := f.result.check()
+	if err != nil {
 		return err
 	}
 	see := seeHelp(cmd)
@@ -121,7 +116,7 @@ func (f *spadeUpdate) check(cmd *cobra.Command, args []string) error {
 func (f *spadeUpdate) file(name string) string { return filepath.Join(f.dir, name) }
 
 func (a *app) spadeUpdate(ctx context.Context, f *spadeUpdate) error {
-	if err := notOver(f.out, f.trials.examples, f.labels, f.file(spade.MatrixFile), f.file(spade.CandidatesFile)); err != nil {
+	if err := notOver(f.result.out, f.trials.examples, f.labels, f.file(spade.MatrixFile), f.file(spade.CandidatesFile)); err != nil {
 		return err
 	}
 	in, err := a.updateInput(f)
@@ -318,20 +313,19 @@ func outputLines(r *update.Report) []byte {
 
 func (a *app) showUpdate(f *spadeUpdate, u show.Update) error {
 	var data []byte
-	switch f.format {
+	var err error
+	switch f.result.format {
 	case formatJSON:
-		var err error
-		if data, err = show.UpdateJSON(u); err != nil {
-			return err
-		}
+		data, err = show.UpdateJSON(u)
 	case formatMarkdown:
 		data = show.UpdateMarkdown(u)
 	default:
-		o := a.terminal(true)
-		o.Color = o.Color && f.out == ""
-		data = show.UpdateText(u, o)
+		data = show.UpdateText(u, f.result.screen(a))
 	}
-	return a.result(f.out, data)
+	if err != nil {
+		return err
+	}
+	return a.result(f.result.out, data)
 }
 
 // sayUpdated says what was written, and how to label what the report names.
