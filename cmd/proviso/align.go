@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,9 +173,14 @@ func (a *app) alignSheet(ctx context.Context, f *alignFlags) error {
 func (a *app) align(ctx context.Context, f *alignFlags, name string) error {
 	labels, err := a.labels(name, f.by)
 	if err != nil {
-		return a.alignMistakes(err)
+		return a.mistaken(err, notMeasured)
 	}
-	a.leftOut(labels)
+	a.sayLeftOut([]leftOut{
+		{labels.Outputs, "label", "of whole outputs, not of an assertion"},
+		{labels.Counted, "label", "no model decided the assertion"},
+		{labels.Split, "output", "as many people say pass as fail"},
+		{labels.Others, "label", "of other people"},
+	})
 	var run record.Run
 	if f.run != "" {
 		r, err := a.openRun(ctx, f.dir, f.run)
@@ -190,7 +195,7 @@ func (a *app) align(ctx context.Context, f *alignFlags, name string) error {
 	}
 	result, err := align.Compare(labels, run)
 	if err != nil {
-		return a.alignMistakes(err)
+		return a.mistaken(err, notMeasured)
 	}
 	if err := a.showAgreements(f, result); err != nil {
 		return err
@@ -205,61 +210,38 @@ func (a *app) align(ctx context.Context, f *alignFlags, name string) error {
 
 // labels reads the file of labels.
 func (a *app) labels(name, by string) (*align.Labels, error) {
-	if name == "-" {
-		return align.ReadLabelsOf("standard input", a.in, by)
-	}
-	file, err := openFile(name, holdsAlignment)
+	file, err := a.openInput(name, holdsAlignment)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return align.ReadLabelsOf(name, file, by)
+	return align.ReadLabelsOf(shownName(name), file, by)
 }
 
-// leftOut says which labels of a file are not compared.
-func (a *app) leftOut(labels *align.Labels) {
-	for _, n := range [...]struct {
-		n         int
-		noun, why string
-	}{
-		{labels.Outputs, "label", "of whole outputs, not of an assertion"},
-		{labels.Counted, "label", "no model decided the assertion"},
-		{labels.Split, "output", "as many people say pass as fail"},
-		{labels.Others, "label", "of other people"},
-	} {
-		if n.n > 0 {
-			a.warn(fmt.Sprintf("%s left out: %s", plural(n.n, n.noun), n.why))
+// notMeasured is what align did if there are mistakes.
+const notMeasured = "nothing was measured"
+
+// leftOut counts what is not compared, and says why.
+type leftOut struct {
+	n         int
+	noun, why string
+}
+
+func (a *app) sayLeftOut(list []leftOut) {
+	for _, x := range list {
+		if x.n > 0 {
+			a.warn(fmt.Sprintf("%s left out: %s", plural(x.n, x.noun), x.why))
 		}
 	}
-}
-
-// alignMistakes prints the mistakes in labels.
-func (a *app) alignMistakes(err error) error {
-	var list proviso.Mistakes
-	if !errors.As(err, &list) {
-		return err
-	}
-	for _, m := range list {
-		a.mistake("error", m)
-	}
-	fmt.Fprintf(a.err, "proviso: %s; nothing was measured\n", plural(len(list), "mistake"))
-	return exitError{exitUsage}
 }
 
 // showAgreements prints the result, and what it omits.
 func (a *app) showAgreements(f *alignFlags, result *align.Agreements) error {
-	for _, n := range [...]struct {
-		n         int
-		noun, why string
-	}{
+	a.sayLeftOut([]leftOut{
 		{result.Unlabelled, "row", "no verdict of a person"},
 		{result.Stale, "label", "the run has another output of that case"},
 		{result.Skipped, "label", "the assertion did not apply"},
-	} {
-		if n.n > 0 {
-			a.warn(fmt.Sprintf("%s left out: %s", plural(n.n, n.noun), n.why))
-		}
-	}
+	})
 	var text []byte
 	var err error
 	switch f.format {
@@ -273,30 +255,17 @@ func (a *app) showAgreements(f *alignFlags, result *align.Agreements) error {
 	if err == nil {
 		_, err = a.out.Write(text)
 	}
-	if err != nil && !errors.Is(err, io.ErrClosedPipe) {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
-	}
-	return nil
+	return writeError(err)
 }
 
 // besideSuite returns the alignment file next to the suite of a run, where reports of
 // the suite look for it. A run from elsewhere does not decide where to write.
 func (a *app) besideSuite(f *alignFlags, r *runfile.Reader) string {
-	dir := f.dir
-	if dir == "" {
-		dir = a.stateDir()
-	}
-	if inside, err := filepath.Rel(dir, r.Path()); err != nil || !filepath.IsLocal(inside) {
+	if inside, err := filepath.Rel(cmp.Or(f.dir, a.stateDir()), r.Path()); err != nil || !filepath.IsLocal(inside) {
 		return align.File
 	}
 	folder, _ := r.Header().Meta.At("folder").(string)
-	file := filepath.Join(alignmentFolder(folder), align.File)
-	if here, err := os.Getwd(); err == nil {
-		if short, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(short) {
-			return short
-		}
-	}
-	return file
+	return shortPath(filepath.Join(alignmentFolder(folder), align.File))
 }
 
 // alignmentFolder returns the folder with the alignment of a run's suite: the folder
@@ -367,8 +336,5 @@ func (a *app) gates(f *alignFlags, result *align.Agreements) error {
 			}
 		}
 	}
-	if code != exitOK {
-		return exitError{code}
-	}
-	return nil
+	return exitWith(code)
 }

@@ -46,12 +46,9 @@ func newComment(a *app) *cobra.Command {
 			"job, and updates the same comment the next time. The file may come from a job that is\n" +
 			"not trusted: it is bounded and escaped, and the number of the pull request comes\n" +
 			"from the environment of this job.",
-		Args: atMost(1),
+		Args: someArgs("expected a file with "+holdsReport, 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{err: errors.New("expected a file with " + holdsReport), hint: seeHelp(cmd)}
-			}
-			text, err := readReport(args[0])
+			text, err := a.readReport(args[0])
 			if err != nil {
 				return err
 			}
@@ -74,18 +71,11 @@ func newComment(a *app) *cobra.Command {
 }
 
 // readReport reads a report that a stranger may have written.
-func readReport(name string) (string, error) {
-	file, err := openFile(name, holdsReport)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxArtifact+1))
+func (a *app) readReport(name string) (string, error) {
+	data, err := a.readBounded(name, holdsReport, maxArtifact)
 	switch {
 	case err != nil:
-		return "", proviso.Errorf(proviso.Unavailable, "read %s: %w", name, err)
-	case len(data) > maxArtifact:
-		return "", proviso.Errorf(proviso.Limit, "%s has more than %d MiB; expected a shorter file with %s", name, maxArtifact>>20, holdsReport)
+		return "", err
 	case len(bytes.TrimSpace(data)) == 0:
 		return "", proviso.Errorf(proviso.Invalid, "%s is empty; expected %s", name, holdsReport)
 	case json.Valid(data):

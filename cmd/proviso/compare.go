@@ -98,7 +98,7 @@ func (a *app) compare(ctx context.Context, f *compareFlags, args []string) error
 	a.spare.Store(40) // unlike a run, a comparison keeps most of what it allocates
 	head, err := a.openSide(ctx, f.dir, args[len(args)-1], "")
 	if err != nil {
-		return a.wrongBaseline(err)
+		return a.mistaken(err, nothingRun)
 	}
 	defer head.close()
 	o := show.Options{Suite: head.suite, Cases: f.cases}
@@ -112,7 +112,7 @@ func (a *app) compare(ctx context.Context, f *compareFlags, args []string) error
 	}
 	base, err := a.openSide(ctx, f.dir, args[0], head.suite)
 	if err != nil {
-		return a.wrongBaseline(err)
+		return a.mistaken(err, nothingRun)
 	}
 	defer base.close()
 	if base.run.Name == head.run.Name || base.path == head.path {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,17 +31,12 @@ type datasetFlags struct {
 
 func newDatasets(a *app) *cobra.Command {
 	f := &datasetFlags{}
-	cmd := &cobra.Command{
-		Use:   "datasets",
-		Short: "List, download, upload and compare the datasets of a server",
-		Long: "A dataset is a list of cases that a proviso server keeps under a name, with all its versions.\n" +
-			"--server or the environment variable " + serverVariable + " is the address of the server, and " + keyVariable + "\n" +
+	cmd := group("datasets", "List, download, upload and compare the datasets of a server",
+		"A dataset is a list of cases that a proviso server keeps under a name, with all its versions.\n"+
+			"--server or the environment variable "+serverVariable+" is the address of the server, and "+keyVariable+"\n"+
 			"holds an API key: with the scope read to list, pull and diff, with edit to push.",
-		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+		newDatasetsList(a, f), newDatasetsPull(a, f), newDatasetsPush(a, f), newDatasetsDiff(a, f))
 	f.register(cmd.PersistentFlags())
-	cmd.AddCommand(newDatasetsList(a, f), newDatasetsPull(a, f), newDatasetsPush(a, f), newDatasetsDiff(a, f))
 	return cmd
 }
 
@@ -54,7 +48,7 @@ func newDatasetsList(a *app, f *datasetFlags) *cobra.Command {
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.listDatasets(cmd.Context(), f, format) },
 	}
-	cmd.Flags().StringVar(&format, "format", "table", "print in `FORMAT` table or json")
+	cmd.Flags().StringVar(&format, "format", formatTable, "print in `FORMAT` table or json")
 	return cmd
 }
 
@@ -99,18 +93,8 @@ func newDatasetsDiff(a *app, f *datasetFlags) *cobra.Command {
 		Args:  someArgs("the name of the dataset is missing", 1, 3),
 		RunE:  func(cmd *cobra.Command, args []string) error { return a.diffDataset(cmd.Context(), f, args, format) },
 	}
-	cmd.Flags().StringVar(&format, "format", "table", "print in `FORMAT` table or json")
+	cmd.Flags().StringVar(&format, "format", formatTable, "print in `FORMAT` table or json")
 	return cmd
-}
-
-// someArgs refuses other numbers of arguments than those from least to most.
-func someArgs(missing string, least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least {
-			return usageError{err: errors.New(missing), hint: seeHelp(cmd)}
-		}
-		return atMost(most)(cmd, args)
-	}
 }
 
 // datasetVersion is a version of a dataset on a server.
@@ -124,7 +108,7 @@ type datasetVersion struct {
 }
 
 func (a *app) listDatasets(ctx context.Context, f *datasetFlags, format string) error {
-	if err := oneOf("format", format, []string{"table", formatJSON}); err != nil {
+	if err := oneOf("format", format, tableFormats); err != nil {
 		return err
 	}
 	u, err := f.address(a, "datasets")
@@ -226,7 +210,7 @@ func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file strin
 }
 
 func (a *app) diffDataset(ctx context.Context, f *datasetFlags, args []string, format string) error {
-	if err := oneOf("format", format, []string{"table", formatJSON}); err != nil {
+	if err := oneOf("format", format, tableFormats); err != nil {
 		return err
 	}
 	if _, version, err := suite.ParseDataset(args[0]); err != nil || version != "" {

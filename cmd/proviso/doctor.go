@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -50,10 +51,7 @@ func newDoctor(a *app) *cobra.Command {
 }
 
 func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
-	if f.format != formatText && f.format != formatJSON {
-		return badValue("--format", "text or json", f.format, "see `proviso doctor --help`")
-	}
-	if err := f.code.check(); err != nil {
+	if err := cmp.Or(oneOf("format", f.format, textFormats), f.code.check()); err != nil {
 		return err
 	}
 	d, err := a.diagnose(ctx, f)
@@ -68,10 +66,7 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 	if err != nil {
 		return err
 	}
-	if code := doctorCode(d); code != exitOK {
-		return exitError{code}
-	}
-	return nil
+	return exitWith(doctorCode(d))
 }
 
 // doctorCode returns the exit code. A sandbox that leaks has priority over problems of a

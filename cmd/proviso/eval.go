@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -133,19 +132,9 @@ func wording(changed []string) string {
 	const most = 3
 	var names []string
 	for _, path := range changed[:min(len(changed), most)] {
-		name := path
-		if dir, err := os.Getwd(); err == nil {
-			if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-				name = rel
-			}
-		}
-		names = append(names, filepath.ToSlash(name))
+		names = append(names, filepath.ToSlash(shortPath(path)))
 	}
-	text := strings.Join(names, ", ")
-	if more := len(changed) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return listed(names, len(changed))
 }
 
 // prepare reads a suite and makes its plan: everything that eval does before its first

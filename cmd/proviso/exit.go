@@ -22,6 +22,14 @@ type exitError struct{ code int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
+// exitWith ends a command with a code, which is no error if it is 0.
+func exitWith(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return exitError{code}
+}
+
 // codeOf returns the exit code for an error that ends a command.
 func codeOf(err error) int {
 	var e *proviso.Error

@@ -106,7 +106,7 @@ func (g *gating) openBase(ctx context.Context) (err error) {
 		return nil
 	}
 	if g.base, err = g.openSide(ctx, g.runsOf(g.f), g.f.baseline, g.suite); err != nil {
-		return g.wrongBaseline(fmt.Errorf("--baseline: %w", err))
+		return g.mistaken(fmt.Errorf("--baseline: %w", err), nothingRun)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (a *app) runsOf(f *gateFlags) string { return cmp.Or(f.runDir, a.stateDir()
 // that were in force when it was run.
 func (g *gating) openHead(ctx context.Context) (err error) {
 	if g.head, err = g.openSide(ctx, g.runsOf(g.f), g.f.headRun, ""); err != nil {
-		return g.wrongBaseline(fmt.Errorf("--run: %w", err))
+		return g.mistaken(fmt.Errorf("--run: %w", err), nothingRun)
 	}
 	g.suite = g.head.suite
 	if err := g.openBase(ctx); err != nil {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/show"
 	"github.com/proviso-eval/proviso/report"
@@ -39,7 +38,7 @@ func (g *gating) writeOutputs(ctx context.Context, d *report.Decision) error {
 	out.Meta.Decision = d
 	for _, o := range g.f.written {
 		if err := o.write(context.WithoutCancel(ctx), out.Meta, out.Summary, out.Rows); err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
+			return coded(err)
 		}
 	}
 	return nil

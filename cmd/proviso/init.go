@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -35,11 +36,7 @@ func newInit(a *app) *cobra.Command {
 			"suite, or only the workflow if the suite exists. It changes no existing file.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := "."
-			if len(args) == 1 {
-				dir = args[0]
-			}
-			return a.init(cmd.Context(), f, dir)
+			return a.init(cmd.Context(), f, cmp.Or(argument(args), "."))
 		},
 	}
 	cmd.Flags().StringVar(&f.ci, "ci", "", "also write a workflow for the `SYSTEM` github or gitlab")
@@ -113,8 +110,8 @@ func writeSchema(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := createFile(filepath.Join(dir, schemaName), text); err != nil && !errors.Is(err, os.ErrExist) {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
+	if err := createFile(filepath.Join(dir, schemaName), text); !errors.Is(err, os.ErrExist) {
+		return coded(err)
 	}
 	return nil
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -115,10 +117,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	case f.lintRun != "":
 		return a.judgeLintRun(ctx, f.lintRun, f.format)
 	}
-	name := "-"
-	if len(args) == 1 {
-		name = args[0]
-	}
+	name := cmp.Or(argument(args), "-")
 	req, doc, err := a.request(name)
 	if err != nil {
 		return err
@@ -130,7 +129,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 		req.Threshold = &f.threshold
 	}
 	req.AllowErrors = req.AllowErrors || f.allowErrors
-	j, end, err := a.oneJudge(ctx, f, dirOf(name))
+	j, end, err := a.oneJudge(ctx, f, filepath.Dir(name))
 	if err != nil {
 		return err
 	}
@@ -149,12 +148,9 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	}
 	a.sayModels(f.asked)
 	if err := a.printResponse(req, resp, f.format); err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
+		return coded(err)
 	}
-	if code := responseCode(resp); code != exitOK {
-		return exitError{code}
-	}
-	return nil
+	return exitWith(responseCode(resp))
 }
 
 // asksJudge reports whether a model is needed at all.
@@ -172,23 +168,10 @@ func asksJudge(req *judge.Request) bool {
 
 // request reads a request and prints its mistakes with their places.
 func (a *app) request(name string) (*judge.Request, *document.Document, error) {
-	shown, in := name, a.in
-	if name == "-" {
-		shown = "standard input"
-	} else {
-		file, err := openFile(name, holdsRequest)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer file.Close()
-		in = file
-	}
-	data, err := io.ReadAll(io.LimitReader(in, judge.MaxBody+1))
+	shown := shownName(name)
+	data, err := a.readBounded(name, holdsRequest, judge.MaxBody)
 	if err != nil {
-		return nil, nil, proviso.Errorf(proviso.NotFound, "read %s: %w", shown, err)
-	}
-	if len(data) > judge.MaxBody {
-		return nil, nil, proviso.Errorf(proviso.Invalid, "%s: the request is longer than the %d MiB that are read", shown, judge.MaxBody>>20)
+		return nil, nil, err
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, nil, usageError{fmt.Errorf("%s holds no request", shown), "a request is a JSON object with agent_input, agent_output and assertions: see `proviso judge --help`"}
@@ -231,17 +214,6 @@ func (a *app) requestMistakes(doc *document.Document, err error) error {
 		list = append(list, m)
 	}
 	return a.mistakes(inOrder(list))
-}
-
-// dirOf is the folder that files named in a request are relative to.
-func dirOf(name string) string {
-	if name == "-" {
-		return "."
-	}
-	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
-		return name[:i+1]
-	}
-	return "."
 }
 
 // noModelAsked ends a command that has no judge.

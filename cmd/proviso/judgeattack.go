@@ -44,12 +44,9 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 		_, err = io.WriteString(a.out, report.Text())
 	}
 	if err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
+		return coded(err)
 	}
-	if code := attackCode(report, f.threshold); code != exitOK {
-		return exitError{code}
-	}
-	return nil
+	return exitWith(attackCode(report, f.threshold))
 }
 
 // attackCode compares the share of withstood attempts with a threshold, with attempts

@@ -29,7 +29,7 @@ func (a *app) judgeLintRun(ctx context.Context, name, format string) error {
 	}
 	if format == formatJSON {
 		if err := a.printJSON(found); err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
+			return coded(err)
 		}
 	} else if len(found) == 0 && unread == "" {
 		fmt.Fprintln(a.out, "nothing to say about the judged assertions of the run")
@@ -73,7 +73,7 @@ func (a *app) judgeLint(req *judge.Request, doc *document.Document, format strin
 	}
 	if format == formatJSON {
 		if err := a.printJSON(found); err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
+			return coded(err)
 		}
 	} else if len(found) == 0 && unread == "" {
 		fmt.Fprintf(a.out, "nothing to say about %s\n", plural(len(req.Assertions), "assertion"))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,16 +28,10 @@ type keyFlags struct {
 }
 
 func newKey(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "key",
-		Short: "Make, list and revoke the API keys of a server",
-		Long: "key manages the API keys that clients of `proviso serve` send. It works on the\n" +
+	return group("key", "Make, list and revoke the API keys of a server",
+		"key manages the API keys that clients of `proviso serve` send. It works on the\n"+
 			"server's database, whether the server is running or not.",
-		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newKeyCreate(a), newKeyList(a), newKeyRevoke(a))
-	return cmd
+		newKeyCreate(a), newKeyList(a), newKeyRevoke(a))
 }
 
 // add adds the flags to a command, in the order of their names.
@@ -45,13 +40,8 @@ func (f *keyFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.format, "format", "table", "`FORMAT` of the output: table or json")
 }
 
-// check refuses unknown formats.
 func (f *keyFlags) check() error {
-	if f.format == "table" || f.format == formatJSON {
-		return f.place.check()
-	}
-	return &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("--format %s: there is no such format", f.format),
-		Valid: []string{"table", "json"}}
+	return cmp.Or(oneOf("format", f.format, tableFormats), f.place.check())
 }
 
 func newKeyCreate(a *app) *cobra.Command {
@@ -62,7 +52,7 @@ func newKeyCreate(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Make an API key and print its secret, which is shown only once",
-		Args:  exactly(1, "the name of the key"),
+		Args:  someArgs("the name of the key is missing", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k := store.NewKey{Name: args[0], Project: store.Project(project), Providers: providers}
 			for _, s := range scopes {
@@ -110,7 +100,7 @@ func newKeyRevoke(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke ID|NAME|SECRET",
 		Short: "Revoke an API key for good",
-		Args:  exactly(1, "the id, the name or the secret of the key"),
+		Args:  someArgs("the id, the name or the secret of the key is missing", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err
@@ -120,16 +110,6 @@ func newKeyRevoke(a *app) *cobra.Command {
 	}
 	f.add(cmd)
 	return cmd
-}
-
-// exactly requires n arguments, and names the missing one.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < n {
-			return usageError{err: fmt.Errorf("%s is missing", what), hint: seeHelp(cmd)}
-		}
-		return atMost(n)(cmd, args)
-	}
 }
 
 // withKeys opens the database for what a command uses of it.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
@@ -30,17 +29,11 @@ type labelsFlags struct {
 }
 
 func newLabels(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "labels",
-		Short: "List, export and import the labels of people",
-		Long: "labels reads and writes what people said of outputs: beside the kept runs, where `proviso view` writes\n" +
-			"it, in the database of a server (--store), or through a server (--server). `proviso align` and\n" +
+	return group("labels", "List, export and import the labels of people",
+		"labels reads and writes what people said of outputs: beside the kept runs, where `proviso view` writes\n"+
+			"it, in the database of a server (--store), or through a server (--server). `proviso align` and\n"+
 			"`proviso spade label` read what export writes.",
-		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newLabelsExport(a), newLabelsImport(a), newLabelsList(a))
-	return cmd
+		newLabelsExport(a), newLabelsImport(a), newLabelsList(a))
 }
 
 // place adds the flags that say where labels are.
@@ -100,10 +93,8 @@ func newLabelsExport(a *app) *cobra.Command {
 			for i := range list {
 				text = label.AppendLine(text, &list[i])
 			}
-			if _, err := a.out.Write(escaped(text)); err != nil {
-				return proviso.Errorf(proviso.Unavailable, "%w", err)
-			}
-			return nil
+			_, err = a.out.Write(escaped(text))
+			return coded(err)
 		},
 	}
 	f.place(cmd)
@@ -175,8 +166,5 @@ func (a *app) showLabels(list []label.Label) error {
 		}
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), " "))
 	}
-	if err := w.Flush(); err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
-	}
-	return nil
+	return coded(w.Flush())
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -26,9 +27,6 @@ import (
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
-// maxLabelsFile bounds a file of labels, in bytes.
-const maxLabelsFile = 256 << 20
-
 // labelsStep is how many labels one request sends.
 const labelsStep = 2000
 
@@ -40,7 +38,7 @@ func newLabelsImport(a *app) *cobra.Command {
 		Long: "import adds the labels of a FILE (- for standard input): what `proviso labels export` wrote, or a sheet of\n" +
 			"`proviso align --template` that a person filled in, with --run and --by. Each label keeps its person and its\n" +
 			"time. Importing a file again changes nothing. A label that the person replaced later is left out.",
-		Args: exactly(1, "the file of labels"),
+		Args: someArgs("the file of labels is missing", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.importLabels(cmd.Context(), f, args[0]) },
 	}
 	f.place(cmd)
@@ -84,21 +82,9 @@ func (a *app) importLabels(ctx context.Context, f *labelsFlags, name string) err
 
 // labelLines reads a file of labels, or a sheet.
 func (a *app) labelLines(f *labelsFlags, name string) ([]label.Line, error) {
-	in := a.in
-	if name != "-" {
-		file, err := openFile(name, holdsAlignment)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
-	}
-	data, err := io.ReadAll(io.LimitReader(in, maxLabelsFile+1))
-	switch {
-	case err != nil:
-		return nil, proviso.Errorf(proviso.Unavailable, "read the labels: %w", err)
-	case len(data) > maxLabelsFile:
-		return nil, proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", shownName(name), maxLabelsFile>>20)
+	data, err := a.readInput(name, holdsAlignment)
+	if err != nil {
+		return nil, err
 	}
 	if f.run != "" || f.person != "" {
 		return a.sheetLines(f, name, data)
@@ -124,11 +110,7 @@ func (a *app) sheetLines(f *labelsFlags, name string, data []byte) ([]label.Line
 	}
 	sheet, err := align.ReadLabels(shownName(name), bytes.NewReader(data))
 	if err != nil {
-		var list proviso.Mistakes
-		if errors.As(err, &list) {
-			return nil, a.mistakes(list)
-		}
-		return nil, err
+		return nil, a.mistaken(err, nothingRun)
 	}
 	var lines []label.Line
 	for i := range sheet.Rows {
@@ -154,11 +136,7 @@ func (a *app) sheetLines(f *labelsFlags, name string, data []byte) ([]label.Line
 // uses of it.
 func (a *app) withLabels(ctx context.Context, f *labelsFlags, access sqldb.Access, uses []sqldb.Use, do func(store.ProjectStore) error) error {
 	if !f.inStore(a) {
-		dir := f.dir
-		if dir == "" {
-			dir = a.stateDir()
-		}
-		s, err := files.Open(dir, files.Options{})
+		s, err := files.Open(cmp.Or(f.dir, a.stateDir()), files.Options{})
 		if err != nil {
 			return err
 		}
@@ -172,11 +150,7 @@ func (a *app) withLabels(ctx context.Context, f *labelsFlags, access sqldb.Acces
 	if err != nil {
 		return err
 	}
-	project := store.DefaultProject
-	if f.project != "" {
-		project = store.Project(f.project)
-	}
-	return errors.Join(do(db.In(project)), db.Close())
+	return errors.Join(do(db.In(cmp.Or(store.Project(f.project), store.DefaultProject))), db.Close())
 }
 
 // labelsAddress returns the address of the labels of a server.
@@ -203,7 +177,7 @@ func (a *app) fetchLabels(ctx context.Context, f *labelsFlags) ([]label.Label, e
 		return nil, err
 	}
 	defer resp.Body.Close()
-	lines, mistakes, err := label.ReadLines(transport.URL(u), io.LimitReader(resp.Body, maxLabelsFile))
+	lines, mistakes, err := label.ReadLines(transport.URL(u), io.LimitReader(resp.Body, maxInput))
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func newMonitorAlarms(a *app) *cobra.Command {
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			see := "see `proviso monitor alarms --help`"
-			if err := errors.Join(oneOf("format", f.format, []string{formatText, formatJSON}), oneOf("state", f.state, []string{"open", "closed", "all"})); err != nil {
+			if err := errors.Join(oneOf("format", f.format, textFormats), oneOf("state", f.state, []string{"open", "closed", "all"})); err != nil {
 				return err
 			}
 			base, err := f.address(a, "alarms")

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -69,6 +68,7 @@ type watchFileSet struct {
 
 // watchReader reads a file of watches with the files that it names.
 type watchReader struct {
+	a        *app
 	ctx      context.Context
 	dir      string
 	doc      *document.Document
@@ -93,7 +93,7 @@ func (r *watchReader) wrong(doc *document.Document, pointer string, err error) {
 
 // applyWatches checks a file as a whole, and stores its watches.
 func (a *app) applyWatches(ctx context.Context, f *applyFlags, file string) error {
-	r := &watchReader{ctx: ctx, dir: filepath.Dir(file)}
+	r := &watchReader{a: a, ctx: ctx, dir: filepath.Dir(file)}
 	plan, err := r.read(file)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (a *app) applyWatches(ctx context.Context, f *applyFlags, file string) erro
 
 // read reads the file and everything that it names.
 func (r *watchReader) read(file string) ([]plannedWatch, error) {
-	data, err := readBounded(file, holdsWatches, maxApplied)
+	data, err := r.a.readBounded(file, holdsWatches, maxApplied)
 	if err != nil {
 		return nil, err
 	}
@@ -150,23 +150,6 @@ func (r *watchReader) read(file string) ([]plannedWatch, error) {
 	return plan, nil
 }
 
-// readBounded reads a file that is no longer than most bytes.
-func readBounded(name, holds string, most int64) ([]byte, error) {
-	file, err := openFile(name, holds)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, most+1))
-	if err != nil {
-		return nil, proviso.Errorf(proviso.NotFound, "read %s: %w", name, err)
-	}
-	if int64(len(data)) > most {
-		return nil, proviso.Errorf(proviso.Limit, "%s is longer than the %d MiB that are read", name, most>>20)
-	}
-	return data, nil
-}
-
 // path is the place of a file that is named in the file of watches.
 func (r *watchReader) path(name string) string {
 	if filepath.IsAbs(name) {
@@ -179,7 +162,7 @@ func (r *watchReader) path(name string) string {
 // take it.
 func (r *watchReader) set(name, at string) *watchFileSet {
 	file := r.path(name)
-	data, err := readBounded(file, holdsSet, maxApplied)
+	data, err := r.a.readBounded(file, holdsSet, maxApplied)
 	if err != nil {
 		r.wrong(r.doc, at, err)
 		return nil
@@ -227,7 +210,7 @@ func (r *watchReader) set(name, at string) *watchFileSet {
 // anchors reads a file of anchors: JSON Lines.
 func (r *watchReader) anchors(name, at string) []any {
 	file := r.path(name)
-	data, err := readBounded(file, holdsAnchors, maxAnchorFile)
+	data, err := r.a.readBounded(file, holdsAnchors, maxAnchorFile)
 	if err != nil {
 		r.wrong(r.doc, at, err)
 		return nil

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"io"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -87,7 +89,7 @@ func (a *app) monitorReplay(ctx context.Context, f *monitorReplay, args []string
 	if err := a.mistakes(append(seen.unseen(args[0], doc, list), seen.segmentless(doc, list)...)); err != nil {
 		return err
 	}
-	j, end, err := a.oneJudge(ctx, &f.judgeCommand, dirOf(f.watch))
+	j, end, err := a.oneJudge(ctx, &f.judgeCommand, filepath.Dir(f.watch))
 	if err != nil {
 		return err
 	}
@@ -104,15 +106,11 @@ func (a *app) monitorReplay(ctx context.Context, f *monitorReplay, args []string
 	out := replayOutput{Alarms: []*monitor.Alarm{}, Charts: []replayChart{}, Watches: []replayedWatch{}}
 	for i := range list {
 		r := &list[i]
-		workers := f.concurrency
-		if workers == 0 {
-			workers = 4
-		}
 		got, err := monitor.Replay(ctx, events(args[0]), &r.watch, monitor.ReplayOptions{
 			Evaluate: func(ctx context.Context, e *ingest.Event) ([]monitor.Verdict, error) {
 				return r.set.evaluate(ctx, j, e)
 			},
-			Workers: workers, Salt: r.watch.Name, Others: all - len(r.set.request.Assertions), Now: time.Now(),
+			Workers: cmp.Or(f.concurrency, 4), Salt: r.watch.Name, Others: all - len(r.set.request.Assertions), Now: time.Now(),
 		})
 		if ctx.Err() != nil {
 			return a.interrupted(ctx, "no alarms")
@@ -127,12 +125,14 @@ func (a *app) monitorReplay(ctx context.Context, f *monitorReplay, args []string
 }
 
 func (a *app) printReplay(f *monitorReplay, out *replayOutput) error {
+	var err error
 	if f.format == formatJSON {
-		if err := a.printJSON(out); err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
-		}
-	} else if _, err := fmt.Fprint(a.out, out.text()); err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
+		err = a.printJSON(out)
+	} else {
+		_, err = io.WriteString(a.out, out.text())
+	}
+	if err != nil {
+		return coded(err)
 	}
 	if out.undecided() {
 		return exitError{exitUndecided}

@@ -34,7 +34,7 @@ type watchSet struct {
 
 // watchFile reads a file of watches or sets. Mistakes of its syntax are printed.
 func (a *app) watchFile(ctx context.Context, name, holds string) (*document.Document, error) {
-	data, err := readBounded(name, holds, maxWatchFile)
+	data, err := a.readBounded(name, holds, maxWatchFile)
 	if err != nil {
 		return nil, err
 	}

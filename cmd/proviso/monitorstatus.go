@@ -66,7 +66,7 @@ func newMonitorStatus(a *app) *cobra.Command {
 			"line, 3 the server could not be asked.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("format", format, []string{"table", formatJSON}); err != nil {
+			if err := oneOf("format", format, tableFormats); err != nil {
 				return err
 			}
 			base, err := f.address(a, "watches")
@@ -80,7 +80,7 @@ func newMonitorStatus(a *app) *cobra.Command {
 		},
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().StringVar(&format, "format", "table", "print in `FORMAT` table or json")
+	cmd.Flags().StringVar(&format, "format", formatTable, "print in `FORMAT` table or json")
 	return cmd
 }
 

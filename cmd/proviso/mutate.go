@@ -161,12 +161,8 @@ func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
 	if ctx.Err() != nil {
 		return a.interrupted(ctx, "no report was written")
 	}
-	var mistakes proviso.Mistakes
-	if errors.As(err, &mistakes) {
-		return a.mistakes(mistakes)
-	}
 	if err != nil {
-		return a.invalidCandidates(err, f.selected)
+		return a.mistaken(a.invalidCandidates(err, f.selected), nothingRun)
 	}
 	if err := errors.Join(a.showMutants(f, r), a.writeRunReports(ctx, f, r)); err != nil {
 		return err
@@ -206,7 +202,7 @@ func (a *app) mutated(ctx context.Context, f *mutateFlags) (iter.Seq2[score.Outp
 	if code.sandbox == sandboxAuto { // a model may have written it
 		code.sandbox = sandboxRequire
 	}
-	try, closeEngine, err := a.spadeEngine(ctx, &f.evalFlags, dirOf(f.selected), &code)
+	try, closeEngine, err := a.spadeEngine(ctx, &f.evalFlags, filepath.Dir(f.selected), &code)
 	if err != nil {
 		outputs.close()
 		return nil, nil, err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/mutate/score"
 	"github.com/proviso-eval/proviso/mutate/show"
@@ -38,10 +37,7 @@ func (a *app) writeRunReports(ctx context.Context, f *mutateFlags, r *score.Repo
 	for _, o := range f.reports {
 		err = errors.Join(err, o.write(ctx, meta, sum, kept.Reader))
 	}
-	if err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
-	}
-	return nil
+	return coded(err)
 }
 
 // registerMutate adds the flag that breaks the outputs of a run.
@@ -66,14 +62,11 @@ func (a *app) mutateRun(ctx context.Context, f *evalFlags, s *loaded, plan *run.
 			Compiler: s.engine.Compiler(func(o *check.Options) { o.Lenient = s.Lenient }),
 		},
 	})
-	var mistakes proviso.Mistakes
 	switch {
 	case ctx.Err() != nil:
 		return a.interrupted(ctx, "the run is kept; what its assertions would miss is not known")
-	case errors.As(err, &mistakes):
-		return a.mistakes(mistakes)
 	case err != nil:
-		return err
+		return a.mistaken(err, nothingRun)
 	}
 	out.Meta.Missed, err = show.Section(r)
 	return err

@@ -101,7 +101,7 @@ func (a *app) proxy(ctx context.Context, f *proxyCommand) error {
 const maxConfig = 1 << 20
 
 func (a *app) proxyConfig(file string) (*proxy.Config, error) {
-	data, err := readBounded(file, "the configuration of a proxy, as in docs/proxy.md", maxConfig)
+	data, err := a.readBounded(file, "the configuration of a proxy, as in docs/proxy.md", maxConfig)
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}

@@ -38,6 +38,12 @@ var formatsBy = map[string][]string{
 	".py": {formatPython}, ".svg": {formatSVG}, ".txt": {formatTerminal}, ".yaml": {formatYAML, formatSuite}, ".yml": {formatYAML, formatSuite},
 }
 
+// tableFormats are those of lists.
+var tableFormats = []string{formatTable, formatJSON}
+
+// textFormats are those of what is no list.
+var textFormats = []string{formatText, formatJSON}
+
 // resultFlags say where the result of a command goes, and in which format.
 type resultFlags struct {
 	format, out string

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,10 +45,7 @@ func (a *app) openRun(ctx context.Context, dir, name string) (*namedRun, error) 
 	if client.IsAddress(name) {
 		return a.fetchRun(ctx, name)
 	}
-	if dir == "" {
-		dir = a.stateDir()
-	}
-	path, err := findRun(dir, name)
+	path, err := findRun(cmp.Or(dir, a.stateDir()), name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -53,26 +55,21 @@ func newRuns(a *app) *cobra.Command {
 // add adds the flags of the commands that show runs.
 func (f *runsFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.suite, "suite", "", "only runs of this `SUITE`: its id, or its description or file as the list shows it")
-	cmd.Flags().StringVar(&f.format, "format", "table", "print in `FORMAT` table or json")
+	cmd.Flags().StringVar(&f.format, "format", formatTable, "print in `FORMAT` table or json")
 }
 
 func (f *runsFlags) check() error {
-	return oneOf("format", f.format, []string{"table", formatJSON})
+	return oneOf("format", f.format, tableFormats)
 }
 
-func (a *app) runsDir(f *runsFlags) string {
-	if f.dir != "" {
-		return f.dir
-	}
-	return a.stateDir()
-}
+func (a *app) runsDir(f *runsFlags) string { return cmp.Or(f.dir, a.stateDir()) }
 
 // keptRuns reads the first and the last line of kept runs, newest first, until it has
 // limit of them; 0 is all. It warns of files that it cannot read.
 func (a *app) keptRuns(f *runsFlags, limit int) ([]report.Kept, error) {
 	runs, err := runfile.List(a.runsDir(f))
 	if err != nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "%w", err)
+		return nil, coded(err)
 	}
 	list, suites := []report.Kept{}, []string{}
 	unread, why := 0, error(nil)
@@ -195,13 +192,8 @@ func newRunsRemove(a *app, f *runsFlags) *cobra.Command {
 		Use:   "remove RUN...",
 		Short: "Remove kept runs",
 		Long:  "remove removes runs of the run folder. It refuses a run that is being written.\n\n" + runNames,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New("no run is named"), seeHelp(cmd)}
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.removeRuns(f, args) },
+		Args:  someArgs("no run is named", 1, math.MaxInt),
+		RunE:  func(_ *cobra.Command, args []string) error { return a.removeRuns(f, args) },
 	}
 }
 
@@ -296,7 +288,7 @@ func (a *app) pruneRuns(f *runsFlags, before time.Time, keep int, dry bool) erro
 	dir := a.runsDir(f)
 	runs, err := runfile.List(dir)
 	if err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
+		return coded(err)
 	}
 	var ids []string
 	for _, r := range runs[min(keep, len(runs)):] {

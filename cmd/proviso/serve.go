@@ -121,9 +121,6 @@ func (f *serveCommand) check() error {
 	case !(o.Rate >= 0):
 		return badValue("--rate", "a number of at least 0", strconv.FormatFloat(o.Rate, 'g', -1, 64), see)
 	}
-	if err := f.place.check(); err != nil {
-		return err
-	}
 	if err := checkAddr("--addr", f.addr, see); err != nil {
 		return err
 	}

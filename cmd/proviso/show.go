@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/report"
 )
@@ -20,15 +19,11 @@ func newShow(a *app) *cobra.Command {
 		Long:  "show prints a run that was kept: the last one, or the one that is named.\n\n" + runNames,
 		Args:  atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := ""
-			if len(args) == 1 {
-				name = args[0]
-			}
 			list, err := a.outputsOf(outputs, nil)
 			if err != nil {
 				return err
 			}
-			return a.show(cmd.Context(), dir, name, list, noTable)
+			return a.show(cmd.Context(), dir, argument(args), list, noTable)
 		},
 	}
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write a report to `FILE`, the format by its suffix; missing folders are made; may be repeated")
@@ -51,7 +46,7 @@ func (a *app) show(ctx context.Context, dir, name string, outputs []output, noTa
 	meta.Trust = a.trustOf(alignmentFolder(meta.Folder))
 	for _, o := range outputs {
 		if err := o.write(ctx, meta, sum, r.Reader); err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
+			return coded(err)
 		}
 	}
 	if len(outputs) > 0 {

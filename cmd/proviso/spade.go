@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,62 +16,15 @@ import (
 )
 
 func newSpade(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "spade",
-		Short: "Go from a prompt's history to the smallest set of assertions that catches its failures",
-		Long: "spade has a command for each step; each reads and writes plain files, so that every step can\n" +
+	return group("spade", "Go from a prompt's history to the smallest set of assertions that catches its failures",
+		"spade has a command for each step; each reads and writes plain files, so that every step can\n"+
 			"be looked at, changed, and done again by itself.",
-		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newSpadeCoverage(a), newSpadeDeltas(a), newSpadeFrontier(a), newSpadeLabel(a), newSpadeMatrix(a), newSpadePropose(a), newSpadeRun(a), newSpadeSelect(a), newSpadeSubsume(a), newSpadeUpdate(a))
-	return cmd
-}
-
-// maxSpadeFile bounds the files that the commands of spade read whole.
-const maxSpadeFile = 256 << 20
-
-// spadeFile reads a whole file, or standard input for -. Messages name what it should
-// hold.
-func (a *app) spadeFile(name, holds string) ([]byte, error) {
-	in := a.in
-	if name != "-" {
-		f, err := a.openSpade(name, holds)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		in = f
-	}
-	data, err := io.ReadAll(io.LimitReader(in, maxSpadeFile+1))
-	if err != nil {
-		return nil, proviso.Errorf(proviso.NotFound, "read %s: %w", name, err)
-	}
-	if len(data) > maxSpadeFile {
-		return nil, proviso.Errorf(proviso.Limit, "%s is longer than the %d MiB that are read", name, maxSpadeFile>>20)
-	}
-	return data, nil
-}
-
-// openSpade opens a file as a stream, or standard input for -.
-func (a *app) openSpade(name, holds string) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(a.in), nil
-	}
-	return openFile(name, holds)
-}
-
-// shownName is the name of a file in messages.
-func shownName(name string) string {
-	if name == "-" {
-		return "standard input"
-	}
-	return name
+		newSpadeCoverage(a), newSpadeDeltas(a), newSpadeFrontier(a), newSpadeLabel(a), newSpadeMatrix(a), newSpadePropose(a), newSpadeRun(a), newSpadeSelect(a), newSpadeSubsume(a), newSpadeUpdate(a))
 }
 
 // readMatrix reads a matrix; its mistakes are printed.
 func (a *app) readMatrix(name string) (*matrix.Matrix, error) {
-	f, err := a.openSpade(name, holdsMatrix)
+	f, err := a.openInput(name, holdsMatrix)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +35,7 @@ func (a *app) readMatrix(name string) (*matrix.Matrix, error) {
 
 // readCandidates reads candidates; their mistakes are printed.
 func (a *app) readCandidates(name string) ([]proviso.Candidate, error) {
-	data, err := a.spadeFile(name, holdsCandidates)
+	data, err := a.readInput(name, holdsCandidates)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +50,7 @@ func (a *app) invalidCandidates(err error, name string) error {
 	if ext := strings.ToLower(filepath.Ext(name)); !errors.As(err, &invalid) || ext == ".py" || ext == ".jsonl" {
 		return err
 	}
-	data, unread := a.spadeFile(name, holdsCandidates)
+	data, unread := a.readInput(name, holdsCandidates)
 	if unread != nil {
 		return err
 	}

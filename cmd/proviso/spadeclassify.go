@@ -58,7 +58,7 @@ func changeName(c *delta.Change) string {
 
 // spadeAgainst compares a model's categories with human labels.
 func (a *app) spadeAgainst(ctx context.Context, f *spadeDeltas) error {
-	data, err := a.spadeFile(f.against, holdsTaxonomy)
+	data, err := a.readInput(f.against, holdsTaxonomy)
 	if err != nil {
 		return err
 	}

@@ -190,7 +190,7 @@ func (a *app) versions(ctx context.Context, s *spadeSource, args []string) ([]de
 
 func (a *app) fileVersions(name string) ([]delta.Version, error) {
 	name, part := delta.SplitPart(name, existing)
-	data, err := a.spadeFile(name, holdsVersions)
+	data, err := a.readInput(name, holdsVersions)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func existing(name string) bool {
 
 // folderVersions reads the files of a folder.
 func (a *app) folderVersions(dir string) ([]delta.Version, error) {
-	list, notes, err := delta.ReadFolder(dir, func(name string) ([]byte, error) { return a.spadeFile(name, holdsVersions) })
+	list, notes, err := delta.ReadFolder(dir, func(name string) ([]byte, error) { return a.readInput(name, holdsVersions) })
 	return a.noted(list, notes, err)
 }
 
@@ -243,11 +243,7 @@ func (a *app) noted(list []delta.Version, notes []string, err error) ([]delta.Ve
 	for _, note := range notes {
 		fmt.Fprintf(a.err, "proviso: %s\n", printable(note))
 	}
-	var mistakes proviso.Mistakes
-	if errors.As(err, &mistakes) {
-		err = a.mistakes(mistakes)
-	}
-	return list, err
+	return list, a.mistaken(err, nothingRun)
 }
 
 func (a *app) gitVersions(ctx context.Context, file string) ([]delta.Version, error) {

@@ -192,7 +192,7 @@ func (s *labelSession) start(outputs *openedTrials) error {
 
 // readGrid reads a matrix including rows without a label, and prints its mistakes.
 func (a *app) readGrid(name string) (*matrix.Grid, error) {
-	in, err := a.openSpade(name, holdsMatrix)
+	in, err := a.openInput(name, holdsMatrix)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -117,7 +118,7 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	if err := a.takeLabels(f.labels, outputs.entries); err != nil {
 		return err
 	}
-	o, end, err := a.spadeEngine(ctx, &f.evalFlags, dirOf(f.candidates), &f.code)
+	o, end, err := a.spadeEngine(ctx, &f.evalFlags, filepath.Dir(f.candidates), &f.code)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (a *app) earlierCosts(file string) (matrix.Costs, error) {
 	if file == "" || err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return nil, nil
 	}
-	data, err := a.spadeFile(file, holdsCosts)
+	data, err := a.readInput(file, holdsCosts)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (a *app) prices(f *priceFlags, candidates []proviso.Candidate, file string,
 	}
 	var costs matrix.Costs
 	if name != "" {
-		data, err := a.spadeFile(name, holdsCosts)
+		data, err := a.readInput(name, holdsCosts)
 		if err != nil {
 			return selection.Prices{}, err
 		}

@@ -247,7 +247,7 @@ func (a *app) sayFailed(p *propose.Proposal) {
 
 // trialsOf reads the outputs of a file.
 func (a *app) trialsOf(name string) ([]trial.Trial, error) {
-	data, err := a.spadeFile(name, holdsOutputs)
+	data, err := a.readInput(name, holdsOutputs)
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +307,7 @@ func (a *app) earlier(f *spadePropose) (*propose.Earlier, error) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return nil, nil // it is created, or refused, on writing
 	}
-	data, err := a.spadeFile(f.result.out, holdsCandidates)
+	data, err := a.readInput(f.result.out, holdsCandidates)
 	if err != nil {
 		return nil, err
 	}

@@ -295,7 +295,7 @@ func (p *pipeline) openPropose(ctx context.Context, s *spade.Steps) (end func(),
 	if p.model != nil && p.f.judge.judge != "" && p.f.tries() {
 		judged := p.f.eval()
 		judged.judge = p.f.judge
-		m, closeJudge, err := p.spadeEngine(ctx, &judged, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code)
+		m, closeJudge, err := p.spadeEngine(ctx, &judged, filepath.Dir(p.f.file(spade.CandidatesFile)), &p.f.code)
 		if err != nil {
 			closeModel()
 			return nil, err
@@ -321,7 +321,7 @@ func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result)
 	if p.f.judge.judge == "" {
 		p.sayUndecided(r.Candidates)
 	}
-	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code, func(o *engine.Options) {
+	o, closeEngine, err := p.spadeEngine(ctx, p.asked, filepath.Dir(p.f.file(spade.CandidatesFile)), &p.f.code, func(o *engine.Options) {
 		o.Judge.Off = p.f.judge.judge == "" // no key and no variable makes run send outputs to a model
 	})
 	if err != nil {

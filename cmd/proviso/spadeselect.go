@@ -280,7 +280,7 @@ func (a *app) sayVerdict(s show.Selection) {
 
 // readImplications reads a file of implications, and prints its mistakes.
 func (a *app) readImplications(name, set string, names []string) ([]candidate.Implication, error) {
-	file, err := a.openSpade(name, holdsImplications)
+	file, err := a.openInput(name, holdsImplications)
 	if err != nil {
 		return nil, err
 	}

@@ -160,7 +160,7 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 
 // proofEngine opens an engine that reads files beside the candidates, and asks no model.
 func (a *app) proofEngine(ctx context.Context, candidates string, trust *trustFlags, o *subsume.Options) (func(), error) {
-	e, err := a.textEngine(ctx, suite.NewFiles(dirOf(candidates), trust.files()), 0)
+	e, err := a.textEngine(ctx, suite.NewFiles(filepath.Dir(candidates), trust.files()), 0)
 	if err != nil {
 		return nil, err
 	}

@@ -72,16 +72,12 @@ func (a *app) openTrials(ctx context.Context, f *trialFlags) (*openedTrials, err
 	}
 	var err error
 	o.entries, err = trial.Entries(first)
-	var mistakes proviso.Mistakes
-	switch {
-	case errors.As(err, &mistakes):
-		err = a.mistakes(mistakes)
-	case err == nil && len(o.entries) == 0:
+	if err == nil && len(o.entries) == 0 {
 		err = proviso.Errorf(proviso.Invalid, "%s has no outputs", o.name)
 	}
 	if err != nil {
 		o.close()
-		return nil, err
+		return nil, a.mistaken(err, nothingRun)
 	}
 	return o, nil
 }
@@ -119,9 +115,9 @@ func (o *openedTrials) add(more *openedTrials) {
 // once is read into memory.
 func (a *app) reopener(name string) (func() (io.ReadCloser, error), error) {
 	if info, err := os.Stat(name); name != "-" && (err != nil || info.Mode().IsRegular()) {
-		return func() (io.ReadCloser, error) { return a.openSpade(name, holdsOutputs) }, nil
+		return func() (io.ReadCloser, error) { return a.openInput(name, holdsOutputs) }, nil
 	}
-	data, err := a.spadeFile(name, holdsOutputs)
+	data, err := a.readInput(name, holdsOutputs)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +129,7 @@ func (a *app) takeLabels(file string, entries []trial.Entry) error {
 	if file == "" {
 		return nil
 	}
-	data, err := a.spadeFile(file, holdsLabels)
+	data, err := a.readInput(file, holdsLabels)
 	if err != nil {
 		return err
 	}

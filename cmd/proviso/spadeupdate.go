@@ -126,7 +126,7 @@ func (a *app) spadeUpdate(ctx context.Context, f *spadeUpdate) error {
 	if in.Trials, err = a.newOutputs(ctx, f); err != nil {
 		return err
 	}
-	o, end, err := a.spadeEngine(ctx, &f.evalFlags, dirOf(f.file(spade.CandidatesFile)), &f.code)
+	o, end, err := a.spadeEngine(ctx, &f.evalFlags, filepath.Dir(f.file(spade.CandidatesFile)), &f.code)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (a *app) updateInput(f *spadeUpdate) (in update.Input, err error) {
 	if !ok {
 		return in, usageError{fmt.Errorf("%s has no selection to bring up to date", f.dir), "make one with proviso spade run … -o " + f.dir}
 	}
-	file, err := a.openSpade(f.file(spade.MatrixFile), holdsMatrix)
+	file, err := a.openInput(f.file(spade.MatrixFile), holdsMatrix)
 	if err != nil {
 		return in, err
 	}

@@ -14,18 +14,12 @@ import (
 )
 
 func newStore(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "store",
-		Short: "Migrate, check, export and copy the data of a server",
-		Long: "store works on the database of a server: a SQLite file, or a PostgreSQL database. Servers and\n" +
-			"workers migrate it themselves when they start; migrate does so before them.\n\n" +
-			"Exit codes: 0 done, and check found nothing; 1 check found something; 2 a mistake in the\n" +
+	return group("store", "Migrate, check, export and copy the data of a server",
+		"store works on the database of a server: a SQLite file, or a PostgreSQL database. Servers and\n"+
+			"workers migrate it themselves when they start; migrate does so before them.\n\n"+
+			"Exit codes: 0 done, and check found nothing; 1 check found something; 2 a mistake in the\n"+
 			"command line, or a database that cannot be used; 3 the database cannot be read or written.",
-		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newStoreMigrate(a), newStoreCheck(a), newStoreExport(a), newStoreCopy(a))
-	return cmd
+		newStoreMigrate(a), newStoreCheck(a), newStoreExport(a), newStoreCopy(a))
 }
 
 func newStoreMigrate(a *app) *cobra.Command {
@@ -36,9 +30,6 @@ func newStoreMigrate(a *app) *cobra.Command {
 		Short: "Bring the tables up to date with this version of proviso",
 		Args:  atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := place.check(); err != nil {
-				return err
-			}
 			at, err := place.of(a)
 			if err != nil {
 				return err
@@ -58,9 +49,6 @@ func newStoreCheck(a *app) *cobra.Command {
 		Short: "Find data that are damaged, or that do not agree with each other",
 		Args:  atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := place.check(); err != nil {
-				return err
-			}
 			at, err := place.of(a)
 			if err != nil {
 				return err

@@ -38,11 +38,8 @@ func newStoreExport(a *app) *cobra.Command {
 			"alarms.jsonl and keys.jsonl, which has no secrets; with --events also events.jsonl,\n" +
 			"feedback.jsonl and verdicts.jsonl. Others may write meanwhile; each file is of the time when\n" +
 			"it is written.",
-		Args: exactly(1, "the folder"),
+		Args: someArgs("the folder is missing", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.place.check(); err != nil {
-				return err
-			}
 			return a.exportStore(cmd.Context(), &f, args[0])
 		},
 	}
@@ -172,7 +169,7 @@ func (x *exporting) file(name string, write func(io.Writer) error) error {
 	}
 	b := bufio.NewWriterSize(f, 1<<16)
 	err = write(b)
-	return errors.Join(err, stored(b.Flush()), stored(f.Close()))
+	return errors.Join(err, coded(b.Flush()), coded(f.Close()))
 }
 
 // lines writes values as lines of JSON.
@@ -185,20 +182,12 @@ func (l *lines) add(v any) error {
 	e := json.NewEncoder(l.to)
 	e.SetEscapeHTML(false)
 	l.n++
-	return stored(e.Encode(v))
+	return coded(e.Encode(v))
 }
 
 func (l *lines) raw(line []byte) error {
 	l.n++
 	_, err := l.to.Write(line)
-	return stored(err)
-}
-
-// stored adds a code to an error of writing a file.
-func stored(err error) error {
-	if err == nil {
-		return nil
-	}
 	return coded(err)
 }
 

@@ -64,6 +64,9 @@ func (p *storePlace) given() bool { return p.store != "" || p.db != "" }
 // of returns the place: a URL, or the path of a file. Nothing shows the password of a URL
 // from then on.
 func (p *storePlace) of(a *app) (string, error) {
+	if err := p.check(); err != nil {
+		return "", err
+	}
 	place := p.find(a)
 	if postgres.IsURL(place) {
 		a.secrets.Add(postgres.Password(place))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -42,11 +43,7 @@ func newView(a *app) *cobra.Command {
 			"address cannot be used.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := ""
-			if len(args) == 1 {
-				name = args[0]
-			}
-			return a.view(cmd.Context(), f, name)
+			return a.view(cmd.Context(), f, argument(args))
 		},
 	}
 	cmd.Flags().StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
@@ -81,11 +78,7 @@ func (a *app) view(ctx context.Context, f *viewCommand, name string) error {
 
 // serveView serves until ctx ends.
 func (a *app) serveView(ctx context.Context, f *viewCommand, what *shown) error {
-	addr := f.addr
-	if addr == "" {
-		addr = "127.0.0.1:0"
-	}
-	l, err := listen(ctx, addr, "without --addr, view takes a free port")
+	l, err := listen(ctx, cmp.Or(f.addr, "127.0.0.1:0"), "without --addr, view takes a free port")
 	if err != nil {
 		return err
 	}
@@ -118,9 +111,7 @@ func (a *app) shownBy(ctx context.Context, dir, name string) (*shown, error) {
 	if client.IsAddress(name) {
 		return a.shownAddress(ctx, name)
 	}
-	if dir == "" {
-		dir = a.stateDir()
-	}
+	dir = cmp.Or(dir, a.stateDir())
 	if info, err := os.Stat(name); name != "" && err == nil && info.IsDir() {
 		if _, err := os.Lstat(filepath.Join(name, runfile.FileName)); err != nil {
 			return shownFolder(name, "/", proviso.Errorf(proviso.NotFound,

@@ -216,13 +216,10 @@ func (a *app) resumed(f *evalFlags) (string, error) {
 
 // runDir is the folder of kept runs; "" keeps none.
 func (a *app) runDir(f *evalFlags) string {
-	switch {
-	case f.noWrite:
+	if f.noWrite {
 		return ""
-	case f.runDir != "":
-		return f.runDir
 	}
-	return a.stateDir()
+	return cmp.Or(f.runDir, a.stateDir())
 }
 
 // stateDir is $XDG_STATE_HOME/proviso/runs, or its equivalent on other systems.
@@ -281,9 +278,19 @@ func inOrder(list proviso.Mistakes) proviso.Mistakes {
 	return append(once, proviso.MoreMistakes(all, warnings))
 }
 
+// nothingRun is what most commands did if there are mistakes.
+const nothingRun = "nothing was run"
+
 // mistakes prints warnings and mistakes, and ends the command if there are mistakes.
-func (a *app) mistakes(list proviso.Mistakes) error {
-	return a.mistakesSo(list, "nothing was run")
+func (a *app) mistakes(list proviso.Mistakes) error { return a.mistakesSo(list, nothingRun) }
+
+// mistaken is mistakesSo for the mistakes that an error is made of. It returns any other error.
+func (a *app) mistaken(err error, so string) error {
+	var list proviso.Mistakes
+	if errors.As(err, &list) {
+		return a.mistakesSo(list, so)
+	}
+	return err
 }
 
 // mistakesSo is mistakes for a command that does something else than to run: so says what was

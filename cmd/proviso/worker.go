@@ -58,13 +58,10 @@ const (
 // worker opens what a worker needs, and works until it is stopped.
 func (a *app) worker(ctx context.Context, f *workerCommand) error {
 	const see = "see `proviso worker --help`"
-	err := f.place.check()
-	if err != nil {
-		return err
-	}
 	if err := errors.Join(f.judge.check(), f.models.check(), f.trust.check()); err != nil {
 		return err
 	}
+	var err error
 	if f.at, err = f.place.of(a); err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ type workflow struct {
 func newWorkflow(system, dir string) (*workflow, error) {
 	full, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "%w", err)
+		return nil, coded(err)
 	}
 	root := full
 	for at := full; ; at = filepath.Dir(at) {
@@ -77,7 +77,7 @@ func newWorkflow(system, dir string) (*workflow, error) {
 	}
 	rel, err := filepath.Rel(root, filepath.Join(full, suite.Name))
 	if err != nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "%w", err)
+		return nil, coded(err)
 	}
 	rel = filepath.ToSlash(rel)
 	if !regexp.MustCompile(`^[A-Za-z0-9._/-]+$`).MatchString(rel) { // no quotes are needed, neither in YAML nor in a shell
@@ -100,10 +100,10 @@ func newWorkflow(system, dir string) (*workflow, error) {
 // writeWorkflow writes a workflow.
 func (a *app) writeWorkflow(w *workflow) error {
 	if err := os.MkdirAll(filepath.Dir(w.name), 0o755); err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
+		return coded(err)
 	}
 	if err := createFile(w.name, []byte(w.text)); err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
+		return coded(err)
 	}
 	_, err := fmt.Fprintf(a.out, "Wrote %s, which runs %s. Commit it.\n", printable(shortPath(w.name)), printable(w.suite))
 	return err
