@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
@@ -40,7 +41,7 @@ func (a *app) engineOptions(f *evalFlags, around proviso.Env, cassette *transpor
 // openEngine opens the engine of a command without a suite. The files that it may read
 // are relative to dir. change completes the options. A recording that fails ends the
 // command: each further answer would be paid for and lost.
-func (a *app) openEngine(ctx context.Context, f *evalFlags, dir string, change func(*engine.Options) error) (*engine.Engine, error) {
+func (a *app) openEngine(ctx context.Context, end *closers, f *evalFlags, dir string, change func(*engine.Options) error) (*engine.Engine, error) {
 	around, envFiles, err := f.trust.around(a.env, nil)
 	if err != nil {
 		return nil, err
@@ -60,8 +61,12 @@ func (a *app) openEngine(ctx context.Context, f *evalFlags, dir string, change f
 		return nil, err
 	}
 	e, err := engine.Open(ctx, nil, o)
+	if err != nil {
+		return nil, err
+	}
+	end.add(func() { closeEngine(e) })
 	f.asked = e
-	return e, err
+	return e, nil
 }
 
 // sayModels reports on the cache and the budget, one line each.
@@ -93,3 +98,16 @@ func modelLines(e *engine.Engine) []string {
 
 // closeEngine closes an engine, which only frees memory and ends workers.
 func closeEngine(e *engine.Engine) { _ = e.Close() }
+
+// closers free what a command, or a step of it, has opened.
+type closers []func()
+
+func (c *closers) add(end func()) { *c = append(*c, end) }
+
+// close frees everything, the last first.
+func (c *closers) close() {
+	for _, end := range slices.Backward(*c) {
+		end()
+	}
+	*c = nil
+}

@@ -129,11 +129,12 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 		req.Threshold = &f.threshold
 	}
 	req.AllowErrors = req.AllowErrors || f.allowErrors
-	j, end, err := a.oneJudge(ctx, f, filepath.Dir(name))
+	var end closers
+	defer end.close()
+	j, err := a.oneJudge(ctx, &end, f, filepath.Dir(name))
 	if err != nil {
 		return err
 	}
-	defer end()
 	if asksJudge(req) {
 		if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
 			return a.noModelAsked(err)
@@ -222,21 +223,20 @@ func (a *app) noModelAsked(err error) error {
 	return exitError{exitUsage}
 }
 
-// oneJudge makes the judge of a command without a suite, and a function that closes it.
-func (a *app) oneJudge(ctx context.Context, f *judgeCommand, dir string) (*judge.Judge, func(), error) {
-	e, err := a.openEngine(ctx, &f.evalFlags, dir, func(o *engine.Options) (err error) {
+// oneJudge makes the judge of a command without a suite.
+func (a *app) oneJudge(ctx context.Context, end *closers, f *judgeCommand, dir string) (*judge.Judge, error) {
+	e, err := a.openEngine(ctx, end, &f.evalFlags, dir, func(o *engine.Options) (err error) {
 		o.Policy, err = f.code.policy(o.Policy)
 		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	j, err := e.Judge()
 	if err != nil {
-		closeEngine(e)
-		return nil, nil, a.noModelAsked(err)
+		return nil, a.noModelAsked(err)
 	}
-	return j, func() { closeEngine(e) }, nil
+	return j, nil
 }
 
 // responseCode returns the exit code of an evaluation.

@@ -12,11 +12,12 @@ import (
 
 // judgeAttack tries prompt injections against the judge.
 func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
-	j, end, err := a.oneJudge(ctx, f, ".")
+	var end closers
+	defer end.close()
+	j, err := a.oneJudge(ctx, &end, f, ".")
 	if err != nil {
 		return err
 	}
-	defer end()
 	if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
 		return a.noModelAsked(err)
 	}

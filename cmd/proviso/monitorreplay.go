@@ -89,11 +89,12 @@ func (a *app) monitorReplay(ctx context.Context, f *monitorReplay, args []string
 	if err := a.mistakes(append(seen.unseen(args[0], doc, list), seen.segmentless(doc, list)...)); err != nil {
 		return err
 	}
-	j, end, err := a.oneJudge(ctx, &f.judgeCommand, filepath.Dir(f.watch))
+	var end closers
+	defer end.close()
+	j, err := a.oneJudge(ctx, &end, &f.judgeCommand, filepath.Dir(f.watch))
 	if err != nil {
 		return err
 	}
-	defer end()
 	if slices.ContainsFunc(list, func(r replayed) bool { return asksJudge(&r.set.request) }) {
 		if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
 			return a.noModelAsked(err)

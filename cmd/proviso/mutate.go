@@ -16,7 +16,6 @@ import (
 	"github.com/proviso-eval/proviso/mutate/show"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/ask"
-	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -135,11 +134,12 @@ func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
 			return err
 		}
 	}
-	outputs, end, err := a.mutated(ctx, f)
+	var end closers
+	defer end.close()
+	outputs, err := a.mutated(ctx, &end, f)
 	if err != nil {
 		return err
 	}
-	defer end()
 	o := f.score
 	o.Rules = f.asked.Compiler(textOnly)
 	if f.model != "" {
@@ -171,52 +171,40 @@ func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
 }
 
 // mutated opens the outputs with what decides them, and the engine that decides.
-func (a *app) mutated(ctx context.Context, f *mutateFlags) (iter.Seq2[score.Output, error], func(), error) {
+func (a *app) mutated(ctx context.Context, end *closers, f *mutateFlags) (iter.Seq2[score.Output, error], error) {
 	if f.selected == "" {
-		return a.mutatedSuite(ctx, f)
+		return a.mutatedSuite(ctx, end, f)
 	}
 	h, err := a.history(ctx, &spadeSource{}, []string{f.prompt})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	list, err := a.readCandidates(f.selected)
+	list, err := a.readSelected(f.selected, f.candidates)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if f.candidates != "" {
-		others, err := a.readCandidates(f.candidates)
-		if err != nil {
-			return nil, nil, err
-		}
-		candidate.TakeProvenance(list, others)
-	}
-	outputs, err := a.openTrials(ctx, &f.trials)
+	outputs, err := a.openTrials(ctx, end, &f.trials)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := a.takeLabels(f.labels, outputs.entries); err != nil {
-		outputs.close()
-		return nil, nil, err
+		return nil, err
 	}
 	code := candidateCode{sandbox: f.code.sandbox}
 	if code.sandbox == sandboxAuto { // a model may have written it
 		code.sandbox = sandboxRequire
 	}
-	try, closeEngine, err := a.spadeEngine(ctx, &f.evalFlags, filepath.Dir(f.selected), &code)
-	if err != nil {
-		outputs.close()
-		return nil, nil, err
+	if f.score.Try, err = a.spadeEngine(ctx, end, &f.evalFlags, filepath.Dir(f.selected), &code); err != nil {
+		return nil, err
 	}
-	f.score.Try = try
 	set := &score.Set{Prompt: h.Changes[len(h.Changes)-1].Text, Assertions: list}
-	all := func(yield func(score.Output, error) bool) {
+	return func(yield func(score.Output, error) bool) {
 		for t, err := range trial.Labelled(outputs.all, outputs.entries) {
 			if !yield(score.Output{Trial: t, Set: set}, err) {
 				return
 			}
 		}
-	}
-	return all, func() { closeEngine(); outputs.close() }, nil
+	}, nil
 }
 
 // showMutants writes the report.

@@ -10,7 +10,6 @@ import (
 	"github.com/proviso-eval/proviso/mutate/score"
 	"github.com/proviso-eval/proviso/mutate/show"
 	"github.com/proviso-eval/proviso/run"
-	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -56,11 +55,7 @@ func (a *app) mutateRun(ctx context.Context, f *evalFlags, s *loaded, plan *run.
 		return err
 	}
 	r, err := score.Run(ctx, func(yield func(score.Output, error) bool) { cases.outputs(trial.OfRun(out.Rows), yield) }, score.Options{
-		Rules: f.asked.Compiler(textOnly),
-		Try: matrix.Options{
-			Concurrency: f.concurrency, Code: s.engine.Code(),
-			Compiler: s.engine.Compiler(func(o *check.Options) { o.Lenient = s.Lenient }),
-		},
+		Rules: f.asked.Compiler(textOnly), Try: s.tries(f.concurrency),
 	})
 	switch {
 	case ctx.Err() != nil:

@@ -43,6 +43,21 @@ func (a *app) readCandidates(name string) ([]proviso.Candidate, error) {
 	return list, a.mistakes(inOrder(mistakes))
 }
 
+// readSelected reads assertions, with the provenance of candidates of the same name if a file
+// of those is given.
+func (a *app) readSelected(name, candidates string) ([]proviso.Candidate, error) {
+	list, err := a.readCandidates(name)
+	if err != nil || candidates == "" {
+		return list, err
+	}
+	others, err := a.readCandidates(candidates)
+	if err != nil {
+		return nil, err
+	}
+	candidate.TakeProvenance(list, others)
+	return list, nil
+}
+
 // invalidCandidates returns an error of trying candidates as the mistakes of their file,
 // each with its place.
 func (a *app) invalidCandidates(err error, name string) error {

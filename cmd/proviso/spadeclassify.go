@@ -21,11 +21,12 @@ func (a *app) classes(ctx context.Context, f *spadeDeltas, changes []delta.Chang
 		}
 		return list, nil
 	}
-	m, end, err := a.spadeModel(ctx, &f.spadeAsking, "; or classify without a model: --rules")
+	var end closers
+	defer end.close()
+	m, err := a.spadeModel(ctx, &end, &f.spadeAsking, "; or classify without a model: --rules")
 	if err != nil {
 		return nil, err
 	}
-	defer end()
 	list := classify.All(ctx, changes, m, f.concurrency)
 	if ctx.Err() != nil {
 		return nil, a.orStopped(ctx, ctx.Err())

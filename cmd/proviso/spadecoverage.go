@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/coverage"
 	"github.com/proviso-eval/proviso/spade/show"
 )
@@ -58,22 +57,16 @@ func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string
 	if err != nil {
 		return err
 	}
-	list, err := a.readCandidates(f.assertions)
+	list, err := a.readSelected(f.assertions, f.candidates)
 	if err != nil {
 		return err
 	}
-	if f.candidates != "" {
-		others, err := a.readCandidates(f.candidates)
-		if err != nil {
-			return err
-		}
-		candidate.TakeProvenance(list, others)
-	}
-	e, err := a.textEngine(ctx, nil, 0)
+	var end closers
+	defer end.close()
+	e, err := a.textEngine(ctx, &end, nil, 0)
 	if err != nil {
 		return err
 	}
-	defer closeEngine(e)
 	c, err := coverage.Of(ctx, h.Changes[len(h.Changes)-1].Text, list, e.Compiler(textOnly))
 	if err != nil {
 		return a.orStopped(ctx, err)

@@ -102,11 +102,12 @@ func (f *spadeLabel) check(cmd *cobra.Command) error {
 }
 
 func (a *app) spadeLabel(ctx context.Context, f *spadeLabel) error {
-	outputs, err := a.openTrials(ctx, &f.trials)
+	var end closers
+	defer end.close()
+	outputs, err := a.openTrials(ctx, &end, &f.trials)
 	if err != nil {
 		return err
 	}
-	defer outputs.close()
 	log, err := a.openLabels(f, outputs.entries)
 	if err != nil {
 		return err

@@ -110,19 +110,19 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	if err != nil {
 		return err
 	}
-	outputs, err := a.openTrials(ctx, &f.trials)
+	var end closers
+	defer end.close()
+	outputs, err := a.openTrials(ctx, &end, &f.trials)
 	if err != nil {
 		return err
 	}
-	defer outputs.close()
 	if err := a.takeLabels(f.labels, outputs.entries); err != nil {
 		return err
 	}
-	o, end, err := a.spadeEngine(ctx, &f.evalFlags, filepath.Dir(f.candidates), &f.code)
+	o, err := a.spadeEngine(ctx, &end, &f.evalFlags, filepath.Dir(f.candidates), &f.code)
 	if err != nil {
 		return err
 	}
-	defer end()
 	done := 0
 	var clear func()
 	o.Tick, clear = a.ticker(len(outputs.entries), &done)
@@ -245,11 +245,10 @@ func (a *app) ticker(of int, done *int) (tick func(int), end func()) {
 	}, sync.OnceFunc(shown.end)
 }
 
-// spadeEngine opens the engine for candidates, and returns a function that closes it.
-// Code gets no grants but packages, since a model may have written it. Each of change may
-// change the options.
-func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *candidateCode, change ...func(*engine.Options)) (matrix.Options, func(), error) {
-	e, err := a.openEngine(ctx, f, dir, func(o *engine.Options) (err error) {
+// spadeEngine opens the engine for candidates. Code gets no grants but packages, since a
+// model may have written it. Each of change may change the options.
+func (a *app) spadeEngine(ctx context.Context, end *closers, f *evalFlags, dir string, code *candidateCode, change ...func(*engine.Options)) (matrix.Options, error) {
+	e, err := a.openEngine(ctx, end, f, dir, func(o *engine.Options) (err error) {
 		o.Policy.Sandbox, err = sandbox.ParsePolicy(code.sandbox)
 		o.Policy.Grants.Packages = code.packages()
 		o.Policy.Synthesised, o.Limits.Workers = true, f.concurrency
@@ -259,7 +258,7 @@ func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *c
 		return err
 	})
 	if err != nil {
-		return matrix.Options{}, nil, err
+		return matrix.Options{}, err
 	}
 	granted := matrix.Synthesised(e.Code())
 	o := matrix.Options{
@@ -269,7 +268,7 @@ func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *c
 	if !f.models.noCache {
 		o.Keep = &matrix.Keep{Store: blobs.Open(a.cellDir()), Engine: strings.Join(append([]string{engineName(), code.sandbox}, code.grants...), " ")}
 	}
-	return o, func() { closeEngine(e) }, nil
+	return o, nil
 }
 
 // engineName identifies the engine: the version, or for a build without one the

@@ -35,39 +35,40 @@ func (f *spadeAsking) check() error {
 	return f.models.check()
 }
 
-// spadeModel opens the model and returns a function that closes it. Without a model the
-// error lists the ways to name one, and hint, an alternative.
-func (a *app) spadeModel(ctx context.Context, f *spadeAsking, hint string) (*ask.Model, func(), error) {
-	e, err := a.openEngine(ctx, &f.evalFlags, ".", func(o *engine.Options) error {
+// spadeModel opens the model. Without a model the error lists the ways to name one, and hint, an alternative.
+func (a *app) spadeModel(ctx context.Context, end *closers, f *spadeAsking, hint string) (*ask.Model, error) {
+	e, err := a.openEngine(ctx, end, &f.evalFlags, ".", func(o *engine.Options) error {
 		o.Judge = engine.Judge{Name: f.model}
 		return nil
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	who, err := e.Judges()
 	if err != nil {
-		closeEngine(e)
-		return nil, nil, noModel(hint)
+		return nil, noModel(hint)
 	}
 	p, err := e.Provider(who[0])
 	if err != nil {
-		closeEngine(e)
-		return nil, nil, a.noModelAsked(err)
+		return nil, a.noModelAsked(err)
 	}
-	return &ask.Model{Provider: p, Spec: who[0]}, func() { closeEngine(e) }, nil
+	return &ask.Model{Provider: p, Spec: who[0]}, nil
 }
 
 // textEngine opens an engine that asks no model; files may be nil. Code from a model
 // runs in the kernel's sandbox without grants, or not at all.
-func (a *app) textEngine(ctx context.Context, files proviso.Files, workers int) (*engine.Engine, error) {
-	return engine.Open(ctx, nil, engine.Options{
+func (a *app) textEngine(ctx context.Context, end *closers, files proviso.Files, workers int) (*engine.Engine, error) {
+	e, err := engine.Open(ctx, nil, engine.Options{
 		Policy:    engine.Policy{Trusted: true, Sandbox: sandbox.Require, Synthesised: true},
 		Judge:     engine.Judge{Off: true},
 		Engines:   engine.Engines{Env: a.env, Files: files, Secrets: a.secrets},
 		Limits:    engine.Limits{Workers: workers},
 		Observers: engine.Observers{Warn: a.warn},
 	})
+	if err == nil {
+		end.add(func() { closeEngine(e) })
+	}
+	return e, err
 }
 
 // textOnly restricts a compiler to templates: no code, no files and no network.

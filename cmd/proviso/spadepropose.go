@@ -126,29 +126,26 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 	if o.Earlier, err = a.earlier(f); err != nil {
 		return err
 	}
+	var end closers
+	defer end.close()
 	if !f.rules || f.model != "" {
-		m, end, err := a.spadeModel(ctx, &f.spadeAsking, "; or propose without a model: --rules")
-		if err != nil {
+		if o.Model, err = a.spadeModel(ctx, &end, &f.spadeAsking, "; or propose without a model: --rules"); err != nil {
 			return err
 		}
-		defer end()
-		o.Model = m
 	}
 	if o.Model != nil && f.judge.judge != "" {
 		judged := f.evalFlags
 		judged.judge = f.judge
-		m, end, err := a.spadeEngine(ctx, &judged, ".", &candidateCode{sandbox: sandboxRequire})
+		m, err := a.spadeEngine(ctx, &end, &judged, ".", &candidateCode{sandbox: sandboxRequire})
 		if err != nil {
 			return err
 		}
-		defer end()
 		o.Judged = m.Compiler
 	}
-	e, err := a.textEngine(ctx, nil, f.concurrency)
+	e, err := a.textEngine(ctx, &end, nil, f.concurrency)
 	if err != nil {
 		return err
 	}
-	defer closeEngine(e)
 	o.Compiler, o.Code = e.Compiler(textOnly), e.Code()
 	var cleared func()
 	o.Progress, cleared = a.counter()
@@ -260,11 +257,12 @@ const maxProposeTrials = 100
 
 // labelledTrials reads outputs for the proposer, with the labels of a file if one is named.
 func (a *app) labelledTrials(ctx context.Context, f *trialFlags, labels string) ([]trial.Trial, error) {
-	o, err := a.openTrials(ctx, f)
+	var end closers
+	defer end.close()
+	o, err := a.openTrials(ctx, &end, f)
 	if err != nil {
 		return nil, err
 	}
-	defer o.close()
 	if err := a.takeLabels(labels, o.entries); err != nil {
 		return nil, err
 	}

@@ -123,18 +123,16 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 	if err != nil {
 		return err
 	}
-	end := func() {}
+	var end closers
+	defer end.close()
 	if list != nil && !f.proofs {
-		if end, err = a.subsumeJudge(ctx, f, &o); err != nil {
+		if err := a.subsumeJudge(ctx, &end, f, &o); err != nil {
 			return err
 		}
 	}
-	defer end()
-	var closeProofs func()
-	if closeProofs, err = a.proofEngine(ctx, f.candidates, &f.trust, &o); err != nil {
+	if err := a.proofEngine(ctx, &end, f.candidates, &f.trust, &o); err != nil {
 		return err
 	}
-	defer closeProofs()
 	var cleared func()
 	o.Progress, cleared = a.counter()
 	s, err := subsume.Find(ctx, list, o)
@@ -159,10 +157,10 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 }
 
 // proofEngine opens an engine that reads files beside the candidates, and asks no model.
-func (a *app) proofEngine(ctx context.Context, candidates string, trust *trustFlags, o *subsume.Options) (func(), error) {
-	e, err := a.textEngine(ctx, suite.NewFiles(filepath.Dir(candidates), trust.files()), 0)
+func (a *app) proofEngine(ctx context.Context, end *closers, candidates string, trust *trustFlags, o *subsume.Options) error {
+	e, err := a.textEngine(ctx, end, suite.NewFiles(filepath.Dir(candidates), trust.files()), 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !trust.untrusted {
 		o.Code = e.Code()
@@ -172,7 +170,7 @@ func (a *app) proofEngine(ctx context.Context, candidates string, trust *trustFl
 		textOnly(c)
 		c.Files = files
 	})
-	return func() { closeEngine(e) }, nil
+	return nil
 }
 
 // warnUnlabelled counts the rows of a matrix that are not used.
@@ -229,18 +227,14 @@ func (a *app) subsumed(f *spadeSubsume, o *subsume.Options) ([]proviso.Candidate
 
 // subsumeJudge opens the judge. Without one, a message tells that there are only
 // proofs.
-func (a *app) subsumeJudge(ctx context.Context, f *spadeSubsume, o *subsume.Options) (func(), error) {
-	m, end, err := a.spadeModel(ctx, &f.spadeAsking, "")
+func (a *app) subsumeJudge(ctx context.Context, end *closers, f *spadeSubsume, o *subsume.Options) (err error) {
+	o.Judge, err = a.spadeModel(ctx, end, &f.spadeAsking, "")
 	var nobody usageError
 	if errors.As(err, &nobody) && f.model == "" && f.models.replay == "" && f.models.record == "" {
 		fmt.Fprintf(a.err, "proviso: no judge model is configured (--judge, or %s), so only what can be proven is found\n", engine.JudgeVariable)
-		return func() {}, nil
+		return nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	o.Judge = m
-	return end, nil
+	return err
 }
 
 // writeSubsumption streams the result: the number of pairs can be the square of the

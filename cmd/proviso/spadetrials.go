@@ -46,19 +46,19 @@ type openedTrials struct {
 	name    string
 	all     iter.Seq2[trial.Trial, error]
 	entries []trial.Entry
-	close   func()
 }
 
 // openTrials finds outputs, reads them once and prints mistakes.
-func (a *app) openTrials(ctx context.Context, f *trialFlags) (*openedTrials, error) {
-	o := &openedTrials{name: shownName(f.examples), close: func() {}}
+func (a *app) openTrials(ctx context.Context, end *closers, f *trialFlags) (*openedTrials, error) {
+	o := &openedTrials{name: shownName(f.examples)}
 	var first iter.Seq2[trial.Trial, error] // the pass that prints notes
 	if f.run != "" {
 		r, err := a.openRun(ctx, f.dir, f.run)
 		if err != nil {
 			return nil, err
 		}
-		o.name, o.all, o.close = "run "+r.Header().ID, trial.OfRun(r.Reader), func() { _ = r.Close() }
+		end.add(func() { _ = r.Close() })
+		o.name, o.all = "run "+r.Header().ID, trial.OfRun(r.Reader)
 	} else {
 		open, err := a.reopener(f.examples)
 		if err != nil {
@@ -75,11 +75,7 @@ func (a *app) openTrials(ctx context.Context, f *trialFlags) (*openedTrials, err
 	if err == nil && len(o.entries) == 0 {
 		err = proviso.Errorf(proviso.Invalid, "%s has no outputs", o.name)
 	}
-	if err != nil {
-		o.close()
-		return nil, a.mistaken(err, nothingRun)
-	}
-	return o, nil
+	return o, a.mistaken(err, nothingRun)
 }
 
 // add adds outputs of ids that are not there yet, which need not be closed.

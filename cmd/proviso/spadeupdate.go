@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -126,11 +125,12 @@ func (a *app) spadeUpdate(ctx context.Context, f *spadeUpdate) error {
 	if in.Trials, err = a.newOutputs(ctx, f); err != nil {
 		return err
 	}
-	o, end, err := a.spadeEngine(ctx, &f.evalFlags, filepath.Dir(f.file(spade.CandidatesFile)), &f.code)
+	var end closers
+	defer end.close()
+	o, err := a.spadeEngine(ctx, &end, &f.evalFlags, f.dir, &f.code)
 	if err != nil {
 		return err
 	}
-	defer end()
 	done := 0
 	var clear func()
 	o.Tick, clear = a.ticker(len(in.Trials), &done)
@@ -185,13 +185,9 @@ func (a *app) updateInput(f *spadeUpdate) (in update.Input, err error) {
 			a.warn("the candidate " + printable(c.Name) + " is new; spade run tries it")
 		}
 	}
-	labels := f.labels
-	if _, err := os.Stat(f.file(runLabels)); err == nil && labels == "" {
-		labels = f.file(runLabels)
-	}
 	return update.Input{
 		Before: last.Problem, Grid: grid, Known: last.Known, Candidates: list, Thumbs: f.thumbs, Queue: f.queue,
-		Labels: func(entries []trial.Entry) error { return a.takeLabels(labels, entries) },
+		Labels: func(entries []trial.Entry) error { return a.takeLabels(labelsIn(f.dir, f.labels), entries) },
 	}, nil
 }
 
@@ -200,11 +196,12 @@ func (a *app) newOutputs(ctx context.Context, f *spadeUpdate) ([]trial.Trial, er
 	if f.traffic.server != "" {
 		return a.answeredOn(ctx, &f.traffic)
 	}
-	o, err := a.openTrials(ctx, &f.trials)
+	var end closers
+	defer end.close()
+	o, err := a.openTrials(ctx, &end, &f.trials)
 	if err != nil {
 		return nil, err
 	}
-	defer o.close()
 	if len(o.entries) > maxUpdated {
 		return nil, proviso.Errorf(proviso.Limit, "%s has %d outputs, and an update takes at most %d", o.name, len(o.entries), maxUpdated)
 	}
