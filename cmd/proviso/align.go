@@ -60,11 +60,9 @@ func newAlign(a *app) *cobra.Command {
 			"catches, which disagreements to read, and the pass rate corrected for its errors.\n\n" +
 			"Start with `proviso align --template last > labels.csv`, fill in the column human, then\n" +
 			"`proviso align labels.csv --run last`.",
-		Args: atMost(1),
+		Args:    atMost(1),
+		PreRunE: func(cmd *cobra.Command, args []string) error { return f.check(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
-				return err
-			}
 			if f.template != "" {
 				return a.alignSheet(cmd.Context(), f)
 			}

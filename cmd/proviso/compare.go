@@ -45,11 +45,9 @@ func newCompare(a *app) *cobra.Command {
 			"Exit codes: 0 the runs were compared, 2 the command line is wrong or a run is missing,\n" +
 			"3 they have nothing that could be compared. `proviso gate` decides whether a change may\n" +
 			"merge.",
-		Args: atMost(2),
+		Args:    atMost(2),
+		PreRunE: func(cmd *cobra.Command, args []string) error { return f.check(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
-				return err
-			}
 			err := a.compare(cmd.Context(), f, args)
 			if errors.Is(err, gate.ErrNothing) {
 				a.explain(err)

@@ -237,6 +237,19 @@ func (a *app) run(ctx context.Context, f *evalFlags, outputs []output, first fun
 	return s, out, nil
 }
 
+// runWhole is run for a command that needs the whole outcome: it closes what was not run to the
+// end. The caller closes the suite and the outcome.
+func (a *app) runWhole(ctx context.Context, f *evalFlags, outputs []output, first func(*loaded, *run.Plan) error) (*loaded, *run.Outcome, error) {
+	s, out, err := a.run(ctx, f, outputs, first)
+	if err == nil && out.Interrupted {
+		err = a.interruptedRun(out, false)
+	}
+	if err != nil && out != nil {
+		err = errors.Join(err, out.Close())
+	}
+	return s, out, err
+}
+
 // cutShort prints why a run ended early, and how to resume it if something is kept.
 func (a *app) cutShort(out *run.Outcome, err error) error {
 	if out == nil || out.Meta.RunFile == "" || out.Totals.Rows() == 0 {

@@ -31,11 +31,9 @@ func newGate(a *app) *cobra.Command {
 			"decide. docs/gate.md explains the rules and the statistics.\n\n" + sideNames + "\n\n" +
 			"Exit codes: 0 pass or inconclusive, 1 fail, 2 the suite, a rule or the command line is wrong,\n" +
 			"3 nothing could be compared, 4 inconclusive with --inconclusive-exit, 130 interrupted.",
-		Args: noArgs,
+		Args:    noArgs,
+		PreRunE: func(*cobra.Command, []string) error { return f.check() },
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
 			return a.changedSuites(cmd.Context(), f.changedSince, &f.evalFlags, func(ctx context.Context, e *evalFlags) error {
 				once := *f
 				once.evalFlags = *e
@@ -176,7 +174,7 @@ func (g *gating) runHead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, out, err := g.run(ctx, &g.f.evalFlags, outputs, func(s *loaded, plan *run.Plan) error {
+	s, out, err := g.runWhole(ctx, &g.f.evalFlags, outputs, func(s *loaded, plan *run.Plan) error {
 		g.suite, g.votes = plan.Name(), max(1, g.f.judge.votes, s.Judge.Votes)
 		if err := g.openBase(ctx); err != nil {
 			return err
@@ -197,14 +195,7 @@ func (g *gating) runHead(ctx context.Context) error {
 	})
 	g.loaded = s
 	if err != nil {
-		if out != nil {
-			err = errors.Join(err, out.Close())
-		}
 		return err
-	}
-	if out.Interrupted {
-		defer out.Close()
-		return g.interruptedRun(out, false)
 	}
 	g.outcome, g.places = out, g.app.places(s)
 	out.Meta.Place = g.places.Of
@@ -212,10 +203,8 @@ func (g *gating) runHead(ctx context.Context) error {
 	if out.Meta.RunFile != "" {
 		name = out.ID
 	}
-	if g.head, err = sideOfOutcome(out, name); err != nil {
-		return err
-	}
-	return nil
+	g.head, err = sideOfOutcome(out, name)
+	return err
 }
 
 // foresee finds rules that name no assertion, and says which rules cannot decide with

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -47,19 +48,13 @@ func (a *app) look(ctx context.Context, f evalFlags) (*seenFiles, error) {
 	seen := &seenFiles{}
 	f.seen, f.dry, f.noKeys, f.warn = seen.add, true, true, false
 	quiet := *a
-	quiet.err = discard{}
+	quiet.err = io.Discard
 	s, _, err := quiet.prepare(ctx, &f, nil)
 	if s != nil {
 		s.close()
 	}
 	return seen, err
 }
-
-// discard is a stream that drops what is written.
-type discard struct{}
-
-// Write implements [io.Writer].
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // runBase runs the suite of a commit. s is the suite of the working folder.
 func (g *gating) runBase(ctx context.Context, s *loaded) error {
@@ -78,23 +73,16 @@ func (g *gating) runBase(ctx context.Context, s *loaded) error {
 		g.warn("--base-ref: " + note)
 	}
 	flags := g.commit.flags
-	base, out, err := g.run(ctx, &flags, nil, nil)
+	base, out, err := g.runWhole(ctx, &flags, nil, nil)
 	if base != nil {
 		defer base.close()
 	}
 	if err != nil {
-		if out != nil {
-			err = errors.Join(err, out.Close())
-		}
 		var exit exitError
 		if errors.As(err, &exit) && exit.code == exitUsage {
 			fmt.Fprintf(g.err, "proviso: these are mistakes in the suite of %s, not of the working folder\n", printable(g.f.baseRef))
 		}
 		return err
-	}
-	if out.Interrupted {
-		defer out.Close()
-		return g.interruptedRun(out, false)
 	}
 	if g.base, err = sideOfOutcome(out, g.f.baseRef); err != nil {
 		return err

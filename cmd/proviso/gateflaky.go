@@ -22,19 +22,14 @@ func (g *gating) runAgain(ctx context.Context) error {
 		flags.filterFirst = flakyCases
 	}
 	fmt.Fprintf(g.err, "proviso: --flakiness: the first %d cases of %s run again\n", flags.filterFirst, first.run.Name)
-	s, out, err := g.run(ctx, &flags, nil, nil)
+	s, out, err := g.runWhole(ctx, &flags, nil, nil)
 	if s != nil {
 		defer s.close()
-	}
-	if out != nil {
-		defer out.Close()
 	}
 	if err != nil {
 		return err
 	}
-	if out.Interrupted {
-		return g.interruptedRun(out, false)
-	}
+	defer out.Close()
 	second, err := sideOf(out.Rows, "the second run")
 	if err != nil {
 		return err

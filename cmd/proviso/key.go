@@ -1,13 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -41,7 +41,10 @@ func (f *keyFlags) add(cmd *cobra.Command) {
 }
 
 func (f *keyFlags) check() error {
-	return cmp.Or(oneOf("format", f.format, tableFormats), f.place.check())
+	if !slices.Contains(tableFormats, f.format) {
+		return &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("--format %s: there is no such format", f.format), Valid: tableFormats}
+	}
+	return f.place.check()
 }
 
 func newKeyCreate(a *app) *cobra.Command {
@@ -81,15 +84,11 @@ func newKeyCreate(a *app) *cobra.Command {
 func newKeyList(a *app) *cobra.Command {
 	var f keyFlags
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List all API keys, newest first",
-		Args:  atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			return a.listKeys(cmd.Context(), &f)
-		},
+		Use:     "list",
+		Short:   "List all API keys, newest first",
+		Args:    atMost(0),
+		PreRunE: func(*cobra.Command, []string) error { return f.check() },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.listKeys(cmd.Context(), &f) },
 	}
 	f.add(cmd)
 	return cmd
@@ -98,15 +97,11 @@ func newKeyList(a *app) *cobra.Command {
 func newKeyRevoke(a *app) *cobra.Command {
 	var f keyFlags
 	cmd := &cobra.Command{
-		Use:   "revoke ID|NAME|SECRET",
-		Short: "Revoke an API key for good",
-		Args:  someArgs("the id, the name or the secret of the key is missing", 1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			return a.revokeKey(cmd.Context(), &f, args[0])
-		},
+		Use:     "revoke ID|NAME|SECRET",
+		Short:   "Revoke an API key for good",
+		Args:    someArgs("the id, the name or the secret of the key is missing", 1, 1),
+		PreRunE: func(*cobra.Command, []string) error { return f.check() },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.revokeKey(cmd.Context(), &f, args[0]) },
 	}
 	f.add(cmd)
 	return cmd

@@ -50,13 +50,9 @@ func newMutate(a *app) *cobra.Command {
 			"Exit codes: 0 done, 1 the mutation score is below --min-score, 2 a mistake in the command line\n" +
 			"or a file, 3 no mutant could be decided, undecided ones make the difference, or every\n" +
 			"question to the model of --model failed, 130 interrupted.",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
-			}
-			return a.mutate(cmd.Context(), f)
-		},
+		Args:    noArgs,
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.mutate(cmd.Context(), f) },
 	}
 	f.register(cmd)
 	return cmd

@@ -37,13 +37,9 @@ func newRuns(a *app) *cobra.Command {
 		Short: "List and remove kept runs, and show the pass rates of a suite over time",
 		Long: "runs lists the runs that eval kept, newest first: when they started, their suite, the version\n" +
 			"of its prompts and the commit, the verdict, the pass rate and the cost.\n\n" + runNames,
-		Args: noCommand,
-		RunE: func(*cobra.Command, []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			return a.listRuns(f)
-		},
+		Args:    noCommand,
+		PreRunE: func(*cobra.Command, []string) error { return f.check() },
+		RunE:    func(*cobra.Command, []string) error { return a.listRuns(f) },
 	}
 	cmd.PersistentFlags().StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 	f.add(cmd)

@@ -15,18 +15,17 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// grading opens the engines for single outputs and for suites, and returns a function
-// that closes them. The operator trusts the judge that the command line names, and
+// grading opens the engines for single outputs and for suites. The operator trusts the judge that the command line names, and
 // nothing that a client sends: the engine for clients runs no code, has no files, and
 // connects only to allowed hosts.
-func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end func(), err error) {
+func (a *app) grading(ctx context.Context, end *closers, f *serveCommand, work string) error {
 	env, _, err := f.trust.around(a.env, f.envFiles)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	cassette := f.models.cassette(a.secrets, nil)
 	if _, err := f.models.replayed(ctx, cassette); err != nil {
-		return nil, err
+		return err
 	}
 	f.server.Env = env
 	clients := a.engineOptions(&f.evalFlags, env, cassette)
@@ -39,27 +38,22 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	}
 	operator, err := engine.Open(ctx, nil, own)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	end.add(func() { closeEngine(operator) })
 	clients.Engines.Operator, clients.Engines.Wrap = operator, server.Metered
 	requests, err := engine.Open(ctx, nil, clients)
 	if err != nil {
-		closeEngine(operator)
-		return nil, err
+		return err
 	}
-	end = func() {
-		closeEngine(requests)
-		closeEngine(operator)
-	}
+	end.add(func() { closeEngine(requests) })
 	j, err := requests.Judge()
 	if err != nil {
-		end()
-		return nil, err
+		return err
 	}
 	if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
 		if proviso.CodeOf(err) == proviso.Unsupported && !errors.Is(err, provider.ErrNoKey) { // no key will help
-			end()
-			return nil, fmt.Errorf("the judge: %w", err)
+			return fmt.Errorf("the judge: %w", err)
 		}
 		a.warn("criteria cannot be judged: " + err.Error())
 		f.server.NoJudge = err.Error()
@@ -69,5 +63,5 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	f.server.Asker = &server.Asking{Engine: clients}
 	f.server.Judges = &server.Judging{Engine: clients}
 	f.server.Runner = &server.Suites{Dir: work, Engine: clients, MaxConcurrency: f.concurrency, Elsewhere: postgres.IsURL(f.at)}
-	return end, nil
+	return nil
 }

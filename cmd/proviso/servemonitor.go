@@ -28,39 +28,39 @@ func (f *serveCommand) registerMonitor(fs *pflag.FlagSet) {
 	countVar(fs, &o.WatchWorkers, "watch-workers", "", 8, 1, "let watches evaluate `N` events at a time")
 }
 
-// watching opens what watches need beside the judge, and returns a function that closes it.
-func (a *app) watching(f *serveCommand, env proviso.Env) (end func(), err error) {
-	end = func() {}
+// watching opens what watches need beside the judge.
+func (a *app) watching(end *closers, f *serveCommand, env proviso.Env) error {
 	if u := f.server.PublicURL; u != "" {
 		parsed, err := url.Parse(u)
 		if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" || parsed.RawQuery != "" || parsed.Fragment != "" {
-			return end, badValue("--public-url", "a URL such as https://eval.example.com", u, "it has no query")
+			return badValue("--public-url", "a URL such as https://eval.example.com", u, "it has no query")
 		}
 		f.server.PublicURL = strings.TrimSuffix(u, "/")
 	}
 	if f.monitor.notify != "" {
 		if err := a.notifying(f, env); err != nil {
-			return end, err
+			return err
 		}
 	}
 	if f.monitor.verdicts == "" {
-		return end, nil
+		return nil
 	}
 	host, err := url.Parse(f.monitor.verdicts)
 	if err != nil {
-		return end, badValue("--otlp-verdicts", "a URL such as http://localhost:4318", f.monitor.verdicts, "see docs/monitor.md")
+		return badValue("--otlp-verdicts", "a URL such as http://localhost:4318", f.monitor.verdicts, "see docs/monitor.md")
 	}
 	network := transport.New(transport.Options{Env: env, Hosts: func(name string) bool { return name == strings.ToLower(host.Hostname()) }})
 	exporter, err := otlp.NewExporter(otlp.LogsPath, otlp.ExporterOptions{Endpoint: f.monitor.verdicts, Client: network.Client()})
 	if err != nil {
-		return end, usageError{fmt.Errorf("--otlp-verdicts: %w", err), "it is a URL such as http://localhost:4318"}
+		return usageError{fmt.Errorf("--otlp-verdicts: %w", err), "it is a URL such as http://localhost:4318"}
 	}
 	f.server.Verdicts = otlp.NewResults(exporter, otlp.Origin{Version: versionName()})
-	return func() {
+	end.add(func() {
 		if items, lost, err := exporter.Close(); lost > 0 {
 			a.warn(fmt.Sprintf("%d of %d verdicts were not sent to --otlp-verdicts: %v", lost, items, err))
 		}
-	}, nil
+	})
+	return nil
 }
 
 // notifying opens the targets of alarms.

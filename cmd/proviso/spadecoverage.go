@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -30,18 +31,13 @@ func newSpadeCoverage(a *app) *cobra.Command {
 			"Exit codes: 0 done, 1 a smaller share of the instructions is covered than --fail-under\n" +
 			"requires, 2 a mistake in the command line or a file.",
 		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.result.check(); err != nil {
-				return err
-			}
+		PreRunE: func(cmd *cobra.Command, args []string) error {
 			if f.assertions == "" {
 				return missingFlag(cmd, "assertions", "name the file of the assertion set")
 			}
-			if err := f.check(cmd, args); err != nil {
-				return err
-			}
-			return a.spadeCoverage(cmd.Context(), f, args)
+			return cmp.Or(f.result.check(), f.check(cmd, args))
 		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.spadeCoverage(cmd.Context(), f, args) },
 	}
 	f.register(cmd.Flags())
 	fs := cmd.Flags()

@@ -80,11 +80,9 @@ func newSpadeDeltas(a *app) *cobra.Command {
 			"With --classify, a model assigns each change to a category of the taxonomy, or rules do with\n" +
 			"--rules. With --against, changes that people have labelled are classified, and the agreement\n" +
 			"with them is printed.",
-		Args: atMost(1),
+		Args:    atMost(1),
+		PreRunE: func(cmd *cobra.Command, args []string) error { return f.check(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
-				return err
-			}
 			if f.against != "" {
 				return a.spadeAgainst(cmd.Context(), f)
 			}

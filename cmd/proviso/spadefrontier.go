@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso/spade"
-	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/show"
 )
@@ -44,13 +44,9 @@ func newSpadeFrontier(a *app) *cobra.Command {
 			"Asking a model costs what it cost when the candidates were tried, or --judge-price; what asks no\n" +
 			"model costs nothing. `spade select --budget` and `spade run --budget` select under a budget.\n\n" +
 			"Exit codes: 0 shown, 2 a mistake in the command line or a file, 130 interrupted.",
-		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
-				return err
-			}
-			return a.spadeFrontier(cmd.Context(), f)
-		},
+		Args:    atMost(1),
+		PreRunE: func(cmd *cobra.Command, args []string) error { return f.check(cmd, args) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.spadeFrontier(cmd.Context(), f) },
 	}
 	fs := cmd.Flags()
 	c := &f.choice
@@ -111,10 +107,7 @@ func (f *spadeFrontier) check(cmd *cobra.Command, args []string) error {
 
 // files finds the files of the folder that no flag names.
 func (f *spadeFrontier) files(cmd *cobra.Command, args []string) error {
-	c, dir := &f.choice, "spade"
-	if len(args) == 1 {
-		dir = args[0]
-	}
+	c, dir := &f.choice, cmp.Or(argument(args), "spade")
 	info, err := os.Stat(dir)
 	there := err == nil && info.IsDir()
 	if !there && (c.matrix == "" || len(args) == 1) {
@@ -149,13 +142,9 @@ func (a *app) spadeFrontier(ctx context.Context, f *spadeFrontier) error {
 	if err != nil {
 		return err
 	}
-	var implications []candidate.Implication
-	for _, name := range c.implications {
-		more, err := a.readImplications(name, c.set, m.Names)
-		if err != nil {
-			return err
-		}
-		implications = append(implications, more...)
+	implications, err := a.readImplications(c.implications, c.set, m.Names)
+	if err != nil {
+		return err
 	}
 	prices := selection.PricesOf(nil, m.Names, nil, nil, nil)
 	if c.candidates != "" {

@@ -53,13 +53,9 @@ func newSpadeLabel(a *app) *cobra.Command {
 			"undo, note TEXT, quit. --set ID=good labels without asking.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line, a file or an answer, 130 interrupted;\n" +
 			"earlier answers are always kept.",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
-			}
-			return a.spadeLabel(cmd.Context(), f)
-		},
+		Args:    atMost(0),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.spadeLabel(cmd.Context(), f) },
 	}
 	f.register(cmd.Flags())
 	return cmd

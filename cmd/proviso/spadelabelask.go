@@ -209,24 +209,16 @@ func (s *labelSession) key(key byte, keys *keyReader, rest []byte, out io.Writer
 		return false, nil
 	}
 	s.view.Top, s.view.Open = 0, false
-	switch key | 0x20 { // ignore case
-	case 'g':
-		return false, s.l.Answer("1")
-	case 'b':
-		return false, s.l.Answer("0")
-	case 's':
-		s.l.Skip()
-		return false, nil
-	case 'u':
-		undone, err := s.l.Undo()
-		if !undone {
-			s.view.Hint = "there is nothing to undo"
-		}
-		return false, err
+	switch lower := key | 0x20; lower { // ignore case
 	case 'n':
 		return false, s.takeNote(keys, rest, out)
-	case 'q':
-		return true, nil
+	case 'g', 'b', 's', 'u', 'q':
+		quit, err := s.answer(string(lower))
+		var wrong wrongAnswer
+		if errors.As(err, &wrong) {
+			s.view.Hint, err = wrong.Error(), nil
+		}
+		return quit, err
 	}
 	switch key {
 	case keyInterrupt:

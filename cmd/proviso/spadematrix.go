@@ -50,13 +50,9 @@ func newSpadeMatrix(a *app) *cobra.Command {
 			"the same command again continues where it stopped, and tries only what is new.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line or a file, 3 a candidate could not be\n" +
 			"decided on any output, 130 interrupted.",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
-			}
-			return a.spadeMatrix(cmd.Context(), f)
-		},
+		Args:    atMost(0),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.spadeMatrix(cmd.Context(), f) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates: YAML, JSON, JSON Lines or Python")

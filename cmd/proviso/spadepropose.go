@@ -51,23 +51,9 @@ func newSpadePropose(a *app) *cobra.Command {
 			"command again asks only about what is new.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line or a file, 3 some sentences could not be\n" +
 			"asked about (the rest is written), 130 interrupted (what was done is written).",
-		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.result.check(); err != nil {
-				return err
-			}
-			if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check()); err != nil {
-				return err
-			}
-			f.noRules = !f.rules && cmd.Flags().Changed("rules")
-			if err := f.checkTried(cmd); err != nil {
-				return err
-			}
-			if f.fresh && f.result.out == "" {
-				return usageError{errors.New("--fresh is for -o: without it nothing is kept"), seeHelp(cmd)}
-			}
-			return a.spadePropose(cmd.Context(), f, args)
-		},
+		Args:    atMost(1),
+		PreRunE: func(cmd *cobra.Command, args []string) error { return f.check(cmd, args) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.spadePropose(cmd.Context(), f, args) },
 	}
 	fs := cmd.Flags()
 	f.spadeSource.register(fs)
@@ -91,8 +77,12 @@ func droppedVar(fs *pflag.FlagSet, dropped *bool) {
 	fs.BoolVar(dropped, "dropped", true, "also propose for sentences that the last version no longer has, marked as no longer asked; =false leaves them out")
 }
 
-// checkTried refuses flags about outputs where there are none.
-func (f *spadePropose) checkTried(cmd *cobra.Command) error {
+// check refuses flags that exclude each other, and flags about outputs where there are none.
+func (f *spadePropose) check(cmd *cobra.Command, args []string) error {
+	if err := cmp.Or(f.result.check(), errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check())); err != nil {
+		return err
+	}
+	f.noRules = !f.rules && cmd.Flags().Changed("rules")
 	for _, need := range []struct{ flag, value string }{{"labels", f.labels}, {"uncaught", f.uncaught}, {"judge", f.judge.judge}} {
 		if need.value != "" && f.examples == "" {
 			return usageError{fmt.Errorf("--%s needs outputs: --examples", need.flag), seeHelp(cmd)}
@@ -100,6 +90,9 @@ func (f *spadePropose) checkTried(cmd *cobra.Command) error {
 	}
 	if f.uncaught != "" && f.rules && f.model == "" {
 		return usageError{errors.New("--uncaught asks a model, and --rules asks none"), seeHelp(cmd)}
+	}
+	if f.fresh && f.result.out == "" {
+		return usageError{errors.New("--fresh is for -o: without it nothing is kept"), seeHelp(cmd)}
 	}
 	return f.judge.check()
 }

@@ -52,13 +52,9 @@ func newSpadeSelect(a *app) *cobra.Command {
 			"Exit codes: 0 selected, 1 no selection is within the thresholds, 2 a mistake in the command\n" +
 			"line or a file, 3 undecided cells leave the answer open, or the search reached its limit\n" +
 			"before it found a selection, 130 interrupted.",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
-			}
-			return a.spadeSelect(cmd.Context(), f)
-		},
+		Args:    atMost(0),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.spadeSelect(cmd.Context(), f) },
 	}
 	f.register(cmd.Flags())
 	return cmd
@@ -174,12 +170,8 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, 
 	if err != nil {
 		return s, nil, err
 	}
-	for _, name := range f.implications {
-		more, err := a.readImplications(name, f.set, m.Names)
-		if err != nil {
-			return s, nil, err
-		}
-		s.Implications = append(s.Implications, more...)
+	if s.Implications, err = a.readImplications(f.implications, f.set, m.Names); err != nil {
+		return s, nil, err
 	}
 	if f.candidates != "" {
 		if candidates, err = a.readCandidates(f.candidates); err != nil {
@@ -278,13 +270,20 @@ func (a *app) sayVerdict(s show.Selection) {
 	fmt.Fprintln(a.err, "proviso: "+strings.Join(show.Verdict(s), "\nproviso: "))
 }
 
-// readImplications reads a file of implications, and prints its mistakes.
-func (a *app) readImplications(name, set string, names []string) ([]candidate.Implication, error) {
-	file, err := a.openInput(name, holdsImplications)
-	if err != nil {
-		return nil, err
+// readImplications reads files of implications, and prints the mistakes of the first that has
+// some.
+func (a *app) readImplications(files []string, set string, names []string) (all []candidate.Implication, err error) {
+	for _, name := range files {
+		file, err := a.openInput(name, holdsImplications)
+		if err != nil {
+			return nil, err
+		}
+		list, mistakes := candidate.ReadImplications(shownName(name), file, set, names)
+		_ = file.Close() // it was read
+		if err := a.mistakes(mistakes); err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
 	}
-	defer file.Close()
-	list, mistakes := candidate.ReadImplications(shownName(name), file, set, names)
-	return list, a.mistakes(mistakes)
+	return all, nil
 }

@@ -54,13 +54,9 @@ func newSpadeSubsume(a *app) *cobra.Command {
 			"Answers are a line each: y, n, skip, undo, quit.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line, a file or an answer, 3 the judge did not\n" +
 			"answer all questions (the rest is written), 130 interrupted.",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
-			}
-			return a.spadeSubsume(cmd.Context(), f)
-		},
+		Args:    atMost(0),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.spadeSubsume(cmd.Context(), f) },
 	}
 	f.register(cmd.Flags())
 	return cmd
@@ -215,14 +211,8 @@ func (a *app) subsumed(f *spadeSubsume, o *subsume.Options) ([]proviso.Candidate
 		}
 		a.warnUnlabelled(o.Matrix)
 	}
-	for _, name := range f.implications {
-		more, err := a.readImplications(name, f.set, names)
-		if err != nil {
-			return nil, err
-		}
-		o.Given = append(o.Given, more...)
-	}
-	return list, nil
+	o.Given, err = a.readImplications(f.implications, f.set, names)
+	return list, err
 }
 
 // subsumeJudge opens the judge. Without one, a message tells that there are only

@@ -40,7 +40,7 @@ func (f *trafficFlags) check(cmd *cobra.Command) error {
 	see := seeHelp(cmd)
 	u, err := client.Address(f.server, "")
 	if err != nil {
-		return fmt.Errorf("--server: %w", err)
+		return badValue("--server", "the address of a server, such as https://HOST", f.server, see)
 	}
 	if f.agent == "" {
 		return usageError{errors.New("--server needs --agent"), see}

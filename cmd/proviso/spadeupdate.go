@@ -58,13 +58,9 @@ func newSpadeUpdate(a *app) *cobra.Command {
 			"choose what to look at. --thumbs shows what would be selected if thumbs were labels.\n\n" +
 			"Exit codes: 0 done, 1 no selection is within the thresholds, 2 a mistake in the command line or\n" +
 			"a file, 3 undecided cells leave the selection open, 130 interrupted.",
-		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
-				return err
-			}
-			return a.spadeUpdate(cmd.Context(), f)
-		},
+		Args:    atMost(1),
+		PreRunE: func(cmd *cobra.Command, args []string) error { return f.check(cmd, args) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.spadeUpdate(cmd.Context(), f) },
 	}
 	fs := cmd.Flags()
 	f.trials.register(fs)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,21 +87,12 @@ func (a *app) worker(ctx context.Context, f *workerCommand) error {
 }
 
 func (a *app) work(ctx context.Context, f *workerCommand) error {
-	work, _, err := workFolder(workBase(f.at))
-	if err != nil {
-		return coded(err)
-	}
-	defer os.RemoveAll(work)
-	end, err := a.grading(ctx, &f.serveCommand, work)
+	var end closers
+	defer end.close()
+	_, err := a.openWork(ctx, &end, &f.serveCommand)
 	if err != nil {
 		return err
 	}
-	defer end()
-	stop, err := a.watching(&f.serveCommand, f.server.Env)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	var l net.Listener
 	if f.metrics != "" {
 		if l, err = listen(ctx, f.metrics, "choose another address or port with --metrics"); err != nil {
