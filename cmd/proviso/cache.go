@@ -15,7 +15,7 @@ func newCache(a *app) *cobra.Command {
 		Short: "Remove all cached answers, verdicts and remote cases",
 		Args:  atMost(0),
 		RunE: func(*cobra.Command, []string) error {
-			for _, kept := range []struct{ dir, noun string }{{a.cacheDir(), "answer"}, {a.verdictDir(), "verdict"}, {a.cellDir(), "matrix row"}} {
+			for _, kept := range []struct{ dir, noun string }{{a.cacheDir(keptAnswers), "answer"}, {a.cacheDir(keptVerdicts), "verdict"}, {a.cacheDir(keptCells), "matrix row"}} {
 				n, err := blobs.Open(kept.dir).Clear()
 				if err != nil {
 					return coded(err)
@@ -24,11 +24,11 @@ func newCache(a *app) *cobra.Command {
 					return err
 				}
 			}
-			n, err := dataset.Clear(a.caseDir())
+			n, err := dataset.Clear(a.cacheDir(keptCases))
 			if err != nil {
 				return coded(err)
 			}
-			_, err = fmt.Fprintf(a.out, "Removed %s from %s\n", plural(n, "file")+" of cases", a.caseDir())
+			_, err = fmt.Fprintf(a.out, "Removed %s from %s\n", plural(n, "file")+" of cases", a.cacheDir(keptCases))
 			return err
 		},
 	})

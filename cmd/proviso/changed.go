@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,8 +104,7 @@ func (a *app) changedSince(ctx context.Context, since string, f evalFlags) ([]st
 	if ctx.Err() != nil {
 		return nil, a.stopped()
 	}
-	files := slices.Sorted(maps.Keys(seen.list))
-	changed, err := snap.Changed(withCode(files))
+	changed, err := snap.Changed(withCode(seen.sorted()))
 	if err != nil {
 		return nil, coded(err)
 	}

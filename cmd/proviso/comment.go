@@ -142,12 +142,17 @@ func (a *app) comment(ctx context.Context, f *commentFlags, text string) error {
 		a.warn("somebody edited the comment; the edit is overwritten")
 	}
 	if posted.Removed > 0 {
-		a.warn(fmt.Sprintf("%s of this suite %s removed; two jobs may have written them at the same time", plural(posted.Removed, "further comment"), wasWere(posted.Removed)))
+		verb := map[bool]string{true: "was", false: "were"}[posted.Removed == 1]
+		a.warn(fmt.Sprintf("%s of this suite %s removed; two jobs may have written them at the same time", plural(posted.Removed, "further comment"), verb))
 	}
 	if posted.Cut {
 		a.warn("the comment is cut, because " + place.Forge + " takes no longer one; the report of the job is whole")
 	}
-	fmt.Fprintln(a.err, printable(fmt.Sprintf("proviso: the comment on request %d is %s%s", posted.Number, became(posted.Action), colonBefore(posted.URL))))
+	text = fmt.Sprintf("proviso: the comment on request %d is %s", posted.Number, became(posted.Action))
+	if posted.URL != "" {
+		text += ": " + posted.URL
+	}
+	fmt.Fprintln(a.err, printable(text))
 	return nil
 }
 
@@ -159,18 +164,4 @@ func became(action forge.Action) string {
 		return "from a later run, and is not changed"
 	}
 	return string(action)
-}
-
-func wasWere(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
-}
-
-func colonBefore(text string) string {
-	if text == "" {
-		return ""
-	}
-	return ": " + text
 }

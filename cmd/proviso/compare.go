@@ -122,17 +122,20 @@ func (a *app) compare(ctx context.Context, f *compareFlags, args []string) error
 	}
 	o.Reproduce = []string{"proviso compare " + shellWord(base.run.Name) + " " + shellWord(head.run.Name) + inFolder(f.dir)}
 	texts := show.Texts{Base: base.texts, Head: head.texts}
-	return a.writeTo(f, func(w io.Writer) error {
-		switch f.format {
-		case formatMarkdown:
-			return show.Markdown(w, c, nil, texts, o)
-		case formatHTML:
-			return show.HTML(w, c, nil, texts, o)
-		case formatJSON:
-			return show.JSON(w, c, nil)
-		}
-		return show.Terminal(w, c, nil, texts, a.terminalOf(f, o))
-	})
+	return a.writeTo(f, func(w io.Writer) error { return writeComparison(w, f.format, c, nil, texts, a.terminalOf(f, o)) })
+}
+
+// writeComparison writes a comparison, and the decision on it if there is one.
+func writeComparison(w io.Writer, format string, c *gate.Comparison, d *gate.Decision, texts show.Texts, o show.Options) error {
+	switch format {
+	case formatMarkdown:
+		return show.Markdown(w, c, d, texts, o)
+	case formatHTML:
+		return show.HTML(w, c, d, texts, o)
+	case formatJSON:
+		return show.JSON(w, c, d)
+	}
+	return show.Terminal(w, c, d, texts, o)
 }
 
 // inFolder is the flag for the folder of the kept runs, unless that is the usual one.
@@ -166,12 +169,7 @@ func (a *app) writeColumns(f *compareFlags, list []*gate.Comparison, texts show.
 			if i > 0 {
 				_, err = io.WriteString(w, "\n")
 			}
-			if f.format == formatMarkdown {
-				err = errors.Join(err, show.Markdown(w, c, nil, texts, o))
-			} else {
-				err = errors.Join(err, show.Terminal(w, c, nil, texts, a.terminalOf(f, o)))
-			}
-			if err != nil {
+			if err = errors.Join(err, writeComparison(w, f.format, c, nil, texts, a.terminalOf(f, o))); err != nil {
 				return err
 			}
 		}

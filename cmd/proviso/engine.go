@@ -33,7 +33,7 @@ func (a *app) engineOptions(f *evalFlags, around proviso.Env, cassette *transpor
 		o.Policy.Budget = &f.models.maxCost.usd
 	}
 	if !f.models.noCache {
-		o.Engines.Answers, o.Engines.Verdicts = engine.Folder(a.cacheDir()), engine.Folder(a.verdictDir())
+		o.Engines.Answers, o.Engines.Verdicts = engine.Folder(a.cacheDir(keptAnswers)), engine.Folder(a.cacheDir(keptVerdicts))
 	}
 	return o
 }

@@ -104,7 +104,7 @@ func (a *app) evalOrWatch(ctx context.Context, f *evalFlags) error {
 
 // foldersOf returns the folders that a run writes to, besides its reports.
 func (a *app) foldersOf(f *evalFlags) []string {
-	list := []string{a.cacheDir()}
+	list := []string{a.cacheDir(keptAnswers)}
 	for _, dir := range []string{a.runDir(f), f.models.record} {
 		if dir != "" {
 			list = append(list, dir)

@@ -45,7 +45,7 @@ type remote struct {
 	client *client.Client
 	api    *url.URL
 	run    *url.URL // nil before it is started
-	files  *sentFiles
+	files  *seenFiles
 	began  bool // by this command
 }
 
@@ -91,7 +91,7 @@ func (a *app) remoteOf(f *evalFlags) (*remote, error) {
 	}
 	f.trust.untrusted, f.noKeys = true, true // as the server reads it, which has the keys
 	r.client = a.client()
-	r.files = &sentFiles{}
+	r.files = &seenFiles{}
 	f.seen = r.files.add
 	return r, nil
 }

@@ -11,25 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/report"
 )
-
-// sentFiles are the files that reading a suite looked for.
-type sentFiles struct {
-	mu    sync.Mutex
-	paths []string
-}
-
-func (s *sentFiles) add(path string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.paths = append(s.paths, path)
-}
 
 // sentSuite is a suite with its files, as the server takes it.
 type sentSuite struct {
@@ -40,7 +27,7 @@ type sentSuite struct {
 
 // bundle reads the suite and the files beside it that were looked for. Files whose name
 // begins with a dot, such as .env, stay here.
-func (s *sentFiles) bundle(of *loaded) (*sentSuite, error) {
+func (s *seenFiles) bundle(of *loaded) (*sentSuite, error) {
 	out := &sentSuite{Name: remoteName(of), Files: map[string]string{}}
 	dir, err := filepath.Abs(of.Dir)
 	if err != nil {
@@ -50,10 +37,7 @@ func (s *sentFiles) bundle(of *loaded) (*sentSuite, error) {
 	if out.Suite, err = sentText(own); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	slices.Sort(s.paths)
-	for _, path := range slices.Compact(s.paths) {
+	for _, path := range s.sorted() {
 		abs, err := filepath.Abs(path)
 		if err != nil {
 			return nil, err

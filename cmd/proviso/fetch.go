@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/dataset"
@@ -13,7 +12,7 @@ import (
 // does not use the network reads only copies. A resumed run uses the cases that it
 // started with. A recorded or replayed run uses the cases of the recording.
 func (a *app) fetch(ctx context.Context, f *suiteFlags, around proviso.Env) func(string, proviso.Env) (string, error) {
-	o := dataset.Options{Dir: a.caseDir()}
+	o := dataset.Options{Dir: a.cacheDir(keptCases)}
 	if e := f.online; e != nil {
 		o.Client, o.Fresh = e.client(around, e.models.cassette(a.secrets, nil)), e.models.noCache || e.models.record != "" || e.models.replay != ""
 		o.Any = e.resume != "" || e.retryErrors
@@ -24,6 +23,3 @@ func (a *app) fetch(ctx context.Context, f *suiteFlags, around proviso.Env) func
 	g := dataset.New(o)
 	return func(ref string, env proviso.Env) (string, error) { return g.Get(ctx, ref, env) }
 }
-
-// caseDir is the folder of remote cases, next to the cache of answers.
-func (a *app) caseDir() string { return filepath.Join(filepath.Dir(a.cacheDir()), "cases") }

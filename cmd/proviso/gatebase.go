@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -40,6 +42,13 @@ func (s *seenFiles) add(file string) {
 		s.list = map[string]bool{}
 	}
 	s.list[file] = true
+}
+
+// sorted returns the files.
+func (s *seenFiles) sorted() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.list))
 }
 
 // look reads a suite and plans it, without running or printing anything, and returns
@@ -159,7 +168,7 @@ func (g *gating) complete(ctx context.Context, snap *githistory.Snapshot, root *
 			return g.stopped()
 		}
 		more := false
-		for file := range seen.list {
+		for _, file := range seen.sorted() {
 			rel, err := filepath.Rel(g.commit.dir, file)
 			if err != nil || !filepath.IsLocal(rel) || asked[rel] || rel == "." {
 				continue

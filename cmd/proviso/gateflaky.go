@@ -18,10 +18,10 @@ func (g *gating) runAgain(ctx context.Context) error {
 		first, flags = g.base, g.commit.flags
 	}
 	flags.models.noCache, flags.noWrite, flags.written = true, true, nil
-	if flags.filterFirst == 0 || flags.filterFirst > flakyCases {
-		flags.filterFirst = flakyCases
+	if flags.Filter.First == 0 || flags.Filter.First > flakyCases {
+		flags.Filter.First = flakyCases
 	}
-	fmt.Fprintf(g.err, "proviso: --flakiness: the first %d cases of %s run again\n", flags.filterFirst, first.run.Name)
+	fmt.Fprintf(g.err, "proviso: --flakiness: the first %d cases of %s run again\n", flags.Filter.First, first.run.Name)
 	s, out, err := g.runWhole(ctx, &flags, nil, nil)
 	if s != nil {
 		defer s.close()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 
@@ -62,13 +61,7 @@ func brokenRows(c *gate.Comparison) func(row int) bool {
 // say.
 func (g *gating) print(ctx context.Context, c *gate.Comparison, d *gate.Decision, texts show.Texts) error {
 	o := g.options()
-	write := map[string]func(io.Writer, *gate.Comparison, *gate.Decision, show.Texts, show.Options) error{
-		"terminal": show.Terminal, "markdown": show.Markdown, "html": show.HTML,
-		"json": func(w io.Writer, c *gate.Comparison, d *gate.Decision, _ show.Texts, _ show.Options) error {
-			return show.JSON(w, c, d)
-		},
-	}[g.f.format]
-	if err := write(g.out, c, d, texts, o); err != nil {
+	if err := writeComparison(g.out, g.f.format, c, d, texts, o); err != nil {
 		return err
 	}
 	return g.report(ctx, c, d, texts, o)

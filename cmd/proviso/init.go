@@ -158,7 +158,7 @@ func (a *app) initFrom(ctx context.Context, dir string) error {
 func (a *app) checkSuite(ctx context.Context, name string) (said string, err error) {
 	var b strings.Builder
 	inner := &app{stdio: stdio{in: a.in, out: io.Discard, err: &b}, env: a.env, secrets: a.secrets}
-	f := &evalFlags{suiteFlags: suiteFlags{configs: []string{name}, filterSeed: -1}, noKeys: true, warn: true, dry: true}
+	f := &evalFlags{suiteFlags: suiteFlags{configs: []string{name}}, noKeys: true, warn: true, dry: true}
 	s, _, err := inner.prepare(ctx, f, nil)
 	if err != nil {
 		return b.String(), err

@@ -261,9 +261,21 @@ func (a *app) printResponse(req *judge.Request, resp *judge.Response, format str
 
 // printJSON writes a value as one line of JSON, without the escapes for HTML.
 func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
+	line, err := compactJSON(v)
+	if err != nil {
+		return err
+	}
+	_, err = a.out.Write(append(line, '\n'))
+	return err
+}
+
+// compactJSON is a value as JSON, without the escapes for HTML.
+func compactJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // judgeTemplates lists the shipped criteria.

@@ -27,17 +27,23 @@ func (a *app) judgeLintRun(ctx context.Context, name, format string) error {
 			fmt.Fprintf(a.err, "%s%s: warning: %s\n", printable(l.Assertion), printable(l.Pointer), printable(report.OneLine(l.Text())))
 		}
 	}
+	return a.linted(found, len(found), unread, "the judged assertions of the run", format)
+}
+
+// linted ends a search for mistakes that found n. Any finding is exit code 1, so that a build
+// can fail on it.
+func (a *app) linted(found any, n int, unread, what, format string) error {
+	if unread != "" {
+		fmt.Fprintln(a.err, "proviso: "+unread)
+	}
 	if format == formatJSON {
 		if err := a.printJSON(found); err != nil {
 			return coded(err)
 		}
-	} else if len(found) == 0 && unread == "" {
-		fmt.Fprintln(a.out, "nothing to say about the judged assertions of the run")
+	} else if n == 0 && unread == "" {
+		fmt.Fprintln(a.out, "nothing to say about "+what)
 	}
-	if unread != "" {
-		fmt.Fprintln(a.err, "proviso: "+unread)
-	}
-	if len(found) > 0 {
+	if n > 0 {
 		return exitError{exitFailed}
 	}
 	return nil
@@ -53,8 +59,7 @@ type lintJSON struct {
 	Suggestion string `json:"suggestion,omitempty"`
 }
 
-// judgeLint reports probable mistakes in the wording of a request's assertions. Any
-// finding is exit code 1, so that a build can fail on it.
+// judgeLint reports probable mistakes in the wording of a request's assertions.
 func (a *app) judgeLint(req *judge.Request, doc *document.Document, format string) error {
 	found := []lintJSON{}
 	list, _ := req.Decode() // requests with mistakes are refused before
@@ -67,19 +72,5 @@ func (a *app) judgeLint(req *judge.Request, doc *document.Document, format strin
 			}
 		}
 	}
-	unread := lint.Unread(list)
-	if unread != "" {
-		fmt.Fprintln(a.err, "proviso: "+unread)
-	}
-	if format == formatJSON {
-		if err := a.printJSON(found); err != nil {
-			return coded(err)
-		}
-	} else if len(found) == 0 && unread == "" {
-		fmt.Fprintf(a.out, "nothing to say about %s\n", plural(len(req.Assertions), "assertion"))
-	}
-	if len(found) > 0 {
-		return exitError{exitFailed}
-	}
-	return nil
+	return a.linted(found, len(found), lint.Unread(list), plural(len(req.Assertions), "assertion"), format)
 }

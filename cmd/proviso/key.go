@@ -113,14 +113,11 @@ func (a *app) withKeys(ctx context.Context, f *keyFlags, access sqldb.Access, us
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, place, sqldb.Options{Access: access, Uses: uses})
+	err = withStore(ctx, place, sqldb.Options{Access: access, Uses: uses}, func(db openedStore) error { return do(db) })
 	if !postgres.IsURL(place) && access != sqldb.Making && errors.Is(err, os.ErrNotExist) {
 		return proviso.Errorf(proviso.NotFound, "%w; `proviso key create` makes it", err)
 	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(db), db.Close())
+	return err
 }
 
 func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error {

@@ -146,11 +146,9 @@ func (a *app) withLabels(ctx context.Context, f *labelsFlags, access sqldb.Acces
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, place, sqldb.Options{Access: access, Uses: uses})
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(db.In(cmp.Or(store.Project(f.project), store.DefaultProject))), db.Close())
+	return withStore(ctx, place, sqldb.Options{Access: access, Uses: uses}, func(db openedStore) error {
+		return do(db.In(cmp.Or(store.Project(f.project), store.DefaultProject)))
+	})
 }
 
 // labelsAddress returns the address of the labels of a server.

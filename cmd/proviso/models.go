@@ -110,9 +110,16 @@ func (f *evalFlags) client(env proviso.Env, cassette *transport.Cassette) *http.
 	return transport.New(o).Client()
 }
 
-// cacheDir is $XDG_CACHE_HOME/proviso/answers, or its equivalent on other systems.
-func (a *app) cacheDir() string {
-	return a.xdg("XDG_CACHE_HOME", ".cache", filepath.Join("proviso", "answers"))
-}
+// The folders of caches.
+const (
+	keptAnswers  = "answers"
+	keptVerdicts = "verdicts"
+	keptCells    = "cells" // of matrices
+	keptCases    = "cases" // that were fetched
+)
 
-func (a *app) verdictDir() string { return filepath.Join(filepath.Dir(a.cacheDir()), "verdicts") }
+// cacheDir is $XDG_CACHE_HOME/proviso with what is kept there, or its equivalent on other
+// systems.
+func (a *app) cacheDir(kept string) string {
+	return a.xdg("XDG_CACHE_HOME", ".cache", filepath.Join("proviso", kept))
+}

@@ -100,7 +100,7 @@ func (f *serveCommand) registerWork(fs *pflag.FlagSet) {
 	f.models.register(fs)
 	fs.StringArrayVar(&f.trust.env, "allow-env", nil, "let suites use the environment variable `NAME`")
 	fs.StringArrayVar(&f.trust.hosts, "allow-host", nil, "also let suites send requests to `HOST`; name a private host by its address, or as localhost")
-	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables")
+	fs.StringArrayVar(&f.EnvFiles, "env-file", nil, "`FILE` with environment variables")
 	countVar(fs, &f.calls, "model-concurrency", "", 128, 1, "at most `N` calls to the endpoint of one model at a time")
 	countVar(fs, &f.connections, "connections", "", postgres.DefaultConnections, 3, "hold at most `N` connections to a PostgreSQL database")
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 32, 1, "at most `N` rows of a run at a time")
@@ -193,7 +193,7 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, error) {
 	outages := server.NewOutages(slog.NewJSONHandler(a.out, nil))
 	log := slog.New(outages)
-	env, _, err := f.trust.around(a.env, f.envFiles)
+	env, _, err := f.trust.around(a.env, f.EnvFiles)
 	if err != nil {
 		return nil, err
 	}

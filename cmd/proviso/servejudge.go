@@ -19,7 +19,7 @@ import (
 // nothing that a client sends: the engine for clients runs no code, has no files, and
 // connects only to allowed hosts.
 func (a *app) grading(ctx context.Context, end *closers, f *serveCommand, work string) error {
-	env, _, err := f.trust.around(a.env, f.envFiles)
+	env, _, err := f.trust.around(a.env, f.EnvFiles)
 	if err != nil {
 		return err
 	}

@@ -262,7 +262,7 @@ func (a *app) spadeEngine(ctx context.Context, end *closers, f *evalFlags, dir s
 		Compiler: e.Compiler(func(c *check.Options) { c.Code = granted }),
 	}
 	if !f.models.noCache {
-		o.Keep = &matrix.Keep{Store: blobs.Open(a.cellDir()), Engine: strings.Join(append([]string{engineName(), code.sandbox}, code.grants...), " ")}
+		o.Keep = &matrix.Keep{Store: blobs.Open(a.cacheDir(keptCells)), Engine: strings.Join(append([]string{engineName(), code.sandbox}, code.grants...), " ")}
 	}
 	return o, nil
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -156,8 +155,3 @@ func (a *app) warnContradictions(entries []trial.Entry) {
 
 // maxContradictions bounds the contradicting labels that are named.
 const maxContradictions = 5
-
-// cellDir is $XDG_CACHE_HOME/proviso/cells, or its equivalent on other systems.
-func (a *app) cellDir() string {
-	return a.xdg("XDG_CACHE_HOME", ".cache", filepath.Join("proviso", "cells"))
-}

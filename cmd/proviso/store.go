@@ -113,11 +113,7 @@ func (a *app) migrateStore(ctx context.Context, place string, dry bool) error {
 	}
 	verb := "Would apply"
 	if !dry {
-		db, err := openStore(ctx, place, sqldb.Options{})
-		if err != nil {
-			return err
-		}
-		if err := db.Close(); err != nil {
+		if err := withStore(ctx, place, sqldb.Options{}, func(openedStore) error { return nil }); err != nil {
 			return err
 		}
 		verb = "Applied"
@@ -149,12 +145,10 @@ func (a *app) checkStore(ctx context.Context, place string) error {
 	if len(s.Missing) > 0 {
 		problems = []string{fmt.Sprintf("the schema is %d, and this version has %d: `proviso store migrate` applies what is missing", s.Version, s.Known)}
 	} else {
-		db, err := openStore(ctx, place, sqldb.Options{Access: sqldb.Reading})
-		if err != nil {
+		if err := withStore(ctx, place, sqldb.Options{Access: sqldb.Reading}, func(db openedStore) (err error) {
+			problems, err = db.Check(ctx)
 			return err
-		}
-		problems, err = db.Check(ctx)
-		if err = errors.Join(err, db.Close()); err != nil {
+		}); err != nil {
 			return err
 		}
 	}

@@ -3,13 +3,14 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
+	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,16 +65,14 @@ func (a *app) exportStore(ctx context.Context, f *storeExport, folder string) er
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, place, sqldb.Options{ContentKey: key, Access: sqldb.Reading})
-	if err != nil {
-		return err
-	}
-	if f.events {
-		if err := db.CheckContentKey(); err != nil {
-			return errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
+	return withStore(ctx, place, sqldb.Options{ContentKey: key, Access: sqldb.Reading}, func(db openedStore) error {
+		if f.events {
+			if err := db.CheckContentKey(); err != nil {
+				return fmt.Errorf("--content-key-env: %w", err)
+			}
 		}
-	}
-	return errors.Join(a.exportProjects(ctx, f, db, folder), db.Close())
+		return a.exportProjects(ctx, f, db, folder)
+	})
 }
 
 func (a *app) exportProjects(ctx context.Context, f *storeExport, db store.Store, folder string) error {
@@ -178,11 +177,25 @@ type lines struct {
 	n  int
 }
 
-func (l *lines) add(v any) error {
-	e := json.NewEncoder(l.to)
-	e.SetEscapeHTML(false)
-	l.n++
-	return coded(e.Encode(v))
+// add writes an object with the given keys and values, in alternation. As in the tags of
+// encoding/json, a key with omitempty is left out if its value is empty.
+func (l *lines) add(members ...any) error {
+	line := []byte{'{'}
+	for i := 0; i < len(members); i += 2 {
+		key, optional := strings.CutSuffix(members[i].(string), ",omitempty")
+		if v := reflect.ValueOf(members[i+1]); optional && (v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0) {
+			continue
+		}
+		text, err := compactJSON(members[i+1])
+		if err != nil {
+			return coded(err)
+		}
+		if len(line) > 1 {
+			line = append(line, ',')
+		}
+		line = append(append(strconv.AppendQuote(line, key), ':'), text...)
+	}
+	return l.raw(append(line, "}\n"...))
 }
 
 func (l *lines) raw(line []byte) error {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/store"
@@ -15,7 +14,11 @@ func (x *exporting) keys(w *lines) error {
 		if string(k.Project) != x.project {
 			return nil
 		}
-		return w.add(shownOf(*k))
+		line, err := compactJSON(shownOf(*k))
+		if err != nil {
+			return coded(err)
+		}
+		return w.raw(append(line, '\n'))
 	})
 }
 
@@ -39,16 +42,10 @@ func (x *exporting) replacedLabels(w *lines) error {
 
 func (x *exporting) labelQueues(w *lines) error {
 	return eachPage(x.ctx, x.in.ListLabelQueues, func(q *store.LabelQueue) error {
-		return w.add(struct {
-			Name      string    `json:"name"`
-			Run       string    `json:"run,omitempty"`
-			Blind     bool      `json:"blind"`
-			People    int       `json:"people"`
-			Size      int       `json:"size"`
-			Done      int       `json:"done"`
-			CreatedBy string    `json:"created_by,omitempty"`
-			Created   time.Time `json:"created"`
-		}{q.Name, q.Run, q.Blind, q.People, q.Size, q.Done, q.CreatedBy, q.Created})
+		return w.add(
+			"name", q.Name, "run,omitempty", q.Run, "blind", q.Blind, "people", q.People, "size", q.Size, "done", q.Done,
+			"created_by,omitempty", q.CreatedBy, "created", q.Created,
+		)
 	})
 }
 
@@ -64,18 +61,11 @@ func (x *exporting) labelItems(w *lines) error {
 			if i.Event == "" {
 				index = &i.Index
 			}
-			return w.add(struct {
-				Queue      string `json:"queue"`
-				Run        string `json:"run,omitempty"`
-				Index      *int   `json:"index,omitempty"`
-				Event      string `json:"event,omitempty"`
-				Assertion  string `json:"assertion"`
-				Stratum    string `json:"stratum"`
-				Rank       int    `json:"rank"`
-				Population int    `json:"population"`
-				Why        string `json:"why"`
-				People     int    `json:"people"`
-			}{q.Name, q.Run, index, i.Event, i.Assertion, i.Stratum, i.Rank, i.Population, i.Why, i.People})
+			return w.add(
+				"queue", q.Name, "run,omitempty", q.Run, "index,omitempty", index, "event,omitempty", i.Event,
+				"assertion", i.Assertion, "stratum", i.Stratum, "rank", i.Rank, "population", i.Population, "why", i.Why,
+				"people", i.People,
+			)
 		})
 	})
 }

@@ -178,6 +178,15 @@ func openStore(ctx context.Context, place string, o sqldb.Options) (openedStore,
 	return openStoreWith(ctx, place, 0, o)
 }
 
+// withStore opens the store at a place for as long as do takes.
+func withStore(ctx context.Context, place string, o sqldb.Options, do func(openedStore) error) error {
+	db, err := openStore(ctx, place, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(db), db.Close())
+}
+
 // openStoreWith is openStore with up to a number of connections to a PostgreSQL database; 0 is
 // the usual one.
 func openStoreWith(ctx context.Context, place string, connections int, o sqldb.Options) (openedStore, error) {

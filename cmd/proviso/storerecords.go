@@ -7,26 +7,12 @@ import (
 	"io"
 	"path"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
-
-// exportedText is a content as it is, or in base 64 if it is no text.
-type exportedText struct {
-	Text   string `json:"content,omitempty"`
-	Base64 []byte `json:"content_base64,omitempty"`
-}
-
-func exportedOf(content []byte) exportedText {
-	if utf8.Valid(content) {
-		return exportedText{Text: string(content)}
-	}
-	return exportedText{Base64: content}
-}
 
 func (x *exporting) documents(w *lines) error {
 	return eachPage(x.ctx, pagesBy(x.in.ListDocuments, store.DocumentFilter{}), func(name *store.Document) error {
@@ -35,18 +21,15 @@ func (x *exporting) documents(w *lines) error {
 			if err != nil {
 				return err
 			}
-			return w.add(struct {
-				Kind       store.Kind `json:"kind"`
-				Name       string     `json:"name"`
-				Number     int        `json:"number"`
-				Hash       string     `json:"hash"`
-				Current    bool       `json:"current"`
-				PromptHash string     `json:"prompt_hash,omitempty"`
-				MediaType  string     `json:"media_type"`
-				CreatedBy  string     `json:"created_by,omitempty"`
-				Created    time.Time  `json:"created"`
-				exportedText
-			}{d.Kind, d.Name, d.Number, d.Hash, d.Current, d.PromptHash, d.MediaType, d.CreatedBy, d.Created, exportedOf(d.Content)})
+			text, binary := string(d.Content), []byte(nil)
+			if !utf8.Valid(d.Content) { // it is written in base 64
+				text, binary = "", d.Content
+			}
+			return w.add(
+				"kind", d.Kind, "name", d.Name, "number", d.Number, "hash", d.Hash, "current", d.Current,
+				"prompt_hash,omitempty", d.PromptHash, "media_type", d.MediaType, "created_by,omitempty", d.CreatedBy,
+				"created", d.Created, "content,omitempty", text, "content_base64,omitempty", binary,
+			)
 		})
 	})
 }
@@ -60,19 +43,11 @@ func (x *exporting) runs(w *lines) error {
 				return err
 			}
 		}
-		return w.add(struct {
-			ID        string     `json:"id"`
-			Suite     string     `json:"suite"`
-			Version   string     `json:"version,omitempty"`
-			Status    string     `json:"status"`
-			Error     string     `json:"error,omitempty"`
-			Rows      int        `json:"rows"`
-			CreatedBy string     `json:"created_by,omitempty"`
-			Created   time.Time  `json:"created"`
-			Started   *time.Time `json:"started"`
-			Ended     *time.Time `json:"ended"`
-			File      string     `json:"file,omitempty"`
-		}{r.ID, r.Suite, r.Version, string(r.Status), r.Error, r.Rows, r.CreatedBy, r.Created, timeOrNil(r.Started), timeOrNil(r.Ended), file})
+		return w.add(
+			"id", r.ID, "suite", r.Suite, "version,omitempty", r.Version, "status", string(r.Status), "error,omitempty", r.Error,
+			"rows", r.Rows, "created_by,omitempty", r.CreatedBy, "created", r.Created, "started", timeOrNil(r.Started),
+			"ended", timeOrNil(r.Ended), "file,omitempty", file,
+		)
 	})
 }
 
@@ -96,23 +71,12 @@ func (x *exporting) evaluations(w *lines) error {
 		if err != nil {
 			return err
 		}
-		return w.add(struct {
-			ID        string          `json:"id"`
-			Agent     string          `json:"agent,omitempty"`
-			Set       string          `json:"assertion_set,omitempty"`
-			Judge     string          `json:"judge,omitempty"`
-			Status    string          `json:"status"`
-			Score     *float64        `json:"score"`
-			Passed    int             `json:"passed"`
-			Failed    int             `json:"failed"`
-			Errors    int             `json:"errors"`
-			Skipped   int             `json:"skipped"`
-			Cost      float64         `json:"cost"`
-			CreatedBy string          `json:"created_by,omitempty"`
-			Created   time.Time       `json:"created"`
-			Request   json.RawMessage `json:"request,omitempty"`
-			Response  json.RawMessage `json:"response,omitempty"`
-		}{e.ID, e.Agent, e.Set, e.Judge, e.Status.String(), e.Score, e.Passed, e.Failed, e.Errors, e.Skipped, e.Cost, e.CreatedBy, e.Created, jsonOrText(e.Request), jsonOrText(e.Response)})
+		return w.add(
+			"id", e.ID, "agent,omitempty", e.Agent, "assertion_set,omitempty", e.Set, "judge,omitempty", e.Judge,
+			"status", e.Status.String(), "score", e.Score, "passed", e.Passed, "failed", e.Failed, "errors", e.Errors,
+			"skipped", e.Skipped, "cost", e.Cost, "created_by,omitempty", e.CreatedBy, "created", e.Created,
+			"request,omitempty", jsonOrText(e.Request), "response,omitempty", jsonOrText(e.Response),
+		)
 	})
 }
 
@@ -131,30 +95,20 @@ func (x *exporting) watches(w *lines) error {
 			return x.in.WatchVersions(ctx, name.Name, p)
 		}
 		return eachPage(x.ctx, versions, func(v *store.Watch) error {
-			return w.add(struct {
-				Name      string          `json:"name"`
-				Number    int             `json:"number"`
-				Hash      string          `json:"hash"`
-				CreatedBy string          `json:"created_by,omitempty"`
-				Created   time.Time       `json:"created"`
-				Updated   time.Time       `json:"updated"`
-				Content   json.RawMessage `json:"content"`
-			}{v.Name, v.Number, v.Hash, v.CreatedBy, v.Created, v.Updated, jsonOrText(v.Content)})
+			return w.add(
+				"name", v.Name, "number", v.Number, "hash", v.Hash, "created_by,omitempty", v.CreatedBy, "created", v.Created,
+				"updated", v.Updated, "content", jsonOrText(v.Content),
+			)
 		})
 	})
 }
 
 func (x *exporting) alarms(w *lines) error {
 	return eachPage(x.ctx, pagesBy(x.in.ListAlarms, store.AlarmFilter{}), func(m *store.Alarm) error {
-		return w.add(struct {
-			ID      string          `json:"id"`
-			Watch   string          `json:"watch"`
-			State   string          `json:"state"`
-			Opened  time.Time       `json:"opened"`
-			Closed  *time.Time      `json:"closed"`
-			AckedBy string          `json:"acked_by,omitempty"`
-			Alarm   json.RawMessage `json:"alarm"`
-		}{m.ID, m.Watch, string(m.State), m.Opened, timeOrNil(m.Closed), m.AckedBy, jsonOrText(m.Body)})
+		return w.add(
+			"id", m.ID, "watch", m.Watch, "state", string(m.State), "opened", m.Opened, "closed", timeOrNil(m.Closed),
+			"acked_by,omitempty", m.AckedBy, "alarm", jsonOrText(m.Body),
+		)
 	})
 }
 
@@ -170,35 +124,22 @@ func (x *exporting) events(w *lines) error {
 
 func (x *exporting) feedback(w *lines) error {
 	return eachPage(x.ctx, pagesBy(x.in.ListFeedback, store.FeedbackFilter{}), func(f *store.Feedback) error {
-		return w.add(struct {
-			Event   string    `json:"event,omitempty"`
-			TraceID string    `json:"trace_id,omitempty"`
-			User    string    `json:"user,omitempty"`
-			Value   int       `json:"value"`
-			Comment string    `json:"comment,omitempty"`
-			Time    time.Time `json:"time"`
-		}{f.Event, f.TraceID, f.User, f.Value, f.Comment, f.Time})
+		return w.add(
+			"event,omitempty", f.Event, "trace_id,omitempty", f.TraceID, "user,omitempty", f.User, "value", f.Value,
+			"comment,omitempty", f.Comment, "time", f.Time,
+		)
 	})
 }
 
 func (x *exporting) verdicts(w *lines) error {
 	return eachPage(x.ctx, x.in.ListWatches, func(watch *store.Watch) error {
 		return eachPage(x.ctx, pagesBy(x.in.ListVerdicts, store.VerdictFilter{Watch: watch.Name}), func(v *store.WatchVerdict) error {
-			return w.add(struct {
-				Watch       string    `json:"watch"`
-				Event       string    `json:"event"`
-				Assertion   string    `json:"assertion"`
-				Set         string    `json:"assertion_set"`
-				Version     string    `json:"version,omitempty"`
-				Judge       string    `json:"judge,omitempty"`
-				Segment     string    `json:"segment,omitempty"`
-				Time        time.Time `json:"time"`
-				Probability float64   `json:"probability"`
-				Status      string    `json:"status"`
-				Score       *float64  `json:"score"`
-				Reason      string    `json:"reason,omitempty"`
-				Cost        float64   `json:"cost"`
-			}{watch.Name, v.Event, v.Assertion, v.Set, v.Version, v.Judge, v.Segment, v.Time, v.Probability, v.Status.String(), v.Score, v.Reason, v.Cost})
+			return w.add(
+				"watch", watch.Name, "event", v.Event, "assertion", v.Assertion, "assertion_set", v.Set,
+				"version,omitempty", v.Version, "judge,omitempty", v.Judge, "segment,omitempty", v.Segment, "time", v.Time,
+				"probability", v.Probability, "status", v.Status.String(), "score", v.Score, "reason,omitempty", v.Reason,
+				"cost", v.Cost,
+			)
 		})
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,43 +14,17 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// workflows are the systems that init writes a workflow for, each with the file, from
-// the root of the repository, and its text. SUITE stands for the suite's file.
-var workflows = []struct{ system, file, text string }{
-	{"github", ".github/workflows/evals.yml", `# Runs the suite for every pull request; docs/ci.md of proviso says more.
-name: evals
-on: pull_request
-permissions:
-  contents: read
-jobs:
-  evals:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-go@v5
-        with: {go-version: "1.26"}
-      - run: go install github.com/proviso-eval/proviso/cmd/proviso@latest
-      # A suite that asks models needs a key in env, or recorded answers (--replay).
-      - run: proviso eval -c SUITE -o "$GITHUB_STEP_SUMMARY" -o report.html -o report.junit.xml
-      - uses: actions/upload-artifact@v4
-        if: always()
-        with: {name: evals, path: report.*}
-`},
-	{"gitlab", ".gitlab-ci.yml", `# Runs the suite for every merge request; docs/ci.md of proviso says more.
-evals:
-  image: golang:1.26
-  rules:
-    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
-  script:
-    - go install github.com/proviso-eval/proviso/cmd/proviso@latest
-    # A suite that asks models needs a key among the variables, or recorded answers (--replay).
-    - proviso eval -c SUITE -o report.junit.xml -o report.html
-  artifacts:
-    when: always
-    paths: [report.html]
-    reports:
-      junit: report.junit.xml
-`},
+// workflowTexts are the workflows that init writes, by system. SUITE stands for the suite's
+// file.
+//
+//go:embed workflows
+var workflowTexts embed.FS
+
+// workflows are the systems, each with the file of its workflow from the root of the
+// repository.
+var workflows = []struct{ system, file string }{
+	{"github", ".github/workflows/evals.yml"},
+	{"gitlab", ".gitlab-ci.yml"},
 }
 
 // workflow is a file that runs a suite in CI.
@@ -90,7 +65,8 @@ func newWorkflow(system, dir string) (*workflow, error) {
 			if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 				return nil, proviso.Errorf(proviso.Invalid, "%s exists already, and init changes no existing file: add the job of docs/ci.md to it, with -c %s", shortPath(name), rel)
 			}
-			return &workflow{name, rel, strings.ReplaceAll(w.text, "SUITE", rel)}, nil
+			text, err := workflowTexts.ReadFile("workflows/" + system + ".yml")
+			return &workflow{name, rel, strings.ReplaceAll(string(text), "SUITE", rel)}, err
 		}
 		known = append(known, w.system)
 	}
