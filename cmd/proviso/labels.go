@@ -1,9 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -11,9 +18,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
+	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/label"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/files"
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
@@ -167,4 +179,194 @@ func (a *app) showLabels(list []label.Label) error {
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), " "))
 	}
 	return coded(w.Flush())
+}
+
+// labelsStep is how many labels one request sends.
+const labelsStep = 2000
+
+func newLabelsImport(a *app) *cobra.Command {
+	f := &labelsFlags{}
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Add labels that were made elsewhere",
+		Long: "import adds the labels of a FILE (- for standard input): what `proviso labels export` wrote, or a sheet of\n" +
+			"`proviso align --template` that a person filled in, with --run and --by. Each label keeps its person and its\n" +
+			"time. Importing a file again changes nothing. A label that the person replaced later is left out.",
+		Args: someArgs("the file of labels is missing", 1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.importLabels(cmd.Context(), f, args[0]) },
+	}
+	f.place(cmd)
+	cmd.Flags().StringVar(&f.run, "run", "", "the `RUN` that a sheet is of, by its id")
+	cmd.Flags().StringVar(&f.person, "by", "", "the `PERSON` who filled in a sheet")
+	return cmd
+}
+
+func (a *app) importLabels(ctx context.Context, f *labelsFlags, name string) error {
+	if err := f.check(a); err != nil {
+		return err
+	}
+	lines, err := a.labelLines(f, name)
+	if err != nil {
+		return err
+	}
+	var n store.LabelImport
+	if f.server != "" {
+		n, err = a.sendLabels(ctx, f, lines)
+	} else {
+		err = a.withLabels(ctx, f, sqldb.Writing, sqldb.ImportLabels, func(kept store.ProjectStore) (err error) {
+			n, err = store.ImportLabels(ctx, kept, lines, "")
+			return err
+		})
+	}
+	if err != nil && n == (store.LabelImport{}) {
+		return err
+	}
+	text := fmt.Sprintf("added %s", plural(n.Added, "label"))
+	for _, x := range [...]struct {
+		n   int
+		why string
+	}{{n.Known, "were there already"}, {n.Older, "were replaced by the person later"}, {n.Stale, "are of other outputs than the run has"}, {n.Removed, "were removed"}} {
+		if x.n > 0 {
+			text += fmt.Sprintf(", %d %s", x.n, x.why)
+		}
+	}
+	fmt.Fprintln(a.err, "proviso: "+text)
+	return err
+}
+
+// labelLines reads a file of labels, or a sheet.
+func (a *app) labelLines(f *labelsFlags, name string) ([]label.Line, error) {
+	data, err := a.readInput(name, holdsAlignment)
+	if err != nil {
+		return nil, err
+	}
+	if f.run != "" || f.person != "" {
+		return a.sheetLines(f, name, data)
+	}
+	lines, mistakes, err := label.ReadLines(shownName(name), bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	if len(mistakes) > 0 {
+		if !bytes.Contains(data[:min(len(data), 4096)], []byte(label.IDKey)) {
+			return nil, usageError{fmt.Errorf("%s is no file of `proviso labels export`", shownName(name)), "for a sheet of `proviso align --template`, add --run and --by"}
+		}
+		return nil, a.mistakes(mistakes)
+	}
+	return lines, nil
+}
+
+// sheetLines reads a sheet that a person filled in. The ids of its labels follow from what
+// they say, so that it can be imported again.
+func (a *app) sheetLines(f *labelsFlags, name string, data []byte) ([]label.Line, error) {
+	if f.run == "" || f.person == "" {
+		return nil, usageError{errors.New("a sheet needs --run and --by: it does not say which run it is of, and who filled it in"), "add both"}
+	}
+	sheet, err := align.ReadLabels(shownName(name), bytes.NewReader(data))
+	if err != nil {
+		return nil, a.mistaken(err, nothingRun)
+	}
+	var lines []label.Line
+	for i := range sheet.Rows {
+		x := &sheet.Rows[i]
+		if !x.Labelled {
+			continue
+		}
+		if x.Row < 0 {
+			return nil, proviso.Errorf(proviso.Invalid, "%s: the label of case %q has no row; only sheets with the column row can be imported", shownName(name), x.Case)
+		}
+		l := label.Label{Subject: label.Subject{Run: f.run, Index: x.Row, Assertion: x.Assertion}, Verdict: label.Verdict(x.Human.String()), Note: x.Note, By: f.person,
+			Case: x.Case, OutputID: x.OutputID, Created: time.Now().UTC().Truncate(time.Microsecond)}
+		l.ID = store.ContentID(store.LabelID, sha256.Sum256([]byte(strings.Join([]string{l.Run, fmt.Sprint(l.Index), l.Assertion, l.By, string(l.Verdict), l.Note}, "\x00"))))
+		if err := l.Check(); err != nil {
+			return nil, err
+		}
+		lines = append(lines, label.Line{Number: i + 1, Label: l})
+	}
+	return lines, nil
+}
+
+// withLabels opens the labels beside the kept runs, or those of a database for what a command
+// uses of it.
+func (a *app) withLabels(ctx context.Context, f *labelsFlags, access sqldb.Access, uses []sqldb.Use, do func(store.ProjectStore) error) error {
+	if !f.inStore(a) {
+		s, err := files.Open(cmp.Or(f.dir, a.stateDir()), files.Options{})
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(s.In(store.DefaultProject)), s.Close())
+	}
+	place, err := f.data.of(a)
+	if err != nil {
+		return err
+	}
+	return withStore(ctx, place, sqldb.Options{Access: access, Uses: uses}, func(db openedStore) error {
+		return do(db.In(cmp.Or(store.Project(f.project), store.DefaultProject)))
+	})
+}
+
+// labelsAddress returns the address of the labels of a server.
+func labelsAddress(f *labelsFlags) (*url.URL, error) {
+	u, err := client.Address(f.server, f.project)
+	if err != nil {
+		return nil, err
+	}
+	return u.JoinPath("labels", "file"), nil
+}
+
+// fetchLabels reads labels from a server.
+func (a *app) fetchLabels(ctx context.Context, f *labelsFlags) ([]label.Label, error) {
+	u, err := labelsAddress(f)
+	if err != nil {
+		return nil, err
+	}
+	u = client.With(u, "run", f.run, "by", f.by, "queue", f.queue)
+	if f.history {
+		u = client.With(u, "history", "yes")
+	}
+	resp, err := a.client().Do(ctx, http.MethodGet, u, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	lines, mistakes, err := label.ReadLines(transport.URL(u), io.LimitReader(resp.Body, maxInput))
+	if err != nil {
+		return nil, err
+	}
+	if len(mistakes) > 0 {
+		return nil, proviso.Errorf(proviso.Unavailable, "%s: the answer is no file of labels: %s", transport.URL(u), mistakes[0].Message)
+	}
+	list := make([]label.Label, len(lines))
+	for i := range lines {
+		list[i] = lines[i].Label
+	}
+	return list, nil
+}
+
+// sendLabels sends labels to a server, some at a time.
+func (a *app) sendLabels(ctx context.Context, f *labelsFlags, lines []label.Line) (all store.LabelImport, err error) {
+	u, err := labelsAddress(f)
+	if err != nil {
+		return all, err
+	}
+	for part := range slices.Chunk(lines, labelsStep) {
+		var text []byte
+		for i := range part {
+			if line := &part[i]; line.Removed {
+				text = label.AppendRemoval(text, line.Label.ID)
+			} else {
+				text = label.AppendLine(text, &line.Label)
+			}
+		}
+		data, err := a.client().Read(ctx, http.MethodPost, u, bytes.NewReader(text))
+		if err != nil {
+			return all, err
+		}
+		var n store.LabelImport
+		if json.Unmarshal(data, &n) != nil {
+			return all, client.NotOfServer(u)
+		}
+		all.Added, all.Known, all.Older, all.Stale, all.Removed = all.Added+n.Added, all.Known+n.Known, all.Older+n.Older, all.Stale+n.Stale, all.Removed+n.Removed
+	}
+	return all, nil
 }

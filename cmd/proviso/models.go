@@ -3,15 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"strconv"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/dataset"
 	"github.com/proviso-eval/proviso/internal/secrets"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/run"
@@ -122,4 +126,69 @@ const (
 // systems.
 func (a *app) cacheDir(kept string) string {
 	return a.xdg("XDG_CACHE_HOME", ".cache", filepath.Join("proviso", kept))
+}
+
+// costCap is the value of --max-cost. The zero value is no limit.
+type costCap struct {
+	set bool
+	usd float64
+}
+
+// Set reads an amount.
+func (c *costCap) Set(text string) error {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(f >= 0) || math.IsInf(f, 0) {
+		return fmt.Errorf("expected an amount in US dollars, such as 0.50, found %q", text)
+	}
+	c.set, c.usd = true, f
+	return nil
+}
+
+// String returns the amount, "" if there is none.
+func (c *costCap) String() string {
+	if !c.set {
+		return ""
+	}
+	return strconv.FormatFloat(c.usd, 'f', -1, 64) // without an exponent, as amounts are written everywhere
+}
+
+// Type is for messages of the flag's package.
+func (*costCap) Type() string { return "USD" }
+
+// largeRun is the number of priced calls from which a run gets an estimate before it
+// begins.
+const largeRun = 100
+
+// estimate describes in a line the usage of a large run, or of one that --max-cost will
+// stop; "" for other runs.
+func (f *modelFlags) estimate(m *engine.Engine, demands []*run.Demand) string {
+	e := m.Estimate(demands)
+	stops := f.maxCost.set && e.Cost > f.maxCost.usd
+	if f.replay != "" || e.Priced == 0 || e.Priced < largeRun && !stops {
+		return ""
+	}
+	text := e.String()
+	if stops {
+		text += "; --max-cost " + f.maxCost.String() + " will stop it"
+		if m.Cache() != nil {
+			text += ", unless answers are in the cache"
+		}
+	}
+	return text
+}
+
+// fetch returns the function that fetches the remote cases of a suite. A command that
+// does not use the network reads only copies. A resumed run uses the cases that it
+// started with. A recorded or replayed run uses the cases of the recording.
+func (a *app) fetch(ctx context.Context, f *suiteFlags, around proviso.Env) func(string, proviso.Env) (string, error) {
+	o := dataset.Options{Dir: a.cacheDir(keptCases)}
+	if e := f.online; e != nil {
+		o.Client, o.Fresh = e.client(around, e.models.cassette(a.secrets, nil)), e.models.noCache || e.models.record != "" || e.models.replay != ""
+		o.Any = e.resume != "" || e.retryErrors
+	}
+	o.Asking = func(ref string) {
+		fmt.Fprintf(a.err, "proviso: fetching cases from %s\n", printable(dataset.Show(ref)))
+	}
+	g := dataset.New(o)
+	return func(ref string, env proviso.Env) (string, error) { return g.Get(ctx, ref, env) }
 }
