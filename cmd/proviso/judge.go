@@ -193,11 +193,6 @@ func (a *app) request(name string) (*judge.Request, *document.Document, error) {
 	return req, doc, nil
 }
 
-// aboutKey reports whether a mistake is in the key of a member, and not in its value.
-func aboutKey(e *proviso.Error) bool {
-	return strings.HasPrefix(e.Message, "unknown field") || strings.HasPrefix(e.Message, "the name of a watch")
-}
-
 // requestMistakes prints the mistakes in a request and returns any other error.
 func (a *app) requestMistakes(doc *document.Document, err error) error {
 	var wrong judge.Mistakes
@@ -206,16 +201,21 @@ func (a *app) requestMistakes(doc *document.Document, err error) error {
 	}
 	var list proviso.Mistakes
 	for _, e := range wrong {
-		m := proviso.Mistake{Place: doc.Place(e.Pointer), Code: e.Code, Message: e.Error()}
-		if aboutKey(e) {
-			m.Place = doc.KeyPlace(e.Pointer)
-		}
-		if quoted := strings.Split(e.Message, "\""); len(quoted) > 2 && !strings.Contains(e.Message, "did you mean") {
-			m.Nearest = document.Nearest(quoted[1], e.Valid)
-		}
-		list = append(list, m)
+		list = append(list, mistakeIn(doc, e.Pointer, e))
 	}
 	return a.mistakes(inOrder(list))
+}
+
+// mistakeIn is an error about what stands at a pointer of a document.
+func mistakeIn(doc *document.Document, pointer string, e *proviso.Error) proviso.Mistake {
+	m := proviso.Mistake{Place: doc.Place(pointer), Code: e.Code, Message: e.Error()}
+	if strings.HasPrefix(e.Message, "unknown field") || strings.HasPrefix(e.Message, "the name of a watch") { // it is about the key
+		m.Place = doc.KeyPlace(pointer)
+	}
+	if quoted := strings.Split(e.Message, "\""); len(quoted) > 2 && !strings.Contains(e.Message, "did you mean") {
+		m.Nearest = document.Nearest(quoted[1], e.Valid)
+	}
+	return m
 }
 
 // noModelAsked ends a command that has no judge.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,17 +17,12 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/judge"
-	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Limits of what monitor apply reads, in bytes.
-const (
-	maxApplied    = 8 << 20
-	maxAnchorFile = 7 << 20
-)
+// maxAnchorFile bounds a file of anchors, in bytes.
+const maxAnchorFile = 7 << 20
 
 // applyFlags are the flags of monitor apply.
 type applyFlags struct {
@@ -61,49 +55,24 @@ type plannedWatch struct {
 	name    string
 	body    *value.Object
 	setName string // "" if the server has the set
-	set     *watchFileSet
-}
-
-// watchFileSet is an assertion set that is to be stored with a watch.
-type watchFileSet struct {
-	doc    *document.Document
-	prefix string // of pointers into the set, which the document does not have
-	body   *value.Object
-}
-
-// watchReader reads a file of watches with the files that it names.
-type watchReader struct {
-	a        *app
-	ctx      context.Context
-	dir      string
-	doc      *document.Document
-	mistakes proviso.Mistakes
-}
-
-// wrong adds a mistake in a document.
-func (r *watchReader) wrong(doc *document.Document, pointer string, err error) {
-	m := proviso.Mistake{Place: doc.Place(pointer), Code: proviso.Invalid, Message: err.Error()}
-	var e *proviso.Error
-	if errors.As(err, &e) {
-		if aboutKey(e) {
-			m.Place = doc.KeyPlace(pointer)
-		}
-		m.Code = e.Code
-		if len(e.Valid) == 1 {
-			m.Nearest = e.Valid[0]
-		}
-	}
-	r.mistakes = append(r.mistakes, m)
+	set     *watchSet
 }
 
 // applyWatches checks a file as a whole, and stores its watches.
 func (a *app) applyWatches(ctx context.Context, f *applyFlags, file string) error {
-	r := &watchReader{a: a, ctx: ctx, dir: filepath.Dir(file)}
-	plan, err := r.read(file)
+	const so = "nothing was stored"
+	r := &watchReader{a: a, ctx: ctx}
+	watches, doc, err := r.watches(file)
 	if err != nil {
-		return err
+		return a.mistaken(err, so)
 	}
-	wrong := a.mistakesSo(r.mistakes, "nothing was stored")
+	var plan []plannedWatch
+	for i := range watches {
+		if sent, ok := doc.Root.(*value.Object).At(watches[i].Name).(*value.Object); ok {
+			plan = append(plan, r.planned(doc, file, &watches[i], sent.Clone()))
+		}
+	}
+	wrong := a.mistakesSo(inOrder(r.mistakes), so)
 	base, err := f.address(a, "watches")
 	if err != nil && wrong != nil {
 		a.explain(err)
@@ -111,113 +80,31 @@ func (a *app) applyWatches(ctx context.Context, f *applyFlags, file string) erro
 	if err := cmp.Or(wrong, err); err != nil {
 		return err
 	}
-	return a.storeWatches(ctx, f, base, r.doc, plan)
+	return a.storeWatches(ctx, f, base, doc, plan)
 }
 
-// read reads the file and everything that it names.
-func (r *watchReader) read(file string) ([]plannedWatch, error) {
-	data, err := r.a.readBounded(file, holdsWatches, maxApplied)
-	if err != nil {
-		return nil, err
+// planned reads the files that a watch names.
+func (r *watchReader) planned(doc *document.Document, file string, w *monitor.Watch, body *value.Object) plannedWatch {
+	p := plannedWatch{name: w.Name, body: body}
+	at := document.Join("", w.Name)
+	if name, ok := strings.CutPrefix(w.Assertions, "file://"); ok {
+		p.setName = "watch-" + w.Name
+		p.set = r.setFile(doc, document.Join(at, "assertions"), file, name)
+		p.body.Set("assertions", "set:"+p.setName)
 	}
-	if r.doc, err = document.ParseContext(r.ctx, file, data); err != nil {
-		return nil, proviso.Errorf(proviso.Invalid, "%w", err)
+	if w.Anchors.File != "" {
+		about := body.Object("anchors").Clone()
+		about.Set("items", r.anchors(doc, document.Join(document.Join(at, "anchors"), "file"), besides(file, w.Anchors.File)))
+		p.body.Set("anchors", about)
 	}
-	root, ok := r.doc.Root.(*value.Object)
-	if !ok {
-		r.wrong(r.doc, "", errors.New("a file of watches is an object: name → watch"))
-		return nil, nil
-	}
-	watches, mistakes := monitor.ReadWatches(root)
-	for _, e := range mistakes {
-		r.wrong(r.doc, e.Pointer, e)
-	}
-	var plan []plannedWatch
-	for i := range watches {
-		w := &watches[i]
-		sent, ok := root.At(w.Name).(*value.Object)
-		if !ok {
-			continue
-		}
-		p := plannedWatch{name: w.Name, body: sent.Clone()}
-		if rest, ok := strings.CutPrefix(w.Assertions, "file://"); ok {
-			p.setName = "watch-" + w.Name
-			p.set = r.set(rest, document.Join(document.Join("", w.Name), "assertions"))
-			p.body.Set("assertions", "set:"+p.setName)
-		}
-		if w.Anchors.File != "" {
-			about := sent.Object("anchors").Clone()
-			about.Set("items", r.anchors(w.Anchors.File, document.Join(document.Join(document.Join("", w.Name), "anchors"), "file")))
-			p.body.Set("anchors", about)
-		}
-		plan = append(plan, p)
-	}
-	return plan, nil
+	return p
 }
 
-// path is the place of a file that is named in the file of watches.
-func (r *watchReader) path(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(r.dir, name)
-}
-
-// set reads a file with an assertion set: a list of assertions, or an object as servers
-// take it.
-func (r *watchReader) set(name, at string) *watchFileSet {
-	file := r.path(name)
-	data, err := r.a.readBounded(file, holdsSet, maxApplied)
-	if err != nil {
-		r.wrong(r.doc, at, err)
-		return nil
-	}
-	doc, err := document.ParseContext(r.ctx, file, data)
-	if err != nil {
-		r.wrong(r.doc, at, err)
-		return nil
-	}
-	set, ok := doc.Root.(*value.Object)
-	prefix := ""
-	if list, is := doc.Root.([]any); is {
-		set, ok, prefix = value.ObjectOf("assertions", list), true, "/assertions"
-	}
-	if !ok || !set.Has("assertions") {
-		r.wrong(doc, "", errors.New("a set is a list of assertions, or an object with the key assertions"))
-		return nil
-	}
-	set = set.Clone()
-	set.Set("assertions", requestForm(set.At("assertions")))
-	if err := document.OnlyKeys(set, "assertions", "prompt", "threshold", "templates", "context"); err != nil {
-		r.wrong(doc, "", err)
-	}
-	var library *criteria.Library
-	if templates, ok := set.At("templates").(*value.Object); ok && templates.Len() > 0 {
-		var wrong []*proviso.Error
-		library, wrong = criteria.ReadLibrary(templates, "/templates")
-		for _, e := range wrong {
-			r.wrong(doc, e.Pointer, e)
-		}
-	}
-	request := value.ObjectOf("agent_input", "", "agent_output", "", "assertions", set.At("assertions"))
-	_, err = judge.ReadRequestWith(r.ctx, value.AppendJSON(nil, request), library)
-	var list judge.Mistakes
-	if errors.As(err, &list) {
-		for _, e := range list {
-			r.wrong(doc, strings.TrimPrefix(e.Pointer, prefix), e)
-		}
-	} else if err != nil {
-		r.wrong(doc, "", err)
-	}
-	return &watchFileSet{doc, prefix, set}
-}
-
-// anchors reads a file of anchors: JSON Lines.
-func (r *watchReader) anchors(name, at string) []any {
-	file := r.path(name)
+// anchors reads a file of anchors, which a file of watches names at a pointer: JSON Lines.
+func (r *watchReader) anchors(from *document.Document, at, file string) []any {
 	data, err := r.a.readBounded(file, holdsAnchors, maxAnchorFile)
 	if err != nil {
-		r.wrong(r.doc, at, err)
+		r.wrong(from, at, err)
 		return nil
 	}
 	var items []any
@@ -243,7 +130,7 @@ func (r *watchReader) anchors(name, at string) []any {
 		items = append(items, o)
 	}
 	if len(items) == 0 {
-		r.wrong(r.doc, at, fmt.Errorf("%s has no anchors", name))
+		r.wrong(from, at, fmt.Errorf("%s has no anchors", file))
 	}
 	return items
 }
