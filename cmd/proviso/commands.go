@@ -207,6 +207,16 @@ func someArgs(missing string, least, most int) cobra.PositionalArgs {
 	}
 }
 
+// given counts the flags that have a value.
+func given(values ...string) (n int) {
+	for _, v := range values {
+		if v != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // atMost refuses more than n arguments.
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

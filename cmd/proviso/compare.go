@@ -10,10 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/show"
-	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
 // compareFlags are the flags of compare.
@@ -201,19 +199,16 @@ func (a *app) writeTo(f *compareFlags, write func(io.Writer) error) error {
 	if f.format == formatJSON {
 		a.spare.Store(25) // little of what is allocated from here on is kept
 	}
-	if f.file == "" {
-		if f.format == formatJSON { // reads no text that could be damaged, and may be large
-			return write(a.out)
-		}
-		var b bytes.Buffer // an error leaves nothing half shown
-		if err := write(&b); err != nil {
-			return err
-		}
-		_, err := a.out.Write(b.Bytes())
+	if f.file != "" {
+		return a.resultBy(f.file, write)
+	}
+	if f.format == formatJSON { // reads no text that could be damaged, and may be large
+		return write(a.out)
+	}
+	var b bytes.Buffer // an error leaves nothing half shown
+	if err := write(&b); err != nil {
 		return err
 	}
-	if err := blobs.WriteBy(f.file, 0o644, write); err != nil {
-		return proviso.Errorf(proviso.Unavailable, "write %s: %w", f.file, err)
-	}
-	return nil
+	_, err := a.out.Write(b.Bytes())
+	return err
 }

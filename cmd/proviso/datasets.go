@@ -128,7 +128,7 @@ func (a *app) listDatasets(ctx context.Context, f *datasetFlags, format string) 
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tVERSION\tCASES\tCHANGED")
 	for _, d := range list {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", printable(d.Name), d.Number, d.Cases, d.Created.UTC().Format("2006-01-02 15:04"))
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", printable(d.Name), d.Number, d.Cases, d.Created.UTC().Format(minute))
 	}
 	return w.Flush()
 }

@@ -37,7 +37,7 @@ func newEval(a *app) *cobra.Command {
 	}
 	f.register(cmd.Flags())
 	f.registerRemote(cmd.Flags())
-	f.registerMutate(cmd.Flags())
+	cmd.Flags().BoolVar(&f.mutate, "mutate", false, "then break the outputs on purpose, and show in the reports what the assertions would miss; asks no model")
 	registerChanged(cmd.Flags(), &since)
 	groupFlags(cmd, evalGroups, "  proviso eval                                    the suite of this folder\n"+
 		"  proviso eval -c suite.yaml -o report.html       a suite by name, and a report\n"+
@@ -270,15 +270,8 @@ func (a *app) report(ctx context.Context, f *evalFlags, s *loaded, out *run.Outc
 	if f.failUnder != nil || f.passRate != 1 { // by default all rows must pass, which the counts say
 		out.Meta.Decision = report.PassRateDecision(out.Summary, f.passRate, verdictCode(out.Totals, f.passRate, exitFailed) == exitFailed)
 	}
-	var failed error
-	for _, o := range outputs {
-		failed = errors.Join(failed, o.write(ctx, out.Meta, out.Summary, out.Rows))
-	}
-	failed = errors.Join(failed, report.Terminal(a.out, a.terminal(!f.noTable), out.Meta, out.Summary, out.Rows), a.annotate(ctx, out, nil))
-	if failed != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", failed)
-	}
-	return nil
+	failed := writeReports(ctx, outputs, out.Meta, out.Summary, out.Rows)
+	return coded(errors.Join(failed, report.Terminal(a.out, a.terminal(!f.noTable), out.Meta, out.Summary, out.Rows), a.annotate(ctx, out, nil)))
 }
 
 // exit prints how the run ended, unless the report does.

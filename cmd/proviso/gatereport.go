@@ -41,12 +41,7 @@ func (g *gating) writeOutputs(ctx context.Context, d *report.Decision) error {
 	}
 	out := g.outcome
 	out.Meta.Decision = d
-	for _, o := range g.f.written {
-		if err := o.write(context.WithoutCancel(ctx), out.Meta, out.Summary, out.Rows); err != nil {
-			return coded(err)
-		}
-	}
-	return nil
+	return writeReports(context.WithoutCancel(ctx), g.f.written, out.Meta, out.Summary, out.Rows)
 }
 
 // brokenRows reports which rows of the head the change broke; nil without a baseline.

@@ -201,13 +201,11 @@ func timeOrNil(t time.Time) *time.Time {
 
 func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 	if f.format == formatJSON {
-		shown := struct {
-			Keys []shownKey `json:"keys"`
-		}{[]shownKey{}}
+		shown := []shownKey{}
 		for _, k := range list {
-			shown.Keys = append(shown.Keys, shownOf(k))
+			shown = append(shown, shownOf(k))
 		}
-		return writeJSON(a.out, shown)
+		return writeJSON(a.out, map[string]any{"keys": shown})
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(a.out, "There are no keys; `proviso key create NAME` makes one")

@@ -71,14 +71,8 @@ func (f *labelsFlags) inStore(a *app) bool {
 }
 
 func (f *labelsFlags) check(a *app) error {
-	given := 0
-	for _, text := range []string{f.dir, f.data.db + f.data.store, f.server} {
-		if text != "" {
-			given++
-		}
-	}
 	switch {
-	case given > 1:
+	case given(f.dir, f.data.db+f.data.store, f.server) > 1:
 		return usageError{fmt.Errorf("--run-dir, --store, --db and --server exclude each other"), "labels are in one place"}
 	case f.project != "" && !f.inStore(a) && f.server == "":
 		return usageError{fmt.Errorf("--project is for --store, --db and --server"), "labels beside kept runs have no project"}
@@ -145,20 +139,12 @@ func (a *app) readLabels(ctx context.Context, f *labelsFlags) ([]label.Label, er
 	var list []label.Label
 	err := a.withLabels(ctx, f, sqldb.Reading, sqldb.ListLabels, func(kept store.ProjectStore) error {
 		filter := store.LabelFilter{Run: f.run, By: f.by, Queue: f.queue, History: f.history}
-		for page := (store.Page{Limit: store.MaxPage}); ; {
-			part, err := kept.ListLabels(ctx, filter, page)
-			if err != nil {
-				return err
-			}
-			for i := range part.Items {
-				list = append(list, part.Items[i].Label)
-			}
-			if page.After = part.Next; part.Next == "" {
-				slices.Reverse(list)
-				return nil
-			}
-		}
+		return eachPage(ctx, pagesBy(kept.ListLabels, filter), func(l *store.Label) error {
+			list = append(list, l.Label)
+			return nil
+		})
 	})
+	slices.Reverse(list)
 	return list, err
 }
 

@@ -41,9 +41,7 @@ func newMonitorReplay(a *app) *cobra.Command {
 			"Exit codes: 0 done, whatever the alarms; 2 a mistake in a file or on the command line, and\n" +
 			"nothing was evaluated; 3 nothing was decided, also if no event matched; 130 interrupted.",
 		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.monitorReplay(cmd.Context(), f, args)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.monitorReplay(cmd.Context(), f, args) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.watch, "watch", "", "`FILE` with watches by name")

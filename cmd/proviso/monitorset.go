@@ -163,6 +163,7 @@ func (r *watchReader) setsNamed(file string) (sets map[string]*watchSet, names [
 	o, ok := doc.Root.(*value.Object)
 	if !ok {
 		r.wrong(doc, "", errors.New("expected assertion sets by name, NAME: [assertions], found "+kind.Of(doc.Root)))
+		return sets, nil, nil
 	}
 	for name, v := range o.All() {
 		at := document.Join("", name)

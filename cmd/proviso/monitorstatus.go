@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -111,19 +111,28 @@ func (a *app) allStatus(ctx context.Context, base *url.URL, format string) error
 	if format == formatJSON {
 		err = a.printJSON(list)
 	} else {
-		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT (UTC)")
-		for i := range list {
-			list[i].row(w)
-		}
-		if err = w.Flush(); err == nil {
-			for i := range list {
-				err = errors.Join(err, list[i].trouble(a.out))
-			}
-		}
+		err = showWatches(a.out, list)
 	}
 	if err == nil && wrong {
 		err = exitError{exitFailed}
+	}
+	return err
+}
+
+// showWatches prints a table of watches, the charts of those that have them, and what does not
+// work.
+func showWatches(to io.Writer, list []watchOnServer) error {
+	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT (UTC)")
+	for i := range list {
+		list[i].row(t)
+	}
+	for i := range list {
+		list[i].charts(t)
+	}
+	err := t.Flush()
+	for i := range list {
+		err = cmp.Or(err, list[i].trouble(to))
 	}
 	return err
 }
@@ -136,7 +145,7 @@ func (w *watchOnServer) row(to io.Writer) {
 	}
 	last := "never"
 	if w.LastVerdict != nil {
-		last = w.LastVerdict.UTC().Format("2006-01-02 15:04")
+		last = w.LastVerdict.UTC().Format(minute)
 	}
 	spent := usd.Cents(w.Spend.Spent)
 	if w.Spend.Budget > 0 {
@@ -145,11 +154,28 @@ func (w *watchOnServer) row(to io.Writer) {
 	fmt.Fprintf(to, "%s\t%s\t%d\t%d\t%s\t%s\n", printable(w.Name), printable(state), w.OpenAlarms, w.Queue.Pending, spent, last)
 }
 
+// charts prints the charts of a watch below its row.
+func (w *watchOnServer) charts(to io.Writer) {
+	if len(w.Charts) > 0 {
+		fmt.Fprintln(to, "\nASSERTION\tVERSION\tSTATE\tN\tFAILS\tSEES\tERRORS")
+	}
+	for _, c := range w.Charts {
+		rate, sees := "-", "-"
+		if c.Rate != nil {
+			rate = fmt.Sprintf("%.1f %%", 100**c.Rate)
+		}
+		if c.SmallestRate != nil {
+			sees = fmt.Sprintf("a rise to %.1f %%", 100**c.SmallestRate)
+		}
+		fmt.Fprintf(to, "%s\t%s\t%s\t%d\t%s\t%s\t%d\n", printable(c.Assertion), printable(c.Version), printable(c.State), c.N, rate, sees, c.Errors)
+	}
+}
+
 // trouble prints what does not work of a watch.
 func (w *watchOnServer) trouble(to io.Writer) error {
 	lines := slices.Clone(w.Warnings)
 	if w.Error != "" && w.LastError != nil {
-		lines = append(lines, "the last error, of "+w.LastError.UTC().Format("2006-01-02 15:04")+": "+w.Error)
+		lines = append(lines, "the last error, of "+w.LastError.UTC().Format(minute)+": "+w.Error)
 	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintf(to, "%s: %s\n", printable(w.Name), printable(line)); err != nil {
@@ -171,25 +197,7 @@ func (a *app) oneStatus(ctx context.Context, u *url.URL, format string) error {
 	if format == formatJSON {
 		_, err = a.out.Write(data)
 	} else {
-		t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT (UTC)")
-		w.row(t)
-		if len(w.Charts) > 0 {
-			fmt.Fprintln(t, "\nASSERTION\tVERSION\tSTATE\tN\tFAILS\tSEES\tERRORS")
-		}
-		for _, c := range w.Charts {
-			rate, sees := "-", "-"
-			if c.Rate != nil {
-				rate = fmt.Sprintf("%.1f %%", 100**c.Rate)
-			}
-			if c.SmallestRate != nil {
-				sees = fmt.Sprintf("a rise to %.1f %%", 100**c.SmallestRate)
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%d\n", printable(c.Assertion), printable(c.Version), printable(c.State), c.N, rate, sees, c.Errors)
-		}
-		if err = t.Flush(); err == nil {
-			err = w.trouble(a.out)
-		}
+		err = showWatches(a.out, []watchOnServer{w})
 	}
 	if err == nil && w.wrong() {
 		err = exitError{exitFailed}

@@ -9,10 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/mutate/score"
 	"github.com/proviso-eval/proviso/mutate/show"
@@ -271,24 +269,14 @@ func (a *app) writeRunReports(ctx context.Context, f *mutateFlags, r *score.Repo
 		return err
 	}
 	defer kept.Close()
-	meta, sum, err := kept.report()
+	meta, sum, err := kept.report(a)
 	if err != nil {
 		return err
 	}
-	meta.Types = check.Facts()
-	meta.Trust = a.trustOf(alignmentFolder(meta.Folder))
 	if meta.Missed, err = show.Section(r); err != nil {
 		return err
 	}
-	for _, o := range f.reports {
-		err = errors.Join(err, o.write(ctx, meta, sum, kept.Reader))
-	}
-	return coded(err)
-}
-
-// registerMutate adds the flag that breaks the outputs of a run.
-func (f *evalFlags) registerMutate(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.mutate, "mutate", false, "then break the outputs on purpose, and show in the reports what the assertions would miss; asks no model")
+	return writeReports(ctx, f.reports, meta, sum, kept.Reader)
 }
 
 // mutateRun breaks the outputs of a run, and adds to its reports what its assertions would

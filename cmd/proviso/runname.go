@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/runfile"
@@ -74,7 +75,7 @@ func (r *namedRun) Close() error {
 }
 
 // report returns the data to show the run.
-func (r *namedRun) report() (*report.Meta, *report.Summary, error) {
+func (r *namedRun) report(a *app) (*report.Meta, *report.Summary, error) {
 	meta, sum, err := report.FromRun(r.Reader)
 	if err != nil {
 		return nil, nil, proviso.Errorf(proviso.Invalid, "%s: %w", r.Path(), err)
@@ -82,6 +83,7 @@ func (r *namedRun) report() (*report.Meta, *report.Summary, error) {
 	if r.address != "" {
 		meta.RunFile = r.address
 	}
+	meta.Types, meta.Trust = check.Facts(), a.trustOf(alignmentFolder(meta.Folder))
 	return meta, sum, nil
 }
 

@@ -114,9 +114,7 @@ func (a *app) listRuns(f *runsFlags) error {
 		list = list[:f.limit]
 	}
 	if f.format == formatJSON {
-		return writeJSON(a.out, struct {
-			Runs []report.Kept `json:"runs"`
-		}{list})
+		return writeJSON(a.out, map[string]any{"runs": list})
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintf(a.out, "No run is kept in %s; `proviso eval` keeps them there\n", printable(a.runsDir(f)))
@@ -126,7 +124,7 @@ func (a *app) listRuns(f *runsFlags) error {
 	fmt.Fprintln(w, "ID\tSTARTED\tSUITE\tPROMPTS\tCOMMIT\tVERDICT\tPASSED\tCOST")
 	for i := range list {
 		k := &list[i]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Started.Local().Format("2006-01-02 15:04"), report.Line(k.Suite, 40),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Started.Local().Format(minute), report.Line(k.Suite, 40),
 			dash(shortHash(k.Hashes.Prompts, 8)), dash(commitOf(k.Revision)), k.Verdict, passed(k), usd.Cents(k.Cost))
 	}
 	if err := w.Flush(); err != nil || !more {

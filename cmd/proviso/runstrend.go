@@ -106,28 +106,27 @@ func (a *app) trend(ctx context.Context, f *runsFlags) (*trend, error) {
 	t := &trend{Suite: list[len(list)-1].Suite, Assertions: []*trendAssertion{}}
 	byName := map[string]*trendAssertion{}
 	for i, k := range list {
-		if ctx.Err() != nil {
-			return nil, a.stopped()
-		}
 		run := trendRun{Kept: k, Changed: []string{}}
 		if i > 0 {
 			run.Changed = changes(&list[i-1], &k)
 		}
 		t.Runs = append(t.Runs, run)
-		if err := t.add(i, k.Path, byName); err != nil {
+	}
+	for i := range t.Runs {
+		if ctx.Err() != nil {
+			return nil, a.stopped()
+		}
+		if err := t.add(i, byName); err != nil {
 			return nil, err
 		}
-	}
-	for _, x := range t.Assertions {
-		x.pad(t.Runs)
 	}
 	slices.SortStableFunc(t.Assertions, func(x, y *trendAssertion) int { return strings.Compare(x.Name, y.Name) })
 	return t, nil
 }
 
 // add counts the verdicts of one run.
-func (t *trend) add(i int, path string, byName map[string]*trendAssertion) error {
-	r, err := runfile.Open(path)
+func (t *trend) add(i int, byName map[string]*trendAssertion) error {
+	r, err := runfile.Open(t.Runs[i].Path)
 	if err != nil {
 		return proviso.Errorf(proviso.NotFound, "%w", err)
 	}
@@ -151,29 +150,20 @@ func (t *trend) add(i int, path string, byName map[string]*trendAssertion) error
 				continue
 			}
 			x = &trendAssertion{Name: name}
+			for k := range t.Runs {
+				x.Rates = append(x.Rates, trendRate{Run: t.Runs[k].ID})
+			}
 			byName[name] = x
 			t.Assertions = append(t.Assertions, x)
 		}
-		x.pad(t.Runs[:i+1])
 		rate := &x.Rates[i]
 		rate.Passed, rate.Failed, rate.Errors, rate.Skipped = rate.Passed+s.Passed, rate.Failed+s.Failed, rate.Errors+s.Errors, rate.Skipped+s.Skipped
+		if n := rate.Passed + rate.Failed; n > 0 {
+			share := float64(rate.Passed) / float64(n)
+			rate.Rate = &share
+		}
 	}
 	return nil
-}
-
-// pad adds rates without verdicts for runs that did not have the assertion, and computes
-// the others.
-func (x *trendAssertion) pad(runs []trendRun) {
-	for i := range runs {
-		if i == len(x.Rates) {
-			x.Rates = append(x.Rates, trendRate{Run: runs[i].ID})
-		}
-		r := &x.Rates[i]
-		if n := r.Passed + r.Failed; n > 0 {
-			share := float64(r.Passed) / float64(n)
-			r.Rate = &share
-		}
-	}
 }
 
 // changes names what differs between two runs, as far as both know it.
@@ -200,7 +190,7 @@ func (a *app) showTrend(t *trend) error {
 	fmt.Fprintln(w, "ID\tSTARTED\tPROMPTS\tCOMMIT\tPASSED\tCHANGED")
 	for i := range t.Runs {
 		r := &t.Runs[i]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"), dash(shortHash(r.Hashes.Prompts, 8)),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Started.Local().Format(minute), dash(shortHash(r.Hashes.Prompts, 8)),
 			dash(commitOf(r.Revision)), passed(&r.Kept), dash(strings.Join(r.Changed, ", ")))
 	}
 	if err := w.Flush(); err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/report"
 )
 
@@ -38,19 +37,12 @@ func (a *app) show(ctx context.Context, dir, name string, outputs []output, noTa
 		return err
 	}
 	defer r.Close()
-	meta, sum, err := r.report()
+	meta, sum, err := r.report(a)
 	if err != nil {
 		return err
 	}
-	meta.Types = check.Facts()
-	meta.Trust = a.trustOf(alignmentFolder(meta.Folder))
-	for _, o := range outputs {
-		if err := o.write(ctx, meta, sum, r.Reader); err != nil {
-			return coded(err)
-		}
-	}
 	if len(outputs) > 0 {
-		return nil
+		return writeReports(ctx, outputs, meta, sum, r.Reader)
 	}
 	return report.Terminal(a.out, a.terminal(!noTable), meta, sum, r.Reader)
 }

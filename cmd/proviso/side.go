@@ -103,16 +103,10 @@ func unsound(r *runfile.Reader, name string) []string {
 		list = append(list, name+" is not finished.")
 	}
 	if lines, _ := r.Damage(); lines > 0 {
-		list = append(list, fmt.Sprintf("%s is damaged: %s not a row, and left out.", name, linesAre(lines)))
+		verb := map[bool]string{true: "is", false: "are"}[lines == 1]
+		list = append(list, fmt.Sprintf("%s is damaged: %s %s not a row, and left out.", name, plural(lines, "line"), verb))
 	}
 	return list
-}
-
-func linesAre(n int) string {
-	if n == 1 {
-		return "1 line is"
-	}
-	return fmt.Sprintf("%d lines are", n)
 }
 
 // sideOfOutcome is the side of a run that has just ended. It keeps the run open.

@@ -39,13 +39,7 @@ func (s *spadeSource) register(fs *pflag.FlagSet) {
 
 // check requires exactly one source.
 func (s *spadeSource) check(cmd *cobra.Command, args []string) error {
-	n := len(args)
-	for _, flag := range []string{s.git, s.suite, s.hub} {
-		if flag != "" {
-			n++
-		}
-	}
-	switch {
+	switch n := len(args) + given(s.git, s.suite, s.hub); {
 	case n == 0:
 		return usageError{errors.New("no versions of a prompt"), "name a folder or a file of them, or give --git FILE, --suite FILE or --hub OWNER/NAME; " + seeHelp(cmd)}
 	case n > 1:
@@ -185,7 +179,8 @@ func (a *app) versions(ctx context.Context, s *spadeSource, args []string) ([]de
 	}
 	name := args[0]
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return a.folderVersions(name)
+		list, notes, err := delta.ReadFolder(name, func(name string) ([]byte, error) { return a.readInput(name, holdsVersions) })
+		return a.noted(list, notes, err)
 	}
 	return a.fileVersions(name)
 }
@@ -232,12 +227,6 @@ func promptName(names []string) string {
 func existing(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil || name == "-"
-}
-
-// folderVersions reads the files of a folder.
-func (a *app) folderVersions(dir string) ([]delta.Version, error) {
-	list, notes, err := delta.ReadFolder(dir, func(name string) ([]byte, error) { return a.readInput(name, holdsVersions) })
-	return a.noted(list, notes, err)
 }
 
 // noted prints the notes on versions, and the mistakes in them.

@@ -126,22 +126,12 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 			return err
 		}
 	}
-	if o.Model != nil && f.judge.judge != "" {
-		judged := f.evalFlags
-		judged.judge = f.judge
-		m, err := a.spadeEngine(ctx, &end, &judged, ".", &candidateCode{sandbox: sandboxRequire})
-		if err != nil {
-			return err
-		}
-		o.Judged = m.Compiler
-	}
-	e, err := a.textEngine(ctx, &end, nil, f.concurrency)
+	judged := f.evalFlags
+	judged.judge = f.judge
+	cleared, err := a.openProposer(ctx, &end, &o, &judged, ".", &candidateCode{sandbox: sandboxRequire})
 	if err != nil {
 		return err
 	}
-	o.Compiler, o.Code = e.Compiler(textOnly), e.Code()
-	var cleared func()
-	o.Progress, cleared = a.counter()
 	if f.result.toFile() {
 		o.Save = func(p *propose.Proposal) error { return a.writeProposal(f, h, p) }
 	}
@@ -151,6 +141,25 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 		return a.orStopped(ctx, err)
 	}
 	return a.proposed(ctx, f, h, o.Model, p, err)
+}
+
+// openProposer opens what proposing needs besides its model: the judge that tries what is
+// proposed, if one is named, and the engine for templates. cleared removes the progress.
+func (a *app) openProposer(ctx context.Context, end *closers, o *propose.Options, judged *evalFlags, dir string, code *candidateCode) (cleared func(), err error) {
+	if o.Model != nil && judged.judge.judge != "" {
+		m, err := a.spadeEngine(ctx, end, judged, dir, code)
+		if err != nil {
+			return nil, err
+		}
+		o.Judged = m.Compiler
+	}
+	e, err := a.textEngine(ctx, end, nil, o.Concurrency)
+	if err != nil {
+		return nil, err
+	}
+	o.Compiler, o.Code = e.Compiler(textOnly), e.Code()
+	o.Progress, cleared = a.counter()
+	return cleared, nil
 }
 
 // proposed writes a proposal and prints the results; stopped is why it is incomplete.

@@ -290,21 +290,17 @@ func (p *pipeline) openPropose(ctx context.Context, end *closers, s *spade.Steps
 		}
 		p.asked, p.model = &asking.evalFlags, o.Model
 	}
-	if p.model != nil && p.f.judge.judge != "" && p.f.tries() {
-		judged := p.f.eval()
+	judged := p.f.eval()
+	if p.f.tries() {
 		judged.judge = p.f.judge
-		m, err := p.spadeEngine(ctx, end, &judged, p.f.dir, &p.f.code)
-		if err != nil {
-			return err
-		}
-		o.Judged, p.also = m.Compiler, &judged
 	}
-	e, err := p.textEngine(ctx, end, nil, p.f.concurrency)
+	clear, err := p.openProposer(ctx, end, o, &judged, p.f.dir, &p.f.code)
 	if err != nil {
 		return err
 	}
-	o.Compiler, o.Code = e.Compiler(textOnly), e.Code()
-	o.Progress, p.clear = p.counter()
+	if p.clear = clear; o.Judged != nil {
+		p.also = &judged
+	}
 	return nil
 }
 

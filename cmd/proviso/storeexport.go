@@ -41,9 +41,7 @@ func newStoreExport(a *app) *cobra.Command {
 			"feedback.jsonl and verdicts.jsonl. Others may write meanwhile; each file is of the time when\n" +
 			"it is written.",
 		Args: someArgs("the folder is missing", 1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.exportStore(cmd.Context(), &f, args[0])
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.exportStore(cmd.Context(), &f, args[0]) },
 	}
 	f.place.register(cmd.Flags(), "the data of the server")
 	cmd.Flags().StringArrayVar(&f.projects, "project", nil, "only this `PROJECT`; may be repeated (default all)")

@@ -22,7 +22,6 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/server"
-	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/files"
 )
 
@@ -45,9 +44,7 @@ func newView(a *app) *cobra.Command {
 			"Exit codes: 0 stopped by a signal, 2 there is no such run, or a mistake in the command line, 3 the\n" +
 			"address cannot be used.",
 		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.view(cmd.Context(), f, argument(args))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.view(cmd.Context(), f, argument(args)) },
 	}
 	cmd.Flags().StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 	cmd.Flags().StringVar(&f.addr, "addr", "", "listen on `ADDRESS`:PORT of this machine (default 127.0.0.1 and a free port)")
@@ -88,7 +85,7 @@ func (a *app) serveView(ctx context.Context, f *viewCommand, what *shown) error 
 	token := rand.Text()
 	link := url.URL{Scheme: "http", Host: l.Addr().String(), Path: what.page, RawQuery: url.Values{"token": {token}}.Encode()}
 	s, err := server.New(server.Options{
-		Store: what.store, Jobs: noJobs{}, Judge: noJudge{}, Version: versionName(), Env: a.env,
+		Store: what.store, Judge: noJudge{}, Version: versionName(), Env: a.env,
 		OpenToken: token, Hosts: []string{"localhost"}, Folder: what.name, Alignment: filepath.Join(alignmentFolder(""), align.File),
 		Log:         slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError})),
 		StopTimeout: viewStop,
@@ -191,18 +188,6 @@ func (a *app) shownAddress(ctx context.Context, name string) (*shown, error) {
 	what.end = r.Close
 	return what, nil
 }
-
-// noJobs executes nothing: view starts no runs.
-type noJobs struct{}
-
-// Offer implements store.Jobs.
-func (noJobs) Offer(store.Offer) {}
-
-// Start implements [store.Jobs].
-func (noJobs) Start(context.Context, store.Work) error { return nil }
-
-// Stop implements [store.Jobs].
-func (noJobs) Stop(context.Context) error { return nil }
 
 // noJudge evaluates nothing.
 type noJudge struct{}
