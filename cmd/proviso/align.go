@@ -206,7 +206,6 @@ func (a *app) align(ctx context.Context, f *alignFlags, name string) error {
 	return a.gates(f, result)
 }
 
-// labels reads the file of labels.
 func (a *app) labels(name, by string) (*align.Labels, error) {
 	file, err := a.openInput(name, holdsAlignment)
 	if err != nil {
@@ -288,7 +287,6 @@ func (a *app) trustOf(dir string) func(judge, assertion string, raw *value.Objec
 	}
 }
 
-// saveAgreements adds the result to the alignment in a file.
 func (a *app) saveAgreements(file string, result *align.Agreements) error {
 	kept, err := align.Load(file)
 	if err != nil {

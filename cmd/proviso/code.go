@@ -75,7 +75,6 @@ func (f *codeFlags) over(s proviso.Sandbox) proviso.Sandbox {
 	return s
 }
 
-// policy returns the confinement and grants that the flags define.
 func (f *codeFlags) policy(p engine.Policy) (engine.Policy, error) {
 	var err error
 	p.Sandbox, err = sandbox.ParsePolicy(cmp.Or(f.sandbox, sandboxAuto))

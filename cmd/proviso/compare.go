@@ -123,7 +123,6 @@ func (a *app) compare(ctx context.Context, f *compareFlags, args []string) error
 	return a.writeTo(f, func(w io.Writer) error { return writeComparison(w, f.format, c, nil, texts, a.terminalOf(f, o)) })
 }
 
-// writeComparison writes a comparison, and the decision on it if there is one.
 func writeComparison(w io.Writer, format string, c *gate.Comparison, d *gate.Decision, texts show.Texts, o show.Options) error {
 	switch format {
 	case formatMarkdown:

@@ -158,7 +158,6 @@ func (r *remote) differs(ctx context.Context, there, here int) error {
 	return proviso.Errorf(proviso.Invalid, "%s has %s, and the suite here has %d: it has changed, or the server has another version of proviso%s", r.page(), plural(there, "row"), here, end)
 }
 
-// page is the page of the run.
 func (r *remote) page() string { return transport.URL(client.RunPage(r.run)) }
 
 // remoteState is a run as the server shows it.

@@ -98,7 +98,6 @@ func (g *gating) close() {
 	}
 }
 
-// openBase opens the run or the baseline of --baseline.
 func (g *gating) openBase(ctx context.Context) (err error) {
 	if g.f.baseline == "" {
 		return nil
@@ -302,7 +301,6 @@ func (g *gating) decide(ctx context.Context) error {
 	return nil
 }
 
-// compareAndDecide decides on the head, with the comparison if there is a base.
 func (g *gating) compareAndDecide() (*gate.Comparison, gate.Decision, error) {
 	if g.base == nil {
 		d, err := gate.DecideAlone(g.head.run, &g.rules)

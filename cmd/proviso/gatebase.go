@@ -45,7 +45,6 @@ func (s *seenFiles) add(file string) {
 	s.list[file] = true
 }
 
-// sorted returns the files.
 func (s *seenFiles) sorted() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

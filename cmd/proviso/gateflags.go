@@ -113,8 +113,18 @@ func (f *ruleFlags) register(fs *pflag.FlagSet) {
 			return nil
 		}}, name, usage)
 	}
-	fs.Var(&flagValue{"", "share", f.setMargin}, "margin", "by how much the score of the suite may fall: a `SHARE`, 0 to 1, or N% (default 3%)")
-	fs.Var(&flagValue{"", "share", f.setAlpha}, "alpha", "chance of a false \"fail\": a `SHARE` (default 5%)")
+	within := func(to **float64, below float64, expected, name, usage string) {
+		fs.Var(&flagValue{"", "share", func(text string) error {
+			v, err := suite.ParseShare(text)
+			if err == nil && !(v > 0 && v < below) {
+				err = fmt.Errorf("expected %s, found %q", expected, text)
+			}
+			*to = &v
+			return err
+		}}, name, usage)
+	}
+	within(&f.Margin, math.Inf(1), "more than 0", "margin", "by how much the score of the suite may fall: a `SHARE`, 0 to 1, or N% (default 3%)")
+	within(&f.Alpha, 0.5, "more than 0 and less than 0.5", "alpha", "chance of a false \"fail\": a `SHARE` (default 5%)")
 	fs.StringArrayVar(&f.MustPass, "must-pass", nil, "the assertion `NAME`, an id or a metric, must pass in every case; may be repeated")
 	fs.Var(&flagValue{"", "N", f.setMinCases}, "min-cases", "a pass needs `N` pairs of cases (default 50)")
 	share(&f.MinScore, "min-score", "fail if the score of the suite is below `SHARE`, whatever the base is")
@@ -123,24 +133,6 @@ func (f *ruleFlags) register(fs *pflag.FlagSet) {
 	share(&f.Cost.Margin, "cost-margin", "fail if the median cost of a row rises by more than `SHARE`")
 	amount(&f.Latency.P95, "latency-p95", "MS", "fail if the 95th percentile of the latency is not under `MS` milliseconds")
 	share(&f.Latency.Margin, "latency-margin", "fail if the median latency of a row rises by more than `SHARE`")
-}
-
-func (f *ruleFlags) setMargin(text string) error {
-	v, err := suite.ParseShare(text)
-	if err == nil && v == 0 {
-		err = fmt.Errorf("expected more than 0, found %q", text)
-	}
-	f.Margin = &v
-	return err
-}
-
-func (f *ruleFlags) setAlpha(text string) error {
-	v, err := suite.ParseShare(text)
-	if err == nil && !(v > 0 && v < 0.5) {
-		err = fmt.Errorf("expected more than 0 and less than 0.5, found %q", text)
-	}
-	f.Alpha = &v
-	return err
 }
 
 func (f *ruleFlags) setMinCases(text string) error {
@@ -196,7 +188,6 @@ func (f *ruleFlags) over(own *proviso.GateRules) proviso.GateRules {
 	return rules
 }
 
-// named returns the names of assertions in rules, each once.
 func named(rules *proviso.GateRules) []string {
 	list := slices.Concat(rules.MustPass, slices.Collect(maps.Keys(rules.Assertions)))
 	slices.Sort(list)

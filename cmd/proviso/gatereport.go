@@ -68,7 +68,6 @@ func (g *gating) print(ctx context.Context, c *gate.Comparison, d *gate.Decision
 	return g.report(ctx, c, d, texts, o)
 }
 
-// options say how the result is shown.
 func (g *gating) options() show.Options {
 	o := show.Options{Suite: g.suite, Link: g.f.link, Cases: g.f.cases, Reproduce: g.reproduce()}
 	return g.inTerminal(o)

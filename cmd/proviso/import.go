@@ -45,7 +45,6 @@ func newImport(a *app) *cobra.Command {
 	return cmd
 }
 
-// importSuite reads the files and writes the suite.
 func (a *app) importSuite(ctx context.Context, f *importFlags, tool string, names []string) error {
 	from, err := toolNamed(tool, convert.Importers(), "proviso import --help")
 	if err != nil {

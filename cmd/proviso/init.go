@@ -243,7 +243,6 @@ func newWorkflow(system, dir string) (*workflow, error) {
 	return nil, usageError{fmt.Errorf("--ci %q: expected %s", system, strings.Join(known, " or ")), "see `proviso init --help`"}
 }
 
-// writeWorkflow writes a workflow.
 func (a *app) writeWorkflow(w *workflow) error {
 	if err := os.MkdirAll(filepath.Dir(w.name), 0o755); err != nil {
 		return coded(err)

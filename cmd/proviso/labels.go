@@ -220,7 +220,6 @@ func (a *app) importLabels(ctx context.Context, f *labelsFlags, name string) err
 	return err
 }
 
-// labelLines reads a file of labels, or a sheet.
 func (a *app) labelLines(f *labelsFlags, name string) ([]label.Line, error) {
 	data, err := a.readInput(name, holdsAlignment)
 	if err != nil {
@@ -291,7 +290,6 @@ func (a *app) withLabels(ctx context.Context, f *labelsFlags, access sqldb.Acces
 	})
 }
 
-// labelsAddress returns the address of the labels of a server.
 func labelsAddress(f *labelsFlags) (*url.URL, error) {
 	u, err := client.Address(f.server, f.project)
 	if err != nil {

@@ -230,7 +230,6 @@ func (a *app) showMutants(f *mutateFlags, r *score.Report) error {
 	return nil
 }
 
-// mutateExit returns the exit code as an error.
 func (a *app) mutateExit(f *mutateFlags, r *score.Report) error {
 	if r.Decided() == 0 {
 		return exitError{exitUndecided}

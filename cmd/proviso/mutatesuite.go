@@ -162,7 +162,6 @@ func (s *suiteCases) noteAsked(c *proviso.Case) {
 	}
 }
 
-// outputs yields the outputs with their cases.
 func (s *suiteCases) outputs(trials iter.Seq2[trial.Trial, error], yield func(score.Output, error) bool) {
 	for t, err := range trials {
 		if err != nil {

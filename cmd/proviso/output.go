@@ -32,7 +32,6 @@ type output struct {
 	add    bool // append, as the job summary of GitHub requires
 }
 
-// names returns the files of reports.
 func names(outputs []output) []string {
 	list := make([]string, len(outputs))
 	for i, o := range outputs {
@@ -68,7 +67,6 @@ func (a *app) outputsOf(flags, suite []string) ([]output, error) {
 	return list, errors.Join(errs...)
 }
 
-// write writes the report.
 func (o output) write(ctx context.Context, meta *report.Meta, sum *report.Summary, rows report.Rows) error {
 	if !o.add {
 		return report.Write(ctx, o.file, o.format, meta, sum, rows)

@@ -79,7 +79,6 @@ func newRunsTrend(a *app, dir *runsFlags) *cobra.Command {
 	return cmd
 }
 
-// trend reads the last runs of a suite.
 func (a *app) trend(ctx context.Context, f *runsFlags) (*trend, error) {
 	if f.suite == "" {
 		last, err := a.keptRuns(f, 1)

@@ -38,7 +38,6 @@ func newSchema(a *app) *cobra.Command {
 	return cmd
 }
 
-// schemaText returns the schema of a suite as indented JSON.
 func schemaText() ([]byte, error) {
 	data, err := suiteschema.Of().MarshalJSON()
 	if err != nil {

@@ -138,7 +138,6 @@ func openBaseline(ctx context.Context, name string) (*side, error) {
 // maxFirst is how much of a file is read to see what it is.
 const maxFirst = 1 << 20
 
-// firstLine returns the first line of a regular file.
 func firstLine(name string) (string, bool) {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {

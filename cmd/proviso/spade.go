@@ -226,7 +226,6 @@ func (a *app) counter() (tell func(answered, of int), done func()) {
 		func() { fmt.Fprint(a.err, "\r\x1b[K") }
 }
 
-// shownError is an error on one line.
 func shownError(err error) string {
 	if err == nil {
 		return ""

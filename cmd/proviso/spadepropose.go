@@ -231,7 +231,6 @@ func (a *app) sayDropped(p *propose.Proposal, all bool) {
 	}
 }
 
-// sayFailed names the versions with failed questions.
 func (a *app) sayFailed(p *propose.Proposal) {
 	if p.Failed() == nil {
 		return
@@ -244,7 +243,6 @@ func (a *app) sayFailed(p *propose.Proposal) {
 	fmt.Fprintln(a.err, "proviso: the rest is done; the same command with -o asks again what is missing")
 }
 
-// trialsOf reads the outputs of a file.
 func (a *app) trialsOf(name string) ([]trial.Trial, error) {
 	data, err := a.readInput(name, holdsOutputs)
 	if err != nil {

@@ -206,7 +206,6 @@ func (a *app) orStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// exit returns the exit code as an error.
 func (a *app) exitOf(ctx context.Context, s show.Selection) error {
 	switch {
 	case ctx.Err() != nil:

@@ -243,7 +243,6 @@ func (x *exporting) keys(w *lines) error {
 	})
 }
 
-// labels writes the labels in force.
 func (x *exporting) labels(w *lines) error {
 	return eachPage(x.ctx, pagesBy(x.in.ListLabels, store.LabelFilter{}), func(l *store.Label) error {
 		return w.raw(label.AppendLine(nil, &l.Label))
