@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/judge/record"
@@ -48,8 +46,6 @@ type floor struct {
 	set     bool
 }
 
-var alignFormats = []string{"terminal", "json", "markdown"}
-
 func newAlign(a *app) *cobra.Command {
 	f := &alignFlags{}
 	cmd := &cobra.Command{
@@ -77,7 +73,7 @@ func (f *alignFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.run, "run", "", "kept `RUN` with the judge's verdicts: its id or the beginning of it, last, its file, or its address on a server")
 	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 	fs.StringVar(&f.by, "by", "", "only labels of one `PERSON`, by id or name (default what most people say)")
-	fs.StringVar(&f.format, "format", alignFormats[0], "`FORMAT` of the result: terminal, json or markdown")
+	choiceVar(fs, &f.format, "format", formatTerminal, []string{formatTerminal, formatJSON, formatMarkdown}, "`FORMAT` of the result: terminal, json or markdown")
 	fs.BoolVar(&f.all, "all", false, "show every disagreement, not only the first ten of each assertion")
 	fs.StringVar(&f.save, "save", "", "store the result in `FILE` (.proviso/alignment.json if none is given), so that reports show how far the judge is validated")
 	fs.Lookup("save").NoOptDefVal = align.File
@@ -88,7 +84,7 @@ func (f *alignFlags) register(fs *pflag.FlagSet) {
 	}
 	fs.StringVar(&f.template, "template", "", "print outputs of `RUN` as CSV to label; measures nothing")
 	fs.IntVar(&f.perAssertion, "per-assertion", 50, "with --template: at most `N` outputs for each assertion")
-	fs.StringVar(&f.sample, "sample", "balanced", "with --template: `KIND` of sample: balanced (half passed by the judge, half failed) or random")
+	choiceVar(fs, &f.sample, "sample", "balanced", []string{"balanced", "random"}, "with --template: `KIND` of sample: balanced (half passed by the judge, half failed) or random")
 	fs.StringArrayVar(&f.assertions, "assertion", nil, "with --template: only the assertion `NAME`; may be repeated")
 	fs.BoolVar(&f.verdicts, "show-verdicts", false, "with --template: show the judge's verdicts, which may bias people")
 	fs.Uint64Var(&f.seed, "seed", 0, "with --template: `SEED` of the sample; another seed draws other outputs")
@@ -122,22 +118,7 @@ func (f *alignFlags) check(cmd *cobra.Command, args []string) error {
 	case f.save != "" && f.run == "":
 		return usageError{errors.New("--save needs --run: what is kept names the judge and the text of the assertion"), "add --run last"}
 	}
-	if err := oneOf("format", f.format, alignFormats); err != nil {
-		return err
-	}
-	return oneOf("sample", f.sample, []string{"balanced", "random"})
-}
-
-// oneOf refuses an invalid value of a flag and names the nearest valid one.
-func oneOf(flag, value string, valid []string) error {
-	if slices.Contains(valid, value) {
-		return nil
-	}
-	hint := "it may be left out"
-	if near := document.Nearest(value, valid); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return badValue("--"+flag, orList(valid), value, hint)
+	return nil
 }
 
 // alignSheet prints the outputs to label, with instructions.

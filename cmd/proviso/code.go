@@ -43,7 +43,7 @@ func (f *codeFlags) check() error {
 		f.sandbox = sandboxAuto
 	}
 	ways := []string{sandboxRequire, sandboxAuto, sandboxOff}
-	if err := oneOf("sandbox", f.sandbox, ways); err != nil {
+	if err := oneOf("--sandbox", f.sandbox, ways); err != nil {
 		return err
 	}
 	for _, grant := range f.grants {
@@ -110,7 +110,7 @@ func registerPackages(fs *pflag.FlagSet, to *[]string, usage string) {
 
 // check finds mistakes in the flags.
 func (f *candidateCode) check() error {
-	if err := oneOf("sandbox", f.sandbox, []string{sandboxRequire, sandboxOff}); err != nil {
+	if err := oneOf("--sandbox", f.sandbox, []string{sandboxRequire, sandboxOff}); err != nil {
 		return err
 	}
 	return checkPackages(f.grants)
@@ -119,7 +119,7 @@ func (f *candidateCode) check() error {
 // checkPackages refuses grants other than packages.
 func checkPackages(grants []string) error {
 	for _, grant := range grants {
-		if err := oneOf("grant", grant, []string{grantPackages}); err != nil {
+		if err := oneOf("--grant", grant, []string{grantPackages}); err != nil {
 			return err
 		}
 	}
@@ -206,17 +206,9 @@ func (f *judgeFlags) registerJudge(fs *pflag.FlagSet) {
 
 // registerManner adds the flags that configure how the judge is asked.
 func (f *judgeFlags) registerManner(fs *pflag.FlagSet) {
-	fs.StringVar(&f.mode, "mode", "", "`MODE` of the calls: batch (assertions share calls, the default) or single (one call for each assertion)")
+	choiceVar(fs, &f.mode, "mode", "", []string{string(judge.Batch), string(judge.Single)}, "`MODE` of the calls: batch (assertions share calls, the default) or single (one call for each assertion)")
 	countVar(fs, &f.votes, "votes", "", 0, 1, "ask the judge `N` times; the majority decides")
 	fs.BoolVar(&f.canaries, "canaries", false, "add questions with a known answer, to notice a prompt injection")
-}
-
-// check finds mistakes in the flags.
-func (f *judgeFlags) check() error {
-	if f.mode != "" && f.mode != string(judge.Batch) && f.mode != string(judge.Single) {
-		return badValue("--mode", "batch or single", f.mode, "see `proviso judge --help`")
-	}
-	return nil
 }
 
 // noGrader leaves every judged assertion undecided.

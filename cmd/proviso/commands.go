@@ -231,6 +231,10 @@ func seeHelp(cmd *cobra.Command) string { return "see `" + cmd.CommandPath() + "
 
 // flagHint suggests the flag that is nearest to an unknown one.
 func flagHint(cmd *cobra.Command, err error) string {
+	var wrong usageError
+	if errors.As(err, &wrong) {
+		return wrong.hint
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return seeHelp(cmd)

@@ -21,10 +21,7 @@ type compareFlags struct {
 	cases             int
 }
 
-var (
-	compareFormats = []string{formatTerminal, formatMarkdown, formatHTML, formatJSON}
-	compareBy      = []string{"provider", "prompt"}
-)
+var compareFormats = []string{formatTerminal, formatMarkdown, formatHTML, formatJSON}
 
 // sideNames says in the help of commands how a side of a comparison is named.
 const sideNames = runNames + " A side may also be a baseline file, or a\n" +
@@ -55,9 +52,9 @@ func newCompare(a *app) *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.format, "format", compareFormats[0], "`FORMAT` of the result: terminal, markdown, html or json")
+	choiceVar(fs, &f.format, "format", formatTerminal, compareFormats, "`FORMAT` of the result: terminal, markdown, html or json")
 	fs.StringVarP(&f.file, "output", "o", "", "write the result to `FILE`, the format by its suffix (.txt, .md, .html or .json) unless --format is given")
-	fs.StringVar(&f.by, "by", "", "compare the columns of one run by `KIND`: provider or prompt")
+	choiceVar(fs, &f.by, "by", "", []string{"provider", "prompt"}, "compare the columns of one run by `KIND`: provider or prompt")
 	fs.StringVar(&f.reference, "reference", "", "with --by: compare with the provider or prompt `LABEL` instead of the first one")
 	fs.IntVar(&f.cases, "cases", 10, "show at most `N` cases with their outputs (HTML: at least 200)")
 	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
@@ -81,12 +78,7 @@ func (f *compareFlags) check(cmd *cobra.Command, args []string) error {
 	case f.cases < 1:
 		return usageError{fmt.Errorf("--cases %d is not at least 1", f.cases), seeHelp(cmd)}
 	}
-	if f.by != "" {
-		if err := oneOf("by", f.by, compareBy); err != nil {
-			return err
-		}
-	}
-	return oneOf("format", f.format, compareFormats)
+	return nil
 }
 
 // compare compares what the arguments name, and writes the result.

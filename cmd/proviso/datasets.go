@@ -48,7 +48,7 @@ func newDatasetsList(a *app, f *datasetFlags) *cobra.Command {
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.listDatasets(cmd.Context(), f, format) },
 	}
-	cmd.Flags().StringVar(&format, "format", formatTable, "print in `FORMAT` table or json")
+	choiceVar(cmd.Flags(), &format, "format", formatTable, tableFormats, "print in `FORMAT` table or json")
 	return cmd
 }
 
@@ -93,7 +93,7 @@ func newDatasetsDiff(a *app, f *datasetFlags) *cobra.Command {
 		Args:  someArgs("the name of the dataset is missing", 1, 3),
 		RunE:  func(cmd *cobra.Command, args []string) error { return a.diffDataset(cmd.Context(), f, args, format) },
 	}
-	cmd.Flags().StringVar(&format, "format", formatTable, "print in `FORMAT` table or json")
+	choiceVar(cmd.Flags(), &format, "format", formatTable, tableFormats, "print in `FORMAT` table or json")
 	return cmd
 }
 
@@ -108,9 +108,6 @@ type datasetVersion struct {
 }
 
 func (a *app) listDatasets(ctx context.Context, f *datasetFlags, format string) error {
-	if err := oneOf("format", format, tableFormats); err != nil {
-		return err
-	}
 	u, err := f.address(a, "datasets")
 	if err != nil {
 		return err
@@ -144,7 +141,7 @@ func (a *app) pullDataset(ctx context.Context, f *datasetFlags, ref, format stri
 			format = "jsonl"
 		}
 	}
-	if err := oneOf("format", format, []string{"jsonl", "yaml", "csv"}); err != nil {
+	if err := oneOf("--format", format, []string{"jsonl", "yaml", "csv"}); err != nil {
 		return err
 	}
 	name, version, err := suite.ParseDataset(ref)
@@ -210,9 +207,6 @@ func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file strin
 }
 
 func (a *app) diffDataset(ctx context.Context, f *datasetFlags, args []string, format string) error {
-	if err := oneOf("format", format, tableFormats); err != nil {
-		return err
-	}
 	if _, version, err := suite.ParseDataset(args[0]); err != nil || version != "" {
 		return usageError{fmt.Errorf("%q is no name of a dataset", args[0]), "versions are further arguments: proviso datasets diff returns 2 3"}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -41,7 +40,7 @@ func newDoctor(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), f) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.format, "format", formatText, "`FORMAT` of the output: text or json")
+	choiceVar(fs, &f.format, "format", formatText, textFormats, "`FORMAT` of the output: text or json")
 	fs.StringArrayVarP(&f.configs, "config", "c", nil, "suite `FILE` to check; may be repeated, and the files are merged")
 	fs.StringArrayVar(&f.EnvFiles, "env-file", nil, "`FILE` with environment variables (default .env beside the suite)")
 	f.judge.registerJudge(fs)
@@ -50,7 +49,7 @@ func newDoctor(a *app) *cobra.Command {
 }
 
 func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
-	if err := cmp.Or(oneOf("format", f.format, textFormats), f.code.check()); err != nil {
+	if err := f.code.check(); err != nil {
 		return err
 	}
 	d, err := a.diagnose(ctx, f)

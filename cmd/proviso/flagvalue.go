@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/duration"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -40,7 +41,12 @@ func (v *flagValue) Type() string { return v.kind }
 
 // badValue is the mistake of a flag that needs another value.
 func badValue(flag, expected, found, hint string) error {
-	return usageError{fmt.Errorf("%s: expected %s, found %q", flag, expected, found), hint}
+	if flag != "" {
+		expected = flag + ": expected " + expected
+	} else { // the message names the flag
+		expected = "expected " + expected
+	}
+	return usageError{fmt.Errorf("%s, found %q", expected, found), hint}
 }
 
 // orList joins names as a sentence lists them.
@@ -86,6 +92,27 @@ func expectedBy(kind string) string {
 		return "a whole number of at least 0"
 	}
 	return ""
+}
+
+// oneOf refuses an invalid value of a flag and names the nearest valid one.
+func oneOf(flag, value string, valid []string) error {
+	if slices.Contains(valid, value) {
+		return nil
+	}
+	hint := "it may be left out"
+	if near := document.Nearest(value, valid); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return badValue(flag, orList(valid), value, hint)
+}
+
+// choiceVar adds a flag that holds one of some texts; the usual one need not be among them.
+func choiceVar(fs *pflag.FlagSet, to *string, name, usual string, valid []string, usage string) {
+	*to = usual
+	fs.Var(&flagValue{usual, "string", func(text string) error {
+		*to = text
+		return oneOf("", text, valid)
+	}}, name, usage)
 }
 
 // countVar adds a flag that holds a whole number of at least a given one.

@@ -18,7 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-var gateFormats = []string{"terminal", "markdown", "json", "html"}
+var gateFormats = []string{formatTerminal, formatMarkdown, formatJSON, formatHTML}
 
 func newGate(a *app) *cobra.Command {
 	f := &gateFlags{}

@@ -41,7 +41,7 @@ func (f *gateFlags) register(fs *pflag.FlagSet) {
 	nameVar(fs, &f.baseline, "baseline", "compare with `RUN`: an id, last, a run file, a baseline file, or a folder that holds one of them")
 	nameVar(fs, &f.baseRef, "base-ref", "compare with the suite and the prompts of the commit `REF` in git, such as origin/main; runs both sides")
 	nameVar(fs, &f.headRun, "run", "decide on the kept `RUN` instead of running the suite")
-	fs.StringVar(&f.format, "format", "terminal", "print the result as `FORMAT`: "+strings.Join(gateFormats, ", "))
+	choiceVar(fs, &f.format, "format", formatTerminal, gateFormats, "print the result as `FORMAT`: "+strings.Join(gateFormats, ", "))
 	fs.StringVar(&f.markdown, "markdown", "", "also write the result as Markdown to `FILE`, for a comment")
 	fs.BoolVar(&f.comment, "comment", false, "post the result as the comment on the pull or merge request of this CI job, or update it there")
 	fs.Var(&flagValue{"", "URL", f.setLink}, "link", "put a link to the head run into the result: its `URL` on a server, as proviso push prints it")
@@ -63,9 +63,6 @@ func (f *gateFlags) register(fs *pflag.FlagSet) {
 func (f *gateFlags) check() error {
 	usage := func(format string, args ...any) error {
 		return usageError{fmt.Errorf(format, args...), "see `proviso gate --help`"}
-	}
-	if err := oneOf("format", f.format, gateFormats); err != nil {
-		return err
 	}
 	switch {
 	case f.baseline != "" && f.baseRef != "":

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,8 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/judge/attack"
 	"github.com/proviso-eval/proviso/judge/criteria"
+	"github.com/proviso-eval/proviso/judge/lint"
+	"github.com/proviso-eval/proviso/report"
 )
 
 // judgeCommand holds the flags of judge.
@@ -64,7 +65,7 @@ func (f *judgeCommand) register(fs *pflag.FlagSet) {
 	f.judge.registerManner(fs)
 	shareVar(fs, &f.threshold, "threshold", 1, "`SHARE` of the assertions that must pass; overrides that of the request; with --attack, of the attempts that must fail")
 	fs.BoolVar(&f.allowErrors, "allow-errors", false, "compute the score from the decided assertions alone")
-	fs.StringVar(&f.format, "format", "", "`FORMAT` of the output: json or text (default json for a request, else text)")
+	choiceVar(fs, &f.format, "format", "", []string{formatJSON, formatText}, "`FORMAT` of the output: json or text (default json for a request, else text)")
 	fs.BoolVar(&f.templates, "templates", false, "list the shipped criteria with their parameters; asks no model")
 	fs.BoolVar(&f.lint, "lint", false, "point out probable mistakes in the wording of the assertions; asks no model")
 	fs.StringVar(&f.lintRun, "run", "", "with --lint: check the assertions of a kept `RUN` (its id or the beginning of it, last, its file, or its address on a server), and show how often its judge could not decide")
@@ -99,10 +100,8 @@ func (f *judgeCommand) check(args []string) error {
 		return usageError{fmt.Errorf("--attack-set goes with --attack"), see}
 	case len(f.attackKinds) > 0 && !f.attack:
 		return usageError{fmt.Errorf("--attack-kind goes with --attack"), see}
-	case f.format != "" && f.format != formatJSON && f.format != formatText:
-		return badValue("--format", "json or text", f.format, see)
 	}
-	return errors.Join(f.judge.check(), f.models.check(), f.code.check(), f.trust.check())
+	return errors.Join(f.models.check(), f.code.check(), f.trust.check())
 }
 
 // judge does what the flags request.
@@ -260,25 +259,6 @@ func (a *app) printResponse(req *judge.Request, resp *judge.Response, format str
 	return a.printJSON(resp)
 }
 
-// printJSON writes a value as one line of JSON, without the escapes for HTML.
-func (a *app) printJSON(v any) error {
-	line, err := compactJSON(v)
-	if err != nil {
-		return err
-	}
-	_, err = a.out.Write(append(line, '\n'))
-	return err
-}
-
-// compactJSON is a value as JSON, without the escapes for HTML.
-func compactJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
 // judgeTemplates lists the shipped criteria.
 func (a *app) judgeTemplates(format string) error {
 	if format == formatJSON {
@@ -338,4 +318,68 @@ func attackCode(r *attack.Report, threshold float64) int {
 		return exitUndecided
 	}
 	return exitOK
+}
+
+// judgeLintRun reports probable mistakes in the judged assertions of a kept run.
+func (a *app) judgeLintRun(ctx context.Context, name, format string) error {
+	r, err := a.openRun(ctx, "", name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	found, unread, err := lint.Run(r.Reader)
+	if err != nil {
+		return err
+	}
+	for _, l := range found {
+		if format != formatJSON {
+			fmt.Fprintf(a.err, "%s%s: warning: %s\n", printable(l.Assertion), printable(l.Pointer), printable(report.OneLine(l.Text())))
+		}
+	}
+	return a.linted(found, len(found), unread, "the judged assertions of the run", format)
+}
+
+// linted ends a search for mistakes that found n. Any finding is exit code 1, so that a build
+// can fail on it.
+func (a *app) linted(found any, n int, unread, what, format string) error {
+	if unread != "" {
+		fmt.Fprintln(a.err, "proviso: "+unread)
+	}
+	if format == formatJSON {
+		if err := a.printJSON(found); err != nil {
+			return coded(err)
+		}
+	} else if n == 0 && unread == "" {
+		fmt.Fprintln(a.out, "nothing to say about "+what)
+	}
+	if n > 0 {
+		return exitError{exitFailed}
+	}
+	return nil
+}
+
+// lintJSON is a finding as --format json shows it.
+type lintJSON struct {
+	Rule       string `json:"rule"`
+	Pointer    string `json:"pointer"`
+	Line       int    `json:"line"`
+	Column     int    `json:"column"`
+	Message    string `json:"message"`
+	Suggestion string `json:"suggestion,omitempty"`
+}
+
+// judgeLint reports probable mistakes in the wording of a request's assertions.
+func (a *app) judgeLint(req *judge.Request, doc *document.Document, format string) error {
+	found := []lintJSON{}
+	list, _ := req.Decode() // requests with mistakes are refused before
+	for _, x := range list {
+		for _, l := range lint.Assertion(x) {
+			at := doc.Place(l.Pointer)
+			found = append(found, lintJSON{l.Rule, l.Pointer, at.Line, at.Column, l.Message, l.Suggestion})
+			if format != formatJSON {
+				a.mistake("warning", proviso.Mistake{Place: at, Message: l.Text(), Warning: true})
+			}
+		}
+	}
+	return a.linted(found, len(found), lint.Unread(list), plural(len(req.Assertions), "assertion"), format)
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -127,9 +125,7 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 			return err
 		}
 		if f.format == formatJSON {
-			shown := shownOf(k)
-			shown.Secret = secret
-			err = writeJSON(a.out, shown)
+			err = writeJSON(a.out, shownOf(k, secret))
 		} else {
 			_, err = fmt.Fprintln(a.out, secret)
 		}
@@ -164,32 +160,20 @@ func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
 			return err
 		}
 		if f.format == formatJSON {
-			return writeJSON(a.out, shownOf(k))
+			return writeJSON(a.out, shownOf(k, ""))
 		}
 		_, err = fmt.Fprintf(a.out, "Revoked the key %s (%s)\n", k.ID, printable(k.Name))
 		return err
 	})
 }
 
-// shownKey is an API key as JSON shows it.
-type shownKey struct {
-	ID        string        `json:"id"`
-	Name      string        `json:"name"`
-	Project   store.Project `json:"project"`
-	Hint      string        `json:"hint"`
-	Secret    string        `json:"secret,omitempty"`
-	Scopes    []store.Scope `json:"scopes"`
-	Budget    *float64      `json:"budget"`
-	Spent     float64       `json:"spent"`
-	Providers []string      `json:"providers"`
-	Created   time.Time     `json:"created"`
-	LastUsed  *time.Time    `json:"last_used"`
-	Revoked   *time.Time    `json:"revoked"`
-}
-
-func shownOf(k store.Key) shownKey {
-	return shownKey{ID: k.ID, Name: k.Name, Project: k.Project, Hint: k.Hint, Scopes: k.Scopes, Budget: k.Budget, Spent: k.Spent,
-		Providers: append([]string{}, k.Providers...), Created: k.Created, LastUsed: timeOrNil(k.LastUsed), Revoked: timeOrNil(k.Revoked)}
+// shownOf is an API key as JSON shows it.
+func shownOf(k store.Key, secret string) object {
+	return object{
+		"id", k.ID, "name", k.Name, "project", k.Project, "hint", k.Hint, "secret,omitempty", secret, "scopes", k.Scopes,
+		"budget", k.Budget, "spent", k.Spent, "providers", append([]string{}, k.Providers...),
+		"created", k.Created, "last_used", timeOrNil(k.LastUsed), "revoked", timeOrNil(k.Revoked),
+	}
 }
 
 func timeOrNil(t time.Time) *time.Time {
@@ -201,9 +185,9 @@ func timeOrNil(t time.Time) *time.Time {
 
 func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 	if f.format == formatJSON {
-		shown := []shownKey{}
+		shown := []object{}
 		for _, k := range list {
-			shown = append(shown, shownOf(k))
+			shown = append(shown, shownOf(k, ""))
 		}
 		return writeJSON(a.out, map[string]any{"keys": shown})
 	}
@@ -237,12 +221,4 @@ func day(t time.Time) string {
 		return "-"
 	}
 	return t.Format(time.DateOnly)
-}
-
-// writeJSON writes a value for people and programs.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -95,9 +95,6 @@ func newMonitorAlarms(a *app) *cobra.Command {
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			see := "see `proviso monitor alarms --help`"
-			if err := errors.Join(oneOf("format", f.format, textFormats), oneOf("state", f.state, []string{"open", "closed", "all"})); err != nil {
-				return err
-			}
 			base, err := f.address(a, "alarms")
 			if err != nil {
 				return err
@@ -113,9 +110,9 @@ func newMonitorAlarms(a *app) *cobra.Command {
 	}
 	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&f.watch, "watch", "", "only alarms of `WATCH`")
-	cmd.Flags().StringVar(&f.state, "state", "open", "alarms in `STATE`: open, closed or all")
+	choiceVar(cmd.Flags(), &f.state, "state", "open", []string{"open", "closed", "all"}, "alarms in `STATE`: open, closed or all")
 	cmd.Flags().IntVar(&f.limit, "limit", 100, "show the newest `N`")
-	cmd.Flags().StringVar(&f.format, "format", formatText, "print in `FORMAT` text or json")
+	choiceVar(cmd.Flags(), &f.format, "format", formatText, textFormats, "print in `FORMAT` text or json")
 	return cmd
 }
 

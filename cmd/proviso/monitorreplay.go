@@ -46,7 +46,7 @@ func newMonitorReplay(a *app) *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&f.watch, "watch", "", "`FILE` with watches by name")
 	fs.StringVar(&f.sets, "sets", "", "`FILE` with assertion sets by name, for watches that name one as set:NAME")
-	fs.StringVar(&f.format, "format", formatText, "`FORMAT` of the output: json or text")
+	choiceVar(fs, &f.format, "format", formatText, []string{formatJSON, formatText}, "`FORMAT` of the output: json or text")
 	f.judge.registerJudge(fs)
 	f.judge.registerManner(fs)
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "evaluate `N` events at a time (default 4)")
@@ -64,10 +64,8 @@ func (f *monitorReplay) check(args []string) error {
 		return usageError{errors.New("no file of events is named"), see}
 	case f.watch == "":
 		return usageError{errors.New("--watch FILE is missing: the watches that are replayed"), see}
-	case f.format != formatJSON && f.format != formatText:
-		return badValue("--format", "json or text", f.format, see)
 	}
-	return errors.Join(f.judge.check(), f.models.check(), f.code.check(), f.trust.check())
+	return errors.Join(f.models.check(), f.code.check(), f.trust.check())
 }
 
 // replayed is one watch of the file with its set.

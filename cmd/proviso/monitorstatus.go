@@ -66,9 +66,6 @@ func newMonitorStatus(a *app) *cobra.Command {
 			"line, 3 the server could not be asked.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("format", format, tableFormats); err != nil {
-				return err
-			}
 			base, err := f.address(a, "watches")
 			if err != nil {
 				return err
@@ -80,7 +77,7 @@ func newMonitorStatus(a *app) *cobra.Command {
 		},
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().StringVar(&format, "format", formatTable, "print in `FORMAT` table or json")
+	choiceVar(cmd.Flags(), &format, "format", formatTable, tableFormats, "print in `FORMAT` table or json")
 	return cmd
 }
 

@@ -87,9 +87,7 @@ func (f *mutateFlags) register(cmd *cobra.Command) {
 }
 
 func (f *mutateFlags) check(cmd *cobra.Command) error {
-	if err := f.result.check(); err != nil {
-		return err
-	}
+	f.result.find()
 	f.selected, f.prompt = strings.TrimPrefix(f.selected, "file://"), strings.TrimPrefix(f.prompt, "file://")
 	f.gates = cmd.Flags().Changed("min-score")
 	see := seeHelp(cmd)
@@ -118,7 +116,7 @@ func (f *mutateFlags) check(cmd *cobra.Command) error {
 	}
 	f.score.Judge = f.withJudge || f.judge.judge != ""
 	f.judge.off = !f.score.Judge
-	return errors.Join(f.judge.check(), f.models.check(), f.code.check(), f.trust.check())
+	return errors.Join(f.models.check(), f.code.check(), f.trust.check())
 }
 
 func (a *app) mutate(ctx context.Context, f *mutateFlags) error {

@@ -11,9 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -162,19 +159,13 @@ type resultFlags struct {
 // register adds the flags for a result for a terminal, or in one of other formats.
 func (f *resultFlags) register(fs *pflag.FlagSet, others ...string) {
 	f.valid = append([]string{formatTerminal}, others...)
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: "+orList(f.valid)+"; default by the suffix of -o, else terminal")
+	choiceVar(fs, &f.format, "format", "", f.valid, "`FORMAT`: "+orList(f.valid)+"; default by the suffix of -o, else terminal")
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
 }
 
-// check finds the format: the requested one, else the one for the extension of the output
+// find finds the format: the requested one, else the one for the extension of the output
 // file, else that of a terminal.
-func (f *resultFlags) check() error {
-	if f.format != "" {
-		return oneOf("format", f.format, f.valid)
-	}
-	f.format = cmp.Or(formatOf(f.out, f.valid), formatTerminal)
-	return nil
-}
+func (f *resultFlags) find() { f.format = cmp.Or(f.format, formatOf(f.out, f.valid), formatTerminal) }
 
 // formatOf returns the valid format for the extension of a file; "" if there is none.
 func formatOf(file string, valid []string) string {
@@ -226,26 +217,4 @@ func writeError(err error) error {
 		return nil
 	}
 	return proviso.Errorf(proviso.Unavailable, "%w", err)
-}
-
-// escaped writes JSON without characters that control a terminal or turn the direction of
-// text. They can only be in its texts, where an escape means the same.
-func escaped(json []byte) []byte {
-	var out []byte
-	from := 0
-	for at := 0; at < len(json); {
-		r, size := utf8.DecodeRune(json[at:])
-		if r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) {
-			out = append(out, json[from:at]...)
-			for _, unit := range utf16.Encode([]rune{r}) {
-				out = fmt.Appendf(out, `\u%04x`, unit)
-			}
-			from = at + size
-		}
-		at += size
-	}
-	if from == 0 {
-		return json
-	}
-	return append(out, json[from:]...)
 }

@@ -37,9 +37,8 @@ func newRuns(a *app) *cobra.Command {
 		Short: "List and remove kept runs, and show the pass rates of a suite over time",
 		Long: "runs lists the runs that eval kept, newest first: when they started, their suite, the version\n" +
 			"of its prompts and the commit, the verdict, the pass rate and the cost.\n\n" + runNames,
-		Args:    noCommand,
-		PreRunE: func(*cobra.Command, []string) error { return f.check() },
-		RunE:    func(*cobra.Command, []string) error { return a.listRuns(f) },
+		Args: noCommand,
+		RunE: func(*cobra.Command, []string) error { return a.listRuns(f) },
 	}
 	cmd.PersistentFlags().StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 	f.add(cmd)
@@ -51,11 +50,7 @@ func newRuns(a *app) *cobra.Command {
 // add adds the flags of the commands that show runs.
 func (f *runsFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.suite, "suite", "", "only runs of this `SUITE`: its id, or its description or file as the list shows it")
-	cmd.Flags().StringVar(&f.format, "format", formatTable, "print in `FORMAT` table or json")
-}
-
-func (f *runsFlags) check() error {
-	return oneOf("format", f.format, tableFormats)
+	choiceVar(cmd.Flags(), &f.format, "format", formatTable, tableFormats, "print in `FORMAT` table or json")
 }
 
 func (a *app) runsDir(f *runsFlags) string { return cmp.Or(f.dir, a.stateDir()) }

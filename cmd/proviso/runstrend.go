@@ -60,9 +60,6 @@ func newRunsTrend(a *app, dir *runsFlags) *cobra.Command {
 			if f.limit > maxTrend {
 				return usageError{fmt.Errorf("--last %d: expected at most %d runs", f.limit, maxTrend), seeHelp(cmd)}
 			}
-			if err := f.check(); err != nil {
-				return err
-			}
 			f.dir = dir.dir
 			t, err := a.trend(cmd.Context(), f)
 			if err != nil {

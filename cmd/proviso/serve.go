@@ -134,7 +134,7 @@ func (f *serveCommand) check() error {
 				"scheme and host in lower case, a port only if it is not the usual one, and nothing behind it")
 		}
 	}
-	return errors.Join(f.judge.check(), f.models.check(), f.trust.check())
+	return errors.Join(f.models.check(), f.trust.check())
 }
 
 // isOrigin reports whether a text is the origin of a page as browsers send it.

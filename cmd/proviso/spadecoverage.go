@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -35,7 +34,8 @@ func newSpadeCoverage(a *app) *cobra.Command {
 			if f.assertions == "" {
 				return missingFlag(cmd, "assertions", "name the file of the assertion set")
 			}
-			return cmp.Or(f.result.check(), f.check(cmd, args))
+			f.result.find()
+			return f.check(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.spadeCoverage(cmd.Context(), f, args) },
 	}

@@ -99,7 +99,8 @@ func newSpadeDeltas(a *app) *cobra.Command {
 
 // check refuses flags that exclude each other.
 func (f *spadeDeltas) check(cmd *cobra.Command, args []string) error {
-	if err := cmp.Or(f.result.check(), f.spadeAsking.check()); err != nil {
+	f.result.find()
+	if err := f.spadeAsking.check(); err != nil {
 		return err
 	}
 	switch {

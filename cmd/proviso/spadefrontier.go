@@ -73,9 +73,7 @@ func newSpadeFrontier(a *app) *cobra.Command {
 
 // check finds the files of the folder, and reads the axes.
 func (f *spadeFrontier) check(cmd *cobra.Command, args []string) error {
-	if err := f.result.check(); err != nil {
-		return err
-	}
+	f.result.find()
 	if err := f.files(cmd, args); err != nil {
 		return err
 	}

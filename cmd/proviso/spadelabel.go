@@ -67,7 +67,7 @@ func (f *spadeLabel) register(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.from, "from", nil, "take labels of unlabelled outputs from `FILE`, CSV or JSON Lines; may be repeated")
 	fs.StringVar(&f.matrix, "matrix", "", "`FILE` of the matrix, used to choose the next output to label")
 	fs.StringArrayVar(&f.sets, "set", nil, "label without asking: `ID=good` or ID=bad, or ID= to remove a label; may be repeated")
-	fs.StringVar(&f.review, "review", "", "review the outputs with the label `LABEL`: good, bad or all")
+	choiceVar(fs, &f.review, "review", "", []string{"all", "good", "bad"}, "review the outputs with the label `LABEL`: good, bad or all")
 	fs.Lookup("review").NoOptDefVal = "all"
 	fs.BoolVar(&f.verdicts, "show-verdicts", false, "show the verdicts of the run on each output, which may bias people")
 	fs.StringVar(&f.author, "author", "", "`NAME` of the person who labels, stored with each label")
@@ -90,9 +90,6 @@ func (f *spadeLabel) check(cmd *cobra.Command) error {
 		return usageError{errors.New("--set and --review exclude each other"), see}
 	case !(f.alpha >= 0 && f.alpha <= 1) || !(f.tau >= 0 && f.tau <= 1):
 		return usageError{errors.New("--alpha and --tau are shares from 0 to 1"), see}
-	}
-	if f.review != "" {
-		return oneOf("review", f.review, []string{"all", "good", "bad"})
 	}
 	return nil
 }

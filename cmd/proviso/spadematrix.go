@@ -60,7 +60,7 @@ func newSpadeMatrix(a *app) *cobra.Command {
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels (id, label) that override those of the outputs")
 	fs.StringVarP(&f.out, "output", "o", "", "write the matrix to `FILE`, and a summary to standard output")
 	fs.StringVar(&f.costs, "costs", "", "write to `FILE` what each candidate took; what was not measured this time stays")
-	fs.StringVar(&f.format, "format", "", "with -o: `FORMAT` of the summary: terminal or json")
+	choiceVar(fs, &f.format, "format", "", matrixFormats, "with -o: `FORMAT` of the summary: terminal or json")
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "decide `N` cells at a time (default one for each processor, and at least 4 if a model is asked)")
 	f.code.register(fs)
 	f.judge.registerJudge(fs)
@@ -83,13 +83,10 @@ func (f *spadeMatrix) check(cmd *cobra.Command) error {
 	case f.format == "":
 		f.format = matrixFormats[0]
 	}
-	if err := oneOf("format", f.format, matrixFormats); err != nil {
-		return err
-	}
 	if err := f.code.check(); err != nil {
 		return err
 	}
-	return errors.Join(f.judge.check(), f.models.check(), f.evalFlags.trust.check())
+	return errors.Join(f.models.check(), f.evalFlags.trust.check())
 }
 
 func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {

@@ -79,7 +79,8 @@ func droppedVar(fs *pflag.FlagSet, dropped *bool) {
 
 // check refuses flags that exclude each other, and flags about outputs where there are none.
 func (f *spadePropose) check(cmd *cobra.Command, args []string) error {
-	if err := cmp.Or(f.result.check(), errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check())); err != nil {
+	f.result.find()
+	if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check()); err != nil {
 		return err
 	}
 	f.noRules = !f.rules && cmd.Flags().Changed("rules")
@@ -94,7 +95,7 @@ func (f *spadePropose) check(cmd *cobra.Command, args []string) error {
 	if f.fresh && f.result.out == "" {
 		return usageError{errors.New("--fresh is for -o: without it nothing is kept"), seeHelp(cmd)}
 	}
-	return f.judge.check()
+	return nil
 }
 
 func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) error {

@@ -105,7 +105,7 @@ func (f *spadeRun) check(cmd *cobra.Command, args []string) error {
 	f.noRules = !f.rules
 	f.choice.matrix, f.choice.candidates = f.file(spade.MatrixFile), f.file(spade.CandidatesFile)
 	f.choice.implications, f.choice.set = []string{f.file(spade.ImplicationsFile)}, "final"
-	if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check(), f.judge.check(), f.trust.check(), f.choice.check(cmd)); err != nil {
+	if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check(), f.trust.check(), f.choice.check(cmd)); err != nil {
 		return err
 	}
 	see := seeHelp(cmd)

@@ -93,9 +93,7 @@ func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 
 // check refuses flags that exclude each other, and reads the costs.
 func (f *spadeSelect) check(cmd *cobra.Command) error {
-	if err := f.result.check(); err != nil {
-		return err
-	}
+	f.result.find()
 	see := seeHelp(cmd)
 	changed := cmd.Flags().Changed
 	switch {

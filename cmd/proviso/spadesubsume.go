@@ -81,9 +81,7 @@ func (f *spadeSubsume) register(fs *pflag.FlagSet) {
 
 // check refuses flags that exclude each other.
 func (f *spadeSubsume) check(cmd *cobra.Command) error {
-	if err := f.result.check(); err != nil {
-		return err
-	}
+	f.result.find()
 	see := seeHelp(cmd)
 	f.hasTau = cmd.Flags().Changed("tau")
 	switch {

@@ -82,10 +82,7 @@ func newSpadeUpdate(a *app) *cobra.Command {
 // check refuses flags that exclude each other.
 func (f *spadeUpdate) check(cmd *cobra.Command, args []string) error {
 	f.dir = cmp.Or(argument(args), "spade")
-	err := f.result.check()
-	if err != nil {
-		return err
-	}
+	f.result.find()
 	see := seeHelp(cmd)
 	if f.traffic.server == "" {
 		if f.traffic.agent != "" || f.traffic.given != "" {
@@ -100,12 +97,11 @@ func (f *spadeUpdate) check(cmd *cobra.Command, args []string) error {
 	if f.thumbs && f.write {
 		return usageError{errors.New("--thumbs does not go with --write: in the folder, a thumb would look like a label of a person"), "label the outputs that count, or give them to spade run, which says that they are thumbs"}
 	}
+	source := f.trials.check
 	if f.traffic.server != "" {
-		err = f.traffic.check(cmd)
-	} else {
-		err = f.trials.check(cmd)
+		source = f.traffic.check
 	}
-	return errors.Join(err, f.code.check(), f.judge.check(), f.models.check(), f.evalFlags.trust.check())
+	return errors.Join(source(cmd), f.code.check(), f.models.check(), f.evalFlags.trust.check())
 }
 
 func (f *spadeUpdate) file(name string) string { return filepath.Join(f.dir, name) }

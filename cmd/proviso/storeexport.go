@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -98,10 +96,8 @@ func (a *app) exportProjects(ctx context.Context, f *storeExport, db store.Store
 	defer root.Close()
 	for _, p := range projects {
 		x := exporting{ctx: ctx, root: root, project: string(p), of: db, in: db.In(p)}
-		for _, dir := range []string{x.project, path.Join(x.project, "runs")} {
-			if err := root.Mkdir(dir, 0o700); err != nil {
-				return coded(err)
-			}
+		if err := root.MkdirAll(path.Join(x.project, "runs"), 0o700); err != nil {
+			return coded(err)
 		}
 		counts, err := x.all(f.events)
 		if err != nil {
@@ -125,19 +121,20 @@ type exporting struct {
 
 // exported is a file: what its lines are, and what writes them.
 type exported struct {
-	name  string
-	write func(w *lines) error
+	name, one string
+	write     func(w *lines) error
 }
 
 // all writes every file, and returns how many lines each has.
 func (x *exporting) all(events bool) (counts []string, err error) {
 	files := []exported{
-		{"documents", x.documents}, {"runs", x.runs}, {"evaluations", x.evaluations},
-		{"labels", x.labels}, {"replaced labels", x.replacedLabels}, {"label queues", x.labelQueues}, {"label items", x.labelItems},
-		{"watches", x.watches}, {"alarms", x.alarms}, {"keys", x.keys},
+		{"documents", "document", x.documents}, {"runs", "run", x.runs}, {"evaluations", "evaluation", x.evaluations},
+		{"labels", "label", x.labels}, {"replaced labels", "replaced label", x.replacedLabels},
+		{"label queues", "label queue", x.labelQueues}, {"label items", "label item", x.labelItems},
+		{"watches", "watch", x.watches}, {"alarms", "alarm", x.alarms}, {"keys", "key", x.keys},
 	}
 	if events {
-		files = append(files, exported{"events", x.events}, exported{"feedback", x.feedback}, exported{"verdicts", x.verdicts})
+		files = append(files, exported{"events", "event", x.events}, exported{"feedback", "feedback", x.feedback}, exported{"verdicts", "verdict", x.verdicts})
 	}
 	for _, f := range files {
 		w := &lines{}
@@ -149,10 +146,8 @@ func (x *exporting) all(events bool) (counts []string, err error) {
 			return counts, err
 		}
 		name := f.name
-		if one, is := map[string]string{"watches": "watch", "feedback": "feedback"}[name]; w.n == 1 && is {
-			name = one
-		} else if w.n == 1 {
-			name = strings.TrimSuffix(name, "s")
+		if w.n == 1 {
+			name = f.one
 		}
 		counts = append(counts, fmt.Sprintf("%d %s", w.n, name))
 	}
@@ -176,25 +171,12 @@ type lines struct {
 	n  int
 }
 
-// add writes an object with the given keys and values, in alternation. As in the tags of
-// encoding/json, a key with omitempty is left out if its value is empty.
-func (l *lines) add(members ...any) error {
-	line := []byte{'{'}
-	for i := 0; i < len(members); i += 2 {
-		key, optional := strings.CutSuffix(members[i].(string), ",omitempty")
-		if v := reflect.ValueOf(members[i+1]); optional && (v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0) {
-			continue
-		}
-		text, err := compactJSON(members[i+1])
-		if err != nil {
-			return coded(err)
-		}
-		if len(line) > 1 {
-			line = append(line, ',')
-		}
-		line = append(append(strconv.AppendQuote(line, key), ':'), text...)
+func (l *lines) add(o object) error {
+	line, err := compactJSON(o)
+	if err != nil {
+		return coded(err)
 	}
-	return l.raw(append(line, "}\n"...))
+	return l.raw(append(line, '\n'))
 }
 
 func (l *lines) raw(line []byte) error {
@@ -205,8 +187,7 @@ func (l *lines) raw(line []byte) error {
 
 // eachPage reads a list to its end.
 func eachPage[T any](ctx context.Context, read func(context.Context, store.Page) (store.List[T], error), do func(*T) error) error {
-	page := store.Page{Limit: store.MaxPage}
-	for {
+	for page := (store.Page{Limit: store.MaxPage}); ; {
 		list, err := read(ctx, page)
 		if err != nil {
 			return err
@@ -216,10 +197,9 @@ func eachPage[T any](ctx context.Context, read func(context.Context, store.Page)
 				return err
 			}
 		}
-		if list.Next == "" {
+		if page.After = list.Next; list.Next == "" {
 			return nil
 		}
-		page.After = list.Next
 	}
 }
 
@@ -235,11 +215,7 @@ func (x *exporting) keys(w *lines) error {
 		if string(k.Project) != x.project {
 			return nil
 		}
-		line, err := compactJSON(shownOf(*k))
-		if err != nil {
-			return coded(err)
-		}
-		return w.raw(append(line, '\n'))
+		return w.add(shownOf(*k, ""))
 	})
 }
 
@@ -262,10 +238,10 @@ func (x *exporting) replacedLabels(w *lines) error {
 
 func (x *exporting) labelQueues(w *lines) error {
 	return eachPage(x.ctx, x.in.ListLabelQueues, func(q *store.LabelQueue) error {
-		return w.add(
+		return w.add(object{
 			"name", q.Name, "run,omitempty", q.Run, "blind", q.Blind, "people", q.People, "size", q.Size, "done", q.Done,
 			"created_by,omitempty", q.CreatedBy, "created", q.Created,
-		)
+		})
 	})
 }
 
@@ -281,11 +257,11 @@ func (x *exporting) labelItems(w *lines) error {
 			if i.Event == "" {
 				index = &i.Index
 			}
-			return w.add(
+			return w.add(object{
 				"queue", q.Name, "run,omitempty", q.Run, "index,omitempty", index, "event,omitempty", i.Event,
 				"assertion", i.Assertion, "stratum", i.Stratum, "rank", i.Rank, "population", i.Population, "why", i.Why,
 				"people", i.People,
-			)
+			})
 		})
 	})
 }

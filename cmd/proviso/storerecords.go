@@ -25,11 +25,11 @@ func (x *exporting) documents(w *lines) error {
 			if !utf8.Valid(d.Content) { // it is written in base 64
 				text, binary = "", d.Content
 			}
-			return w.add(
+			return w.add(object{
 				"kind", d.Kind, "name", d.Name, "number", d.Number, "hash", d.Hash, "current", d.Current,
 				"prompt_hash,omitempty", d.PromptHash, "media_type", d.MediaType, "created_by,omitempty", d.CreatedBy,
 				"created", d.Created, "content,omitempty", text, "content_base64,omitempty", binary,
-			)
+			})
 		})
 	})
 }
@@ -43,11 +43,11 @@ func (x *exporting) runs(w *lines) error {
 				return err
 			}
 		}
-		return w.add(
+		return w.add(object{
 			"id", r.ID, "suite", r.Suite, "version,omitempty", r.Version, "status", string(r.Status), "error,omitempty", r.Error,
 			"rows", r.Rows, "created_by,omitempty", r.CreatedBy, "created", r.Created, "started", timeOrNil(r.Started),
 			"ended", timeOrNil(r.Ended), "file,omitempty", file,
-		)
+		})
 	})
 }
 
@@ -71,12 +71,12 @@ func (x *exporting) evaluations(w *lines) error {
 		if err != nil {
 			return err
 		}
-		return w.add(
+		return w.add(object{
 			"id", e.ID, "agent,omitempty", e.Agent, "assertion_set,omitempty", e.Set, "judge,omitempty", e.Judge,
 			"status", e.Status.String(), "score", e.Score, "passed", e.Passed, "failed", e.Failed, "errors", e.Errors,
 			"skipped", e.Skipped, "cost", e.Cost, "created_by,omitempty", e.CreatedBy, "created", e.Created,
 			"request,omitempty", jsonOrText(e.Request), "response,omitempty", jsonOrText(e.Response),
-		)
+		})
 	})
 }
 
@@ -95,20 +95,20 @@ func (x *exporting) watches(w *lines) error {
 			return x.in.WatchVersions(ctx, name.Name, p)
 		}
 		return eachPage(x.ctx, versions, func(v *store.Watch) error {
-			return w.add(
+			return w.add(object{
 				"name", v.Name, "number", v.Number, "hash", v.Hash, "created_by,omitempty", v.CreatedBy, "created", v.Created,
 				"updated", v.Updated, "content", jsonOrText(v.Content),
-			)
+			})
 		})
 	})
 }
 
 func (x *exporting) alarms(w *lines) error {
 	return eachPage(x.ctx, pagesBy(x.in.ListAlarms, store.AlarmFilter{}), func(m *store.Alarm) error {
-		return w.add(
+		return w.add(object{
 			"id", m.ID, "watch", m.Watch, "state", string(m.State), "opened", m.Opened, "closed", timeOrNil(m.Closed),
 			"acked_by,omitempty", m.AckedBy, "alarm", jsonOrText(m.Body),
-		)
+		})
 	})
 }
 
@@ -124,22 +124,22 @@ func (x *exporting) events(w *lines) error {
 
 func (x *exporting) feedback(w *lines) error {
 	return eachPage(x.ctx, pagesBy(x.in.ListFeedback, store.FeedbackFilter{}), func(f *store.Feedback) error {
-		return w.add(
+		return w.add(object{
 			"event,omitempty", f.Event, "trace_id,omitempty", f.TraceID, "user,omitempty", f.User, "value", f.Value,
 			"comment,omitempty", f.Comment, "time", f.Time,
-		)
+		})
 	})
 }
 
 func (x *exporting) verdicts(w *lines) error {
 	return eachPage(x.ctx, x.in.ListWatches, func(watch *store.Watch) error {
 		return eachPage(x.ctx, pagesBy(x.in.ListVerdicts, store.VerdictFilter{Watch: watch.Name}), func(v *store.WatchVerdict) error {
-			return w.add(
+			return w.add(object{
 				"watch", watch.Name, "event", v.Event, "assertion", v.Assertion, "assertion_set", v.Set,
 				"version,omitempty", v.Version, "judge,omitempty", v.Judge, "segment,omitempty", v.Segment, "time", v.Time,
 				"probability", v.Probability, "status", v.Status.String(), "score", v.Score, "reason,omitempty", v.Reason,
 				"cost", v.Cost,
-			)
+			})
 		})
 	})
 }

@@ -57,7 +57,7 @@ const (
 // worker opens what a worker needs, and works until it is stopped.
 func (a *app) worker(ctx context.Context, f *workerCommand) error {
 	const see = "see `proviso worker --help`"
-	if err := errors.Join(f.judge.check(), f.models.check(), f.trust.check()); err != nil {
+	if err := errors.Join(f.models.check(), f.trust.check()); err != nil {
 		return err
 	}
 	var err error
