@@ -101,6 +101,8 @@ var ranks = map[string]int{
 	"spade/internal/format":    5,
 	"spade/hub":                5,
 	"spade/internal/spadetest": 5,
+	"report/trend":             5,
+	"store/export":             5,
 	"store/sqldb":              5,
 	"store/storetest":          5,
 

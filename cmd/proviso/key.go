@@ -15,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/export"
 	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
@@ -125,7 +126,7 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 			return err
 		}
 		if f.format == formatJSON {
-			err = writeJSON(a.out, shownOf(k, secret))
+			err = writeJSON(a.out, export.Key(k, secret))
 		} else {
 			_, err = fmt.Fprintln(a.out, secret)
 		}
@@ -160,34 +161,18 @@ func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
 			return err
 		}
 		if f.format == formatJSON {
-			return writeJSON(a.out, shownOf(k, ""))
+			return writeJSON(a.out, export.Key(k, ""))
 		}
 		_, err = fmt.Fprintf(a.out, "Revoked the key %s (%s)\n", k.ID, printable(k.Name))
 		return err
 	})
 }
 
-// shownOf is an API key as JSON shows it.
-func shownOf(k store.Key, secret string) object {
-	return object{
-		"id", k.ID, "name", k.Name, "project", k.Project, "hint", k.Hint, "secret,omitempty", secret, "scopes", k.Scopes,
-		"budget", k.Budget, "spent", k.Spent, "providers", append([]string{}, k.Providers...),
-		"created", k.Created, "last_used", timeOrNil(k.LastUsed), "revoked", timeOrNil(k.Revoked),
-	}
-}
-
-func timeOrNil(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
 func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 	if f.format == formatJSON {
-		shown := []object{}
+		shown := []export.Object{}
 		for _, k := range list {
-			shown = append(shown, shownOf(k, ""))
+			shown = append(shown, export.Key(k, ""))
 		}
 		return writeJSON(a.out, map[string]any{"keys": shown})
 	}

@@ -139,7 +139,7 @@ func (a *app) readLabels(ctx context.Context, f *labelsFlags) ([]label.Label, er
 	var list []label.Label
 	err := a.withLabels(ctx, f, sqldb.Reading, sqldb.ListLabels, func(kept store.ProjectStore) error {
 		filter := store.LabelFilter{Run: f.run, By: f.by, Queue: f.queue, History: f.history}
-		return eachPage(ctx, pagesBy(kept.ListLabels, filter), func(l *store.Label) error {
+		return store.Each(ctx, store.By(kept.ListLabels, filter), func(l *store.Label) error {
 			list = append(list, l.Label)
 			return nil
 		})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -217,4 +221,41 @@ func writeError(err error) error {
 		return nil
 	}
 	return proviso.Errorf(proviso.Unavailable, "%w", err)
+}
+
+// printJSON writes a value as one line of JSON, without the escapes for HTML.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// writeJSON writes a value for people and programs.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// escaped writes JSON without characters that control a terminal or turn the direction of
+// text. They can only be in its texts, where an escape means the same.
+func escaped(json []byte) []byte {
+	var out []byte
+	from := 0
+	for at := 0; at < len(json); {
+		r, size := utf8.DecodeRune(json[at:])
+		if r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) {
+			out = append(out, json[from:at]...)
+			for _, unit := range utf16.Encode([]rune{r}) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
+			}
+			from = at + size
+		}
+		at += size
+	}
+	if from == 0 {
+		return json
+	}
+	return append(out, json[from:]...)
 }

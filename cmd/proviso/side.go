@@ -216,44 +216,12 @@ func (a *app) compareSides(base, head *side, flakes []gate.Flake) (*gate.Compari
 	return c, o, nil
 }
 
-// judgeErrors returns the measured errors of the judges of some runs, by assertion. An
-// assertion that has several judges or criteria in these runs is left out: its errors
-// are not the same everywhere.
+// judgeErrors returns the measured errors of the judges of some runs, by assertion.
 func (a *app) judgeErrors(folder string, list ...*gate.Run) map[string]stats.Confusion {
 	kept, err := align.Load(filepath.Join(alignmentFolder(folder), align.File))
 	if err != nil {
 		a.warn(err.Error())
 		return nil
 	}
-	if len(kept.Entries()) == 0 {
-		return nil
-	}
-	type decider struct{ judge, criterion string }
-	deciders, several := map[string]decider{}, map[string]bool{}
-	for _, run := range list {
-		for i := range run.Rows {
-			for j := range run.Rows[i].Verdicts {
-				v := &run.Rows[i].Verdicts[j]
-				if v.Judge == "" {
-					continue
-				}
-				by := decider{v.Judge, v.Criterion}
-				if known, ok := deciders[v.Assertion]; ok && known != by {
-					several[v.Assertion] = true
-				}
-				deciders[v.Assertion] = by
-			}
-		}
-	}
-	out := map[string]stats.Confusion{}
-	for assertion, by := range deciders {
-		e, ok := kept.Find(by.judge, by.criterion)
-		if !ok || several[assertion] {
-			continue
-		}
-		if labels, ok := e.IndependentLabels(); ok {
-			out[assertion] = labels
-		}
-	}
-	return out
+	return runs.JudgeErrors(kept, list...)
 }

@@ -1,21 +1,20 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/export"
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
@@ -94,12 +93,11 @@ func (a *app) exportProjects(ctx context.Context, f *storeExport, db store.Store
 		return coded(err)
 	}
 	defer root.Close()
+	o := export.Options{Events: f.events, WriteRun: func(ctx context.Context, to io.Writer, kept store.Runs, r store.Run) error {
+		return server.WriteRunFile(ctx, to, kept, r, versionName())
+	}}
 	for _, p := range projects {
-		x := exporting{ctx: ctx, root: root, project: string(p), of: db, in: db.In(p)}
-		if err := root.MkdirAll(path.Join(x.project, "runs"), 0o700); err != nil {
-			return coded(err)
-		}
-		counts, err := x.all(f.events)
+		counts, err := export.Project(ctx, root, db, p, o)
 		if err != nil {
 			return err
 		}
@@ -108,160 +106,4 @@ func (a *app) exportProjects(ctx context.Context, f *storeExport, db store.Store
 		}
 	}
 	return nil
-}
-
-// exporting writes one project. It holds a page of a list at a time.
-type exporting struct {
-	ctx     context.Context
-	root    *os.Root
-	project string
-	of      store.Keys
-	in      store.ProjectStore
-}
-
-// exported is a file: what its lines are, and what writes them.
-type exported struct {
-	name, one string
-	write     func(w *lines) error
-}
-
-// all writes every file, and returns how many lines each has.
-func (x *exporting) all(events bool) (counts []string, err error) {
-	files := []exported{
-		{"documents", "document", x.documents}, {"runs", "run", x.runs}, {"evaluations", "evaluation", x.evaluations},
-		{"labels", "label", x.labels}, {"replaced labels", "replaced label", x.replacedLabels},
-		{"label queues", "label queue", x.labelQueues}, {"label items", "label item", x.labelItems},
-		{"watches", "watch", x.watches}, {"alarms", "alarm", x.alarms}, {"keys", "key", x.keys},
-	}
-	if events {
-		files = append(files, exported{"events", "event", x.events}, exported{"feedback", "feedback", x.feedback}, exported{"verdicts", "verdict", x.verdicts})
-	}
-	for _, f := range files {
-		w := &lines{}
-		err := x.file(strings.ReplaceAll(f.name, " ", "-")+".jsonl", func(to io.Writer) error {
-			w.to = to
-			return f.write(w)
-		})
-		if err != nil {
-			return counts, err
-		}
-		name := f.name
-		if w.n == 1 {
-			name = f.one
-		}
-		counts = append(counts, fmt.Sprintf("%d %s", w.n, name))
-	}
-	return counts, nil
-}
-
-// file makes a file of the project.
-func (x *exporting) file(name string, write func(io.Writer) error) error {
-	f, err := x.root.OpenFile(path.Join(x.project, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return coded(err)
-	}
-	b := bufio.NewWriterSize(f, 1<<16)
-	err = write(b)
-	return errors.Join(err, coded(b.Flush()), coded(f.Close()))
-}
-
-// lines writes values as lines of JSON.
-type lines struct {
-	to io.Writer
-	n  int
-}
-
-func (l *lines) add(o object) error {
-	line, err := compactJSON(o)
-	if err != nil {
-		return coded(err)
-	}
-	return l.raw(append(line, '\n'))
-}
-
-func (l *lines) raw(line []byte) error {
-	l.n++
-	_, err := l.to.Write(line)
-	return coded(err)
-}
-
-// eachPage reads a list to its end.
-func eachPage[T any](ctx context.Context, read func(context.Context, store.Page) (store.List[T], error), do func(*T) error) error {
-	for page := (store.Page{Limit: store.MaxPage}); ; {
-		list, err := read(ctx, page)
-		if err != nil {
-			return err
-		}
-		for i := range list.Items {
-			if err := do(&list.Items[i]); err != nil {
-				return err
-			}
-		}
-		if page.After = list.Next; list.Next == "" {
-			return nil
-		}
-	}
-}
-
-// pagesBy is a list with its filter.
-func pagesBy[T, F any](list func(context.Context, F, store.Page) (store.List[T], error), f F) func(context.Context, store.Page) (store.List[T], error) {
-	return func(ctx context.Context, p store.Page) (store.List[T], error) { return list(ctx, f, p) }
-}
-
-// keys writes the keys of the project as `proviso key list --format json` shows them. No hash
-// of a secret is among them: an export would then be as much worth as the keys.
-func (x *exporting) keys(w *lines) error {
-	return eachPage(x.ctx, x.of.ListKeys, func(k *store.Key) error {
-		if string(k.Project) != x.project {
-			return nil
-		}
-		return w.add(shownOf(*k, ""))
-	})
-}
-
-func (x *exporting) labels(w *lines) error {
-	return eachPage(x.ctx, pagesBy(x.in.ListLabels, store.LabelFilter{}), func(l *store.Label) error {
-		return w.raw(label.AppendLine(nil, &l.Label))
-	})
-}
-
-// replacedLabels writes the labels that later ones of the same person replaced, in the form of
-// labels. They have a file of their own, so that the labels in force can be imported.
-func (x *exporting) replacedLabels(w *lines) error {
-	return eachPage(x.ctx, pagesBy(x.in.ListLabels, store.LabelFilter{History: true}), func(l *store.Label) error {
-		if l.InForce {
-			return nil
-		}
-		return w.raw(label.AppendLine(nil, &l.Label))
-	})
-}
-
-func (x *exporting) labelQueues(w *lines) error {
-	return eachPage(x.ctx, x.in.ListLabelQueues, func(q *store.LabelQueue) error {
-		return w.add(object{
-			"name", q.Name, "run,omitempty", q.Run, "blind", q.Blind, "people", q.People, "size", q.Size, "done", q.Done,
-			"created_by,omitempty", q.CreatedBy, "created", q.Created,
-		})
-	})
-}
-
-// labelItems writes the items of all queues, with how each was chosen: an estimate from the
-// labels needs that. Who has leased one is not written, a lease takes minutes.
-func (x *exporting) labelItems(w *lines) error {
-	return eachPage(x.ctx, x.in.ListLabelQueues, func(q *store.LabelQueue) error {
-		items := func(ctx context.Context, p store.Page) (store.List[store.LabelItem], error) {
-			return x.in.ListLabelItems(ctx, q.Name, p)
-		}
-		return eachPage(x.ctx, items, func(i *store.LabelItem) error {
-			var index *int
-			if i.Event == "" {
-				index = &i.Index
-			}
-			return w.add(object{
-				"queue", q.Name, "run,omitempty", q.Run, "index,omitempty", index, "event,omitempty", i.Event,
-				"assertion", i.Assertion, "stratum", i.Stratum, "rank", i.Rank, "population", i.Population, "why", i.Why,
-				"people", i.People,
-			})
-		})
-	})
 }

@@ -1,4 +1,4 @@
-package main
+package export
 
 import (
 	"context"
@@ -7,16 +7,16 @@ import (
 	"io"
 	"path"
 	"strings"
+	"time"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
 )
 
 func (x *exporting) documents(w *lines) error {
-	return eachPage(x.ctx, pagesBy(x.in.ListDocuments, store.DocumentFilter{}), func(name *store.Document) error {
-		return eachPage(x.ctx, pagesBy(x.in.ListDocuments, store.DocumentFilter{Kind: name.Kind, Name: name.Name}), func(v *store.Document) error {
+	return store.Each(x.ctx, store.By(x.in.ListDocuments, store.DocumentFilter{}), func(name *store.Document) error {
+		return store.Each(x.ctx, store.By(x.in.ListDocuments, store.DocumentFilter{Kind: name.Kind, Name: name.Name}), func(v *store.Document) error {
 			d, err := x.in.Document(x.ctx, v.Kind, v.Name, v.Hash)
 			if err != nil {
 				return err
@@ -25,7 +25,7 @@ func (x *exporting) documents(w *lines) error {
 			if !utf8.Valid(d.Content) { // it is written in base 64
 				text, binary = "", d.Content
 			}
-			return w.add(object{
+			return w.add(Object{
 				"kind", d.Kind, "name", d.Name, "number", d.Number, "hash", d.Hash, "current", d.Current,
 				"prompt_hash,omitempty", d.PromptHash, "media_type", d.MediaType, "created_by,omitempty", d.CreatedBy,
 				"created", d.Created, "content,omitempty", text, "content_base64,omitempty", binary,
@@ -35,15 +35,15 @@ func (x *exporting) documents(w *lines) error {
 }
 
 func (x *exporting) runs(w *lines) error {
-	return eachPage(x.ctx, pagesBy(x.in.ListRuns, store.RunFilter{}), func(r *store.Run) error {
+	return store.Each(x.ctx, store.By(x.in.ListRuns, store.RunFilter{}), func(r *store.Run) error {
 		file := ""
 		if r.Status.Ended() {
 			file = path.Join("runs", fileName(r.ID)+".jsonl")
-			if err := x.file(file, func(to io.Writer) error { return server.WriteRunFile(x.ctx, to, x.in, *r, versionName()) }); err != nil {
+			if err := x.file(file, func(to io.Writer) error { return x.o.WriteRun(x.ctx, to, x.in, *r) }); err != nil {
 				return err
 			}
 		}
-		return w.add(object{
+		return w.add(Object{
 			"id", r.ID, "suite", r.Suite, "version,omitempty", r.Version, "status", string(r.Status), "error,omitempty", r.Error,
 			"rows", r.Rows, "created_by,omitempty", r.CreatedBy, "created", r.Created, "started", timeOrNil(r.Started),
 			"ended", timeOrNil(r.Ended), "file,omitempty", file,
@@ -66,12 +66,12 @@ func fileName(id string) string {
 }
 
 func (x *exporting) evaluations(w *lines) error {
-	return eachPage(x.ctx, pagesBy(x.in.ListEvaluations, store.EvaluationFilter{}), func(listed *store.Evaluation) error {
+	return store.Each(x.ctx, store.By(x.in.ListEvaluations, store.EvaluationFilter{}), func(listed *store.Evaluation) error {
 		e, err := x.in.Evaluation(x.ctx, listed.ID)
 		if err != nil {
 			return err
 		}
-		return w.add(object{
+		return w.add(Object{
 			"id", e.ID, "agent,omitempty", e.Agent, "assertion_set,omitempty", e.Set, "judge,omitempty", e.Judge,
 			"status", e.Status.String(), "score", e.Score, "passed", e.Passed, "failed", e.Failed, "errors", e.Errors,
 			"skipped", e.Skipped, "cost", e.Cost, "created_by,omitempty", e.CreatedBy, "created", e.Created,
@@ -90,12 +90,12 @@ func jsonOrText(data []byte) json.RawMessage {
 }
 
 func (x *exporting) watches(w *lines) error {
-	return eachPage(x.ctx, x.in.ListWatches, func(name *store.Watch) error {
+	return store.Each(x.ctx, x.in.ListWatches, func(name *store.Watch) error {
 		versions := func(ctx context.Context, p store.Page) (store.List[store.Watch], error) {
 			return x.in.WatchVersions(ctx, name.Name, p)
 		}
-		return eachPage(x.ctx, versions, func(v *store.Watch) error {
-			return w.add(object{
+		return store.Each(x.ctx, versions, func(v *store.Watch) error {
+			return w.add(Object{
 				"name", v.Name, "number", v.Number, "hash", v.Hash, "created_by,omitempty", v.CreatedBy, "created", v.Created,
 				"updated", v.Updated, "content", jsonOrText(v.Content),
 			})
@@ -104,8 +104,8 @@ func (x *exporting) watches(w *lines) error {
 }
 
 func (x *exporting) alarms(w *lines) error {
-	return eachPage(x.ctx, pagesBy(x.in.ListAlarms, store.AlarmFilter{}), func(m *store.Alarm) error {
-		return w.add(object{
+	return store.Each(x.ctx, store.By(x.in.ListAlarms, store.AlarmFilter{}), func(m *store.Alarm) error {
+		return w.add(Object{
 			"id", m.ID, "watch", m.Watch, "state", string(m.State), "opened", m.Opened, "closed", timeOrNil(m.Closed),
 			"acked_by,omitempty", m.AckedBy, "alarm", jsonOrText(m.Body),
 		})
@@ -113,7 +113,7 @@ func (x *exporting) alarms(w *lines) error {
 }
 
 func (x *exporting) events(w *lines) error {
-	return eachPage(x.ctx, pagesBy(x.in.ListEvents, store.EventFilter{Contents: true}), func(e *store.Event) error {
+	return store.Each(x.ctx, store.By(x.in.ListEvents, store.EventFilter{Contents: true}), func(e *store.Event) error {
 		o := e.Object()
 		if !e.Kept {
 			o.Delete("output") // it is not known
@@ -123,8 +123,8 @@ func (x *exporting) events(w *lines) error {
 }
 
 func (x *exporting) feedback(w *lines) error {
-	return eachPage(x.ctx, pagesBy(x.in.ListFeedback, store.FeedbackFilter{}), func(f *store.Feedback) error {
-		return w.add(object{
+	return store.Each(x.ctx, store.By(x.in.ListFeedback, store.FeedbackFilter{}), func(f *store.Feedback) error {
+		return w.add(Object{
 			"event,omitempty", f.Event, "trace_id,omitempty", f.TraceID, "user,omitempty", f.User, "value", f.Value,
 			"comment,omitempty", f.Comment, "time", f.Time,
 		})
@@ -132,9 +132,9 @@ func (x *exporting) feedback(w *lines) error {
 }
 
 func (x *exporting) verdicts(w *lines) error {
-	return eachPage(x.ctx, x.in.ListWatches, func(watch *store.Watch) error {
-		return eachPage(x.ctx, pagesBy(x.in.ListVerdicts, store.VerdictFilter{Watch: watch.Name}), func(v *store.WatchVerdict) error {
-			return w.add(object{
+	return store.Each(x.ctx, x.in.ListWatches, func(watch *store.Watch) error {
+		return store.Each(x.ctx, store.By(x.in.ListVerdicts, store.VerdictFilter{Watch: watch.Name}), func(v *store.WatchVerdict) error {
+			return w.add(Object{
 				"watch", watch.Name, "event", v.Event, "assertion", v.Assertion, "assertion_set", v.Set,
 				"version,omitempty", v.Version, "judge,omitempty", v.Judge, "segment,omitempty", v.Segment, "time", v.Time,
 				"probability", v.Probability, "status", v.Status.String(), "score", v.Score, "reason,omitempty", v.Reason,
@@ -142,4 +142,20 @@ func (x *exporting) verdicts(w *lines) error {
 			})
 		})
 	})
+}
+
+// Key is an API key as JSON shows it, with its secret unless that is "".
+func Key(k store.Key, secret string) Object {
+	return Object{
+		"id", k.ID, "name", k.Name, "project", k.Project, "hint", k.Hint, "secret,omitempty", secret, "scopes", k.Scopes,
+		"budget", k.Budget, "spent", k.Spent, "providers", append([]string{}, k.Providers...),
+		"created", k.Created, "last_used", timeOrNil(k.LastUsed), "revoked", timeOrNil(k.Revoked),
+	}
+}
+
+func timeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
