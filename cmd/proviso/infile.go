@@ -109,6 +109,28 @@ func (a *app) readBounded(name, holds string, most int64) ([]byte, error) {
 	return data, nil
 }
 
+// readAs reads a file, or standard input for -, with a function that finds its mistakes, which
+// are printed.
+func readAs[T any](a *app, name, holds string, read func(string, []byte) (T, proviso.Mistakes)) (v T, err error) {
+	data, err := a.readInput(name, holds)
+	if err != nil {
+		return v, err
+	}
+	v, mistakes := read(shownName(name), data)
+	return v, a.mistakes(inOrder(mistakes))
+}
+
+// streamAs is readAs for a function that reads a stream.
+func streamAs[T any](a *app, name, holds string, read func(string, io.Reader) (T, proviso.Mistakes)) (v T, err error) {
+	file, err := a.openInput(name, holds)
+	if err != nil {
+		return v, err
+	}
+	defer file.Close()
+	v, mistakes := read(shownName(name), file)
+	return v, a.mistakes(mistakes)
+}
+
 // shownName is the name of a file in messages.
 func shownName(name string) string {
 	if name == "-" {

@@ -84,23 +84,19 @@ func (f *labelsFlags) check(a *app) error {
 	return f.data.check()
 }
 
-func newLabelsExport(a *app) *cobra.Command {
+// labelsCommand is a command that shows labels, the oldest first.
+func labelsCommand(a *app, use, short string, show func([]label.Label) error) *cobra.Command {
 	f := &labelsFlags{}
 	cmd := &cobra.Command{
-		Use:   "export",
-		Short: "Print labels as JSON Lines, the oldest first",
+		Use:   use,
+		Short: short,
 		Args:  atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := a.readLabels(cmd.Context(), f)
 			if err != nil {
 				return err
 			}
-			var text []byte
-			for i := range list {
-				text = label.AppendLine(text, &list[i])
-			}
-			_, err = a.out.Write(escaped(text))
-			return coded(err)
+			return show(list)
 		},
 	}
 	f.place(cmd)
@@ -108,24 +104,19 @@ func newLabelsExport(a *app) *cobra.Command {
 	return cmd
 }
 
+func newLabelsExport(a *app) *cobra.Command {
+	return labelsCommand(a, "export", "Print labels as JSON Lines, the oldest first", func(list []label.Label) error {
+		var text []byte
+		for i := range list {
+			text = label.AppendLine(text, &list[i])
+		}
+		_, err := a.out.Write(escaped(text))
+		return coded(err)
+	})
+}
+
 func newLabelsList(a *app) *cobra.Command {
-	f := &labelsFlags{}
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "Show labels as a table, the newest first",
-		Args:  atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := a.readLabels(cmd.Context(), f)
-			if err != nil {
-				return err
-			}
-			slices.Reverse(list)
-			return a.showLabels(list)
-		},
-	}
-	f.place(cmd)
-	f.filter(cmd)
-	return cmd
+	return labelsCommand(a, "list", "Show labels as a table, the newest first", a.showLabels)
 }
 
 // readLabels returns the labels that the flags ask for, the oldest first.
@@ -148,11 +139,11 @@ func (a *app) readLabels(ctx context.Context, f *labelsFlags) ([]label.Label, er
 	return list, err
 }
 
-// showLabels prints a table.
+// showLabels prints a table, the newest first.
 func (a *app) showLabels(list []label.Label) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "CREATED\tBY\tLABEL\tOF\tASSERTION\tJUDGE\tNOTE") // Flush returns the error
-	for i := range list {
+	for i := range slices.Backward(list) {
 		l := &list[i]
 		of := l.Evaluation
 		if l.Run != "" {

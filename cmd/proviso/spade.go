@@ -34,25 +34,17 @@ func newSpade(a *app) *cobra.Command {
 		newSpadeCoverage(a), newSpadeDeltas(a), newSpadeFrontier(a), newSpadeLabel(a), newSpadeMatrix(a), newSpadePropose(a), newSpadeRun(a), newSpadeSelect(a), newSpadeSubsume(a), newSpadeUpdate(a))
 }
 
-// readMatrix reads a matrix; its mistakes are printed.
 func (a *app) readMatrix(name string) (*matrix.Matrix, error) {
-	f, err := a.openInput(name, holdsMatrix)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	m, mistakes := matrix.Read(shownName(name), f)
-	return m, a.mistakes(mistakes)
+	return streamAs(a, name, holdsMatrix, matrix.Read)
 }
 
-// readCandidates reads candidates; their mistakes are printed.
+// readGrid reads a matrix including rows without a label.
+func (a *app) readGrid(name string) (*matrix.Grid, error) {
+	return streamAs(a, name, holdsMatrix, matrix.ReadGrid)
+}
+
 func (a *app) readCandidates(name string) ([]proviso.Candidate, error) {
-	data, err := a.readInput(name, holdsCandidates)
-	if err != nil {
-		return nil, err
-	}
-	list, mistakes := candidate.Read(shownName(name), data)
-	return list, a.mistakes(inOrder(mistakes))
+	return readAs(a, name, holdsCandidates, candidate.Read)
 }
 
 // readSelected reads assertions, with the provenance of candidates of the same name if a file
@@ -282,12 +274,8 @@ func changeName(c *delta.Change) string {
 
 // spadeAgainst compares a model's categories with human labels.
 func (a *app) spadeAgainst(ctx context.Context, f *spadeDeltas) error {
-	data, err := a.readInput(f.against, holdsTaxonomy)
+	list, err := readAs(a, f.against, holdsTaxonomy, classify.ReadLabelled)
 	if err != nil {
-		return err
-	}
-	list, mistakes := classify.ReadLabelled(shownName(f.against), data)
-	if err := a.mistakes(mistakes); err != nil {
 		return err
 	}
 	said := make([][]string, len(list))

@@ -261,12 +261,8 @@ func (a *app) prices(f *priceFlags, candidates []proviso.Candidate, file string,
 	}
 	var costs matrix.Costs
 	if name != "" {
-		data, err := a.readInput(name, holdsCosts)
+		read, err := readAs(a, name, holdsCosts, matrix.ReadCosts)
 		if err != nil {
-			return selection.Prices{}, err
-		}
-		read, mistakes := matrix.ReadCosts(shownName(name), data)
-		if err := a.mistakes(mistakes); err != nil {
 			return selection.Prices{}, err
 		}
 		costs = read.Of(candidates)

@@ -17,7 +17,6 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/spade/label"
-	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
@@ -182,17 +181,6 @@ func (s *labelSession) start(outputs *openedTrials) error {
 	var err error
 	s.l, err = label.Start(trials, s.log, o)
 	return err
-}
-
-// readGrid reads a matrix including rows without a label, and prints its mistakes.
-func (a *app) readGrid(name string) (*matrix.Grid, error) {
-	in, err := a.openInput(name, holdsMatrix)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	g, mistakes := matrix.ReadGrid(shownName(name), in)
-	return g, a.mistakes(mistakes)
 }
 
 // takeFrom takes labels from files for outputs without one. All files are read before the

@@ -143,12 +143,7 @@ func (a *app) earlierCosts(file string) (matrix.Costs, error) {
 	if file == "" || err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return nil, nil
 	}
-	data, err := a.readInput(file, holdsCosts)
-	if err != nil {
-		return nil, err
-	}
-	costs, mistakes := matrix.ReadCosts(file, data)
-	return costs, a.mistakes(mistakes)
+	return readAs(a, file, holdsCosts, matrix.ReadCosts)
 }
 
 // writeCosts writes what the candidates took.

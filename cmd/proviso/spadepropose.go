@@ -245,12 +245,7 @@ func (a *app) sayFailed(p *propose.Proposal) {
 }
 
 func (a *app) trialsOf(name string) ([]trial.Trial, error) {
-	data, err := a.readInput(name, holdsOutputs)
-	if err != nil {
-		return nil, err
-	}
-	trials, mistakes := trial.Read(shownName(name), data)
-	return trials, a.mistakes(mistakes)
+	return readAs(a, name, holdsOutputs, trial.Read)
 }
 
 // maxProposeTrials is how many outputs of each label the proposer gets.
@@ -306,16 +301,11 @@ func (a *app) earlier(f *spadePropose) (*propose.Earlier, error) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return nil, nil // it is created, or refused, on writing
 	}
-	data, err := a.readInput(f.result.out, holdsCandidates)
-	if err != nil {
-		return nil, err
-	}
-	e, mistakes := propose.ReadEarlier(f.result.out, data)
-	if err := a.mistakes(inOrder(mistakes)); err != nil {
+	e, err := readAs(a, f.result.out, holdsCandidates, propose.ReadEarlier)
+	if errors.As(err, &exitError{}) {
 		a.sayNotContinued(f.result.out)
-		return nil, err
 	}
-	return e, nil
+	return e, err
 }
 
 func (a *app) sayNotContinued(file string) {

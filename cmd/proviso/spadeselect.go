@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -271,13 +272,10 @@ func (a *app) sayVerdict(s show.Selection) {
 // some.
 func (a *app) readImplications(files []string, set string, names []string) (all []candidate.Implication, err error) {
 	for _, name := range files {
-		file, err := a.openInput(name, holdsImplications)
+		list, err := streamAs(a, name, holdsImplications, func(name string, file io.Reader) ([]candidate.Implication, proviso.Mistakes) {
+			return candidate.ReadImplications(name, file, set, names)
+		})
 		if err != nil {
-			return nil, err
-		}
-		list, mistakes := candidate.ReadImplications(shownName(name), file, set, names)
-		_ = file.Close() // it was read
-		if err := a.mistakes(mistakes); err != nil {
 			return nil, err
 		}
 		all = append(all, list...)

@@ -15,7 +15,6 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/label"
-	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/spade/update"
@@ -159,13 +158,8 @@ func (a *app) updateInput(f *spadeUpdate) (in update.Input, err error) {
 	if !ok {
 		return in, usageError{fmt.Errorf("%s has no selection to bring up to date", f.dir), "make one with proviso spade run … -o " + f.dir}
 	}
-	file, err := a.openInput(f.file(spade.MatrixFile), holdsMatrix)
+	grid, err := a.readGrid(f.file(spade.MatrixFile))
 	if err != nil {
-		return in, err
-	}
-	defer file.Close()
-	grid, mistakes := matrix.ReadGrid(f.file(spade.MatrixFile), file)
-	if err := a.mistakes(mistakes); err != nil {
 		return in, err
 	}
 	list, err := a.readCandidates(f.file(spade.CandidatesFile))

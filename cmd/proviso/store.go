@@ -22,42 +22,36 @@ func newStore(a *app) *cobra.Command {
 		newStoreMigrate(a), newStoreCheck(a), newStoreExport(a), newStoreCopy(a))
 }
 
-func newStoreMigrate(a *app) *cobra.Command {
+// storeCommand is a command on the data of a server.
+func storeCommand(a *app, use, short string, do func(ctx context.Context, at string) error) *cobra.Command {
 	var place storePlace
-	var dry bool
 	cmd := &cobra.Command{
-		Use:   "migrate",
-		Short: "Bring the tables up to date with this version of proviso",
+		Use:   use,
+		Short: short,
 		Args:  atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			at, err := place.of(a)
 			if err != nil {
 				return err
 			}
-			return a.migrateStore(cmd.Context(), at, dry)
+			return do(cmd.Context(), at)
 		},
 	}
 	place.register(cmd.Flags(), "the data of the server")
+	return cmd
+}
+
+func newStoreMigrate(a *app) *cobra.Command {
+	var dry bool
+	cmd := storeCommand(a, "migrate", "Bring the tables up to date with this version of proviso", func(ctx context.Context, at string) error {
+		return a.migrateStore(ctx, at, dry)
+	})
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be done")
 	return cmd
 }
 
 func newStoreCheck(a *app) *cobra.Command {
-	var place storePlace
-	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Find data that are damaged, or that do not agree with each other",
-		Args:  atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			at, err := place.of(a)
-			if err != nil {
-				return err
-			}
-			return a.checkStore(cmd.Context(), at)
-		},
-	}
-	place.register(cmd.Flags(), "the data of the server")
-	return cmd
+	return storeCommand(a, "check", "Find data that are damaged, or that do not agree with each other", a.checkStore)
 }
 
 func newStoreCopy(a *app) *cobra.Command {
