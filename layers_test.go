@@ -88,6 +88,7 @@ var ranks = map[string]int{
 	"store":    4,
 	"suite":    4,
 
+	"client":                   5,
 	"convert":                  5,
 	"gate":                     5,
 	"judge/align":              5,
@@ -102,6 +103,8 @@ var ranks = map[string]int{
 	"spade/internal/format":    5,
 	"spade/hub":                5,
 	"spade/internal/spadetest": 5,
+	"report/trend":             5,
+	"store/export":             5,
 	"store/sqldb":              5,
 	"store/storetest":          5,
 

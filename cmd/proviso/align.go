@@ -1,13 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/judge/record"
@@ -48,8 +46,6 @@ type floor struct {
 	set     bool
 }
 
-var alignFormats = []string{"terminal", "json", "markdown"}
-
 func newAlign(a *app) *cobra.Command {
 	f := &alignFlags{}
 	cmd := &cobra.Command{
@@ -60,11 +56,9 @@ func newAlign(a *app) *cobra.Command {
 			"catches, which disagreements to read, and the pass rate corrected for its errors.\n\n" +
 			"Start with `proviso align --template last > labels.csv`, fill in the column human, then\n" +
 			"`proviso align labels.csv --run last`.",
-		Args: atMost(1),
+		Args:    atMost(1),
+		PreRunE: func(cmd *cobra.Command, args []string) error { return f.check(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
-				return err
-			}
 			if f.template != "" {
 				return a.alignSheet(cmd.Context(), f)
 			}
@@ -79,7 +73,7 @@ func (f *alignFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.run, "run", "", "kept `RUN` with the judge's verdicts: its id or the beginning of it, last, its file, or its address on a server")
 	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 	fs.StringVar(&f.by, "by", "", "only labels of one `PERSON`, by id or name (default what most people say)")
-	fs.StringVar(&f.format, "format", alignFormats[0], "`FORMAT` of the result: terminal, json or markdown")
+	choiceVar(fs, &f.format, "format", formatTerminal, []string{formatTerminal, formatJSON, formatMarkdown}, "`FORMAT` of the result: terminal, json or markdown")
 	fs.BoolVar(&f.all, "all", false, "show every disagreement, not only the first ten of each assertion")
 	fs.StringVar(&f.save, "save", "", "store the result in `FILE` (.proviso/alignment.json if none is given), so that reports show how far the judge is validated")
 	fs.Lookup("save").NoOptDefVal = align.File
@@ -90,7 +84,7 @@ func (f *alignFlags) register(fs *pflag.FlagSet) {
 	}
 	fs.StringVar(&f.template, "template", "", "print outputs of `RUN` as CSV to label; measures nothing")
 	fs.IntVar(&f.perAssertion, "per-assertion", 50, "with --template: at most `N` outputs for each assertion")
-	fs.StringVar(&f.sample, "sample", "balanced", "with --template: `KIND` of sample: balanced (half passed by the judge, half failed) or random")
+	choiceVar(fs, &f.sample, "sample", "balanced", []string{"balanced", "random"}, "with --template: `KIND` of sample: balanced (half passed by the judge, half failed) or random")
 	fs.StringArrayVar(&f.assertions, "assertion", nil, "with --template: only the assertion `NAME`; may be repeated")
 	fs.BoolVar(&f.verdicts, "show-verdicts", false, "with --template: show the judge's verdicts, which may bias people")
 	fs.Uint64Var(&f.seed, "seed", 0, "with --template: `SEED` of the sample; another seed draws other outputs")
@@ -124,22 +118,7 @@ func (f *alignFlags) check(cmd *cobra.Command, args []string) error {
 	case f.save != "" && f.run == "":
 		return usageError{errors.New("--save needs --run: what is kept names the judge and the text of the assertion"), "add --run last"}
 	}
-	if err := oneOf("format", f.format, alignFormats); err != nil {
-		return err
-	}
-	return oneOf("sample", f.sample, []string{"balanced", "random"})
-}
-
-// oneOf refuses an invalid value of a flag and names the nearest valid one.
-func oneOf(flag, value string, valid []string) error {
-	if slices.Contains(valid, value) {
-		return nil
-	}
-	hint := "it may be left out"
-	if near := document.Nearest(value, valid); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return badValue("--"+flag, orList(valid), value, hint)
+	return nil
 }
 
 // alignSheet prints the outputs to label, with instructions.
@@ -173,9 +152,14 @@ func (a *app) alignSheet(ctx context.Context, f *alignFlags) error {
 func (a *app) align(ctx context.Context, f *alignFlags, name string) error {
 	labels, err := a.labels(name, f.by)
 	if err != nil {
-		return a.alignMistakes(err)
+		return a.mistaken(err, notMeasured)
 	}
-	a.leftOut(labels)
+	a.sayLeftOut([]leftOut{
+		{labels.Outputs, "label", "of whole outputs, not of an assertion"},
+		{labels.Counted, "label", "no model decided the assertion"},
+		{labels.Split, "output", "as many people say pass as fail"},
+		{labels.Others, "label", "of other people"},
+	})
 	var run record.Run
 	if f.run != "" {
 		r, err := a.openRun(ctx, f.dir, f.run)
@@ -190,7 +174,7 @@ func (a *app) align(ctx context.Context, f *alignFlags, name string) error {
 	}
 	result, err := align.Compare(labels, run)
 	if err != nil {
-		return a.alignMistakes(err)
+		return a.mistaken(err, notMeasured)
 	}
 	if err := a.showAgreements(f, result); err != nil {
 		return err
@@ -203,69 +187,45 @@ func (a *app) align(ctx context.Context, f *alignFlags, name string) error {
 	return a.gates(f, result)
 }
 
-// labels reads the file of labels.
 func (a *app) labels(name, by string) (*align.Labels, error) {
-	if name == "-" {
-		return align.ReadLabelsOf("standard input", a.in, by)
-	}
-	file, err := openFile(name, holdsAlignment)
+	file, err := a.openInput(name, holdsAlignment)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return align.ReadLabelsOf(name, file, by)
+	return align.ReadLabelsOf(shownName(name), file, by)
 }
 
-// leftOut says which labels of a file are not compared.
-func (a *app) leftOut(labels *align.Labels) {
-	for _, n := range [...]struct {
-		n         int
-		noun, why string
-	}{
-		{labels.Outputs, "label", "of whole outputs, not of an assertion"},
-		{labels.Counted, "label", "no model decided the assertion"},
-		{labels.Split, "output", "as many people say pass as fail"},
-		{labels.Others, "label", "of other people"},
-	} {
-		if n.n > 0 {
-			a.warn(fmt.Sprintf("%s left out: %s", plural(n.n, n.noun), n.why))
+// notMeasured is what align did if there are mistakes.
+const notMeasured = "nothing was measured"
+
+// leftOut counts what is not compared, and says why.
+type leftOut struct {
+	n         int
+	noun, why string
+}
+
+func (a *app) sayLeftOut(list []leftOut) {
+	for _, x := range list {
+		if x.n > 0 {
+			a.warn(fmt.Sprintf("%s left out: %s", plural(x.n, x.noun), x.why))
 		}
 	}
-}
-
-// alignMistakes prints the mistakes in labels.
-func (a *app) alignMistakes(err error) error {
-	var list proviso.Mistakes
-	if !errors.As(err, &list) {
-		return err
-	}
-	for _, m := range list {
-		a.mistake("error", m)
-	}
-	fmt.Fprintf(a.err, "proviso: %s; nothing was measured\n", plural(len(list), "mistake"))
-	return exitError{exitUsage}
 }
 
 // showAgreements prints the result, and what it omits.
 func (a *app) showAgreements(f *alignFlags, result *align.Agreements) error {
-	for _, n := range [...]struct {
-		n         int
-		noun, why string
-	}{
+	a.sayLeftOut([]leftOut{
 		{result.Unlabelled, "row", "no verdict of a person"},
 		{result.Stale, "label", "the run has another output of that case"},
 		{result.Skipped, "label", "the assertion did not apply"},
-	} {
-		if n.n > 0 {
-			a.warn(fmt.Sprintf("%s left out: %s", plural(n.n, n.noun), n.why))
-		}
-	}
+	})
 	var text []byte
 	var err error
 	switch f.format {
-	case "json":
+	case formatJSON:
 		text, err = result.JSON()
-	case "markdown":
+	case formatMarkdown:
 		text = result.Markdown(f.all)
 	default:
 		text = result.Text(a.terminal(true), f.all)
@@ -273,30 +233,17 @@ func (a *app) showAgreements(f *alignFlags, result *align.Agreements) error {
 	if err == nil {
 		_, err = a.out.Write(text)
 	}
-	if err != nil && !errors.Is(err, io.ErrClosedPipe) {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
-	}
-	return nil
+	return writeError(err)
 }
 
 // besideSuite returns the alignment file next to the suite of a run, where reports of
 // the suite look for it. A run from elsewhere does not decide where to write.
 func (a *app) besideSuite(f *alignFlags, r *runfile.Reader) string {
-	dir := f.dir
-	if dir == "" {
-		dir = a.stateDir()
-	}
-	if inside, err := filepath.Rel(dir, r.Path()); err != nil || !filepath.IsLocal(inside) {
+	if inside, err := filepath.Rel(cmp.Or(f.dir, a.stateDir()), r.Path()); err != nil || !filepath.IsLocal(inside) {
 		return align.File
 	}
 	folder, _ := r.Header().Meta.At("folder").(string)
-	file := filepath.Join(alignmentFolder(folder), align.File)
-	if here, err := os.Getwd(); err == nil {
-		if short, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(short) {
-			return short
-		}
-	}
-	return file
+	return shortPath(filepath.Join(alignmentFolder(folder), align.File))
 }
 
 // alignmentFolder returns the folder with the alignment of a run's suite: the folder
@@ -321,7 +268,6 @@ func (a *app) trustOf(dir string) func(judge, assertion string, raw *value.Objec
 	}
 }
 
-// saveAgreements adds the result to the alignment in a file.
 func (a *app) saveAgreements(file string, result *align.Agreements) error {
 	kept, err := align.Load(file)
 	if err != nil {
@@ -367,8 +313,5 @@ func (a *app) gates(f *alignFlags, result *align.Agreements) error {
 			}
 		}
 	}
-	if code != exitOK {
-		return exitError{code}
-	}
-	return nil
+	return exitWith(code)
 }

@@ -18,16 +18,10 @@ import (
 )
 
 func newBaseline(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "baseline",
-		Short: "Save the verdicts of a run in a small file to review and commit",
-		Long: "A baseline is what `proviso gate --baseline FILE` compares with: one line for each row of a\n" +
+	return group("baseline", "Save the verdicts of a run in a small file to review and commit",
+		"A baseline is what `proviso gate --baseline FILE` compares with: one line for each row of a\n"+
 			"run, with its verdicts and without its outputs. docs/baseline.md describes the format.",
-		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newBaselineSave(a), newBaselineShow(a))
-	return cmd
+		newBaselineSave(a), newBaselineShow(a))
 }
 
 func newBaselineSave(a *app) *cobra.Command {
@@ -37,23 +31,12 @@ func newBaselineSave(a *app) *cobra.Command {
 		Short: "Write the verdicts of a run, or of the last one, to a baseline",
 		Args:  atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if dir == "" {
-				dir = a.stateDir()
-			}
 			return a.saveBaseline(cmd.Context(), dir, argument(args), file)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "baseline.jsonl", "write to `FILE`; - is the standard output")
 	cmd.Flags().StringVar(&dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 	return cmd
-}
-
-// argument returns the only argument, "" if there is none.
-func argument(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return args[0]
 }
 
 func (a *app) saveBaseline(ctx context.Context, dir, name, file string) error {
@@ -105,28 +88,12 @@ func newBaselineShow(a *app) *cobra.Command {
 				return proviso.Errorf(proviso.NotFound, "the baseline %s does not exist; `proviso baseline save` writes one", args[0])
 			}
 			side, err := openBaseline(cmd.Context(), args[0])
-			var list proviso.Mistakes
-			if errors.As(err, &list) {
-				for _, m := range list {
-					a.mistake("error", m)
-				}
-				return exitError{exitUsage}
-			}
 			if err != nil {
-				return err
+				return a.mistaken(err, "nothing was shown")
 			}
 			return a.showBaseline(side.run)
 		},
 	}
-}
-
-// wrongBaseline prints the mistakes in a baseline, as those of a suite.
-func (a *app) wrongBaseline(err error) error {
-	var list proviso.Mistakes
-	if errors.As(err, &list) {
-		return a.mistakes(list)
-	}
-	return err
 }
 
 // passes counts the verdicts on one assertion.

@@ -1,19 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/githistory"
+	"github.com/proviso-eval/proviso/report"
 )
 
 func registerChanged(fs *pflag.FlagSet, to *string) {
@@ -105,8 +108,7 @@ func (a *app) changedSince(ctx context.Context, since string, f evalFlags) ([]st
 	if ctx.Err() != nil {
 		return nil, a.stopped()
 	}
-	files := slices.Sorted(maps.Keys(seen.list))
-	changed, err := snap.Changed(withCode(files))
+	changed, err := snap.Changed(withCode(seen.sorted()))
 	if err != nil {
 		return nil, coded(err)
 	}
@@ -163,4 +165,116 @@ func withCode(files []string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// ciVariables are the variables in which a CI system says what it runs. Of several the
+// first one that is set counts.
+type ciVariables struct {
+	mark                        string // set in every job of the system
+	commit, branch, pullRequest []string
+}
+
+// ciSystems are the known systems. The first row is for any other: its variables are
+// set by hand, and come before all others.
+var ciSystems = [...]ciVariables{
+	{"", []string{"PROVISO_COMMIT"}, []string{"PROVISO_BRANCH"}, []string{"PROVISO_PULL_REQUEST"}},
+	{"GITHUB_ACTIONS", []string{"GITHUB_SHA"}, []string{"GITHUB_HEAD_REF", "GITHUB_REF_NAME"}, []string{"GITHUB_REF"}},
+	{"GITLAB_CI", []string{"CI_COMMIT_SHA"}, []string{"CI_MERGE_REQUEST_SOURCE_BRANCH_NAME", "CI_COMMIT_REF_NAME"}, []string{"CI_MERGE_REQUEST_IID"}},
+	{"BITBUCKET_BUILD_NUMBER", []string{"BITBUCKET_COMMIT"}, []string{"BITBUCKET_BRANCH"}, []string{"BITBUCKET_PR_ID"}},
+	{"BUILDKITE", []string{"BUILDKITE_COMMIT"}, []string{"BUILDKITE_BRANCH"}, []string{"BUILDKITE_PULL_REQUEST"}},
+	{"CIRCLECI", []string{"CIRCLE_SHA1"}, []string{"CIRCLE_BRANCH"}, []string{"CIRCLE_PULL_REQUEST"}},
+	{"TF_BUILD", []string{"BUILD_SOURCEVERSION"}, []string{"SYSTEM_PULLREQUEST_SOURCEBRANCH", "BUILD_SOURCEBRANCH"}, []string{"SYSTEM_PULLREQUEST_PULLREQUESTNUMBER", "SYSTEM_PULLREQUEST_PULLREQUESTID"}},
+	{"JENKINS_URL", []string{"GIT_COMMIT"}, []string{"CHANGE_BRANCH", "BRANCH_NAME"}, []string{"CHANGE_ID"}},
+}
+
+// maxBranch bounds the name of a branch, in bytes.
+const maxBranch = 255
+
+// revision returns what is known of the repository that a suite is in. Git knows which
+// commit is checked out; the CI system knows the branch, which git does not if only a
+// commit is checked out, and the pull request. The repository around an untrusted suite
+// is not read.
+func (a *app) revision(ctx context.Context, dir string, untrusted bool) report.Revision {
+	r := a.fromCI(ciSystems[0])
+	if !untrusted {
+		if head, err := githistory.Head(ctx, dir); err == nil { // a suite need not be in a repository
+			r = over(r, report.Revision{Commit: head.Commit, Branch: cleanBranch(head.Branch), Dirty: head.Dirty})
+		}
+	}
+	for _, ci := range ciSystems[1:] {
+		if mark, ok := a.env.Lookup(ci.mark); ok && mark != "" {
+			return over(r, a.fromCI(ci))
+		}
+	}
+	return r
+}
+
+// over fills the gaps of a revision. A commit of the environment that is not the one
+// that git has checked out says nothing about changes.
+func over(r, with report.Revision) report.Revision {
+	if r.Commit == "" || r.Commit == with.Commit {
+		r.Commit, r.Dirty = cmp.Or(r.Commit, with.Commit), cmp.Or(r.Dirty, with.Dirty)
+	}
+	r.Branch, r.PullRequest = cmp.Or(r.Branch, with.Branch), cmp.Or(r.PullRequest, with.PullRequest)
+	return r
+}
+
+func (a *app) fromCI(ci ciVariables) report.Revision {
+	first := func(names []string, read func(string) string) string {
+		for _, name := range names {
+			if text, _ := a.env.Lookup(name); read(text) != "" {
+				return read(text)
+			}
+		}
+		return ""
+	}
+	return report.Revision{Commit: first(ci.commit, cleanCommit), Branch: first(ci.branch, cleanBranch), PullRequest: first(ci.pullRequest, pullRequestIn)}
+}
+
+// cleanCommit returns a commit in full, "" for anything else.
+func cleanCommit(text string) string {
+	text = strings.ToLower(text)
+	if len(text) != 40 && len(text) != 64 || strings.Trim(text, "0123456789abcdef") != "" {
+		return ""
+	}
+	return text
+}
+
+// cleanBranch returns the name of a branch without refs/heads/; "" if it is the
+// reference of a pull request.
+func cleanBranch(text string) string {
+	text = strings.TrimPrefix(text, "refs/heads/")
+	if strings.HasPrefix(text, "refs/") || pullRequestIn("refs/pull/"+text) != "" {
+		return ""
+	}
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, text)
+	return excerpt.Head(text, maxBranch)
+}
+
+// pullRequestIn returns the number of a pull request: from the number itself, from a
+// reference such as refs/pull/7/merge, or from the end of an address.
+func pullRequestIn(text string) string {
+	if ref, ok := strings.CutPrefix(text, "refs/"); ok {
+		var number bool
+		if text, number = strings.CutPrefix(ref, "pull/"); !number {
+			return ""
+		}
+		if text, number = strings.CutSuffix(text, "/merge"); !number {
+			text, number = strings.CutSuffix(text, "/head")
+		}
+		if !number {
+			return ""
+		}
+	} else {
+		text = text[strings.LastIndexByte(text, '/')+1:]
+	}
+	if text == "" || len(text) > 12 || strings.Trim(text, "0123456789") != "" {
+		return ""
+	}
+	return text
 }

@@ -2,6 +2,10 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,7 +14,9 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/suite"
 )
 
 // The ways to run code of a suite.
@@ -37,7 +43,7 @@ func (f *codeFlags) check() error {
 		f.sandbox = sandboxAuto
 	}
 	ways := []string{sandboxRequire, sandboxAuto, sandboxOff}
-	if err := oneOf("sandbox", f.sandbox, ways); err != nil {
+	if err := oneOf("--sandbox", f.sandbox, ways); err != nil {
 		return err
 	}
 	for _, grant := range f.grants {
@@ -69,7 +75,6 @@ func (f *codeFlags) over(s proviso.Sandbox) proviso.Sandbox {
 	return s
 }
 
-// policy returns the confinement and grants that the flags define.
 func (f *codeFlags) policy(p engine.Policy) (engine.Policy, error) {
 	var err error
 	p.Sandbox, err = sandbox.ParsePolicy(cmp.Or(f.sandbox, sandboxAuto))
@@ -82,4 +87,134 @@ func absolute(path string) string {
 		return full
 	}
 	return path
+}
+
+// grantPackages is the only grant for the code of candidates.
+const grantPackages = "packages"
+
+// candidateCode defines how the Python of candidates runs.
+type candidateCode struct {
+	sandbox string
+	grants  []string
+}
+
+func (f *candidateCode) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.sandbox, "sandbox", sandboxRequire, "`MODE` of the sandbox for the Python of candidates: require (refuse to run it without a sandbox) or off")
+	registerPackages(fs, &f.grants, "let the Python of candidates import installed packages: `ACCESS` is packages, and nothing else can be granted")
+}
+
+// registerPackages adds --grant to a command that grants packages alone.
+func registerPackages(fs *pflag.FlagSet, to *[]string, usage string) {
+	fs.StringArrayVar(to, "grant", nil, usage)
+}
+
+// check finds mistakes in the flags.
+func (f *candidateCode) check() error {
+	if err := oneOf("--sandbox", f.sandbox, []string{sandboxRequire, sandboxOff}); err != nil {
+		return err
+	}
+	return checkPackages(f.grants)
+}
+
+// checkPackages refuses grants other than packages.
+func checkPackages(grants []string) error {
+	for _, grant := range grants {
+		if err := oneOf("--grant", grant, []string{grantPackages}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packages reports whether packages are granted.
+func (f *candidateCode) packages() bool { return slices.Contains(f.grants, grantPackages) }
+
+// trustFlags limit an untrusted suite. Without --untrusted a suite may do what its user
+// may.
+type trustFlags struct {
+	untrusted bool
+	env       []string
+	hosts     []string
+}
+
+func (t *trustFlags) register(fs *pflag.FlagSet) {
+	fs.BoolVar(&t.untrusted, "untrusted", false, "the suite is untrusted: no code, no file outside of its folder, no environment, no host but the vendors'")
+	fs.StringArrayVar(&t.env, "allow-env", nil, "with --untrusted: let the suite use the environment variable `NAME`")
+	fs.StringArrayVar(&t.hosts, "allow-host", nil, "with --untrusted: also allow requests to `HOST`; name a private host by its address, or as localhost")
+}
+
+// check finds mistakes in the flags.
+func (t *trustFlags) check() error {
+	if !t.untrusted && len(t.env)+len(t.hosts) > 0 {
+		return usageError{fmt.Errorf("--allow-env and --allow-host go with --untrusted"), "without it nothing is kept from the suite"}
+	}
+	for _, name := range t.env {
+		if name == "" || strings.ContainsAny(name, "=* ") {
+			return badValue("--allow-env", "the name of one variable", name, "it may be repeated")
+		}
+	}
+	for i, host := range t.hosts {
+		host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+		_, err := netip.ParseAddr(host)
+		if host == "" || strings.ContainsAny(host, "/*@ ") || err != nil && strings.Contains(host, ":") {
+			return badValue("--allow-host", "a host without scheme, port and path", t.hosts[i], "it may be repeated")
+		}
+		t.hosts[i] = host
+	}
+	return nil
+}
+
+// around returns the user's environment and the .env files that only the suite sees.
+// For an untrusted suite, .env files are part of the user's environment instead.
+func (t *trustFlags) around(env proviso.Env, files []string) (proviso.Env, []string, error) {
+	if !t.untrusted {
+		return env, files, nil
+	}
+	env, err := suite.WithEnvFiles(env, "", files)
+	return env, nil, err
+}
+
+// files returns what the suite may open.
+func (t *trustFlags) files() suite.FilesOptions {
+	p := t.policy()
+	o := p.Files()
+	if !t.untrusted {
+		o.Home, _ = os.UserHomeDir()
+	}
+	return o
+}
+
+// policy returns what the flags allow.
+func (t *trustFlags) policy() engine.Policy {
+	return engine.Policy{Trusted: !t.untrusted, Env: t.env, Hosts: t.hosts}
+}
+
+// judgeFlags select and configure the judge, with priority over a suite.
+type judgeFlags struct {
+	judge    string
+	votes    int
+	mode     string
+	canaries bool
+	off      bool // no judge is asked, and none is needed
+}
+
+// registerJudge adds the flag that selects the judge, under both of its names.
+func (f *judgeFlags) registerJudge(fs *pflag.FlagSet) {
+	fs.StringVar(&f.judge, "judge", "", "provider `ID` of the judge model, or the label of a provider of the suite; overrides judge: of the suite and "+engine.JudgeVariable)
+	fs.StringVar(&f.judge, "grader", "", "same as --judge, for `ID`")
+}
+
+// registerManner adds the flags that configure how the judge is asked.
+func (f *judgeFlags) registerManner(fs *pflag.FlagSet) {
+	choiceVar(fs, &f.mode, "mode", "", []string{string(judge.Batch), string(judge.Single)}, "`MODE` of the calls: batch (assertions share calls, the default) or single (one call for each assertion)")
+	countVar(fs, &f.votes, "votes", "", 0, 1, "ask the judge `N` times; the majority decides")
+	fs.BoolVar(&f.canaries, "canaries", false, "add questions with a known answer, to notice a prompt injection")
+}
+
+// noGrader leaves every judged assertion undecided.
+type noGrader struct{}
+
+// Grade implements proviso.Grader.
+func (noGrader) Grade(context.Context, proviso.Question) (proviso.Grade, error) {
+	return proviso.Grade{}, proviso.Errorf(proviso.Unavailable, "no judge is asked")
 }

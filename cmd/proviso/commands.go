@@ -182,6 +182,41 @@ func noCommand(parent *cobra.Command, args []string) error {
 	return usageError{err: fmt.Errorf("unknown command %q", args[0]), hint: hint}
 }
 
+// group returns a command that does nothing but hold others.
+func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: noCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// argument returns the only argument, "" if there is none.
+func argument(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// someArgs refuses other numbers of arguments than those from least to most.
+func someArgs(missing string, least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least {
+			return usageError{err: errors.New(missing), hint: seeHelp(cmd)}
+		}
+		return atMost(most)(cmd, args)
+	}
+}
+
+// given counts the flags that have a value.
+func given(values ...string) (n int) {
+	for _, v := range values {
+		if v != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // atMost refuses more than n arguments.
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
@@ -196,6 +231,10 @@ func seeHelp(cmd *cobra.Command) string { return "see `" + cmd.CommandPath() + "
 
 // flagHint suggests the flag that is nearest to an unknown one.
 func flagHint(cmd *cobra.Command, err error) string {
+	var wrong usageError
+	if errors.As(err, &wrong) {
+		return wrong.hint
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return seeHelp(cmd)

@@ -46,12 +46,9 @@ func newComment(a *app) *cobra.Command {
 			"job, and updates the same comment the next time. The file may come from a job that is\n" +
 			"not trusted: it is bounded and escaped, and the number of the pull request comes\n" +
 			"from the environment of this job.",
-		Args: atMost(1),
+		Args: someArgs("expected a file with "+holdsReport, 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{err: errors.New("expected a file with " + holdsReport), hint: seeHelp(cmd)}
-			}
-			text, err := readReport(args[0])
+			text, err := a.readReport(args[0])
 			if err != nil {
 				return err
 			}
@@ -74,18 +71,11 @@ func newComment(a *app) *cobra.Command {
 }
 
 // readReport reads a report that a stranger may have written.
-func readReport(name string) (string, error) {
-	file, err := openFile(name, holdsReport)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxArtifact+1))
+func (a *app) readReport(name string) (string, error) {
+	data, err := a.readBounded(name, holdsReport, maxArtifact)
 	switch {
 	case err != nil:
-		return "", proviso.Errorf(proviso.Unavailable, "read %s: %w", name, err)
-	case len(data) > maxArtifact:
-		return "", proviso.Errorf(proviso.Limit, "%s has more than %d MiB; expected a shorter file with %s", name, maxArtifact>>20, holdsReport)
+		return "", err
 	case len(bytes.TrimSpace(data)) == 0:
 		return "", proviso.Errorf(proviso.Invalid, "%s is empty; expected %s", name, holdsReport)
 	case json.Valid(data):
@@ -152,12 +142,17 @@ func (a *app) comment(ctx context.Context, f *commentFlags, text string) error {
 		a.warn("somebody edited the comment; the edit is overwritten")
 	}
 	if posted.Removed > 0 {
-		a.warn(fmt.Sprintf("%s of this suite %s removed; two jobs may have written them at the same time", plural(posted.Removed, "further comment"), wasWere(posted.Removed)))
+		verb := map[bool]string{true: "was", false: "were"}[posted.Removed == 1]
+		a.warn(fmt.Sprintf("%s of this suite %s removed; two jobs may have written them at the same time", plural(posted.Removed, "further comment"), verb))
 	}
 	if posted.Cut {
 		a.warn("the comment is cut, because " + place.Forge + " takes no longer one; the report of the job is whole")
 	}
-	fmt.Fprintln(a.err, printable(fmt.Sprintf("proviso: the comment on request %d is %s%s", posted.Number, became(posted.Action), colonBefore(posted.URL))))
+	text = fmt.Sprintf("proviso: the comment on request %d is %s", posted.Number, became(posted.Action))
+	if posted.URL != "" {
+		text += ": " + posted.URL
+	}
+	fmt.Fprintln(a.err, printable(text))
 	return nil
 }
 
@@ -169,18 +164,4 @@ func became(action forge.Action) string {
 		return "from a later run, and is not changed"
 	}
 	return string(action)
-}
-
-func wasWere(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
-}
-
-func colonBefore(text string) string {
-	if text == "" {
-		return ""
-	}
-	return ": " + text
 }

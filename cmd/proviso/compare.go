@@ -6,16 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/show"
-	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
 // compareFlags are the flags of compare.
@@ -25,12 +21,7 @@ type compareFlags struct {
 	cases             int
 }
 
-var (
-	compareFormats = []string{"terminal", "markdown", "html", "json"}
-	compareBy      = []string{"provider", "prompt"}
-	// compareSuffixes are the formats of files.
-	compareSuffixes = map[string]string{".txt": "terminal", ".md": "markdown", ".html": "html", ".json": "json"}
-)
+var compareFormats = []string{formatTerminal, formatMarkdown, formatHTML, formatJSON}
 
 // sideNames says in the help of commands how a side of a comparison is named.
 const sideNames = runNames + " A side may also be a baseline file, or a\n" +
@@ -49,11 +40,9 @@ func newCompare(a *app) *cobra.Command {
 			"Exit codes: 0 the runs were compared, 2 the command line is wrong or a run is missing,\n" +
 			"3 they have nothing that could be compared. `proviso gate` decides whether a change may\n" +
 			"merge.",
-		Args: atMost(2),
+		Args:    atMost(2),
+		PreRunE: func(cmd *cobra.Command, args []string) error { return f.check(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
-				return err
-			}
 			err := a.compare(cmd.Context(), f, args)
 			if errors.Is(err, gate.ErrNothing) {
 				a.explain(err)
@@ -63,9 +52,9 @@ func newCompare(a *app) *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.format, "format", compareFormats[0], "`FORMAT` of the result: terminal, markdown, html or json")
+	choiceVar(fs, &f.format, "format", formatTerminal, compareFormats, "`FORMAT` of the result: terminal, markdown, html or json")
 	fs.StringVarP(&f.file, "output", "o", "", "write the result to `FILE`, the format by its suffix (.txt, .md, .html or .json) unless --format is given")
-	fs.StringVar(&f.by, "by", "", "compare the columns of one run by `KIND`: provider or prompt")
+	choiceVar(fs, &f.by, "by", "", []string{"provider", "prompt"}, "compare the columns of one run by `KIND`: provider or prompt")
 	fs.StringVar(&f.reference, "reference", "", "with --by: compare with the provider or prompt `LABEL` instead of the first one")
 	fs.IntVar(&f.cases, "cases", 10, "show at most `N` cases with their outputs (HTML: at least 200)")
 	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
@@ -75,11 +64,9 @@ func newCompare(a *app) *cobra.Command {
 // check finds mistakes in the command line.
 func (f *compareFlags) check(cmd *cobra.Command, args []string) error {
 	if f.file != "" && !cmd.Flags().Changed("format") {
-		format, ok := compareSuffixes[strings.ToLower(filepath.Ext(f.file))]
-		if !ok {
+		if f.format = formatOf(f.file, compareFormats); f.format == "" {
 			return usageError{fmt.Errorf("-o %s: the suffix does not say which format", f.file), "valid: .txt, .md, .html, .json; or give --format"}
 		}
-		f.format = format
 	}
 	switch {
 	case f.by == "" && len(args) < 2:
@@ -91,12 +78,7 @@ func (f *compareFlags) check(cmd *cobra.Command, args []string) error {
 	case f.cases < 1:
 		return usageError{fmt.Errorf("--cases %d is not at least 1", f.cases), seeHelp(cmd)}
 	}
-	if f.by != "" {
-		if err := oneOf("by", f.by, compareBy); err != nil {
-			return err
-		}
-	}
-	return oneOf("format", f.format, compareFormats)
+	return nil
 }
 
 // compare compares what the arguments name, and writes the result.
@@ -104,7 +86,7 @@ func (a *app) compare(ctx context.Context, f *compareFlags, args []string) error
 	a.spare.Store(40) // unlike a run, a comparison keeps most of what it allocates
 	head, err := a.openSide(ctx, f.dir, args[len(args)-1], "")
 	if err != nil {
-		return a.wrongBaseline(err)
+		return a.mistaken(err, nothingRun)
 	}
 	defer head.close()
 	o := show.Options{Suite: head.suite, Cases: f.cases}
@@ -118,7 +100,7 @@ func (a *app) compare(ctx context.Context, f *compareFlags, args []string) error
 	}
 	base, err := a.openSide(ctx, f.dir, args[0], head.suite)
 	if err != nil {
-		return a.wrongBaseline(err)
+		return a.mistaken(err, nothingRun)
 	}
 	defer base.close()
 	if base.run.Name == head.run.Name || base.path == head.path {
@@ -130,17 +112,19 @@ func (a *app) compare(ctx context.Context, f *compareFlags, args []string) error
 	}
 	o.Reproduce = []string{"proviso compare " + shellWord(base.run.Name) + " " + shellWord(head.run.Name) + inFolder(f.dir)}
 	texts := show.Texts{Base: base.texts, Head: head.texts}
-	return a.writeTo(f, func(w io.Writer) error {
-		switch f.format {
-		case "markdown":
-			return show.Markdown(w, c, nil, texts, o)
-		case "html":
-			return show.HTML(w, c, nil, texts, o)
-		case "json":
-			return show.JSON(w, c, nil)
-		}
-		return show.Terminal(w, c, nil, texts, a.terminalOf(f, o))
-	})
+	return a.writeTo(f, func(w io.Writer) error { return writeComparison(w, f.format, c, nil, texts, a.terminalOf(f, o)) })
+}
+
+func writeComparison(w io.Writer, format string, c *gate.Comparison, d *gate.Decision, texts show.Texts, o show.Options) error {
+	switch format {
+	case formatMarkdown:
+		return show.Markdown(w, c, d, texts, o)
+	case formatHTML:
+		return show.HTML(w, c, d, texts, o)
+	case formatJSON:
+		return show.JSON(w, c, d)
+	}
+	return show.Terminal(w, c, d, texts, o)
 }
 
 // inFolder is the flag for the folder of the kept runs, unless that is the usual one.
@@ -164,9 +148,9 @@ func (a *app) compareColumns(s *side, by, reference string) ([]*gate.Comparison,
 func (a *app) writeColumns(f *compareFlags, list []*gate.Comparison, texts show.Texts, o show.Options) error {
 	return a.writeTo(f, func(w io.Writer) error {
 		switch f.format {
-		case "html":
+		case formatHTML:
 			return show.ColumnsHTML(w, list, texts, o)
-		case "json":
+		case formatJSON:
 			return show.ColumnsJSON(w, f.by, list)
 		}
 		for i, c := range list {
@@ -174,12 +158,7 @@ func (a *app) writeColumns(f *compareFlags, list []*gate.Comparison, texts show.
 			if i > 0 {
 				_, err = io.WriteString(w, "\n")
 			}
-			if f.format == "markdown" {
-				err = errors.Join(err, show.Markdown(w, c, nil, texts, o))
-			} else {
-				err = errors.Join(err, show.Terminal(w, c, nil, texts, a.terminalOf(f, o)))
-			}
-			if err != nil {
+			if err = errors.Join(err, writeComparison(w, f.format, c, nil, texts, a.terminalOf(f, o))); err != nil {
 				return err
 			}
 		}
@@ -208,22 +187,19 @@ func (a *app) inTerminal(o show.Options) show.Options {
 // writeTo writes the result to the file of the flags, which appears only when it is
 // complete, or to standard output.
 func (a *app) writeTo(f *compareFlags, write func(io.Writer) error) error {
-	if f.format == "json" {
+	if f.format == formatJSON {
 		a.spare.Store(25) // little of what is allocated from here on is kept
 	}
-	if f.file == "" {
-		if f.format == "json" { // reads no text that could be damaged, and may be large
-			return write(a.out)
-		}
-		var b bytes.Buffer // an error leaves nothing half shown
-		if err := write(&b); err != nil {
-			return err
-		}
-		_, err := a.out.Write(b.Bytes())
+	if f.file != "" {
+		return a.resultBy(f.file, write)
+	}
+	if f.format == formatJSON { // reads no text that could be damaged, and may be large
+		return write(a.out)
+	}
+	var b bytes.Buffer // an error leaves nothing half shown
+	if err := write(&b); err != nil {
 		return err
 	}
-	if err := blobs.WriteBy(f.file, 0o644, write); err != nil {
-		return proviso.Errorf(proviso.Unavailable, "write %s: %w", f.file, err)
-	}
-	return nil
+	_, err := a.out.Write(b.Bytes())
+	return err
 }

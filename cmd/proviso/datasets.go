@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,43 +16,27 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/engine"
-	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
 
-// serverVariable holds the address of the server of proviso.
-const serverVariable = "PROVISO_SERVER"
-
-// datasetsPath is the path of datasets on a server.
-const datasetsPath = "/v1/datasets"
-
-// maxDataset is the greatest size of a dataset in a form of a file, in bytes.
-const maxDataset = 256 << 20
-
 // datasetFlags are the flags of datasets and its commands.
 type datasetFlags struct {
-	server, project string
-	output          string
-	replaces        string
+	serverFlags
+	output   string
+	replaces string
 }
 
 func newDatasets(a *app) *cobra.Command {
 	f := &datasetFlags{}
-	cmd := &cobra.Command{
-		Use:   "datasets",
-		Short: "List, download, upload and compare the datasets of a server",
-		Long: "A dataset is a list of cases that a proviso server keeps under a name, with all its versions.\n" +
-			"--server or the environment variable " + serverVariable + " is the address of the server, and " + keyVariable + "\n" +
+	cmd := group("datasets", "List, download, upload and compare the datasets of a server",
+		"A dataset is a list of cases that a proviso server keeps under a name, with all its versions.\n"+
+			"--server or the environment variable "+serverVariable+" is the address of the server, and "+keyVariable+"\n"+
 			"holds an API key: with the scope read to list, pull and diff, with edit to push.",
-		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.PersistentFlags().StringVar(&f.server, "server", "", "`URL` of the server (default $"+serverVariable+")")
-	cmd.PersistentFlags().StringVar(&f.project, "project", "", "use this `PROJECT`; needs a key with the scope admin (default that of the key)")
-	cmd.AddCommand(newDatasetsList(a, f), newDatasetsPull(a, f), newDatasetsPush(a, f), newDatasetsDiff(a, f))
+		newDatasetsList(a, f), newDatasetsPull(a, f), newDatasetsPush(a, f), newDatasetsDiff(a, f))
+	f.register(cmd.PersistentFlags())
 	return cmd
 }
 
@@ -66,7 +48,7 @@ func newDatasetsList(a *app, f *datasetFlags) *cobra.Command {
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.listDatasets(cmd.Context(), f, format) },
 	}
-	cmd.Flags().StringVar(&format, "format", "table", "print in `FORMAT` table or json")
+	choiceVar(cmd.Flags(), &format, "format", formatTable, tableFormats, "print in `FORMAT` table or json")
 	return cmd
 }
 
@@ -111,66 +93,8 @@ func newDatasetsDiff(a *app, f *datasetFlags) *cobra.Command {
 		Args:  someArgs("the name of the dataset is missing", 1, 3),
 		RunE:  func(cmd *cobra.Command, args []string) error { return a.diffDataset(cmd.Context(), f, args, format) },
 	}
-	cmd.Flags().StringVar(&format, "format", "table", "print in `FORMAT` table or json")
+	choiceVar(cmd.Flags(), &format, "format", formatTable, tableFormats, "print in `FORMAT` table or json")
 	return cmd
-}
-
-// someArgs refuses other numbers of arguments than those from least to most.
-func someArgs(missing string, least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least {
-			return usageError{err: errors.New(missing), hint: seeHelp(cmd)}
-		}
-		return atMost(most)(cmd, args)
-	}
-}
-
-// datasetAddress returns an address on the server, below that of all datasets. The key
-// of a member of query is followed by its value; those without a value are left out.
-func (a *app) datasetAddress(f *datasetFlags, path []string, query ...string) (*url.URL, error) {
-	text := f.server
-	if text == "" {
-		text, _ = a.env.Lookup(serverVariable)
-	}
-	if text == "" {
-		return nil, usageError{errors.New("the server is missing"), "--server or " + serverVariable + " is its URL, such as https://eval.example.com"}
-	}
-	u, err := pushAddress(text, "")
-	if err != nil {
-		return nil, err
-	}
-	u.Path = strings.TrimSuffix(u.Path, runsPath) + datasetsPath
-	q := url.Values{}
-	for i := 0; i+1 < len(query); i += 2 {
-		if query[i+1] != "" {
-			q.Set(query[i], query[i+1])
-		}
-	}
-	if f.project != "" {
-		q.Set("project", f.project)
-	}
-	u = u.JoinPath(path...)
-	u.RawQuery = q.Encode()
-	return u, nil
-}
-
-// askDatasets sends a request and returns the body of the answer.
-func (a *app) askDatasets(ctx context.Context, method string, u *url.URL, body io.Reader, headers ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, runTimeout)
-	defer cancel()
-	resp, err := a.askServer(ctx, method, u, body, headers...)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated {
-		return nil, refusal(u, resp)
-	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxDataset+1))
-	if err == nil && len(data) > maxDataset {
-		err = proviso.Errorf(proviso.Limit, "%s: the answer has more than %d bytes", transport.URL(u), maxDataset)
-	}
-	return data, err
 }
 
 // datasetVersion is a version of a dataset on a server.
@@ -184,46 +108,26 @@ type datasetVersion struct {
 }
 
 func (a *app) listDatasets(ctx context.Context, f *datasetFlags, format string) error {
-	if err := oneOf("format", format, []string{"table", formatJSON}); err != nil {
+	u, err := f.address(a, "datasets")
+	if err != nil {
 		return err
 	}
 	list := []datasetVersion{}
-	for after := ""; ; {
-		u, err := a.datasetAddress(f, nil, "limit", "1000", "after", after)
+	for d, err := range client.Pages[datasetVersion](ctx, a.client(), u) {
 		if err != nil {
 			return err
 		}
-		data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
-		if err != nil {
-			return err
-		}
-		var page struct {
-			Items []datasetVersion `json:"items"`
-			Next  string           `json:"next"`
-		}
-		if err := json.Unmarshal(data, &page); err != nil {
-			return notOfServer(u)
-		}
-		if list = append(list, page.Items...); page.Next == "" || page.Next == after {
-			break
-		}
-		after = page.Next
+		list = append(list, d)
 	}
 	if format == formatJSON {
-		e := json.NewEncoder(a.out)
-		e.SetEscapeHTML(false)
-		return e.Encode(list)
+		return a.printJSON(list)
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tVERSION\tCASES\tCHANGED")
 	for _, d := range list {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", printable(d.Name), d.Number, d.Cases, d.Created.UTC().Format("2006-01-02 15:04"))
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", printable(d.Name), d.Number, d.Cases, d.Created.UTC().Format(minute))
 	}
 	return w.Flush()
-}
-
-func notOfServer(u *url.URL) error {
-	return proviso.Errorf(proviso.Unavailable, "%s: the answer does not come from a proviso server", transport.URL(u))
 }
 
 func (a *app) pullDataset(ctx context.Context, f *datasetFlags, ref, format string) error {
@@ -237,18 +141,18 @@ func (a *app) pullDataset(ctx context.Context, f *datasetFlags, ref, format stri
 			format = "jsonl"
 		}
 	}
-	if err := oneOf("format", format, []string{"jsonl", "yaml", "csv"}); err != nil {
+	if err := oneOf("--format", format, []string{"jsonl", "yaml", "csv"}); err != nil {
 		return err
 	}
 	name, version, err := suite.ParseDataset(ref)
 	if err != nil {
 		return usageError{err, "such as returns or returns@3"}
 	}
-	u, err := a.datasetAddress(f, []string{name, "file"}, "version", version, "format", format)
+	u, err := f.address(a, "datasets", name, "file")
 	if err != nil {
 		return err
 	}
-	data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
+	data, err := a.client().Read(ctx, http.MethodGet, client.With(u, "version", version, "format", format), nil)
 	if err != nil {
 		return err
 	}
@@ -273,7 +177,7 @@ func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file strin
 	if _, version, err := suite.ParseDataset(name); err != nil || version != "" {
 		return usageError{fmt.Errorf("%q is no name of a dataset", name), "a version is made by the push; letters, digits, dots, dashes and underscores are a name"}
 	}
-	u, err := a.datasetAddress(f, []string{name, "file"})
+	u, err := f.address(a, "datasets", name, "file")
 	if err != nil {
 		return err
 	}
@@ -290,37 +194,30 @@ func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file strin
 	default:
 		headers = []string{"If-Match", `"` + f.replaces + `"`}
 	}
-	data, err := a.askDatasets(ctx, http.MethodPut, u, bytes.NewReader(content.Bytes()), headers...)
+	data, err := a.client().Read(ctx, http.MethodPut, u, &content, headers...)
 	if err != nil {
 		return err
 	}
 	var d datasetVersion
 	if err := json.Unmarshal(data, &d); err != nil || d.Version == "" {
-		return notOfServer(u)
+		return client.NotOfServer(u)
 	}
 	_, err = fmt.Fprintf(a.out, "%s version %d: %s\n", printable(d.Name), d.Number, plural(d.Cases, "case"))
 	return err
 }
 
 func (a *app) diffDataset(ctx context.Context, f *datasetFlags, args []string, format string) error {
-	if err := oneOf("format", format, []string{"table", formatJSON}); err != nil {
-		return err
-	}
 	if _, version, err := suite.ParseDataset(args[0]); err != nil || version != "" {
 		return usageError{fmt.Errorf("%q is no name of a dataset", args[0]), "versions are further arguments: proviso datasets diff returns 2 3"}
 	}
-	from, to := "", ""
-	if len(args) > 1 {
-		from = args[1]
-	}
-	if len(args) > 2 {
-		to = args[2]
-	}
-	u, err := a.datasetAddress(f, []string{args[0], "diff"}, "from", from, "to", to)
+	u, err := f.address(a, "datasets", args[0], "diff")
 	if err != nil {
 		return err
 	}
-	data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
+	for i, version := range args[1:] {
+		u = client.With(u, [...]string{"from", "to"}[i], version)
+	}
+	data, err := a.client().Read(ctx, http.MethodGet, u, nil)
 	if err != nil {
 		return err
 	}
@@ -331,7 +228,7 @@ func (a *app) diffDataset(ctx context.Context, f *datasetFlags, args []string, f
 	v, err := value.ParseJSON(string(data))
 	diff, ok := v.(*value.Object)
 	if err != nil || !ok {
-		return notOfServer(u)
+		return client.NotOfServer(u)
 	}
 	return a.showDiff(diff)
 }

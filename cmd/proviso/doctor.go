@@ -39,20 +39,16 @@ func newDoctor(a *app) *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), f) },
 	}
-	f.filterSeed = -1 // no drawing
 	fs := cmd.Flags()
-	fs.StringVar(&f.format, "format", formatText, "`FORMAT` of the output: text or json")
+	choiceVar(fs, &f.format, "format", formatText, textFormats, "`FORMAT` of the output: text or json")
 	fs.StringArrayVarP(&f.configs, "config", "c", nil, "suite `FILE` to check; may be repeated, and the files are merged")
-	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables (default .env beside the suite)")
+	fs.StringArrayVar(&f.EnvFiles, "env-file", nil, "`FILE` with environment variables (default .env beside the suite)")
 	f.judge.registerJudge(fs)
 	f.code.register(fs)
 	return cmd
 }
 
 func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
-	if f.format != formatText && f.format != formatJSON {
-		return badValue("--format", "text or json", f.format, "see `proviso doctor --help`")
-	}
 	if err := f.code.check(); err != nil {
 		return err
 	}
@@ -68,10 +64,7 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 	if err != nil {
 		return err
 	}
-	if code := doctorCode(d); code != exitOK {
-		return exitError{code}
-	}
-	return nil
+	return exitWith(doctorCode(d))
 }
 
 // doctorCode returns the exit code. A sandbox that leaks has priority over problems of a
@@ -88,7 +81,7 @@ func doctorCode(d *doctor.Diagnosis) int {
 
 // diagnose runs all checks, the slow ones concurrently.
 func (a *app) diagnose(ctx context.Context, f *doctorFlags) (*doctor.Diagnosis, error) {
-	env, err := suite.WithEnvFiles(a.env, "", f.envFiles)
+	env, err := suite.WithEnvFiles(a.env, "", f.EnvFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +142,8 @@ func (a *app) readiness(ctx context.Context, f *doctorFlags) (*doctor.Suite, *lo
 // folders checks the folders that proviso writes to.
 func (a *app) folders() []doctor.Folder {
 	list := []doctor.Folder{
-		{Holds: "runs", Path: a.stateDir()}, {Holds: "answers", Path: a.cacheDir()}, {Holds: "verdicts", Path: a.verdictDir()},
-		{Holds: "matrices", Path: a.cellDir()}, {Holds: "temporary", Path: os.TempDir()},
+		{Holds: "runs", Path: a.stateDir()}, {Holds: "answers", Path: a.cacheDir(keptAnswers)}, {Holds: "verdicts", Path: a.cacheDir(keptVerdicts)},
+		{Holds: "matrices", Path: a.cacheDir(keptCells)}, {Holds: "temporary", Path: os.TempDir()},
 	}
 	var all sync.WaitGroup
 	for i := range list {

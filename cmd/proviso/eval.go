@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -38,7 +37,7 @@ func newEval(a *app) *cobra.Command {
 	}
 	f.register(cmd.Flags())
 	f.registerRemote(cmd.Flags())
-	f.registerMutate(cmd.Flags())
+	cmd.Flags().BoolVar(&f.mutate, "mutate", false, "then break the outputs on purpose, and show in the reports what the assertions would miss; asks no model")
 	registerChanged(cmd.Flags(), &since)
 	groupFlags(cmd, evalGroups, "  proviso eval                                    the suite of this folder\n"+
 		"  proviso eval -c suite.yaml -o report.html       a suite by name, and a report\n"+
@@ -105,7 +104,7 @@ func (a *app) evalOrWatch(ctx context.Context, f *evalFlags) error {
 
 // foldersOf returns the folders that a run writes to, besides its reports.
 func (a *app) foldersOf(f *evalFlags) []string {
-	list := []string{a.cacheDir()}
+	list := []string{a.cacheDir(keptAnswers)}
 	for _, dir := range []string{a.runDir(f), f.models.record} {
 		if dir != "" {
 			list = append(list, dir)
@@ -133,19 +132,9 @@ func wording(changed []string) string {
 	const most = 3
 	var names []string
 	for _, path := range changed[:min(len(changed), most)] {
-		name := path
-		if dir, err := os.Getwd(); err == nil {
-			if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-				name = rel
-			}
-		}
-		names = append(names, filepath.ToSlash(name))
+		names = append(names, filepath.ToSlash(shortPath(path)))
 	}
-	text := strings.Join(names, ", ")
-	if more := len(changed) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return listed(names, len(changed))
 }
 
 // prepare reads a suite and makes its plan: everything that eval does before its first
@@ -248,6 +237,19 @@ func (a *app) run(ctx context.Context, f *evalFlags, outputs []output, first fun
 	return s, out, nil
 }
 
+// runWhole is run for a command that needs the whole outcome: it closes what was not run to the
+// end. The caller closes the suite and the outcome.
+func (a *app) runWhole(ctx context.Context, f *evalFlags, outputs []output, first func(*loaded, *run.Plan) error) (*loaded, *run.Outcome, error) {
+	s, out, err := a.run(ctx, f, outputs, first)
+	if err == nil && out.Interrupted {
+		err = a.interruptedRun(out, false)
+	}
+	if err != nil && out != nil {
+		err = errors.Join(err, out.Close())
+	}
+	return s, out, err
+}
+
 // cutShort prints why a run ended early, and how to resume it if something is kept.
 func (a *app) cutShort(out *run.Outcome, err error) error {
 	if out == nil || out.Meta.RunFile == "" || out.Totals.Rows() == 0 {
@@ -268,15 +270,8 @@ func (a *app) report(ctx context.Context, f *evalFlags, s *loaded, out *run.Outc
 	if f.failUnder != nil || f.passRate != 1 { // by default all rows must pass, which the counts say
 		out.Meta.Decision = report.PassRateDecision(out.Summary, f.passRate, verdictCode(out.Totals, f.passRate, exitFailed) == exitFailed)
 	}
-	var failed error
-	for _, o := range outputs {
-		failed = errors.Join(failed, o.write(ctx, out.Meta, out.Summary, out.Rows))
-	}
-	failed = errors.Join(failed, report.Terminal(a.out, a.terminal(!f.noTable), out.Meta, out.Summary, out.Rows), a.annotate(ctx, out, nil))
-	if failed != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", failed)
-	}
-	return nil
+	failed := writeReports(ctx, outputs, out.Meta, out.Summary, out.Rows)
+	return coded(errors.Join(failed, report.Terminal(a.out, a.terminal(!f.noTable), out.Meta, out.Summary, out.Rows), a.annotate(ctx, out, nil)))
 }
 
 // exit prints how the run ended, unless the report does.

@@ -2,37 +2,26 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/suite"
 )
 
 // suiteFlags select a suite and a part of it.
 type suiteFlags struct {
+	suite.Options   // which cases are chosen, and what overrides the suite
 	configs         []string
-	envFiles        []string
-	vars, tests     string
-	modelOutputs    string
-	assertions      string
-	prefix, suffix  string
-	prompts         []string
-	providers       []string
-	filterPattern   string
-	filterRange     string
-	filterFirst     int
-	filterSample    int
-	filterSeed      int64
-	filterMetadata  []string
+	vars            string
 	filterFailing   string
 	filterErrors    string
 	filterProviders string
 	filterPrompts   string
-	skipUnsupported bool
 	repeat          int
-	description     string
 	trust           trustFlags
 	code            codeFlags
 	judge           judgeFlags
@@ -43,32 +32,42 @@ type suiteFlags struct {
 
 func (f *suiteFlags) register(fs *pflag.FlagSet) {
 	fs.StringArrayVarP(&f.configs, "config", "c", nil, "suite `FILE`; may be repeated, and the files are merged")
-	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables (default .env)")
+	fs.StringArrayVar(&f.EnvFiles, "env-file", nil, "`FILE` with environment variables (default .env)")
 	fs.StringVarP(&f.vars, "vars", "v", "", "`FILE` with cases as CSV, JSON, JSON Lines or YAML, in place of the suite's")
-	fs.StringVarP(&f.tests, "tests", "t", "", "`FILE` with cases, in place of the suite's")
-	fs.StringArrayVarP(&f.prompts, "prompts", "p", nil, "prompt `FILE`, in place of the suite's prompts")
-	fs.StringArrayVarP(&f.providers, "providers", "r", nil, "provider `ID`, in place of the suite's providers")
-	fs.StringVar(&f.modelOutputs, "model-outputs", "", "`FILE` with recorded outputs to evaluate with --assertions")
-	fs.StringVar(&f.assertions, "assertions", "", "`FILE` with the assertions for --model-outputs")
-	fs.StringVar(&f.prefix, "prompt-prefix", "", "`TEXT` put before every prompt")
-	fs.StringVar(&f.suffix, "prompt-suffix", "", "`TEXT` put after every prompt")
-	fs.StringVar(&f.filterPattern, "filter-pattern", "", "only cases whose description matches `REGEX`")
-	fs.StringVar(&f.filterRange, "filter-range", "", "only the cases `FROM:TO`, counted from 0, TO excluded")
-	countVar(fs, &f.filterFirst, "filter-first-n", "n", 0, 1, "only the first `N` cases")
-	countVar(fs, &f.filterSample, "filter-sample", "", 0, 1, "only `N` cases drawn at random")
-	fs.Int64Var(&f.filterSeed, "filter-sample-seed", -1, "`SEED` of --filter-sample; the same seed draws the same cases")
-	fs.StringArrayVar(&f.filterMetadata, "filter-metadata", nil, "only cases with the metadata `KEY=VALUE`")
+	fs.StringVarP(&f.Tests, "tests", "t", "", "`FILE` with cases, in place of the suite's")
+	fs.StringArrayVarP(&f.Prompts, "prompts", "p", nil, "prompt `FILE`, in place of the suite's prompts")
+	fs.StringArrayVarP(&f.Providers, "providers", "r", nil, "provider `ID`, in place of the suite's providers")
+	fs.StringVar(&f.ModelOutputs, "model-outputs", "", "`FILE` with recorded outputs to evaluate with --assertions")
+	fs.StringVar(&f.Assertions, "assertions", "", "`FILE` with the assertions for --model-outputs")
+	fs.StringVar(&f.PromptPrefix, "prompt-prefix", "", "`TEXT` put before every prompt")
+	fs.StringVar(&f.PromptSuffix, "prompt-suffix", "", "`TEXT` put after every prompt")
+	fs.StringVar(&f.Filter.Pattern, "filter-pattern", "", "only cases whose description matches `REGEX`")
+	fs.StringVar(&f.Filter.Range, "filter-range", "", "only the cases `FROM:TO`, counted from 0, TO excluded")
+	countVar(fs, &f.Filter.First, "filter-first-n", "n", 0, 1, "only the first `N` cases")
+	countVar(fs, &f.Filter.Sample, "filter-sample", "", 0, 1, "only `N` cases drawn at random")
+	fs.Var(&flagValue{"-1", "int64", f.setSeed}, "filter-sample-seed", "`SEED` of --filter-sample; the same seed draws the same cases")
+	fs.StringArrayVar(&f.Filter.Metadata, "filter-metadata", nil, "only cases with the metadata `KEY=VALUE`")
 	fs.StringVar(&f.filterFailing, "filter-failing", "", "only cases that did not pass in the JSON report `FILE`")
 	fs.StringVar(&f.filterErrors, "filter-errors-only", "", "only cases that were errors in the JSON report `FILE`")
 	fs.StringVar(&f.filterProviders, "filter-providers", "", "only providers whose id or label matches `REGEX`")
 	fs.StringVar(&f.filterProviders, "filter-targets", "", "same as --filter-providers, for `REGEX`")
 	fs.StringVar(&f.filterPrompts, "filter-prompts", "", "only prompts whose id or label matches `REGEX`")
-	fs.BoolVar(&f.skipUnsupported, "skip-unsupported", false, "run what is supported and leave the rest undecided")
+	fs.BoolVar(&f.SkipUnsupported, "skip-unsupported", false, "run what is supported and leave the rest undecided")
 	countVar(fs, &f.repeat, "repeat", "", 0, 1, "run every case `N` times")
-	fs.StringVar(&f.description, "description", "", "`TEXT` that names this run")
+	fs.StringVar(&f.Description, "description", "", "`TEXT` that names this run")
 	f.judge.registerJudge(fs)
 	f.code.register(fs)
 	f.trust.register(fs)
+}
+
+// setSeed reads a seed; a negative one is none.
+func (f *suiteFlags) setSeed(text string) error {
+	n, err := strconv.ParseInt(text, 0, 64)
+	if f.Filter.Seed = nil; n >= 0 {
+		seed := uint64(n)
+		f.Filter.Seed = &seed
+	}
+	return err
 }
 
 // evalFlags are the flags of eval.
@@ -130,11 +129,11 @@ func (f *evalFlags) check() error {
 	if err := f.models.check(); err != nil {
 		return err
 	}
-	if (f.modelOutputs == "") != (f.assertions == "") {
+	if (f.ModelOutputs == "") != (f.Assertions == "") {
 		return usageError{fmt.Errorf("--model-outputs and --assertions go together"), "see `proviso eval --help`"}
 	}
 	for _, re := range []struct{ flag, text string }{
-		{"--filter-pattern", f.filterPattern}, {"--filter-prompts", f.filterPrompts}, {"--filter-providers", f.filterProviders},
+		{"--filter-pattern", f.Filter.Pattern}, {"--filter-prompts", f.filterPrompts}, {"--filter-providers", f.filterProviders},
 	} {
 		if err := checkPattern(re.flag, re.text, "see `proviso eval --help`"); err != nil {
 			return err
@@ -164,8 +163,8 @@ func (f *evalFlags) merge(s *proviso.Suite, person bool) {
 	if s.Options.Write != nil && !*s.Options.Write {
 		f.noWrite = true
 	}
-	if f.description != "" {
-		s.Description = f.description
+	if f.Description != "" {
+		s.Description = f.Description
 	}
 }
 

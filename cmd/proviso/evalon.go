@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/report"
@@ -42,10 +42,10 @@ var remoteKnows = map[string]bool{"on": true, "project": true, "config": true, "
 // remote is a run on a server.
 type remote struct {
 	a      *app
-	client *http.Client
-	runs   *url.URL // of the API
+	client *client.Client
+	api    *url.URL
 	run    *url.URL // nil before it is started
-	files  *sentFiles
+	files  *seenFiles
 	began  bool // by this command
 }
 
@@ -58,7 +58,7 @@ func (a *app) remoteOf(f *evalFlags) (*remote, error) {
 	r := &remote{a: a}
 	if f.on != "" {
 		var err error
-		if r.runs, err = pushAddress(f.on, f.project); err != nil {
+		if r.api, err = client.Address(f.on, f.project); err != nil {
 			return nil, err
 		}
 	}
@@ -71,7 +71,7 @@ func (a *app) remoteOf(f *evalFlags) (*remote, error) {
 			return nil, err
 		}
 	}
-	if r.runs == nil {
+	if r.api == nil {
 		if f.project != "" {
 			return nil, usageError{errors.New("--project needs --on"), "name the server with --on https://…"}
 		}
@@ -90,8 +90,8 @@ func (a *app) remoteOf(f *evalFlags) (*remote, error) {
 		return nil, usageError{errors.New("one suite is run on a server at a time"), "name it with one -c"}
 	}
 	f.trust.untrusted, f.noKeys = true, true // as the server reads it, which has the keys
-	r.client = a.serverClient()
-	r.files = &sentFiles{}
+	r.client = a.client()
+	r.files = &seenFiles{}
 	f.seen = r.files.add
 	return r, nil
 }
@@ -104,19 +104,19 @@ func (r *remote) resume(path string) error {
 	}
 	on := h.Meta.Text("on")
 	if on == "" {
-		if r.runs != nil {
+		if r.api != nil {
 			return proviso.Errorf(proviso.Invalid, "the run %s was not run on a server; go on with it without --on", h.ID)
 		}
 		return nil
 	}
-	u, err := runAddress(on)
+	u, err := client.RunAddress(on)
 	if err != nil {
 		return err
 	}
-	if r.runs != nil && u.Host != r.runs.Host {
-		return proviso.Errorf(proviso.Invalid, "the run %s is on %s, not on %s", h.ID, u.Host, r.runs.Host)
+	if r.api != nil && u.Host != r.api.Host {
+		return proviso.Errorf(proviso.Invalid, "the run %s is on %s, not on %s", h.ID, u.Host, r.api.Host)
 	}
-	r.run, r.runs = u, u.JoinPath("..")
+	r.run, r.api = u, u.JoinPath("..", "..")
 	return nil
 }
 
@@ -151,15 +151,14 @@ func (r *remote) differs(ctx context.Context, there, here int) error {
 	end := ""
 	if r.began {
 		end = "; it was cancelled"
-		if err := r.ask(ctx, http.MethodPost, r.run.JoinPath("cancel"), nil, &struct{}{}); err != nil {
+		if err := r.client.JSON(ctx, http.MethodPost, r.run.JoinPath("cancel"), nil, &struct{}{}); err != nil {
 			end = "; it goes on, because it could not be cancelled: " + err.Error()
 		}
 	}
 	return proviso.Errorf(proviso.Invalid, "%s has %s, and the suite here has %d: it has changed, or the server has another version of proviso%s", r.page(), plural(there, "row"), here, end)
 }
 
-// page is the page of the run.
-func (r *remote) page() string { return transport.URL(runPage(r.run)) }
+func (r *remote) page() string { return transport.URL(client.RunPage(r.run)) }
 
 // remoteState is a run as the server shows it.
 type remoteState struct {
@@ -177,17 +176,15 @@ func (s *remoteState) ended() bool {
 const (
 	followEvery  = 300 * time.Millisecond
 	reachableFor = 2 * time.Minute // a server that starts again is waited for
-	fetchedRows  = 1000            // at once
+	fetchedRows  = "1000"          // at once
 	fetchedParts = 200             // ranges of rows in a request
 )
 
 // state asks for the state of the run.
 func (r *remote) state(ctx context.Context) (state remoteState, err error) {
-	u := *r.run
-	query := u.Query()
-	query.Set("results", "no")
-	u.RawQuery = query.Encode()
-	err = r.patiently(ctx, func() error { return r.ask(ctx, http.MethodGet, &u, nil, &state) })
+	err = r.patiently(ctx, func() error {
+		return r.client.JSON(ctx, http.MethodGet, client.With(r.run, "results", "no"), nil, &state)
+	})
 	if err == nil && state.ID == "" {
 		err = proviso.Errorf(proviso.Unavailable, "%s: the answer is no run", transport.URL(r.run))
 	}
@@ -244,22 +241,29 @@ func (r *remote) rows(ctx context.Context, missing *run.Missing, add func(int, [
 		for _, p := range missing.First(fetchedParts) {
 			parts = append(parts, fmt.Sprintf("%d-%d", p.From, p.To-1))
 		}
-		u := *r.run.JoinPath("results")
-		query := r.run.Query()
-		query.Set("rows", strings.Join(parts, ","))
-		query.Set("limit", fmt.Sprint(fetchedRows))
-		u.RawQuery = query.Encode()
-		if err := r.patiently(ctx, func() error { return r.ask(ctx, http.MethodGet, &u, nil, rowList(add)) }); err != nil {
+		u := client.With(r.run.JoinPath("results"), "rows", strings.Join(parts, ","), "limit", fetchedRows)
+		if err := r.patiently(ctx, func() error { return r.fetchPage(ctx, u, add) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rowList takes the rows of an answer one by one.
-type rowList func(index int, row []byte) error
+// fetchPage takes the rows of an answer one by one.
+func (r *remote) fetchPage(ctx context.Context, u *url.URL, add func(int, []byte) error) error {
+	resp, err := r.client.Do(ctx, http.MethodGet, u, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	err = readRows(resp.Body, add)
+	if err != nil && !errors.As(err, &kept{}) {
+		err = proviso.Errorf(proviso.Unavailable, "%s: the answer cannot be read: %w", transport.URL(u), err)
+	}
+	return err
+}
 
-func (add rowList) read(body io.Reader) error {
+func readRows(body io.Reader, add func(int, []byte) error) error {
 	d := json.NewDecoder(body)
 	for d.More() {
 		t, err := d.Token()
@@ -295,7 +299,8 @@ func (k kept) Unwrap() error { return k.error }
 // one that may be named wrongly.
 func (r *remote) whenThere(ctx context.Context, do func() error) error {
 	err := do()
-	if !errors.As(err, &refused{}) {
+	var no *client.Refusal
+	if !errors.As(err, &no) {
 		return err
 	}
 	first := true
@@ -330,42 +335,3 @@ func (r *remote) patiently(ctx context.Context, do func() error) error {
 		}
 	}
 }
-
-// ask sends a request with a value as JSON, unless it is nil, and reads the answer into
-// another. The name of each header is followed by its value.
-func (r *remote) ask(ctx context.Context, method string, u *url.URL, in, out any, headers ...string) error {
-	var body io.Reader
-	if in != nil {
-		data, err := json.Marshal(in)
-		if err != nil {
-			return err
-		}
-		body = bytes.NewReader(data)
-	}
-	resp, err := r.a.askWith(ctx, r.client, method, u, body, append(headers, "Content-Type", "application/json")...)
-	if err != nil {
-		return coded(err) // it names the address
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode >= 300 {
-		p := saidBy(resp)
-		return refused{p.refusal(u, resp), p}
-	}
-	if list, is := out.(rowList); is {
-		err = list.read(resp.Body)
-	} else {
-		err = json.NewDecoder(io.LimitReader(resp.Body, maxRunFile)).Decode(out)
-	}
-	if err != nil && !errors.As(err, &kept{}) {
-		return proviso.Errorf(proviso.Unavailable, "%s: the answer cannot be read: %w", transport.URL(u), err)
-	}
-	return err
-}
-
-// refused is a refusal with what the server said.
-type refused struct {
-	error
-	said said
-}
-
-func (r refused) Unwrap() error { return r.error }

@@ -11,24 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/report"
 )
-
-// sentFiles are the files that reading a suite looked for.
-type sentFiles struct {
-	mu    sync.Mutex
-	paths []string
-}
-
-func (s *sentFiles) add(path string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.paths = append(s.paths, path)
-}
 
 // sentSuite is a suite with its files, as the server takes it.
 type sentSuite struct {
@@ -39,7 +27,7 @@ type sentSuite struct {
 
 // bundle reads the suite and the files beside it that were looked for. Files whose name
 // begins with a dot, such as .env, stay here.
-func (s *sentFiles) bundle(of *loaded) (*sentSuite, error) {
+func (s *seenFiles) bundle(of *loaded) (*sentSuite, error) {
 	out := &sentSuite{Name: remoteName(of), Files: map[string]string{}}
 	dir, err := filepath.Abs(of.Dir)
 	if err != nil {
@@ -49,10 +37,7 @@ func (s *sentFiles) bundle(of *loaded) (*sentSuite, error) {
 	if out.Suite, err = sentText(own); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	slices.Sort(s.paths)
-	for _, path := range slices.Compact(s.paths) {
+	for _, path := range s.sorted() {
 		abs, err := filepath.Abs(path)
 		if err != nil {
 			return nil, err
@@ -106,9 +91,9 @@ func (r *remote) start(ctx context.Context, f *evalFlags, s *loaded) error {
 	if err != nil {
 		return err
 	}
-	suites := *r.runs.JoinPath("..", "suites")
+	suites := r.api.JoinPath("suites")
 	var stored struct{ Name, Version string }
-	if err := r.whenThere(ctx, func() error { return r.ask(ctx, http.MethodPost, &suites, sent, &stored) }); err != nil {
+	if err := r.whenThere(ctx, func() error { return r.client.JSON(ctx, http.MethodPost, suites, sent, &stored) }); err != nil {
 		return r.explained(ctx, err, s, sent)
 	}
 	started := struct{ ID string }{}
@@ -119,14 +104,14 @@ func (r *remote) start(ctx context.Context, f *evalFlags, s *loaded) error {
 	}{stored.Version, f.given0("max-concurrency", f.concurrency), f.repeat}
 	once := rand.Text() // an answer that is lost starts no second run
 	if err := r.patiently(ctx, func() error {
-		return r.ask(ctx, http.MethodPost, suites.JoinPath(stored.Name, "runs"), options, &started, "Idempotency-Key", once)
+		return r.client.JSON(ctx, http.MethodPost, suites.JoinPath(stored.Name, "runs"), options, &started, "Idempotency-Key", once)
 	}); err != nil {
 		return r.explained(ctx, err, s, sent)
 	}
 	if started.ID == "" || strings.Contains(started.ID, "/") {
-		return proviso.Errorf(proviso.Unavailable, "%s: the answer has no id of a run", r.runs.Host)
+		return proviso.Errorf(proviso.Unavailable, "%s: the answer has no id of a run", r.api.Host)
 	}
-	r.run, r.began = r.runs.JoinPath(started.ID), true
+	r.run, r.began = r.api.JoinPath("runs", started.ID), true
 	return nil
 }
 
@@ -140,12 +125,12 @@ func (f *remoteFlags) given0(name string, n int) int {
 
 // explained prints the mistakes that a server found in a suite at their places here.
 func (r *remote) explained(ctx context.Context, err error, s *loaded, sent *sentSuite) error {
-	var no refused
-	if !errors.As(err, &no) || !slices.ContainsFunc(no.said.Errors, func(e saidError) bool { return e.File != "" || e.Code != "" && e.Pointer == "" }) {
+	var no *client.Refusal
+	if !errors.As(err, &no) || !slices.ContainsFunc(no.Errors, func(e client.Mistake) bool { return e.File != "" || e.Code != "" && e.Pointer == "" }) {
 		return err
 	}
 	var list proviso.Mistakes
-	for _, e := range no.said.Errors {
+	for _, e := range no.Errors {
 		m := proviso.Mistake{Code: e.Code, Message: report.Line(e.Message, 400), Nearest: report.Line(e.Nearest, 80)}
 		if e.File != "" {
 			m.Place = proviso.Place{File: report.Line(e.File, 200), Line: e.Line, Column: e.Column, Excerpt: report.Line(e.Excerpt, 200)}
@@ -156,7 +141,7 @@ func (r *remote) explained(ctx context.Context, err error, s *loaded, sent *sent
 		list = append(list, m)
 	}
 	there := r.version(ctx)
-	fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: the server %s refuses the suite", r.runs.Host)))
+	fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: the server %s refuses the suite", r.api.Host)))
 	if here := versionName(); there != "" && there != here {
 		fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: it has the version %s of proviso, and this is %s, so it may know other keys and types", there, here)))
 	}
@@ -166,7 +151,7 @@ func (r *remote) explained(ctx context.Context, err error, s *loaded, sent *sent
 // version asks for the version of the server; "" if it does not say.
 func (r *remote) version(ctx context.Context) string {
 	var doc struct{ Info struct{ Version string } }
-	if r.ask(ctx, http.MethodGet, r.runs.JoinPath("..", "..", "openapi.json"), nil, &doc) != nil {
+	if r.client.JSON(ctx, http.MethodGet, r.api.JoinPath("..", "openapi.json"), nil, &doc) != nil {
 		return ""
 	}
 	return report.Line(doc.Info.Version, 80)

@@ -42,7 +42,6 @@ func newExport(a *app) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.exportSuite(cmd.Context(), f, args[0]) },
 	}
-	f.filterSeed = -1 // no drawing
 	cmd.Flags().StringArrayVarP(&f.configs, "config", "c", nil, "suite `FILE` (default the suite of the working folder)")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, which must not exist (default standard output)")
 	return cmd

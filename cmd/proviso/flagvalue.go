@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/duration"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -38,7 +41,12 @@ func (v *flagValue) Type() string { return v.kind }
 
 // badValue is the mistake of a flag that needs another value.
 func badValue(flag, expected, found, hint string) error {
-	return usageError{fmt.Errorf("%s: expected %s, found %q", flag, expected, found), hint}
+	if flag != "" {
+		expected = flag + ": expected " + expected
+	} else { // the message names the flag
+		expected = "expected " + expected
+	}
+	return usageError{fmt.Errorf("%s, found %q", expected, found), hint}
 }
 
 // orList joins names as a sentence lists them.
@@ -84,6 +92,27 @@ func expectedBy(kind string) string {
 		return "a whole number of at least 0"
 	}
 	return ""
+}
+
+// oneOf refuses an invalid value of a flag and names the nearest valid one.
+func oneOf(flag, value string, valid []string) error {
+	if slices.Contains(valid, value) {
+		return nil
+	}
+	hint := "it may be left out"
+	if near := document.Nearest(value, valid); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return badValue(flag, orList(valid), value, hint)
+}
+
+// choiceVar adds a flag that holds one of some texts; the usual one need not be among them.
+func choiceVar(fs *pflag.FlagSet, to *string, name, usual string, valid []string, usage string) {
+	*to = usual
+	fs.Var(&flagValue{usual, "string", func(text string) error {
+		*to = text
+		return oneOf("", text, valid)
+	}}, name, usage)
 }
 
 // countVar adds a flag that holds a whole number of at least a given one.
@@ -172,4 +201,59 @@ func checkPattern(flag, text, hint string) error {
 		why = bad.Code.String() + " at " + strconv.Quote(bad.Expr)
 	}
 	return usageError{fmt.Errorf("%s: expected a regular expression, found %q (%s)", flag, text, why), hint}
+}
+
+// flagGroup is a part of a long list of flags.
+type flagGroup struct {
+	title string
+	flags []string
+}
+
+// evalGroups order the flags of eval by what they are for; flags in no group come last.
+var evalGroups = []flagGroup{
+	{"Suite", []string{"config", "tests", "vars", "prompts", "providers", "env-file", "model-outputs", "assertions", "prompt-prefix", "prompt-suffix", "skip-unsupported"}},
+	{"Part of the suite", []string{"changed-since", "filter-pattern", "filter-first-n", "filter-range", "filter-sample", "filter-sample-seed", "filter-metadata",
+		"filter-failing", "filter-errors-only", "filter-providers", "filter-targets", "filter-prompts"}},
+	{"Result", []string{"output", "mutate", "fail-under", "no-table", "no-progress-bar", "verbose", "description"}},
+	{"Run", []string{"max-concurrency", "delay", "repeat", "watch", "resume", "retry-errors", "run-dir", "no-write", "on", "project"}},
+	{"Models and judge", []string{"judge", "grader", "max-cost", "no-cache", "record", "record-header", "replay", "redact"}},
+	{"Trust and code", []string{"untrusted", "allow-env", "allow-host", "sandbox", "grant"}},
+}
+
+// gateGroups order the flags of gate: its own, then those of eval.
+var gateGroups = append([]flagGroup{
+	{"Base and head", []string{"base-ref", "baseline", "run", "flakiness"}},
+	{"Rules, in place of those of the suite", []string{"must-pass", "min-score", "min", "margin", "alpha", "min-cases", "cost-limit", "cost-margin", "latency-p95", "latency-margin"}},
+	{"Result of the gate", []string{"format", "markdown", "comment", "link", "cases", "inconclusive-exit"}},
+}, evalGroups...)
+
+// groupFlags makes the help of a command list its flags in groups, with examples
+// before them.
+func groupFlags(cmd *cobra.Command, groups []flagGroup, examples string) {
+	cmd.Example = examples
+	cmd.SetUsageFunc(func(c *cobra.Command) error {
+		w := c.OutOrStdout()
+		fmt.Fprintf(w, "Usage:\n  %s\n\nExamples:\n%s\n", c.UseLine(), c.Example)
+		var named []string
+		for _, g := range groups {
+			named = append(named, g.flags...)
+		}
+		var others []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !slices.Contains(named, f.Name) {
+				others = append(others, f.Name)
+			}
+		})
+		for _, g := range append(slices.Clip(groups), flagGroup{"Others", others}) {
+			part := pflag.NewFlagSet(g.title, pflag.ContinueOnError)
+			part.SortFlags = false
+			for _, name := range g.flags {
+				if f := c.Flags().Lookup(name); f != nil {
+					part.AddFlag(f)
+				}
+			}
+			fmt.Fprintf(w, "\n%s:\n%s", g.title, part.FlagUsages())
+		}
+		return nil
+	})
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-var gateFormats = []string{"terminal", "markdown", "json", "html"}
+var gateFormats = []string{formatTerminal, formatMarkdown, formatJSON, formatHTML}
 
 func newGate(a *app) *cobra.Command {
 	f := &gateFlags{}
@@ -31,11 +31,9 @@ func newGate(a *app) *cobra.Command {
 			"decide. docs/gate.md explains the rules and the statistics.\n\n" + sideNames + "\n\n" +
 			"Exit codes: 0 pass or inconclusive, 1 fail, 2 the suite, a rule or the command line is wrong,\n" +
 			"3 nothing could be compared, 4 inconclusive with --inconclusive-exit, 130 interrupted.",
-		Args: noArgs,
+		Args:    noArgs,
+		PreRunE: func(*cobra.Command, []string) error { return f.check() },
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
 			return a.changedSuites(cmd.Context(), f.changedSince, &f.evalFlags, func(ctx context.Context, e *evalFlags) error {
 				once := *f
 				once.evalFlags = *e
@@ -100,13 +98,12 @@ func (g *gating) close() {
 	}
 }
 
-// openBase opens the run or the baseline of --baseline.
 func (g *gating) openBase(ctx context.Context) (err error) {
 	if g.f.baseline == "" {
 		return nil
 	}
 	if g.base, err = g.openSide(ctx, g.runsOf(g.f), g.f.baseline, g.suite); err != nil {
-		return g.wrongBaseline(fmt.Errorf("--baseline: %w", err))
+		return g.mistaken(fmt.Errorf("--baseline: %w", err), nothingRun)
 	}
 	return nil
 }
@@ -118,7 +115,7 @@ func (a *app) runsOf(f *gateFlags) string { return cmp.Or(f.runDir, a.stateDir()
 // that were in force when it was run.
 func (g *gating) openHead(ctx context.Context) (err error) {
 	if g.head, err = g.openSide(ctx, g.runsOf(g.f), g.f.headRun, ""); err != nil {
-		return g.wrongBaseline(fmt.Errorf("--run: %w", err))
+		return g.mistaken(fmt.Errorf("--run: %w", err), nothingRun)
 	}
 	g.suite = g.head.suite
 	if err := g.openBase(ctx); err != nil {
@@ -176,7 +173,7 @@ func (g *gating) runHead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, out, err := g.run(ctx, &g.f.evalFlags, outputs, func(s *loaded, plan *run.Plan) error {
+	s, out, err := g.runWhole(ctx, &g.f.evalFlags, outputs, func(s *loaded, plan *run.Plan) error {
 		g.suite, g.votes = plan.Name(), max(1, g.f.judge.votes, s.Judge.Votes)
 		if err := g.openBase(ctx); err != nil {
 			return err
@@ -197,14 +194,7 @@ func (g *gating) runHead(ctx context.Context) error {
 	})
 	g.loaded = s
 	if err != nil {
-		if out != nil {
-			err = errors.Join(err, out.Close())
-		}
 		return err
-	}
-	if out.Interrupted {
-		defer out.Close()
-		return g.interruptedRun(out, false)
 	}
 	g.outcome, g.places = out, g.app.places(s)
 	out.Meta.Place = g.places.Of
@@ -212,10 +202,8 @@ func (g *gating) runHead(ctx context.Context) error {
 	if out.Meta.RunFile != "" {
 		name = out.ID
 	}
-	if g.head, err = sideOfOutcome(out, name); err != nil {
-		return err
-	}
-	return nil
+	g.head, err = sideOfOutcome(out, name)
+	return err
 }
 
 // foresee finds rules that name no assertion, and says which rules cannot decide with
@@ -299,7 +287,7 @@ func (g *gating) decide(ctx context.Context) error {
 	if err := g.print(ctx, c, &d, texts); err != nil {
 		return err
 	}
-	if d.Outcome != gate.Pass && g.outcome != nil && g.f.format == "terminal" {
+	if d.Outcome != gate.Pass && g.outcome != nil && g.f.format == formatTerminal {
 		if err := g.annotate(ctx, g.outcome, brokenRows(c)); err != nil {
 			return err
 		}
@@ -313,7 +301,6 @@ func (g *gating) decide(ctx context.Context) error {
 	return nil
 }
 
-// compareAndDecide decides on the head, with the comparison if there is a base.
 func (g *gating) compareAndDecide() (*gate.Comparison, gate.Decision, error) {
 	if g.base == nil {
 		d, err := gate.DecideAlone(g.head.run, &g.rules)

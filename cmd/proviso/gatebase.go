@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/internal/githistory"
 )
 
@@ -41,25 +45,25 @@ func (s *seenFiles) add(file string) {
 	s.list[file] = true
 }
 
+func (s *seenFiles) sorted() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.list))
+}
+
 // look reads a suite and plans it, without running or printing anything, and returns
 // the files that it looked for.
 func (a *app) look(ctx context.Context, f evalFlags) (*seenFiles, error) {
 	seen := &seenFiles{}
 	f.seen, f.dry, f.noKeys, f.warn = seen.add, true, true, false
 	quiet := *a
-	quiet.err = discard{}
+	quiet.err = io.Discard
 	s, _, err := quiet.prepare(ctx, &f, nil)
 	if s != nil {
 		s.close()
 	}
 	return seen, err
 }
-
-// discard is a stream that drops what is written.
-type discard struct{}
-
-// Write implements [io.Writer].
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // runBase runs the suite of a commit. s is the suite of the working folder.
 func (g *gating) runBase(ctx context.Context, s *loaded) error {
@@ -78,23 +82,16 @@ func (g *gating) runBase(ctx context.Context, s *loaded) error {
 		g.warn("--base-ref: " + note)
 	}
 	flags := g.commit.flags
-	base, out, err := g.run(ctx, &flags, nil, nil)
+	base, out, err := g.runWhole(ctx, &flags, nil, nil)
 	if base != nil {
 		defer base.close()
 	}
 	if err != nil {
-		if out != nil {
-			err = errors.Join(err, out.Close())
-		}
 		var exit exitError
 		if errors.As(err, &exit) && exit.code == exitUsage {
 			fmt.Fprintf(g.err, "proviso: these are mistakes in the suite of %s, not of the working folder\n", printable(g.f.baseRef))
 		}
 		return err
-	}
-	if out.Interrupted {
-		defer out.Close()
-		return g.interruptedRun(out, false)
 	}
 	if g.base, err = sideOfOutcome(out, g.f.baseRef); err != nil {
 		return err
@@ -171,7 +168,7 @@ func (g *gating) complete(ctx context.Context, snap *githistory.Snapshot, root *
 			return g.stopped()
 		}
 		more := false
-		for file := range seen.list {
+		for _, file := range seen.sorted() {
 			rel, err := filepath.Rel(g.commit.dir, file)
 			if err != nil || !filepath.IsLocal(rel) || asked[rel] || rel == "." {
 				continue
@@ -191,4 +188,66 @@ func (g *gating) complete(ctx context.Context, snap *githistory.Snapshot, root *
 		}
 	}
 	return nil
+}
+
+// flakyCases are the cases of a run that is made only to see what flips.
+const flakyCases = 50
+
+// runAgain measures how often verdicts flip although nothing changed: it runs the suite
+// of --base-ref, or else the suite itself, a second time, and asks the models anew.
+func (g *gating) runAgain(ctx context.Context) error {
+	first, flags := g.head, g.f.evalFlags
+	if g.commit != nil {
+		first, flags = g.base, g.commit.flags
+	}
+	flags.models.noCache, flags.noWrite, flags.written = true, true, nil
+	if flags.Filter.First == 0 || flags.Filter.First > flakyCases {
+		flags.Filter.First = flakyCases
+	}
+	fmt.Fprintf(g.err, "proviso: --flakiness: the first %d cases of %s run again\n", flags.Filter.First, first.run.Name)
+	s, out, err := g.runWhole(ctx, &flags, nil, nil)
+	if s != nil {
+		defer s.close()
+	}
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	second, err := sideOf(out.Rows, "the second run")
+	if err != nil {
+		return err
+	}
+	c, err := gate.Compare(first.run, second.run, gate.Options{})
+	if err != nil {
+		return err
+	}
+	g.flakes = gate.Flakiness(c)
+	lines := flaky(g.flakes, c.Pairs)
+	g.notes = append(g.notes, lines...)
+	if g.base == nil { // there is no comparison to show them
+		for _, line := range lines {
+			g.warn(line)
+		}
+	}
+	return nil
+}
+
+// flaky says which assertions flip without any change, and what to do.
+func flaky(list []gate.Flake, cases int) []string {
+	var lines []string
+	most := 0.0
+	for _, f := range list {
+		rate := fmt.Sprintf("%.1f %% of %s (up to %.0f %%)", 100*f.Rate.Value, plural(f.Pairs, "case"), 100*f.Rate.High)
+		most = max(most, f.Rate.Value)
+		switch {
+		case f.Unfit:
+			lines = append(lines, fmt.Sprintf("Assertion %q is too flaky for a gate: without any change it flips in %s. Make it more precise, or replace it by one that needs no model.", f.Assertion, rate))
+		case f.Repeats > 0:
+			lines = append(lines, fmt.Sprintf("Assertion %q flips without any change in %s: run each case %d times (--repeat %d, or evaluateOptions.repeat).", f.Assertion, rate, f.Repeats, f.Repeats))
+		}
+	}
+	if len(lines) == 0 {
+		lines = append(lines, fmt.Sprintf("Without any change, at most %.1f %% of the verdicts on an assertion flip, in %s.", 100*most, plural(cases, "case")))
+	}
+	return lines
 }

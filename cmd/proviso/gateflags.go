@@ -41,7 +41,7 @@ func (f *gateFlags) register(fs *pflag.FlagSet) {
 	nameVar(fs, &f.baseline, "baseline", "compare with `RUN`: an id, last, a run file, a baseline file, or a folder that holds one of them")
 	nameVar(fs, &f.baseRef, "base-ref", "compare with the suite and the prompts of the commit `REF` in git, such as origin/main; runs both sides")
 	nameVar(fs, &f.headRun, "run", "decide on the kept `RUN` instead of running the suite")
-	fs.StringVar(&f.format, "format", "terminal", "print the result as `FORMAT`: "+strings.Join(gateFormats, ", "))
+	choiceVar(fs, &f.format, "format", formatTerminal, gateFormats, "print the result as `FORMAT`: "+strings.Join(gateFormats, ", "))
 	fs.StringVar(&f.markdown, "markdown", "", "also write the result as Markdown to `FILE`, for a comment")
 	fs.BoolVar(&f.comment, "comment", false, "post the result as the comment on the pull or merge request of this CI job, or update it there")
 	fs.Var(&flagValue{"", "URL", f.setLink}, "link", "put a link to the head run into the result: its `URL` on a server, as proviso push prints it")
@@ -63,9 +63,6 @@ func (f *gateFlags) register(fs *pflag.FlagSet) {
 func (f *gateFlags) check() error {
 	usage := func(format string, args ...any) error {
 		return usageError{fmt.Errorf(format, args...), "see `proviso gate --help`"}
-	}
-	if err := oneOf("format", f.format, gateFormats); err != nil {
-		return err
 	}
 	switch {
 	case f.baseline != "" && f.baseRef != "":
@@ -113,8 +110,18 @@ func (f *ruleFlags) register(fs *pflag.FlagSet) {
 			return nil
 		}}, name, usage)
 	}
-	fs.Var(&flagValue{"", "share", f.setMargin}, "margin", "by how much the score of the suite may fall: a `SHARE`, 0 to 1, or N% (default 3%)")
-	fs.Var(&flagValue{"", "share", f.setAlpha}, "alpha", "chance of a false \"fail\": a `SHARE` (default 5%)")
+	within := func(to **float64, below float64, expected, name, usage string) {
+		fs.Var(&flagValue{"", "share", func(text string) error {
+			v, err := suite.ParseShare(text)
+			if err == nil && !(v > 0 && v < below) {
+				err = fmt.Errorf("expected %s, found %q", expected, text)
+			}
+			*to = &v
+			return err
+		}}, name, usage)
+	}
+	within(&f.Margin, math.Inf(1), "more than 0", "margin", "by how much the score of the suite may fall: a `SHARE`, 0 to 1, or N% (default 3%)")
+	within(&f.Alpha, 0.5, "more than 0 and less than 0.5", "alpha", "chance of a false \"fail\": a `SHARE` (default 5%)")
 	fs.StringArrayVar(&f.MustPass, "must-pass", nil, "the assertion `NAME`, an id or a metric, must pass in every case; may be repeated")
 	fs.Var(&flagValue{"", "N", f.setMinCases}, "min-cases", "a pass needs `N` pairs of cases (default 50)")
 	share(&f.MinScore, "min-score", "fail if the score of the suite is below `SHARE`, whatever the base is")
@@ -123,24 +130,6 @@ func (f *ruleFlags) register(fs *pflag.FlagSet) {
 	share(&f.Cost.Margin, "cost-margin", "fail if the median cost of a row rises by more than `SHARE`")
 	amount(&f.Latency.P95, "latency-p95", "MS", "fail if the 95th percentile of the latency is not under `MS` milliseconds")
 	share(&f.Latency.Margin, "latency-margin", "fail if the median latency of a row rises by more than `SHARE`")
-}
-
-func (f *ruleFlags) setMargin(text string) error {
-	v, err := suite.ParseShare(text)
-	if err == nil && v == 0 {
-		err = fmt.Errorf("expected more than 0, found %q", text)
-	}
-	f.Margin = &v
-	return err
-}
-
-func (f *ruleFlags) setAlpha(text string) error {
-	v, err := suite.ParseShare(text)
-	if err == nil && !(v > 0 && v < 0.5) {
-		err = fmt.Errorf("expected more than 0 and less than 0.5, found %q", text)
-	}
-	f.Alpha = &v
-	return err
 }
 
 func (f *ruleFlags) setMinCases(text string) error {
@@ -196,7 +185,6 @@ func (f *ruleFlags) over(own *proviso.GateRules) proviso.GateRules {
 	return rules
 }
 
-// named returns the names of assertions in rules, each once.
 func named(rules *proviso.GateRules) []string {
 	list := slices.Concat(rules.MustPass, slices.Collect(maps.Keys(rules.Assertions)))
 	slices.Sort(list)

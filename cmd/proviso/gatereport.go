@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
-	"io"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/forge"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/show"
 	"github.com/proviso-eval/proviso/report"
@@ -37,12 +41,7 @@ func (g *gating) writeOutputs(ctx context.Context, d *report.Decision) error {
 	}
 	out := g.outcome
 	out.Meta.Decision = d
-	for _, o := range g.f.written {
-		if err := o.write(context.WithoutCancel(ctx), out.Meta, out.Summary, out.Rows); err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
-		}
-	}
-	return nil
+	return writeReports(context.WithoutCancel(ctx), g.f.written, out.Meta, out.Summary, out.Rows)
 }
 
 // brokenRows reports which rows of the head the change broke; nil without a baseline.
@@ -63,19 +62,12 @@ func brokenRows(c *gate.Comparison) func(row int) bool {
 // say.
 func (g *gating) print(ctx context.Context, c *gate.Comparison, d *gate.Decision, texts show.Texts) error {
 	o := g.options()
-	write := map[string]func(io.Writer, *gate.Comparison, *gate.Decision, show.Texts, show.Options) error{
-		"terminal": show.Terminal, "markdown": show.Markdown, "html": show.HTML,
-		"json": func(w io.Writer, c *gate.Comparison, d *gate.Decision, _ show.Texts, _ show.Options) error {
-			return show.JSON(w, c, d)
-		},
-	}[g.f.format]
-	if err := write(g.out, c, d, texts, o); err != nil {
+	if err := writeComparison(g.out, g.f.format, c, d, texts, o); err != nil {
 		return err
 	}
 	return g.report(ctx, c, d, texts, o)
 }
 
-// options say how the result is shown.
 func (g *gating) options() show.Options {
 	o := show.Options{Suite: g.suite, Link: g.f.link, Cases: g.f.cases, Reproduce: g.reproduce()}
 	return g.inTerminal(o)
@@ -107,4 +99,71 @@ func shellWord(text string) string {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// publish writes the result in Markdown to the file of --markdown, and as the comment of
+// --comment. A comment that cannot be posted changes no decision, so it is a warning.
+func (g *gating) publish(ctx context.Context, text string) error {
+	if g.f.markdown != "" {
+		if err := g.writeMarkdown(text); err != nil {
+			return proviso.Errorf(proviso.Unavailable, "write the report: %w", err)
+		}
+	}
+	if !g.f.comment {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, commentTime, proviso.Errorf(proviso.Timeout, "the comment took longer than %v", commentTime))
+	defer cancel()
+	if err := g.app.comment(ctx, &commentFlags{suite: g.commentKey()}, text); err != nil {
+		text := "no comment: " + err.Error()
+		if errors.Is(err, forge.ErrNoToken) {
+			text += "; a pull request from a fork has none: docs/ci.md has the two workflows that comment on it"
+		}
+		g.warn(text)
+	}
+	return nil
+}
+
+// leastSummary is how many bytes of a summary are worth writing: the decision and figures.
+const leastSummary = 4 << 10
+
+// writeMarkdown writes the file of --markdown. That of the job summary of GitHub is added
+// to, within its limit, as eval does.
+func (g *gating) writeMarkdown(text string) error {
+	if summary, _ := g.env.Lookup("GITHUB_STEP_SUMMARY"); g.f.markdown == summary {
+		left := forge.SummaryLimit
+		if info, err := os.Stat(summary); err == nil { // a new file has all of it
+			left -= int(min(info.Size(), forge.SummaryLimit))
+		}
+		if left < leastSummary {
+			g.warn("no summary: this step has used up the 1 MiB that GitHub shows of its summary; run the gate in a step of its own")
+			return nil
+		}
+		return addTo(summary, []byte(forge.Cut(text, left, func(s string) int { return len(s) })))
+	}
+	return os.WriteFile(g.f.markdown, []byte(text), 0o644)
+}
+
+// commentKey names the suite in its comment as the action does: by the files of -c.
+func (g *gating) commentKey() string {
+	switch {
+	case len(g.f.configs) > 0:
+		return strings.Join(g.f.configs, ",")
+	case g.loaded != nil:
+		return g.loaded.File
+	}
+	return g.suite
+}
+
+// setLink checks the address of --link, which everybody who reads the comment sees.
+func (f *gateFlags) setLink(text string) error {
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return fmt.Errorf("expected an address such as `proviso push` prints, found %q", proviso.RedactedURL(text))
+	}
+	if u.User != nil {
+		return errors.New("expected an address without a password")
+	}
+	f.link = u.String()
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,12 +35,7 @@ func newImport(a *app) *cobra.Command {
 			"not be converted exactly. It changes no existing file. The tools:\n\n" + toolList(convert.Importers()) + "\n" +
 			"Exit codes: 0 written; 2 a mistake in the command line or the files, or a file\n" +
 			"exists already; 3 the folder cannot be written.",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return nil
-			}
-			return usageError{errors.New("expected a tool and its files"), seeHelp(cmd)}
-		},
+		Args: someArgs("expected a tool and its files", 2, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.importSuite(cmd.Context(), f, args[0], args[1:])
 		},
@@ -49,7 +45,6 @@ func newImport(a *app) *cobra.Command {
 	return cmd
 }
 
-// importSuite reads the files and writes the suite.
 func (a *app) importSuite(ctx context.Context, f *importFlags, tool string, names []string) error {
 	from, err := toolNamed(tool, convert.Importers(), "proviso import --help")
 	if err != nil {
@@ -144,11 +139,7 @@ func (a *app) unconverted(ctx context.Context, err error) error {
 	case !errors.As(err, &wrong):
 		return err
 	}
-	for _, m := range wrong.List {
-		a.mistake("error", m)
-	}
-	fmt.Fprintf(a.err, "proviso: %s; nothing was written\n", plural(len(wrong.List), "mistake"))
-	return exitError{exitUsage}
+	return a.mistakesSo(wrong.List, "nothing was written")
 }
 
 // notes lists what could not be carried over as it is, at most 50 of it.
@@ -180,16 +171,16 @@ func writeNew(dir string, files []convert.File, hint string) error {
 		case err == nil:
 			return proviso.Errorf(proviso.Invalid, "%s exists already, and no file is changed: %s", name, hint)
 		case !errors.Is(err, fs.ErrNotExist):
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
+			return coded(err)
 		}
 	}
 	for _, f := range files {
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
+			return coded(err)
 		}
 		if err := createFile(name, f.Data); err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
+			return coded(err)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,4 +73,68 @@ func nearFile(name string) string {
 		return ""
 	}
 	return fmt.Sprintf(" (did you mean %s?)", dir+near)
+}
+
+// maxInput bounds the files that commands read whole, in bytes.
+const maxInput = 256 << 20
+
+// openInput opens a file as a stream, or standard input for -.
+func (a *app) openInput(name, holds string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(a.in), nil
+	}
+	return openFile(name, holds)
+}
+
+// readInput reads a whole file, or standard input for -. Messages name what it should
+// hold.
+func (a *app) readInput(name, holds string) ([]byte, error) {
+	return a.readBounded(name, holds, maxInput)
+}
+
+// readBounded is readInput for a file that is no longer than most bytes.
+func (a *app) readBounded(name, holds string, most int64) ([]byte, error) {
+	file, err := a.openInput(name, holds)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err != nil {
+		return nil, proviso.Errorf(proviso.NotFound, "read %s: %w", shownName(name), err)
+	}
+	if int64(len(data)) > most {
+		return nil, proviso.Errorf(proviso.Limit, "%s is longer than the %d MiB that are read; expected %s", shownName(name), most>>20, holds)
+	}
+	return data, nil
+}
+
+// readAs reads a file, or standard input for -, with a function that finds its mistakes, which
+// are printed.
+func readAs[T any](a *app, name, holds string, read func(string, []byte) (T, proviso.Mistakes)) (v T, err error) {
+	data, err := a.readInput(name, holds)
+	if err != nil {
+		return v, err
+	}
+	v, mistakes := read(shownName(name), data)
+	return v, a.mistakes(inOrder(mistakes))
+}
+
+// streamAs is readAs for a function that reads a stream.
+func streamAs[T any](a *app, name, holds string, read func(string, io.Reader) (T, proviso.Mistakes)) (v T, err error) {
+	file, err := a.openInput(name, holds)
+	if err != nil {
+		return v, err
+	}
+	defer file.Close()
+	v, mistakes := read(shownName(name), file)
+	return v, a.mistakes(mistakes)
+}
+
+// shownName is the name of a file in messages.
+func shownName(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
 }

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,11 +38,7 @@ func newInit(a *app) *cobra.Command {
 			"suite, or only the workflow if the suite exists. It changes no existing file.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := "."
-			if len(args) == 1 {
-				dir = args[0]
-			}
-			return a.init(cmd.Context(), f, dir)
+			return a.init(cmd.Context(), f, cmp.Or(argument(args), "."))
 		},
 	}
 	cmd.Flags().StringVar(&f.ci, "ci", "", "also write a workflow for the `SYSTEM` github or gitlab")
@@ -113,8 +112,8 @@ func writeSchema(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := createFile(filepath.Join(dir, schemaName), text); err != nil && !errors.Is(err, os.ErrExist) {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
+	if err := createFile(filepath.Join(dir, schemaName), text); !errors.Is(err, os.ErrExist) {
+		return coded(err)
 	}
 	return nil
 }
@@ -161,7 +160,7 @@ func (a *app) initFrom(ctx context.Context, dir string) error {
 func (a *app) checkSuite(ctx context.Context, name string) (said string, err error) {
 	var b strings.Builder
 	inner := &app{stdio: stdio{in: a.in, out: io.Discard, err: &b}, env: a.env, secrets: a.secrets}
-	f := &evalFlags{suiteFlags: suiteFlags{configs: []string{name}, filterSeed: -1}, noKeys: true, warn: true, dry: true}
+	f := &evalFlags{suiteFlags: suiteFlags{configs: []string{name}}, noKeys: true, warn: true, dry: true}
 	s, _, err := inner.prepare(ctx, f, nil)
 	if err != nil {
 		return b.String(), err
@@ -183,4 +182,86 @@ func readPromptfoo(dir string) (name string, data []byte, err error) {
 		}
 	}
 	return "", nil, proviso.Errorf(proviso.NotFound, "%s has no promptfooconfig.yaml, promptfooconfig.yml or promptfooconfig.json", dir)
+}
+
+// workflowTexts are the workflows that init writes, by system. SUITE stands for the suite's
+// file.
+//
+//go:embed workflows
+var workflowTexts embed.FS
+
+// workflows are the systems, each with the file of its workflow from the root of the
+// repository.
+var workflows = []struct{ system, file string }{
+	{"github", ".github/workflows/evals.yml"},
+	{"gitlab", ".gitlab-ci.yml"},
+}
+
+// workflow is a file that runs a suite in CI.
+type workflow struct {
+	name, suite string // the file, and the suite from the root of the repository
+	text        string
+}
+
+// newWorkflow returns the workflow of a system for the suite in a folder. It belongs to
+// the root of the repository, which is the folder itself if there is none.
+func newWorkflow(system, dir string) (*workflow, error) {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, coded(err)
+	}
+	root := full
+	for at := full; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			root = at
+			break
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	rel, err := filepath.Rel(root, filepath.Join(full, suite.Name))
+	if err != nil {
+		return nil, coded(err)
+	}
+	rel = filepath.ToSlash(rel)
+	if !regexp.MustCompile(`^[A-Za-z0-9._/-]+$`).MatchString(rel) { // no quotes are needed, neither in YAML nor in a shell
+		return nil, proviso.Errorf(proviso.Invalid, "the path %q of the suite cannot stand in a workflow: use letters, digits, dots, dashes and slashes", rel)
+	}
+	var known []string
+	for _, w := range workflows {
+		if w.system == system {
+			name := filepath.Join(root, filepath.FromSlash(w.file))
+			if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+				return nil, proviso.Errorf(proviso.Invalid, "%s exists already, and init changes no existing file: add the job of docs/ci.md to it, with -c %s", shortPath(name), rel)
+			}
+			text, err := workflowTexts.ReadFile("workflows/" + system + ".yml")
+			return &workflow{name, rel, strings.ReplaceAll(string(text), "SUITE", rel)}, err
+		}
+		known = append(known, w.system)
+	}
+	return nil, usageError{fmt.Errorf("--ci %q: expected %s", system, strings.Join(known, " or ")), "see `proviso init --help`"}
+}
+
+func (a *app) writeWorkflow(w *workflow) error {
+	if err := os.MkdirAll(filepath.Dir(w.name), 0o755); err != nil {
+		return coded(err)
+	}
+	if err := createFile(w.name, []byte(w.text)); err != nil {
+		return coded(err)
+	}
+	_, err := fmt.Fprintf(a.out, "Wrote %s, which runs %s. Commit it.\n", printable(shortPath(w.name)), printable(w.suite))
+	return err
+}
+
+// shortPath shows a path relative to the working folder, if it is below it.
+func shortPath(name string) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return name
+	}
+	if rel, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return name
 }

@@ -2,11 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,7 +18,10 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/attack"
 	"github.com/proviso-eval/proviso/judge/criteria"
+	"github.com/proviso-eval/proviso/judge/lint"
+	"github.com/proviso-eval/proviso/report"
 )
 
 // judgeCommand holds the flags of judge.
@@ -61,7 +65,7 @@ func (f *judgeCommand) register(fs *pflag.FlagSet) {
 	f.judge.registerManner(fs)
 	shareVar(fs, &f.threshold, "threshold", 1, "`SHARE` of the assertions that must pass; overrides that of the request; with --attack, of the attempts that must fail")
 	fs.BoolVar(&f.allowErrors, "allow-errors", false, "compute the score from the decided assertions alone")
-	fs.StringVar(&f.format, "format", "", "`FORMAT` of the output: json or text (default json for a request, else text)")
+	choiceVar(fs, &f.format, "format", "", []string{formatJSON, formatText}, "`FORMAT` of the output: json or text (default json for a request, else text)")
 	fs.BoolVar(&f.templates, "templates", false, "list the shipped criteria with their parameters; asks no model")
 	fs.BoolVar(&f.lint, "lint", false, "point out probable mistakes in the wording of the assertions; asks no model")
 	fs.StringVar(&f.lintRun, "run", "", "with --lint: check the assertions of a kept `RUN` (its id or the beginning of it, last, its file, or its address on a server), and show how often its judge could not decide")
@@ -96,17 +100,9 @@ func (f *judgeCommand) check(args []string) error {
 		return usageError{fmt.Errorf("--attack-set goes with --attack"), see}
 	case len(f.attackKinds) > 0 && !f.attack:
 		return usageError{fmt.Errorf("--attack-kind goes with --attack"), see}
-	case f.format != "" && f.format != formatJSON && f.format != formatText:
-		return badValue("--format", "json or text", f.format, see)
 	}
-	return errors.Join(f.judge.check(), f.models.check(), f.code.check(), f.trust.check())
+	return errors.Join(f.models.check(), f.code.check(), f.trust.check())
 }
-
-// The formats of judge.
-const (
-	formatJSON = "json"
-	formatText = "text"
-)
 
 // judge does what the flags request.
 func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
@@ -121,10 +117,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	case f.lintRun != "":
 		return a.judgeLintRun(ctx, f.lintRun, f.format)
 	}
-	name := "-"
-	if len(args) == 1 {
-		name = args[0]
-	}
+	name := cmp.Or(argument(args), "-")
 	req, doc, err := a.request(name)
 	if err != nil {
 		return err
@@ -136,11 +129,12 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 		req.Threshold = &f.threshold
 	}
 	req.AllowErrors = req.AllowErrors || f.allowErrors
-	j, end, err := a.oneJudge(ctx, f, dirOf(name))
+	var end closers
+	defer end.close()
+	j, err := a.oneJudge(ctx, &end, f, filepath.Dir(name))
 	if err != nil {
 		return err
 	}
-	defer end()
 	if asksJudge(req) {
 		if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
 			return a.noModelAsked(err)
@@ -155,12 +149,9 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	}
 	a.sayModels(f.asked)
 	if err := a.printResponse(req, resp, f.format); err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
+		return coded(err)
 	}
-	if code := responseCode(resp); code != exitOK {
-		return exitError{code}
-	}
-	return nil
+	return exitWith(responseCode(resp))
 }
 
 // asksJudge reports whether a model is needed at all.
@@ -178,23 +169,10 @@ func asksJudge(req *judge.Request) bool {
 
 // request reads a request and prints its mistakes with their places.
 func (a *app) request(name string) (*judge.Request, *document.Document, error) {
-	shown, in := name, a.in
-	if name == "-" {
-		shown = "standard input"
-	} else {
-		file, err := openFile(name, holdsRequest)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer file.Close()
-		in = file
-	}
-	data, err := io.ReadAll(io.LimitReader(in, judge.MaxBody+1))
+	shown := shownName(name)
+	data, err := a.readBounded(name, holdsRequest, judge.MaxBody)
 	if err != nil {
-		return nil, nil, proviso.Errorf(proviso.NotFound, "read %s: %w", shown, err)
-	}
-	if len(data) > judge.MaxBody {
-		return nil, nil, proviso.Errorf(proviso.Invalid, "%s: the request is longer than the %d MiB that are read", shown, judge.MaxBody>>20)
+		return nil, nil, err
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, nil, usageError{fmt.Errorf("%s holds no request", shown), "a request is a JSON object with agent_input, agent_output and assertions: see `proviso judge --help`"}
@@ -214,11 +192,6 @@ func (a *app) request(name string) (*judge.Request, *document.Document, error) {
 	return req, doc, nil
 }
 
-// aboutKey reports whether a mistake is in the key of a member, and not in its value.
-func aboutKey(e *proviso.Error) bool {
-	return strings.HasPrefix(e.Message, "unknown field") || strings.HasPrefix(e.Message, "the name of a watch")
-}
-
 // requestMistakes prints the mistakes in a request and returns any other error.
 func (a *app) requestMistakes(doc *document.Document, err error) error {
 	var wrong judge.Mistakes
@@ -227,27 +200,21 @@ func (a *app) requestMistakes(doc *document.Document, err error) error {
 	}
 	var list proviso.Mistakes
 	for _, e := range wrong {
-		m := proviso.Mistake{Place: doc.Place(e.Pointer), Code: e.Code, Message: e.Error()}
-		if aboutKey(e) {
-			m.Place = doc.KeyPlace(e.Pointer)
-		}
-		if quoted := strings.Split(e.Message, "\""); len(quoted) > 2 && !strings.Contains(e.Message, "did you mean") {
-			m.Nearest = document.Nearest(quoted[1], e.Valid)
-		}
-		list = append(list, m)
+		list = append(list, mistakeIn(doc, e.Pointer, e))
 	}
 	return a.mistakes(inOrder(list))
 }
 
-// dirOf is the folder that files named in a request are relative to.
-func dirOf(name string) string {
-	if name == "-" {
-		return "."
+// mistakeIn is an error about what stands at a pointer of a document.
+func mistakeIn(doc *document.Document, pointer string, e *proviso.Error) proviso.Mistake {
+	m := proviso.Mistake{Place: doc.Place(pointer), Code: e.Code, Message: e.Error()}
+	if strings.HasPrefix(e.Message, "unknown field") || strings.HasPrefix(e.Message, "the name of a watch") { // it is about the key
+		m.Place = doc.KeyPlace(pointer)
 	}
-	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
-		return name[:i+1]
+	if quoted := strings.Split(e.Message, "\""); len(quoted) > 2 && !strings.Contains(e.Message, "did you mean") {
+		m.Nearest = document.Nearest(quoted[1], e.Valid)
 	}
-	return "."
+	return m
 }
 
 // noModelAsked ends a command that has no judge.
@@ -256,21 +223,20 @@ func (a *app) noModelAsked(err error) error {
 	return exitError{exitUsage}
 }
 
-// oneJudge makes the judge of a command without a suite, and a function that closes it.
-func (a *app) oneJudge(ctx context.Context, f *judgeCommand, dir string) (*judge.Judge, func(), error) {
-	e, err := a.openEngine(ctx, &f.evalFlags, dir, func(o *engine.Options) (err error) {
+// oneJudge makes the judge of a command without a suite.
+func (a *app) oneJudge(ctx context.Context, end *closers, f *judgeCommand, dir string) (*judge.Judge, error) {
+	e, err := a.openEngine(ctx, end, &f.evalFlags, dir, func(o *engine.Options) (err error) {
 		o.Policy, err = f.code.policy(o.Policy)
 		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	j, err := e.Judge()
 	if err != nil {
-		closeEngine(e)
-		return nil, nil, a.noModelAsked(err)
+		return nil, a.noModelAsked(err)
 	}
-	return j, func() { closeEngine(e) }, nil
+	return j, nil
 }
 
 // responseCode returns the exit code of an evaluation.
@@ -293,13 +259,6 @@ func (a *app) printResponse(req *judge.Request, resp *judge.Response, format str
 	return a.printJSON(resp)
 }
 
-// printJSON writes a value as one line of JSON, without the escapes for HTML.
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
 // judgeTemplates lists the shipped criteria.
 func (a *app) judgeTemplates(format string) error {
 	if format == formatJSON {
@@ -307,4 +266,120 @@ func (a *app) judgeTemplates(format string) error {
 	}
 	_, err := io.WriteString(a.out, criteria.Text(criteria.Templates()))
 	return err
+}
+
+// judgeAttack tries prompt injections against the judge.
+func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
+	var end closers
+	defer end.close()
+	j, err := a.oneJudge(ctx, &end, f, ".")
+	if err != nil {
+		return err
+	}
+	if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
+		return a.noModelAsked(err)
+	}
+	p := a.newProgress(0, false)
+	report, err := attack.Run(ctx, j, attack.Options{Sets: f.attackSets, Kinds: f.attackKinds, Concurrency: f.concurrency, Tick: func(done, total int) {
+		if p != nil {
+			p.rows = total
+			p.tick(proviso.Totals{Passed: done})
+		}
+	}})
+	p.end()
+	var e *proviso.Error
+	switch {
+	case ctx.Err() != nil:
+		return a.interrupted(ctx, "no report")
+	case errors.As(err, &e) && len(e.Valid) > 0:
+		return usageError{err, "expected " + strings.Join(e.Valid, ", ")}
+	case err != nil:
+		return coded(err)
+	}
+	a.sayModels(f.asked)
+	if f.format == formatJSON {
+		err = a.printJSON(report)
+	} else {
+		_, err = io.WriteString(a.out, report.Text())
+	}
+	if err != nil {
+		return coded(err)
+	}
+	return exitWith(attackCode(report, f.threshold))
+}
+
+// attackCode compares the share of withstood attempts with a threshold, with attempts
+// without a verdict counted as withstood.
+func attackCode(r *attack.Report, threshold float64) int {
+	switch {
+	case r.Attempts > 0 && float64(r.Attempts-r.Succeeded) < threshold*float64(r.Attempts):
+		return exitFailed
+	case r.Errors > 0 || r.LeftOut > 0:
+		return exitUndecided
+	}
+	return exitOK
+}
+
+// judgeLintRun reports probable mistakes in the judged assertions of a kept run.
+func (a *app) judgeLintRun(ctx context.Context, name, format string) error {
+	r, err := a.openRun(ctx, "", name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	found, unread, err := lint.Run(r.Reader)
+	if err != nil {
+		return err
+	}
+	for _, l := range found {
+		if format != formatJSON {
+			fmt.Fprintf(a.err, "%s%s: warning: %s\n", printable(l.Assertion), printable(l.Pointer), printable(report.OneLine(l.Text())))
+		}
+	}
+	return a.linted(found, len(found), unread, "the judged assertions of the run", format)
+}
+
+// linted ends a search for mistakes that found n. Any finding is exit code 1, so that a build
+// can fail on it.
+func (a *app) linted(found any, n int, unread, what, format string) error {
+	if unread != "" {
+		fmt.Fprintln(a.err, "proviso: "+unread)
+	}
+	if format == formatJSON {
+		if err := a.printJSON(found); err != nil {
+			return coded(err)
+		}
+	} else if n == 0 && unread == "" {
+		fmt.Fprintln(a.out, "nothing to say about "+what)
+	}
+	if n > 0 {
+		return exitError{exitFailed}
+	}
+	return nil
+}
+
+// lintJSON is a finding as --format json shows it.
+type lintJSON struct {
+	Rule       string `json:"rule"`
+	Pointer    string `json:"pointer"`
+	Line       int    `json:"line"`
+	Column     int    `json:"column"`
+	Message    string `json:"message"`
+	Suggestion string `json:"suggestion,omitempty"`
+}
+
+// judgeLint reports probable mistakes in the wording of a request's assertions.
+func (a *app) judgeLint(req *judge.Request, doc *document.Document, format string) error {
+	found := []lintJSON{}
+	list, _ := req.Decode() // requests with mistakes are refused before
+	for _, x := range list {
+		for _, l := range lint.Assertion(x) {
+			at := doc.Place(l.Pointer)
+			found = append(found, lintJSON{l.Rule, l.Pointer, at.Line, at.Column, l.Message, l.Suggestion})
+			if format != formatJSON {
+				a.mistake("warning", proviso.Mistake{Place: at, Message: l.Text(), Warning: true})
+			}
+		}
+	}
+	return a.linted(found, len(found), lint.Unread(list), plural(len(req.Assertions), "assertion"), format)
 }

@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/export"
 	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
@@ -27,16 +27,10 @@ type keyFlags struct {
 }
 
 func newKey(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "key",
-		Short: "Make, list and revoke the API keys of a server",
-		Long: "key manages the API keys that clients of `proviso serve` send. It works on the\n" +
+	return group("key", "Make, list and revoke the API keys of a server",
+		"key manages the API keys that clients of `proviso serve` send. It works on the\n"+
 			"server's database, whether the server is running or not.",
-		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newKeyCreate(a), newKeyList(a), newKeyRevoke(a))
-	return cmd
+		newKeyCreate(a), newKeyList(a), newKeyRevoke(a))
 }
 
 // add adds the flags to a command, in the order of their names.
@@ -45,13 +39,11 @@ func (f *keyFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.format, "format", "table", "`FORMAT` of the output: table or json")
 }
 
-// check refuses unknown formats.
 func (f *keyFlags) check() error {
-	if f.format == "table" || f.format == "json" {
-		return f.place.check()
+	if !slices.Contains(tableFormats, f.format) {
+		return &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("--format %s: there is no such format", f.format), Valid: tableFormats}
 	}
-	return &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("--format %s: there is no such format", f.format),
-		Valid: []string{"table", "json"}}
+	return f.place.check()
 }
 
 func newKeyCreate(a *app) *cobra.Command {
@@ -62,7 +54,7 @@ func newKeyCreate(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Make an API key and print its secret, which is shown only once",
-		Args:  exactly(1, "the name of the key"),
+		Args:  someArgs("the name of the key is missing", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k := store.NewKey{Name: args[0], Project: store.Project(project), Providers: providers}
 			for _, s := range scopes {
@@ -91,15 +83,11 @@ func newKeyCreate(a *app) *cobra.Command {
 func newKeyList(a *app) *cobra.Command {
 	var f keyFlags
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List all API keys, newest first",
-		Args:  atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			return a.listKeys(cmd.Context(), &f)
-		},
+		Use:     "list",
+		Short:   "List all API keys, newest first",
+		Args:    atMost(0),
+		PreRunE: func(*cobra.Command, []string) error { return f.check() },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.listKeys(cmd.Context(), &f) },
 	}
 	f.add(cmd)
 	return cmd
@@ -108,28 +96,14 @@ func newKeyList(a *app) *cobra.Command {
 func newKeyRevoke(a *app) *cobra.Command {
 	var f keyFlags
 	cmd := &cobra.Command{
-		Use:   "revoke ID|NAME|SECRET",
-		Short: "Revoke an API key for good",
-		Args:  exactly(1, "the id, the name or the secret of the key"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			return a.revokeKey(cmd.Context(), &f, args[0])
-		},
+		Use:     "revoke ID|NAME|SECRET",
+		Short:   "Revoke an API key for good",
+		Args:    someArgs("the id, the name or the secret of the key is missing", 1, 1),
+		PreRunE: func(*cobra.Command, []string) error { return f.check() },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.revokeKey(cmd.Context(), &f, args[0]) },
 	}
 	f.add(cmd)
 	return cmd
-}
-
-// exactly requires n arguments, and names the missing one.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < n {
-			return usageError{err: fmt.Errorf("%s is missing", what), hint: seeHelp(cmd)}
-		}
-		return atMost(n)(cmd, args)
-	}
 }
 
 // withKeys opens the database for what a command uses of it.
@@ -138,14 +112,11 @@ func (a *app) withKeys(ctx context.Context, f *keyFlags, access sqldb.Access, us
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, place, sqldb.Options{Access: access, Uses: uses})
+	err = withStore(ctx, place, sqldb.Options{Access: access, Uses: uses}, func(db openedStore) error { return do(db) })
 	if !postgres.IsURL(place) && access != sqldb.Making && errors.Is(err, os.ErrNotExist) {
 		return proviso.Errorf(proviso.NotFound, "%w; `proviso key create` makes it", err)
 	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(db), db.Close())
+	return err
 }
 
 func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error {
@@ -154,10 +125,8 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 		if err != nil {
 			return err
 		}
-		if f.format == "json" {
-			shown := shownOf(k)
-			shown.Secret = secret
-			err = writeJSON(a.out, shown)
+		if f.format == formatJSON {
+			err = writeJSON(a.out, export.Key(k, secret))
 		} else {
 			_, err = fmt.Fprintln(a.out, secret)
 		}
@@ -165,7 +134,7 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 			_, revoking := keys.RevokeKey(context.WithoutCancel(ctx), k.ID)
 			return errors.Join(proviso.Errorf(proviso.Unavailable, "the key was revoked, because its secret cannot be printed: %w", err), revoking)
 		}
-		if f.format != "json" {
+		if f.format != formatJSON {
 			fmt.Fprintf(a.err, "Made the key %s (%s) of the project %s. This is its secret; it is not kept and cannot be shown again.\n", k.ID, printable(k.Name), k.Project)
 		}
 		return nil
@@ -191,51 +160,21 @@ func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
 		if k, err = keys.RevokeKey(ctx, k.ID); err != nil {
 			return err
 		}
-		if f.format == "json" {
-			return writeJSON(a.out, shownOf(k))
+		if f.format == formatJSON {
+			return writeJSON(a.out, export.Key(k, ""))
 		}
 		_, err = fmt.Fprintf(a.out, "Revoked the key %s (%s)\n", k.ID, printable(k.Name))
 		return err
 	})
 }
 
-// shownKey is an API key as JSON shows it.
-type shownKey struct {
-	ID        string        `json:"id"`
-	Name      string        `json:"name"`
-	Project   store.Project `json:"project"`
-	Hint      string        `json:"hint"`
-	Secret    string        `json:"secret,omitempty"`
-	Scopes    []store.Scope `json:"scopes"`
-	Budget    *float64      `json:"budget"`
-	Spent     float64       `json:"spent"`
-	Providers []string      `json:"providers"`
-	Created   time.Time     `json:"created"`
-	LastUsed  *time.Time    `json:"last_used"`
-	Revoked   *time.Time    `json:"revoked"`
-}
-
-func shownOf(k store.Key) shownKey {
-	return shownKey{ID: k.ID, Name: k.Name, Project: k.Project, Hint: k.Hint, Scopes: k.Scopes, Budget: k.Budget, Spent: k.Spent,
-		Providers: append([]string{}, k.Providers...), Created: k.Created, LastUsed: timeOrNil(k.LastUsed), Revoked: timeOrNil(k.Revoked)}
-}
-
-func timeOrNil(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
 func (a *app) showKeys(f *keyFlags, list []store.Key) error {
-	if f.format == "json" {
-		shown := struct {
-			Keys []shownKey `json:"keys"`
-		}{[]shownKey{}}
+	if f.format == formatJSON {
+		shown := []export.Object{}
 		for _, k := range list {
-			shown.Keys = append(shown.Keys, shownOf(k))
+			shown = append(shown, export.Key(k, ""))
 		}
-		return writeJSON(a.out, shown)
+		return writeJSON(a.out, map[string]any{"keys": shown})
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(a.out, "There are no keys; `proviso key create NAME` makes one")
@@ -267,12 +206,4 @@ func day(t time.Time) string {
 		return "-"
 	}
 	return t.Format(time.DateOnly)
-}
-
-// writeJSON writes a value for people and programs.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -141,19 +141,14 @@ func (s *seenEvents) read(name string) iter.Seq2[ingest.Event, error] {
 			if len(s.agents) < maxSeenAgents && !slices.Contains(s.agents, e.Agent) {
 				s.agents = append(s.agents, e.Agent)
 			}
-			s.sawSegment(&e)
+			for name := range e.Segment {
+				if len(s.members) < maxSeenMembers {
+					s.members[member{e.Agent, name}] = true
+				}
+			}
 			if !yield(e, nil) {
 				return
 			}
-		}
-	}
-}
-
-// sawSegment remembers the members of the segment of an event.
-func (s *seenEvents) sawSegment(e *ingest.Event) {
-	for name := range e.Segment {
-		if len(s.members) < maxSeenMembers {
-			s.members[member{e.Agent, name}] = true
 		}
 	}
 }

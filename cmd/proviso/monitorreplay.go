@@ -1,18 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"slices"
+	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
+	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/monitor"
+	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -34,14 +41,12 @@ func newMonitorReplay(a *app) *cobra.Command {
 			"Exit codes: 0 done, whatever the alarms; 2 a mistake in a file or on the command line, and\n" +
 			"nothing was evaluated; 3 nothing was decided, also if no event matched; 130 interrupted.",
 		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.monitorReplay(cmd.Context(), f, args)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.monitorReplay(cmd.Context(), f, args) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.watch, "watch", "", "`FILE` with watches by name")
 	fs.StringVar(&f.sets, "sets", "", "`FILE` with assertion sets by name, for watches that name one as set:NAME")
-	fs.StringVar(&f.format, "format", formatText, "`FORMAT` of the output: json or text")
+	choiceVar(fs, &f.format, "format", formatText, []string{formatJSON, formatText}, "`FORMAT` of the output: json or text")
 	f.judge.registerJudge(fs)
 	f.judge.registerManner(fs)
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "evaluate `N` events at a time (default 4)")
@@ -59,10 +64,8 @@ func (f *monitorReplay) check(args []string) error {
 		return usageError{errors.New("no file of events is named"), see}
 	case f.watch == "":
 		return usageError{errors.New("--watch FILE is missing: the watches that are replayed"), see}
-	case f.format != formatJSON && f.format != formatText:
-		return badValue("--format", "json or text", f.format, see)
 	}
-	return errors.Join(f.judge.check(), f.models.check(), f.code.check(), f.trust.check())
+	return errors.Join(f.models.check(), f.code.check(), f.trust.check())
 }
 
 // replayed is one watch of the file with its set.
@@ -87,11 +90,12 @@ func (a *app) monitorReplay(ctx context.Context, f *monitorReplay, args []string
 	if err := a.mistakes(append(seen.unseen(args[0], doc, list), seen.segmentless(doc, list)...)); err != nil {
 		return err
 	}
-	j, end, err := a.oneJudge(ctx, &f.judgeCommand, dirOf(f.watch))
+	var end closers
+	defer end.close()
+	j, err := a.oneJudge(ctx, &end, &f.judgeCommand, filepath.Dir(f.watch))
 	if err != nil {
 		return err
 	}
-	defer end()
 	if slices.ContainsFunc(list, func(r replayed) bool { return asksJudge(&r.set.request) }) {
 		if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
 			return a.noModelAsked(err)
@@ -104,15 +108,11 @@ func (a *app) monitorReplay(ctx context.Context, f *monitorReplay, args []string
 	out := replayOutput{Alarms: []*monitor.Alarm{}, Charts: []replayChart{}, Watches: []replayedWatch{}}
 	for i := range list {
 		r := &list[i]
-		workers := f.concurrency
-		if workers == 0 {
-			workers = 4
-		}
 		got, err := monitor.Replay(ctx, events(args[0]), &r.watch, monitor.ReplayOptions{
 			Evaluate: func(ctx context.Context, e *ingest.Event) ([]monitor.Verdict, error) {
 				return r.set.evaluate(ctx, j, e)
 			},
-			Workers: workers, Salt: r.watch.Name, Others: all - len(r.set.request.Assertions), Now: time.Now(),
+			Workers: cmp.Or(f.concurrency, 4), Salt: r.watch.Name, Others: all - len(r.set.request.Assertions), Now: time.Now(),
 		})
 		if ctx.Err() != nil {
 			return a.interrupted(ctx, "no alarms")
@@ -127,12 +127,14 @@ func (a *app) monitorReplay(ctx context.Context, f *monitorReplay, args []string
 }
 
 func (a *app) printReplay(f *monitorReplay, out *replayOutput) error {
+	var err error
 	if f.format == formatJSON {
-		if err := a.printJSON(out); err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
-		}
-	} else if _, err := fmt.Fprint(a.out, out.text()); err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
+		err = a.printJSON(out)
+	} else {
+		_, err = io.WriteString(a.out, out.text())
+	}
+	if err != nil {
+		return coded(err)
 	}
 	if out.undecided() {
 		return exitError{exitUndecided}
@@ -185,4 +187,200 @@ func verdictStatus(name string) proviso.Status {
 		}
 	}
 	return proviso.Errored
+}
+
+// replayOutput is what monitor replay prints.
+type replayOutput struct {
+	Alarms  []*monitor.Alarm   `json:"alarms"`
+	Charts  []replayChart      `json:"charts"`
+	Watches []replayedWatch    `json:"watches"`
+	perDays map[string]float64 // by watch
+}
+
+// replayChart is a chart with its watch.
+type replayChart struct {
+	Watch string `json:"watch"`
+	monitor.ChartView
+}
+
+// replayedWatch counts the events of a watch.
+type replayedWatch struct {
+	Watch string `json:"watch"`
+	monitor.ReplayCounts
+}
+
+// add takes the result of a watch.
+func (o *replayOutput) add(w *monitor.Watch, r *monitor.ReplayResult) {
+	o.Alarms = append(o.Alarms, r.Alarms...)
+	for _, c := range r.Charts {
+		o.Charts = append(o.Charts, replayChart{w.Name, c})
+	}
+	o.Watches = append(o.Watches, replayedWatch{w.Name, r.Counts})
+	if o.perDays == nil {
+		o.perDays = map[string]float64{}
+	}
+	o.perDays[w.Name] = w.FalseAlarms.PerDays
+}
+
+// undecided reports whether no evaluation gave a verdict, because none was decided or none was
+// made. An assertion that does not apply is decided.
+func (o *replayOutput) undecided() bool {
+	skipped := 0
+	for _, c := range o.Charts {
+		skipped += c.Skipped
+	}
+	return skipped == 0 && !slices.ContainsFunc(o.Watches, func(w replayedWatch) bool { return w.Decided > 0 })
+}
+
+// text shows everything for a person.
+func (o *replayOutput) text() string {
+	var b strings.Builder
+	for _, w := range o.Watches {
+		w.write(&b)
+		for _, a := range o.Alarms {
+			if a.Watch == w.Watch {
+				writeAlarm(&b, a)
+			}
+		}
+		o.writeCharts(&b, w.Watch)
+		b.WriteString(falseAlarmsInWords(o.perDays[w.Watch]))
+	}
+	return b.String()
+}
+
+const minute = "2006-01-02 15:04"
+
+// write shows the result of the events of a watch.
+func (w *replayedWatch) write(b *strings.Builder) {
+	fmt.Fprintf(b, "%s\n", printable(w.Watch))
+	if w.Events == 0 || w.From.IsZero() {
+		fmt.Fprintf(b, "  no event\n")
+		return
+	}
+	if w.Matched == 0 {
+		fmt.Fprintf(b, "  NO EVENT MATCHED, so this watch has seen nothing\n")
+	}
+	fmt.Fprintf(b, "  %s from %s to %s UTC: %d of this watch, %d evaluated\n", plural(w.Events, "event"), w.From.UTC().Format(minute), w.To.UTC().Format(minute), w.Matched, w.Sampled-w.Unpaid)
+	unclear := "left out: the condition of match.where could not be evaluated"
+	if w.Why != "" {
+		unclear += ", first: " + printable(report.Line(w.Why, 200))
+	}
+	for _, one := range []struct {
+		n    int
+		says string
+	}{
+		{w.Others, "left out: of other agents"},
+		{w.Outside, "left out: the condition of match.where is false"},
+		{w.Unclear, unclear},
+		{w.Duplicate, "left out: an earlier event has the same id"},
+		{w.Future, "left out: their clock is ahead"},
+		{w.Late, "more than an hour late; they count when they come"},
+		{w.Unanswered, "not evaluated: the agent gave no whole answer, but an error"},
+		{w.Unpaid, "not evaluated: the budget of the day was used up"},
+		{w.Undecided, "verdicts are errors"},
+	} {
+		if one.n > 0 {
+			fmt.Fprintf(b, "  %d %s\n", one.n, one.says)
+		}
+	}
+	if w.Cost > 0 {
+		fmt.Fprintf(b, "  %s\n", usd.Text(w.Cost))
+	}
+}
+
+// writeAlarm shows an alarm.
+func writeAlarm(b *strings.Builder, a *monitor.Alarm) {
+	end := "still " + printable(string(a.State))
+	if a.Closed != nil {
+		end = "closed " + a.Closed.UTC().Format(minute)
+	}
+	fmt.Fprintf(b, "\n  ALARM (%s) %s, %s\n    %s\n", printable(string(a.Kind)), a.Opened.UTC().Format(minute), end, printable(a.Reason))
+	if s := a.Since; s != nil {
+		fmt.Fprintf(b, "    began between %s and %s\n", s.Low.UTC().Format(minute), s.High.UTC().Format(minute))
+	}
+	for _, c := range a.Changed {
+		fmt.Fprintf(b, "    changed at %s: %s from %s to %s\n", c.At.UTC().Format(minute), printable(c.What), printable(shownValue(c.From)), printable(shownValue(c.To)))
+	}
+	if len(a.Changed) == 0 && a.Kind == monitor.KindAgent {
+		fmt.Fprintf(b, "    neither version, model, prompt, judge nor mix of segments changed then\n")
+	}
+	if len(a.Examples) > 0 {
+		fmt.Fprintf(b, "    examples: %s\n", printable(strings.Join(a.Examples, ", ")))
+	}
+}
+
+// shownValue shortens the hash of a prompt.
+func shownValue(s string) string {
+	if rest, ok := strings.CutPrefix(s, "sha256:"); ok && len(rest) == 64 {
+		return "sha256:" + rest[:12] + "…"
+	}
+	return s
+}
+
+// writeCharts shows the charts of a watch as a table.
+func (o *replayOutput) writeCharts(b *strings.Builder, watch string) {
+	if !slices.ContainsFunc(o.Charts, func(c replayChart) bool { return c.Watch == watch }) {
+		return
+	}
+	b.WriteString("\n")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  ASSERTION\tVERSION\tEVALUATIONS\tFAIL\t95 %\tIN CONTROL\tSTATE\tSEEN WITHIN A WEEK")
+	for _, c := range o.Charts {
+		if c.Watch != watch {
+			continue
+		}
+		rate, limits, control, sight := "-", "-", "-", "nothing yet"
+		if c.Rate != nil {
+			rate, limits = percentage(*c.Rate), percentage(*c.Low)+" to "+percentage(*c.High)
+		}
+		if c.InControl != nil {
+			control, sight = "≤ "+percentage(*c.InControl), "no change: too few evaluations"
+		}
+		if c.SmallestRate != nil {
+			sight = "a rise to " + percentage(*c.SmallestRate)
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(c.Assertion), printable(dash(c.Version)), evaluations(&c.ChartView), rate, limits, control, stateInWords(&c.ChartView), sight)
+	}
+	_ = t.Flush() // a strings.Builder takes everything
+}
+
+// evaluations are those of a chart, and how many of them enter it if it is not all.
+func evaluations(c *monitor.ChartView) string {
+	s := fmt.Sprint(c.N)
+	if c.Entered != c.N {
+		s += fmt.Sprintf(" (%d enter)", c.Entered)
+	}
+	if c.Errors > 0 {
+		s += fmt.Sprintf(", %s", plural(c.Errors, "error"))
+	}
+	return s
+}
+
+func stateInWords(c *monitor.ChartView) string {
+	switch {
+	case c.State != "watching":
+		return c.State
+	case c.Source == monitor.FromObjective:
+		return "held against the objective"
+	case c.Source == monitor.FromEarlier:
+		return "held against the version before"
+	}
+	return "watching"
+}
+
+func percentage(f float64) string {
+	digits := 1
+	if f > 0 && f < .01 {
+		digits = 2
+	}
+	return fmt.Sprintf("%.*f %%", digits, 100*f)
+}
+
+// falseAlarmsInWords says what the design means for a month.
+func falseAlarmsInWords(perDays float64) string {
+	days := fmt.Sprintf("in %.4g days", perDays)
+	if perDays == 1 {
+		days = "a day"
+	}
+	return fmt.Sprintf("\n  If nothing changes, some chart raises a false alarm at most once %s, on average:\n  %.0f %% of all months have at least one.\n", days, 100*monitor.FalseMonths(perDays))
 }

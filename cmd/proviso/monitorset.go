@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/judge"
@@ -22,26 +24,41 @@ const (
 	holdsSet     = "an assertion set in YAML or JSON: a list of assertions, or {assertions: […]}"
 	holdsAnchors = "anchors: JSON Lines with output, and usually with input"
 	holdsSets    = "assertion sets by name, in YAML or JSON: NAME: [assertions]"
-	// maxWatchFile bounds the files of watches and of sets.
-	maxWatchFile = judge.MaxBody
 )
 
-// watchSet is an assertion set with its place.
-type watchSet struct {
-	doc     *document.Document
-	request judge.Request // without input and output
+// watchReader reads files of watches, with the files that they name, and collects the mistakes
+// in them.
+type watchReader struct {
+	a         *app
+	ctx       context.Context
+	untrusted bool // the files name only files of their own folder, with links resolved
+	mistakes  proviso.Mistakes
 }
 
-// watchFile reads a file of watches or sets. Mistakes of its syntax are printed.
-func (a *app) watchFile(ctx context.Context, name, holds string) (*document.Document, error) {
-	data, err := readBounded(name, holds, maxWatchFile)
+// wrong adds a mistake in a document.
+func (r *watchReader) wrong(doc *document.Document, pointer string, err error) {
+	var list proviso.Mistakes
+	var e *proviso.Error
+	switch {
+	case errors.As(err, &list):
+		r.mistakes = append(r.mistakes, list...)
+	case errors.As(err, &e):
+		r.mistakes = append(r.mistakes, mistakeIn(doc, pointer, e))
+	default:
+		r.mistakes = append(r.mistakes, proviso.Mistake{Place: doc.Place(pointer), Code: proviso.Invalid, Message: err.Error()})
+	}
+}
+
+// open reads a file of watches or sets.
+func (r *watchReader) open(name, holds string) (*document.Document, error) {
+	data, err := r.a.readBounded(name, holds, judge.MaxBody)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := document.ParseContext(ctx, name, data)
+	doc, err := document.ParseContext(r.ctx, name, data)
 	var syntax *document.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, a.mistakes(proviso.Mistakes{{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message}})
+		return nil, proviso.Mistakes{{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message}}
 	}
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Invalid, "%w", err)
@@ -49,85 +66,171 @@ func (a *app) watchFile(ctx context.Context, name, holds string) (*document.Docu
 	return doc, nil
 }
 
-// watchesOf reads the watches of a file.
-func (a *app) watchesOf(ctx context.Context, name string) ([]monitor.Watch, *document.Document, error) {
-	doc, err := a.watchFile(ctx, name, holdsWatches)
+// watches reads the watches of a file.
+func (r *watchReader) watches(name string) ([]monitor.Watch, *document.Document, error) {
+	doc, err := r.open(name, holdsWatches)
 	if err != nil {
 		return nil, nil, err
 	}
 	o, ok := doc.Root.(*value.Object)
 	if !ok {
-		return nil, nil, a.mistakes(proviso.Mistakes{{Place: doc.Place(""), Code: proviso.Invalid, Message: "expected watches by name, NAME: {match: …, assertions: …}, found " + kind.Of(doc.Root)}})
+		r.wrong(doc, "", errors.New("expected watches by name, NAME: {match: …, assertions: …}, found "+kind.Of(doc.Root)))
+		return nil, doc, nil
 	}
 	list, wrong := monitor.ReadWatches(o)
-	if len(wrong) > 0 {
-		return nil, nil, a.requestMistakes(doc, judge.Mistakes(wrong))
+	for _, e := range wrong {
+		r.wrong(doc, e.Pointer, e)
 	}
 	return list, doc, nil
+}
+
+// watchSet is an assertion set with its place.
+type watchSet struct {
+	doc     *document.Document
+	prefix  string        // of pointers into the set, which the document does not have
+	body    *value.Object // as servers take it
+	request judge.Request // without input and output
+}
+
+// setKeys are the keys of a set. Those that are no keys of a request say what it is about.
+var setKeys = []string{"assertions", "threshold", "templates", "context", "prompt", "name"}
+
+// set reads a set at a pointer of a document: a list of assertions, or an object as
+// PUT /v1/assertion-sets takes it.
+func (r *watchReader) set(doc *document.Document, at string, v any) *watchSet {
+	s := &watchSet{doc: doc}
+	switch v := v.(type) {
+	case []any:
+		s.body, s.prefix = value.ObjectOf("assertions", v), "/assertions"
+	case *value.Object:
+		s.body = v.Clone()
+	default:
+		r.wrong(doc, at, errors.New("expected an assertion set, a list of assertions or {assertions: […]}, found "+kind.Of(v)))
+		return nil
+	}
+	if err := document.OnlyKeys(s.body, setKeys...); err != nil {
+		r.wrong(doc, at, err)
+	}
+	request := value.ObjectOf("agent_input", "", "agent_output", "")
+	if s.body.Has("assertions") {
+		s.body.Set("assertions", requestForm(s.body.At("assertions")))
+	}
+	for _, key := range setKeys[:4] {
+		if s.body.Has(key) {
+			request.Set(key, s.body.At(key))
+		}
+	}
+	s.body.Delete("name")
+	req, err := judge.ReadRequestWith(r.ctx, value.AppendJSON(nil, request), nil)
+	var list judge.Mistakes
+	switch {
+	case errors.As(err, &list):
+		for _, e := range list {
+			r.wrong(doc, at+strings.TrimPrefix(e.Pointer, s.prefix), e)
+		}
+	case err != nil:
+		r.wrong(doc, at, err)
+	default:
+		s.request = *req
+	}
+	return s
+}
+
+// setFile reads the file of a set that another file names, in its document at a pointer.
+func (r *watchReader) setFile(from *document.Document, at, file, name string) *watchSet {
+	if r.untrusted && !belowFolder(filepath.Dir(file), name) {
+		r.wrong(from, at, proviso.Errorf(proviso.Refused, "file://%s is outside of the folder of the file, which --untrusted does not allow", name))
+		return nil
+	}
+	doc, err := r.open(besides(file, name), holdsSet)
+	if err != nil {
+		r.wrong(from, at, err)
+		return nil
+	}
+	return r.set(doc, "", doc.Root)
+}
+
+// setsNamed reads the file of --sets: sets by name, each a set or the file of one.
+func (r *watchReader) setsNamed(file string) (sets map[string]*watchSet, names []string, err error) {
+	sets = map[string]*watchSet{}
+	if file == "" {
+		return sets, nil, nil
+	}
+	doc, err := r.open(file, holdsSets)
+	if err != nil {
+		return nil, nil, err
+	}
+	o, ok := doc.Root.(*value.Object)
+	if !ok {
+		r.wrong(doc, "", errors.New("expected assertion sets by name, NAME: [assertions], found "+kind.Of(doc.Root)))
+		return sets, nil, nil
+	}
+	for name, v := range o.All() {
+		at := document.Join("", name)
+		if path, _ := v.(string); strings.HasPrefix(path, "file://") {
+			sets[name] = r.setFile(doc, at, file, strings.TrimPrefix(path, "file://"))
+		} else {
+			sets[name] = r.set(doc, at, v)
+		}
+		names = append(names, name)
+	}
+	return sets, names, nil
 }
 
 // replayedWatches reads the watches of a replay with their sets, and the file of watches.
 func (a *app) replayedWatches(ctx context.Context, f *monitorReplay) ([]replayed, *document.Document, error) {
-	watches, doc, err := a.watchesOf(ctx, f.watch)
-	if err != nil {
-		return nil, nil, err
+	r := &watchReader{a: a, ctx: ctx, untrusted: f.trust.untrusted}
+	watches, doc, err := r.watches(f.watch)
+	if err != nil || len(r.mistakes) > 0 {
+		return nil, nil, cmp.Or(a.mistaken(err, nothingRun), a.mistakes(inOrder(r.mistakes)))
 	}
-	sets, named, err := a.setsNamed(ctx, f.sets, f.trust.untrusted)
-	if err != nil {
-		return nil, nil, err
+	sets, named, err := r.setsNamed(f.sets)
+	if err != nil || len(r.mistakes) > 0 {
+		return nil, nil, cmp.Or(a.mistaken(err, nothingRun), a.mistakes(inOrder(r.mistakes)))
 	}
 	var list []replayed
-	var wrong judge.Mistakes
 	for _, w := range watches {
 		at := document.Join(document.Join("", w.Name), "assertions")
-		r := replayed{watch: w}
+		one := replayed{watch: w}
 		if file, ok := strings.CutPrefix(w.Assertions, "file://"); ok {
-			r.set, err = a.setBeside(ctx, f.watch, file, f.trust.untrusted)
+			one.set = r.setFile(doc, at, f.watch, file)
 		} else {
 			name, _, _ := strings.Cut(strings.TrimPrefix(w.Assertions, "set:"), "@")
-			if r.set = sets[name]; r.set == nil {
-				wrong = append(wrong, unknownSet(at, name, named, f.sets))
+			if one.set = sets[name]; one.set == nil {
+				r.wrong(doc, at, unknownSet(name, named, f.sets))
 			}
 		}
-		if err != nil {
-			return nil, nil, err
+		if one.set != nil {
+			r.unknownObjectives(doc, &w, one.set)
 		}
-		if r.set != nil {
-			wrong = append(wrong, unknownObjectives(document.Join("", w.Name), &w, r.set)...)
-		}
-		list = append(list, r)
+		list = append(list, one)
 	}
-	if len(wrong) > 0 {
-		return nil, nil, a.requestMistakes(doc, wrong)
-	}
-	return list, doc, nil
+	return list, doc, a.mistakes(inOrder(r.mistakes))
 }
 
 // unknownSet is the mistake of a watch whose set is not there.
-func unknownSet(at, name string, named []string, file string) *proviso.Error {
+func unknownSet(name string, named []string, file string) error {
 	e := proviso.Errorf(proviso.NotFound, "there is no assertion set %q in %s", name, file)
 	if file == "" {
 		e = proviso.Errorf(proviso.NotFound, "the assertion set %q is on a server; name a file that has it with --sets FILE, or write file://PATH", name)
 	}
-	e.Pointer, e.Valid = at, named
+	e.Valid = named
 	return e
 }
 
-// unknownObjectives are objectives for assertions that a set does not have.
-func unknownObjectives(at string, w *monitor.Watch, s *watchSet) judge.Mistakes {
+// unknownObjectives finds objectives for assertions that a set does not have.
+func (r *watchReader) unknownObjectives(doc *document.Document, w *monitor.Watch, s *watchSet) {
 	var ids []string
 	for _, one := range s.request.Assertions {
 		ids = append(ids, one.ID)
 	}
-	var wrong judge.Mistakes
 	for id := range w.Objectives {
 		if !slices.Contains(ids, id) {
 			e := proviso.Errorf(proviso.Invalid, "the assertion set has no %q", id)
-			e.Pointer, e.Valid = document.Join(document.Join(at, "objectives"), id), ids
-			wrong = append(wrong, e)
+			e.Valid = ids
+			r.wrong(doc, document.Join(document.Join(document.Join("", w.Name), "objectives"), id), e)
 		}
 	}
-	return wrong
 }
 
 // besides is a path relative to the folder of a file.
@@ -136,15 +239,6 @@ func besides(file, name string) string {
 		return name
 	}
 	return filepath.Join(filepath.Dir(file), filepath.FromSlash(name))
-}
-
-// setBeside reads the file of a set that another file names. If that one is untrusted, it
-// can name only files of its own folder, with links resolved.
-func (a *app) setBeside(ctx context.Context, file, name string, untrusted bool) (*watchSet, error) {
-	if untrusted && !belowFolder(filepath.Dir(file), name) {
-		return nil, proviso.Errorf(proviso.Refused, "%s: file://%s is outside of the folder of the file, which --untrusted does not allow", file, name)
-	}
-	return a.setOfFile(ctx, besides(file, name))
 }
 
 // belowFolder reports whether a name is that of a file in a folder, wherever links lead. A
@@ -166,81 +260,46 @@ func belowFolder(dir, name string) bool {
 	return err == nil && relErr == nil && filepath.IsLocal(rel)
 }
 
-// setOfFile reads a file with one set.
-func (a *app) setOfFile(ctx context.Context, name string) (*watchSet, error) {
-	doc, err := a.watchFile(ctx, name, holdsSet)
-	if err != nil {
-		return nil, err
-	}
-	return a.readWatchSet(ctx, doc, "", doc.Root)
-}
-
-// setsNamed reads the file of --sets: sets by name, each a set or the file of one.
-func (a *app) setsNamed(ctx context.Context, file string, untrusted bool) (sets map[string]*watchSet, names []string, err error) {
-	sets = map[string]*watchSet{}
-	if file == "" {
-		return sets, nil, nil
-	}
-	doc, err := a.watchFile(ctx, file, holdsSets)
-	if err != nil {
-		return nil, nil, err
-	}
-	o, ok := doc.Root.(*value.Object)
+// requestForm gives assertions of a suite, as `proviso spade run` writes them, the form that
+// assertion sets of watches have: the type and what belongs to it stand under check, and the
+// description is the instruction. Those that have this form already stay as they are.
+func requestForm(v any) any {
+	list, ok := v.([]any)
 	if !ok {
-		return nil, nil, a.mistakes(proviso.Mistakes{{Place: doc.Place(""), Code: proviso.Invalid, Message: "expected assertion sets by name, NAME: [assertions], found " + kind.Of(doc.Root)}})
+		return v
 	}
-	for name, v := range o.All() {
-		var set *watchSet
-		if path, ok := v.(string); ok && strings.HasPrefix(path, "file://") {
-			set, err = a.setBeside(ctx, file, strings.TrimPrefix(path, "file://"), untrusted)
-		} else {
-			set, err = a.readWatchSet(ctx, doc, document.Join("", name), v)
+	out := make([]any, len(list))
+	for i, v := range list {
+		if out[i] = v; v == nil {
+			continue
 		}
-		if err != nil {
-			return nil, nil, err
+		if o, ok := v.(*value.Object); ok {
+			out[i] = requestFormOf(o)
 		}
-		sets[name] = set
-		names = append(names, name)
 	}
-	return sets, names, nil
+	return out
 }
 
-// readWatchSet reads a set at a pointer of a document: a list of assertions, or an object as
-// PUT /v1/assertion-sets takes it. Its mistakes are printed with their places.
-func (a *app) readWatchSet(ctx context.Context, doc *document.Document, at string, v any) (*watchSet, error) {
-	request := value.ObjectOf("agent_input", "", "agent_output", "")
-	below := at // where the members of the request stand
-	switch v := v.(type) {
-	case []any:
-		request.Set("assertions", requestForm(v))
-	case *value.Object:
-		for key, member := range v.All() {
-			switch key {
-			case "name", "prompt": // say what the set is about
-			case "assertions":
-				request.Set(key, requestForm(member))
-			default:
-				request.Set(key, member)
-			}
+func requestFormOf(o *value.Object) *value.Object {
+	name, ok := o.At("type").(string)
+	if !ok || o.Has("check") || o.Has("instruction") {
+		return o
+	}
+	judged := strings.TrimPrefix(name, "not-") == proviso.TypeJudge
+	out, check := value.NewObject(o.Len()), value.NewObject(o.Len())
+	for key, v := range o.All() {
+		k := assertion.KeyOf(key)
+		switch {
+		case key == "description":
+			out.Set("instruction", v)
+		case judged, key != "type" && k != nil && k.Field != 0:
+			out.Set(key, v)
+		default:
+			check.Set(key, v)
 		}
-	default:
-		return nil, a.mistakes(proviso.Mistakes{{Place: doc.Place(at), Code: proviso.Invalid, Message: "expected an assertion set, a list of assertions or {assertions: […]}, found " + kind.Of(v)}})
 	}
-	req, err := judge.ReadRequestWith(ctx, value.AppendJSON(nil, request), nil)
-	var wrong judge.Mistakes
-	if errors.As(err, &wrong) {
-		_, list := v.([]any)
-		for _, e := range wrong {
-			pointer := e.Pointer
-			if list {
-				pointer = strings.TrimPrefix(pointer, "/assertions")
-			}
-			e.Pointer = below + pointer
-		}
-		return nil, a.requestMistakes(doc, wrong)
+	if !judged {
+		out.Set("check", check)
 	}
-	if err != nil {
-		return nil, coded(err)
-	}
-	return &watchSet{doc: doc, request: *req}, nil
+	return out
 }

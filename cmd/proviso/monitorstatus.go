@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -50,7 +51,7 @@ type watchOnServer struct {
 }
 
 func newMonitorStatus(a *app) *cobra.Command {
-	f := &datasetFlags{}
+	f := &serverFlags{}
 	var format string
 	cmd := &cobra.Command{
 		Use:   "status [WATCH]",
@@ -65,10 +66,7 @@ func newMonitorStatus(a *app) *cobra.Command {
 			"line, 3 the server could not be asked.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("format", format, []string{"table", formatJSON}); err != nil {
-				return err
-			}
-			base, err := a.watchAddress(f, watchesPath)
+			base, err := f.address(a, "watches")
 			if err != nil {
 				return err
 			}
@@ -78,38 +76,21 @@ func newMonitorStatus(a *app) *cobra.Command {
 			return a.allStatus(cmd.Context(), base, format)
 		},
 	}
-	f.register(cmd)
-	cmd.Flags().StringVar(&format, "format", "table", "print in `FORMAT` table or json")
+	f.register(cmd.Flags())
+	choiceVar(cmd.Flags(), &format, "format", formatTable, tableFormats, "print in `FORMAT` table or json")
 	return cmd
 }
 
 // watchesOnServer reads all watches.
 func (a *app) watchesOnServer(ctx context.Context, base *url.URL) ([]watchOnServer, error) {
-	var list []watchOnServer
-	for after := ""; ; {
-		u := *base
-		q := u.Query()
-		q.Set("limit", "1000")
-		if after != "" {
-			q.Set("after", after)
-		}
-		u.RawQuery = q.Encode()
-		data, err := a.askDatasets(ctx, http.MethodGet, &u, nil)
+	list := []watchOnServer{}
+	for w, err := range client.Pages[watchOnServer](ctx, a.client(), base) {
 		if err != nil {
 			return nil, err
 		}
-		var page struct {
-			Items []watchOnServer `json:"items"`
-			Next  string          `json:"next"`
-		}
-		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, notOfServer(&u)
-		}
-		if list = append(list, page.Items...); page.Next == "" || page.Next == after {
-			return list, nil
-		}
-		after = page.Next
+		list = append(list, w)
 	}
+	return list, nil
 }
 
 // wrong reports whether somebody should look at a watch.
@@ -125,26 +106,30 @@ func (a *app) allStatus(ctx context.Context, base *url.URL, format string) error
 		wrong = wrong || list[i].wrong()
 	}
 	if format == formatJSON {
-		if list == nil {
-			list = []watchOnServer{}
-		}
-		e := json.NewEncoder(a.out)
-		e.SetEscapeHTML(false)
-		err = e.Encode(list)
+		err = a.printJSON(list)
 	} else {
-		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT (UTC)")
-		for i := range list {
-			list[i].row(w)
-		}
-		if err = w.Flush(); err == nil {
-			for i := range list {
-				err = errors.Join(err, list[i].trouble(a.out))
-			}
-		}
+		err = showWatches(a.out, list)
 	}
 	if err == nil && wrong {
 		err = exitError{exitFailed}
+	}
+	return err
+}
+
+// showWatches prints a table of watches, the charts of those that have them, and what does not
+// work.
+func showWatches(to io.Writer, list []watchOnServer) error {
+	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT (UTC)")
+	for i := range list {
+		list[i].row(t)
+	}
+	for i := range list {
+		list[i].charts(t)
+	}
+	err := t.Flush()
+	for i := range list {
+		err = cmp.Or(err, list[i].trouble(to))
 	}
 	return err
 }
@@ -157,7 +142,7 @@ func (w *watchOnServer) row(to io.Writer) {
 	}
 	last := "never"
 	if w.LastVerdict != nil {
-		last = w.LastVerdict.UTC().Format("2006-01-02 15:04")
+		last = w.LastVerdict.UTC().Format(minute)
 	}
 	spent := usd.Cents(w.Spend.Spent)
 	if w.Spend.Budget > 0 {
@@ -166,11 +151,28 @@ func (w *watchOnServer) row(to io.Writer) {
 	fmt.Fprintf(to, "%s\t%s\t%d\t%d\t%s\t%s\n", printable(w.Name), printable(state), w.OpenAlarms, w.Queue.Pending, spent, last)
 }
 
+// charts prints the charts of a watch below its row.
+func (w *watchOnServer) charts(to io.Writer) {
+	if len(w.Charts) > 0 {
+		fmt.Fprintln(to, "\nASSERTION\tVERSION\tSTATE\tN\tFAILS\tSEES\tERRORS")
+	}
+	for _, c := range w.Charts {
+		rate, sees := "-", "-"
+		if c.Rate != nil {
+			rate = fmt.Sprintf("%.1f %%", 100**c.Rate)
+		}
+		if c.SmallestRate != nil {
+			sees = fmt.Sprintf("a rise to %.1f %%", 100**c.SmallestRate)
+		}
+		fmt.Fprintf(to, "%s\t%s\t%s\t%d\t%s\t%s\t%d\n", printable(c.Assertion), printable(c.Version), printable(c.State), c.N, rate, sees, c.Errors)
+	}
+}
+
 // trouble prints what does not work of a watch.
 func (w *watchOnServer) trouble(to io.Writer) error {
 	lines := slices.Clone(w.Warnings)
 	if w.Error != "" && w.LastError != nil {
-		lines = append(lines, "the last error, of "+w.LastError.UTC().Format("2006-01-02 15:04")+": "+w.Error)
+		lines = append(lines, "the last error, of "+w.LastError.UTC().Format(minute)+": "+w.Error)
 	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintf(to, "%s: %s\n", printable(w.Name), printable(line)); err != nil {
@@ -181,36 +183,18 @@ func (w *watchOnServer) trouble(to io.Writer) error {
 }
 
 func (a *app) oneStatus(ctx context.Context, u *url.URL, format string) error {
-	data, err := a.askDatasets(ctx, http.MethodGet, u, nil)
+	data, err := a.client().Read(ctx, http.MethodGet, u, nil)
 	if err != nil {
 		return err
 	}
 	var w watchOnServer
 	if _, err := value.ParseJSON(string(data)); err != nil || json.Unmarshal(data, &w) != nil || w.Version == 0 {
-		return notOfServer(u)
+		return client.NotOfServer(u)
 	}
 	if format == formatJSON {
 		_, err = a.out.Write(data)
 	} else {
-		t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT (UTC)")
-		w.row(t)
-		if len(w.Charts) > 0 {
-			fmt.Fprintln(t, "\nASSERTION\tVERSION\tSTATE\tN\tFAILS\tSEES\tERRORS")
-		}
-		for _, c := range w.Charts {
-			rate, sees := "-", "-"
-			if c.Rate != nil {
-				rate = fmt.Sprintf("%.1f %%", 100**c.Rate)
-			}
-			if c.SmallestRate != nil {
-				sees = fmt.Sprintf("a rise to %.1f %%", 100**c.SmallestRate)
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%d\n", printable(c.Assertion), printable(c.Version), printable(c.State), c.N, rate, sees, c.Errors)
-		}
-		if err = t.Flush(); err == nil {
-			err = w.trouble(a.out)
-		}
+		err = showWatches(a.out, []watchOnServer{w})
 	}
 	if err == nil && w.wrong() {
 		err = exitError{exitFailed}

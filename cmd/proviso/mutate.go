@@ -15,8 +15,8 @@ import (
 	"github.com/proviso-eval/proviso/mutate/score"
 	"github.com/proviso-eval/proviso/mutate/show"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/spade/ask"
-	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -33,18 +33,10 @@ type mutateFlags struct {
 	score      score.Options
 	minScore   float64
 	gates      bool // --min-score is given
-	format     string
-	out        string
+	result     resultFlags
 	reportTo   []string
 	reports    []output // of the run, with a section
 }
-
-const formatHTML = "html"
-
-var (
-	mutateFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatHTML}
-	mutateEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".html": formatHTML, ".htm": formatHTML}
-)
 
 func newMutate(a *app) *cobra.Command {
 	f := &mutateFlags{}
@@ -59,13 +51,9 @@ func newMutate(a *app) *cobra.Command {
 			"Exit codes: 0 done, 1 the mutation score is below --min-score, 2 a mistake in the command line\n" +
 			"or a file, 3 no mutant could be decided, undecided ones make the difference, or every\n" +
 			"question to the model of --model failed, 130 interrupted.",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
-			}
-			return a.mutate(cmd.Context(), f)
-		},
+		Args:    noArgs,
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.mutate(cmd.Context(), f) },
 	}
 	f.register(cmd)
 	return cmd
@@ -90,8 +78,7 @@ func (f *mutateFlags) register(cmd *cobra.Command) {
 	fs.Lookup("judge").Usage = "also run assertions that ask a model, with the judge model of provider `ID`"
 	fs.BoolVar(&f.withJudge, "with-judge", false, "also run assertions that ask a model, with the judge of the suite, of "+engine.JudgeVariable+", or of the first key that is set")
 	shareVar(fs, &f.minScore, "min-score", 0, "exit with 1 if the mutation score is below this `SHARE`: 0 to 1, or N%")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown or html; default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	f.result.register(fs, formatJSON, formatMarkdown, formatHTML)
 	fs.StringArrayVar(&f.reportTo, "report", nil, "with --run: write the report of the run to `FILE`, as eval -o does, with a section on what its assertions would miss; may be repeated")
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "`N` mutants at a time (default one for each processor, and at least 4 if a model is asked)")
 	f.code.register(fs)
@@ -99,10 +86,8 @@ func (f *mutateFlags) register(cmd *cobra.Command) {
 	f.trust.register(fs)
 }
 
-func (f *mutateFlags) check(cmd *cobra.Command) (err error) {
-	if f.format, err = formatOf(f.format, f.out, mutateFormats, mutateEndings); err != nil {
-		return err
-	}
+func (f *mutateFlags) check(cmd *cobra.Command) error {
+	f.result.find()
 	f.selected, f.prompt = strings.TrimPrefix(f.selected, "file://"), strings.TrimPrefix(f.prompt, "file://")
 	f.gates = cmd.Flags().Changed("min-score")
 	see := seeHelp(cmd)
@@ -131,7 +116,7 @@ func (f *mutateFlags) check(cmd *cobra.Command) (err error) {
 	}
 	f.score.Judge = f.withJudge || f.judge.judge != ""
 	f.judge.off = !f.score.Judge
-	return errors.Join(f.judge.check(), f.models.check(), f.code.check(), f.trust.check())
+	return errors.Join(f.models.check(), f.code.check(), f.trust.check())
 }
 
 func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
@@ -139,16 +124,17 @@ func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
 	if f.reports, err = a.outputsOf(f.reportTo, nil); err != nil {
 		return err
 	}
-	for _, name := range append(names(f.reports), f.out) {
+	for _, name := range append(names(f.reports), f.result.out) {
 		if err := notOver(name, append(f.configs, f.selected, f.prompt, f.trials.examples, f.labels, f.candidates)...); err != nil {
 			return err
 		}
 	}
-	outputs, end, err := a.mutated(ctx, f)
+	var end closers
+	defer end.close()
+	outputs, err := a.mutated(ctx, &end, f)
 	if err != nil {
 		return err
 	}
-	defer end()
 	o := f.score
 	o.Rules = f.asked.Compiler(textOnly)
 	if f.model != "" {
@@ -170,12 +156,8 @@ func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
 	if ctx.Err() != nil {
 		return a.interrupted(ctx, "no report was written")
 	}
-	var mistakes proviso.Mistakes
-	if errors.As(err, &mistakes) {
-		return a.mistakes(mistakes)
-	}
 	if err != nil {
-		return a.invalidCandidates(err, f.selected)
+		return a.mistaken(a.invalidCandidates(err, f.selected), nothingRun)
 	}
 	if err := errors.Join(a.showMutants(f, r), a.writeRunReports(ctx, f, r)); err != nil {
 		return err
@@ -184,90 +166,74 @@ func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
 }
 
 // mutated opens the outputs with what decides them, and the engine that decides.
-func (a *app) mutated(ctx context.Context, f *mutateFlags) (iter.Seq2[score.Output, error], func(), error) {
+func (a *app) mutated(ctx context.Context, end *closers, f *mutateFlags) (iter.Seq2[score.Output, error], error) {
 	if f.selected == "" {
-		return a.mutatedSuite(ctx, f)
+		return a.mutatedSuite(ctx, end, f)
 	}
 	h, err := a.history(ctx, &spadeSource{}, []string{f.prompt})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	list, err := a.readCandidates(f.selected)
+	list, err := a.readSelected(f.selected, f.candidates)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if f.candidates != "" {
-		others, err := a.readCandidates(f.candidates)
-		if err != nil {
-			return nil, nil, err
-		}
-		candidate.TakeProvenance(list, others)
-	}
-	outputs, err := a.openTrials(ctx, &f.trials)
+	outputs, err := a.openTrials(ctx, end, &f.trials)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := a.takeLabels(f.labels, outputs.entries); err != nil {
-		outputs.close()
-		return nil, nil, err
+		return nil, err
 	}
 	code := candidateCode{sandbox: f.code.sandbox}
 	if code.sandbox == sandboxAuto { // a model may have written it
 		code.sandbox = sandboxRequire
 	}
-	try, closeEngine, err := a.spadeEngine(ctx, &f.evalFlags, dirOf(f.selected), &code)
-	if err != nil {
-		outputs.close()
-		return nil, nil, err
+	if f.score.Try, err = a.spadeEngine(ctx, end, &f.evalFlags, filepath.Dir(f.selected), &code); err != nil {
+		return nil, err
 	}
-	f.score.Try = try
 	set := &score.Set{Prompt: h.Changes[len(h.Changes)-1].Text, Assertions: list}
-	all := func(yield func(score.Output, error) bool) {
+	return func(yield func(score.Output, error) bool) {
 		for t, err := range trial.Labelled(outputs.all, outputs.entries) {
 			if !yield(score.Output{Trial: t, Set: set}, err) {
 				return
 			}
 		}
-	}
-	return all, func() { closeEngine(); outputs.close() }, nil
+	}, nil
 }
 
 // showMutants writes the report.
 func (a *app) showMutants(f *mutateFlags, r *score.Report) error {
 	var data []byte
-	switch f.format {
+	var err error
+	switch f.result.format {
 	case formatJSON:
-		var err error
-		if data, err = r.JSON(); err != nil {
-			return err
-		}
+		data, err = r.JSON()
 	case formatMarkdown:
 		data = show.Markdown(r)
 	case formatHTML:
 		data = show.HTML(r)
 	default:
-		o := a.terminal(true)
-		if f.out != "" {
-			o.Color = false
-		}
-		data = show.Text(r, o)
+		data = show.Text(r, f.result.screen(a))
 	}
-	if err := a.result(f.out, data); err != nil {
+	if err != nil {
 		return err
 	}
-	if f.out != "" && f.out != "-" {
-		fmt.Fprintf(a.err, "proviso: %s; %s\n", printable(show.Headline(r)), printable(filepath.ToSlash(f.out)))
+	if err := a.result(f.result.out, data); err != nil {
+		return err
+	}
+	if f.result.toFile() {
+		fmt.Fprintf(a.err, "proviso: %s; %s\n", printable(show.Headline(r)), printable(filepath.ToSlash(f.result.out)))
 	}
 	return nil
 }
 
-// mutateExit returns the exit code as an error.
 func (a *app) mutateExit(f *mutateFlags, r *score.Report) error {
 	if r.Decided() == 0 {
 		return exitError{exitUndecided}
 	}
 	unasked := r.Questions > 0 && r.Unanswered == r.Questions
-	if unasked && f.out != "" && f.out != "-" {
+	if unasked && f.result.toFile() {
 		fmt.Fprintln(a.err, "proviso: the model broke nothing: every question to it failed; the report says why")
 	}
 	code := exitOK
@@ -287,4 +253,48 @@ func (a *app) mutateExit(f *mutateFlags, r *score.Report) error {
 		fmt.Fprintf(a.err, "proviso: the mutation score is %s, less than %s (--min-score)\n", report.Percent(r.Share()), report.Percent(f.minScore))
 		return exitError{code}
 	}
+}
+
+// writeRunReports writes the reports of the run whose outputs were broken, with the section
+// about what its assertions would miss.
+func (a *app) writeRunReports(ctx context.Context, f *mutateFlags, r *score.Report) error {
+	if len(f.reports) == 0 {
+		return nil
+	}
+	kept, err := a.openRun(ctx, f.trials.dir, f.trials.run)
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	meta, sum, err := kept.report(a)
+	if err != nil {
+		return err
+	}
+	if meta.Missed, err = show.Section(r); err != nil {
+		return err
+	}
+	return writeReports(ctx, f.reports, meta, sum, kept.Reader)
+}
+
+// mutateRun breaks the outputs of a run, and adds to its reports what its assertions would
+// miss. Assertions that ask a model are not run.
+func (a *app) mutateRun(ctx context.Context, f *evalFlags, s *loaded, plan *run.Plan, out *run.Outcome) error {
+	if !f.mutate || out.Interrupted {
+		return nil
+	}
+	cases, err := newSuiteCases(plan)
+	if err != nil {
+		return err
+	}
+	r, err := score.Run(ctx, func(yield func(score.Output, error) bool) { cases.outputs(trial.OfRun(out.Rows), yield) }, score.Options{
+		Rules: f.asked.Compiler(textOnly), Try: s.tries(f.concurrency),
+	})
+	switch {
+	case ctx.Err() != nil:
+		return a.interrupted(ctx, "the run is kept; what its assertions would miss is not known")
+	case err != nil:
+		return a.mistaken(err, nothingRun)
+	}
+	out.Meta.Missed, err = show.Section(r)
+	return err
 }

@@ -25,55 +25,55 @@ import (
 
 // mutatedSuite opens a suite, and the outputs of its cases: of a kept run, of a file, or
 // recorded in the suite itself.
-func (a *app) mutatedSuite(ctx context.Context, f *mutateFlags) (iter.Seq2[score.Output, error], func(), error) {
+func (a *app) mutatedSuite(ctx context.Context, end *closers, f *mutateFlags) (iter.Seq2[score.Output, error], error) {
 	given := f.trials.run != "" || f.trials.examples != ""
 	f.noWrite, f.noKeys = true, !f.score.Judge || given
 	s, plan, err := a.prepare(ctx, &f.evalFlags, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	end.add(s.close)
 	cases, err := newSuiteCases(plan)
 	if err != nil {
-		s.close()
-		return nil, nil, err
+		return nil, err
 	}
-	f.score.Try = matrix.Options{
-		Concurrency: f.concurrency, Code: s.engine.Code(),
-		Compiler: s.engine.Compiler(func(o *check.Options) { o.Lenient = s.Lenient }),
-	}
+	f.score.Try = s.tries(f.concurrency)
 	var outputs iter.Seq2[trial.Trial, error]
-	end := func() {}
-	switch {
-	case given:
-		opened, err := a.openTrials(ctx, &f.trials)
+	if given {
+		opened, err := a.openTrials(ctx, end, &f.trials)
 		if err != nil {
-			s.close()
-			return nil, nil, err
+			return nil, err
 		}
-		outputs, end = opened.all, opened.close
-	default:
-		rows, closeRows, err := a.recordedRows(ctx, f, plan, cases)
+		outputs = opened.all
+	} else {
+		rows, err := a.recordedRows(ctx, end, f, plan, cases)
 		if err != nil {
-			s.close()
-			return nil, nil, err
+			return nil, err
 		}
-		outputs, end = trial.OfRun(rows), closeRows
+		outputs = trial.OfRun(rows)
 	}
-	all := func(yield func(score.Output, error) bool) {
+	return func(yield func(score.Output, error) bool) {
 		cases.outputs(outputs, yield)
 		if cases.unknown > 0 {
 			a.warn(fmt.Sprintf("%s left out: of no case of the suite", plural(cases.unknown, "output")))
 			cases.unknown = 0
 		}
+	}, nil
+}
+
+// tries says how the assertions of a suite are tried on mutants.
+func (s *loaded) tries(concurrency int) matrix.Options {
+	return matrix.Options{
+		Concurrency: concurrency, Code: s.engine.Code(),
+		Compiler: s.engine.Compiler(func(o *check.Options) { o.Lenient = s.Lenient }),
 	}
-	return all, func() { end(); s.close() }, nil
 }
 
 // recordedRows runs a suite that asks no model, for its outputs. They are judged later: a
 // plan with a judge is made again without one.
-func (a *app) recordedRows(ctx context.Context, f *mutateFlags, plan *run.Plan, cases *suiteCases) (record.Run, func(), error) {
+func (a *app) recordedRows(ctx context.Context, end *closers, f *mutateFlags, plan *run.Plan, cases *suiteCases) (record.Run, error) {
 	if len(cases.asked) > 0 {
-		return nil, nil, usageError{
+		return nil, usageError{
 			fmt.Errorf("the outputs of this suite come from %s, and mutate does not ask for them", printable(strings.Join(cases.asked, ", "))),
 			"run `proviso eval` first, then add --run last; or give recorded outputs with --outputs FILE",
 		}
@@ -83,19 +83,19 @@ func (a *app) recordedRows(ctx context.Context, f *mutateFlags, plan *run.Plan, 
 		unjudged.judge.off = true
 		s, again, err := a.prepare(ctx, &unjudged, nil)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		defer s.close() // the rows are in a file of their own
 		plan = again
 	}
 	out, err := plan.Run(ctx)
-	if out == nil || err != nil {
-		if out != nil {
-			_ = out.Close()
-		}
-		return nil, nil, coded(errors.Join(err, ctx.Err()))
+	if out != nil {
+		end.add(func() { _ = out.Close() })
 	}
-	return out.Rows, func() { _ = out.Close() }, nil
+	if out == nil || err != nil {
+		return nil, coded(errors.Join(err, ctx.Err()))
+	}
+	return out.Rows, nil
 }
 
 // suiteCases finds the case, the prompt and the assertions of an output.
@@ -162,7 +162,6 @@ func (s *suiteCases) noteAsked(c *proviso.Case) {
 	}
 }
 
-// outputs yields the outputs with their cases.
 func (s *suiteCases) outputs(trials iter.Seq2[trial.Trial, error], yield func(score.Output, error) bool) {
 	for t, err := range trials {
 		if err != nil {

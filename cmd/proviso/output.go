@@ -2,12 +2,28 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/spade/candidate/python"
+	"github.com/proviso-eval/proviso/suite"
 )
 
 // output is a report file to write.
@@ -17,7 +33,6 @@ type output struct {
 	add    bool // append, as the job summary of GitHub requires
 }
 
-// names returns the files of reports.
 func names(outputs []output) []string {
 	list := make([]string, len(outputs))
 	for i, o := range outputs {
@@ -53,7 +68,6 @@ func (a *app) outputsOf(flags, suite []string) ([]output, error) {
 	return list, errors.Join(errs...)
 }
 
-// write writes the report.
 func (o output) write(ctx context.Context, meta *report.Meta, sum *report.Summary, rows report.Rows) error {
 	if !o.add {
 		return report.Write(ctx, o.file, o.format, meta, sum, rows)
@@ -64,6 +78,17 @@ func (o output) write(ctx context.Context, meta *report.Meta, sum *report.Summar
 	}
 	if err := addTo(o.file, text.Bytes()); err != nil {
 		return fmt.Errorf("write report %s: %w", o.file, err)
+	}
+	return nil
+}
+
+// writeReports writes all reports, even if one cannot be written.
+func writeReports(ctx context.Context, list []output, meta *report.Meta, sum *report.Summary, rows report.Rows) (err error) {
+	for _, o := range list {
+		err = errors.Join(err, o.write(ctx, meta, sum, rows))
+	}
+	if err != nil {
+		return proviso.Errorf(proviso.Unavailable, "%w", err)
 	}
 	return nil
 }
@@ -82,4 +107,155 @@ func addTo(name string, text []byte) error {
 		err = errors.Join(err, f.Truncate(before.Size()))
 	}
 	return errors.Join(err, f.Close())
+}
+
+// places finds where the assertions of a suite are written, as the repository of a CI
+// job names the files. The caller must close it.
+func (a *app) places(s *loaded) *report.Places {
+	github, _ := a.env.Lookup("GITHUB_WORKSPACE")
+	gitlab, _ := a.env.Lookup("CI_PROJECT_DIR")
+	return &report.Places{Suite: s.Suite, Workspace: cmp.Or(github, gitlab)}
+}
+
+// annotate marks failures in the sources, in a step of GitHub Actions: those of the rows
+// that only reports, or all of them if it is nil.
+func (a *app) annotate(ctx context.Context, out *run.Outcome, only func(row int) bool) error {
+	if !suite.Switch(a.env, "GITHUB_ACTIONS") {
+		return nil
+	}
+	return report.Annotations(ctx, a.out, report.AnnotationOptions{Place: out.Meta.Place, Only: only}, out.Summary, out.Rows)
+}
+
+// The formats of results.
+const (
+	formatTerminal = "terminal"
+	formatText     = "text"
+	formatTable    = "table"
+	formatJSON     = "json"
+	formatJSONL    = "jsonl"
+	formatYAML     = "yaml"
+	formatCSV      = "csv"
+	formatMarkdown = "markdown"
+	formatHTML     = "html"
+	formatSVG      = "svg"
+	formatSuite    = "suite"
+	formatPython   = python.Type
+)
+
+// formatsBy maps extensions of output files to the formats that they may mean.
+var formatsBy = map[string][]string{
+	".csv": {formatCSV}, ".htm": {formatHTML}, ".html": {formatHTML}, ".json": {formatJSON}, ".jsonl": {formatJSONL}, ".md": {formatMarkdown},
+	".py": {formatPython}, ".svg": {formatSVG}, ".txt": {formatTerminal}, ".yaml": {formatYAML, formatSuite}, ".yml": {formatYAML, formatSuite},
+}
+
+// tableFormats are those of lists.
+var tableFormats = []string{formatTable, formatJSON}
+
+// textFormats are those of what is no list.
+var textFormats = []string{formatText, formatJSON}
+
+// resultFlags say where the result of a command goes, and in which format.
+type resultFlags struct {
+	format, out string
+	valid       []string // formats
+}
+
+// register adds the flags for a result for a terminal, or in one of other formats.
+func (f *resultFlags) register(fs *pflag.FlagSet, others ...string) {
+	f.valid = append([]string{formatTerminal}, others...)
+	choiceVar(fs, &f.format, "format", "", f.valid, "`FORMAT`: "+orList(f.valid)+"; default by the suffix of -o, else terminal")
+	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+}
+
+// find finds the format: the requested one, else the one for the extension of the output
+// file, else that of a terminal.
+func (f *resultFlags) find() { f.format = cmp.Or(f.format, formatOf(f.out, f.valid), formatTerminal) }
+
+// formatOf returns the valid format for the extension of a file; "" if there is none.
+func formatOf(file string, valid []string) string {
+	for _, format := range formatsBy[strings.ToLower(filepath.Ext(file))] {
+		if slices.Contains(valid, format) {
+			return format
+		}
+	}
+	return ""
+}
+
+// toFile reports whether the result does not go to standard output.
+func (f *resultFlags) toFile() bool { return f.out != "" && f.out != "-" }
+
+// screen describes the terminal that the result goes to; a file has no colours.
+func (f *resultFlags) screen(a *app) report.TerminalOptions {
+	o := a.terminal(true)
+	o.Color = o.Color && f.out == ""
+	return o
+}
+
+// result writes the output of a command to a file, which appears when it is complete,
+// or to standard output if the file has no name.
+func (a *app) result(file string, data []byte) error {
+	return a.resultBy(file, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// resultBy is result for data that write streams.
+func (a *app) resultBy(file string, write func(io.Writer) error) error {
+	if file == "" || file == "-" {
+		return writeError(write(a.out))
+	}
+	err := blobs.WriteBy(file, 0o644, write)
+	switch {
+	case errors.Is(err, blobs.ErrFolder):
+		return proviso.Errorf(proviso.Invalid, "write %s: %w", file, err)
+	case err != nil:
+		return proviso.Errorf(proviso.Unavailable, "write %s: %w", file, err)
+	}
+	return nil
+}
+
+// writeError is the error of writing to standard output, whose reader may have gone.
+func writeError(err error) error {
+	if err == nil || errors.Is(err, io.ErrClosedPipe) {
+		return nil
+	}
+	return proviso.Errorf(proviso.Unavailable, "%w", err)
+}
+
+// printJSON writes a value as one line of JSON, without the escapes for HTML.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// writeJSON writes a value for people and programs.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// escaped writes JSON without characters that control a terminal or turn the direction of
+// text. They can only be in its texts, where an escape means the same.
+func escaped(json []byte) []byte {
+	var out []byte
+	from := 0
+	for at := 0; at < len(json); {
+		r, size := utf8.DecodeRune(json[at:])
+		if r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) {
+			out = append(out, json[from:at]...)
+			for _, unit := range utf16.Encode([]rune{r}) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
+			}
+			from = at + size
+		}
+		at += size
+	}
+	if from == 0 {
+		return json
+	}
+	return append(out, json[from:]...)
 }

@@ -1,18 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"net"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/proxy"
 )
 
@@ -20,8 +20,7 @@ import (
 type proxyCommand struct {
 	config  string
 	addr    string
-	tlsCert string
-	tlsKey  string
+	tls     tlsFlags
 	silence time.Duration
 	serving proxy.Serving
 }
@@ -50,8 +49,7 @@ func newProxy(a *app) *cobra.Command {
 func (f *proxyCommand) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.config, "config", "proxy.yaml", "`FILE` with upstreams, and what is recorded of them")
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8090", "listen on `ADDRESS`:PORT")
-	fs.StringVar(&f.tlsCert, "tls-cert", "", "PEM `FILE` with the certificate and its intermediate certificates")
-	fs.StringVar(&f.tlsKey, "tls-key", "", "PEM `FILE` with the private key of the certificate")
+	f.tls.register(fs)
 	timeVar(fs, &f.silence, "silence", proxy.DefaultSilence, "give up an upstream that sends nothing for `TIME`")
 	timeVar(fs, &f.serving.Stop, "stop-timeout", 30*time.Second, "`TIME` for open requests to finish when the proxy stops")
 	timeVar(fs, &f.serving.Flush, "flush-timeout", 10*time.Second, "`TIME` to send what is recorded after that")
@@ -60,13 +58,8 @@ func (f *proxyCommand) register(fs *pflag.FlagSet) {
 
 // check finds mistakes in the flags that cobra does not detect.
 func (f *proxyCommand) check() error {
-	if err := checkAddr("--addr", f.addr, "see `proviso proxy --help`"); err != nil {
-		return err
-	}
-	if (f.tlsCert == "") != (f.tlsKey == "") {
-		return usageError{errors.New("--tls-cert and --tls-key go together"), "see `proviso proxy --help`"}
-	}
-	return nil
+	const see = "see `proviso proxy --help`"
+	return cmp.Or(checkAddr("--addr", f.addr, see), f.tls.check(see))
 }
 
 // proxy reads the configuration and passes requests until it is stopped.
@@ -78,12 +71,8 @@ func (a *app) proxy(ctx context.Context, f *proxyCommand) error {
 	if err != nil {
 		return err
 	}
-	if f.tlsCert != "" {
-		pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
-		if err != nil {
-			return proviso.Errorf(proviso.Invalid, "--tls-cert and --tls-key: %w", err)
-		}
-		f.serving.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	if f.serving.TLS, err = f.tls.config(); err != nil {
+		return err
 	}
 	p, err := proxy.New(proxy.Options{Config: config, Env: a.env, Log: slog.New(slog.NewJSONHandler(a.out, nil)), Silence: f.silence})
 	if err != nil {
@@ -93,7 +82,7 @@ func (a *app) proxy(ctx context.Context, f *proxyCommand) error {
 	if err != nil {
 		return err
 	}
-	f.serving.Ready = func() { a.announceProxy(f, l.Addr().String(), config) }
+	f.serving.Ready = func() { a.announceProxy(f, l.Addr(), config) }
 	return p.Serve(ctx, l, f.serving)
 }
 
@@ -101,7 +90,7 @@ func (a *app) proxy(ctx context.Context, f *proxyCommand) error {
 const maxConfig = 1 << 20
 
 func (a *app) proxyConfig(file string) (*proxy.Config, error) {
-	data, err := readBounded(file, "the configuration of a proxy, as in docs/proxy.md", maxConfig)
+	data, err := a.readBounded(file, "the configuration of a proxy, as in docs/proxy.md", maxConfig)
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
@@ -113,24 +102,13 @@ func (a *app) proxyConfig(file string) (*proxy.Config, error) {
 }
 
 // announceProxy prints where the proxy is, and what it does.
-func (a *app) announceProxy(f *proxyCommand, at string, c *proxy.Config) {
-	scheme := "http"
-	if f.serving.TLS != nil {
-		scheme = "https"
-	}
-	names := make([]string, 0, len(c.Upstreams))
-	for name := range c.Upstreams {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	fmt.Fprintf(a.err, "proviso: passing requests on %s://%s; Ctrl-C stops\n", scheme, at)
-	for _, name := range names {
+func (a *app) announceProxy(f *proxyCommand, at net.Addr, c *proxy.Config) {
+	f.tls.announce(a, "passing requests", at)
+	for _, name := range slices.Sorted(maps.Keys(c.Upstreams)) {
 		fmt.Fprintf(a.err, "  /%s → %s\n", name, c.Upstreams[name])
 	}
 	if c.Record == nil {
 		a.warn("nothing is recorded: the configuration has no record")
 	}
-	if !isLoopback(f.addr) && f.serving.TLS == nil {
-		a.warn("keys come over the network as they are: give --tls-cert and --tls-key, or put a proxy with TLS in front")
-	}
+	f.tls.warnPlain(a, f.addr)
 }

@@ -9,14 +9,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/runfile"
-	"github.com/proviso-eval/proviso/internal/transport"
-	"github.com/proviso-eval/proviso/report"
 )
 
 func newPush(a *app) *cobra.Command {
@@ -37,37 +35,16 @@ func newPush(a *app) *cobra.Command {
 			return atMost(2)(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			to, err := pushAddress(args[1], project)
+			to, err := client.Address(args[1], project)
 			if err != nil {
 				return err
 			}
-			return a.push(cmd.Context(), dir, args[0], to)
+			return a.push(cmd.Context(), dir, args[0], to.JoinPath("runs"))
 		},
 	}
 	cmd.Flags().StringVar(&dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 	cmd.Flags().StringVar(&project, "project", "", "push to this `PROJECT`; needs a key with the scope admin (default that of the key)")
 	return cmd
-}
-
-// pushAddress returns where runs are sent to, from the address of a server.
-func pushAddress(text, project string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	if err != nil || !isAddress(text) || u.Host == "" {
-		const hint = "write it with its scheme, such as https://eval.example.com"
-		if scheme, _, is := strings.Cut(text, "://"); is && !isAddress(text) { // a password may stand anywhere behind it
-			return nil, usageError{fmt.Errorf("a URL with the scheme %q is not that of a server", report.Line(scheme, 20)), hint}
-		}
-		return nil, usageError{fmt.Errorf("%q is not the URL of a server", proviso.RedactedURL(text)), hint}
-	}
-	if u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return nil, usageError{errors.New("the URL of a server has no query and no password"), "the key is in " + keyVariable}
-	}
-	base := strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), pagesPath) // of the API, or of the pages
-	u.Path = strings.TrimSuffix(base, apiPath) + runsPath
-	if project != "" {
-		u.RawQuery = url.Values{"project": {project}}.Encode()
-	}
-	return u, nil
 }
 
 // push sends a run and prints where it is.
@@ -84,28 +61,18 @@ func (a *app) push(ctx context.Context, dir, name string, to *url.URL) error {
 		id := r.Header().ID
 		return proviso.Errorf(proviso.Invalid, "the run %s is unfinished; finish it with `proviso eval --resume=%s` and the flags of its first command, then push it", id, id)
 	}
-	ctx, cancel := context.WithTimeout(ctx, runTimeout)
-	defer cancel()
 	body, in := io.Pipe()
 	go func() { in.CloseWithError(writeRun(in, r.Reader)) }()
-	resp, err := a.askServer(ctx, http.MethodPost, to, body)
+	data, err := a.client().Read(ctx, http.MethodPost, to, body)
 	_ = body.Close() // ends the goroutine if the server did not read all
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusCreated && resp.StatusCode != http.StatusOK {
-		return refusal(to, resp)
-	}
 	var answer struct{ ID string }
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
-	if err == nil {
-		err = json.Unmarshal(data, &answer)
+	if err := json.Unmarshal(data, &answer); err != nil || answer.ID == "" || answer.ID != url.PathEscape(answer.ID) {
+		return client.NotOfServer(to)
 	}
-	if err != nil || answer.ID == "" || answer.ID != url.PathEscape(answer.ID) {
-		return proviso.Errorf(proviso.Unavailable, "%s: the answer has no id of a run", transport.URL(to))
-	}
-	_, err = fmt.Fprintln(a.out, runPage(to.JoinPath(answer.ID)))
+	_, err = fmt.Fprintln(a.out, client.RunPage(to.JoinPath(answer.ID)))
 	return err
 }
 

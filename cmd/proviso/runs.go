@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,12 +38,7 @@ func newRuns(a *app) *cobra.Command {
 		Long: "runs lists the runs that eval kept, newest first: when they started, their suite, the version\n" +
 			"of its prompts and the commit, the verdict, the pass rate and the cost.\n\n" + runNames,
 		Args: noCommand,
-		RunE: func(*cobra.Command, []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			return a.listRuns(f)
-		},
+		RunE: func(*cobra.Command, []string) error { return a.listRuns(f) },
 	}
 	cmd.PersistentFlags().StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 	f.add(cmd)
@@ -53,26 +50,17 @@ func newRuns(a *app) *cobra.Command {
 // add adds the flags of the commands that show runs.
 func (f *runsFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.suite, "suite", "", "only runs of this `SUITE`: its id, or its description or file as the list shows it")
-	cmd.Flags().StringVar(&f.format, "format", "table", "print in `FORMAT` table or json")
+	choiceVar(cmd.Flags(), &f.format, "format", formatTable, tableFormats, "print in `FORMAT` table or json")
 }
 
-func (f *runsFlags) check() error {
-	return oneOf("format", f.format, []string{"table", formatJSON})
-}
-
-func (a *app) runsDir(f *runsFlags) string {
-	if f.dir != "" {
-		return f.dir
-	}
-	return a.stateDir()
-}
+func (a *app) runsDir(f *runsFlags) string { return cmp.Or(f.dir, a.stateDir()) }
 
 // keptRuns reads the first and the last line of kept runs, newest first, until it has
 // limit of them; 0 is all. It warns of files that it cannot read.
 func (a *app) keptRuns(f *runsFlags, limit int) ([]report.Kept, error) {
 	runs, err := runfile.List(a.runsDir(f))
 	if err != nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "%w", err)
+		return nil, coded(err)
 	}
 	list, suites := []report.Kept{}, []string{}
 	unread, why := 0, error(nil)
@@ -121,9 +109,7 @@ func (a *app) listRuns(f *runsFlags) error {
 		list = list[:f.limit]
 	}
 	if f.format == formatJSON {
-		return writeJSON(a.out, struct {
-			Runs []report.Kept `json:"runs"`
-		}{list})
+		return writeJSON(a.out, map[string]any{"runs": list})
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintf(a.out, "No run is kept in %s; `proviso eval` keeps them there\n", printable(a.runsDir(f)))
@@ -133,7 +119,7 @@ func (a *app) listRuns(f *runsFlags) error {
 	fmt.Fprintln(w, "ID\tSTARTED\tSUITE\tPROMPTS\tCOMMIT\tVERDICT\tPASSED\tCOST")
 	for i := range list {
 		k := &list[i]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Started.Local().Format("2006-01-02 15:04"), report.Line(k.Suite, 40),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Started.Local().Format(minute), report.Line(k.Suite, 40),
 			dash(shortHash(k.Hashes.Prompts, 8)), dash(commitOf(k.Revision)), k.Verdict, passed(k), usd.Cents(k.Cost))
 	}
 	if err := w.Flush(); err != nil || !more {
@@ -195,13 +181,8 @@ func newRunsRemove(a *app, f *runsFlags) *cobra.Command {
 		Use:   "remove RUN...",
 		Short: "Remove kept runs",
 		Long:  "remove removes runs of the run folder. It refuses a run that is being written.\n\n" + runNames,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New("no run is named"), seeHelp(cmd)}
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.removeRuns(f, args) },
+		Args:  someArgs("no run is named", 1, math.MaxInt),
+		RunE:  func(_ *cobra.Command, args []string) error { return a.removeRuns(f, args) },
 	}
 }
 
@@ -296,7 +277,7 @@ func (a *app) pruneRuns(f *runsFlags, before time.Time, keep int, dry bool) erro
 	dir := a.runsDir(f)
 	runs, err := runfile.List(dir)
 	if err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
+		return coded(err)
 	}
 	var ids []string
 	for _, r := range runs[min(keep, len(runs)):] {

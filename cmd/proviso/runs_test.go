@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/value"
@@ -179,32 +180,6 @@ func TestPruneLeavesWriting(t *testing.T) {
 	}
 }
 
-// TestRunAddress reads the addresses of runs.
-func TestRunAddress(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{
-		"https://h/v1/runs/run_1":                   "https://h/v1/runs/run_1",
-		"https://h/v1/runs/run_1/":                  "https://h/v1/runs/run_1",
-		"https://h/v1/runs/run_1/file":              "https://h/v1/runs/run_1",
-		"http://h:8/base/v1/runs/run_1?project=a#x": "http://h:8/base/v1/runs/run_1?project=a",
-		"https://u:p@h/v1/runs/run_1":               "https://h/v1/runs/run_1",
-		"https://h/runs/run_1":                      "https://h/v1/runs/run_1",
-		"https://h/runs/run_1/?status=fail#row-3":   "https://h/v1/runs/run_1",
-		"http://h:8/base/runs/run_1?project=a":      "http://h:8/base/v1/runs/run_1?project=a",
-		"https://h/runs/":                           "",
-		"https://h/v1/runs/":                        "",
-		"https://h/v1/suites/x":                     "",
-		"https://h/v1/runs/a/b":                     "",
-		"https:///v1/runs/a":                        "",
-		"https://h:x/v1/runs/a":                     "",
-	} {
-		u, err := runAddress(name)
-		if err != nil && want != "" || err == nil && u.String() != want {
-			t.Errorf("%s: %v, %v", name, u, err)
-		}
-	}
-}
-
 func FuzzRunNames(f *testing.F) {
 	dir := f.TempDir()
 	keepRuns(f, dir, 3)
@@ -217,6 +192,6 @@ func FuzzRunNames(f *testing.F) {
 				t.Errorf("%q is %s: %v", name, path, err)
 			}
 		}
-		_, _ = runAddress(name)
+		_, _ = client.RunAddress(name)
 	})
 }

@@ -10,42 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/report/trend"
 )
 
 // maxTrend bounds the runs of a trend: each is read whole.
 const maxTrend = 200
-
-// maxTrended bounds the assertions that a trend follows.
-const maxTrended = 1000
-
-// trend is a suite's assertions over its last runs.
-type trend struct {
-	Suite      string            `json:"suite"`
-	Runs       []trendRun        `json:"runs"` // oldest first
-	Assertions []*trendAssertion `json:"assertions"`
-	More       int               `json:"more,omitempty"` // further assertions, which are left out
-}
-
-type trendRun struct {
-	report.Kept
-	Changed []string `json:"changed"` // what differs from the run before: prompts, suite, judge, cases, commit
-}
-
-type trendAssertion struct {
-	Name  string      `json:"assertion"`
-	Rates []trendRate `json:"rates"` // in the order of the runs
-}
-
-type trendRate struct {
-	Run     string   `json:"run"`
-	Passed  int      `json:"passed"`
-	Failed  int      `json:"failed"`
-	Errors  int      `json:"errors"`
-	Skipped int      `json:"skipped"`
-	Rate    *float64 `json:"rate"` // null if nothing was decided
-}
 
 func newRunsTrend(a *app, dir *runsFlags) *cobra.Command {
 	f := &runsFlags{}
@@ -59,9 +29,6 @@ func newRunsTrend(a *app, dir *runsFlags) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.limit > maxTrend {
 				return usageError{fmt.Errorf("--last %d: expected at most %d runs", f.limit, maxTrend), seeHelp(cmd)}
-			}
-			if err := f.check(); err != nil {
-				return err
 			}
 			f.dir = dir.dir
 			t, err := a.trend(cmd.Context(), f)
@@ -79,8 +46,7 @@ func newRunsTrend(a *app, dir *runsFlags) *cobra.Command {
 	return cmd
 }
 
-// trend reads the last runs of a suite.
-func (a *app) trend(ctx context.Context, f *runsFlags) (*trend, error) {
+func (a *app) trend(ctx context.Context, f *runsFlags) (*trend.Trend, error) {
 	if f.suite == "" {
 		last, err := a.keptRuns(f, 1)
 		if err != nil {
@@ -103,104 +69,21 @@ func (a *app) trend(ctx context.Context, f *runsFlags) (*trend, error) {
 	list = slices.DeleteFunc(list, func(k report.Kept) bool { return k.Elsewhere(&newest) })
 	list = list[:min(len(list), f.limit)]
 	slices.Reverse(list)
-	t := &trend{Suite: list[len(list)-1].Suite, Assertions: []*trendAssertion{}}
-	byName := map[string]*trendAssertion{}
-	for i, k := range list {
-		if ctx.Err() != nil {
-			return nil, a.stopped()
-		}
-		run := trendRun{Kept: k, Changed: []string{}}
-		if i > 0 {
-			run.Changed = changes(&list[i-1], &k)
-		}
-		t.Runs = append(t.Runs, run)
-		if err := t.add(i, k.Path, byName); err != nil {
-			return nil, err
-		}
+	t, err := trend.Of(ctx, list)
+	if ctx.Err() != nil {
+		return nil, a.stopped()
 	}
-	for _, x := range t.Assertions {
-		x.pad(t.Runs)
-	}
-	slices.SortStableFunc(t.Assertions, func(x, y *trendAssertion) int { return strings.Compare(x.Name, y.Name) })
-	return t, nil
-}
-
-// add counts the verdicts of one run.
-func (t *trend) add(i int, path string, byName map[string]*trendAssertion) error {
-	r, err := runfile.Open(path)
-	if err != nil {
-		return proviso.Errorf(proviso.NotFound, "%w", err)
-	}
-	defer r.Close()
-	_, sum, err := report.FromRun(r)
-	if err != nil {
-		return proviso.Errorf(proviso.Invalid, "%w", err)
-	}
-	list := sum.Assertions()
-	for k := range list {
-		s := &list[k]
-		if s.Others > 0 {
-			t.More = max(t.More, s.Others)
-			continue
-		}
-		name := s.Known()
-		x := byName[name]
-		if x == nil {
-			if len(t.Assertions) == maxTrended {
-				t.More++
-				continue
-			}
-			x = &trendAssertion{Name: name}
-			byName[name] = x
-			t.Assertions = append(t.Assertions, x)
-		}
-		x.pad(t.Runs[:i+1])
-		rate := &x.Rates[i]
-		rate.Passed, rate.Failed, rate.Errors, rate.Skipped = rate.Passed+s.Passed, rate.Failed+s.Failed, rate.Errors+s.Errors, rate.Skipped+s.Skipped
-	}
-	return nil
-}
-
-// pad adds rates without verdicts for runs that did not have the assertion, and computes
-// the others.
-func (x *trendAssertion) pad(runs []trendRun) {
-	for i := range runs {
-		if i == len(x.Rates) {
-			x.Rates = append(x.Rates, trendRate{Run: runs[i].ID})
-		}
-		r := &x.Rates[i]
-		if n := r.Passed + r.Failed; n > 0 {
-			share := float64(r.Passed) / float64(n)
-			r.Rate = &share
-		}
-	}
-}
-
-// changes names what differs between two runs, as far as both know it.
-func changes(before, k *report.Kept) []string {
-	list := []string{}
-	for _, part := range [...]struct{ name, before, now string }{
-		{"prompts", before.Hashes.Prompts, k.Hashes.Prompts},
-		{"suite", before.Hashes.Suite, k.Hashes.Suite},
-		{"judge", before.Hashes.Judge, k.Hashes.Judge},
-		{"cases", before.Hashes.Cases, k.Hashes.Cases},
-		{"commit", before.Revision.Commit, k.Revision.Commit},
-	} {
-		if part.before != "" && part.now != "" && part.before != part.now {
-			list = append(list, part.name)
-		}
-	}
-	return list
+	return t, err
 }
 
 // showTrend prints a line for each run, and one with a chart for each assertion.
-func (a *app) showTrend(t *trend) error {
+func (a *app) showTrend(t *trend.Trend) error {
 	fmt.Fprintf(a.out, "%s: the last %s, oldest first\n\n", report.Line(t.Suite, 100), plural(len(t.Runs), "run"))
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTARTED\tPROMPTS\tCOMMIT\tPASSED\tCHANGED")
 	for i := range t.Runs {
 		r := &t.Runs[i]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"), dash(shortHash(r.Hashes.Prompts, 8)),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Started.Local().Format(minute), dash(shortHash(r.Hashes.Prompts, 8)),
 			dash(commitOf(r.Revision)), passed(&r.Kept), dash(strings.Join(r.Changed, ", ")))
 	}
 	if err := w.Flush(); err != nil {
@@ -224,7 +107,7 @@ func (a *app) showTrend(t *trend) error {
 }
 
 // chart draws rates as a line of bars; a dot is a run without a verdict.
-func chart(rates []trendRate) string {
+func chart(rates []trend.Rate) string {
 	bars := []rune("▁▂▃▄▅▆▇█")
 	var b strings.Builder
 	for _, r := range rates {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/suiteschema"
 )
 
@@ -32,17 +31,13 @@ func newSchema(a *app) *cobra.Command {
 				_, err = a.out.Write(text)
 				return err
 			}
-			if err := os.WriteFile(output, text, 0o644); err != nil {
-				return proviso.Errorf(proviso.Unavailable, "%w", err)
-			}
-			return nil
+			return coded(os.WriteFile(output, text, 0o644))
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the schema to `FILE` (default standard output)")
 	return cmd
 }
 
-// schemaText returns the schema of a suite as indented JSON.
 func schemaText() ([]byte, error) {
 	data, err := suiteschema.Of().MarshalJSON()
 	if err != nil {

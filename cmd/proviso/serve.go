@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/server/outage"
@@ -35,8 +34,7 @@ type serveCommand struct {
 	afterCopy bool
 	at        string // the place, from [storePlace.of]
 	hosts     []string
-	tlsCert   string
-	tlsKey    string
+	tls       tlsFlags
 	workers   int
 	lease     time.Duration // 0 is the usual one
 	calls     int
@@ -77,8 +75,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.afterCopy, "after-copy", false, "go on with a SQLite file that store copy has copied to another database")
 	fs.StringArrayVar(&f.hosts, "host", nil, "host `NAME` that requests may use; may be repeated (default localhost if only this machine can connect, else any)")
 	fs.StringArrayVar(&f.server.PanelOrigins, "panel-origin", nil, "`ORIGIN` whose pages may show panels with a panel token, such as https://app.example; may be repeated")
-	fs.StringVar(&f.tlsCert, "tls-cert", "", "PEM `FILE` with the certificate and its intermediate certificates")
-	fs.StringVar(&f.tlsKey, "tls-key", "", "PEM `FILE` with the private key of the certificate")
+	f.tls.register(fs)
 	fs.StringVar(&f.server.Alignment, "alignment", "", "`FILE` that `proviso align --save=FILE` writes, so that the page of judges shows how far each agrees with people")
 	countVar(fs, &f.workers, "workers", "", 4, 0, "execute `N` runs at a time; 0 leaves runs and watches to `proviso worker`")
 	fs.Int64Var(&o.BodyLimit, "body-limit", 8<<20, "limit of the body of a request, in `BYTES`")
@@ -104,7 +101,7 @@ func (f *serveCommand) registerWork(fs *pflag.FlagSet) {
 	f.models.register(fs)
 	fs.StringArrayVar(&f.trust.env, "allow-env", nil, "let suites use the environment variable `NAME`")
 	fs.StringArrayVar(&f.trust.hosts, "allow-host", nil, "also let suites send requests to `HOST`; name a private host by its address, or as localhost")
-	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables")
+	fs.StringArrayVar(&f.EnvFiles, "env-file", nil, "`FILE` with environment variables")
 	countVar(fs, &f.calls, "model-concurrency", "", 128, 1, "at most `N` calls to the endpoint of one model at a time")
 	countVar(fs, &f.connections, "connections", "", postgres.DefaultConnections, 3, "hold at most `N` connections to a PostgreSQL database")
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 32, 1, "at most `N` rows of a run at a time")
@@ -122,14 +119,8 @@ func (f *serveCommand) check() error {
 	case !(o.Rate >= 0):
 		return badValue("--rate", "a number of at least 0", strconv.FormatFloat(o.Rate, 'g', -1, 64), see)
 	}
-	if err := f.place.check(); err != nil {
+	if err := cmp.Or(checkAddr("--addr", f.addr, see), f.tls.check(see)); err != nil {
 		return err
-	}
-	if err := checkAddr("--addr", f.addr, see); err != nil {
-		return err
-	}
-	if (f.tlsCert == "") != (f.tlsKey == "") {
-		return usageError{errors.New("--tls-cert and --tls-key go together"), see}
 	}
 	for i, host := range f.hosts {
 		name := strings.ToLower(strings.TrimSuffix(host, "."))
@@ -144,7 +135,7 @@ func (f *serveCommand) check() error {
 				"scheme and host in lower case, a port only if it is not the usual one, and nothing behind it")
 		}
 	}
-	return errors.Join(f.judge.check(), f.models.check(), f.trust.check())
+	return errors.Join(f.models.check(), f.trust.check())
 }
 
 // isOrigin reports whether a text is the origin of a page as browsers send it.
@@ -203,7 +194,7 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, error) {
 	outages := outage.New(slog.NewJSONHandler(a.out, nil))
 	log := slog.New(outages)
-	env, _, err := f.trust.around(a.env, f.envFiles)
+	env, _, err := f.trust.around(a.env, f.EnvFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -251,28 +242,15 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 	if f.server.Hosts = f.hosts; local {
 		f.server.Hosts = append(f.server.Hosts, "localhost")
 	}
-	if f.tlsCert != "" {
-		pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
-		if err != nil {
-			return proviso.Errorf(proviso.Invalid, "--tls-cert and --tls-key: %w", err)
-		}
-		f.server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	if f.server.TLS, err = f.tls.config(); err != nil {
+		return err
 	}
-	work, sweep, err := workFolder(workBase(f.at))
-	if err != nil {
-		return coded(err)
-	}
-	defer os.RemoveAll(work)
-	end, err := a.grading(ctx, f, work)
+	var end closers
+	defer end.close()
+	sweep, err := a.openWork(ctx, &end, f)
 	if err != nil {
 		return err
 	}
-	defer end()
-	stop, err := a.watching(f, f.server.Env)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	l, err := listen(ctx, f.addr, "choose another address or port with --addr")
 	if err != nil {
 		return err
@@ -286,6 +264,19 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 		return errors.Join(err, l.Close())
 	}
 	return s.Serve(ctx, l)
+}
+
+// openWork opens what executes runs and watches. sweep removes what killed servers left.
+func (a *app) openWork(ctx context.Context, end *closers, f *serveCommand) (sweep func(), err error) {
+	work, sweep, err := workFolder(workBase(f.at))
+	if err != nil {
+		return nil, coded(err)
+	}
+	end.add(func() { _ = os.RemoveAll(work) })
+	if err := a.grading(ctx, end, f, work); err != nil {
+		return nil, err
+	}
+	return sweep, a.watching(end, f, f.server.Env)
 }
 
 // workFolder creates the folder for the files of running runs below base, and returns a
@@ -312,17 +303,12 @@ func workFolder(base string, shared bool) (work string, sweep func(), err error)
 
 // announce prints the server's address and who can use it.
 func (a *app) announce(f *serveCommand, at net.Addr, keys int) {
-	scheme := "http"
-	if f.server.TLS != nil {
-		scheme = "https"
-	}
-	fmt.Fprintf(a.err, "proviso: serving on %s://%s; Ctrl-C stops\n", scheme, at)
-	switch {
-	case keys == 0:
+	f.tls.announce(a, "serving", at)
+	if keys == 0 {
 		a.warn("there are no keys, so everybody on this machine can use it; to require keys, run `proviso key create NAME`")
-	case !isLoopback(f.addr) && f.server.TLS == nil:
-		a.warn("keys come over the network as they are: give --tls-cert and --tls-key, or put a proxy with TLS in front")
+		return
 	}
+	f.tls.warnPlain(a, f.addr)
 }
 
 // keysInForce counts the keys that are not revoked.

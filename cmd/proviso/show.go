@@ -5,8 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/report"
 )
 
@@ -20,15 +18,11 @@ func newShow(a *app) *cobra.Command {
 		Long:  "show prints a run that was kept: the last one, or the one that is named.\n\n" + runNames,
 		Args:  atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := ""
-			if len(args) == 1 {
-				name = args[0]
-			}
 			list, err := a.outputsOf(outputs, nil)
 			if err != nil {
 				return err
 			}
-			return a.show(cmd.Context(), dir, name, list, noTable)
+			return a.show(cmd.Context(), dir, argument(args), list, noTable)
 		},
 	}
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write a report to `FILE`, the format by its suffix; missing folders are made; may be repeated")
@@ -43,19 +37,12 @@ func (a *app) show(ctx context.Context, dir, name string, outputs []output, noTa
 		return err
 	}
 	defer r.Close()
-	meta, sum, err := r.report()
+	meta, sum, err := r.report(a)
 	if err != nil {
 		return err
 	}
-	meta.Types = check.Facts()
-	meta.Trust = a.trustOf(alignmentFolder(meta.Folder))
-	for _, o := range outputs {
-		if err := o.write(ctx, meta, sum, r.Reader); err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
-		}
-	}
 	if len(outputs) > 0 {
-		return nil
+		return writeReports(ctx, outputs, meta, sum, r.Reader)
 	}
 	return report.Terminal(a.out, a.terminal(!noTable), meta, sum, r.Reader)
 }

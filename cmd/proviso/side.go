@@ -12,12 +12,15 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/baseline"
 	"github.com/proviso-eval/proviso/gate/runs"
 	"github.com/proviso-eval/proviso/gate/show"
 	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -49,7 +52,7 @@ func (s *side) close() {
 func (a *app) openSide(ctx context.Context, dir, name, suite string) (*side, error) {
 	_, counted := nthLast(name)
 	info, err := os.Stat(name)
-	file := err == nil && !counted && !isAddress(name)
+	file := err == nil && !counted && !client.IsAddress(name)
 	if file && info.IsDir() {
 		if name, err = inArtifact(name, suite); err != nil {
 			return nil, err
@@ -100,16 +103,10 @@ func unsound(r *runfile.Reader, name string) []string {
 		list = append(list, name+" is not finished.")
 	}
 	if lines, _ := r.Damage(); lines > 0 {
-		list = append(list, fmt.Sprintf("%s is damaged: %s not a row, and left out.", name, linesAre(lines)))
+		verb := map[bool]string{true: "is", false: "are"}[lines == 1]
+		list = append(list, fmt.Sprintf("%s is damaged: %s %s not a row, and left out.", name, plural(lines, "line"), verb))
 	}
 	return list
-}
-
-func linesAre(n int) string {
-	if n == 1 {
-		return "1 line is"
-	}
-	return fmt.Sprintf("%d lines are", n)
 }
 
 // sideOfOutcome is the side of a run that has just ended. It keeps the run open.
@@ -141,7 +138,6 @@ func openBaseline(ctx context.Context, name string) (*side, error) {
 // maxFirst is how much of a file is read to see what it is.
 const maxFirst = 1 << 20
 
-// firstLine returns the first line of a regular file.
 func firstLine(name string) (string, bool) {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -202,4 +198,30 @@ func ofSuite(list []runfile.Info, suite string) string {
 		}
 	}
 	return list[0].Path
+}
+
+// compareSides compares two runs. Judged assertions are corrected for the errors of their
+// judge, if the alignment of the head's suite has them. flakes are what an A/A run
+// measured.
+func (a *app) compareSides(base, head *side, flakes []gate.Flake) (*gate.Comparison, gate.Options, error) {
+	o := gate.Options{Flakes: flakes, Judges: a.judgeErrors(head.folder, base.run, head.run)}
+	c, err := gate.Compare(base.run, head.run, o)
+	if err != nil {
+		return nil, o, err
+	}
+	c.Warnings = slices.Concat(runs.DifferentSuites(base.suite, head.suite), base.notes, head.notes, c.Warnings)
+	if base.kept != "" && base.kept == head.kept {
+		c.Warnings = append(c.Warnings, "Base and head are the same run, so that there is no difference to find.")
+	}
+	return c, o, nil
+}
+
+// judgeErrors returns the measured errors of the judges of some runs, by assertion.
+func (a *app) judgeErrors(folder string, list ...*gate.Run) map[string]stats.Confusion {
+	kept, err := align.Load(filepath.Join(alignmentFolder(folder), align.File))
+	if err != nil {
+		a.warn(err.Error())
+		return nil
+	}
+	return runs.JudgeErrors(kept, list...)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/coverage"
 	"github.com/proviso-eval/proviso/spade/show"
 )
@@ -17,10 +16,8 @@ type spadeCoverage struct {
 	spadeSource
 	assertions, candidates string
 	failUnder              float64
-	format, out            string
+	result                 resultFlags
 }
-
-var coverageFormats = []string{formatTerminal, formatJSON, formatMarkdown}
 
 func newSpadeCoverage(a *app) *cobra.Command {
 	f := &spadeCoverage{}
@@ -33,27 +30,21 @@ func newSpadeCoverage(a *app) *cobra.Command {
 			"Exit codes: 0 done, 1 a smaller share of the instructions is covered than --fail-under\n" +
 			"requires, 2 a mistake in the command line or a file.",
 		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if f.format, err = formatOf(f.format, f.out, coverageFormats, map[string]string{".json": formatJSON, ".md": formatMarkdown}); err != nil {
-				return err
-			}
+		PreRunE: func(cmd *cobra.Command, args []string) error {
 			if f.assertions == "" {
 				return missingFlag(cmd, "assertions", "name the file of the assertion set")
 			}
-			if err := f.check(cmd, args); err != nil {
-				return err
-			}
-			return a.spadeCoverage(cmd.Context(), f, args)
+			f.result.find()
+			return f.check(cmd, args)
 		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.spadeCoverage(cmd.Context(), f, args) },
 	}
 	f.register(cmd.Flags())
 	fs := cmd.Flags()
 	fs.StringVar(&f.assertions, "assertions", "", "`FILE` with the assertions: an assertion set, or candidates")
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of candidates with the provenance of assertions of the same name")
 	shareVar(fs, &f.failUnder, "fail-under", 0, "exit with 1 if less than this `SHARE` of the instructions is covered: 0 to 1, or N%")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or markdown; default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	f.result.register(fs, formatJSON, formatMarkdown)
 	return cmd
 }
 
@@ -62,42 +53,33 @@ func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string
 	if err != nil {
 		return err
 	}
-	list, err := a.readCandidates(f.assertions)
+	list, err := a.readSelected(f.assertions, f.candidates)
 	if err != nil {
 		return err
 	}
-	if f.candidates != "" {
-		others, err := a.readCandidates(f.candidates)
-		if err != nil {
-			return err
-		}
-		candidate.TakeProvenance(list, others)
-	}
-	e, err := a.textEngine(ctx, nil, 0)
+	var end closers
+	defer end.close()
+	e, err := a.textEngine(ctx, &end, nil, 0)
 	if err != nil {
 		return err
 	}
-	defer closeEngine(e)
 	c, err := coverage.Of(ctx, h.Changes[len(h.Changes)-1].Text, list, e.Compiler(textOnly))
 	if err != nil {
 		return a.orStopped(ctx, err)
 	}
 	var data []byte
-	switch f.format {
+	switch f.result.format {
 	case formatJSON:
-		if data, err = c.JSON(); err != nil {
-			return err
-		}
+		data, err = c.JSON()
 	case formatMarkdown:
 		data = show.CoverMarkdown(c)
 	default:
-		o := a.terminal(true)
-		if f.out != "" {
-			o.Color = false
-		}
-		data = show.Cover(c, o)
+		data = show.Cover(c, f.result.screen(a))
 	}
-	if err := a.result(f.out, data); err != nil {
+	if err != nil {
+		return err
+	}
+	if err := a.result(f.result.out, data); err != nil {
 		return err
 	}
 	if len(c.Orphans) > 0 && f.candidates == "" {

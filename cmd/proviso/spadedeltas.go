@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,10 +14,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/literal"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/spade/classify"
 	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/hub"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/suite"
@@ -34,13 +39,7 @@ func (s *spadeSource) register(fs *pflag.FlagSet) {
 
 // check requires exactly one source.
 func (s *spadeSource) check(cmd *cobra.Command, args []string) error {
-	n := len(args)
-	for _, flag := range []string{s.git, s.suite, s.hub} {
-		if flag != "" {
-			n++
-		}
-	}
-	switch {
+	switch n := len(args) + given(s.git, s.suite, s.hub); {
 	case n == 0:
 		return usageError{errors.New("no versions of a prompt"), "name a folder or a file of them, or give --git FILE, --suite FILE or --hub OWNER/NAME; " + seeHelp(cmd)}
 	case n > 1:
@@ -53,16 +52,12 @@ func (s *spadeSource) check(cmd *cobra.Command, args []string) error {
 type spadeDeltas struct {
 	spadeSource
 	spadeAsking
-	format, out string
-	all         bool
-	classify    bool
-	rules       bool
-	against     string
+	result   resultFlags
+	all      bool
+	classify bool
+	rules    bool
+	against  string
 }
-
-const formatJSONL = "jsonl"
-
-var deltaFormats = []string{formatTerminal, formatJSON, formatJSONL, formatMarkdown}
 
 func newSpadeDeltas(a *app) *cobra.Command {
 	f := &spadeDeltas{}
@@ -83,15 +78,9 @@ func newSpadeDeltas(a *app) *cobra.Command {
 			"With --classify, a model assigns each change to a category of the taxonomy, or rules do with\n" +
 			"--rules. With --against, changes that people have labelled are classified, and the agreement\n" +
 			"with them is printed.",
-		Args: atMost(1),
+		Args:    atMost(1),
+		PreRunE: func(cmd *cobra.Command, args []string) error { return f.check(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if f.format, err = formatOf(f.format, f.out, deltaFormats, map[string]string{".json": formatJSON, ".jsonl": formatJSONL, ".md": formatMarkdown}); err != nil {
-				return err
-			}
-			if err := f.check(cmd, args); err != nil {
-				return err
-			}
 			if f.against != "" {
 				return a.spadeAgainst(cmd.Context(), f)
 			}
@@ -103,14 +92,14 @@ func newSpadeDeltas(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&f.classify, "classify", false, "ask a model for the category of every change")
 	cmd.Flags().BoolVar(&f.rules, "rules", false, "with --classify: by rules, without a model")
 	cmd.Flags().StringVar(&f.against, "against", "", "with --classify: compare with the labelled changes of `FILE` (JSON Lines: diff, ground_truth); without --classify, compare the predictions in the file")
-	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, jsonl or markdown; default by the suffix of -o, else terminal")
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	f.result.register(cmd.Flags(), formatJSON, formatJSONL, formatMarkdown)
 	cmd.Flags().BoolVar(&f.all, "all", false, "on the terminal, show every change in full, and unchanged sentences")
 	return cmd
 }
 
 // check refuses flags that exclude each other.
 func (f *spadeDeltas) check(cmd *cobra.Command, args []string) error {
+	f.result.find()
 	if err := f.spadeAsking.check(); err != nil {
 		return err
 	}
@@ -126,7 +115,7 @@ func (f *spadeDeltas) check(cmd *cobra.Command, args []string) error {
 		return f.spadeSource.check(cmd, args)
 	case len(args) > 0 || f.git != "" || f.spadeSource.suite != "" || f.hub != "":
 		return usageError{errors.New("--against reads labelled changes, and no versions beside them"), seeHelp(cmd)}
-	case f.format == formatJSONL || f.format == formatMarkdown:
+	case f.result.format == formatJSONL || f.result.format == formatMarkdown:
 		return usageError{errors.New("a comparison is not written as JSON Lines or Markdown"), "valid: terminal, json"}
 	}
 	return nil
@@ -145,7 +134,7 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 		}
 	}
 	var data []byte
-	switch f.format {
+	switch f.result.format {
 	case formatJSON:
 		data, err = h.JSON(classify.ClassesOf(classes))
 	case formatJSONL:
@@ -153,16 +142,12 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 	case formatMarkdown:
 		data = show.HistoryMarkdown(h, classify.ClassesOf(classes))
 	default:
-		o := a.terminal(true)
-		if f.out != "" {
-			o.Color = false
-		}
-		data = show.History(h, classify.ClassesOf(classes), o, f.all)
+		data = show.History(h, classify.ClassesOf(classes), f.result.screen(a), f.all)
 	}
 	if err != nil {
 		return err
 	}
-	if err := a.result(f.out, data); err != nil {
+	if err := a.result(f.result.out, data); err != nil {
 		return err
 	}
 	return failed
@@ -195,14 +180,15 @@ func (a *app) versions(ctx context.Context, s *spadeSource, args []string) ([]de
 	}
 	name := args[0]
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return a.folderVersions(name)
+		list, notes, err := delta.ReadFolder(name, func(name string) ([]byte, error) { return a.readInput(name, holdsVersions) })
+		return a.noted(list, notes, err)
 	}
 	return a.fileVersions(name)
 }
 
 func (a *app) fileVersions(name string) ([]delta.Version, error) {
 	name, part := delta.SplitPart(name, existing)
-	data, err := a.spadeFile(name, holdsVersions)
+	data, err := a.readInput(name, holdsVersions)
 	if err != nil {
 		return nil, err
 	}
@@ -244,22 +230,12 @@ func existing(name string) bool {
 	return err == nil || name == "-"
 }
 
-// folderVersions reads the files of a folder.
-func (a *app) folderVersions(dir string) ([]delta.Version, error) {
-	list, notes, err := delta.ReadFolder(dir, func(name string) ([]byte, error) { return a.spadeFile(name, holdsVersions) })
-	return a.noted(list, notes, err)
-}
-
 // noted prints the notes on versions, and the mistakes in them.
 func (a *app) noted(list []delta.Version, notes []string, err error) ([]delta.Version, error) {
 	for _, note := range notes {
 		fmt.Fprintf(a.err, "proviso: %s\n", printable(note))
 	}
-	var mistakes proviso.Mistakes
-	if errors.As(err, &mistakes) {
-		err = a.mistakes(mistakes)
-	}
-	return list, err
+	return list, a.mistaken(err, nothingRun)
 }
 
 func (a *app) gitVersions(ctx context.Context, file string) ([]delta.Version, error) {
@@ -292,4 +268,42 @@ func (a *app) suiteVersions(ctx context.Context, file string) ([]delta.Version, 
 	}
 	list, notes := delta.OfSuite(s)
 	return a.noted(list, notes, nil)
+}
+
+// The environment variables of LangSmith, the newer name first.
+var (
+	hubKeys    = [...]string{"LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"}
+	hubServers = [...]string{"LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT"}
+)
+
+// hubVersions reads the commits of a prompt from LangSmith's hub. Only its host is asked.
+func (a *app) hubVersions(ctx context.Context, prompt string) ([]delta.Version, error) {
+	owner, name, err := hub.Name(prompt)
+	if err != nil {
+		return nil, err
+	}
+	first := func(names [2]string) (value, variable string) {
+		for _, n := range names {
+			if v, ok := a.env.Lookup(n); ok && v != "" {
+				return v, n
+			}
+		}
+		return "", names[0]
+	}
+	key, keyOf := first(hubKeys)
+	server, serverOf := first(hubServers)
+	server = cmp.Or(server, hub.Server)
+	u, err := url.Parse(server)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && client.ThisMachine(u.Hostname())) {
+		return nil, proviso.Errorf(proviso.Invalid, "%s is %q; an https:// address is expected", serverOf, proviso.RedactedURL(server))
+	}
+	host := strings.ToLower(u.Hostname())
+	network := transport.New(transport.Options{Env: a.env, Hosts: func(asked string) bool { return asked == host }})
+	defer network.CloseIdleConnections()
+	data, err := hub.Read(ctx, hub.Options{Client: network.Client(), Server: server, Key: key, KeyOf: keyOf}, owner, name)
+	if err != nil {
+		return nil, a.orStopped(ctx, err)
+	}
+	list, notes, mistakes := delta.ReadPart("hub "+owner+"/"+name+".json", "", data)
+	return a.noted(list, notes, mistakes.Err())
 }

@@ -1,17 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade"
-	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/show"
 )
@@ -23,16 +28,10 @@ type spadeFrontier struct {
 	sizes        []string
 	budgets      []string
 	alphas, taus []float64
-	format, out  string
+	result       resultFlags
 
 	axes selection.Axes
 }
-
-// frontierFormats are the formats of spade frontier.
-var frontierFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSVG}
-
-// frontierEndings maps extensions of output files to formats, without --format.
-var frontierEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".svg": formatSVG}
 
 // frontierSizes is how many candidates a frontier goes to without --sizes.
 const frontierSizes = 20
@@ -50,13 +49,9 @@ func newSpadeFrontier(a *app) *cobra.Command {
 			"Asking a model costs what it cost when the candidates were tried, or --judge-price; what asks no\n" +
 			"model costs nothing. `spade select --budget` and `spade run --budget` select under a budget.\n\n" +
 			"Exit codes: 0 shown, 2 a mistake in the command line or a file, 130 interrupted.",
-		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
-				return err
-			}
-			return a.spadeFrontier(cmd.Context(), f)
-		},
+		Args:    atMost(1),
+		PreRunE: func(cmd *cobra.Command, args []string) error { return f.check(cmd, args) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.spadeFrontier(cmd.Context(), f) },
 	}
 	fs := cmd.Flags()
 	c := &f.choice
@@ -72,17 +67,13 @@ func newSpadeFrontier(a *app) *cobra.Command {
 	fs.StringSliceVar(&f.budgets, "budgets", nil, "amounts in `USD` per output, with commas between them")
 	sharesVar(fs, &f.alphas, "alphas", nil, "`SHARES` of bad outputs that must be caught, with commas between them")
 	sharesVar(fs, &f.taus, "taus", nil, "`SHARES` of good outputs that may be failed, with commas between them, in place of --tau")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown or svg; default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	f.result.register(fs, formatJSON, formatMarkdown, formatSVG)
 	return cmd
 }
 
 // check finds the files of the folder, and reads the axes.
 func (f *spadeFrontier) check(cmd *cobra.Command, args []string) error {
-	var err error
-	if f.format, err = formatOf(f.format, f.out, frontierFormats, frontierEndings); err != nil {
-		return err
-	}
+	f.result.find()
 	if err := f.files(cmd, args); err != nil {
 		return err
 	}
@@ -119,10 +110,7 @@ func (f *spadeFrontier) check(cmd *cobra.Command, args []string) error {
 
 // files finds the files of the folder that no flag names.
 func (f *spadeFrontier) files(cmd *cobra.Command, args []string) error {
-	c, dir := &f.choice, "spade"
-	if len(args) == 1 {
-		dir = args[0]
-	}
+	c, dir := &f.choice, cmp.Or(argument(args), "spade")
 	info, err := os.Stat(dir)
 	there := err == nil && info.IsDir()
 	if !there && (c.matrix == "" || len(args) == 1) {
@@ -147,7 +135,7 @@ func (f *spadeFrontier) files(cmd *cobra.Command, args []string) error {
 
 func (a *app) spadeFrontier(ctx context.Context, f *spadeFrontier) error {
 	c := &f.choice
-	if err := notOver(f.out, append([]string{c.matrix, c.candidates, c.price.costs}, c.implications...)...); err != nil {
+	if err := notOver(f.result.out, append([]string{c.matrix, c.candidates, c.price.costs}, c.implications...)...); err != nil {
 		return err
 	}
 	if len(f.axes.Budgets) > 0 && c.candidates == "" {
@@ -157,13 +145,9 @@ func (a *app) spadeFrontier(ctx context.Context, f *spadeFrontier) error {
 	if err != nil {
 		return err
 	}
-	var implications []candidate.Implication
-	for _, name := range c.implications {
-		more, err := a.readImplications(name, c.set, m.Names)
-		if err != nil {
-			return err
-		}
-		implications = append(implications, more...)
+	implications, err := a.readImplications(c.implications, c.set, m.Names)
+	if err != nil {
+		return err
 	}
 	prices := selection.PricesOf(nil, m.Names, nil, nil, nil)
 	if c.candidates != "" {
@@ -192,14 +176,14 @@ func (a *app) spadeFrontier(ctx context.Context, f *spadeFrontier) error {
 	if err != nil {
 		return err
 	}
-	if err := a.result(f.out, data); err != nil || ctx.Err() == nil {
+	if err := a.result(f.result.out, data); err != nil || ctx.Err() == nil {
 		return err
 	}
 	return a.interrupted(ctx, "")
 }
 
 func (a *app) tradesIn(f *spadeFrontier, t show.Trades) ([]byte, error) {
-	switch f.format {
+	switch f.result.format {
 	case formatJSON:
 		return t.JSON()
 	case formatMarkdown:
@@ -207,9 +191,81 @@ func (a *app) tradesIn(f *spadeFrontier, t show.Trades) ([]byte, error) {
 	case formatSVG:
 		return t.SVG(), nil
 	}
-	o := a.terminal(true)
-	if f.out != "" {
-		o.Color = false
+	return t.Text(f.result.screen(a)), nil
+}
+
+// priceFlags say what candidates cost in production, for each output.
+type priceFlags struct {
+	each  map[string]float64
+	judge *float64
+	costs string // file
+}
+
+// register adds the flags that every command with prices has.
+func (f *priceFlags) register(fs *pflag.FlagSet) {
+	fs.Var(&flagValue{"", "NAME=USD", func(text string) error {
+		i := strings.LastIndexByte(text, '=')
+		if i < 1 {
+			return fmt.Errorf("expected NAME=USD, found %q", text)
+		}
+		usd, err := parseUSD(text[i+1:])
+		if err != nil {
+			return err
+		}
+		if f.each == nil {
+			f.each = map[string]float64{}
+		}
+		f.each[text[:i]] = usd
+		return nil
+	}}, "price", "what a candidate costs for one output in production, as `NAME=USD`, in place of what was measured; may be repeated")
+	fs.Var(&flagValue{"", "USD", func(text string) error {
+		usd, err := parseUSD(text)
+		f.judge = &usd
+		return err
+	}}, "judge-price", "`USD` that an output costs with a candidate that asks a model, where that was not measured")
+}
+
+// registerFile adds the flag for the file of what was measured.
+func (f *priceFlags) registerFile(fs *pflag.FlagSet) {
+	fs.StringVar(&f.costs, "costs", "", "`FILE` of what candidates cost, which spade matrix and spade run write (default costs.json beside the matrix, if it exists)")
+}
+
+// budgetVar adds the flag for a budget in US dollars per output.
+func budgetVar(fs *pflag.FlagSet, to **float64, usage string) {
+	fs.Var(&flagValue{"", "USD", func(text string) error {
+		usd, err := parseUSD(text)
+		*to = &usd
+		return err
+	}}, "budget", usage)
+}
+
+// parseUSD reads an amount in US dollars, with or without the sign.
+func parseUSD(text string) (float64, error) {
+	usd, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
+	if err != nil || !(usd >= 0) || math.IsInf(usd, 0) {
+		return 0, fmt.Errorf("expected US dollars, such as 0.002, found %q", text)
 	}
-	return t.Text(o), nil
+	return usd, nil
+}
+
+// prices finds what candidates cost. Names are those of the matrix in a file.
+func (a *app) prices(f *priceFlags, candidates []proviso.Candidate, file string, names []string) (selection.Prices, error) {
+	if err := selection.KnownNames("price", f.each, names); err != nil {
+		return selection.Prices{}, err
+	}
+	name := f.costs
+	if beside := filepath.Join(filepath.Dir(file), spade.CostsFile); name == "" && file != "-" {
+		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+			name = beside
+		}
+	}
+	var costs matrix.Costs
+	if name != "" {
+		read, err := readAs(a, name, holdsCosts, matrix.ReadCosts)
+		if err != nil {
+			return selection.Prices{}, err
+		}
+		costs = read.Of(candidates)
+	}
+	return selection.PricesOf(candidates, names, f.each, costs, f.judge), nil
 }

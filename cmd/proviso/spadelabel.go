@@ -17,7 +17,6 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/spade/label"
-	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
@@ -53,13 +52,9 @@ func newSpadeLabel(a *app) *cobra.Command {
 			"undo, note TEXT, quit. --set ID=good labels without asking.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line, a file or an answer, 130 interrupted;\n" +
 			"earlier answers are always kept.",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
-			}
-			return a.spadeLabel(cmd.Context(), f)
-		},
+		Args:    atMost(0),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.spadeLabel(cmd.Context(), f) },
 	}
 	f.register(cmd.Flags())
 	return cmd
@@ -71,7 +66,7 @@ func (f *spadeLabel) register(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.from, "from", nil, "take labels of unlabelled outputs from `FILE`, CSV or JSON Lines; may be repeated")
 	fs.StringVar(&f.matrix, "matrix", "", "`FILE` of the matrix, used to choose the next output to label")
 	fs.StringArrayVar(&f.sets, "set", nil, "label without asking: `ID=good` or ID=bad, or ID= to remove a label; may be repeated")
-	fs.StringVar(&f.review, "review", "", "review the outputs with the label `LABEL`: good, bad or all")
+	choiceVar(fs, &f.review, "review", "", []string{"all", "good", "bad"}, "review the outputs with the label `LABEL`: good, bad or all")
 	fs.Lookup("review").NoOptDefVal = "all"
 	fs.BoolVar(&f.verdicts, "show-verdicts", false, "show the verdicts of the run on each output, which may bias people")
 	fs.StringVar(&f.author, "author", "", "`NAME` of the person who labels, stored with each label")
@@ -95,18 +90,16 @@ func (f *spadeLabel) check(cmd *cobra.Command) error {
 	case !(f.alpha >= 0 && f.alpha <= 1) || !(f.tau >= 0 && f.tau <= 1):
 		return usageError{errors.New("--alpha and --tau are shares from 0 to 1"), see}
 	}
-	if f.review != "" {
-		return oneOf("review", f.review, []string{"all", "good", "bad"})
-	}
 	return nil
 }
 
 func (a *app) spadeLabel(ctx context.Context, f *spadeLabel) error {
-	outputs, err := a.openTrials(ctx, &f.trials)
+	var end closers
+	defer end.close()
+	outputs, err := a.openTrials(ctx, &end, &f.trials)
 	if err != nil {
 		return err
 	}
-	defer outputs.close()
 	log, err := a.openLabels(f, outputs.entries)
 	if err != nil {
 		return err
@@ -188,17 +181,6 @@ func (s *labelSession) start(outputs *openedTrials) error {
 	var err error
 	s.l, err = label.Start(trials, s.log, o)
 	return err
-}
-
-// readGrid reads a matrix including rows without a label, and prints its mistakes.
-func (a *app) readGrid(name string) (*matrix.Grid, error) {
-	in, err := a.openSpade(name, holdsMatrix)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	g, mistakes := matrix.ReadGrid(shownName(name), in)
-	return g, a.mistakes(mistakes)
 }
 
 // takeFrom takes labels from files for outputs without one. All files are read before the

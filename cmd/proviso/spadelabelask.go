@@ -40,20 +40,28 @@ func answerLines(ctx context.Context, r io.Reader) (<-chan string, <-chan error)
 	return lines, failed
 }
 
-// askByLines reads an answer from each line of standard input.
-func (s *labelSession) askByLines(ctx context.Context) error {
-	lines, failed := answerLines(ctx, s.in)
-	s.view = show.Output{Options: s.terminal(true), Verdicts: s.f.verdicts, Review: s.f.review != ""}
+// lineQuestions are questions whose answers are lines of standard input.
+type lineQuestions struct {
+	next   func() int                               // the question; below 0 if there is none left
+	show   func(question int) error                 // shown again after each answer if again is set
+	answer func(line string) (quit bool, err error) // a wrongAnswer is a mistake in the line
+	again  bool
+	typed  bool // a person types the answers, and so can correct one
+}
+
+// ask reads an answer from each line.
+func (q *lineQuestions) ask(ctx context.Context, a *app) error {
+	lines, failed := answerLines(ctx, a.in)
 	number := 0
 	for shown := -1; ; {
-		asked, ok := s.l.Current()
-		if !ok {
+		at := q.next()
+		if at < 0 {
 			return nil
 		}
-		if shown != asked.Index {
-			shown = asked.Index
-			if _, err := s.out.Write(s.view.Show(asked, s.progress())); err != nil {
-				return proviso.Errorf(proviso.Unavailable, "%w", err)
+		if at != shown {
+			shown = at
+			if err := q.show(at); err != nil {
+				return coded(err)
 			}
 		}
 		select {
@@ -64,17 +72,41 @@ func (s *labelSession) askByLines(ctx context.Context) error {
 				return readFailure(<-failed)
 			}
 			number++
-			quit, err := s.answer(line)
+			quit, err := q.answer(line)
 			var wrong wrongAnswer
 			if errors.As(err, &wrong) {
-				fmt.Fprintf(s.err, "standard input:%d: error: %s\n", number, printable(wrong.Error()))
+				fmt.Fprintf(a.err, "standard input:%d: error: %s\n", number, printable(wrong.Error()))
+				if q.typed {
+					continue
+				}
 				return exitError{exitUsage}
 			}
 			if quit || err != nil {
 				return err
 			}
+			if q.again {
+				shown = -1
+			}
 		}
 	}
+}
+
+// askByLines reads an answer from each line of standard input.
+func (s *labelSession) askByLines(ctx context.Context) error {
+	s.view = show.Output{Options: s.terminal(true), Verdicts: s.f.verdicts, Review: s.f.review != ""}
+	q := lineQuestions{answer: s.answer}
+	q.next = func() int {
+		if asked, ok := s.l.Current(); ok {
+			return asked.Index
+		}
+		return -1
+	}
+	q.show = func(int) error {
+		asked, _ := s.l.Current()
+		_, err := s.out.Write(s.view.Show(asked, s.progress()))
+		return err
+	}
+	return q.ask(ctx, s.app)
 }
 
 // progress describes the labels so far.
@@ -209,24 +241,16 @@ func (s *labelSession) key(key byte, keys *keyReader, rest []byte, out io.Writer
 		return false, nil
 	}
 	s.view.Top, s.view.Open = 0, false
-	switch key | 0x20 { // ignore case
-	case 'g':
-		return false, s.l.Answer("1")
-	case 'b':
-		return false, s.l.Answer("0")
-	case 's':
-		s.l.Skip()
-		return false, nil
-	case 'u':
-		undone, err := s.l.Undo()
-		if !undone {
-			s.view.Hint = "there is nothing to undo"
-		}
-		return false, err
+	switch lower := key | 0x20; lower { // ignore case
 	case 'n':
 		return false, s.takeNote(keys, rest, out)
-	case 'q':
-		return true, nil
+	case 'g', 'b', 's', 'u', 'q':
+		quit, err := s.answer(string(lower))
+		var wrong wrongAnswer
+		if errors.As(err, &wrong) {
+			s.view.Hint, err = wrong.Error(), nil
+		}
+		return quit, err
 	}
 	switch key {
 	case keyInterrupt:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -49,13 +50,9 @@ func newSpadeMatrix(a *app) *cobra.Command {
 			"the same command again continues where it stopped, and tries only what is new.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line or a file, 3 a candidate could not be\n" +
 			"decided on any output, 130 interrupted.",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
-			}
-			return a.spadeMatrix(cmd.Context(), f)
-		},
+		Args:    atMost(0),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.spadeMatrix(cmd.Context(), f) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates: YAML, JSON, JSON Lines or Python")
@@ -63,7 +60,7 @@ func newSpadeMatrix(a *app) *cobra.Command {
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels (id, label) that override those of the outputs")
 	fs.StringVarP(&f.out, "output", "o", "", "write the matrix to `FILE`, and a summary to standard output")
 	fs.StringVar(&f.costs, "costs", "", "write to `FILE` what each candidate took; what was not measured this time stays")
-	fs.StringVar(&f.format, "format", "", "with -o: `FORMAT` of the summary: terminal or json")
+	choiceVar(fs, &f.format, "format", "", matrixFormats, "with -o: `FORMAT` of the summary: terminal or json")
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "decide `N` cells at a time (default one for each processor, and at least 4 if a model is asked)")
 	f.code.register(fs)
 	f.judge.registerJudge(fs)
@@ -86,13 +83,10 @@ func (f *spadeMatrix) check(cmd *cobra.Command) error {
 	case f.format == "":
 		f.format = matrixFormats[0]
 	}
-	if err := oneOf("format", f.format, matrixFormats); err != nil {
-		return err
-	}
 	if err := f.code.check(); err != nil {
 		return err
 	}
-	return errors.Join(f.judge.check(), f.models.check(), f.evalFlags.trust.check())
+	return errors.Join(f.models.check(), f.evalFlags.trust.check())
 }
 
 func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
@@ -109,19 +103,19 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	if err != nil {
 		return err
 	}
-	outputs, err := a.openTrials(ctx, &f.trials)
+	var end closers
+	defer end.close()
+	outputs, err := a.openTrials(ctx, &end, &f.trials)
 	if err != nil {
 		return err
 	}
-	defer outputs.close()
 	if err := a.takeLabels(f.labels, outputs.entries); err != nil {
 		return err
 	}
-	o, end, err := a.spadeEngine(ctx, &f.evalFlags, dirOf(f.candidates), &f.code)
+	o, err := a.spadeEngine(ctx, &end, &f.evalFlags, filepath.Dir(f.candidates), &f.code)
 	if err != nil {
 		return err
 	}
-	defer end()
 	done := 0
 	var clear func()
 	o.Tick, clear = a.ticker(len(outputs.entries), &done)
@@ -149,12 +143,7 @@ func (a *app) earlierCosts(file string) (matrix.Costs, error) {
 	if file == "" || err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return nil, nil
 	}
-	data, err := a.spadeFile(file, holdsCosts)
-	if err != nil {
-		return nil, err
-	}
-	costs, mistakes := matrix.ReadCosts(file, data)
-	return costs, a.mistakes(mistakes)
+	return readAs(a, file, holdsCosts, matrix.ReadCosts)
 }
 
 // writeCosts writes what the candidates took.
@@ -244,11 +233,10 @@ func (a *app) ticker(of int, done *int) (tick func(int), end func()) {
 	}, sync.OnceFunc(shown.end)
 }
 
-// spadeEngine opens the engine for candidates, and returns a function that closes it.
-// Code gets no grants but packages, since a model may have written it. Each of change may
-// change the options.
-func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *candidateCode, change ...func(*engine.Options)) (matrix.Options, func(), error) {
-	e, err := a.openEngine(ctx, f, dir, func(o *engine.Options) (err error) {
+// spadeEngine opens the engine for candidates. Code gets no grants but packages, since a
+// model may have written it. Each of change may change the options.
+func (a *app) spadeEngine(ctx context.Context, end *closers, f *evalFlags, dir string, code *candidateCode, change ...func(*engine.Options)) (matrix.Options, error) {
+	e, err := a.openEngine(ctx, end, f, dir, func(o *engine.Options) (err error) {
 		o.Policy.Sandbox, err = sandbox.ParsePolicy(code.sandbox)
 		o.Policy.Grants.Packages = code.packages()
 		o.Policy.Synthesised, o.Limits.Workers = true, f.concurrency
@@ -258,7 +246,7 @@ func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *c
 		return err
 	})
 	if err != nil {
-		return matrix.Options{}, nil, err
+		return matrix.Options{}, err
 	}
 	granted := matrix.Synthesised(e.Code())
 	o := matrix.Options{
@@ -266,9 +254,9 @@ func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir string, code *c
 		Compiler: e.Compiler(func(c *check.Options) { c.Code = granted }),
 	}
 	if !f.models.noCache {
-		o.Keep = &matrix.Keep{Store: blobs.Open(a.cellDir()), Engine: strings.Join(append([]string{engineName(), code.sandbox}, code.grants...), " ")}
+		o.Keep = &matrix.Keep{Store: blobs.Open(a.cacheDir(keptCells)), Engine: strings.Join(append([]string{engineName(), code.sandbox}, code.grants...), " ")}
 	}
-	return o, func() { closeEngine(e) }, nil
+	return o, nil
 }
 
 // engineName identifies the engine: the version, or for a build without one the

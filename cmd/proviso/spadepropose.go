@@ -31,12 +31,8 @@ type spadePropose struct {
 	examples, labels, uncaught string
 	tau                        float64
 	judge                      judgeFlags
-	format, out                string
+	result                     resultFlags
 }
-
-const formatYAML = "yaml"
-
-var proposeFormats = []string{formatTerminal, formatYAML, formatJSONL, formatJSON}
 
 func newSpadePropose(a *app) *cobra.Command {
 	f := &spadePropose{}
@@ -55,25 +51,9 @@ func newSpadePropose(a *app) *cobra.Command {
 			"command again asks only about what is new.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line or a file, 3 some sentences could not be\n" +
 			"asked about (the rest is written), 130 interrupted (what was done is written).",
-		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			endings := map[string]string{".yaml": formatYAML, ".yml": formatYAML, ".jsonl": formatJSONL, ".json": formatJSON}
-			if f.format, err = formatOf(f.format, f.out, proposeFormats, endings); err != nil {
-				return err
-			}
-			if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check()); err != nil {
-				return err
-			}
-			f.noRules = !f.rules && cmd.Flags().Changed("rules")
-			if err := f.checkTried(cmd); err != nil {
-				return err
-			}
-			if f.fresh && f.out == "" {
-				return usageError{errors.New("--fresh is for -o: without it nothing is kept"), seeHelp(cmd)}
-			}
-			return a.spadePropose(cmd.Context(), f, args)
-		},
+		Args:    atMost(1),
+		PreRunE: func(cmd *cobra.Command, args []string) error { return f.check(cmd, args) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.spadePropose(cmd.Context(), f, args) },
 	}
 	fs := cmd.Flags()
 	f.spadeSource.register(fs)
@@ -88,8 +68,8 @@ func newSpadePropose(a *app) *cobra.Command {
 	droppedVar(fs, &f.dropped)
 	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already in the file of -o")
 	fs.BoolVar(&f.all, "all", false, "on the terminal, list every sentence without an assertion")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, yaml, jsonl or json; default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output; keeps what is in it")
+	f.result.register(fs, formatYAML, formatJSONL, formatJSON)
+	fs.Lookup("output").Usage += "; keeps what is in it"
 	return cmd
 }
 
@@ -97,8 +77,13 @@ func droppedVar(fs *pflag.FlagSet, dropped *bool) {
 	fs.BoolVar(dropped, "dropped", true, "also propose for sentences that the last version no longer has, marked as no longer asked; =false leaves them out")
 }
 
-// checkTried refuses flags about outputs where there are none.
-func (f *spadePropose) checkTried(cmd *cobra.Command) error {
+// check refuses flags that exclude each other, and flags about outputs where there are none.
+func (f *spadePropose) check(cmd *cobra.Command, args []string) error {
+	f.result.find()
+	if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check()); err != nil {
+		return err
+	}
+	f.noRules = !f.rules && cmd.Flags().Changed("rules")
 	for _, need := range []struct{ flag, value string }{{"labels", f.labels}, {"uncaught", f.uncaught}, {"judge", f.judge.judge}} {
 		if need.value != "" && f.examples == "" {
 			return usageError{fmt.Errorf("--%s needs outputs: --examples", need.flag), seeHelp(cmd)}
@@ -107,11 +92,14 @@ func (f *spadePropose) checkTried(cmd *cobra.Command) error {
 	if f.uncaught != "" && f.rules && f.model == "" {
 		return usageError{errors.New("--uncaught asks a model, and --rules asks none"), seeHelp(cmd)}
 	}
-	return f.judge.check()
+	if f.fresh && f.result.out == "" {
+		return usageError{errors.New("--fresh is for -o: without it nothing is kept"), seeHelp(cmd)}
+	}
+	return nil
 }
 
 func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) error {
-	if err := notOver(f.out, append([]string{f.git, f.suite, f.examples, f.labels, f.uncaught}, args...)...); err != nil {
+	if err := notOver(f.result.out, append([]string{f.git, f.suite, f.examples, f.labels, f.uncaught}, args...)...); err != nil {
 		return err
 	}
 	h, err := a.history(ctx, &f.spadeSource, args)
@@ -132,33 +120,20 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 	if o.Earlier, err = a.earlier(f); err != nil {
 		return err
 	}
+	var end closers
+	defer end.close()
 	if !f.rules || f.model != "" {
-		m, end, err := a.spadeModel(ctx, &f.spadeAsking, "; or propose without a model: --rules")
-		if err != nil {
+		if o.Model, err = a.spadeModel(ctx, &end, &f.spadeAsking, "; or propose without a model: --rules"); err != nil {
 			return err
 		}
-		defer end()
-		o.Model = m
 	}
-	if o.Model != nil && f.judge.judge != "" {
-		judged := f.evalFlags
-		judged.judge = f.judge
-		m, end, err := a.spadeEngine(ctx, &judged, ".", &candidateCode{sandbox: sandboxRequire})
-		if err != nil {
-			return err
-		}
-		defer end()
-		o.Judged = m.Compiler
-	}
-	e, err := a.textEngine(ctx, nil, f.concurrency)
+	judged := f.evalFlags
+	judged.judge = f.judge
+	cleared, err := a.openProposer(ctx, &end, &o, &judged, ".", &candidateCode{sandbox: sandboxRequire})
 	if err != nil {
 		return err
 	}
-	defer closeEngine(e)
-	o.Compiler, o.Code = e.Compiler(textOnly), e.Code()
-	var cleared func()
-	o.Progress, cleared = a.counter()
-	if f.out != "" && f.out != "-" {
+	if f.result.toFile() {
 		o.Save = func(p *propose.Proposal) error { return a.writeProposal(f, h, p) }
 	}
 	p, err := propose.Run(ctx, h, o)
@@ -169,6 +144,25 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 	return a.proposed(ctx, f, h, o.Model, p, err)
 }
 
+// openProposer opens what proposing needs besides its model: the judge that tries what is
+// proposed, if one is named, and the engine for templates. cleared removes the progress.
+func (a *app) openProposer(ctx context.Context, end *closers, o *propose.Options, judged *evalFlags, dir string, code *candidateCode) (cleared func(), err error) {
+	if o.Model != nil && judged.judge.judge != "" {
+		m, err := a.spadeEngine(ctx, end, judged, dir, code)
+		if err != nil {
+			return nil, err
+		}
+		o.Judged = m.Compiler
+	}
+	e, err := a.textEngine(ctx, end, nil, o.Concurrency)
+	if err != nil {
+		return nil, err
+	}
+	o.Compiler, o.Code = e.Compiler(textOnly), e.Code()
+	o.Progress, cleared = a.counter()
+	return cleared, nil
+}
+
 // proposed writes a proposal and prints the results; stopped is why it is incomplete.
 func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m *ask.Model, p *propose.Proposal, stopped error) error {
 	if stopped != nil && ctx.Err() == nil {
@@ -177,19 +171,19 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 	if err := a.writeProposal(f, h, p); err != nil {
 		return err
 	}
-	if f.out != "" {
+	if f.result.out != "" {
 		rest := ""
 		if n := len(p.Unproposed); n > 0 {
 			rest = "; no check was made of " + plural(n, "sentence")
 		}
-		fmt.Fprintf(a.err, "proviso: %s in %s%s\n", plural(len(p.Candidates), "candidate"), printable(f.out), rest)
+		fmt.Fprintf(a.err, "proviso: %s in %s%s\n", plural(len(p.Candidates), "candidate"), printable(f.result.out), rest)
 	}
 	if m == nil {
 		a.sayUnread(h)
 		return a.orStopped(ctx, stopped)
 	}
 	a.sayNotes(p)
-	if f.out != "" && f.format != formatTerminal {
+	if f.result.out != "" && f.result.format != formatTerminal {
 		a.sayDropped(p, f.all)
 	}
 	if len(p.Versions) == 0 && stopped == nil {
@@ -238,7 +232,6 @@ func (a *app) sayDropped(p *propose.Proposal, all bool) {
 	}
 }
 
-// sayFailed names the versions with failed questions.
 func (a *app) sayFailed(p *propose.Proposal) {
 	if p.Failed() == nil {
 		return
@@ -251,14 +244,8 @@ func (a *app) sayFailed(p *propose.Proposal) {
 	fmt.Fprintln(a.err, "proviso: the rest is done; the same command with -o asks again what is missing")
 }
 
-// trialsOf reads the outputs of a file.
 func (a *app) trialsOf(name string) ([]trial.Trial, error) {
-	data, err := a.spadeFile(name, holdsOutputs)
-	if err != nil {
-		return nil, err
-	}
-	trials, mistakes := trial.Read(shownName(name), data)
-	return trials, a.mistakes(mistakes)
+	return readAs(a, name, holdsOutputs, trial.Read)
 }
 
 // maxProposeTrials is how many outputs of each label the proposer gets.
@@ -266,11 +253,12 @@ const maxProposeTrials = 100
 
 // labelledTrials reads outputs for the proposer, with the labels of a file if one is named.
 func (a *app) labelledTrials(ctx context.Context, f *trialFlags, labels string) ([]trial.Trial, error) {
-	o, err := a.openTrials(ctx, f)
+	var end closers
+	defer end.close()
+	o, err := a.openTrials(ctx, &end, f)
 	if err != nil {
 		return nil, err
 	}
-	defer o.close()
 	if err := a.takeLabels(labels, o.entries); err != nil {
 		return nil, err
 	}
@@ -306,23 +294,18 @@ func (a *app) uncaughtIn(ctx context.Context, file string, tau float64) ([]strin
 
 // earlier reads the proposal in the output file; nil if there is none.
 func (a *app) earlier(f *spadePropose) (*propose.Earlier, error) {
-	if f.out == "" || f.out == "-" || f.fresh || f.format == formatTerminal {
+	if !f.result.toFile() || f.fresh || f.result.format == formatTerminal {
 		return nil, nil
 	}
-	info, err := os.Stat(f.out)
+	info, err := os.Stat(f.result.out)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return nil, nil // it is created, or refused, on writing
 	}
-	data, err := a.spadeFile(f.out, holdsCandidates)
-	if err != nil {
-		return nil, err
+	e, err := readAs(a, f.result.out, holdsCandidates, propose.ReadEarlier)
+	if errors.As(err, &exitError{}) {
+		a.sayNotContinued(f.result.out)
 	}
-	e, mistakes := propose.ReadEarlier(f.out, data)
-	if err := a.mistakes(inOrder(mistakes)); err != nil {
-		a.sayNotContinued(f.out)
-		return nil, err
-	}
-	return e, nil
+	return e, err
 }
 
 func (a *app) sayNotContinued(file string) {
@@ -333,21 +316,18 @@ func (a *app) sayNotContinued(file string) {
 func (a *app) writeProposal(f *spadePropose, h *delta.History, p *propose.Proposal) error {
 	var data []byte
 	var err error
-	switch f.format {
+	switch f.result.format {
 	case formatYAML:
 		data = p.YAML(p.About(h))
 	case formatJSONL:
 		data = candidate.JSONL(p.Candidates)
 	case formatJSON:
-		if data, err = p.JSON(); err != nil {
-			return err
-		}
+		data, err = p.JSON()
 	default:
-		o := a.terminal(true)
-		if f.out != "" {
-			o.Color = false
-		}
-		data = show.Proposal(p, o, f.all)
+		data = show.Proposal(p, f.result.screen(a), f.all)
 	}
-	return a.result(f.out, data)
+	if err != nil {
+		return err
+	}
+	return a.result(f.result.out, data)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,7 +105,7 @@ func (f *spadeRun) check(cmd *cobra.Command, args []string) error {
 	f.noRules = !f.rules
 	f.choice.matrix, f.choice.candidates = f.file(spade.MatrixFile), f.file(spade.CandidatesFile)
 	f.choice.implications, f.choice.set = []string{f.file(spade.ImplicationsFile)}, "final"
-	if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check(), f.judge.check(), f.trust.check(), f.choice.check(cmd)); err != nil {
+	if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check(), f.trust.check(), f.choice.check(cmd)); err != nil {
 		return err
 	}
 	see := seeHelp(cmd)
@@ -121,12 +122,14 @@ func (f *spadeRun) check(cmd *cobra.Command, args []string) error {
 
 func (f *spadeRun) file(name string) string { return filepath.Join(f.dir, name) }
 
-// labelsFile returns the file of labels, "" if there is none.
-func (f *spadeRun) labelsFile() string {
-	if _, err := os.Stat(f.file(runLabels)); err == nil && f.labels == "" {
-		return f.file(runLabels)
+// labelsIn returns the file of labels that a flag names, else that in a folder, "" if there
+// is none.
+func labelsIn(dir, given string) string {
+	own := filepath.Join(dir, runLabels)
+	if _, err := os.Stat(own); err == nil {
+		return cmp.Or(given, own)
 	}
-	return f.labels
+	return given
 }
 
 // tries reports whether there are outputs to try candidates on.
@@ -154,10 +157,10 @@ func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
 		}
 	}
 	p := &pipeline{app: a, f: f, clear: func() {}}
+	defer p.end.close()
 	if err := p.readOutputs(ctx); err != nil {
 		return err
 	}
-	defer p.closeOutputs()
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return usageError{fmt.Errorf("make the folder %s: %w", f.dir, err), ""}
 	}
@@ -193,6 +196,7 @@ type pipeline struct {
 	of    int
 
 	outputs *openedTrials // with their labels; nil without outputs
+	end     closers       // of the outputs
 }
 
 // readOutputs reads the outputs and their labels, so that a mistake in them is found before
@@ -201,10 +205,7 @@ func (p *pipeline) readOutputs(ctx context.Context) error {
 	if !p.f.tries() {
 		return nil
 	}
-	labels := p.f.labels
-	if _, err := os.Stat(p.f.file(runLabels)); err == nil && labels == "" {
-		labels = p.f.file(runLabels)
-	}
+	labels := labelsIn(p.f.dir, p.f.labels)
 	if read, err := os.Stat(p.f.trials.examples); err == nil {
 		if matrix, err := os.Stat(p.f.file(spade.MatrixFile)); err == nil && os.SameFile(read, matrix) {
 			return usageError{fmt.Errorf("%s is the matrix that run writes: it holds verdicts, and no outputs", p.f.trials.examples), "name the file of the outputs"}
@@ -214,14 +215,13 @@ func (p *pipeline) readOutputs(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if p.outputs, err = p.openTrials(ctx, &p.f.trials); err != nil {
+	if p.outputs, err = p.openTrials(ctx, &p.end, &p.f.trials); err != nil {
 		return err
 	}
-	if err = p.addUpdated(ctx); err == nil {
-		err = p.takeLabels(labels, p.outputs.entries)
+	if err := p.addUpdated(ctx); err != nil {
+		return err
 	}
-	if err != nil {
-		p.outputs.close()
+	if err := p.takeLabels(labels, p.outputs.entries); err != nil {
 		return err
 	}
 	p.warnContradictions(p.outputs.entries)
@@ -235,7 +235,7 @@ func (p *pipeline) addUpdated(ctx context.Context) error {
 	if given, e := os.Stat(p.f.trials.examples); err != nil || e == nil && os.SameFile(kept, given) {
 		return nil
 	}
-	more, err := p.openTrials(ctx, &trialFlags{examples: file})
+	more, err := p.openTrials(ctx, &p.end, &trialFlags{examples: file})
 	if err != nil {
 		return err
 	}
@@ -245,92 +245,83 @@ func (p *pipeline) addUpdated(ctx context.Context) error {
 	return nil
 }
 
-func (p *pipeline) closeOutputs() {
-	if p.outputs != nil {
-		p.outputs.close()
-	}
-}
-
 // open opens what a step needs. The budget of a step is what the steps before it left.
 func (p *pipeline) open(ctx context.Context, step spade.Step, s *spade.Steps, r *spade.Result) (func(), error) {
 	eval := p.f.eval()
 	p.at, p.asked = step, &eval
+	var end closers
+	var err error
 	switch step {
 	case spade.Propose:
-		return p.openPropose(ctx, s)
+		err = p.openPropose(ctx, &end, s)
 	case spade.Try:
-		return p.openTry(ctx, s, r)
+		err = p.openTry(ctx, &end, s, r)
 	case spade.Imply:
-		return p.openImply(ctx, s, r)
+		err = p.openImply(ctx, &end, s, r)
 	case spade.Cover:
-		e, err := p.textEngine(ctx, nil, 0)
-		if err != nil {
-			return nil, err
+		var e *engine.Engine
+		if e, err = p.textEngine(ctx, &end, nil, 0); err == nil {
+			s.Compiler = e.Compiler(textOnly)
 		}
-		s.Compiler = e.Compiler(textOnly)
-		return func() { closeEngine(e) }, nil
 	}
-	return nil, nil
+	if err != nil {
+		end.close()
+		return nil, err
+	}
+	end.add(func() { p.clear() })
+	return end.close, nil
 }
 
-func (p *pipeline) openPropose(ctx context.Context, s *spade.Steps) (end func(), err error) {
+func (p *pipeline) openPropose(ctx context.Context, end *closers, s *spade.Steps) (err error) {
 	if err := notOver(p.f.file(spade.CandidatesFile), p.f.trials.examples); err != nil {
-		return nil, err
+		return err
 	}
 	o := &s.Propose
 	o.Rules, o.Dropped, o.Concurrency, o.Tau = !p.f.noRules, p.f.dropped, p.f.concurrency, p.f.choice.Tau
 	if p.f.tries() && p.f.model != "" {
-		if o.Trials, err = p.labelledTrials(ctx, &p.f.trials, p.f.labelsFile()); err != nil {
-			return nil, err
+		if o.Trials, err = p.labelledTrials(ctx, &p.f.trials, labelsIn(p.f.dir, p.f.labels)); err != nil {
+			return err
 		}
 	}
-	closeModel := func() {}
 	if p.f.model != "" {
 		asking := spadeAsking{evalFlags: *p.asked, model: p.f.model}
-		if o.Model, closeModel, err = p.spadeModel(ctx, &asking, ""); err != nil {
-			return nil, err
+		if o.Model, err = p.spadeModel(ctx, end, &asking, ""); err != nil {
+			return err
 		}
 		p.asked, p.model = &asking.evalFlags, o.Model
 	}
-	if p.model != nil && p.f.judge.judge != "" && p.f.tries() {
-		judged := p.f.eval()
+	judged := p.f.eval()
+	if p.f.tries() {
 		judged.judge = p.f.judge
-		m, closeJudge, err := p.spadeEngine(ctx, &judged, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code)
-		if err != nil {
-			closeModel()
-			return nil, err
-		}
-		closeProposer := closeModel
-		o.Judged, p.also, closeModel = m.Compiler, &judged, func() { closeJudge(); closeProposer() }
 	}
-	e, err := p.textEngine(ctx, nil, p.f.concurrency)
+	clear, err := p.openProposer(ctx, end, o, &judged, p.f.dir, &p.f.code)
 	if err != nil {
-		closeModel()
-		return nil, err
+		return err
 	}
-	o.Compiler, o.Code = e.Compiler(textOnly), e.Code()
-	o.Progress, p.clear = p.counter()
-	return func() { p.clear(); closeEngine(e); closeModel() }, nil
+	if p.clear = clear; o.Judged != nil {
+		p.also = &judged
+	}
+	return nil
 }
 
-func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result) (func(), error) {
+func (p *pipeline) openTry(ctx context.Context, end *closers, s *spade.Steps, r *spade.Result) error {
 	if len(r.Candidates) == 0 || !p.f.tries() {
-		return nil, nil
+		return nil
 	}
 	p.asked.judge = p.f.judge
 	if p.f.judge.judge == "" {
 		p.sayUndecided(r.Candidates)
 	}
-	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), &p.f.code, func(o *engine.Options) {
+	o, err := p.spadeEngine(ctx, end, p.asked, p.f.dir, &p.f.code, func(o *engine.Options) {
 		o.Judge.Off = p.f.judge.judge == "" // no key and no variable makes run send outputs to a model
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o.Tick, p.clear = p.ticker(len(p.outputs.entries), &p.tried)
 	p.of = len(p.outputs.entries)
 	s.Trials, s.Try = trial.Labelled(p.outputs.all, p.outputs.entries), o
-	return func() { p.clear(); closeEngine() }, nil
+	return nil
 }
 
 // sayUndecided says that there is no judge for the candidates that need one.
@@ -346,27 +337,24 @@ func (p *pipeline) sayUndecided(list []proviso.Candidate) {
 	}
 }
 
-func (p *pipeline) openImply(ctx context.Context, s *spade.Steps, r *spade.Result) (end func(), err error) {
+func (p *pipeline) openImply(ctx context.Context, end *closers, s *spade.Steps, r *spade.Result) (err error) {
 	o := &s.Subsume
 	o.Concurrency = p.f.concurrency
 	if good, _ := r.Matrix.Count(); good > 0 {
 		p.warnUnlabelled(r.Matrix)
 	}
-	closeJudge := func() {}
 	if name := p.f.judge.judge; name != "" {
 		asking := spadeAsking{evalFlags: *p.asked, model: name}
-		if o.Judge, closeJudge, err = p.spadeModel(ctx, &asking, ""); err != nil {
-			return nil, err
+		if o.Judge, err = p.spadeModel(ctx, end, &asking, ""); err != nil {
+			return err
 		}
 		p.asked = &asking.evalFlags
 	}
-	closeEngine, err := p.proofEngine(ctx, p.f.file(spade.CandidatesFile), &p.f.trust, o)
-	if err != nil {
-		closeJudge()
-		return nil, err
+	if err := p.proofEngine(ctx, end, p.f.file(spade.CandidatesFile), &p.f.trust, o); err != nil {
+		return err
 	}
 	o.Progress, p.clear = p.counter()
-	return func() { p.clear(); closeEngine(); closeJudge() }, nil
+	return nil
 }
 
 // failed is the error of a run that did not reach its end.

@@ -36,7 +36,8 @@ func (f *spadeRun) take(a *app, why string, step *evalFlags, s ask.Spent) {
 	}
 	a.sayModels(step.asked)
 	if b := step.asked.Budget(); b != nil {
-		f.models.maxCost.usd = max(0, f.models.maxCost.usd-b.Spent())
+		left := max(0, *f.models.maxCost-b.Spent())
+		f.models.maxCost = &left
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,24 +31,10 @@ type spadeSelect struct {
 	judgeCost    int
 	candidates   string
 	each         bool
-	format, out  string
+	result       resultFlags
 	grants       []string
 	price        priceFlags
 }
-
-// The formats of spade select.
-const (
-	formatTerminal = "terminal"
-	formatMarkdown = "markdown"
-	formatSuite    = "suite"
-	formatSVG      = "svg"
-	formatPython   = python.Type
-)
-
-var selectFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSuite, formatPython}
-
-// selectEndings maps extensions of output files to formats, without --format.
-var selectEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".yaml": formatSuite, ".yml": formatSuite, ".py": formatPython}
 
 func newSpadeSelect(a *app) *cobra.Command {
 	f := &spadeSelect{}
@@ -67,13 +54,9 @@ func newSpadeSelect(a *app) *cobra.Command {
 			"Exit codes: 0 selected, 1 no selection is within the thresholds, 2 a mistake in the command\n" +
 			"line or a file, 3 undecided cells leave the answer open, or the search reached its limit\n" +
 			"before it found a selection, 130 interrupted.",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
-			}
-			return a.spadeSelect(cmd.Context(), f)
-		},
+		Args:    atMost(0),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.spadeSelect(cmd.Context(), f) },
 	}
 	f.register(cmd.Flags())
 	return cmd
@@ -88,8 +71,8 @@ func (f *spadeSelect) register(fs *pflag.FlagSet) {
 	f.price.registerFile(fs)
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates' assertions, with their pins, bans and costs: for --format suite or python, and --judge-cost")
 	fs.BoolVar(&f.each, "default-test", false, "with --format suite: write under defaultTest instead of an assertion set")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown, suite or python (functions in the form of the paper); default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	f.result.register(fs, formatJSON, formatMarkdown, formatSuite, formatPython)
+	fs.Lookup("format").Usage = "`FORMAT`: terminal, json, markdown, suite or python (functions in the form of the paper); default by the suffix of -o, else terminal"
 	registerPackages(fs, &f.grants, "with --format suite or python: write that the Python needs `ACCESS`, which is packages")
 }
 
@@ -112,10 +95,7 @@ func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 
 // check refuses flags that exclude each other, and reads the costs.
 func (f *spadeSelect) check(cmd *cobra.Command) error {
-	var err error
-	if f.format, err = formatOf(f.format, f.out, selectFormats, selectEndings); err != nil {
-		return err
-	}
+	f.result.find()
 	see := seeHelp(cmd)
 	changed := cmd.Flags().Changed
 	switch {
@@ -124,10 +104,10 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 	case f.set != "" && len(f.implications) == 0:
 		return usageError{errors.New("--implications-set needs --implications"), see}
 	case f.writes() && f.candidates == "":
-		return usageError{errors.New("--format " + f.format + " needs --candidates: the matrix has names, not assertions"), see}
+		return usageError{errors.New("--format " + f.result.format + " needs --candidates: the matrix has names, not assertions"), see}
 	case len(f.grants) > 0 && !f.writes():
 		return usageError{errors.New("--grant is for --format suite and --format python"), see}
-	case f.each && f.format != formatSuite:
+	case f.each && f.result.format != formatSuite:
 		return usageError{errors.New("--default-test is for --format suite"), see}
 	case changed("judge-cost") && (f.candidates == "" || f.judgeCost < 1):
 		return usageError{errors.New("--judge-cost needs --candidates and a cost of at least 1"), see}
@@ -156,26 +136,28 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 }
 
 // writes reports whether the assertions that were selected are written.
-func (f *spadeSelect) writes() bool { return f.format == formatSuite || f.format == formatPython }
+func (f *spadeSelect) writes() bool {
+	return f.result.format == formatSuite || f.result.format == formatPython
+}
 
 func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
-	if err := notOver(f.out, append([]string{f.matrix, f.candidates}, f.implications...)...); err != nil {
+	if err := notOver(f.result.out, append([]string{f.matrix, f.candidates}, f.implications...)...); err != nil {
 		return err
 	}
 	s, candidates, err := a.selection(ctx, f)
 	if err != nil {
 		return err
 	}
-	if f.format != formatJSON && s.Matrix.Unlabeled > 0 && f.Method != "none" {
+	if f.result.format != formatJSON && s.Matrix.Unlabeled > 0 && f.Method != "none" {
 		a.warn(plural(s.Matrix.Unlabeled, "row") + " without a label left out")
 	}
 	data, err := a.rendered(f, s, candidates)
 	if err != nil {
 		return err
 	}
-	if f.writes() && f.out != "" && !s.Found() {
-		a.sayUnwritten(f.out)
-	} else if err := a.result(f.out, data); err != nil {
+	if f.writes() && f.result.out != "" && !s.Found() {
+		a.sayUnwritten(f.result.out)
+	} else if err := a.result(f.result.out, data); err != nil {
 		return err
 	}
 	return a.exitOf(ctx, s)
@@ -188,12 +170,8 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, 
 	if err != nil {
 		return s, nil, err
 	}
-	for _, name := range f.implications {
-		more, err := a.readImplications(name, f.set, m.Names)
-		if err != nil {
-			return s, nil, err
-		}
-		s.Implications = append(s.Implications, more...)
+	if s.Implications, err = a.readImplications(f.implications, f.set, m.Names); err != nil {
+		return s, nil, err
 	}
 	if f.candidates != "" {
 		if candidates, err = a.readCandidates(f.candidates); err != nil {
@@ -228,7 +206,6 @@ func (a *app) orStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// exit returns the exit code as an error.
 func (a *app) exitOf(ctx context.Context, s show.Selection) error {
 	switch {
 	case ctx.Err() != nil:
@@ -243,7 +220,7 @@ func (a *app) exitOf(ctx context.Context, s show.Selection) error {
 }
 
 func (a *app) rendered(f *spadeSelect, s show.Selection, candidates []proviso.Candidate) ([]byte, error) {
-	switch f.format {
+	switch f.result.format {
 	case formatJSON:
 		return s.JSON()
 	case formatMarkdown:
@@ -257,11 +234,7 @@ func (a *app) rendered(f *spadeSelect, s show.Selection, candidates []proviso.Ca
 	case formatPython:
 		return a.selectedPython(f, s, candidates)
 	}
-	o := a.terminal(true)
-	if f.out != "" {
-		o.Color = false
-	}
-	return show.SelectionText(s, o), nil
+	return show.SelectionText(s, f.result.screen(a)), nil
 }
 
 // granted adds to a suite or a file of assertions that its Python needs packages.
@@ -296,13 +269,17 @@ func (a *app) sayVerdict(s show.Selection) {
 	fmt.Fprintln(a.err, "proviso: "+strings.Join(show.Verdict(s), "\nproviso: "))
 }
 
-// readImplications reads a file of implications, and prints its mistakes.
-func (a *app) readImplications(name, set string, names []string) ([]candidate.Implication, error) {
-	file, err := a.openSpade(name, holdsImplications)
-	if err != nil {
-		return nil, err
+// readImplications reads files of implications, and prints the mistakes of the first that has
+// some.
+func (a *app) readImplications(files []string, set string, names []string) (all []candidate.Implication, err error) {
+	for _, name := range files {
+		list, err := streamAs(a, name, holdsImplications, func(name string, file io.Reader) ([]candidate.Implication, proviso.Mistakes) {
+			return candidate.ReadImplications(name, file, set, names)
+		})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
 	}
-	defer file.Close()
-	list, mistakes := candidate.ReadImplications(shownName(name), file, set, names)
-	return list, a.mistakes(mistakes)
+	return all, nil
 }

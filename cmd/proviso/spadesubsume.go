@@ -32,15 +32,8 @@ type spadeSubsume struct {
 	proofs             bool
 	review             int
 	reviews, examples  string
-	format, out        string
+	result             resultFlags
 }
-
-const formatCSV = "csv"
-
-var (
-	subsumeFormats = []string{formatTerminal, formatCSV, formatJSON}
-	subsumeEndings = map[string]string{".csv": formatCSV, ".json": formatJSON}
-)
 
 func newSpadeSubsume(a *app) *cobra.Command {
 	f := &spadeSubsume{}
@@ -61,13 +54,9 @@ func newSpadeSubsume(a *app) *cobra.Command {
 			"Answers are a line each: y, n, skip, undo, quit.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line, a file or an answer, 3 the judge did not\n" +
 			"answer all questions (the rest is written), 130 interrupted.",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
-			}
-			return a.spadeSubsume(cmd.Context(), f)
-		},
+		Args:    atMost(0),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.spadeSubsume(cmd.Context(), f) },
 	}
 	f.register(cmd.Flags())
 	return cmd
@@ -87,16 +76,12 @@ func (f *spadeSubsume) register(fs *pflag.FlagSet) {
 	countVar(fs, &f.review, "review", "", 0, 1, "show `N` of the pairs and ask you whether they are right")
 	fs.StringVar(&f.reviews, "reviews", "", "JSON Lines `FILE` to add answers to (default beside -o, else reviews.jsonl)")
 	fs.StringVar(&f.examples, "examples", "", "with --review: `FILE` of the outputs of the matrix, shown as examples")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, csv or json; default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	f.result.register(fs, formatCSV, formatJSON)
 }
 
 // check refuses flags that exclude each other.
 func (f *spadeSubsume) check(cmd *cobra.Command) error {
-	var err error
-	if f.format, err = formatOf(f.format, f.out, subsumeFormats, subsumeEndings); err != nil {
-		return err
-	}
+	f.result.find()
 	see := seeHelp(cmd)
 	f.hasTau = cmd.Flags().Changed("tau")
 	switch {
@@ -113,15 +98,15 @@ func (f *spadeSubsume) check(cmd *cobra.Command) error {
 	}
 	if f.reviews == "" {
 		f.reviews = "reviews.jsonl"
-		if f.out != "" && f.out != "-" {
-			f.reviews = strings.TrimSuffix(f.out, filepath.Ext(f.out)) + ".reviews.jsonl"
+		if f.result.toFile() {
+			f.reviews = strings.TrimSuffix(f.result.out, filepath.Ext(f.result.out)) + ".reviews.jsonl"
 		}
 	}
 	return f.spadeAsking.check()
 }
 
 func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
-	if err := notOver(f.out, f.candidates, f.matrix, f.examples); err != nil {
+	if err := notOver(f.result.out, f.candidates, f.matrix, f.examples); err != nil {
 		return err
 	}
 	o := subsume.Options{Concurrency: f.concurrency}
@@ -132,18 +117,16 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 	if err != nil {
 		return err
 	}
-	end := func() {}
+	var end closers
+	defer end.close()
 	if list != nil && !f.proofs {
-		if end, err = a.subsumeJudge(ctx, f, &o); err != nil {
+		if err := a.subsumeJudge(ctx, &end, f, &o); err != nil {
 			return err
 		}
 	}
-	defer end()
-	var closeProofs func()
-	if closeProofs, err = a.proofEngine(ctx, f.candidates, &f.trust, &o); err != nil {
+	if err := a.proofEngine(ctx, &end, f.candidates, &f.trust, &o); err != nil {
 		return err
 	}
-	defer closeProofs()
 	var cleared func()
 	o.Progress, cleared = a.counter()
 	s, err := subsume.Find(ctx, list, o)
@@ -168,10 +151,10 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 }
 
 // proofEngine opens an engine that reads files beside the candidates, and asks no model.
-func (a *app) proofEngine(ctx context.Context, candidates string, trust *trustFlags, o *subsume.Options) (func(), error) {
-	e, err := a.textEngine(ctx, suite.NewFiles(dirOf(candidates), trust.files()), 0)
+func (a *app) proofEngine(ctx context.Context, end *closers, candidates string, trust *trustFlags, o *subsume.Options) error {
+	e, err := a.textEngine(ctx, end, suite.NewFiles(filepath.Dir(candidates), trust.files()), 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !trust.untrusted {
 		o.Code = e.Code()
@@ -181,7 +164,7 @@ func (a *app) proofEngine(ctx context.Context, candidates string, trust *trustFl
 		textOnly(c)
 		c.Files = files
 	})
-	return func() { closeEngine(e) }, nil
+	return nil
 }
 
 // warnUnlabelled counts the rows of a matrix that are not used.
@@ -193,7 +176,7 @@ func (a *app) warnUnlabelled(m *matrix.Matrix) {
 
 // sayImplications prints the result and the usage in a line.
 func (a *app) sayImplications(f *spadeSubsume, s *subsume.Subsumption, judge *ask.Model) {
-	if f.out != "" || f.format != formatTerminal {
+	if f.result.out != "" || f.result.format != formatTerminal {
 		fmt.Fprintln(a.err, "proviso: "+show.SubsumptionLine(s))
 	}
 	if judge != nil {
@@ -226,47 +209,33 @@ func (a *app) subsumed(f *spadeSubsume, o *subsume.Options) ([]proviso.Candidate
 		}
 		a.warnUnlabelled(o.Matrix)
 	}
-	for _, name := range f.implications {
-		more, err := a.readImplications(name, f.set, names)
-		if err != nil {
-			return nil, err
-		}
-		o.Given = append(o.Given, more...)
-	}
-	return list, nil
+	o.Given, err = a.readImplications(f.implications, f.set, names)
+	return list, err
 }
 
 // subsumeJudge opens the judge. Without one, a message tells that there are only
 // proofs.
-func (a *app) subsumeJudge(ctx context.Context, f *spadeSubsume, o *subsume.Options) (func(), error) {
-	m, end, err := a.spadeModel(ctx, &f.spadeAsking, "")
+func (a *app) subsumeJudge(ctx context.Context, end *closers, f *spadeSubsume, o *subsume.Options) (err error) {
+	o.Judge, err = a.spadeModel(ctx, end, &f.spadeAsking, "")
 	var nobody usageError
 	if errors.As(err, &nobody) && f.model == "" && f.models.replay == "" && f.models.record == "" {
 		fmt.Fprintf(a.err, "proviso: no judge model is configured (--judge, or %s), so only what can be proven is found\n", engine.JudgeVariable)
-		return func() {}, nil
+		return nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	o.Judge = m
-	return end, nil
+	return err
 }
 
 // writeSubsumption streams the result: the number of pairs can be the square of the
 // number of candidates.
 func (a *app) writeSubsumption(f *spadeSubsume, s *subsume.Subsumption, m *ask.Model) error {
 	write := s.CSV
-	switch f.format {
+	switch f.result.format {
 	case formatJSON:
 		write = func(w io.Writer) error { return s.JSON(w, m) }
 	case formatTerminal:
-		o := a.terminal(true)
-		if f.out != "" {
-			o.Color = false
-		}
-		return a.result(f.out, show.Subsumption(s, o))
+		return a.result(f.result.out, show.Subsumption(s, f.result.screen(a)))
 	}
-	return a.resultBy(f.out, write)
+	return a.resultBy(f.result.out, write)
 }
 
 // warnOfProofs warns that outputs contradict what is proven, which means that the

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/subsume"
@@ -37,7 +36,7 @@ func (a *app) reviewPairs(ctx context.Context, f *spadeSubsume, s *subsume.Subsu
 	}
 	defer log.Close()
 	r := &pairReview{app: a, s: s, log: log, sample: s.Sample(f.review), w: a.out}
-	if f.out == "" && f.format != formatTerminal {
+	if f.result.out == "" && f.result.format != formatTerminal {
 		r.w = a.err // standard output is for the results
 	}
 	r.pairs = show.Pairs{Subsumption: s, Options: a.terminal(true)}
@@ -86,49 +85,22 @@ func (r *pairReview) ask(ctx context.Context) error {
 		fmt.Fprintln(r.err, "proviso: there are no pairs to look at")
 		return nil
 	}
-	lines, failed := answerLines(ctx, r.in)
-	number := 0
-	for shown := -1; ; {
-		at := r.next()
-		if at < 0 {
-			return nil
-		}
-		if at != shown {
-			shown = at
-			if _, err := r.w.Write(r.pairs.Pair(&r.s.Pairs[r.sample[at]], at+1, len(r.sample))); err != nil {
-				return proviso.Errorf(proviso.Unavailable, "%w", err)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			fmt.Fprintln(r.err, "proviso: interrupted; every answer is kept")
-			return exitError{exitInterrupted}
-		case line, more := <-lines:
-			if !more {
-				return readFailure(<-failed)
-			}
-			number++
-			quit, err := r.answer(&r.s.Pairs[r.sample[at]], line)
-			var wrong wrongAnswer
-			if errors.As(err, &wrong) {
-				fmt.Fprintf(r.err, "standard input:%d: error: %s\n", number, printable(wrong.Error()))
-				if r.typed() {
-					continue
-				}
-				return exitError{exitUsage}
-			}
-			if quit || err != nil {
-				return err
-			}
-			shown = -1
-		}
+	in, _ := r.in.(*os.File)
+	pair := func(at int) *subsume.Pair { return &r.s.Pairs[r.sample[at]] }
+	q := lineQuestions{
+		next: r.next, again: true, typed: in != nil && term.IsTerminal(int(in.Fd())),
+		answer: func(line string) (bool, error) { return r.answer(pair(r.next()), line) },
+		show: func(at int) error {
+			_, err := r.w.Write(r.pairs.Pair(pair(at), at+1, len(r.sample)))
+			return err
+		},
 	}
-}
-
-// typed reports whether a person types the answers, and so can correct one.
-func (r *pairReview) typed() bool {
-	f, ok := r.in.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	err := q.ask(ctx, r.app)
+	if errors.Is(err, errInterrupted) {
+		fmt.Fprintln(r.err, "proviso: interrupted; every answer is kept")
+		return exitError{exitInterrupted}
+	}
+	return err
 }
 
 // answer applies a line.

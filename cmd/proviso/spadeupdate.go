@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -15,7 +15,6 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/label"
-	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/spade/update"
@@ -32,13 +31,9 @@ type spadeUpdate struct {
 	thumbs    bool
 	write     bool
 	queue     int
-	format    string
-	out       string
+	result    resultFlags
 	code      candidateCode
 }
-
-// updateFormats are the formats of spade update.
-var updateFormats = []string{formatTerminal, formatJSON, formatMarkdown}
 
 // updateReport is the file in the folder of a run with the last update that was written.
 const updateReport = "update.md"
@@ -62,13 +57,9 @@ func newSpadeUpdate(a *app) *cobra.Command {
 			"choose what to look at. --thumbs shows what would be selected if thumbs were labels.\n\n" +
 			"Exit codes: 0 done, 1 no selection is within the thresholds, 2 a mistake in the command line or\n" +
 			"a file, 3 undecided cells leave the selection open, 130 interrupted.",
-		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
-				return err
-			}
-			return a.spadeUpdate(cmd.Context(), f)
-		},
+		Args:    atMost(1),
+		PreRunE: func(cmd *cobra.Command, args []string) error { return f.check(cmd, args) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.spadeUpdate(cmd.Context(), f) },
 	}
 	fs := cmd.Flags()
 	f.trials.register(fs)
@@ -77,8 +68,8 @@ func newSpadeUpdate(a *app) *cobra.Command {
 	fs.BoolVar(&f.thumbs, "thumbs", false, "count thumbs of users as labels where people gave none; not with --write")
 	fs.BoolVar(&f.write, "write", false, "write the outputs, the matrix and the selection into FOLDER")
 	countVar(fs, &f.queue, "queue", "", 10, 0, "name `N` outputs to label next")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or markdown; default by the suffix of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write the report to `FILE` instead of standard output")
+	f.result.register(fs, formatJSON, formatMarkdown)
+	fs.Lookup("output").Usage = "write the report to `FILE` instead of standard output"
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "decide `N` cells at a time (default one for each processor, and at least 4 if a model is asked)")
 	f.code.register(fs)
 	f.judge.registerJudge(fs)
@@ -89,13 +80,8 @@ func newSpadeUpdate(a *app) *cobra.Command {
 
 // check refuses flags that exclude each other.
 func (f *spadeUpdate) check(cmd *cobra.Command, args []string) error {
-	var err error
-	if f.dir = "spade"; len(args) == 1 {
-		f.dir = args[0]
-	}
-	if f.format, err = formatOf(f.format, f.out, updateFormats, frontierEndings); err != nil {
-		return err
-	}
+	f.dir = cmp.Or(argument(args), "spade")
+	f.result.find()
 	see := seeHelp(cmd)
 	if f.traffic.server == "" {
 		if f.traffic.agent != "" || f.traffic.given != "" {
@@ -110,18 +96,17 @@ func (f *spadeUpdate) check(cmd *cobra.Command, args []string) error {
 	if f.thumbs && f.write {
 		return usageError{errors.New("--thumbs does not go with --write: in the folder, a thumb would look like a label of a person"), "label the outputs that count, or give them to spade run, which says that they are thumbs"}
 	}
+	source := f.trials.check
 	if f.traffic.server != "" {
-		err = f.traffic.check(cmd)
-	} else {
-		err = f.trials.check(cmd)
+		source = f.traffic.check
 	}
-	return errors.Join(err, f.code.check(), f.judge.check(), f.models.check(), f.evalFlags.trust.check())
+	return errors.Join(source(cmd), f.code.check(), f.models.check(), f.evalFlags.trust.check())
 }
 
 func (f *spadeUpdate) file(name string) string { return filepath.Join(f.dir, name) }
 
 func (a *app) spadeUpdate(ctx context.Context, f *spadeUpdate) error {
-	if err := notOver(f.out, f.trials.examples, f.labels, f.file(spade.MatrixFile), f.file(spade.CandidatesFile)); err != nil {
+	if err := notOver(f.result.out, f.trials.examples, f.labels, f.file(spade.MatrixFile), f.file(spade.CandidatesFile)); err != nil {
 		return err
 	}
 	in, err := a.updateInput(f)
@@ -131,11 +116,12 @@ func (a *app) spadeUpdate(ctx context.Context, f *spadeUpdate) error {
 	if in.Trials, err = a.newOutputs(ctx, f); err != nil {
 		return err
 	}
-	o, end, err := a.spadeEngine(ctx, &f.evalFlags, dirOf(f.file(spade.CandidatesFile)), &f.code)
+	var end closers
+	defer end.close()
+	o, err := a.spadeEngine(ctx, &end, &f.evalFlags, f.dir, &f.code)
 	if err != nil {
 		return err
 	}
-	defer end()
 	done := 0
 	var clear func()
 	o.Tick, clear = a.ticker(len(in.Trials), &done)
@@ -172,13 +158,8 @@ func (a *app) updateInput(f *spadeUpdate) (in update.Input, err error) {
 	if !ok {
 		return in, usageError{fmt.Errorf("%s has no selection to bring up to date", f.dir), "make one with proviso spade run … -o " + f.dir}
 	}
-	file, err := a.openSpade(f.file(spade.MatrixFile), holdsMatrix)
+	grid, err := a.readGrid(f.file(spade.MatrixFile))
 	if err != nil {
-		return in, err
-	}
-	defer file.Close()
-	grid, mistakes := matrix.ReadGrid(f.file(spade.MatrixFile), file)
-	if err := a.mistakes(mistakes); err != nil {
 		return in, err
 	}
 	list, err := a.readCandidates(f.file(spade.CandidatesFile))
@@ -190,13 +171,9 @@ func (a *app) updateInput(f *spadeUpdate) (in update.Input, err error) {
 			a.warn("the candidate " + printable(c.Name) + " is new; spade run tries it")
 		}
 	}
-	labels := f.labels
-	if _, err := os.Stat(f.file(runLabels)); err == nil && labels == "" {
-		labels = f.file(runLabels)
-	}
 	return update.Input{
 		Before: last.Problem, Grid: grid, Known: last.Known, Candidates: list, Thumbs: f.thumbs, Queue: f.queue,
-		Labels: func(entries []trial.Entry) error { return a.takeLabels(labels, entries) },
+		Labels: func(entries []trial.Entry) error { return a.takeLabels(labelsIn(f.dir, f.labels), entries) },
 	}, nil
 }
 
@@ -205,11 +182,12 @@ func (a *app) newOutputs(ctx context.Context, f *spadeUpdate) ([]trial.Trial, er
 	if f.traffic.server != "" {
 		return a.answeredOn(ctx, &f.traffic)
 	}
-	o, err := a.openTrials(ctx, &f.trials)
+	var end closers
+	defer end.close()
+	o, err := a.openTrials(ctx, &end, &f.trials)
 	if err != nil {
 		return nil, err
 	}
-	defer o.close()
 	if len(o.entries) > maxUpdated {
 		return nil, proviso.Errorf(proviso.Limit, "%s has %d outputs, and an update takes at most %d", o.name, len(o.entries), maxUpdated)
 	}
@@ -318,20 +296,19 @@ func outputLines(r *update.Report) []byte {
 
 func (a *app) showUpdate(f *spadeUpdate, u show.Update) error {
 	var data []byte
-	switch f.format {
+	var err error
+	switch f.result.format {
 	case formatJSON:
-		var err error
-		if data, err = show.UpdateJSON(u); err != nil {
-			return err
-		}
+		data, err = show.UpdateJSON(u)
 	case formatMarkdown:
 		data = show.UpdateMarkdown(u)
 	default:
-		o := a.terminal(true)
-		o.Color = o.Color && f.out == ""
-		data = show.UpdateText(u, o)
+		data = show.UpdateText(u, f.result.screen(a))
 	}
-	return a.result(f.out, data)
+	if err != nil {
+		return err
+	}
+	return a.result(f.result.out, data)
 }
 
 // sayUpdated says what was written, and how to label what the report names.

@@ -14,62 +14,44 @@ import (
 )
 
 func newStore(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "store",
-		Short: "Migrate, check, export and copy the data of a server",
-		Long: "store works on the database of a server: a SQLite file, or a PostgreSQL database. Servers and\n" +
-			"workers migrate it themselves when they start; migrate does so before them.\n\n" +
-			"Exit codes: 0 done, and check found nothing; 1 check found something; 2 a mistake in the\n" +
+	return group("store", "Migrate, check, export and copy the data of a server",
+		"store works on the database of a server: a SQLite file, or a PostgreSQL database. Servers and\n"+
+			"workers migrate it themselves when they start; migrate does so before them.\n\n"+
+			"Exit codes: 0 done, and check found nothing; 1 check found something; 2 a mistake in the\n"+
 			"command line, or a database that cannot be used; 3 the database cannot be read or written.",
-		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newStoreMigrate(a), newStoreCheck(a), newStoreExport(a), newStoreCopy(a))
-	return cmd
+		newStoreMigrate(a), newStoreCheck(a), newStoreExport(a), newStoreCopy(a))
 }
 
-func newStoreMigrate(a *app) *cobra.Command {
+// storeCommand is a command on the data of a server.
+func storeCommand(a *app, use, short string, do func(ctx context.Context, at string) error) *cobra.Command {
 	var place storePlace
-	var dry bool
 	cmd := &cobra.Command{
-		Use:   "migrate",
-		Short: "Bring the tables up to date with this version of proviso",
+		Use:   use,
+		Short: short,
 		Args:  atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := place.check(); err != nil {
-				return err
-			}
 			at, err := place.of(a)
 			if err != nil {
 				return err
 			}
-			return a.migrateStore(cmd.Context(), at, dry)
+			return do(cmd.Context(), at)
 		},
 	}
 	place.register(cmd.Flags(), "the data of the server")
+	return cmd
+}
+
+func newStoreMigrate(a *app) *cobra.Command {
+	var dry bool
+	cmd := storeCommand(a, "migrate", "Bring the tables up to date with this version of proviso", func(ctx context.Context, at string) error {
+		return a.migrateStore(ctx, at, dry)
+	})
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be done")
 	return cmd
 }
 
 func newStoreCheck(a *app) *cobra.Command {
-	var place storePlace
-	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Find data that are damaged, or that do not agree with each other",
-		Args:  atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := place.check(); err != nil {
-				return err
-			}
-			at, err := place.of(a)
-			if err != nil {
-				return err
-			}
-			return a.checkStore(cmd.Context(), at)
-		},
-	}
-	place.register(cmd.Flags(), "the data of the server")
-	return cmd
+	return storeCommand(a, "check", "Find data that are damaged, or that do not agree with each other", a.checkStore)
 }
 
 func newStoreCopy(a *app) *cobra.Command {
@@ -125,11 +107,7 @@ func (a *app) migrateStore(ctx context.Context, place string, dry bool) error {
 	}
 	verb := "Would apply"
 	if !dry {
-		db, err := openStore(ctx, place, sqldb.Options{})
-		if err != nil {
-			return err
-		}
-		if err := db.Close(); err != nil {
+		if err := withStore(ctx, place, sqldb.Options{}, func(openedStore) error { return nil }); err != nil {
 			return err
 		}
 		verb = "Applied"
@@ -161,12 +139,10 @@ func (a *app) checkStore(ctx context.Context, place string) error {
 	if len(s.Missing) > 0 {
 		problems = []string{fmt.Sprintf("the schema is %d, and this version has %d: `proviso store migrate` applies what is missing", s.Version, s.Known)}
 	} else {
-		db, err := openStore(ctx, place, sqldb.Options{Access: sqldb.Reading})
-		if err != nil {
+		if err := withStore(ctx, place, sqldb.Options{Access: sqldb.Reading}, func(db openedStore) (err error) {
+			problems, err = db.Check(ctx)
 			return err
-		}
-		problems, err = db.Check(ctx)
-		if err = errors.Join(err, db.Close()); err != nil {
+		}); err != nil {
 			return err
 		}
 	}

@@ -1,21 +1,20 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/export"
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
@@ -38,13 +37,8 @@ func newStoreExport(a *app) *cobra.Command {
 			"alarms.jsonl and keys.jsonl, which has no secrets; with --events also events.jsonl,\n" +
 			"feedback.jsonl and verdicts.jsonl. Others may write meanwhile; each file is of the time when\n" +
 			"it is written.",
-		Args: exactly(1, "the folder"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.place.check(); err != nil {
-				return err
-			}
-			return a.exportStore(cmd.Context(), &f, args[0])
-		},
+		Args: someArgs("the folder is missing", 1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.exportStore(cmd.Context(), &f, args[0]) },
 	}
 	f.place.register(cmd.Flags(), "the data of the server")
 	cmd.Flags().StringArrayVar(&f.projects, "project", nil, "only this `PROJECT`; may be repeated (default all)")
@@ -67,16 +61,14 @@ func (a *app) exportStore(ctx context.Context, f *storeExport, folder string) er
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, place, sqldb.Options{ContentKey: key, Access: sqldb.Reading})
-	if err != nil {
-		return err
-	}
-	if f.events {
-		if err := db.CheckContentKey(); err != nil {
-			return errors.Join(fmt.Errorf("--content-key-env: %w", err), db.Close())
+	return withStore(ctx, place, sqldb.Options{ContentKey: key, Access: sqldb.Reading}, func(db openedStore) error {
+		if f.events {
+			if err := db.CheckContentKey(); err != nil {
+				return fmt.Errorf("--content-key-env: %w", err)
+			}
 		}
-	}
-	return errors.Join(a.exportProjects(ctx, f, db, folder), db.Close())
+		return a.exportProjects(ctx, f, db, folder)
+	})
 }
 
 func (a *app) exportProjects(ctx context.Context, f *storeExport, db store.Store, folder string) error {
@@ -101,14 +93,11 @@ func (a *app) exportProjects(ctx context.Context, f *storeExport, db store.Store
 		return coded(err)
 	}
 	defer root.Close()
+	o := export.Options{Events: f.events, WriteRun: func(ctx context.Context, to io.Writer, kept store.Runs, r store.Run) error {
+		return server.WriteRunFile(ctx, to, kept, r, versionName())
+	}}
 	for _, p := range projects {
-		x := exporting{ctx: ctx, root: root, project: string(p), of: db, in: db.In(p)}
-		for _, dir := range []string{x.project, path.Join(x.project, "runs")} {
-			if err := root.Mkdir(dir, 0o700); err != nil {
-				return coded(err)
-			}
-		}
-		counts, err := x.all(f.events)
+		counts, err := export.Project(ctx, root, db, p, o)
 		if err != nil {
 			return err
 		}
@@ -117,112 +106,4 @@ func (a *app) exportProjects(ctx context.Context, f *storeExport, db store.Store
 		}
 	}
 	return nil
-}
-
-// exporting writes one project. It holds a page of a list at a time.
-type exporting struct {
-	ctx     context.Context
-	root    *os.Root
-	project string
-	of      store.Keys
-	in      store.ProjectStore
-}
-
-// exported is a file: what its lines are, and what writes them.
-type exported struct {
-	name  string
-	write func(w *lines) error
-}
-
-// all writes every file, and returns how many lines each has.
-func (x *exporting) all(events bool) (counts []string, err error) {
-	files := []exported{
-		{"documents", x.documents}, {"runs", x.runs}, {"evaluations", x.evaluations},
-		{"labels", x.labels}, {"replaced labels", x.replacedLabels}, {"label queues", x.labelQueues}, {"label items", x.labelItems},
-		{"watches", x.watches}, {"alarms", x.alarms}, {"keys", x.keys},
-	}
-	if events {
-		files = append(files, exported{"events", x.events}, exported{"feedback", x.feedback}, exported{"verdicts", x.verdicts})
-	}
-	for _, f := range files {
-		w := &lines{}
-		err := x.file(strings.ReplaceAll(f.name, " ", "-")+".jsonl", func(to io.Writer) error {
-			w.to = to
-			return f.write(w)
-		})
-		if err != nil {
-			return counts, err
-		}
-		name := f.name
-		if one, is := map[string]string{"watches": "watch", "feedback": "feedback"}[name]; w.n == 1 && is {
-			name = one
-		} else if w.n == 1 {
-			name = strings.TrimSuffix(name, "s")
-		}
-		counts = append(counts, fmt.Sprintf("%d %s", w.n, name))
-	}
-	return counts, nil
-}
-
-// file makes a file of the project.
-func (x *exporting) file(name string, write func(io.Writer) error) error {
-	f, err := x.root.OpenFile(path.Join(x.project, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return coded(err)
-	}
-	b := bufio.NewWriterSize(f, 1<<16)
-	err = write(b)
-	return errors.Join(err, stored(b.Flush()), stored(f.Close()))
-}
-
-// lines writes values as lines of JSON.
-type lines struct {
-	to io.Writer
-	n  int
-}
-
-func (l *lines) add(v any) error {
-	e := json.NewEncoder(l.to)
-	e.SetEscapeHTML(false)
-	l.n++
-	return stored(e.Encode(v))
-}
-
-func (l *lines) raw(line []byte) error {
-	l.n++
-	_, err := l.to.Write(line)
-	return stored(err)
-}
-
-// stored adds a code to an error of writing a file.
-func stored(err error) error {
-	if err == nil {
-		return nil
-	}
-	return coded(err)
-}
-
-// eachPage reads a list to its end.
-func eachPage[T any](ctx context.Context, read func(context.Context, store.Page) (store.List[T], error), do func(*T) error) error {
-	page := store.Page{Limit: store.MaxPage}
-	for {
-		list, err := read(ctx, page)
-		if err != nil {
-			return err
-		}
-		for i := range list.Items {
-			if err := do(&list.Items[i]); err != nil {
-				return err
-			}
-		}
-		if list.Next == "" {
-			return nil
-		}
-		page.After = list.Next
-	}
-}
-
-// pagesBy is a list with its filter.
-func pagesBy[T, F any](list func(context.Context, F, store.Page) (store.List[T], error), f F) func(context.Context, store.Page) (store.List[T], error) {
-	return func(ctx context.Context, p store.Page) (store.List[T], error) { return list(ctx, f, p) }
 }

@@ -64,6 +64,9 @@ func (p *storePlace) given() bool { return p.store != "" || p.db != "" }
 // of returns the place: a URL, or the path of a file. Nothing shows the password of a URL
 // from then on.
 func (p *storePlace) of(a *app) (string, error) {
+	if err := p.check(); err != nil {
+		return "", err
+	}
 	place := p.find(a)
 	if postgres.IsURL(place) {
 		a.secrets.Add(postgres.Password(place))
@@ -173,6 +176,15 @@ type openedStore interface {
 // that of who makes a key make a file.
 func openStore(ctx context.Context, place string, o sqldb.Options) (openedStore, error) {
 	return openStoreWith(ctx, place, 0, o)
+}
+
+// withStore opens the store at a place for as long as do takes.
+func withStore(ctx context.Context, place string, o sqldb.Options, do func(openedStore) error) error {
+	db, err := openStore(ctx, place, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(db), db.Close())
 }
 
 // openStoreWith is openStore with up to a number of connections to a PostgreSQL database; 0 is

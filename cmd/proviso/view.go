@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,16 +9,19 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/server"
-	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/files"
 )
 
@@ -40,13 +44,7 @@ func newView(a *app) *cobra.Command {
 			"Exit codes: 0 stopped by a signal, 2 there is no such run, or a mistake in the command line, 3 the\n" +
 			"address cannot be used.",
 		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name := ""
-			if len(args) == 1 {
-				name = args[0]
-			}
-			return a.view(cmd.Context(), f, name)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.view(cmd.Context(), f, argument(args)) },
 	}
 	cmd.Flags().StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 	cmd.Flags().StringVar(&f.addr, "addr", "", "listen on `ADDRESS`:PORT of this machine (default 127.0.0.1 and a free port)")
@@ -80,18 +78,14 @@ func (a *app) view(ctx context.Context, f *viewCommand, name string) error {
 
 // serveView serves until ctx ends.
 func (a *app) serveView(ctx context.Context, f *viewCommand, what *shown) error {
-	addr := f.addr
-	if addr == "" {
-		addr = "127.0.0.1:0"
-	}
-	l, err := listen(ctx, addr, "without --addr, view takes a free port")
+	l, err := listen(ctx, cmp.Or(f.addr, "127.0.0.1:0"), "without --addr, view takes a free port")
 	if err != nil {
 		return err
 	}
 	token := rand.Text()
 	link := url.URL{Scheme: "http", Host: l.Addr().String(), Path: what.page, RawQuery: url.Values{"token": {token}}.Encode()}
 	s, err := server.New(server.Options{
-		Store: what.store, Jobs: noJobs{}, Judge: noJudge{}, Version: versionName(), Env: a.env,
+		Store: what.store, Judge: noJudge{}, Version: versionName(), Env: a.env,
 		OpenToken: token, Hosts: []string{"localhost"}, Folder: what.name, Alignment: filepath.Join(alignmentFolder(""), align.File),
 		Log:         slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError})),
 		StopTimeout: viewStop,
@@ -114,12 +108,10 @@ func (a *app) serveView(ctx context.Context, f *viewCommand, what *shown) error 
 
 // shownBy finds what a name stands for; "" is all runs of the folder dir.
 func (a *app) shownBy(ctx context.Context, dir, name string) (*shown, error) {
-	if isAddress(name) {
+	if client.IsAddress(name) {
 		return a.shownAddress(ctx, name)
 	}
-	if dir == "" {
-		dir = a.stateDir()
-	}
+	dir = cmp.Or(dir, a.stateDir())
 	if info, err := os.Stat(name); name != "" && err == nil && info.IsDir() {
 		if _, err := os.Lstat(filepath.Join(name, runfile.FileName)); err != nil {
 			return shownFolder(name, "/", proviso.Errorf(proviso.NotFound,
@@ -197,18 +189,6 @@ func (a *app) shownAddress(ctx context.Context, name string) (*shown, error) {
 	return what, nil
 }
 
-// noJobs executes nothing: view starts no runs.
-type noJobs struct{}
-
-// Offer implements store.Jobs.
-func (noJobs) Offer(store.Offer) {}
-
-// Start implements [store.Jobs].
-func (noJobs) Start(context.Context, store.Work) error { return nil }
-
-// Stop implements [store.Jobs].
-func (noJobs) Stop(context.Context) error { return nil }
-
 // noJudge evaluates nothing.
 type noJudge struct{}
 
@@ -219,3 +199,45 @@ func (noJudge) Evaluate(context.Context, *judge.Request) (*judge.Response, error
 
 // Identity implements [server.Evaluator].
 func (noJudge) Identity() string { return "" }
+
+// viewStop is how long requests may take to end when view ends.
+const viewStop = 2 * time.Second
+
+// browser returns the command that opens an address in the browser of this system; nil
+// if the browser could not be seen here, as without a display or over SSH.
+func (a *app) browser(link string) []string {
+	has := func(names ...string) bool {
+		for _, name := range names {
+			if v, _ := a.env.Lookup(name); v != "" {
+				return true
+			}
+		}
+		return false
+	}
+	display := has("DISPLAY", "WAYLAND_DISPLAY")
+	switch {
+	case !display && has("SSH_CONNECTION", "SSH_TTY"):
+		return nil
+	case runtime.GOOS == "windows":
+		return []string{"rundll32", "url.dll,FileProtocolHandler", link}
+	case runtime.GOOS == "darwin":
+		return []string{"open", link}
+	case display:
+		return []string{"xdg-open", link}
+	}
+	return nil
+}
+
+// openBrowser opens an address, which was printed already, without waiting.
+func (a *app) openBrowser(ctx context.Context, link string) {
+	command := a.browser(link)
+	if command == nil {
+		return
+	}
+	go func() {
+		cmd := exec.Command(command[0], command[1:]...) // outlives view if it is the browser itself
+		if err := cmd.Run(); err != nil && ctx.Err() == nil {
+			a.warn("no browser was opened (" + command[0] + ": " + err.Error() + "); open the link above")
+		}
+	}()
+}

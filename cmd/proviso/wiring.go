@@ -40,27 +40,17 @@ func (s *loaded) close() {
 // read reads the suite that the flags name. It prints the mistakes at once only if
 // there is no suite to plan, since planning may find more.
 func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
-	tests, flag := f.tests, "--tests"
-	if tests == "" {
-		tests, flag = f.vars, "--vars"
-	}
-	files := f.trust.files()
-	files.Seen = f.seen
-	filter, err := f.filter()
+	o, err := f.options()
 	if err != nil {
 		return nil, err
 	}
-	around, envFiles, err := f.trust.around(a.env, f.envFiles)
+	around, envFiles, err := f.trust.around(a.env, f.EnvFiles)
 	if err != nil {
 		return nil, err
 	}
 	policy := f.trust.policy()
-	s, mistakes := suite.Read(ctx, f.configs, suite.Options{
-		Env: around, Files: files, Facts: engine.Facts(), Trust: policy.Suite(around), EnvFiles: envFiles, SkipUnsupported: f.skipUnsupported,
-		Description: f.description, Prompts: f.prompts, Providers: f.providers, Tests: tests, TestsFlag: flag,
-		ModelOutputs: f.modelOutputs, Assertions: f.assertions, Fetch: a.fetch(ctx, f, around),
-		PromptPrefix: f.prefix, PromptSuffix: f.suffix, Filter: filter,
-	})
+	o.Env, o.EnvFiles, o.Facts, o.Trust, o.Fetch = around, envFiles, engine.Facts(), policy.Suite(around), a.fetch(ctx, f, around)
+	s, mistakes := suite.Read(ctx, f.configs, o)
 	if ctx.Err() != nil {
 		return nil, a.stopped()
 	}
@@ -76,7 +66,7 @@ func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
 		}
 	}
 	own, _ := policy.Environments(s.Env, around)
-	return &loaded{Suite: s, around: around, env: a.secrets.Env(own), files: suite.NewFiles(s.Dir, files), mistakes: mistakes}, nil
+	return &loaded{Suite: s, around: around, env: a.secrets.Env(own), files: suite.NewFiles(s.Dir, o.Files), mistakes: mistakes}, nil
 }
 
 // stopped ends a command that was interrupted before it ran anything.
@@ -99,29 +89,28 @@ func (a *app) interrupted(ctx context.Context, rest string) error {
 	return exitError{exit}
 }
 
-// filter returns the selection of cases; it reads the reports that it refers to.
-func (f *suiteFlags) filter() (suite.Filter, error) {
-	out := suite.Filter{
-		Pattern: f.filterPattern, Range: f.filterRange, First: f.filterFirst, Sample: f.filterSample, Metadata: f.filterMetadata,
-	}
-	if f.filterSeed >= 0 {
-		seed := uint64(f.filterSeed)
-		out.Seed = &seed
+// options returns how the suite is read; it reads the reports that the flags refer to.
+func (f *suiteFlags) options() (suite.Options, error) {
+	o := f.Options
+	o.Files = f.trust.files()
+	o.Files.Seen = f.seen
+	if o.Tests == "" {
+		o.Tests, o.TestsFlag = f.vars, "--vars"
 	}
 	name, kind, flag := f.filterFailing, suite.NotPassed, "--filter-failing"
 	if f.filterErrors != "" {
 		name, kind, flag = f.filterErrors, suite.Errors, "--filter-errors-only"
 	}
 	if name == "" {
-		return out, nil
+		return o, nil
 	}
 	r, err := openFile(name, holdsRun)
 	if err != nil {
-		return out, fmt.Errorf("%s: %w", flag, err)
+		return o, fmt.Errorf("%s: %w", flag, err)
 	}
 	defer r.Close()
-	out.Rows, err = suite.ReadRows(name, r, kind)
-	return out, err
+	o.Filter.Rows, err = suite.ReadRows(name, r, kind)
+	return o, err
 }
 
 // plan opens the engine of a suite and compiles the suite.
@@ -163,7 +152,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 
 // task returns the part of a suite that the flags select, and where its run is kept.
 func (a *app) task(ctx context.Context, s *loaded, f *evalFlags) (run.Task, error) {
-	t := run.Task{Dir: a.runDir(f), SkipUnsupported: f.skipUnsupported, KeysElsewhere: f.remote != nil, Warn: f.warn, Dry: f.dry, RetryErrors: f.retryErrors}
+	t := run.Task{Dir: a.runDir(f), SkipUnsupported: f.SkipUnsupported, KeysElsewhere: f.remote != nil, Warn: f.warn, Dry: f.dry, RetryErrors: f.retryErrors}
 	if !f.trust.untrusted { // files beside an untrusted suite do not describe its judges
 		t.Folder, _ = filepath.Abs(s.Dir)
 	}
@@ -216,13 +205,10 @@ func (a *app) resumed(f *evalFlags) (string, error) {
 
 // runDir is the folder of kept runs; "" keeps none.
 func (a *app) runDir(f *evalFlags) string {
-	switch {
-	case f.noWrite:
+	if f.noWrite {
 		return ""
-	case f.runDir != "":
-		return f.runDir
 	}
-	return a.stateDir()
+	return cmp.Or(f.runDir, a.stateDir())
 }
 
 // stateDir is $XDG_STATE_HOME/proviso/runs, or its equivalent on other systems.
@@ -281,9 +267,19 @@ func inOrder(list proviso.Mistakes) proviso.Mistakes {
 	return append(once, proviso.MoreMistakes(all, warnings))
 }
 
+// nothingRun is what most commands did if there are mistakes.
+const nothingRun = "nothing was run"
+
 // mistakes prints warnings and mistakes, and ends the command if there are mistakes.
-func (a *app) mistakes(list proviso.Mistakes) error {
-	return a.mistakesSo(list, "nothing was run")
+func (a *app) mistakes(list proviso.Mistakes) error { return a.mistakesSo(list, nothingRun) }
+
+// mistaken is mistakesSo for the mistakes that an error is made of. It returns any other error.
+func (a *app) mistaken(err error, so string) error {
+	var list proviso.Mistakes
+	if errors.As(err, &list) {
+		return a.mistakesSo(list, so)
+	}
+	return err
 }
 
 // mistakesSo is mistakes for a command that does something else than to run: so says what was

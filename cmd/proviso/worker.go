@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,13 +57,10 @@ const (
 // worker opens what a worker needs, and works until it is stopped.
 func (a *app) worker(ctx context.Context, f *workerCommand) error {
 	const see = "see `proviso worker --help`"
-	err := f.place.check()
-	if err != nil {
+	if err := errors.Join(f.models.check(), f.trust.check()); err != nil {
 		return err
 	}
-	if err := errors.Join(f.judge.check(), f.models.check(), f.trust.check()); err != nil {
-		return err
-	}
+	var err error
 	if f.at, err = f.place.of(a); err != nil {
 		return err
 	}
@@ -91,21 +87,12 @@ func (a *app) worker(ctx context.Context, f *workerCommand) error {
 }
 
 func (a *app) work(ctx context.Context, f *workerCommand) error {
-	work, _, err := workFolder(workBase(f.at))
-	if err != nil {
-		return coded(err)
-	}
-	defer os.RemoveAll(work)
-	end, err := a.grading(ctx, &f.serveCommand, work)
+	var end closers
+	defer end.close()
+	_, err := a.openWork(ctx, &end, &f.serveCommand)
 	if err != nil {
 		return err
 	}
-	defer end()
-	stop, err := a.watching(&f.serveCommand, f.server.Env)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	var l net.Listener
 	if f.metrics != "" {
 		if l, err = listen(ctx, f.metrics, "choose another address or port with --metrics"); err != nil {

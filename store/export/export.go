@@ -1,0 +1,180 @@
+// Package export writes the data of a project of a server as files: lists as JSON Lines, and a
+// run file for each run that has ended. [Project] does; [Object] is the form of what has no
+// other one.
+package export
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/label"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Options say what is written.
+type Options struct {
+	// Events writes events of production, thumbs and verdicts, too.
+	Events bool
+	// WriteRun writes the file of a run that has ended.
+	WriteRun func(ctx context.Context, to io.Writer, kept store.Runs, r store.Run) error
+}
+
+// Project writes a project into a new folder of its name, and returns what is written, such as
+// "3 runs". It holds a page of a list at a time; others may write to the store meanwhile.
+func Project(ctx context.Context, root *os.Root, of store.Store, p store.Project, o Options) ([]string, error) {
+	x := exporting{ctx: ctx, root: root, project: string(p), o: o, of: of, in: of.In(p)}
+	if err := root.MkdirAll(path.Join(x.project, "runs"), 0o700); err != nil {
+		return nil, unwritten(err)
+	}
+	return x.all()
+}
+
+// unwritten adds a code to an error of writing a file.
+func unwritten(err error) error {
+	var known *proviso.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	return proviso.Errorf(proviso.Unavailable, "%w", err)
+}
+
+// exporting writes one project.
+type exporting struct {
+	ctx     context.Context
+	root    *os.Root
+	project string
+	o       Options
+	of      store.Keys
+	in      store.ProjectStore
+}
+
+// exported is a file: what its lines are, and what writes them.
+type exported struct {
+	name, one string
+	write     func(w *lines) error
+}
+
+// all writes every file, and returns how many lines each has.
+func (x *exporting) all() (counts []string, err error) {
+	files := []exported{
+		{"documents", "document", x.documents}, {"runs", "run", x.runs}, {"evaluations", "evaluation", x.evaluations},
+		{"labels", "label", x.labels}, {"replaced labels", "replaced label", x.replacedLabels},
+		{"label queues", "label queue", x.labelQueues}, {"label items", "label item", x.labelItems},
+		{"watches", "watch", x.watches}, {"alarms", "alarm", x.alarms}, {"keys", "key", x.keys},
+	}
+	if x.o.Events {
+		files = append(files, exported{"events", "event", x.events}, exported{"feedback", "feedback", x.feedback}, exported{"verdicts", "verdict", x.verdicts})
+	}
+	for _, f := range files {
+		w := &lines{}
+		err := x.file(strings.ReplaceAll(f.name, " ", "-")+".jsonl", func(to io.Writer) error {
+			w.to = to
+			return f.write(w)
+		})
+		if err != nil {
+			return counts, err
+		}
+		name := f.name
+		if w.n == 1 {
+			name = f.one
+		}
+		counts = append(counts, fmt.Sprintf("%d %s", w.n, name))
+	}
+	return counts, nil
+}
+
+// file makes a file of the project.
+func (x *exporting) file(name string, write func(io.Writer) error) error {
+	f, err := x.root.OpenFile(path.Join(x.project, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return unwritten(err)
+	}
+	b := bufio.NewWriterSize(f, 1<<16)
+	err = write(b)
+	return errors.Join(err, unwritten(b.Flush()), unwritten(f.Close()))
+}
+
+// lines writes values as lines of JSON.
+type lines struct {
+	to io.Writer
+	n  int
+}
+
+func (l *lines) add(o Object) error {
+	line, err := compact(o)
+	if err != nil {
+		return unwritten(err)
+	}
+	return l.raw(append(line, '\n'))
+}
+
+func (l *lines) raw(line []byte) error {
+	l.n++
+	_, err := l.to.Write(line)
+	return unwritten(err)
+}
+
+// keys writes the keys of the project as `proviso key list --format json` shows them. No hash
+// of a secret is among them: an export would then be as much worth as the keys.
+func (x *exporting) keys(w *lines) error {
+	return store.Each(x.ctx, x.of.ListKeys, func(k *store.Key) error {
+		if string(k.Project) != x.project {
+			return nil
+		}
+		return w.add(Key(*k, ""))
+	})
+}
+
+func (x *exporting) labels(w *lines) error {
+	return store.Each(x.ctx, store.By(x.in.ListLabels, store.LabelFilter{}), func(l *store.Label) error {
+		return w.raw(label.AppendLine(nil, &l.Label))
+	})
+}
+
+// replacedLabels writes the labels that later ones of the same person replaced, in the form of
+// labels. They have a file of their own, so that the labels in force can be imported.
+func (x *exporting) replacedLabels(w *lines) error {
+	return store.Each(x.ctx, store.By(x.in.ListLabels, store.LabelFilter{History: true}), func(l *store.Label) error {
+		if l.InForce {
+			return nil
+		}
+		return w.raw(label.AppendLine(nil, &l.Label))
+	})
+}
+
+func (x *exporting) labelQueues(w *lines) error {
+	return store.Each(x.ctx, x.in.ListLabelQueues, func(q *store.LabelQueue) error {
+		return w.add(Object{
+			"name", q.Name, "run,omitempty", q.Run, "blind", q.Blind, "people", q.People, "size", q.Size, "done", q.Done,
+			"created_by,omitempty", q.CreatedBy, "created", q.Created,
+		})
+	})
+}
+
+// labelItems writes the items of all queues, with how each was chosen: an estimate from the
+// labels needs that. Who has leased one is not written, a lease takes minutes.
+func (x *exporting) labelItems(w *lines) error {
+	return store.Each(x.ctx, x.in.ListLabelQueues, func(q *store.LabelQueue) error {
+		items := func(ctx context.Context, p store.Page) (store.List[store.LabelItem], error) {
+			return x.in.ListLabelItems(ctx, q.Name, p)
+		}
+		return store.Each(x.ctx, items, func(i *store.LabelItem) error {
+			var index *int
+			if i.Event == "" {
+				index = &i.Index
+			}
+			return w.add(Object{
+				"queue", q.Name, "run,omitempty", q.Run, "index,omitempty", index, "event,omitempty", i.Event,
+				"assertion", i.Assertion, "stratum", i.Stratum, "rank", i.Rank, "population", i.Population, "why", i.Why,
+				"people", i.People,
+			})
+		})
+	})
+}

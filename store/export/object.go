@@ -1,0 +1,42 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// Object is a JSON object: keys and values, in alternation. As in the tags of encoding/json,
+// a key with omitempty is left out if its value is empty.
+type Object []any
+
+// MarshalJSON implements [json.Marshaler].
+func (o Object) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i := 0; i+1 < len(o); i += 2 {
+		key, optional := strings.CutSuffix(o[i].(string), ",omitempty")
+		if v := reflect.ValueOf(o[i+1]); optional && (v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0) {
+			continue
+		}
+		text, err := compact(o[i+1])
+		if err != nil {
+			return nil, err
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(strconv.AppendQuote(out, key), ':'), text...)
+	}
+	return append(out, '}'), nil
+}
+
+// compact is a value as JSON, without the escapes for HTML.
+func compact(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
