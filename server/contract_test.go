@@ -62,10 +62,18 @@ func TestTypesOfTheApp(t *testing.T) {
 	}
 }
 
-// membersOf returns the members of an interface in TypeScript, and whether each is
-// optional.
+// membersOf returns the members of an interface in TypeScript, with those of the one that it
+// extends, and whether each is optional.
 func membersOf(source, name string) map[string]bool {
-	_, rest, _ := strings.Cut(source, "export interface "+name+" {")
+	members := map[string]bool{}
+	head := regexp.MustCompile("export interface " + name + ` (?:extends (\w+) )?\{`).FindStringSubmatchIndex(source)
+	if head == nil {
+		return members
+	}
+	if head[2] >= 0 {
+		members = membersOf(source, source[head[2]:head[3]])
+	}
+	rest := source[head[1]:]
 	rest = regexp.MustCompile(`//[^\n]*`).ReplaceAllString(rest, "")
 	var own strings.Builder // without the members of members
 	for depth, i := 1, 0; i < len(rest) && depth > 0; i++ {
@@ -78,7 +86,6 @@ func membersOf(source, name string) map[string]bool {
 			own.WriteByte(c)
 		}
 	}
-	members := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?:^|[;\n])\s*(\w+)(\??):`).FindAllStringSubmatch(own.String(), -1) {
 		members[m[1]] = m[2] == "?"
 	}
