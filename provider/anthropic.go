@@ -12,6 +12,12 @@ import (
 // anthropicMessages is POST /v1/messages.
 var anthropicMessages = wire{path: fixed("/v1/messages"), request: anthropicRequest, output: anthropicOutput, shape: anthropicShape}
 
+// anthropicAPI is the API of Anthropic itself.
+var anthropicAPI = api{
+	base: "https://api.anthropic.com", keyVars: []string{"ANTHROPIC_API_KEY"}, baseVars: []string{"ANTHROPIC_BASE_URL"},
+	header: "x-api-key", prices: "anthropic", prefix: "ANTHROPIC",
+}
+
 // newAnthropic opens anthropic:messages:<model>, or anthropic:<model>.
 func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
@@ -19,11 +25,8 @@ func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Pro
 	if kind, _, _ := strings.Cut(name, ":"); slices.Contains([]string{"claude-agent-sdk", "claude-code", "completion"}, kind) {
 		return nil, s.unsupported("anthropic:" + kind)
 	}
-	a := api{
-		base: "https://api.anthropic.com", keyVars: []string{"ANTHROPIC_API_KEY"}, baseVars: []string{"ANTHROPIC_BASE_URL"},
-		header: "x-api-key", extra: map[string]string{"anthropic-version": "2023-06-01"}, prices: "anthropic", prefix: "ANTHROPIC",
-		tokens: claudeTokens(name),
-	}
+	a := anthropicAPI
+	a.extra, a.tokens = map[string]string{"anthropic-version": "2023-06-01"}, claudeTokens(name)
 	var betas []string
 	for _, b := range list(spec.Config.At("beta")) {
 		betas = append(betas, value.Text(b))
@@ -31,7 +34,7 @@ func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Pro
 	if len(betas) > 0 {
 		a.extra["anthropic-beta"] = strings.Join(betas, ",")
 	}
-	return newModel(s, a, anthropicMessages, name)
+	return openModel(s, a, anthropicMessages, name)
 }
 
 func anthropicRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {

@@ -1,11 +1,13 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +20,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -67,13 +68,7 @@ func (l *awsLogin) sign(ctx context.Context, req *http.Request, body []byte) err
 func (l *awsLogin) secrets() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var list []string
-	for _, s := range []string{l.last.SecretAccessKey, l.last.SessionToken} {
-		if s != "" {
-			list = append(list, s)
-		}
-	}
-	return list
+	return slices.DeleteFunc([]string{l.last.SecretAccessKey, l.last.SessionToken}, func(s string) bool { return s == "" })
 }
 
 // aws finds the credentials in the order of Amazon's own SDKs: keys of the
@@ -96,8 +91,7 @@ func (s settings) awsSource(region string) (source aws.CredentialsProvider, from
 		return credentials.NewStaticCredentialsProvider(id, secret, s.text("sessionToken")), "config.accessKeyId", nil
 	}
 	if s.o.Untrusted && (s.text("profile") != "" || s.ownEnv("AWS_PROFILE")) {
-		return nil, "", &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
-			Message: s.spec.ID + ": an untrusted suite does not choose a profile of its user"}
+		return nil, "", s.refused("an untrusted suite does not choose a profile of its user")
 	}
 	if s.text("profile") == "" {
 		id, from := s.env("AWS_ACCESS_KEY_ID")
@@ -127,12 +121,12 @@ func (s settings) awsProfile() (source aws.CredentialsProvider, from string, err
 	p := s.readProfile(name)
 	from = "the AWS profile " + name
 	switch {
-	case p.text("aws_access_key_id") != "" && p.text("aws_secret_access_key") != "":
-		return credentials.NewStaticCredentialsProvider(p.text("aws_access_key_id"), p.text("aws_secret_access_key"), p.text("aws_session_token")), from, nil
-	case s.o.Untrusted && (p.text("credential_process") != "" || p.logsIn()):
+	case p["aws_access_key_id"] != "" && p["aws_secret_access_key"] != "":
+		return credentials.NewStaticCredentialsProvider(p["aws_access_key_id"], p["aws_secret_access_key"], p["aws_session_token"]), from, nil
+	case s.o.Untrusted && (p["credential_process"] != "" || p.logsIn()):
 		return nil, "", s.noKey("%s gets its keys from a program, which is not run for an untrusted suite: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", from)
-	case p.text("credential_process") != "":
-		return processcreds.NewProvider(p.text("credential_process"), func(o *processcreds.Options) { o.Timeout = loginTimeout }), from, nil
+	case p["credential_process"] != "":
+		return processcreds.NewProvider(p["credential_process"], func(o *processcreds.Options) { o.Timeout = loginTimeout }), from, nil
 	case p.logsIn():
 		// AWS's command line handles single sign-on and roles. Users who log in
 		// with it have it installed.
@@ -185,9 +179,6 @@ func (s settings) awsCluster(region string) (aws.CredentialsProvider, string) {
 		return nil, ""
 	}
 	session, _ := s.env("AWS_ROLE_SESSION_NAME")
-	if session == "" {
-		session = "proviso"
-	}
 	client := s.loginClient()
 	return aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
 		token, err := readSmall(file)
@@ -196,7 +187,7 @@ func (s settings) awsCluster(region string) (aws.CredentialsProvider, string) {
 		}
 		form := url.Values{
 			"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"}, "RoleArn": {role},
-			"RoleSessionName": {session}, "WebIdentityToken": {strings.TrimSpace(string(token))},
+			"RoleSessionName": {cmp.Or(session, "proviso")}, "WebIdentityToken": {strings.TrimSpace(string(token))},
 		}
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://sts."+region+"."+awsDomain(region)+"/", strings.NewReader(form.Encode()))
 		if err != nil {

@@ -8,8 +8,6 @@ import (
 // awsSection is one profile of AWS's configuration files.
 type awsSection map[string]string
 
-func (p awsSection) text(name string) string { return p[name] }
-
 // logsIn reports whether the profile gets its keys from a service.
 func (p awsSection) logsIn() bool {
 	for _, name := range [...]string{"sso_session", "sso_start_url", "role_arn", "login_session", "web_identity_token_file"} {

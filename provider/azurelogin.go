@@ -1,13 +1,13 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -17,15 +17,6 @@ const (
 	entraScope = "https://cognitiveservices.azure.com/.default"
 )
 
-// either returns a setting, or else the environment variable that corresponds
-// to it.
-func (s settings) either(setting, variable string) (value, from string) {
-	if v := s.text(setting); v != "" {
-		return v, "config." + setting
-	}
-	return s.env(variable)
-}
-
 // entra finds a way to log in to Azure without a key: as an application, with
 // its client id and secret, or as the user who has logged in with Azure's
 // command line.
@@ -34,9 +25,7 @@ func (s settings) entra() (proof, error) {
 	secret, from := s.either("azureClientSecret", "AZURE_CLIENT_SECRET")
 	tenant, _ := s.either("azureTenantId", "AZURE_TENANT_ID")
 	scope, _ := s.either("azureTokenScope", "AZURE_TOKEN_SCOPE")
-	if scope == "" {
-		scope = entraScope
-	}
+	scope = cmp.Or(scope, entraScope)
 	if id+secret+tenant == "" {
 		if _, err := s.program("az"); err == nil && !s.o.Untrusted {
 			return proof{login: newBearer(s.now(), s.azureCommand(scope)), from: "az login"}, nil
@@ -81,8 +70,7 @@ func (s settings) entraAddress(tenant string) (string, error) {
 	}
 	host := hostname(base)
 	if s.o.Untrusted && s.suites(from) && !loginHost(host) && (s.o.KeyHost == nil || !s.o.KeyHost(host)) {
-		return "", &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
-			Message: s.spec.ID + ": the host " + host + " of an untrusted suite is not asked for access tokens"}
+		return "", s.refused("the host %s of an untrusted suite is not asked for access tokens", host)
 	}
 	return u.String() + "/" + tenant + "/oauth2/v2.0/token", nil
 }

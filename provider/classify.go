@@ -3,7 +3,6 @@ package provider
 import (
 	"bytes"
 	"context"
-	"errors"
 	"math"
 
 	"github.com/proviso-eval/proviso"
@@ -13,10 +12,7 @@ import (
 // classifier is a model that scores a text for each class.
 type classifier struct{ *model }
 
-var (
-	_ proviso.Provider   = (*classifier)(nil)
-	_ proviso.Classifier = (*classifier)(nil)
-)
+var _ proviso.Classifier = (*classifier)(nil)
 
 // newClassifier opens a model at Hugging Face, or at a configured endpoint.
 func newClassifier(s settings, name string) (proviso.Provider, error) {
@@ -51,6 +47,7 @@ func (c *classifier) Classify(ctx context.Context, text string) (map[string]floa
 	if parameters.Len() > 0 {
 		body.Set("parameters", parameters)
 	}
+	passThrough(body, c.config, "passthrough", "extra_body")
 	r, err := c.fetch(ctx, body)
 	if err != nil {
 		return nil, err
@@ -78,13 +75,8 @@ func (c *classifier) Classify(ctx context.Context, text string) (map[string]floa
 
 // fetch makes a request that has no prompt.
 func (m *model) fetch(ctx context.Context, body *value.Object) (reply, error) {
-	passThrough(body, m.config, "passthrough", "extra_body")
 	r, err := m.ask(ctx, m.api.path(m.name), body)
-	var f *fault
-	if errors.As(err, &f) {
-		err = m.failure(f)
-	}
-	return r, err
+	return r, worded(m.endpoint, err)
 }
 
 // listKey is the member that holds a response that is a list.

@@ -14,8 +14,8 @@ func Concerning(spec proviso.ProviderSpec, env proviso.Env) proviso.EnvMap {
 	if env == nil {
 		return out
 	}
-	k, _ := Facts().Of(spec.ID)
-	if k == nil {
+	facts, _ := Facts().Of(spec.ID)
+	if facts == nil {
 		return out
 	}
 	vendor, _, _ := strings.Cut(spec.ID, ":")
@@ -27,13 +27,11 @@ func Concerning(spec proviso.ProviderSpec, env proviso.Env) proviso.EnvMap {
 			}
 		}
 	}})
-	for i := range kinds {
-		if _, ok := kinds[i].of(spec.ID); ok {
-			prefixes = append(prefixes, kinds[i].Vars...)
-		}
+	if k, _ := rowOf(spec.ID); k != nil {
+		prefixes = append(prefixes, k.Vars...)
 	}
 	for _, name := range env.Names() {
-		if !k.Code && !hasOne(name, prefixes, strings.HasPrefix) || !hasOne(name, settingVars[:], strings.HasSuffix) {
+		if !facts.Code && !hasOne(name, prefixes, strings.HasPrefix) || !hasOne(name, settingVars[:], strings.HasSuffix) {
 			continue
 		}
 		if v, _ := env.Lookup(name); v != "" {

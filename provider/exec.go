@@ -40,7 +40,7 @@ var _ proviso.Provider = (*command)(nil)
 func newExec(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
 	if o.Untrusted {
-		return nil, &proviso.Error{Code: proviso.Refused, Pointer: spec.Pointer, Message: spec.ID + ": an untrusted suite runs no commands"}
+		return nil, s.refused("an untrusted suite runs no commands")
 	}
 	args := splitCommand(arg)
 	if len(args) == 0 {

@@ -16,26 +16,24 @@ func googlePath(method string) func(string) string {
 	return func(model string) string { return "/v1beta/models/" + url.PathEscape(model) + ":" + method }
 }
 
+// googleAPI is the API of Google AI Studio.
+var googleAPI = api{
+	base: "https://generativelanguage.googleapis.com", header: "x-goog-api-key", prices: "google", prefix: "GOOGLE",
+	keyVars:  []string{"GOOGLE_API_KEY", "GEMINI_API_KEY", "PALM_API_KEY"},
+	baseVars: []string{"GOOGLE_API_BASE_URL", "GEMINI_API_BASE_URL"}, hostVars: []string{"GOOGLE_API_HOST"},
+}
+
 // newGoogle opens google:<model> and google:embedding:<model> of Google AI Studio.
 func newGoogle(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
-	a := api{
-		base: "https://generativelanguage.googleapis.com", header: "x-goog-api-key", prices: "google", prefix: "GOOGLE",
-		keyVars:  []string{"GOOGLE_API_KEY", "GEMINI_API_KEY", "PALM_API_KEY"},
-		baseVars: []string{"GOOGLE_API_BASE_URL", "GEMINI_API_BASE_URL"}, hostVars: []string{"GOOGLE_API_HOST"},
-	}
 	kind, name, _ := strings.Cut(arg, ":")
 	switch kind {
 	case "image", "video", "live":
 		return nil, s.unsupported("google:" + kind)
 	case "embedding", "embeddings":
-		m, err := newModel(s, a, wire{path: googlePath("batchEmbedContents")}, name)
-		if err != nil {
-			return nil, err
-		}
-		return &embedder{m, googleVectors}, nil
+		return openModel(s, googleAPI, wire{path: googlePath("batchEmbedContents"), vectors: googleVectors}, name)
 	}
-	return newModel(s, a, googleGenerate, strings.TrimPrefix(arg, "chat:"))
+	return openModel(s, googleAPI, googleGenerate, strings.TrimPrefix(arg, "chat:"))
 }
 
 func googleRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {

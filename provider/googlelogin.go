@@ -46,8 +46,7 @@ func (s settings) googleCredentials() (*googleCredentials, error) {
 	name, from := s.env("GOOGLE_APPLICATION_CREDENTIALS")
 	switch {
 	case name != "" && s.o.Untrusted && s.ownEnv(from):
-		return nil, &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
-			Message: s.spec.ID + ": an untrusted suite does not say where the credentials of its user are"}
+		return nil, s.refused("an untrusted suite does not say where the credentials of its user are")
 	case name == "":
 		if name = s.gcloudFile(); name == "" {
 			return nil, nil
@@ -111,8 +110,7 @@ func (s settings) parseCredentials(data []byte, from string, own bool) (*googleC
 		return nil, s.invalid("%s: credentials of the type %q are not known", from, excerpt([]byte(c.kind)))
 	}
 	if own && s.o.Untrusted && c.kind != google.ServiceAccount && c.kind != google.AuthorizedUser {
-		return nil, &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
-			Message: s.spec.ID + ": credentials of an untrusted suite may not be of the type " + string(c.kind)}
+		return nil, s.refused("credentials of an untrusted suite may not be of the type %s", c.kind)
 	}
 	for _, key := range []string{"project_id", "quota_project_id"} {
 		if p := str(o.At(key)); p != "" && c.project == "" {

@@ -36,8 +36,7 @@ func newHTTPCall(spec proviso.ProviderSpec, _ string, o Options) (proviso.Provid
 	s := settings{spec, o}
 	for _, name := range unsupportedHTTP {
 		if spec.Config.Has(name) {
-			return nil, &proviso.Error{Code: proviso.Unsupported, Pointer: spec.Pointer,
-				Message: s.spec.ID + ": config." + name + " is not supported"}
+			return nil, s.failed(proviso.Unsupported, "config.%s is not supported", name)
 		}
 	}
 	t, err := s.requestTemplate()

@@ -102,7 +102,7 @@ func (s settings) raw(t *requestTemplate, text string) error {
 	if name, ok := strings.CutPrefix(text, "file://"); ok {
 		data, found := referred(name, s.o.Files)
 		if !found {
-			return &proviso.Error{Code: proviso.NotFound, Pointer: s.spec.Pointer, Message: s.spec.ID + ": config.request: " + name + " cannot be read"}
+			return s.failed(proviso.NotFound, "config.request: %s cannot be read", name)
 		}
 		text = string(data)
 	}

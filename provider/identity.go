@@ -58,7 +58,7 @@ func identity(spec proviso.ProviderSpec, o Options, id, variable func(string) st
 	names = append(names, spec.Env.Keys()...)
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if slices.ContainsFunc(settingVars[:], func(end string) bool { return strings.HasSuffix(name, end) }) {
+		if hasOne(name, settingVars[:], strings.HasSuffix) {
 			v, _ := s.env(name)
 			parts = append(parts, name, variable(v))
 		}

@@ -10,10 +10,7 @@ import (
 // moderator is a model that finds categories of harm in a text.
 type moderator struct{ *model }
 
-var (
-	_ proviso.Provider  = (*moderator)(nil)
-	_ proviso.Moderator = (*moderator)(nil)
-)
+var _ proviso.Moderator = (*moderator)(nil)
 
 // defaultModeration is the model of openai:moderation without a name.
 const defaultModeration = "omni-moderation-latest"
@@ -38,7 +35,9 @@ func (m *moderator) Answer(context.Context, proviso.Ask) (proviso.Output, error)
 // Moderate returns the categories that the model flags in output, in the
 // model's order. The prompt is ignored.
 func (m *moderator) Moderate(ctx context.Context, _, output string) ([]proviso.Flag, error) {
-	r, err := m.fetch(ctx, value.ObjectOf("model", m.name, "input", output))
+	body := value.ObjectOf("model", m.name, "input", output)
+	passThrough(body, m.config, "passthrough", "extra_body")
+	r, err := m.fetch(ctx, body)
 	if err != nil {
 		return nil, err
 	}

@@ -39,21 +39,22 @@ var replicateInputs = [...]struct {
 	{"repetition_penalty", true}, {"stop_sequences", false}, {"seed", true}, {"system_prompt", false},
 }
 
+// replicateAPI is the API of Replicate.
+var replicateAPI = api{
+	base: "https://api.replicate.com/v1", hostPath: "/v1", keyVars: []string{"REPLICATE_API_TOKEN", "REPLICATE_API_KEY"},
+	baseVars: []string{"REPLICATE_API_BASE_URL"}, prefix: "REPLICATE",
+}
+
 // newReplicate opens replicate:<owner>/<model>, optionally with :<version>,
 // replicate:moderation:<model> or replicate:image:<model>.
 func newReplicate(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
-	a := api{
-		base: "https://api.replicate.com/v1", hostPath: "/v1", keyVars: []string{"REPLICATE_API_TOKEN", "REPLICATE_API_KEY"},
-		baseVars: []string{"REPLICATE_API_BASE_URL"}, prefix: "REPLICATE", extra: map[string]string{"Prefer": "wait=60"},
-	}
 	kind, name, ok := strings.Cut(arg, ":")
 	if !ok || kind != "moderation" && kind != "image" {
 		kind, name = "", arg
 	}
-	if path, _, _ := strings.Cut(name, ":"); strings.ContainsAny(name, "?#%\\") || slices.Contains(strings.Split(path, "/"), "..") {
-		return nil, s.invalid("%q is not the name of a model", name)
-	}
+	a := replicateAPI
+	a.extra = map[string]string{"Prefer": "wait=60"}
 	m, err := newModel(s, a, wire{path: replicatePath}, name)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -60,6 +61,25 @@ func (s settings) number(key string) (float64, bool) {
 	return 0, false
 }
 
+// either returns a setting, or else the first of the environment variables that
+// correspond to it, and its origin.
+func (s settings) either(setting string, variables ...string) (value, from string) {
+	if v := s.text(setting); v != "" {
+		return v, "config." + setting
+	}
+	return s.env(variables...)
+}
+
+// refused is the error of what is not done for an untrusted suite.
+func (s settings) refused(format string, args ...any) error {
+	return s.failed(proviso.Refused, format, args...)
+}
+
+// failed is an error with a code, at the place of the provider.
+func (s settings) failed(code, format string, args ...any) error {
+	return &proviso.Error{Code: code, Pointer: s.spec.Pointer, Message: s.spec.ID + ": " + fmt.Sprintf(format, args...)}
+}
+
 // invalid is the error of a mistake in the settings. A cause with another
 // meaning, such as a missing file, keeps its code.
 func (s settings) invalid(format string, args ...any) error {
@@ -74,21 +94,23 @@ func (s settings) invalid(format string, args ...any) error {
 
 // api describes a vendor's API.
 type api struct {
-	base     string                // base URL; "" if it must be configured
-	hostPath string                // path of the API if only the host is given
-	keyVars  []string              // variables that may hold the key
-	baseVars []string              // variables that may hold the base URL
-	hostVars []string              // variables that may hold the host alone
-	keyless  bool                  // it works without a key
-	login    func() (proof, error) // other credentials in place of a key; nil if there are none
-	header   string                // header for the key; "" is Authorization: Bearer
-	extra    map[string]string
-	prices   string  // group of the price file
-	tokens   float64 // default limit of an answer; 0 is defaultTokens
-	prefix   string  // prefix of the variables for temperature and tokens
-	flat     bool    // effort is a parameter of its own, not a member of reasoning
-	objects  bool    // for the shape of answers it supports JSON objects, but no schemas
-	loose    bool    // it may reject a schema that bounds numbers, texts or lists
+	base      string                // base URL; "" if it must be configured
+	hostPath  string                // path of the API if only the host is given
+	under     string                // path of the API below any of its URLs
+	keyVars   []string              // variables that may hold the key
+	loginVars []string              // variables that hold secrets of a login
+	baseVars  []string              // variables that may hold the base URL
+	hostVars  []string              // variables that may hold the host alone
+	keyless   bool                  // it works without a key
+	login     func() (proof, error) // other credentials in place of a key; nil if there are none
+	header    string                // header for the key; "" is Authorization: Bearer
+	extra     map[string]string
+	prices    string  // group of the price file
+	tokens    float64 // default limit of an answer; 0 is defaultTokens
+	prefix    string  // prefix of the variables for temperature and tokens
+	flat      bool    // effort is a parameter of its own, not a member of reasoning
+	objects   bool    // for the shape of answers it supports JSON objects, but no schemas
+	loose     bool    // it may reject a schema that bounds numbers, texts or lists
 }
 
 // proof holds the credentials for a vendor: a key, or a login.
@@ -192,7 +214,7 @@ func (s settings) place(a api) (base string, chosen bool, err error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return "", false, s.invalid("the base URL must be an http or https URL")
 	}
-	return base, chosen, nil
+	return strings.TrimSuffix(base, a.under) + a.under, chosen, nil
 }
 
 // mayAsk returns why the address of the environment, or of this package, may not be asked. Who
@@ -240,8 +262,7 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 		return nil, err
 	}
 	if s.o.Untrusted && chosen && !p.empty() && !p.own && !sameHost(base, a.base) && !s.keyMayGo(base) {
-		return nil, &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
-			Message: s.spec.ID + ": the key in " + p.from + " is not sent to the host " + hostname(base) + " that an untrusted suite names"}
+		return nil, s.refused("the key in %s is not sent to the host %s that an untrusted suite names", p.from, hostname(base))
 	}
 	e := &endpoint{
 		id: s.spec.ID, base: base, keyFrom: p.from, login: p.login, client: s.client(sameHostOnly), header: http.Header{"Content-Type": {"application/json"}},
