@@ -41,6 +41,7 @@ type endpoint struct {
 	secrets   []string
 	login     login // nil if the header is enough
 	tentative bool  // a 403 may concern the request, such as a shape, and not the key
+	varies    bool  // requests go to several addresses, so that the failure of one says nothing of others
 	lists     bool  // answers may be lists, which become the member list of an object
 	client    *http.Client
 	replays   bool // answers are recorded ones, which say nothing of today's limits
@@ -126,42 +127,60 @@ func (e *endpoint) addHeaders(v any) {
 // once with the same error. Its errors are *proviso.Error, the error of ctx, or
 // a *fault if a content filter rejected the request.
 func (e *endpoint) ask(ctx context.Context, path string, body *value.Object) (reply, error) {
-	return e.persist(ctx, path, value.AppendJSON(nil, body))
+	return e.exchange(ctx, http.MethodPost, path, value.AppendJSON(nil, body))
 }
 
 // look makes a GET request to a path of the API, as ask does.
 func (e *endpoint) look(ctx context.Context, path string) (reply, error) {
-	return e.persist(ctx, path, nil)
+	return e.exchange(ctx, http.MethodGet, path, nil)
 }
 
-// persist makes a request until it succeeds or cannot succeed. A request
-// without data is a GET.
-func (e *endpoint) persist(ctx context.Context, path string, data []byte) (reply, error) {
+// exchange makes a request to a path of the API until it succeeds or cannot succeed.
+func (e *endpoint) exchange(ctx context.Context, method, path string, data []byte) (r reply, err error) {
+	err = e.persist(ctx, len(data), func(t *ticket) error {
+		start := e.now()
+		resp, body, err := e.roundTrip(ctx, method, e.base+path, e.header, data, maxReply, t)
+		if err != nil {
+			return err
+		}
+		if e.lists {
+			body = asObject(body)
+		}
+		r, err = read(resp, body, e.now())
+		var recorded bool
+		if r.latency, recorded = transport.RecordedLatency(resp); !recorded {
+			r.latency = e.now().Sub(start)
+		}
+		if err == nil {
+			e.gate.settle(tokensOf(len(data)), usedTokens(r.Object))
+		}
+		return err
+	})
+	return r, err
+}
+
+// persist makes an attempt of so many bytes until it succeeds or cannot succeed.
+func (e *endpoint) persist(ctx context.Context, size int, try func(*ticket) error) error {
 	for attempt := 0; ; attempt++ {
-		r, err := e.attempt(ctx, path, data)
+		err := e.attempt(ctx, size, try)
 		var f *fault
-		if err == nil || !errors.As(err, &f) {
-			return r, err
-		}
-		if f.filtered() {
-			return r, f
-		}
-		if f.stop {
-			if e.tentative && f.status == http.StatusForbidden {
-				return r, e.failure(f)
-			}
-			return r, e.gate.stop(e.failure(f))
-		}
-		if !f.again || attempt >= e.attempts(f) {
-			return r, e.giveUp(f, attempt)
-		}
-		wait := e.wait(attempt, f.after)
-		if f.after > e.timeout {
+		switch {
+		case err == nil || !errors.As(err, &f):
+			return err
+		case f.filtered():
+			return f
+		case f.stop && (e.varies || e.tentative && f.status == http.StatusForbidden):
+			return e.failure(f)
+		case f.stop:
+			return e.gate.stop(e.failure(f))
+		case !f.again || attempt >= e.attempts(f):
+			return e.giveUp(f, attempt)
+		case f.after > e.timeout:
 			f.message += ", and asks to wait " + f.after.Round(time.Second).String()
-			return r, e.failure(f)
+			return e.failure(f)
 		}
-		if err := e.sleep(ctx, wait); err != nil {
-			return r, err
+		if err := e.sleep(ctx, e.wait(attempt, f.after)); err != nil {
+			return err
 		}
 	}
 }
@@ -224,42 +243,37 @@ func (e *endpoint) await(ctx context.Context, tokens float64) (t ticket, err err
 	return t, err
 }
 
+// tokensOf is about how many tokens so many bytes have.
+func tokensOf(size int) float64 { return float64(size) / 4 }
+
 // attempt makes one attempt, when the endpoint's limits allow it.
-func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply, error) {
+func (e *endpoint) attempt(ctx context.Context, size int, try func(*ticket) error) error {
 	if err := e.gate.err(); err != nil {
-		return reply{}, err
+		return err
 	}
 	if err := e.gate.enter(ctx); err != nil {
-		return reply{}, err
+		return err
 	}
 	defer e.gate.leave()
-	estimate := float64(len(data)) / 4 // approximate bytes of a token
-	t, err := e.await(ctx, estimate)
+	t, err := e.await(ctx, tokensOf(size))
 	if err != nil {
-		return reply{}, err
+		return err
 	}
 	if err := e.gate.err(); err != nil {
-		return reply{}, err
+		return err
 	}
 	if e.login != nil {
 		if err := e.login.ready(ctx); err != nil {
 			if ctx.Err() != nil {
-				return reply{}, ctx.Err()
+				return ctx.Err()
 			}
-			return reply{}, loginFault(err)
+			return loginFault(err)
 		}
 	}
 	start := e.now()
-	r, err := e.send(ctx, path, data, &t)
-	end := e.now()
-	if r.latency == unmeasured {
-		r.latency = end.Sub(start)
-	}
-	e.report(ctx, err, &t, start, end)
-	if err == nil {
-		e.gate.settle(estimate, usedTokens(r.Object))
-	}
-	return r, err
+	err = try(&t)
+	e.report(ctx, err, &t, start, e.now())
+	return err
 }
 
 // report passes the result of an attempt to the gate.
@@ -296,47 +310,32 @@ func (e *endpoint) report(ctx context.Context, err error, t *ticket, start, end 
 // errDeadline is the cause of a context that ended because a call took too long.
 var errDeadline = errors.New("deadline of the call")
 
-// send makes one HTTP request.
-func (e *endpoint) send(ctx context.Context, path string, data []byte, t *ticket) (reply, error) {
+// roundTrip makes one HTTP request and reads the body of the answer, up to a limit in bytes.
+func (e *endpoint) roundTrip(ctx context.Context, method, address string, header http.Header, data []byte, most int64, t *ticket) (*http.Response, []byte, error) {
 	call, cancel := context.WithTimeoutCause(ctx, e.timeout, errDeadline)
 	defer cancel()
-	method, body := http.MethodGet, io.Reader(http.NoBody)
-	if data != nil {
-		method, body = http.MethodPost, bytes.NewReader(data)
-	}
-	req, err := http.NewRequestWithContext(call, method, e.base+path, body)
+	req, err := http.NewRequestWithContext(call, method, address, bytes.NewReader(data))
 	if err != nil {
-		return reply{}, &fault{code: proviso.Invalid, message: "the URL is malformed"}
+		return nil, nil, &fault{code: proviso.Invalid, message: "the request is malformed: " + transport.Redact(err).Error()}
 	}
-	req.Header = e.header.Clone()
+	req.Header = header.Clone()
 	if e.login != nil {
 		if err := e.login.sign(call, req, data); err != nil {
-			return reply{}, loginFault(err)
+			return nil, nil, loginFault(err)
 		}
 	}
 	resp, err := e.client.Do(req)
 	if err != nil {
-		return reply{}, e.broken(ctx, call, err)
+		return nil, nil, e.broken(ctx, call, err)
 	}
 	defer resp.Body.Close()
 	e.hear(resp.Header, t)
-	answer, err := readBody(resp, maxReply)
+	body, err := readBody(resp, most)
 	if err != nil {
-		return reply{}, e.broken(ctx, call, err)
+		return nil, nil, e.broken(ctx, call, err)
 	}
-	if e.lists {
-		answer = asObject(answer)
-	}
-	r, err := read(resp, answer, e.now())
-	r.latency = unmeasured
-	if d, ok := transport.RecordedLatency(resp); ok {
-		r.latency = d
-	}
-	return r, err
+	return resp, body, nil
 }
-
-// unmeasured is the latency of an answer whose latency was not recorded.
-const unmeasured = -1
 
 // readBody reads a body up to a limit in bytes.
 func readBody(resp *http.Response, most int64) ([]byte, error) {

@@ -187,7 +187,7 @@ func (s settings) workers() int {
 	if n, ok := s.number("workers"); ok && n >= 1 && n <= math.MaxInt16 {
 		return int(n)
 	}
-	return cmp.Or(max(s.o.Concurrency, 0), 4)
+	return s.concurrency()
 }
 
 // scriptTimeout is config.timeout, in milliseconds.

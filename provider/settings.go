@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -264,32 +265,39 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 	if s.o.Untrusted && chosen && !p.empty() && !p.own && !sameHost(base, a.base) && !s.keyMayGo(base) {
 		return nil, s.refused("the key in %s is not sent to the host %s that an untrusted suite names", p.from, hostname(base))
 	}
-	e := &endpoint{
-		id: s.spec.ID, base: base, keyFrom: p.from, login: p.login, client: s.client(sameHostOnly), header: http.Header{"Content-Type": {"application/json"}},
-		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.now(), sleep: s.o.Sleep, replays: s.o.Cassette != nil && s.o.Cassette.Replays(),
-	}
+	e := s.newEndpoint(base, base+" "+model+" "+p.key+p.from, sameHostOnly)
+	e.keyFrom, e.login = p.from, p.login
 	if !p.empty() && !p.own {
 		e.need = s.need(s.keyVars(a))
 	}
-	s.retries(e)
+	e.header.Set("Content-Type", typeJSON)
 	e.authorize(a, p.key)
 	e.addHeaders(s.spec.Config.At("headers"))
+	return e, nil
+}
+
+// newEndpoint makes an endpoint. Those of one name share their limits.
+func (s settings) newEndpoint(base, name string, redirects func(*http.Request, []*http.Request) error) *endpoint {
+	e := &endpoint{
+		id: s.spec.ID, base: base, client: s.client(redirects), header: http.Header{}, retries: s.retries(),
+		timeout: s.timeout(), backoff: s.backoff(), now: s.now(), sleep: s.o.Sleep, replays: s.replays(),
+	}
 	if e.sleep == nil {
 		e.sleep = transport.Wait
 	}
-	limits, most := s.o.Limits, s.o.Concurrency
+	limits := s.o.Limits
 	if limits == nil {
 		limits = &Limits{}
 	}
-	if most <= 0 {
-		most = defaultConcurrency
-	}
 	rpm, _ := s.number("rpm")
 	tpm, _ := s.number("tpm")
-	// Headers, too, may hold a key.
-	e.gate = limits.gate(base+" "+model+" "+p.key+p.from+" "+value.Stringify(s.spec.Config.At("headers")), most, rpm, tpm)
-	return e, nil
+	// Headers, too, may hold a key, of an account with limits of its own.
+	e.gate = limits.gate(name+" "+value.Stringify(s.spec.Config.At("headers")), s.concurrency(), rpm, tpm)
+	return e
 }
+
+// concurrency is how many requests may be in flight.
+func (s settings) concurrency() int { return cmp.Or(max(s.o.Concurrency, 0), defaultConcurrency) }
 
 // now is the clock.
 func (s settings) now() func() time.Time {
@@ -347,14 +355,10 @@ func (s settings) envNumber(name string, def float64) float64 {
 	return def
 }
 
-func (s settings) retries(e *endpoint) {
-	switch {
-	case s.o.MaxRetries > 0:
-		e.retries = s.o.MaxRetries
-	case s.o.MaxRetries < 0:
-		e.retries = 0
-	}
+// retries is how often a failed call is retried.
+func (s settings) retries() int {
 	if n, ok := s.number("maxRetries"); ok && n >= 0 {
-		e.retries = int(min(n, maxRetries))
+		return int(min(n, maxRetries))
 	}
+	return max(cmp.Or(s.o.MaxRetries, defaultRetries), 0)
 }
