@@ -30,10 +30,7 @@ const (
 // answeringOf reads the attributes that name the kind of a span: both generations of GenAI,
 // OpenInference and OpenLLMetry.
 func answeringOf(a *value.Object) answering {
-	lower := func(key string) string {
-		text, _ := a.At(key).(string)
-		return strings.ToLower(text)
-	}
+	lower := func(key string) string { return strings.ToLower(a.Text(key)) }
 	switch lower("gen_ai.operation.name") {
 	case "invoke_agent":
 		return agent
@@ -144,7 +141,7 @@ func (t *tree) below(i, above int) bool {
 // first returns the first of some attributes that is a text.
 func first(a *value.Object, keys ...string) string {
 	for _, key := range keys {
-		if text, _ := a.At(key).(string); text != "" {
+		if text := a.Text(key); text != "" {
 			return text
 		}
 	}

@@ -36,14 +36,11 @@ func (s *Store) await(ctx context.Context, id string, most time.Duration) ([]pro
 		if s.o.Fetch != nil {
 			wait = min(wait, FetchEvery)
 		}
-		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return nil, ctx.Err()
 		case <-changed:
-			timer.Stop()
-		case <-timer.C:
+		case <-time.After(wait):
 		}
 	}
 }

@@ -34,14 +34,19 @@ func (r *Results) AddMonitored(m *Monitored) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.records = appendBytes(r.records, 2, m.record())
+	r.add(m)
+}
+
+// add adds a LogRecord for the verdict, with further attributes; r.mu is held.
+func (r *Results) add(m *Monitored, more ...attribute) {
+	r.records = appendBytes(r.records, 2, m.record(more))
 	if r.n++; r.n >= eventsAtOnce {
 		r.flush()
 	}
 }
 
 // record is a LogRecord for the verdict.
-func (m *Monitored) record() []byte {
+func (m *Monitored) record(more []attribute) []byte {
 	severity := uint64(severityInfo)
 	var a attributeList
 	a.text("event.name", evaluationEvent) // where event_name is not known yet
@@ -63,6 +68,9 @@ func (m *Monitored) record() []byte {
 	a.text("proviso.watch", m.Watch)
 	a.text("proviso.judge", m.Judge)
 	a.text("proviso.event.id", m.Event)
+	for _, one := range more {
+		a.text(one.key, one.text)
+	}
 	at := uint64(m.At.UnixNano())
 	b := appendFixed64(nil, 1, at)
 	b = appendFixed64(b, 11, at)
