@@ -72,7 +72,9 @@ func (c *Cache) Provider(p proviso.Provider, identity string) proviso.Provider {
 	if Computes(p) {
 		return p
 	}
-	return &cached{Provider: p, cache: c, identity: identity}
+	cp := &cached{Provider: p, cache: c, identity: identity}
+	cp.abilities = abilities{p, cp.value}
+	return cp
 }
 
 // innermost removes all decorators of p.
@@ -86,18 +88,10 @@ func innermost(p proviso.Provider) proviso.Provider {
 	}
 }
 
-// ability returns a further interface of the provider inside a decorator.
-func ability[T any](p proviso.Provider, name string) (T, error) {
-	t, ok := proviso.As[T](p)
-	if !ok {
-		return t, proviso.Errorf(proviso.Internal, "%s does not %s", p.ID(), name)
-	}
-	return t, nil
-}
-
 // cached is a provider behind a cache.
 type cached struct {
 	proviso.Provider
+	abilities
 	cache    *Cache
 	identity string
 }

@@ -31,13 +31,7 @@ func stored(out *proviso.Output) *value.Object {
 	}
 	set("error", out.Error != "", out.Error)
 	set("finishReason", out.FinishReason != "", out.FinishReason)
-	if out.LogProbs != nil {
-		list := make([]any, len(out.LogProbs))
-		for i, f := range out.LogProbs {
-			list[i] = f
-		}
-		o.Set("logProbs", list)
-	}
+	set("logProbs", out.LogProbs != nil, value.Of(out.LogProbs))
 	set("toolCalls", out.ToolCalls != nil, out.ToolCalls)
 	set("isRefusal", out.Refused, true)
 	set("guardrails", out.Guardrails != nil, out.Guardrails)
@@ -94,15 +88,6 @@ func keepable(out *proviso.Output) bool {
 // sampleKey is a sample as part of a key.
 func sampleKey(s proviso.Sample) string {
 	return value.Stringify([]any{float64(s.Repeat), float64(s.Vote), float64(s.Repair)})
-}
-
-// storedVector is a vector in the form of the cache and cassettes.
-func storedVector(vector []float64) []any {
-	list := make([]any, len(vector))
-	for i, f := range vector {
-		list[i] = f
-	}
-	return list
 }
 
 // storedClasses are class scores as they are kept, sorted by name.
