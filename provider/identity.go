@@ -34,7 +34,12 @@ func PublicIdentity(spec proviso.ProviderSpec, o Options) string {
 func identity(spec proviso.ProviderSpec, o Options, id, variable func(string) string) string {
 	parts := []string{"provider 1", id(spec.ID), value.Stringify(sorted(proviso.Keyless(spec.Config)))}
 	var named []string
-	references(spec.Config, &named)
+	hasText(spec.Config, func(text string) bool {
+		if name, ok := strings.CutPrefix(text, "file://"); ok {
+			named = append(named, name)
+		}
+		return false
+	})
 	switch k, rest := Facts().Of(spec.ID); {
 	case k == nil || !k.Code:
 	case k.File:
@@ -65,24 +70,6 @@ func identity(spec proviso.ProviderSpec, o Options, id, variable func(string) st
 		}
 	}
 	return blobs.Key(parts...)
-}
-
-// references collects the names of files in a configuration.
-func references(v any, names *[]string) {
-	switch v := v.(type) {
-	case string:
-		if name, ok := strings.CutPrefix(v, "file://"); ok {
-			*names = append(*names, name)
-		}
-	case []any:
-		for _, e := range v {
-			references(e, names)
-		}
-	case *value.Object:
-		for _, e := range v.All() {
-			references(e, names)
-		}
-	}
 }
 
 // referred reads a file, whose name may end in the name of a function.
