@@ -187,7 +187,7 @@ func (c *Cache) hit(out proviso.Output) proviso.Output {
 		raw.Set("recordedCost", *out.Cost)
 	}
 	if out.Latency != nil {
-		raw.Set("recordedLatencyMs", milliseconds(*out.Latency))
+		raw.Set("recordedLatencyMs", toMilliseconds(*out.Latency))
 	}
 	c.count(func(s *CacheStats) {
 		s.Hits++

@@ -25,8 +25,6 @@ type httpCall struct {
 	*endpoint
 }
 
-var _ proviso.Provider = (*httpCall)(nil)
-
 // unsupportedHTTP are settings of promptfoo's HTTP provider that proviso lacks.
 // Ignoring them would send a different request than the user meant.
 var unsupportedHTTP = [...]string{"auth", "multipart", "session", "sessionParser", "signatureAuth", "tls"}

@@ -256,5 +256,3 @@ func keep(answer *value.Object, names ...string) *value.Object {
 	}
 	return raw
 }
-
-var _ proviso.Provider = (*model)(nil)

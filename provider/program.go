@@ -60,11 +60,8 @@ func NewProgram(text string, isFile bool, o Options, config *value.Object) (*Pro
 	if len(args) == 0 || args[0] == "" {
 		return nil, proviso.Errorf(proviso.Invalid, "expected a command, such as exec: ./prompt.sh")
 	}
-	c := &command{id: text, args: args, dir: o.Dir, env: o.Env, timeout: programTimeout}
-	if ms, ok := config.At("timeout").(float64); ok && ms > 0 && ms < 1e12 {
-		c.timeout = time.Duration(ms * float64(time.Millisecond))
-	}
-	return &Program{c}, nil
+	s := settings{spec: proviso.ProviderSpec{Config: config}}
+	return &Program{&command{id: text, args: args, dir: o.Dir, env: o.Env, timeout: s.limit(programTimeout)}}, nil
 }
 
 // Run runs the program with one more argument and returns its trimmed output.

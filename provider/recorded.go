@@ -161,8 +161,6 @@ func (r *recorded) find(ask proviso.Ask) *value.Object {
 	return nil
 }
 
-var _ proviso.Provider = (*recorded)(nil)
-
 // conversationOf returns the record of a file that holds only the messages of
 // one conversation, in the form of chat APIs; nil for any other file.
 func conversationOf(records []record) *value.Object {

@@ -24,10 +24,7 @@ type replica struct {
 // guard is a moderation model at Replicate.
 type guard struct{ *replica }
 
-var (
-	_ proviso.Provider  = (*replica)(nil)
-	_ proviso.Moderator = (*guard)(nil)
-)
+var _ proviso.Moderator = (*guard)(nil)
 
 // replicateInputs are the input members that the environment can set, and the
 // suffixes of their variables.

@@ -33,7 +33,6 @@ type scripted struct {
 }
 
 var (
-	_ proviso.Provider   = (*scripted)(nil)
 	_ proviso.Embedder   = (*scriptedPython)(nil)
 	_ proviso.Classifier = (*scriptedPython)(nil)
 )
@@ -110,7 +109,7 @@ func newScripted(spec proviso.ProviderSpec, language, name string, o Options) (p
 	}
 	p := &scripted{id: spec.ID, spec: spec, js: language == "javascript", workers: make(chan struct{}, s.workers())}
 	src := proviso.Source{
-		Language: language, Name: file, Text: string(data), Form: proviso.Module, Pointer: spec.Pointer, Timeout: s.scriptTimeout(),
+		Language: language, Name: file, Text: string(data), Form: proviso.Module, Pointer: spec.Pointer, Timeout: s.limit(scriptTimeout),
 		File: path.Clean(file), Purpose: proviso.Acting,
 	}
 	p.open = func(standard string) (proviso.Function, string, error) {
@@ -191,32 +190,20 @@ func (s settings) workers() int {
 	return s.concurrency()
 }
 
-// scriptTimeout is config.timeout, in milliseconds.
-func (s settings) scriptTimeout() time.Duration {
-	if ms, ok := s.number("timeout"); ok && ms > 0 && ms < 1e12 {
-		return time.Duration(ms * float64(time.Millisecond))
-	}
-	return scriptTimeout
-}
-
 func (p *scripted) ID() string { return p.id }
 
 // cacheKey covers what the script gets besides the prompt.
 func (p *scripted) cacheKey(_ context.Context, ask proviso.Ask) (string, error) {
-	return blobs.Key("script", value.Stringify(sorted(ask.Vars)), ask.Label), nil
+	return beside("script", ask), nil
 }
 
 // Answer calls the function once.
 func (p *scripted) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	about := value.ObjectOf("vars", ask.AllVars().OrEmpty(), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
-	if ask.Case != nil && ask.Case.Raw != nil {
-		about.Set("test", ask.Case.Raw)
-	}
+	about := rowOfAsk(ask)
 	if ask.Trace != nil {
-		about.Set("traceparent", ask.Trace.Parent)
 		about.Set("otlpEndpoint", ask.Trace.Endpoint)
 	}
-	args := []any{ask.Prompt, p.options(ask.Config), about}
+	args := []any{ask.Prompt, optionsOf(p.spec, ask.Config), about}
 	if p.js {
 		args[1], args[2] = args[2], args[1]
 	}
@@ -256,14 +243,36 @@ func (p *scripted) output(o *value.Object, latency time.Duration) proviso.Output
 	return out
 }
 
-// options are the provider's options as scripts see them, with the settings of
+// optionsOf are a provider's options as code sees them, with the settings of
 // the prompt and the case merged over its own.
-func (p *scripted) options(over *value.Object) *value.Object {
-	options := value.ObjectOf("id", p.id, "config", overlaid(p.spec.Config, over).OrEmpty())
-	if p.spec.Label != "" {
-		options.Set("label", p.spec.Label)
+func optionsOf(spec proviso.ProviderSpec, over *value.Object) *value.Object {
+	options := value.ObjectOf("id", spec.ID, "config", overlaid(spec.Config, over).OrEmpty())
+	if spec.Label != "" {
+		options.Set("label", spec.Label)
 	}
 	return options
+}
+
+// contextOf is what code learns of a request beside its prompt.
+func contextOf(ask proviso.Ask) *value.Object {
+	return value.ObjectOf("vars", ask.AllVars().OrEmpty(), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+}
+
+// rowOfAsk is [contextOf] with the case and the trace of the request.
+func rowOfAsk(ask proviso.Ask) *value.Object {
+	about := contextOf(ask)
+	if ask.Case != nil && ask.Case.Raw != nil {
+		about.Set("test", ask.Case.Raw)
+	}
+	if ask.Trace != nil {
+		about.Set("traceparent", ask.Trace.Parent)
+	}
+	return about
+}
+
+// beside is the key of what code gets beside the prompt.
+func beside(kind string, ask proviso.Ask) string {
+	return blobs.Key(kind, value.Stringify(sorted(ask.Vars)), ask.Label)
 }
 
 // call waits for a worker and runs a function of the file.
@@ -323,7 +332,7 @@ func (p *scriptedPython) ask(ctx context.Context, a *another, entry, member, tex
 	if a.err != nil {
 		return nil, settings{spec: p.spec}.badScript(a.name, a.err)
 	}
-	v, err := p.call(ctx, a.fn, a.name, text, p.options(nil))
+	v, err := p.call(ctx, a.fn, a.name, text, optionsOf(p.spec, nil))
 	if err != nil {
 		return nil, err
 	}

@@ -331,17 +331,27 @@ func (s settings) timeout() time.Duration {
 	if s.o.Timeout > 0 {
 		return s.o.Timeout
 	}
-	return s.milliseconds("REQUEST_TIMEOUT_MS", defaultTimeout)
+	return s.envMilliseconds("REQUEST_TIMEOUT_MS", defaultTimeout)
 }
 
 func (s settings) backoff() time.Duration {
-	return s.milliseconds("PROMPTFOO_REQUEST_BACKOFF_MS", defaultBackoff)
+	return s.envMilliseconds("PROMPTFOO_REQUEST_BACKOFF_MS", defaultBackoff)
 }
 
-func (s settings) milliseconds(name string, def time.Duration) time.Duration {
-	v, _ := s.env(name)
-	if f := value.ToNumber(v); v != "" && f > 0 && f < 1e12 {
-		return time.Duration(f * float64(time.Millisecond))
+// limit is config.timeout, or else def.
+func (s settings) limit(def time.Duration) time.Duration {
+	ms, _ := s.number("timeout")
+	return milliseconds(ms, def)
+}
+
+// envMilliseconds reads a time from the environment.
+func (s settings) envMilliseconds(name string, def time.Duration) time.Duration {
+	return milliseconds(s.envNumber(name, 0), def)
+}
+
+func milliseconds(ms float64, def time.Duration) time.Duration {
+	if ms > 0 && ms < 1e12 {
+		return time.Duration(ms * float64(time.Millisecond))
 	}
 	return def
 }

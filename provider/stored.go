@@ -23,7 +23,7 @@ func stored(out *proviso.Output) *value.Object {
 		o.Set("cost", *out.Cost)
 	}
 	if out.Latency != nil {
-		o.Set("latencyMs", milliseconds(*out.Latency))
+		o.Set("latencyMs", toMilliseconds(*out.Latency))
 	}
 	if u := out.Usage; u != (proviso.Usage{}) {
 		o.Set("tokenUsage", value.ObjectOf("total", float64(u.Total), "prompt", float64(u.Prompt),
@@ -41,8 +41,8 @@ func stored(out *proviso.Output) *value.Object {
 	return o
 }
 
-// milliseconds is d in milliseconds, rounded to the microsecond.
-func milliseconds(d time.Duration) float64 {
+// toMilliseconds is d in milliseconds, rounded to the microsecond.
+func toMilliseconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond)/time.Microsecond) / 1000
 }
 
@@ -78,11 +78,7 @@ func restored(o *value.Object) (proviso.Output, bool) {
 // keepable reports whether an answer may be kept. Errors and answers without a
 // value are not.
 func keepable(out *proviso.Output) bool {
-	switch out.Value.(type) {
-	case nil, value.Undefined, *value.Opaque:
-		return false
-	}
-	return out.Error == ""
+	return out.Error == "" && !empty(out.Value)
 }
 
 // sampleKey is a sample as part of a key.

@@ -17,8 +17,6 @@ type webhook struct {
 	*endpoint
 }
 
-var _ proviso.Provider = (*webhook)(nil)
-
 func newWebhook(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
 	u, err := url.Parse(arg)
