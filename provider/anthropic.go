@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,11 +208,7 @@ func anthropicCalls(m *value.Object) []any {
 	}
 	for _, c := range list(m.At("tool_calls")) {
 		f := object(object(c).At("function"))
-		input, err := value.ParseJSON(str(f.At("arguments")))
-		if err != nil {
-			input = value.NewObject(0)
-		}
-		out = append(out, value.ObjectOf("type", "tool_use", "id", object(c).At("id"), "name", f.At("name"), "input", input))
+		out = append(out, value.ObjectOf("type", "tool_use", "id", object(c).At("id"), "name", f.At("name"), "input", argumentsOf(f)))
 	}
 	return out
 }
@@ -238,8 +235,7 @@ func anthropicOutput(m *model, answer, cfg *value.Object) (proviso.Output, error
 			texts = append(texts, text)
 		}
 		if b.At("type") == "tool_use" {
-			out.ToolCalls = append(out.ToolCalls, value.ObjectOf("id", b.At("id"), "type", "function", "function",
-				value.ObjectOf("name", b.At("name"), "arguments", value.Stringify(b.At("input")))))
+			out.ToolCalls = append(out.ToolCalls, toolCall(b.At("id"), b.At("name"), value.Stringify(b.At("input"))))
 		}
 	}
 	out.Value = anthropicValue(strings.Join(texts, "\n\n"), cfg)
@@ -271,10 +267,7 @@ func anthropicBlock(b, cfg *value.Object) (string, bool) {
 
 // anthropicValue parses an answer that was requested with a schema.
 func anthropicValue(text string, cfg *value.Object) any {
-	format := object(cfg.At("output_format"))
-	if format == nil {
-		format = object(object(cfg.At("output_config")).At("format"))
-	}
+	format := cmp.Or(cfg.Object("output_format"), cfg.Object("output_config").Object("format"))
 	if format.At("type") == "json_schema" {
 		if v, err := value.ParseJSON(text); err == nil {
 			return v

@@ -146,26 +146,22 @@ type awsCommand struct {
 
 // Retrieve returns the keys, in the form of a credential process.
 func (c awsCommand) Retrieve(ctx context.Context) (aws.Credentials, error) {
-	data, err := c.s.runProgram(ctx, "aws", "configure", "export-credentials", "--profile", c.profile, "--format", "process")
+	o, err := c.s.runProgram(ctx, "aws", "configure", "export-credentials", "--profile", c.profile, "--format", "process")
 	if err != nil {
 		return aws.Credentials{}, err
 	}
-	v, err := value.ParseJSON(string(data))
-	if err != nil {
-		return aws.Credentials{}, err
-	}
-	return awsKeys(object(v), "Expiration"), nil
+	return awsKeys(o), nil
 }
 
 // awsKeys reads keys in the form that credential processes and services return.
-func awsKeys(o *value.Object, expires string) aws.Credentials {
+func awsKeys(o *value.Object) aws.Credentials {
 	c := aws.Credentials{
 		AccessKeyID: str(o.At("AccessKeyId")), SecretAccessKey: str(o.At("SecretAccessKey")), SessionToken: str(o.At("SessionToken")),
 		Source: "proviso",
 	}
-	if t, err := time.Parse(time.RFC3339, str(o.At(expires))); err == nil {
+	if t, err := time.Parse(time.RFC3339, o.Text("Expiration")); err == nil {
 		c.CanExpire, c.Expires = true, t
-	} else if seconds, ok := o.At(expires).(float64); ok {
+	} else if seconds, ok := o.At("Expiration").(float64); ok {
 		c.CanExpire, c.Expires = true, time.Unix(int64(seconds), 0)
 	}
 	return c
@@ -190,18 +186,12 @@ func (s settings) awsCluster(region string) (aws.CredentialsProvider, string) {
 			"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"}, "RoleArn": {role},
 			"RoleSessionName": {cmp.Or(session, "proviso")}, "WebIdentityToken": {strings.TrimSpace(string(token))},
 		}
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://sts."+region+"."+awsDomain(region)+"/", strings.NewReader(form.Encode()))
-		if err != nil {
-			return aws.Credentials{}, err
-		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set("Accept", "application/json")
-		o, err := askLogin(client, req)
+		o, err := postForm(ctx, client, "https://sts."+region+"."+awsDomain(region)+"/", form)
 		if err != nil {
 			return aws.Credentials{}, err
 		}
 		result := object(object(o.At("AssumeRoleWithWebIdentityResponse")).At("AssumeRoleWithWebIdentityResult"))
-		return awsKeys(object(result.At("Credentials")), "Expiration"), nil
+		return awsKeys(object(result.At("Credentials"))), nil
 	}), from
 }
 

@@ -3,7 +3,6 @@ package provider
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -80,12 +79,7 @@ func (s settings) entraAddress(tenant string) (string, error) {
 func (s settings) clientCredentials(address string, form url.Values) func(context.Context) (accessToken, error) {
 	client, now := s.loginClient(), s.now()
 	return func(ctx context.Context) (accessToken, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
-		if err != nil {
-			return accessToken{}, err
-		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		o, err := askLogin(client, req)
+		o, err := postForm(ctx, client, address, form)
 		if err != nil {
 			return accessToken{}, err
 		}
@@ -97,15 +91,10 @@ func (s settings) clientCredentials(address string, form url.Values) func(contex
 func (s settings) azureCommand(scope string) func(context.Context) (accessToken, error) {
 	resource := strings.TrimSuffix(scope, "/.default")
 	return func(ctx context.Context) (accessToken, error) {
-		data, err := s.runProgram(ctx, "az", "account", "get-access-token", "--resource", resource, "--output", "json")
+		o, err := s.runProgram(ctx, "az", "account", "get-access-token", "--resource", resource, "--output", "json")
 		if err != nil {
 			return accessToken{}, err
 		}
-		v, err := value.ParseJSON(string(data))
-		if err != nil {
-			return accessToken{}, err
-		}
-		o := object(v)
 		t := accessToken{text: str(o.At("accessToken"))}
 		if at := value.ToNumber(o.At("expires_on")); at > 0 && at < 1e12 { // since the command line 2.54
 			t.expires = time.Unix(int64(at), 0)

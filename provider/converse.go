@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -23,11 +24,7 @@ func converseRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obje
 	}
 	if tools := converseTools(list(cfg.At("tools"))); len(tools) > 0 {
 		t := value.ObjectOf("tools", tools)
-		choice := cfg.At("toolChoice")
-		if choice == nil {
-			choice = cfg.At("tool_choice")
-		}
-		if c := converseChoice(choice); c != nil {
+		if c := converseChoice(cmp.Or(cfg.At("toolChoice"), cfg.At("tool_choice"))); c != nil {
 			t.Set("toolChoice", c)
 		}
 		body.Set("toolConfig", t)
@@ -90,6 +87,7 @@ func converseInference(m *model, cfg *value.Object) *value.Object {
 // of Bedrock. Consecutive messages of one role are merged, because the API
 // requires alternating roles.
 func converseChat(chat []any, static, shared int) (system, messages []any, err error) {
+	messages = []any{}
 	chat, split := splitAt(chat, static, shared)
 	for i, v := range chat {
 		m := object(v)
@@ -98,7 +96,7 @@ func converseChat(chat []any, static, shared int) (system, messages []any, err e
 		switch {
 		case systemRole(m):
 			role = ""
-			parts = []any{value.ObjectOf("text", contentOrText(m.At("content")))}
+			parts = []any{value.ObjectOf("text", cmp.Or(contentText(m.At("content")), value.Text(m.At("content"))))}
 		case m.At("role") == "tool":
 			parts = []any{value.ObjectOf("toolResult", value.ObjectOf("toolUseId", m.At("tool_call_id"),
 				"content", []any{value.ObjectOf("text", value.Text(m.At("content")))}))}
@@ -127,21 +125,7 @@ func converseChat(chat []any, static, shared int) (system, messages []any, err e
 		}
 		messages = append(messages, value.ObjectOf("role", role, "content", parts))
 	}
-	return system, orEmptyList(messages), nil
-}
-
-func orEmptyList(l []any) []any {
-	if l == nil {
-		return []any{}
-	}
-	return l
-}
-
-func contentOrText(content any) string {
-	if text := contentText(content); text != "" {
-		return text
-	}
-	return value.Text(content)
+	return system, messages, nil
 }
 
 func converseParts(m *value.Object) ([]any, error) {
@@ -161,11 +145,7 @@ func converseParts(m *value.Object) ([]any, error) {
 	}
 	for _, c := range list(m.At("tool_calls")) {
 		f := object(object(c).At("function"))
-		input, err := value.ParseJSON(str(f.At("arguments")))
-		if err != nil {
-			input = value.NewObject(0)
-		}
-		out = append(out, value.ObjectOf("toolUse", value.ObjectOf("toolUseId", object(c).At("id"), "name", f.At("name"), "input", input)))
+		out = append(out, value.ObjectOf("toolUse", value.ObjectOf("toolUseId", object(c).At("id"), "name", f.At("name"), "input", argumentsOf(f))))
 	}
 	return out, nil
 }
@@ -277,8 +257,7 @@ func converseOutput(m *model, answer, cfg *value.Object) (proviso.Output, error)
 			texts = append(texts, text)
 		}
 		if call := object(b.At("toolUse")); call != nil {
-			out.ToolCalls = append(out.ToolCalls, value.ObjectOf("id", call.At("toolUseId"), "type", "function", "function",
-				value.ObjectOf("name", call.At("name"), "arguments", value.Stringify(orEmpty(call.At("input"))))))
+			out.ToolCalls = append(out.ToolCalls, toolCall(call.At("toolUseId"), call.At("name"), value.Stringify(orEmpty(call.At("input")))))
 		}
 	}
 	out.Value = strings.Join(texts, "\n\n")

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	shorten "github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -251,27 +251,13 @@ func (f *fault) filtered() bool {
 // excerpt is the beginning of text on one line, safe to print.
 func excerpt(text []byte) string {
 	const most = 300 // characters
-	var b strings.Builder
-	n, gap := 0, false
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
-		text = text[size:]
-		if unicode.IsSpace(r) || !unicode.IsGraphic(r) {
-			gap = n > 0
-			continue
+	head := string(text[:min(len(text), 16*most)])
+	return shorten.Line(strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return ' '
 		}
-		if n >= most {
-			b.WriteString("…")
-			break
-		}
-		if gap {
-			b.WriteByte(' ')
-			gap = false
-		}
-		b.WriteRune(r)
-		n++
-	}
-	return b.String()
+		return r
+	}, head), most)
 }
 
 // aPage is the prefix of the description of a page that has a title.

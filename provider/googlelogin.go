@@ -142,22 +142,13 @@ func (c *googleCredentials) token(client *http.Client) func(context.Context) (ac
 
 // googleRefusal describes the vendor's error without the request.
 func googleRefusal(e *oauth2.RetrieveError) error {
-	description := e.ErrorDescription
-	if description == "" {
-		if v, err := value.ParseJSON(string(e.Body)); err == nil {
-			description = str(object(v).At("error_description"))
-		}
-	}
-	if description == "" {
-		description = string(e.Body)
-	}
-	status, code := 0, proviso.Refused
+	v, _ := value.ParseJSON(string(e.Body))
+	description := cmp.Or(e.ErrorDescription, object(v).Text("error_description"), string(e.Body))
+	status := 0
 	if e.Response != nil {
-		if status = e.Response.StatusCode; status >= 500 || status == http.StatusTooManyRequests {
-			code = proviso.Unavailable
-		}
+		status = e.Response.StatusCode
 	}
-	return proviso.Errorf(code, "Google answered HTTP %d: %s", status, excerpt([]byte(description)))
+	return loginRefusal("Google", status, description)
 }
 
 // metadataHost is the metadata service of Google Cloud.
@@ -176,9 +167,7 @@ func (s settings) onGoogle() bool {
 // metadataToken gets an access token from the metadata service.
 func (s settings) metadataToken() func(context.Context) (accessToken, error) {
 	host, _ := s.env("GCE_METADATA_HOST")
-	if host == "" {
-		host = metadataHost
-	}
+	host = cmp.Or(host, metadataHost)
 	client, now := s.loginClient(), s.now()
 	return func(ctx context.Context) (accessToken, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+"/computeMetadata/v1/instance/service-accounts/default/token", nil)

@@ -43,8 +43,8 @@ func (l *Limits) gate(key string, most int, rpm, tpm float64) *gate {
 		g.shared.lower(rpm, tpm)
 		return g
 	}
-	g.requests.lower(rpm)
-	g.tokens.lower(tpm)
+	lowest(&g.requests.perMinute, rpm)
+	lowest(&g.tokens.perMinute, tpm)
 	return g
 }
 
@@ -227,12 +227,6 @@ func (g *gate) err() error {
 type rate struct {
 	perMinute float64   // 0 is no limit
 	next      time.Time // when everything reserved is used up
-}
-
-func (r *rate) lower(perMinute float64) {
-	if perMinute > 0 && (r.perMinute == 0 || perMinute < r.perMinute) {
-		r.perMinute = perMinute
-	}
 }
 
 // reserve takes n and returns how long to wait before using them.

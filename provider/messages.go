@@ -141,3 +141,17 @@ func systemRole(m *value.Object) bool {
 	role := m.At("role")
 	return role == "system" || role == "developer"
 }
+
+// argumentsOf are the arguments of a function call in OpenAI's form.
+func argumentsOf(function *value.Object) any {
+	v, err := value.ParseJSON(function.Text("arguments"))
+	if err != nil {
+		return value.NewObject(0)
+	}
+	return v
+}
+
+// toolCall is a call in OpenAI's form.
+func toolCall(id, name, arguments any) *value.Object {
+	return value.ObjectOf("id", id, "type", "function", "function", value.ObjectOf("name", name, "arguments", arguments))
+}

@@ -133,8 +133,7 @@ func (r *responseItems) add(item, cfg *value.Object) {
 		}
 	case "function_call":
 		r.texts = append(r.texts, value.Stringify(item))
-		r.calls = append(r.calls, value.ObjectOf("id", item.At("call_id"), "type", "function",
-			"function", value.ObjectOf("name", item.At("name"), "arguments", item.At("arguments"))))
+		r.calls = append(r.calls, toolCall(item.At("call_id"), item.At("name"), item.At("arguments")))
 	case "reasoning":
 		var thoughts []string
 		for _, s := range list(item.At("summary")) {

@@ -78,6 +78,7 @@ func (s *sharedRate) lower(rpm, tpm float64) {
 	lowest(&s.ask.TokensPerMinute, tpm)
 }
 
+// lowest lowers a limit, of which 0 is none.
 func lowest(of *float64, perMinute float64) {
 	if perMinute > 0 && (*of == 0 || perMinute < *of) {
 		*of = perMinute
@@ -120,13 +121,11 @@ func (s *sharedRate) join(n int, tokens float64) {
 
 // await waits for an answer to Share, but not for one that does not come.
 func (s *sharedRate) await(ctx context.Context, answer <-chan struct{}) error {
-	late := time.NewTimer(sharedTimeout)
-	defer late.Stop()
 	select {
 	case <-answer:
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-late.C:
+	case <-time.After(sharedTimeout):
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.goAlone(context.DeadlineExceeded)
