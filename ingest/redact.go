@@ -8,10 +8,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -176,11 +176,11 @@ func (r *Redactor) Event(e *Event) {
 		return
 	}
 	for _, text := range []*string{&e.Input, &e.Output, &e.Context, &e.Error} {
-		*text = cut(r.Text(*text), MaxText)
+		*text = excerpt.Head(r.Text(*text), MaxText)
 	}
 	e.User = r.user(e.User)
 	if !IsPromptHash(e.Prompt) {
-		e.Prompt = cut(r.Text(e.Prompt), MaxText)
+		e.Prompt = excerpt.Head(r.Text(e.Prompt), MaxText)
 	}
 	if e.Metadata.Len() > 0 {
 		e.Metadata, _ = r.value(e.Metadata).(*value.Object)
@@ -188,20 +188,9 @@ func (r *Redactor) Event(e *Event) {
 	for key, text := range e.Segment {
 		if clean := r.Text(text); clean != text {
 			e.Segment = maps.Clone(e.Segment)
-			e.Segment[key] = cut(clean, MaxName)
+			e.Segment[key] = excerpt.Head(clean, MaxName)
 		}
 	}
-}
-
-// cut shortens a text to a number of bytes, between characters.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
 }
 
 // user redacts the name of a user, unless a rule has hashed it.
@@ -211,7 +200,7 @@ func (r *Redactor) user(name string) string {
 			return name
 		}
 	}
-	return cut(r.Text(name), MaxName)
+	return excerpt.Head(r.Text(name), MaxName)
 }
 
 // Feedback redacts the comment and, as in events, the user of a thumb.
@@ -225,7 +214,7 @@ func (r *Redactor) Feedback(f *Feedback) {
 			rule.apply(&e)
 		}
 	}
-	f.User, f.Comment = r.user(e.User), cut(r.Text(f.Comment), maxComment)
+	f.User, f.Comment = r.user(e.User), excerpt.Head(r.Text(f.Comment), maxComment)
 }
 
 // User is the name under which a user is stored.
