@@ -16,6 +16,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -45,12 +46,11 @@ type endpoint struct {
 	lists     bool  // answers may be lists, which become the member list of an object
 	client    *http.Client
 	replays   bool // answers are recorded ones, which say nothing of today's limits
-	gate      *gate
+	gate      *throttle.Gate
 	retries   int
 	timeout   time.Duration
 	backoff   time.Duration
-	now       func() time.Time
-	sleep     func(context.Context, time.Duration) error
+	clock     throttle.Clock
 }
 
 // reply is an answer of an API.
@@ -137,8 +137,8 @@ func (e *endpoint) look(ctx context.Context, path string) (reply, error) {
 
 // exchange makes a request to a path of the API until it succeeds or cannot succeed.
 func (e *endpoint) exchange(ctx context.Context, method, path string, data []byte) (r reply, err error) {
-	err = e.persist(ctx, len(data), func(t *ticket) error {
-		start := e.now()
+	err = e.persist(ctx, len(data), func(t *throttle.Ticket) error {
+		start := e.clock.Now()
 		resp, body, err := e.roundTrip(ctx, method, e.base+path, e.header, data, maxReply, t)
 		if err != nil {
 			return err
@@ -146,13 +146,13 @@ func (e *endpoint) exchange(ctx context.Context, method, path string, data []byt
 		if e.lists {
 			body = asObject(body)
 		}
-		r, err = read(resp, body, e.now())
+		r, err = read(resp, body, e.clock.Now())
 		var recorded bool
 		if r.latency, recorded = transport.RecordedLatency(resp); !recorded {
-			r.latency = e.now().Sub(start)
+			r.latency = e.clock.Now().Sub(start)
 		}
 		if err == nil {
-			e.gate.settle(tokensOf(len(data)), usedTokens(r.Object))
+			e.gate.Settle(tokensOf(len(data)), usedTokens(r.Object))
 		}
 		return err
 	})
@@ -160,7 +160,7 @@ func (e *endpoint) exchange(ctx context.Context, method, path string, data []byt
 }
 
 // persist makes an attempt of so many bytes until it succeeds or cannot succeed.
-func (e *endpoint) persist(ctx context.Context, size int, try func(*ticket) error) error {
+func (e *endpoint) persist(ctx context.Context, size int, try func(*throttle.Ticket) error) error {
 	for attempt := 0; ; attempt++ {
 		err := e.attempt(ctx, size, try)
 		var f *fault
@@ -172,14 +172,14 @@ func (e *endpoint) persist(ctx context.Context, size int, try func(*ticket) erro
 		case f.stop && (e.varies || e.tentative && f.status == http.StatusForbidden):
 			return e.failure(f)
 		case f.stop:
-			return e.gate.stop(e.failure(f))
+			return e.gate.Stop(e.failure(f))
 		case !f.again || attempt >= e.attempts(f):
 			return e.giveUp(f, attempt)
 		case f.after > e.timeout:
 			f.message += ", and asks to wait " + f.after.Round(time.Second).String()
 			return e.failure(f)
 		}
-		if err := e.sleep(ctx, e.wait(attempt, f.after)); err != nil {
+		if err := e.clock.Sleep(ctx, e.wait(attempt, f.after)); err != nil {
 			return err
 		}
 	}
@@ -212,8 +212,8 @@ func (e *endpoint) giveUp(f *fault, attempt int) error {
 		f.message += " (" + strconv.Itoa(attempt+1) + " attempts)"
 	}
 	err := e.failure(f)
-	if f.again && f.code == proviso.Unavailable && e.gate.silent() {
-		return e.gate.stop(err)
+	if f.again && f.code == proviso.Unavailable && e.gate.Silent() {
+		return e.gate.Stop(err)
 	}
 	return err
 }
@@ -229,39 +229,16 @@ func (e *endpoint) wait(attempt int, after time.Duration) time.Duration {
 	return d + time.Duration(rand.Int64N(int64(d)/4+1))
 }
 
-// await waits until the rates of the endpoint allow a request of that many tokens.
-func (e *endpoint) await(ctx context.Context, tokens float64) (t ticket, err error) {
-	if e.gate.shared != nil {
-		return e.gate.shared.pass(ctx, e, tokens)
-	}
-	if d := e.gate.delay(e.now(), tokens); d > 0 {
-		if err := e.sleep(ctx, d); err != nil {
-			return t, err
-		}
-	}
-	t.mark, err = e.gate.pass(ctx, e, tokens)
-	return t, err
-}
-
 // tokensOf is about how many tokens so many bytes have.
 func tokensOf(size int) float64 { return float64(size) / 4 }
 
 // attempt makes one attempt, when the endpoint's limits allow it.
-func (e *endpoint) attempt(ctx context.Context, size int, try func(*ticket) error) error {
-	if err := e.gate.err(); err != nil {
-		return err
-	}
-	if err := e.gate.enter(ctx); err != nil {
-		return err
-	}
-	defer e.gate.leave()
-	t, err := e.await(ctx, tokensOf(size))
+func (e *endpoint) attempt(ctx context.Context, size int, try func(*throttle.Ticket) error) error {
+	t, err := e.gate.Enter(ctx, e.clock, tokensOf(size))
 	if err != nil {
 		return err
 	}
-	if err := e.gate.err(); err != nil {
-		return err
-	}
+	defer e.gate.Leave()
 	if e.login != nil {
 		if err := e.login.ready(ctx); err != nil {
 			if ctx.Err() != nil {
@@ -270,48 +247,22 @@ func (e *endpoint) attempt(ctx context.Context, size int, try func(*ticket) erro
 			return loginFault(err)
 		}
 	}
-	start := e.now()
+	start := e.clock.Now()
 	err = try(&t)
-	e.report(ctx, err, &t, start, e.now())
-	return err
-}
-
-// report passes the result of an attempt to the gate.
-func (e *endpoint) report(ctx context.Context, err error, t *ticket, start, end time.Time) {
+	a := throttle.Answer{Accepted: err == nil, Heard: err == nil, Patience: e.timeout}
 	var f *fault
-	limited := errors.As(err, &f) && f.status == http.StatusTooManyRequests
-	t.report.Accepted = !limited
-	explained := e.gate.tell(ctx, e.now, t, start)
-	if !t.reports() && (err == nil || limited && f.after <= 0) {
-		e.gate.shared.answered(start, err == nil)
+	if errors.As(err, &f) {
+		a.Heard, a.Limited, a.Overloaded, a.After = f.status != 0, f.status == http.StatusTooManyRequests, f.overloaded(), f.after
 	}
-	switch {
-	case err == nil:
-		e.gate.succeeded(start, end, end.Sub(start))
-	case !errors.As(err, &f) || f.status == 0:
-	case f.overloaded():
-		if explained || limited && e.gate.shared.refused(ctx, e.now, t.epoch) {
-			e.gate.heard() // all processes slow down together, or wait until the limit is there again
-		} else {
-			e.gate.refused(start, end)
-		}
-		switch {
-		case f.after <= 0 || f.after > e.timeout: // no request waits for so long
-		case e.gate.shared != nil:
-			e.gate.shared.hold(ctx, e.now, f.after)
-		default:
-			e.gate.pause(end.Add(f.after))
-		}
-	default:
-		e.gate.heard()
-	}
+	e.gate.Note(ctx, e.clock, &t, start, a)
+	return err
 }
 
 // errDeadline is the cause of a context that ended because a call took too long.
 var errDeadline = errors.New("deadline of the call")
 
 // roundTrip makes one HTTP request and reads the body of the answer, up to a limit in bytes.
-func (e *endpoint) roundTrip(ctx context.Context, method, address string, header http.Header, data []byte, most int64, t *ticket) (*http.Response, []byte, error) {
+func (e *endpoint) roundTrip(ctx context.Context, method, address string, header http.Header, data []byte, most int64, t *throttle.Ticket) (*http.Response, []byte, error) {
 	call, cancel := context.WithTimeoutCause(ctx, e.timeout, errDeadline)
 	defer cancel()
 	req, err := http.NewRequestWithContext(call, method, address, bytes.NewReader(data))
@@ -329,7 +280,9 @@ func (e *endpoint) roundTrip(ctx context.Context, method, address string, header
 		return nil, nil, e.broken(ctx, call, err)
 	}
 	defer resp.Body.Close()
-	e.hear(resp.Header, t)
+	if !e.replays {
+		t.Reports(transport.Remaining(resp.Header, e.clock.Now()))
+	}
 	body, err := readBody(resp, most)
 	if err != nil {
 		return nil, nil, e.broken(ctx, call, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -96,7 +97,7 @@ func (p *httpCall) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output,
 	e := *p.endpoint
 	e.secrets, e.varies = c.secrets(), !p.request.constant()
 	var a *callAnswer
-	err = e.persist(ctx, len(c.body), func(t *ticket) (err error) {
+	err = e.persist(ctx, len(c.body), func(t *throttle.Ticket) (err error) {
 		a, err = p.send(ctx, &e, c, t)
 		return err
 	})
@@ -107,22 +108,22 @@ func (p *httpCall) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output,
 }
 
 // send makes one HTTP request and decides whether its status is a success.
-func (p *httpCall) send(ctx context.Context, e *endpoint, c *call, t *ticket) (*callAnswer, error) {
-	start := e.now()
+func (p *httpCall) send(ctx context.Context, e *endpoint, c *call, t *throttle.Ticket) (*callAnswer, error) {
+	start := e.clock.Now()
 	resp, body, err := e.roundTrip(ctx, c.method, c.url.String(), c.header, c.body, maxAnswer, t)
 	if err != nil {
 		return nil, err
 	}
 	a := &callAnswer{status: resp.StatusCode, text: string(body), header: headersOf(resp)}
 	if a.latency, _ = transport.RecordedLatency(resp); a.latency == 0 {
-		a.latency = e.now().Sub(start)
+		a.latency = e.clock.Now().Sub(start)
 	}
 	ok, err := p.accepted(ctx, a.status)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		_, err := read(resp, body, e.now())
+		_, err := read(resp, body, e.clock.Now())
 		if err == nil { // a success that validateStatus does not take for one
 			err = &fault{code: proviso.Unavailable, status: a.status, message: "validateStatus does not accept this: " + excerpt(body)}
 		}

@@ -129,7 +129,7 @@ func (m *model) ID() string { return m.id }
 // Answer asks the model once. A prompt or answer that a content filter stopped
 // counts as an answer: a refusal in the vendor's words.
 func (m *model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	if err := m.gate.err(); err != nil {
+	if err := m.gate.Err(); err != nil {
 		return proviso.Output{}, err
 	}
 	cfg, err := m.settings(ctx, &ask)

@@ -91,7 +91,7 @@ func (r *replica) cacheKey(ctx context.Context, ask proviso.Ask) (string, error)
 
 // Answer requests a prediction and waits until it is done.
 func (r *replica) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	if err := r.gate.err(); err != nil {
+	if err := r.gate.Err(); err != nil {
 		return proviso.Output{}, err
 	}
 	cfg, err := r.settings(ctx, &ask)
@@ -195,7 +195,7 @@ func (r *replica) predict(ctx context.Context, e *endpoint, body *value.Object) 
 		if waited >= e.timeout {
 			return nil, 0, r.failure(&fault{code: proviso.Timeout, message: "the prediction " + id + " did not finish within " + e.timeout.String()})
 		}
-		if err := e.sleep(ctx, pollInterval); err != nil {
+		if err := e.clock.Sleep(ctx, pollInterval); err != nil {
 			return nil, 0, err
 		}
 		p, err = e.look(ctx, "/predictions/"+id)

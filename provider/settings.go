@@ -13,6 +13,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -280,19 +281,19 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 func (s settings) newEndpoint(base, name string, redirects func(*http.Request, []*http.Request) error) *endpoint {
 	e := &endpoint{
 		id: s.spec.ID, base: base, client: s.client(redirects), header: http.Header{}, retries: s.retries(),
-		timeout: s.timeout(), backoff: s.backoff(), now: s.now(), sleep: s.o.Sleep, replays: s.replays(),
+		timeout: s.timeout(), backoff: s.backoff(), clock: throttle.Clock{Now: s.now(), Sleep: s.o.Sleep}, replays: s.replays(),
 	}
-	if e.sleep == nil {
-		e.sleep = transport.Wait
+	if e.clock.Sleep == nil {
+		e.clock.Sleep = transport.Wait
 	}
 	limits := s.o.Limits
 	if limits == nil {
-		limits = &Limits{}
+		limits = &throttle.Limits{}
 	}
 	rpm, _ := s.number("rpm")
 	tpm, _ := s.number("tpm")
 	// Headers, too, may hold a key, of an account with limits of its own.
-	e.gate = limits.gate(name+" "+value.Stringify(s.spec.Config.At("headers")), s.concurrency(), rpm, tpm)
+	e.gate = limits.Gate(name+" "+value.Stringify(s.spec.Config.At("headers")), s.concurrency(), rpm, tpm)
 	return e
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -36,7 +37,7 @@ type Options struct {
 	// may reach every host.
 	Client *http.Client
 	// Limits are shared by all providers of a run; nil shares nothing.
-	Limits *Limits
+	Limits *throttle.Limits
 	// Concurrency is how many requests may be in flight to one endpoint; 0 is 4.
 	Concurrency int
 	// MaxRetries is how often a failed call is retried, unless the suite sets

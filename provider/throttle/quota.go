@@ -1,41 +1,37 @@
-package provider
+package throttle
 
 import (
 	"context"
-	"net/http"
 	"time"
 
-	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/permit"
 )
 
-// ticket is a request that may be sent, and what the endpoint reports with the answer to it.
-type ticket struct {
+// Ticket is a request that may be sent, and what the endpoint reports with the answer to it.
+type Ticket struct {
 	epoch  int64   // of the shared rate; 0 if there is none
 	mark   float64 // of the quotas
 	report permit.Report
 }
 
-// hear reads what the endpoint reports of its limits.
-func (e *endpoint) hear(h http.Header, t *ticket) {
-	if !e.replays {
-		t.report.Requests, t.report.Tokens = transport.Remaining(h, e.now())
-	}
+// Reports takes what the endpoint reports of its limits.
+func (t *Ticket) Reports(requests, tokens permit.Remaining) {
+	t.report.Requests, t.report.Tokens = requests, tokens
 }
 
 // reports reports whether the endpoint reported anything from which a rate follows.
-func (t *ticket) reports() bool { return t.report.Requests.Usable() || t.report.Tokens.Usable() }
+func (t *Ticket) reports() bool { return t.report.Requests.Usable() || t.report.Tokens.Usable() }
 
 // usedUp reports whether the endpoint reported that one of its limits is used up, so that a refusal
 // says nothing new.
-func (t *ticket) usedUp(each float64) bool {
+func (t *Ticket) usedUp(each float64) bool {
 	requests, tokens := t.report.Requests, t.report.Tokens
 	return requests.Usable() && requests.Left < 1 || tokens.Usable() && tokens.Left < max(each, 1)
 }
 
 // tell takes note of what the endpoint reported with the answer to a request. It reports whether a
 // refusal of this request is explained by it.
-func (g *gate) tell(ctx context.Context, now func() time.Time, t *ticket, start time.Time) (explained bool) {
+func (g *Gate) tell(ctx context.Context, now func() time.Time, t *Ticket, start time.Time) (explained bool) {
 	if !t.reports() {
 		return false
 	}
@@ -55,7 +51,7 @@ func (g *gate) tell(ctx context.Context, now func() time.Time, t *ticket, start 
 
 // room takes one request of that many tokens from the quotas, or returns how long it takes until
 // there is room for one.
-func (g *gate) room(now time.Time, tokens float64) (mark float64, wait time.Duration) {
+func (g *Gate) room(now time.Time, tokens float64) (mark float64, wait time.Duration) {
 	if g.each > 0 {
 		tokens = g.each
 	}
@@ -68,11 +64,11 @@ func (g *gate) room(now time.Time, tokens float64) (mark float64, wait time.Dura
 
 // pass waits until the quotas have room for a request of that many tokens. Requests that wait
 // pass one by one, first come, first served.
-func (g *gate) pass(ctx context.Context, e *endpoint, tokens float64) (mark float64, err error) {
+func (g *Gate) pass(ctx context.Context, clock Clock, tokens float64) (mark float64, err error) {
 	g.mu.Lock()
 	wait := time.Duration(1)
 	if g.waiting == 0 {
-		mark, wait = g.room(e.now(), tokens)
+		mark, wait = g.room(clock.Now(), tokens)
 	}
 	if wait == 0 {
 		g.mu.Unlock()
@@ -93,12 +89,12 @@ func (g *gate) pass(ctx context.Context, e *endpoint, tokens float64) (mark floa
 	defer func() { <-g.turn }()
 	for {
 		g.mu.Lock()
-		mark, wait = g.room(e.now(), tokens)
+		mark, wait = g.room(clock.Now(), tokens)
 		g.mu.Unlock()
 		if wait == 0 {
 			return mark, nil
 		}
-		if err := e.sleep(ctx, min(wait, heedEvery)); err != nil {
+		if err := clock.Sleep(ctx, min(wait, heedEvery)); err != nil {
 			return 0, err
 		}
 	}

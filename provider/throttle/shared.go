@@ -1,4 +1,4 @@
-package provider
+package throttle
 
 import (
 	"context"
@@ -86,7 +86,7 @@ func lowest(of *float64, perMinute float64) {
 }
 
 // pass waits until the share of this process allows a request of that many tokens.
-func (s *sharedRate) pass(ctx context.Context, e *endpoint, tokens float64) (t ticket, err error) {
+func (s *sharedRate) pass(ctx context.Context, clock Clock, tokens float64) (t Ticket, err error) {
 	s.join(1, tokens)
 	defer s.join(-1, -tokens)
 	select {
@@ -96,12 +96,12 @@ func (s *sharedRate) pass(ctx context.Context, e *endpoint, tokens float64) (t t
 	}
 	defer func() { <-s.turn }()
 	for {
-		t, wait, answer := s.try(ctx, e.now, tokens)
+		t, wait, answer := s.try(ctx, clock.Now, tokens)
 		switch {
 		case answer != nil:
 			err = s.await(ctx, answer)
 		case wait > 0:
-			err = e.sleep(ctx, min(wait, heedEvery))
+			err = clock.Sleep(ctx, min(wait, heedEvery))
 		default:
 			return t, nil
 		}
@@ -135,7 +135,7 @@ func (s *sharedRate) await(ctx context.Context, answer <-chan struct{}) error {
 
 // try takes a permit, or returns how long to wait before the next attempt, or the answer to
 // wait for.
-func (s *sharedRate) try(ctx context.Context, now func() time.Time, tokens float64) (t ticket, wait time.Duration, answer <-chan struct{}) {
+func (s *sharedRate) try(ctx context.Context, now func() time.Time, tokens float64) (t Ticket, wait time.Duration, answer <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := now()
@@ -182,18 +182,18 @@ func (s *sharedRate) short(tokens float64) bool {
 
 // sent counts a request that is sent now. Its epoch is 0 if permits of earlier epochs may be in
 // use, so that a refusal says nothing of this one.
-func (s *sharedRate) sent(at time.Time, tokens float64) ticket {
+func (s *sharedRate) sent(at time.Time, tokens float64) Ticket {
 	s.expected++
 	s.expectedTokens += tokens
 	if s.alone || !s.grant.Limited {
 		s.ask.Sent++
 	}
 	if s.alone {
-		return ticket{mark: s.grant.Mark}
+		return Ticket{mark: s.grant.Mark}
 	}
 	s.used++
 	s.grant.Tokens -= tokens
-	t := ticket{mark: s.grant.Mark + float64(s.used)}
+	t := Ticket{mark: s.grant.Mark + float64(s.used)}
 	if s.grant.Limited { // all permits have been counted
 		t.mark -= float64(s.grant.N)
 	}

@@ -1,8 +1,10 @@
-package provider
+// Package throttle decides when the next request to an endpoint of a model may be sent: it holds how
+// many may be in flight, the rates of the configuration, what the endpoint reports of its limits,
+// and the share of this process where several have the same. Start at [Limits.Gate].
+package throttle
 
 import (
 	"context"
-	"math"
 	"sync"
 	"time"
 
@@ -18,20 +20,21 @@ type Limits struct {
 	Shared SharedRates
 
 	mu    sync.Mutex
-	gates map[string]*gate
+	gates map[string]*Gate
 }
 
-// gate returns the gate of an endpoint. The lowest rates among the endpoint's
+// Gate returns the gate of an endpoint: most is how many requests may be in flight, rpm and tpm are
+// requests and tokens a minute, 0 for any number. The lowest rates among the endpoint's
 // providers apply.
-func (l *Limits) gate(key string, most int, rpm, tpm float64) *gate {
+func (l *Limits) Gate(key string, most int, rpm, tpm float64) *Gate {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g, ok := l.gates[key]
 	if !ok {
 		if l.gates == nil {
-			l.gates = map[string]*gate{}
+			l.gates = map[string]*Gate{}
 		}
-		g = &gate{most: most, limit: float64(most), turn: make(chan struct{}, 1)}
+		g = &Gate{most: most, limit: float64(most), turn: make(chan struct{}, 1)}
 		if l.Shared != nil {
 			g.shared = newSharedRate(l.Shared, key)
 		}
@@ -48,13 +51,13 @@ func (l *Limits) gate(key string, most int, rpm, tpm float64) *gate {
 	return g
 }
 
-// gate admits the requests to one endpoint. The number of requests in flight
+// Gate admits the requests to one endpoint. The number of requests in flight
 // starts at the maximum and then adapts as in TCP congestion control: a rate
 // limit error halves it, at most once for all requests that were in flight
 // together, and each window of successes adds one (additive increase,
 // multiplicative decrease; Chiu and Jain, 1989). Answers that become several
 // times slower reduce it by a quarter.
-type gate struct {
+type Gate struct {
 	mu       sync.Mutex
 	most     int
 	limit    float64
@@ -75,8 +78,87 @@ type gate struct {
 	shared    *sharedRate // with other processes; nil if there are none
 }
 
-// enter waits for a place among the requests in flight.
-func (g *gate) enter(ctx context.Context) error {
+// Clock is the time by which requests wait.
+type Clock struct {
+	Now   func() time.Time
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+// Enter waits until a request of about that many tokens may be sent. After it succeeded,
+// [Gate.Leave] is to be called.
+func (g *Gate) Enter(ctx context.Context, clock Clock, tokens float64) (Ticket, error) {
+	if err := g.Err(); err != nil {
+		return Ticket{}, err
+	}
+	if err := g.place(ctx); err != nil {
+		return Ticket{}, err
+	}
+	t, err := g.await(ctx, clock, tokens)
+	if err == nil {
+		err = g.Err()
+	}
+	if err != nil {
+		g.Leave()
+	}
+	return t, err
+}
+
+// await waits until the rates of the endpoint allow a request of that many tokens.
+func (g *Gate) await(ctx context.Context, clock Clock, tokens float64) (t Ticket, err error) {
+	if g.shared != nil {
+		return g.shared.pass(ctx, clock, tokens)
+	}
+	if d := g.delay(clock.Now(), tokens); d > 0 {
+		if err := clock.Sleep(ctx, d); err != nil {
+			return t, err
+		}
+	}
+	t.mark, err = g.pass(ctx, clock, tokens)
+	return t, err
+}
+
+// Answer is what an endpoint answered to a request.
+type Answer struct {
+	Accepted   bool          // the request succeeded
+	Heard      bool          // the endpoint has answered at all
+	Limited    bool          // it refused the request because of its rate
+	Overloaded bool          // or because of its load
+	After      time.Duration // for which it wants no request; 0 if it did not say
+	Patience   time.Duration // the longest that a request waits
+}
+
+// Note takes note of the answer to a request that was sent at a time.
+func (g *Gate) Note(ctx context.Context, clock Clock, t *Ticket, start time.Time, a Answer) {
+	end := clock.Now()
+	t.report.Accepted = !a.Limited
+	explained := g.tell(ctx, clock.Now, t, start)
+	if !t.reports() && (a.Accepted || a.Limited && a.After <= 0) {
+		g.shared.answered(start, a.Accepted)
+	}
+	switch {
+	case a.Accepted:
+		g.succeeded(start, end, end.Sub(start))
+	case !a.Heard:
+	case a.Overloaded:
+		if explained || a.Limited && g.shared.refused(ctx, clock.Now, t.epoch) {
+			g.heard() // all processes slow down together, or wait until the limit is there again
+		} else {
+			g.refused(start, end)
+		}
+		switch {
+		case a.After <= 0 || a.After > a.Patience: // no request waits for so long
+		case g.shared != nil:
+			g.shared.hold(ctx, clock.Now, a.After)
+		default:
+			g.pause(end.Add(a.After))
+		}
+	default:
+		g.heard()
+	}
+}
+
+// place waits for a place among the requests in flight.
+func (g *Gate) place(ctx context.Context) error {
 	g.mu.Lock()
 	if len(g.queue) == 0 && g.inFlight < int(g.limit) {
 		g.inFlight++
@@ -104,8 +186,8 @@ func (g *gate) enter(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// leave releases the place.
-func (g *gate) leave() {
+// Leave releases the place of [Gate.Enter].
+func (g *Gate) Leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.inFlight--
@@ -113,7 +195,7 @@ func (g *gate) leave() {
 }
 
 // admit admits waiting requests while there are free places.
-func (g *gate) admit() {
+func (g *Gate) admit() {
 	for len(g.queue) > 0 && g.inFlight < int(g.limit) {
 		close(g.queue[0])
 		g.queue = g.queue[1:]
@@ -123,14 +205,14 @@ func (g *gate) admit() {
 
 // delay reserves a request of that many tokens and returns how long it has to
 // wait.
-func (g *gate) delay(now time.Time, tokens float64) time.Duration {
+func (g *Gate) delay(now time.Time, tokens float64) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return max(g.requests.reserve(now, 1), g.tokens.reserve(now, tokens), g.notBefore.Sub(now), 0)
 }
 
-// settle corrects a reservation by the tokens actually used.
-func (g *gate) settle(estimate, used float64) {
+// Settle corrects a reservation by the tokens actually used.
+func (g *Gate) Settle(estimate, used float64) {
 	const most = 1e9 // tokens of one request, whatever the answer says
 	used = min(max(used, 0), most)
 	g.mu.Lock()
@@ -152,7 +234,7 @@ func (g *gate) settle(estimate, used float64) {
 }
 
 // pause delays further requests until t.
-func (g *gate) pause(t time.Time) {
+func (g *Gate) pause(t time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if t.After(g.notBefore) {
@@ -161,7 +243,7 @@ func (g *gate) pause(t time.Time) {
 }
 
 // refused records that the endpoint rejected a request that started at start.
-func (g *gate) refused(start, now time.Time) {
+func (g *Gate) refused(start, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.answered = true
@@ -169,7 +251,7 @@ func (g *gate) refused(start, now time.Time) {
 }
 
 // succeeded records that a request that took that long succeeded.
-func (g *gate) succeeded(start, now time.Time, took time.Duration) {
+func (g *Gate) succeeded(start, now time.Time, took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.answered = true
@@ -183,7 +265,7 @@ func (g *gate) succeeded(start, now time.Time, took time.Duration) {
 
 // shrink lowers the limit unless it was lowered since start: requests that were
 // in flight together report the same congestion.
-func (g *gate) shrink(start, now time.Time, by float64) {
+func (g *Gate) shrink(start, now time.Time, by float64) {
 	if start.Before(g.cut) {
 		return
 	}
@@ -192,21 +274,21 @@ func (g *gate) shrink(start, now time.Time, by float64) {
 }
 
 // heard records that the endpoint has responded.
-func (g *gate) heard() {
+func (g *Gate) heard() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.answered = true
 }
 
-// silent reports whether the endpoint has never responded.
-func (g *gate) silent() bool {
+// Silent reports whether the endpoint has never responded.
+func (g *Gate) Silent() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.answered
 }
 
-// stop ends all requests. It returns the error that every later request gets.
-func (g *gate) stop(err error) error {
+// Stop ends all requests. It returns the error that every later request gets.
+func (g *Gate) Stop(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.stopped == nil {
@@ -215,75 +297,9 @@ func (g *gate) stop(err error) error {
 	return g.stopped
 }
 
-// err is the reason why the endpoint was stopped, or nil.
-func (g *gate) err() error {
+// Err is the reason why the endpoint was stopped, or nil.
+func (g *Gate) Err() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.stopped
-}
-
-// rate is a limit per minute, by the generic cell rate algorithm (ITU-T I.371):
-// use is spread evenly, with a burst of one second.
-type rate struct {
-	perMinute float64   // 0 is no limit
-	next      time.Time // when everything reserved is used up
-}
-
-// reserve takes n and returns how long to wait before using them.
-func (r *rate) reserve(now time.Time, n float64) time.Duration {
-	if r.perMinute == 0 {
-		return 0
-	}
-	if r.next.Before(now) {
-		r.next = now
-	}
-	wait := r.next.Sub(now)
-	if r.perMinute > 60 {
-		wait -= time.Second
-	}
-	r.charge(n)
-	return wait
-}
-
-// charge takes n, or gives them back if it is negative.
-func (r *rate) charge(n float64) {
-	if r.perMinute > 0 {
-		r.next = r.next.Add(time.Duration(n / r.perMinute * float64(time.Minute)))
-	}
-}
-
-// Latency windows.
-const (
-	leastWindow = 20                    // answers; fewer are not significant
-	growth      = 3                     // ratio to the best window that counts as overload
-	negligible  = 50 * time.Millisecond // below which growth is noise
-)
-
-// window compares the geometric mean of the latest latencies, which one slow
-// answer barely changes, with the best earlier window.
-type window struct {
-	logs float64
-	n    int
-	best float64 // log of nanoseconds; 0 if there is none yet
-}
-
-// add reports whether a window has ended that is much slower than the best one
-// since the last report.
-func (w *window) add(took time.Duration, limit int) bool {
-	w.logs += math.Log(float64(max(took, time.Microsecond)))
-	w.n++
-	if w.n < max(leastWindow, 2*limit) {
-		return false
-	}
-	mean := w.logs / float64(w.n)
-	w.logs, w.n = 0, 0
-	if w.best == 0 || mean < w.best {
-		w.best = mean
-		return false
-	}
-	slow := mean > w.best+math.Log(growth) && mean > math.Log(float64(negligible))
-	if slow {
-		w.best = mean // longer answers are not overload: they reduce the limit only once
-	}
-	return slow
 }
