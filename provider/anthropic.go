@@ -54,7 +54,7 @@ func anthropicRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obj
 	thinks := thinks(body)
 	if !body.Has("max_tokens") {
 		tokens := m.maxTokens
-		if budget, ok := object(body.At("thinking")).At("budget_tokens").(float64); ok && thinks {
+		if budget, ok := body.Object("thinking").At("budget_tokens").(float64); ok && thinks {
 			tokens = max(tokens, budget+1024) // the budget must be below the limit
 		}
 		body.Set("max_tokens", tokens)
@@ -75,7 +75,7 @@ func anthropicRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obj
 
 // thinks reports whether a request enables Claude's extended thinking.
 func thinks(body *value.Object) bool {
-	return !slices.Contains([]any{nil, "disabled"}, object(body.At("thinking")).At("type"))
+	return !slices.Contains([]any{nil, "disabled"}, body.Object("thinking").At("type"))
 }
 
 // claudeVersion reads the version from the name of a Claude model, such as
@@ -173,7 +173,7 @@ func markLast(blocks []any) {
 		return
 	}
 	last := object(blocks[len(blocks)-1])
-	if last == nil || last.At("type") == "text" && str(last.At("text")) == "" {
+	if last == nil || last.At("type") == "text" && last.Text("text") == "" {
 		return
 	}
 	last = last.Clone() // it may be a part of the chat
@@ -207,7 +207,7 @@ func anthropicCalls(m *value.Object) []any {
 		out = append(out, value.ObjectOf("type", "text", "text", text))
 	}
 	for _, c := range list(m.At("tool_calls")) {
-		f := object(object(c).At("function"))
+		f := object(c).Object("function")
 		out = append(out, value.ObjectOf("type", "tool_use", "id", object(c).At("id"), "name", f.At("name"), "input", argumentsOf(f)))
 	}
 	return out
@@ -218,14 +218,14 @@ func anthropicOutput(m *model, answer, cfg *value.Object) (proviso.Output, error
 	if !ok {
 		return proviso.Output{}, m.malformed("the answer has no content", answer)
 	}
-	u := object(answer.At("usage"))
+	u := answer.Object("usage")
 	cached := count(u, "cache_read_input_tokens")
 	out := proviso.Output{
 		Usage: proviso.Usage{
 			Prompt:     count(u, "input_tokens") + cached + count(u, "cache_creation_input_tokens"),
 			Completion: count(u, "output_tokens"), Cached: cached,
 		},
-		FinishReason: finish(str(answer.At("stop_reason"))), Raw: keep(answer, "id", "model", "stop_sequence", "container"),
+		FinishReason: finish(answer.Text("stop_reason")), Raw: keep(answer, "id", "model", "stop_sequence", "container"),
 	}
 	out.Usage.Total = out.Usage.Prompt + out.Usage.Completion
 	var texts []string
@@ -254,11 +254,11 @@ func anthropicBlock(b, cfg *value.Object) (string, bool) {
 	show := cfg.At("showThinking") != false
 	switch b.At("type") {
 	case "text":
-		return str(b.At("text")), true
+		return b.Text("text"), true
 	case "thinking":
-		return "Thinking: " + str(b.At("thinking")) + "\nSignature: " + str(b.At("signature")), show && str(b.At("thinking")) != ""
+		return "Thinking: " + b.Text("thinking") + "\nSignature: " + b.Text("signature"), show && b.Text("thinking") != ""
 	case "redacted_thinking":
-		return "Redacted Thinking: " + str(b.At("data")), show
+		return "Redacted Thinking: " + b.Text("data"), show
 	case "tool_use":
 		return value.Stringify(b), true
 	}

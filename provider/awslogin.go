@@ -156,7 +156,7 @@ func (c awsCommand) Retrieve(ctx context.Context) (aws.Credentials, error) {
 // awsKeys reads keys in the form that credential processes and services return.
 func awsKeys(o *value.Object) aws.Credentials {
 	c := aws.Credentials{
-		AccessKeyID: str(o.At("AccessKeyId")), SecretAccessKey: str(o.At("SecretAccessKey")), SessionToken: str(o.At("SessionToken")),
+		AccessKeyID: o.Text("AccessKeyId"), SecretAccessKey: o.Text("SecretAccessKey"), SessionToken: o.Text("SessionToken"),
 		Source: "proviso",
 	}
 	if t, err := time.Parse(time.RFC3339, o.Text("Expiration")); err == nil {
@@ -190,8 +190,8 @@ func (s settings) awsCluster(region string) (aws.CredentialsProvider, string) {
 		if err != nil {
 			return aws.Credentials{}, err
 		}
-		result := object(object(o.At("AssumeRoleWithWebIdentityResponse")).At("AssumeRoleWithWebIdentityResult"))
-		return awsKeys(object(result.At("Credentials"))), nil
+		result := o.Object("AssumeRoleWithWebIdentityResponse").Object("AssumeRoleWithWebIdentityResult")
+		return awsKeys(result.Object("Credentials")), nil
 	}), from
 }
 

@@ -54,13 +54,13 @@ func newAzure(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provide
 // answer; nil if there are none.
 func azureGuardrails(answer, choice *value.Object) *value.Object {
 	prompts := list(answer.At("prompt_filter_results"))
-	output := object(choice.At("content_filter_results"))
+	output := choice.Object("content_filter_results")
 	if len(prompts) == 0 && output == nil {
 		return nil
 	}
 	input := ""
 	for _, p := range prompts {
-		if f := filteredBy(object(object(p).At("content_filter_results"))); f != "" {
+		if f := filteredBy(object(p).Object("content_filter_results")); f != "" {
 			input = f
 		}
 	}

@@ -95,7 +95,7 @@ func (s settings) azureCommand(scope string) func(context.Context) (accessToken,
 		if err != nil {
 			return accessToken{}, err
 		}
-		t := accessToken{text: str(o.At("accessToken"))}
+		t := accessToken{text: o.Text("accessToken")}
 		if at := value.ToNumber(o.At("expires_on")); at > 0 && at < 1e12 { // since the command line 2.54
 			t.expires = time.Unix(int64(at), 0)
 		} else {

@@ -133,7 +133,7 @@ var cohereVectors = vectors{
 		return body
 	},
 	read: func(answer *value.Object) []any {
-		if byType := object(answer.At("embeddings")); byType != nil {
+		if byType := answer.Object("embeddings"); byType != nil {
 			return list(byType.At("float"))
 		}
 		return list(answer.At("embeddings"))

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"bytes"
 	"context"
 	"math"
 
@@ -60,7 +59,7 @@ func (c *classifier) Classify(ctx context.Context, text string) (map[string]floa
 	}
 	scores := make(map[string]float64, len(found))
 	for _, v := range found {
-		label, score := str(object(v).At("label")), object(v).At("score")
+		label, score := object(v).Text("label"), object(v).At("score")
 		f, ok := score.(float64)
 		if label == "" || !ok || math.IsNaN(f) {
 			return nil, c.malformed("the answer has a class without a label or a score", object(v))
@@ -81,15 +80,6 @@ func (m *model) fetch(ctx context.Context, body *value.Object) (reply, error) {
 
 // listKey is the member that holds a response that is a list.
 const listKey = "list"
-
-// asObject wraps a body that is a list in an object.
-func asObject(body []byte) []byte {
-	trimmed := bytes.TrimSpace(body)
-	if len(trimmed) == 0 || trimmed[0] != '[' {
-		return body
-	}
-	return append(append([]byte(`{"`+listKey+`":`), trimmed...), '}')
-}
 
 // moderator is a model that finds categories of harm in a text.
 type moderator struct{ *model }
@@ -131,11 +121,11 @@ func (m *moderator) Moderate(ctx context.Context, _, output string) ([]proviso.F
 	}
 	var flags []proviso.Flag
 	for _, v := range results {
-		categories := object(object(v).At("categories"))
+		categories := object(v).Object("categories")
 		if categories == nil {
 			return nil, m.malformed("the answer has a result without categories", keep(r.Object, "error", "model"))
 		}
-		scores := object(object(v).At("category_scores"))
+		scores := object(v).Object("category_scores")
 		for code, flagged := range categories.All() {
 			if flagged != true {
 				continue

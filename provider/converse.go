@@ -37,7 +37,7 @@ func converseRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obje
 		copySettings(g, cfg, "trace")
 		body.Set("guardrailConfig", g)
 	}
-	more := object(cfg.At("additionalModelRequestFields")).Clone()
+	more := cfg.Object("additionalModelRequestFields").Clone()
 	copySettings(more, cfg, "thinking", "reasoningConfig")
 	if more.Len() > 0 {
 		body.Set("additionalModelRequestFields", more)
@@ -70,7 +70,7 @@ func converseInference(m *model, cfg *value.Object) *value.Object {
 			}
 		}
 	}
-	if r := object(cfg.At("reasoningConfig")); r.At("type") == "enabled" {
+	if r := cfg.Object("reasoningConfig"); r.At("type") == "enabled" {
 		c.Delete("temperature")
 		c.Delete("topP")
 		if r.At("maxReasoningEffort") == "high" {
@@ -144,7 +144,7 @@ func converseParts(m *value.Object) ([]any, error) {
 		}
 	}
 	for _, c := range list(m.At("tool_calls")) {
-		f := object(object(c).At("function"))
+		f := object(c).Object("function")
 		out = append(out, value.ObjectOf("toolUse", value.ObjectOf("toolUseId", object(c).At("id"), "name", f.At("name"), "input", argumentsOf(f))))
 	}
 	return out, nil
@@ -158,8 +158,8 @@ func converseTools(tools []any) []any {
 		t := object(v)
 		from, schema := t, "input_schema"
 		switch {
-		case object(t.At("function")) != nil:
-			from, schema = object(t.At("function")), "parameters"
+		case t.Object("function") != nil:
+			from, schema = t.Object("function"), "parameters"
 		case t.Has("toolSpec") || t.Has("cachePoint") || !t.Has("name"):
 			out = append(out, v)
 			continue
@@ -192,7 +192,7 @@ func converseChoice(v any) *value.Object {
 	}
 	o := object(v)
 	name := o.At("name")
-	if f := object(o.At("function")); f != nil {
+	if f := o.Object("function"); f != nil {
 		name = f.At("name")
 	}
 	switch {
@@ -201,14 +201,14 @@ func converseChoice(v any) *value.Object {
 	case name != nil:
 		return value.ObjectOf("tool", value.ObjectOf("name", name))
 	}
-	return converseChoice(str(o.At("type")))
+	return converseChoice(o.Text("type"))
 }
 
 // converseShape uses the output format of Claude models that have one, and for
 // others a tool that the model must call. A model that thinks cannot be forced
 // to call a tool.
 func converseShape(m *model, body *value.Object, r *proviso.Reply) bool {
-	config := object(body.At("toolConfig"))
+	config := body.Object("toolConfig")
 	if config.Has("toolChoice") || body.Has("outputConfig") {
 		return false
 	}
@@ -221,7 +221,7 @@ func converseShape(m *model, body *value.Object, r *proviso.Reply) bool {
 			value.ObjectOf("type", "json_schema", "structure", value.ObjectOf("jsonSchema", schema))))
 		return true
 	}
-	if more := object(body.At("additionalModelRequestFields")); thinks(more) || more.Has("reasoningConfig") {
+	if more := body.Object("additionalModelRequestFields"); thinks(more) || more.Has("reasoningConfig") {
 		return false
 	}
 	config = config.Clone()
@@ -234,13 +234,13 @@ func converseShape(m *model, body *value.Object, r *proviso.Reply) bool {
 }
 
 func converseOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
-	message := object(object(answer.At("output")).At("message"))
-	reason := str(answer.At("stopReason"))
+	message := answer.Object("output").Object("message")
+	reason := answer.Text("stopReason")
 	blocks, ok := message.At("content").([]any)
 	if !ok && reason == "" {
 		return proviso.Output{}, m.malformed("the answer has no content", answer)
 	}
-	u := object(answer.At("usage"))
+	u := answer.Object("usage")
 	cached := count(u, "cacheReadInputTokens")
 	out := proviso.Output{
 		Usage: proviso.Usage{
@@ -256,7 +256,7 @@ func converseOutput(m *model, answer, cfg *value.Object) (proviso.Output, error)
 		if text := converseBlock(b, cfg); text != "" {
 			texts = append(texts, text)
 		}
-		if call := object(b.At("toolUse")); call != nil {
+		if call := b.Object("toolUse"); call != nil {
 			out.ToolCalls = append(out.ToolCalls, toolCall(call.At("toolUseId"), call.At("name"), value.Stringify(orEmpty(call.At("input")))))
 		}
 	}
@@ -274,19 +274,19 @@ func converseOutput(m *model, answer, cfg *value.Object) (proviso.Output, error)
 // converseBlock returns the text of a block as promptfoo writes it: text as it
 // is, thoughts between tags, a tool call as JSON.
 func converseBlock(b, cfg *value.Object) string {
-	if call := object(b.At("toolUse")); call != nil {
+	if call := b.Object("toolUse"); call != nil {
 		return value.Stringify(value.ObjectOf("type", "tool_use", "id", call.At("toolUseId"), "name", call.At("name"), "input", call.At("input")))
 	}
-	thoughts := object(b.At("reasoningContent"))
+	thoughts := b.Object("reasoningContent")
 	if thoughts == nil || cfg.At("showThinking") == false {
-		return str(b.At("text"))
+		return b.Text("text")
 	}
-	text := object(thoughts.At("reasoningText"))
+	text := thoughts.Object("reasoningText")
 	if text == nil {
 		return "<thinking>[Redacted]</thinking>"
 	}
-	out := "<thinking>\n" + str(text.At("text")) + "\n</thinking>"
-	if s := str(text.At("signature")); s != "" {
+	out := "<thinking>\n" + text.Text("text") + "\n</thinking>"
+	if s := text.Text("signature"); s != "" {
 		out += "\n\nSignature: " + s
 	}
 	return out

@@ -69,13 +69,17 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// read parses the response of an API and returns the error in it, if any.
-func read(resp *http.Response, body []byte, now time.Time) (reply, error) {
+// read parses the response of an API and returns the error in it, if any. Where answers are lists,
+// one is the member [listKey] of an object.
+func read(resp *http.Response, body []byte, now time.Time, lists bool) (reply, error) {
 	v, err := value.ParseReply(context.Background(), string(bytes.TrimPrefix(body, []byte("\ufeff"))))
 	if errors.Is(err, value.ErrTooMany) {
 		return reply{}, &fault{code: proviso.Limit, status: resp.StatusCode, stop: true, message: err.Error()}
 	}
-	if list, ok := v.([]any); ok && len(list) == 1 { // Google wraps errors in a list
+	switch list, ok := v.([]any); {
+	case ok && lists:
+		v = value.ObjectOf(listKey, list)
+	case ok && len(list) == 1: // Google wraps errors in a list
 		v = list[0]
 	}
 	o, _ := v.(*value.Object)

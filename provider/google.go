@@ -131,7 +131,7 @@ func googleParts(m *value.Object) []any {
 func googleTools(tools []any) []any {
 	var out, functions []any
 	for _, v := range tools {
-		f := object(object(v).At("function"))
+		f := object(v).Object("function")
 		if object(v).At("type") != "function" || f == nil {
 			out = append(out, v)
 			continue
@@ -152,7 +152,7 @@ var googleFilters = [...]string{
 }
 
 func googleOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
-	u := object(answer.At("usageMetadata"))
+	u := answer.Object("usageMetadata")
 	out := proviso.Output{
 		Usage: proviso.Usage{
 			Prompt: count(u, "promptTokenCount"), Completion: count(u, "candidatesTokenCount") + count(u, "thoughtsTokenCount"),
@@ -162,7 +162,7 @@ func googleOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 	}
 	candidates := list(answer.At("candidates"))
 	if len(candidates) == 0 {
-		reason := str(object(answer.At("promptFeedback")).At("blockReason"))
+		reason := answer.Object("promptFeedback").Text("blockReason")
 		if reason == "" {
 			return out, m.malformed("the answer has no candidates", answer)
 		}
@@ -170,9 +170,9 @@ func googleOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 		return out, nil
 	}
 	c := object(candidates[0])
-	reason := str(c.At("finishReason"))
+	reason := c.Text("finishReason")
 	out.FinishReason = finish(reason)
-	for _, t := range list(object(c.At("logprobsResult")).At("chosenCandidates")) {
+	for _, t := range list(c.Object("logprobsResult").At("chosenCandidates")) {
 		if p, ok := object(t).At("logProbability").(float64); ok {
 			out.LogProbs = append(out.LogProbs, p)
 		}
@@ -181,7 +181,7 @@ func googleOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 		googleBlocked(&out, reason, false)
 		return out, nil
 	}
-	parts := list(object(c.At("content")).At("parts"))
+	parts := list(c.Object("content").At("parts"))
 	if len(parts) == 0 && out.FinishReason == "" {
 		return out, m.malformed("the answer has no content", answer)
 	}
@@ -212,7 +212,7 @@ func googleValue(out *proviso.Output, parts []any, cfg *value.Object) {
 			text.WriteString(s)
 		}
 		others = append(others, v)
-		if call := object(p.At("functionCall")); call != nil {
+		if call := p.Object("functionCall"); call != nil {
 			out.ToolCalls = append(out.ToolCalls, value.ObjectOf("type", "function", "function",
 				value.ObjectOf("name", call.At("name"), "arguments", value.Stringify(orEmpty(call.At("args"))))))
 		}

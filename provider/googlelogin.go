@@ -105,7 +105,7 @@ func (s settings) parseCredentials(data []byte, from string, own bool) (*googleC
 	if err != nil || o == nil {
 		return nil, s.invalid("%s: expected the JSON of Google's credentials", from)
 	}
-	c := &googleCredentials{data: data, kind: google.CredentialsType(str(o.At("type"))), from: from, own: own}
+	c := &googleCredentials{data: data, kind: google.CredentialsType(o.Text("type")), from: from, own: own}
 	if !slices.Contains(googleKinds[:], c.kind) {
 		return nil, s.invalid("%s: credentials of the type %q are not known", from, excerpt([]byte(c.kind)))
 	}

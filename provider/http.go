@@ -143,10 +143,7 @@ func (e *endpoint) exchange(ctx context.Context, method, path string, data []byt
 		if err != nil {
 			return err
 		}
-		if e.lists {
-			body = asObject(body)
-		}
-		r, err = read(resp, body, e.clock.Now())
+		r, err = read(resp, body, e.clock.Now(), e.lists)
 		var recorded bool
 		if r.latency, recorded = transport.RecordedLatency(resp); !recorded {
 			r.latency = e.clock.Now().Sub(start)
@@ -332,7 +329,7 @@ func (e *endpoint) broken(ctx, call context.Context, err error) error {
 
 // usedTokens is the number of tokens that the answer reports.
 func usedTokens(o *value.Object) float64 {
-	u, _ := o.At("usage").(*value.Object)
+	u := o.Object("usage")
 	if u == nil {
 		u, _ = o.At("usageMetadata").(*value.Object)
 	}

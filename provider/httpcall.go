@@ -59,7 +59,7 @@ func newHTTPCall(spec proviso.ProviderSpec, _ string, o Options) (proviso.Provid
 			return nil, err
 		}
 	}
-	if tokens, _ := spec.Config.At("tokenEstimation").(*value.Object); tokens.At("enabled") == true {
+	if tokens := spec.Config.Object("tokenEstimation"); tokens.At("enabled") == true {
 		p.estimate = 1.3
 		if m, ok := tokens.At("multiplier").(float64); ok && m > 0 {
 			p.estimate = m
@@ -123,7 +123,7 @@ func (p *httpCall) send(ctx context.Context, e *endpoint, c *call, t *throttle.T
 		return nil, err
 	}
 	if !ok {
-		_, err := read(resp, body, e.clock.Now())
+		_, err := read(resp, body, e.clock.Now(), false)
 		if err == nil { // a success that validateStatus does not take for one
 			err = &fault{code: proviso.Unavailable, status: a.status, message: "validateStatus does not accept this: " + excerpt(body)}
 		}

@@ -222,7 +222,7 @@ func postForm(ctx context.Context, client *http.Client, address string, form url
 
 // tokenOf reads an access token response (RFC 6749, section 5.1).
 func tokenOf(o *value.Object, now time.Time) accessToken {
-	t := accessToken{text: str(o.At("access_token"))}
+	t := accessToken{text: o.Text("access_token")}
 	if s := value.ToNumber(o.At("expires_in")); s > 0 && s < 1e9 { // Microsoft has been seen to write a text
 		t.expires = now.Add(time.Duration(s) * time.Second)
 	}

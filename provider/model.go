@@ -86,7 +86,7 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 	if streams {
 		s.warn("stream has no effect: proviso reads each answer as a whole")
 	}
-	if object(s.spec.Config.At("functionToolCallbacks")).Len() > 0 {
+	if s.spec.Config.Object("functionToolCallbacks").Len() > 0 {
 		return nil, s.failed(proviso.Unsupported, "config.functionToolCallbacks is not supported: functions that the model calls are not run; the call is the answer")
 	}
 	fill := &filler{files: s.o.Files, templates: s.o.Templates}

@@ -65,7 +65,7 @@ func ollamaSettings(body, cfg *value.Object) {
 	copySettings(body, cfg, "think", "format", "keep_alive")
 	options := value.NewObject(4)
 	copySettings(options, cfg, ollamaOptions[:]...)
-	more := object(cfg.At("passthrough"))
+	more := cfg.Object("passthrough")
 	passThrough(options, more, "options")
 	for k, v := range more.All() {
 		if k != "options" {
@@ -123,7 +123,7 @@ func ollamaContent(m *value.Object) {
 func ollamaCalls(calls []any) []any {
 	calls = slices.Clone(calls)
 	for i, c := range calls {
-		f := object(object(c).At("function"))
+		f := object(c).Object("function")
 		text, ok := f.At("arguments").(string)
 		if args, err := value.ParseJSON(text); ok && err == nil {
 			call, function := object(c).Clone(), f.Clone()
@@ -136,19 +136,19 @@ func ollamaCalls(calls []any) []any {
 }
 
 func ollamaOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
-	message := object(answer.At("message"))
+	message := answer.Object("message")
 	text, ok := answer.At("response").(string)
-	thoughts := str(answer.At("thinking"))
+	thoughts := answer.Text("thinking")
 	if message != nil {
 		text, ok = message.At("content").(string)
-		thoughts = str(message.At("thinking"))
+		thoughts = message.Text("thinking")
 	}
 	calls := list(message.At("tool_calls"))
 	if !ok && len(calls) == 0 {
 		return proviso.Output{}, m.malformed("the answer has no text", answer)
 	}
 	out := proviso.Output{
-		FinishReason: finish(str(answer.At("done_reason"))), ToolCalls: calls,
+		FinishReason: finish(answer.Text("done_reason")), ToolCalls: calls,
 		Usage: proviso.Usage{Prompt: count(answer, "prompt_eval_count"), Completion: count(answer, "eval_count")},
 		Raw:   keep(answer, "model", "total_duration", "load_duration", "eval_duration"),
 	}

@@ -154,9 +154,9 @@ func (m *model) defaults(body, cfg *value.Object, limit string) {
 
 // openAIUsage reads the token usage of chat and completion.
 func openAIUsage(answer *value.Object) proviso.Usage {
-	u := object(answer.At("usage"))
+	u := answer.Object("usage")
 	return proviso.Usage{
 		Prompt: count(u, "prompt_tokens"), Completion: count(u, "completion_tokens"), Total: count(u, "total_tokens"),
-		Cached: max(count(object(u.At("prompt_tokens_details")), "cached_tokens"), count(u, "prompt_cache_hit_tokens")),
+		Cached: max(count(u.Object("prompt_tokens_details"), "cached_tokens"), count(u, "prompt_cache_hit_tokens")),
 	}
 }

@@ -117,7 +117,7 @@ func readPrices(o *value.Object) prices {
 	}
 	p := prices{known: true, input: million("input", 0), output: million("output", 0)}
 	p.cached, p.written = million("cached", p.input), million("written", p.input)
-	if l := object(o.At("long")); l != nil {
+	if l := o.Object("long"); l != nil {
 		long := readPrices(l)
 		p.long, p.over = &long, count(l, "over")
 	}
@@ -127,7 +127,7 @@ func readPrices(o *value.Object) prices {
 // cost is the cost of an answer; nil if it is unknown. A cost in the vendor's
 // response comes first.
 func (p prices) cost(answer *value.Object, u proviso.Usage) *float64 {
-	usage := object(answer.At("usage"))
+	usage := answer.Object("usage")
 	switch c := usage.At("cost").(type) {
 	case float64:
 		return &c

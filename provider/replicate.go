@@ -123,8 +123,8 @@ func (r *replica) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 
 // request is the body of a prediction request.
 func (r *replica) request(prompt string, cfg *value.Object) *value.Object {
-	around := object(cfg.At("prompt"))
-	prompt = str(around.At("prefix")) + prompt + str(around.At("suffix"))
+	around := cfg.Object("prompt")
+	prompt = around.Text("prefix") + prompt + around.Text("suffix")
 	input := value.NewObject(8)
 	if r.picture {
 		input.Set("prompt", prompt)
@@ -188,7 +188,7 @@ func (r *replica) predict(ctx context.Context, e *endpoint, body *value.Object) 
 	p, err := e.ask(ctx, r.api.path(r.name), body)
 	latency := p.latency
 	for waited := time.Duration(0); err == nil && pending(p.Object); waited += pollInterval {
-		id := str(p.At("id"))
+		id := p.Text("id")
 		if !plainID(id) {
 			return nil, 0, r.malformed("the prediction has no id", keep(p.Object, "id", "status"))
 		}
@@ -204,7 +204,7 @@ func (r *replica) predict(ctx context.Context, e *endpoint, body *value.Object) 
 	if err != nil {
 		return nil, 0, err
 	}
-	if status := str(p.At("status")); status != "succeeded" {
+	if status := p.Text("status"); status != "succeeded" {
 		return nil, 0, r.failure(&fault{code: proviso.Unavailable, message: "the prediction ended with status " + excerpt([]byte(status))})
 	}
 	return p.Object, latency, nil

@@ -115,7 +115,7 @@ func storedFlags(flags []proviso.Flag) []any {
 func restoredFlags(v any) []proviso.Flag {
 	var flags []proviso.Flag
 	for _, e := range list(v) {
-		f := proviso.Flag{Code: str(object(e).At("code")), Description: str(object(e).At("description"))}
+		f := proviso.Flag{Code: object(e).Text("code"), Description: object(e).Text("description")}
 		f.Confidence, _ = object(e).At("confidence").(float64)
 		flags = append(flags, f)
 	}

@@ -187,7 +187,7 @@ var vertexVectors = vectors{
 	read: func(answer *value.Object) []any {
 		found := slices.Clone(list(answer.At("predictions")))
 		for i, v := range found {
-			found[i] = object(object(v).At("embeddings")).At("values")
+			found[i] = object(v).Object("embeddings").At("values")
 		}
 		return found
 	},

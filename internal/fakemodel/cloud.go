@@ -61,20 +61,14 @@ func (r Reply) converse(req Request, u proviso.Usage) *value.Object {
 // of Converse.
 func (r Reply) invoked(req Request, u proviso.Usage) *value.Object {
 	if texts, ok := req.Body.At("texts").([]any); ok {
-		out := make([]any, len(texts))
-		for i := range texts {
-			out[i] = r.vector()
-		}
-		return value.ObjectOf("embeddings", out, "response_type", "embeddings_floats")
+		return value.ObjectOf("embeddings", r.each(texts, r.vector), "response_type", "embeddings_floats")
 	}
 	return value.ObjectOf("embedding", r.vector(), "inputTextTokenCount", float64(u.Prompt))
 }
 
 // predicted are vectors as Vertex AI gives them.
 func (r Reply) predicted(req Request) *value.Object {
-	var out []any
-	for range r.texts(req.Body.At("instances")) {
-		out = append(out, value.ObjectOf("embeddings", value.ObjectOf("values", r.vector())))
-	}
-	return value.ObjectOf("predictions", out)
+	return value.ObjectOf("predictions", r.each(req.Body.At("instances"), func() any {
+		return value.ObjectOf("embeddings", value.ObjectOf("values", r.vector()))
+	}))
 }

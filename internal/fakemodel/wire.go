@@ -44,21 +44,13 @@ func (r Reply) answer(api string, req Request) *value.Object {
 	case Google:
 		return r.generated(req, u)
 	case GoogleEmbed:
-		var out []any
-		for range r.texts(req.Body.At("requests")) {
-			out = append(out, value.ObjectOf("values", r.vector()))
-		}
-		return value.ObjectOf("embeddings", out)
+		return value.ObjectOf("embeddings", r.each(req.Body.At("requests"), func() any { return value.ObjectOf("values", r.vector()) }))
 	case Replicate:
 		return value.ObjectOf("id", "p1", "status", "succeeded", "error", nil, "output", []any{r.Text}, "metrics", value.ObjectOf("predict_time", 0.5))
 	case OllamaChat, Ollama:
 		return r.ollama(api, req, u)
 	case OllamaEmbeds:
-		var out []any
-		for range r.texts(req.Body.At("input")) {
-			out = append(out, r.vector())
-		}
-		return value.ObjectOf("model", req.Model, "embeddings", out, "prompt_eval_count", float64(u.Prompt))
+		return value.ObjectOf("model", req.Model, "embeddings", r.each(req.Body.At("input"), r.vector), "prompt_eval_count", float64(u.Prompt))
 	}
 	return r.chat(req, u)
 }
@@ -69,6 +61,15 @@ func (r Reply) texts(input any) []any {
 		return list
 	}
 	return []any{input}
+}
+
+// each makes an entry for each text to embed.
+func (r Reply) each(input any, entry func() any) []any {
+	var out []any
+	for range r.texts(input) {
+		out = append(out, entry())
+	}
+	return out
 }
 
 func (r Reply) vector() any {
