@@ -63,6 +63,7 @@ var ranks = map[string]int{
 	"internal/stance":     2,
 	"internal/duration":   1,
 	"internal/transport":  2,
+	"provider/throttle":   2,
 	"internal/xmltext":    2,
 	"judge/record":        2,
 

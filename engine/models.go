@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/secrets"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -21,7 +22,7 @@ type models struct {
 	cache    *provider.Cache  // of answers; nil keeps none
 	budget   *provider.Budget // nil is no limit
 	verdicts proviso.Cache    // nil keeps none
-	limits   *provider.Limits
+	limits   *throttle.Limits
 }
 
 // newModels prepares what providers share. Recording and replaying bypass the caches,
@@ -29,7 +30,7 @@ type models struct {
 func newModels(o *Options, known *secrets.Set) *models {
 	recording := o.Engines.Cassette
 	replays := recording != nil && recording.Replays()
-	m := &models{limits: &provider.Limits{}}
+	m := &models{limits: &throttle.Limits{}}
 	if !replays {
 		m.limits.Shared = o.Limits.Shared
 	}

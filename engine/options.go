@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/run"
 )
 
@@ -113,7 +114,7 @@ type Limits struct {
 	Workers int // calls of confined code at a time; the number of processors if 0
 	// Shared limits the rates of endpoints together with other processes; nil limits them in
 	// this one.
-	Shared provider.SharedRates
+	Shared throttle.SharedRates
 }
 
 // Observers are callbacks for events of an [Engine]. All of them may be nil.

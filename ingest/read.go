@@ -107,14 +107,14 @@ func IsName(s string) bool {
 
 // structure reads a text, or a value as its JSON.
 func (r *reader) structure(key string) string {
-	v := r.o.At(key)
-	switch v := v.(type) {
+	switch v := r.o.At(key).(type) {
 	case nil:
 		return ""
 	case string:
 		return r.bounded(key, v, MaxText)
+	default:
+		return r.bounded(key, value.Stringify(v), MaxText)
 	}
-	return r.bounded(key, value.Stringify(v), MaxText)
 }
 
 // number reads a number from 0 to most; a missing one is 0.
@@ -136,16 +136,14 @@ func (r *reader) time(key string) time.Time {
 	if v == nil {
 		return r.now.UTC()
 	}
-	var t time.Time
-	switch v := v.(type) {
-	case string:
-		var err error
-		if t, err = time.Parse(time.RFC3339Nano, v); err != nil {
-			r.wrong(proviso.Invalid, key, "%s has to be a time such as 2026-01-31T09:00:00Z, not %s", key, quoted(v))
-			return r.now
-		}
-	default:
-		r.wrong(proviso.Invalid, key, "%s has to be a time such as 2026-01-31T09:00:00Z, not %s", key, kind.Of(v))
+	text, ok := v.(string)
+	found := kind.Of(v)
+	if ok {
+		found = quoted(text)
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		r.wrong(proviso.Invalid, key, "%s has to be a time such as 2026-01-31T09:00:00Z, not %s", key, found)
 		return r.now
 	}
 	switch {

@@ -8,10 +8,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -43,74 +43,66 @@ var redactable = []string{"user", "conversation", "input", "output", "context", 
 // ReadRules reads a list of rules from a configuration. The mistakes have pointers below at.
 func ReadRules(v any, at string) ([]Rule, []*proviso.Error) {
 	list, ok := v.([]any)
+	all := reader{}
 	if !ok && v != nil {
-		e := proviso.Errorf(proviso.Invalid, "the rules have to be a list, not %s", kind.Of(v))
-		e.Pointer = at
-		return nil, []*proviso.Error{e}
+		all.wrong(proviso.Invalid, "", "the rules have to be a list, not %s", kind.Of(v))
+		all.mistakes[0].Pointer = at
 	}
 	var rules []Rule
-	var mistakes []*proviso.Error
 	for i, v := range list {
-		at := document.Join(at, i)
 		o, ok := v.(*value.Object)
-		if !ok {
-			e := proviso.Errorf(proviso.Invalid, "a rule has to be an object with pattern or field, not %s", kind.Of(v))
-			e.Pointer = at
-			mistakes = append(mistakes, e)
-			continue
-		}
 		r := reader{o: o}
-		r.known(ruleFields)
-		rule := Rule{Pattern: r.text("pattern", 10_000), Field: r.text("field", MaxName), HashEnv: r.text("hash_env", MaxName)}
-		if len(r.mistakes) == 0 {
-			r.mistakes = rule.check()
+		if ok {
+			r.known(ruleFields)
+			rules = append(rules, Rule{Pattern: r.text("pattern", 10_000), Field: r.text("field", MaxName), HashEnv: r.text("hash_env", MaxName)})
+			if len(r.mistakes) == 0 {
+				r.rule(&rules[len(rules)-1])
+			}
+		} else {
+			r.wrong(proviso.Invalid, "", "a rule has to be an object with pattern or field, not %s", kind.Of(v))
 		}
 		for _, e := range r.mistakes {
-			e.Pointer = at + e.Pointer
+			e.Pointer = document.Join(at, i) + e.Pointer
 		}
-		mistakes, rules = append(mistakes, r.mistakes...), append(rules, rule)
+		all.mistakes = append(all.mistakes, r.mistakes...)
 	}
-	return rules, mistakes
+	return rules, all.mistakes
 }
 
-// check returns why a rule is none.
-func (r *Rule) check() []*proviso.Error {
-	wrong := func(key, format string, args ...any) []*proviso.Error {
-		e := proviso.Errorf(proviso.Invalid, format, args...)
-		if key != "" {
-			e.Pointer = document.Join("", key)
-		}
-		return []*proviso.Error{e}
-	}
+// rule reports why a rule is none.
+func (r *reader) rule(rule *Rule) {
 	switch {
-	case (r.Pattern == "") == (r.Field == ""):
-		return wrong("", "a rule has a pattern or a field, one of them")
-	case r.HashEnv != "" && r.Field == "":
-		return wrong("hash_env", "hash_env is for a field; what a pattern matches is removed")
-	case r.Pattern != "":
-		re, err := regexp.Compile(r.Pattern)
-		if err != nil {
-			return wrong("pattern", "the pattern is no regular expression of RE2: %w", err)
+	case (rule.Pattern == "") == (rule.Field == ""):
+		r.wrong(proviso.Invalid, "", "a rule has a pattern or a field, one of them")
+	case rule.HashEnv != "" && rule.Field == "":
+		r.wrong(proviso.Invalid, "hash_env", "hash_env is for a field; what a pattern matches is removed")
+	case rule.Pattern != "":
+		if re, err := regexp.Compile(rule.Pattern); err != nil {
+			r.wrong(proviso.Invalid, "pattern", "the pattern is no regular expression of RE2: %w", err)
+		} else if re.MatchString("") {
+			r.wrong(proviso.Invalid, "pattern", "the pattern matches the empty text, so that it would match everywhere")
 		}
-		if re.MatchString("") {
-			return wrong("pattern", "the pattern matches the empty text, so that it would match everywhere")
-		}
-		return nil
+	default:
+		r.field(rule.Field)
 	}
-	name, member, found := strings.Cut(r.Field, ".")
-	if (name == "segment" || name == "metadata") != found || found && member == "" || !slices.Contains(redactable, name) {
-		message := "there is no field " + quoted(r.Field)
-		if near := document.Nearest(name, redactable); near != "" {
-			message += "; did you mean " + near + "?"
-		}
-		if name == "segment" || name == "metadata" {
-			message = r.Field + " has to name a member, such as " + name + ".customer"
-		}
-		e := wrong("field", "%s", message)
-		e[0].Valid = redactable
-		return e
+}
+
+// field reports why a rule cannot name a field.
+func (r *reader) field(text string) {
+	name, member, found := strings.Cut(text, ".")
+	hasMembers := name == "segment" || name == "metadata"
+	if hasMembers == found && (!found || member != "") && slices.Contains(redactable, name) {
+		return
 	}
-	return nil
+	message := "there is no field " + quoted(text)
+	if near := document.Nearest(name, redactable); near != "" {
+		message += "; did you mean " + near + "?"
+	}
+	if hasMembers {
+		message = text + " has to name a member, such as " + name + ".customer"
+	}
+	r.wrong(proviso.Invalid, "field", "%s", message)
+	r.mistakes[len(r.mistakes)-1].Valid = redactable
 }
 
 // Redactor removes from events what must not be stored. It is safe for concurrent use;
@@ -134,8 +126,9 @@ func NewRedactor(rules []Rule, env proviso.Env) (*Redactor, error) {
 	r := &Redactor{}
 	for i := range rules {
 		rule := &rules[i]
-		if wrong := rule.check(); wrong != nil {
-			return nil, wrong[0]
+		check := reader{}
+		if check.rule(rule); len(check.mistakes) > 0 {
+			return nil, check.mistakes[0]
 		}
 		if rule.Pattern != "" {
 			p, err := compilePattern(rule.Pattern)
@@ -176,11 +169,11 @@ func (r *Redactor) Event(e *Event) {
 		return
 	}
 	for _, text := range []*string{&e.Input, &e.Output, &e.Context, &e.Error} {
-		*text = cut(r.Text(*text), MaxText)
+		*text = excerpt.Head(r.Text(*text), MaxText)
 	}
 	e.User = r.user(e.User)
 	if !IsPromptHash(e.Prompt) {
-		e.Prompt = cut(r.Text(e.Prompt), MaxText)
+		e.Prompt = excerpt.Head(r.Text(e.Prompt), MaxText)
 	}
 	if e.Metadata.Len() > 0 {
 		e.Metadata, _ = r.value(e.Metadata).(*value.Object)
@@ -188,20 +181,9 @@ func (r *Redactor) Event(e *Event) {
 	for key, text := range e.Segment {
 		if clean := r.Text(text); clean != text {
 			e.Segment = maps.Clone(e.Segment)
-			e.Segment[key] = cut(clean, MaxName)
+			e.Segment[key] = excerpt.Head(clean, MaxName)
 		}
 	}
-}
-
-// cut shortens a text to a number of bytes, between characters.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
 }
 
 // user redacts the name of a user, unless a rule has hashed it.
@@ -211,7 +193,7 @@ func (r *Redactor) user(name string) string {
 			return name
 		}
 	}
-	return cut(r.Text(name), MaxName)
+	return excerpt.Head(r.Text(name), MaxName)
 }
 
 // Feedback redacts the comment and, as in events, the user of a thumb.
@@ -225,7 +207,7 @@ func (r *Redactor) Feedback(f *Feedback) {
 			rule.apply(&e)
 		}
 	}
-	f.User, f.Comment = r.user(e.User), cut(r.Text(f.Comment), maxComment)
+	f.User, f.Comment = r.user(e.User), excerpt.Head(r.Text(f.Comment), maxComment)
 }
 
 // User is the name under which a user is stored.

@@ -30,10 +30,7 @@ const (
 // answeringOf reads the attributes that name the kind of a span: both generations of GenAI,
 // OpenInference and OpenLLMetry.
 func answeringOf(a *value.Object) answering {
-	lower := func(key string) string {
-		text, _ := a.At(key).(string)
-		return strings.ToLower(text)
-	}
+	lower := func(key string) string { return strings.ToLower(a.Text(key)) }
 	switch lower("gen_ai.operation.name") {
 	case "invoke_agent":
 		return agent
@@ -144,7 +141,7 @@ func (t *tree) below(i, above int) bool {
 // first returns the first of some attributes that is a text.
 func first(a *value.Object, keys ...string) string {
 	for _, key := range keys {
-		if text, _ := a.At(key).(string); text != "" {
+		if text := a.Text(key); text != "" {
 			return text
 		}
 	}
@@ -234,29 +231,21 @@ type said struct {
 // messagesOf reads what was said, from the attributes of the first convention that has it.
 func messagesOf(a *value.Object) said {
 	var out said
-	var system string
-	out.input, system = spoken(listOf(a, "gen_ai.input.messages"), false)
-	out.output, _ = spoken(listOf(a, "gen_ai.output.messages"), true)
-	instructions, _ := spoken([]any{value.ObjectOf("role", "user", "parts", listOf(a, "gen_ai.system_instructions"))}, true)
-	out.system = cmp.Or(instructions, system)
-	for _, form := range [...]struct{ in, out, role, content string }{
-		{"gen_ai.prompt.", "gen_ai.completion.", "role", "content"},
-		{"llm.input_messages.", "llm.output_messages.", "message.role", "message.content"},
+	out.system, _ = spoken([]any{value.ObjectOf("role", "user", "parts", listOf(a, "gen_ai.system_instructions"))}, true)
+	for _, form := range [...]struct{ in, out []any }{
+		{listOf(a, "gen_ai.input.messages"), listOf(a, "gen_ai.output.messages")},
+		{numbered(a, "gen_ai.prompt.", "role", "content"), numbered(a, "gen_ai.completion.", "role", "content")},
+		{numbered(a, "llm.input_messages.", "message.role", "message.content"), numbered(a, "llm.output_messages.", "message.role", "message.content")},
+		{listOf(a, "gen_ai.prompt"), listOf(a, "gen_ai.completion")},
 	} {
 		if out.input == "" {
-			out.input, system = spoken(numbered(a, form.in, form.role, form.content), false)
+			var system string
+			out.input, system = spoken(form.in, false)
 			out.system = cmp.Or(out.system, system)
 		}
 		if out.output == "" {
-			out.output, _ = spoken(numbered(a, form.out, form.role, form.content), true)
+			out.output, _ = spoken(form.out, true)
 		}
-	}
-	if out.input == "" {
-		out.input, system = spoken(listOf(a, "gen_ai.prompt"), false)
-		out.system = cmp.Or(out.system, system)
-	}
-	if out.output == "" {
-		out.output, _ = spoken(listOf(a, "gen_ai.completion"), true)
 	}
 	out.input = cmp.Or(out.input, plain(a, "input.value", "gen_ai.prompt", "traceloop.entity.input"))
 	out.output = cmp.Or(out.output, plain(a, "output.value", "gen_ai.completion", "traceloop.entity.output"))

@@ -1,6 +1,8 @@
 package otlp
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -141,28 +143,24 @@ func (r *reader) next() bool {
 	return true
 }
 
-// request reads resource_spans = 1, and scope_spans = 2 in each. Attributes of
-// the resource are left out: they describe the process, not a single operation.
-func (d *decoder) request(data []byte) error {
+// each takes the messages in the fields of a number.
+func each(data []byte, number protowire.Number, take func(data []byte) error) error {
 	r := reader{rest: data}
 	for r.next() {
-		if !r.is(1, protowire.BytesType) {
+		if !r.is(number, protowire.BytesType) {
 			continue
 		}
-		resource := reader{rest: r.data}
-		for resource.next() {
-			if !resource.is(2, protowire.BytesType) {
-				continue
-			}
-			if err := d.scope(resource.data); err != nil {
-				return err
-			}
-		}
-		if resource.err != nil {
-			return resource.err
+		if err := take(r.data); err != nil {
+			return err
 		}
 	}
 	return r.err
+}
+
+// request reads resource_spans = 1, and scope_spans = 2 in each. Attributes of
+// the resource are left out: they describe the process, not a single operation.
+func (d *decoder) request(data []byte) error {
+	return each(data, 1, func(resource []byte) error { return each(resource, 2, d.scope) })
 }
 
 // scope reads spans = 2.
@@ -281,14 +279,7 @@ func instant(nanos uint64) time.Time {
 	return time.Unix(int64(nanos/1e9), int64(nanos%1e9)).UTC()
 }
 
-func allZero(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
-}
+func allZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
 // status reads message = 2 and code = 3.
 func (d *decoder) status(s *proviso.Span, data []byte) error {
@@ -332,10 +323,5 @@ func exceptionOf(name string, attributes *value.Object, known string) string {
 	if name != "exception" {
 		return known
 	}
-	for _, key := range []string{"exception.message", "exception.type"} {
-		if text, _ := attributes.At(key).(string); text != "" {
-			return text
-		}
-	}
-	return known
+	return cmp.Or(first(attributes, "exception.message", "exception.type"), known)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
 )
 
 // Limits of an [Exporter].
@@ -125,11 +126,7 @@ func (e *Exporter) deliver(ctx context.Context, m message) error {
 		if err == nil || !again || attempt == attempts || ctx.Err() != nil {
 			return err
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if transport.Wait(ctx, pause) != nil {
 			return err
 		}
 		pause *= 4
@@ -174,11 +171,9 @@ func (e *Exporter) Close() (items, lost int, err error) {
 		close(e.queue)
 	}
 	e.mu.Unlock()
-	timer := time.NewTimer(closeWait)
-	defer timer.Stop()
 	select {
 	case <-e.done:
-	case <-timer.C:
+	case <-time.After(closeWait):
 		e.cancel() // remaining requests fail at once
 		<-e.done
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
-	"github.com/proviso-eval/proviso/value"
 )
 
 // LogsPath is the path for log records, including events.
@@ -53,18 +52,14 @@ func NewResults(e *Exporter, o Origin) *Results { return &Results{exporter: e, a
 // Add sends the verdicts of a row: one event for each assertion that was
 // decided or was an error. Skipped assertions are not sent.
 func (r *Results) Add(res *proviso.Result) {
-	now := uint64(time.Now().UnixNano())
+	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, list := range [][]proviso.Verdict{res.Verdicts, res.SetVerdict} {
 		for i := range list {
 			if v := &list[i]; v.Status != proviso.Skip && v.Assertion != nil {
-				r.records = appendBytes(r.records, 2, r.record(res, v, now))
-				r.n++
+				r.verdict(res, v, now)
 			}
-		}
-		if r.n >= eventsAtOnce {
-			r.flush()
 		}
 	}
 }
@@ -91,40 +86,23 @@ func (r *Results) flush() {
 	r.records, r.n = nil, 0
 }
 
-// record is a LogRecord for the verdict of one assertion.
-func (r *Results) record(res *proviso.Result, v *proviso.Verdict, now uint64) []byte {
-	severity := uint64(severityInfo)
-	var a attributeList
-	a.text("event.name", evaluationEvent) // where event_name is not known yet
-	a.text("gen_ai.evaluation.name", nameOf(v.Assertion))
-	if v.Status == proviso.Errored {
-		severity = severityWarn
-		a.text("error.type", "undecided")
-	} else {
-		if !v.Unscored {
-			a.number("gen_ai.evaluation.score.value", v.Score)
-		}
-		a.text("gen_ai.evaluation.score.label", v.Status.String())
+// verdict adds the verdict of one assertion; r.mu is held.
+func (r *Results) verdict(res *proviso.Result, v *proviso.Verdict, at time.Time) {
+	m := Monitored{
+		Assertion: nameOf(v.Assertion), Status: v.Status, Score: &v.Score, Reason: v.Reason, Agent: r.about.Agent,
+		TraceID: res.Output.TraceID, ResponseID: responseID(&res.Output), At: at,
 	}
-	a.text("gen_ai.evaluation.explanation", excerpt.Bytes(v.Reason, maxExplanation))
-	a.text("gen_ai.response.id", responseID(&res.Output))
-	a.text("gen_ai.agent.id", r.about.Agent)
-	a.text("proviso.assertion.type", v.Assertion.Type)
-	a.text("proviso.suite", r.about.Suite)
+	if v.Unscored {
+		m.Score = nil
+	}
+	more := []attribute{{"proviso.assertion.type", v.Assertion.Type}, {"proviso.suite", r.about.Suite}}
 	if res.Case != nil {
-		a.text("proviso.case.id", res.Case.ID)
+		more = append(more, attribute{"proviso.case.id", res.Case.ID})
 	}
 	if res.Provider != nil {
-		a.text("proviso.provider", proviso.RedactedURL(res.Provider.Name()))
+		more = append(more, attribute{"proviso.provider", proviso.RedactedURL(res.Provider.Name())})
 	}
-	b := appendFixed64(nil, 1, now)
-	b = appendFixed64(b, 11, now)
-	b = protowire.AppendVarint(protowire.AppendTag(b, 2, protowire.VarintType), severity)
-	b = append(b, a.as(6)...)
-	if id, err := hex.DecodeString(TraceID(res.Output.TraceID)); err == nil && len(id) == 16 {
-		b = appendBytes(b, 9, id)
-	}
-	return appendText(b, 12, evaluationEvent)
+	r.add(&m, more...)
 }
 
 // nameOf is the name of an assertion in reports.
@@ -132,19 +110,16 @@ func nameOf(a *proviso.Assertion) string { return cmp.Or(a.Metric, a.ID, a.Type)
 
 // responseID is the vendor's id of the answer, "" if it is unknown.
 func responseID(o *proviso.Output) string {
-	for _, from := range []*value.Object{o.Metadata, o.Raw} {
-		for _, key := range []string{"responseId", "response_id", "id"} {
-			if id, ok := from.At(key).(string); ok && id != "" {
-				return id
-			}
-		}
-	}
-	return ""
+	keys := []string{"responseId", "response_id", "id"}
+	return cmp.Or(first(o.Metadata, keys...), first(o.Raw, keys...))
 }
 
 func appendFixed64(b []byte, number protowire.Number, v uint64) []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(b, number, protowire.Fixed64Type), v)
 }
+
+// attribute is an attribute that is a text.
+type attribute struct{ key, text string }
 
 // attributeList is encoded KeyValues.
 type attributeList [][]byte
@@ -174,4 +149,76 @@ func (a attributeList) as(number protowire.Number) []byte {
 		b = appendBytes(b, number, pair)
 	}
 	return b
+}
+
+// Monitored is a verdict on an event of production.
+type Monitored struct {
+	Assertion    string // id
+	Status       proviso.Status
+	Score        *float64 // nil if there is none
+	Reason       string
+	Agent        string
+	AgentVersion string
+	Watch        string
+	Judge        string // identity, "" if none was asked
+	Event        string // id
+	Conversation string
+	TraceID      string // as of [proviso.Output]
+	ResponseID   string // the vendor's id of the answer, "" if it is unknown
+	At           time.Time
+}
+
+// AddMonitored sends a verdict of a watch. What was skipped is not sent.
+func (r *Results) AddMonitored(m *Monitored) {
+	if m.Status == proviso.Skip {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.add(m)
+}
+
+// add adds a LogRecord for the verdict, with further attributes; r.mu is held.
+func (r *Results) add(m *Monitored, more ...attribute) {
+	r.records = appendBytes(r.records, 2, m.record(more))
+	if r.n++; r.n >= eventsAtOnce {
+		r.flush()
+	}
+}
+
+// record is a LogRecord for the verdict.
+func (m *Monitored) record(more []attribute) []byte {
+	severity := uint64(severityInfo)
+	var a attributeList
+	a.text("event.name", evaluationEvent) // where event_name is not known yet
+	a.text("gen_ai.evaluation.name", m.Assertion)
+	if m.Status == proviso.Errored {
+		severity = severityWarn
+		a.text("error.type", "undecided")
+	} else {
+		if m.Score != nil {
+			a.number("gen_ai.evaluation.score.value", *m.Score)
+		}
+		a.text("gen_ai.evaluation.score.label", m.Status.String())
+	}
+	a.text("gen_ai.evaluation.explanation", excerpt.Bytes(m.Reason, maxExplanation))
+	a.text("gen_ai.response.id", m.ResponseID)
+	a.text("gen_ai.agent.id", m.Agent)
+	a.text("gen_ai.conversation.id", m.Conversation)
+	a.text("proviso.agent.version", m.AgentVersion)
+	a.text("proviso.watch", m.Watch)
+	a.text("proviso.judge", m.Judge)
+	a.text("proviso.event.id", m.Event)
+	for _, one := range more {
+		a.text(one.key, one.text)
+	}
+	at := uint64(m.At.UnixNano())
+	b := appendFixed64(nil, 1, at)
+	b = appendFixed64(b, 11, at)
+	b = protowire.AppendVarint(protowire.AppendTag(b, 2, protowire.VarintType), severity)
+	b = append(b, a.as(6)...)
+	if id, err := hex.DecodeString(TraceID(m.TraceID)); err == nil && len(id) == 16 {
+		b = appendBytes(b, 9, id)
+	}
+	return appendText(b, 12, evaluationEvent)
 }

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -92,24 +93,12 @@ var _ proviso.Spans = (*Store)(nil)
 
 // NewStore returns an empty store.
 func NewStore(o StoreOptions) *Store {
-	if o.Wait == 0 {
-		o.Wait = DefaultWait
-	}
-	if o.Quiet <= 0 {
-		o.Quiet = DefaultQuiet
-	}
-	if o.MaxSpans <= 0 {
-		o.MaxSpans = MaxSpans
-	}
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = MaxBytes
-	}
-	if o.MaxTraces <= 0 {
-		o.MaxTraces = MaxTraces
-	}
-	if o.MaxOfOne <= 0 {
-		o.MaxOfOne = o.MaxSpans
-	}
+	o.Wait = cmp.Or(o.Wait, DefaultWait)
+	o.Quiet = cmp.Or(max(o.Quiet, 0), DefaultQuiet)
+	o.MaxSpans = cmp.Or(max(o.MaxSpans, 0), MaxSpans)
+	o.MaxBytes = cmp.Or(max(o.MaxBytes, 0), MaxBytes)
+	o.MaxTraces = cmp.Or(max(o.MaxTraces, 0), MaxTraces)
+	o.MaxOfOne = cmp.Or(max(o.MaxOfOne, 0), o.MaxSpans)
 	return &Store{o: o, traces: map[string]*trace{}, recorded: map[string][]proviso.Span{}}
 }
 

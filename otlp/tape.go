@@ -90,10 +90,8 @@ func (t *Tape) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 
 // fromFile reports whether a trace was loaded from a file.
 func (s *Store) fromFile(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.recorded[TraceID(id)]
-	return ok
+	_, known := s.recording(TraceID(id))
+	return known
 }
 
 func objectOf(data []byte) *value.Object {

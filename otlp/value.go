@@ -74,32 +74,17 @@ func (d *decoder) value(data []byte, depth int) (v any, err error) {
 
 func (d *decoder) list(data []byte, depth int) (any, error) {
 	list := []any{}
-	r := reader{rest: data}
-	for r.next() {
-		if !r.is(1, protowire.BytesType) {
-			continue
-		}
-		v, err := d.value(r.data, depth+1)
-		if err != nil {
-			return nil, err
-		}
+	err := each(data, 1, func(data []byte) error {
+		v, err := d.value(data, depth+1)
 		list = append(list, v)
-	}
-	return list, r.err
+		return err
+	})
+	return list, err
 }
 
 func (d *decoder) object(data []byte, depth int) (any, error) {
 	o := &value.Object{}
-	r := reader{rest: data}
-	for r.next() {
-		if !r.is(1, protowire.BytesType) {
-			continue
-		}
-		if err := d.attribute(o, r.data, depth); err != nil {
-			return nil, err
-		}
-	}
-	return o, r.err
+	return o, each(data, 1, func(data []byte) error { return d.attribute(o, data, depth) })
 }
 
 // maxNames bounds the names that are shared within one request.

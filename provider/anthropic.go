@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,12 @@ import (
 // anthropicMessages is POST /v1/messages.
 var anthropicMessages = wire{path: fixed("/v1/messages"), request: anthropicRequest, output: anthropicOutput, shape: anthropicShape}
 
+// anthropicAPI is the API of Anthropic itself.
+var anthropicAPI = api{
+	base: "https://api.anthropic.com", keyVars: []string{"ANTHROPIC_API_KEY"}, baseVars: []string{"ANTHROPIC_BASE_URL"},
+	header: "x-api-key", prices: "anthropic", prefix: "ANTHROPIC",
+}
+
 // newAnthropic opens anthropic:messages:<model>, or anthropic:<model>.
 func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
@@ -19,11 +26,8 @@ func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Pro
 	if kind, _, _ := strings.Cut(name, ":"); slices.Contains([]string{"claude-agent-sdk", "claude-code", "completion"}, kind) {
 		return nil, s.unsupported("anthropic:" + kind)
 	}
-	a := api{
-		base: "https://api.anthropic.com", keyVars: []string{"ANTHROPIC_API_KEY"}, baseVars: []string{"ANTHROPIC_BASE_URL"},
-		header: "x-api-key", extra: map[string]string{"anthropic-version": "2023-06-01"}, prices: "anthropic", prefix: "ANTHROPIC",
-		tokens: claudeTokens(name),
-	}
+	a := anthropicAPI
+	a.extra, a.tokens = map[string]string{"anthropic-version": "2023-06-01"}, claudeTokens(name)
 	var betas []string
 	for _, b := range list(spec.Config.At("beta")) {
 		betas = append(betas, value.Text(b))
@@ -31,7 +35,7 @@ func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Pro
 	if len(betas) > 0 {
 		a.extra["anthropic-beta"] = strings.Join(betas, ",")
 	}
-	return newModel(s, a, anthropicMessages, name)
+	return openModel(s, a, anthropicMessages, name)
 }
 
 func anthropicRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
@@ -50,7 +54,7 @@ func anthropicRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obj
 	thinks := thinks(body)
 	if !body.Has("max_tokens") {
 		tokens := m.maxTokens
-		if budget, ok := object(body.At("thinking")).At("budget_tokens").(float64); ok && thinks {
+		if budget, ok := body.Object("thinking").At("budget_tokens").(float64); ok && thinks {
 			tokens = max(tokens, budget+1024) // the budget must be below the limit
 		}
 		body.Set("max_tokens", tokens)
@@ -71,7 +75,7 @@ func anthropicRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obj
 
 // thinks reports whether a request enables Claude's extended thinking.
 func thinks(body *value.Object) bool {
-	return !slices.Contains([]any{nil, "disabled"}, object(body.At("thinking")).At("type"))
+	return !slices.Contains([]any{nil, "disabled"}, body.Object("thinking").At("type"))
 }
 
 // claudeVersion reads the version from the name of a Claude model, such as
@@ -169,7 +173,7 @@ func markLast(blocks []any) {
 		return
 	}
 	last := object(blocks[len(blocks)-1])
-	if last == nil || last.At("type") == "text" && str(last.At("text")) == "" {
+	if last == nil || last.At("type") == "text" && last.Text("text") == "" {
 		return
 	}
 	last = last.Clone() // it may be a part of the chat
@@ -203,12 +207,8 @@ func anthropicCalls(m *value.Object) []any {
 		out = append(out, value.ObjectOf("type", "text", "text", text))
 	}
 	for _, c := range list(m.At("tool_calls")) {
-		f := object(object(c).At("function"))
-		input, err := value.ParseJSON(str(f.At("arguments")))
-		if err != nil {
-			input = value.NewObject(0)
-		}
-		out = append(out, value.ObjectOf("type", "tool_use", "id", object(c).At("id"), "name", f.At("name"), "input", input))
+		f := object(c).Object("function")
+		out = append(out, value.ObjectOf("type", "tool_use", "id", object(c).At("id"), "name", f.At("name"), "input", argumentsOf(f)))
 	}
 	return out
 }
@@ -218,14 +218,14 @@ func anthropicOutput(m *model, answer, cfg *value.Object) (proviso.Output, error
 	if !ok {
 		return proviso.Output{}, m.malformed("the answer has no content", answer)
 	}
-	u := object(answer.At("usage"))
+	u := answer.Object("usage")
 	cached := count(u, "cache_read_input_tokens")
 	out := proviso.Output{
 		Usage: proviso.Usage{
 			Prompt:     count(u, "input_tokens") + cached + count(u, "cache_creation_input_tokens"),
 			Completion: count(u, "output_tokens"), Cached: cached,
 		},
-		FinishReason: finish(str(answer.At("stop_reason"))), Raw: keep(answer, "id", "model", "stop_sequence", "container"),
+		FinishReason: finish(answer.Text("stop_reason")), Raw: keep(answer, "id", "model", "stop_sequence", "container"),
 	}
 	out.Usage.Total = out.Usage.Prompt + out.Usage.Completion
 	var texts []string
@@ -235,8 +235,7 @@ func anthropicOutput(m *model, answer, cfg *value.Object) (proviso.Output, error
 			texts = append(texts, text)
 		}
 		if b.At("type") == "tool_use" {
-			out.ToolCalls = append(out.ToolCalls, value.ObjectOf("id", b.At("id"), "type", "function", "function",
-				value.ObjectOf("name", b.At("name"), "arguments", value.Stringify(b.At("input")))))
+			out.ToolCalls = append(out.ToolCalls, toolCall(b.At("id"), b.At("name"), value.Stringify(b.At("input"))))
 		}
 	}
 	out.Value = anthropicValue(strings.Join(texts, "\n\n"), cfg)
@@ -255,11 +254,11 @@ func anthropicBlock(b, cfg *value.Object) (string, bool) {
 	show := cfg.At("showThinking") != false
 	switch b.At("type") {
 	case "text":
-		return str(b.At("text")), true
+		return b.Text("text"), true
 	case "thinking":
-		return "Thinking: " + str(b.At("thinking")) + "\nSignature: " + str(b.At("signature")), show && str(b.At("thinking")) != ""
+		return "Thinking: " + b.Text("thinking") + "\nSignature: " + b.Text("signature"), show && b.Text("thinking") != ""
 	case "redacted_thinking":
-		return "Redacted Thinking: " + str(b.At("data")), show
+		return "Redacted Thinking: " + b.Text("data"), show
 	case "tool_use":
 		return value.Stringify(b), true
 	}
@@ -268,10 +267,7 @@ func anthropicBlock(b, cfg *value.Object) (string, bool) {
 
 // anthropicValue parses an answer that was requested with a schema.
 func anthropicValue(text string, cfg *value.Object) any {
-	format := object(cfg.At("output_format"))
-	if format == nil {
-		format = object(object(cfg.At("output_config")).At("format"))
-	}
+	format := cmp.Or(cfg.Object("output_format"), cfg.Object("output_config").Object("format"))
 	if format.At("type") == "json_schema" {
 		if v, err := value.ParseJSON(text); err == nil {
 			return v

@@ -68,7 +68,7 @@ func (m *model) overlaid(over *value.Object) (cfg *value.Object, late []string, 
 // of retries, and headers.
 func (m *model) endpointFor(over *value.Object) *endpoint {
 	n, again := over.At("maxRetries").(float64)
-	headers := object(over.At("headers"))
+	headers := over.Object("headers")
 	if !again && headers.Len() == 0 {
 		return m.endpoint
 	}

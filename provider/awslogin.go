@@ -1,11 +1,14 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +21,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -67,13 +69,7 @@ func (l *awsLogin) sign(ctx context.Context, req *http.Request, body []byte) err
 func (l *awsLogin) secrets() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var list []string
-	for _, s := range []string{l.last.SecretAccessKey, l.last.SessionToken} {
-		if s != "" {
-			list = append(list, s)
-		}
-	}
-	return list
+	return slices.DeleteFunc([]string{l.last.SecretAccessKey, l.last.SessionToken}, func(s string) bool { return s == "" })
 }
 
 // aws finds the credentials in the order of Amazon's own SDKs: keys of the
@@ -96,8 +92,7 @@ func (s settings) awsSource(region string) (source aws.CredentialsProvider, from
 		return credentials.NewStaticCredentialsProvider(id, secret, s.text("sessionToken")), "config.accessKeyId", nil
 	}
 	if s.o.Untrusted && (s.text("profile") != "" || s.ownEnv("AWS_PROFILE")) {
-		return nil, "", &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
-			Message: s.spec.ID + ": an untrusted suite does not choose a profile of its user"}
+		return nil, "", s.refused("an untrusted suite does not choose a profile of its user")
 	}
 	if s.text("profile") == "" {
 		id, from := s.env("AWS_ACCESS_KEY_ID")
@@ -127,12 +122,12 @@ func (s settings) awsProfile() (source aws.CredentialsProvider, from string, err
 	p := s.readProfile(name)
 	from = "the AWS profile " + name
 	switch {
-	case p.text("aws_access_key_id") != "" && p.text("aws_secret_access_key") != "":
-		return credentials.NewStaticCredentialsProvider(p.text("aws_access_key_id"), p.text("aws_secret_access_key"), p.text("aws_session_token")), from, nil
-	case s.o.Untrusted && (p.text("credential_process") != "" || p.logsIn()):
+	case p["aws_access_key_id"] != "" && p["aws_secret_access_key"] != "":
+		return credentials.NewStaticCredentialsProvider(p["aws_access_key_id"], p["aws_secret_access_key"], p["aws_session_token"]), from, nil
+	case s.o.Untrusted && (p["credential_process"] != "" || p.logsIn()):
 		return nil, "", s.noKey("%s gets its keys from a program, which is not run for an untrusted suite: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", from)
-	case p.text("credential_process") != "":
-		return processcreds.NewProvider(p.text("credential_process"), func(o *processcreds.Options) { o.Timeout = loginTimeout }), from, nil
+	case p["credential_process"] != "":
+		return processcreds.NewProvider(p["credential_process"], func(o *processcreds.Options) { o.Timeout = loginTimeout }), from, nil
 	case p.logsIn():
 		// AWS's command line handles single sign-on and roles. Users who log in
 		// with it have it installed.
@@ -151,26 +146,22 @@ type awsCommand struct {
 
 // Retrieve returns the keys, in the form of a credential process.
 func (c awsCommand) Retrieve(ctx context.Context) (aws.Credentials, error) {
-	data, err := c.s.runProgram(ctx, "aws", "configure", "export-credentials", "--profile", c.profile, "--format", "process")
+	o, err := c.s.runProgram(ctx, "aws", "configure", "export-credentials", "--profile", c.profile, "--format", "process")
 	if err != nil {
 		return aws.Credentials{}, err
 	}
-	v, err := value.ParseJSON(string(data))
-	if err != nil {
-		return aws.Credentials{}, err
-	}
-	return awsKeys(object(v), "Expiration"), nil
+	return awsKeys(o), nil
 }
 
 // awsKeys reads keys in the form that credential processes and services return.
-func awsKeys(o *value.Object, expires string) aws.Credentials {
+func awsKeys(o *value.Object) aws.Credentials {
 	c := aws.Credentials{
-		AccessKeyID: str(o.At("AccessKeyId")), SecretAccessKey: str(o.At("SecretAccessKey")), SessionToken: str(o.At("SessionToken")),
+		AccessKeyID: o.Text("AccessKeyId"), SecretAccessKey: o.Text("SecretAccessKey"), SessionToken: o.Text("SessionToken"),
 		Source: "proviso",
 	}
-	if t, err := time.Parse(time.RFC3339, str(o.At(expires))); err == nil {
+	if t, err := time.Parse(time.RFC3339, o.Text("Expiration")); err == nil {
 		c.CanExpire, c.Expires = true, t
-	} else if seconds, ok := o.At(expires).(float64); ok {
+	} else if seconds, ok := o.At("Expiration").(float64); ok {
 		c.CanExpire, c.Expires = true, time.Unix(int64(seconds), 0)
 	}
 	return c
@@ -185,9 +176,6 @@ func (s settings) awsCluster(region string) (aws.CredentialsProvider, string) {
 		return nil, ""
 	}
 	session, _ := s.env("AWS_ROLE_SESSION_NAME")
-	if session == "" {
-		session = "proviso"
-	}
 	client := s.loginClient()
 	return aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
 		token, err := readSmall(file)
@@ -196,20 +184,14 @@ func (s settings) awsCluster(region string) (aws.CredentialsProvider, string) {
 		}
 		form := url.Values{
 			"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"}, "RoleArn": {role},
-			"RoleSessionName": {session}, "WebIdentityToken": {strings.TrimSpace(string(token))},
+			"RoleSessionName": {cmp.Or(session, "proviso")}, "WebIdentityToken": {strings.TrimSpace(string(token))},
 		}
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://sts."+region+"."+awsDomain(region)+"/", strings.NewReader(form.Encode()))
+		o, err := postForm(ctx, client, "https://sts."+region+"."+awsDomain(region)+"/", form)
 		if err != nil {
 			return aws.Credentials{}, err
 		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set("Accept", "application/json")
-		o, err := askLogin(client, req)
-		if err != nil {
-			return aws.Credentials{}, err
-		}
-		result := object(object(o.At("AssumeRoleWithWebIdentityResponse")).At("AssumeRoleWithWebIdentityResult"))
-		return awsKeys(object(result.At("Credentials")), "Expiration"), nil
+		result := o.Object("AssumeRoleWithWebIdentityResponse").Object("AssumeRoleWithWebIdentityResult")
+		return awsKeys(result.Object("Credentials")), nil
 	}), from
 }
 
@@ -242,4 +224,68 @@ func (s settings) awsMachine() (aws.CredentialsProvider, string) {
 	return ec2rolecreds.New(func(o *ec2rolecreds.Options) {
 		o.Client = imds.New(imds.Options{HTTPClient: client})
 	}), "the metadata service"
+}
+
+// awsSection is one profile of AWS's configuration files.
+type awsSection map[string]string
+
+// logsIn reports whether the profile gets its keys from a service.
+func (p awsSection) logsIn() bool {
+	for _, name := range [...]string{"sso_session", "sso_start_url", "role_arn", "login_session", "web_identity_token_file"} {
+		if p[name] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// readProfile reads a profile of ~/.aws/config and ~/.aws/credentials. A
+// missing file is an empty one.
+func (s settings) readProfile(name string) awsSection {
+	home, _ := s.userEnv("HOME", "USERPROFILE")
+	p := awsSection{}
+	for _, f := range [...]struct{ variable, file, section string }{
+		{"AWS_CONFIG_FILE", "config", "profile " + name},
+		{"AWS_SHARED_CREDENTIALS_FILE", "credentials", name},
+	} {
+		path, _ := s.userEnv(f.variable)
+		if path == "" && home != "" {
+			path = filepath.Join(home, ".aws", f.file)
+		}
+		if path == "" {
+			continue
+		}
+		data, err := readSmall(path)
+		if err != nil {
+			continue
+		}
+		parseProfile(string(data), f.section, p)
+		if name == "default" && f.section != name {
+			parseProfile(string(data), name, p)
+		}
+	}
+	return p
+}
+
+// parseProfile reads one section of a file in AWS's form: lines of name=value.
+// Indented lines belong to nested values and are skipped, because no setting
+// that is read here has any.
+func parseProfile(text, section string, into awsSection) {
+	inside := false
+	for line := range strings.Lines(text) {
+		indented := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#' || line[0] == ';':
+		case line[0] == '[':
+			name, _, _ := strings.Cut(line[1:], "]")
+			inside = strings.Join(strings.Fields(name), " ") == section
+		case inside && !indented:
+			key, value, ok := strings.Cut(line, "=")
+			if ok {
+				value, _, _ = strings.Cut(value, " #")
+				into[strings.ToLower(strings.TrimSpace(key))] = strings.TrimSpace(value)
+			}
+		}
+	}
 }

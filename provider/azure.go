@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -11,6 +12,14 @@ import (
 // azureVersion is the default version of Azure's API.
 const azureVersion = "2024-12-01-preview"
 
+// azureAPI is the API of a resource at Azure.
+var azureAPI = api{
+	under: "/openai", header: "api-key", prices: "openai", prefix: "OPENAI", flat: true,
+	keyVars: []string{"AZURE_API_KEY", "AZURE_OPENAI_API_KEY"}, loginVars: []string{"AZURE_CLIENT_SECRET"},
+	baseVars: []string{"AZURE_API_BASE_URL", "AZURE_OPENAI_API_BASE_URL", "AZURE_OPENAI_BASE_URL"},
+	hostVars: []string{"AZURE_API_HOST", "AZURE_OPENAI_API_HOST"},
+}
+
 // newAzure opens azure:chat:<deployment> and similar ids. The name is that of a
 // deployment; config.modelName names the model.
 func newAzure(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
@@ -19,23 +28,8 @@ func newAzure(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provide
 	if !ok {
 		kind, name = "chat", arg
 	}
-	a := api{
-		hostPath: "/openai", header: "api-key", prices: "openai", prefix: "OPENAI", flat: true,
-		keyVars:  []string{"AZURE_API_KEY", "AZURE_OPENAI_API_KEY"},
-		baseVars: []string{"AZURE_API_BASE_URL", "AZURE_OPENAI_API_BASE_URL", "AZURE_OPENAI_BASE_URL"},
-		hostVars: []string{"AZURE_API_HOST", "AZURE_OPENAI_API_HOST"},
-	}
-	a.login = s.entra
-	version := s.text("apiVersion")
-	if version == "" {
-		if version, _ = s.env("AZURE_API_VERSION", "AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"); version == "" {
-			version = azureVersion
-		}
-	}
-	method := map[string]string{
-		"chat": "chat/completions", "completion": "completions", "embedding": "embeddings", "embeddings": "embeddings",
-	}[kind]
-	if method == "" && kind != "responses" {
+	w, ok := openAIWire(kind)
+	if !ok {
 		return nil, s.unsupported("azure:" + kind)
 	}
 	if name != "" {
@@ -43,35 +37,30 @@ func newAzure(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provide
 			return nil, err
 		}
 	}
-	p, err := openWire(s, a, kind, name)
-	if err != nil {
-		return nil, err
-	}
-	m, _ := p.(*model)
-	if e, ok := p.(*embedder); ok {
-		m = e.model
-	}
-	m.base = strings.TrimSuffix(m.base, "/openai") + "/openai"
-	m.api.path = func(deployment string) string {
+	a := azureAPI
+	a.login = s.entra
+	version, _ := s.either("apiVersion", "AZURE_API_VERSION", "AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION")
+	method := w.path("")
+	w.path = func(deployment string) string {
 		if kind == "responses" {
 			return "/v1/responses?api-version=preview"
 		}
-		return "/deployments/" + url.PathEscape(deployment) + "/" + method + "?api-version=" + url.QueryEscape(version)
+		return "/deployments/" + url.PathEscape(deployment) + method + "?api-version=" + url.QueryEscape(cmp.Or(version, azureVersion))
 	}
-	return p, nil
+	return openModel(s, a, w, name)
 }
 
 // azureGuardrails reads the results of Azure's content filters for prompt and
 // answer; nil if there are none.
 func azureGuardrails(answer, choice *value.Object) *value.Object {
 	prompts := list(answer.At("prompt_filter_results"))
-	output := object(choice.At("content_filter_results"))
+	output := choice.Object("content_filter_results")
 	if len(prompts) == 0 && output == nil {
 		return nil
 	}
 	input := ""
 	for _, p := range prompts {
-		if f := filteredBy(object(object(p).At("content_filter_results"))); f != "" {
+		if f := filteredBy(object(p).Object("content_filter_results")); f != "" {
 			input = f
 		}
 	}

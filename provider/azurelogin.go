@@ -1,13 +1,12 @@
 package provider
 
 import (
+	"cmp"
 	"context"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -17,15 +16,6 @@ const (
 	entraScope = "https://cognitiveservices.azure.com/.default"
 )
 
-// either returns a setting, or else the environment variable that corresponds
-// to it.
-func (s settings) either(setting, variable string) (value, from string) {
-	if v := s.text(setting); v != "" {
-		return v, "config." + setting
-	}
-	return s.env(variable)
-}
-
 // entra finds a way to log in to Azure without a key: as an application, with
 // its client id and secret, or as the user who has logged in with Azure's
 // command line.
@@ -34,9 +24,7 @@ func (s settings) entra() (proof, error) {
 	secret, from := s.either("azureClientSecret", "AZURE_CLIENT_SECRET")
 	tenant, _ := s.either("azureTenantId", "AZURE_TENANT_ID")
 	scope, _ := s.either("azureTokenScope", "AZURE_TOKEN_SCOPE")
-	if scope == "" {
-		scope = entraScope
-	}
+	scope = cmp.Or(scope, entraScope)
 	if id+secret+tenant == "" {
 		if _, err := s.program("az"); err == nil && !s.o.Untrusted {
 			return proof{login: newBearer(s.now(), s.azureCommand(scope)), from: "az login"}, nil
@@ -81,8 +69,7 @@ func (s settings) entraAddress(tenant string) (string, error) {
 	}
 	host := hostname(base)
 	if s.o.Untrusted && s.suites(from) && !loginHost(host) && (s.o.KeyHost == nil || !s.o.KeyHost(host)) {
-		return "", &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
-			Message: s.spec.ID + ": the host " + host + " of an untrusted suite is not asked for access tokens"}
+		return "", s.refused("the host %s of an untrusted suite is not asked for access tokens", host)
 	}
 	return u.String() + "/" + tenant + "/oauth2/v2.0/token", nil
 }
@@ -92,12 +79,7 @@ func (s settings) entraAddress(tenant string) (string, error) {
 func (s settings) clientCredentials(address string, form url.Values) func(context.Context) (accessToken, error) {
 	client, now := s.loginClient(), s.now()
 	return func(ctx context.Context) (accessToken, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
-		if err != nil {
-			return accessToken{}, err
-		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		o, err := askLogin(client, req)
+		o, err := postForm(ctx, client, address, form)
 		if err != nil {
 			return accessToken{}, err
 		}
@@ -109,16 +91,11 @@ func (s settings) clientCredentials(address string, form url.Values) func(contex
 func (s settings) azureCommand(scope string) func(context.Context) (accessToken, error) {
 	resource := strings.TrimSuffix(scope, "/.default")
 	return func(ctx context.Context) (accessToken, error) {
-		data, err := s.runProgram(ctx, "az", "account", "get-access-token", "--resource", resource, "--output", "json")
+		o, err := s.runProgram(ctx, "az", "account", "get-access-token", "--resource", resource, "--output", "json")
 		if err != nil {
 			return accessToken{}, err
 		}
-		v, err := value.ParseJSON(string(data))
-		if err != nil {
-			return accessToken{}, err
-		}
-		o := object(v)
-		t := accessToken{text: str(o.At("accessToken"))}
+		t := accessToken{text: o.Text("accessToken")}
 		if at := value.ToNumber(o.At("expires_on")); at > 0 && at < 1e12 { // since the command line 2.54
 			t.expires = time.Unix(int64(at), 0)
 		} else {

@@ -1,11 +1,13 @@
 package provider
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // bedrockConverse is POST /model/<model>/converse, which has one form for the
@@ -33,7 +35,7 @@ func newBedrock(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provi
 		return nil, s.unsupported("bedrock:" + kind)
 	}
 	s.spec.Config = s.spec.Config.Clone() // it gets more settings below
-	a, err := s.bedrockAPI()
+	a, err := s.bedrock()
 	if err != nil {
 		return nil, err
 	}
@@ -48,40 +50,38 @@ func newBedrock(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provi
 	if strings.Contains(name, "anthropic.") {
 		a.prices = "anthropic"
 	}
-	if !strings.HasPrefix(kind, "embedding") {
-		return newModel(s, a, bedrockConverse, name)
+	w := bedrockConverse
+	switch {
+	case !strings.HasPrefix(kind, "embedding"):
+	case strings.Contains(name, "cohere."):
+		w = wire{path: bedrockPath("invoke"), vectors: cohereVectors}
+	default:
+		w = wire{path: bedrockPath("invoke"), vectors: titanVectors}
 	}
-	m, err := newModel(s, a, wire{path: bedrockPath("invoke")}, name)
-	if err != nil {
-		return nil, err
-	}
-	return &bedrockEmbedder{embedder{model: m}}, nil
+	return openModel(s, a, w, name)
 }
 
-// bedrockAPI describes Bedrock's API in the region of the settings.
-func (s settings) bedrockAPI() (api, error) {
-	region := s.text("region")
-	if region == "" {
-		region, _ = s.env("AWS_BEDROCK_REGION", "AWS_REGION", "AWS_DEFAULT_REGION")
+// bedrockAPI is the API of Bedrock, without a region.
+var bedrockAPI = api{
+	baseVars: []string{"AWS_ENDPOINT_URL_BEDROCK_RUNTIME"}, keyVars: []string{"AWS_BEARER_TOKEN_BEDROCK"}, loginVars: []string{"AWS_ACCESS_KEY_ID"},
+	prices: "bedrock",
+}
+
+// bedrock describes Bedrock's API in the region of the settings.
+func (s settings) bedrock() (api, error) {
+	region, _ := s.either("region", "AWS_BEDROCK_REGION", "AWS_REGION", "AWS_DEFAULT_REGION")
+	if profile, _ := s.either("profile", "AWS_PROFILE"); region == "" && profile != "" && !s.o.Untrusted && !s.replays() {
+		region = s.readProfile(profile)["region"]
 	}
-	if region == "" {
-		if region = "us-east-1"; !s.replays() {
-			if profile, _ := s.either("profile", "AWS_PROFILE"); profile != "" && !s.o.Untrusted {
-				if own := s.readProfile(profile).text("region"); own != "" {
-					region = own
-				}
-			}
-		}
-	}
+	region = cmp.Or(region, "us-east-1")
 	if !plainName(region) {
 		return api{}, s.invalid("region: expected a name such as us-east-1")
 	}
-	a := api{
-		base: "https://bedrock-runtime." + region + "." + awsDomain(region), baseVars: []string{"AWS_ENDPOINT_URL_BEDROCK_RUNTIME"},
-		prices: "bedrock", login: func() (proof, error) { return s.aws(region) },
-	}
-	if s.text("accessKeyId") == "" { // keys of the suite come before a token
-		a.keyVars = []string{"AWS_BEARER_TOKEN_BEDROCK"}
+	a := bedrockAPI
+	a.base = "https://bedrock-runtime." + region + "." + awsDomain(region)
+	a.login = func() (proof, error) { return s.aws(region) }
+	if s.text("accessKeyId") != "" { // keys of the suite come before a token
+		a.keyVars = nil
 	}
 	if base := s.text("endpoint"); base != "" && s.text("apiBaseUrl") == "" {
 		s.spec.Config.Set("apiBaseUrl", base)
@@ -112,4 +112,30 @@ func bedrockModel(id string) string {
 		name = before
 	}
 	return name
+}
+
+// titanVectors is the request and response form of Amazon's models.
+var titanVectors = vectors{
+	request: func(m *model, texts []string) *value.Object {
+		body := value.ObjectOf("inputText", texts[0])
+		copySettings(body, m.config, "dimensions", "normalize")
+		return body
+	},
+	read:   func(answer *value.Object) []any { return []any{answer.At("embedding")} },
+	single: true,
+}
+
+// cohereVectors is the request and response form of Cohere's models.
+var cohereVectors = vectors{
+	request: func(m *model, texts []string) *value.Object {
+		body := value.ObjectOf("texts", texts, "input_type", "search_document")
+		copySettings(body, m.config, "input_type", "truncate")
+		return body
+	},
+	read: func(answer *value.Object) []any {
+		if byType := answer.Object("embeddings"); byType != nil {
+			return list(byType.At("float"))
+		}
+		return list(answer.At("embeddings"))
+	},
 }

@@ -64,6 +64,7 @@ func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
 		return p
 	}
 	bp := &budgeted{Provider: p, budget: b}
+	bp.abilities = abilities{p, bp.around}
 	if t, known := TariffOf(p); known {
 		bp.costs = !t.Free()
 	}
@@ -74,6 +75,7 @@ func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
 // the budget.
 type budgeted struct {
 	proviso.Provider
+	abilities
 	budget  *Budget
 	costs   bool    // its price is known and not 0
 	known   bool    // it has answered before

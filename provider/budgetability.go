@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Embeddings, classifications and moderations have no cost in their answers, so
@@ -25,28 +26,12 @@ func (p *budgeted) Embed(ctx context.Context, texts []string) ([][]float64, prov
 	return e.Embed(ctx, texts)
 }
 
-// Classify classifies the text unless the budget is exhausted.
-func (p *budgeted) Classify(ctx context.Context, text string) (map[string]float64, error) {
-	c, err := ability[proviso.Classifier](p.Provider, "classify")
-	if err != nil {
-		return nil, err
-	}
+// around asks for something whose cost is unknown, unless the budget is exhausted.
+func (p *budgeted) around(_ context.Context, _ result, _ *value.Object, ask func() (any, error)) (any, error) {
 	if err := p.budget.enterUnpriced(); err != nil {
 		return nil, err
 	}
-	return c.Classify(ctx, text)
-}
-
-// Moderate checks the texts unless the budget is exhausted.
-func (p *budgeted) Moderate(ctx context.Context, prompt, output string) ([]proviso.Flag, error) {
-	m, err := ability[proviso.Moderator](p.Provider, "moderate")
-	if err != nil {
-		return nil, err
-	}
-	if err := p.budget.enterUnpriced(); err != nil {
-		return nil, err
-	}
-	return m.Moderate(ctx, prompt, output)
+	return ask()
 }
 
 // enterUnpriced admits a request whose cost is unknown, unless the budget is

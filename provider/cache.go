@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,7 +72,9 @@ func (c *Cache) Provider(p proviso.Provider, identity string) proviso.Provider {
 	if Computes(p) {
 		return p
 	}
-	return &cached{Provider: p, cache: c, identity: identity}
+	cp := &cached{Provider: p, cache: c, identity: identity}
+	cp.abilities = abilities{p, cp.value}
+	return cp
 }
 
 // innermost removes all decorators of p.
@@ -85,18 +88,10 @@ func innermost(p proviso.Provider) proviso.Provider {
 	}
 }
 
-// ability returns a further interface of the provider inside a decorator.
-func ability[T any](p proviso.Provider, name string) (T, error) {
-	t, ok := proviso.As[T](p)
-	if !ok {
-		return t, proviso.Errorf(proviso.Internal, "%s does not %s", p.ID(), name)
-	}
-	return t, nil
-}
-
 // cached is a provider behind a cache.
 type cached struct {
 	proviso.Provider
+	abilities
 	cache    *Cache
 	identity string
 }
@@ -192,7 +187,7 @@ func (c *Cache) hit(out proviso.Output) proviso.Output {
 		raw.Set("recordedCost", *out.Cost)
 	}
 	if out.Latency != nil {
-		raw.Set("recordedLatencyMs", milliseconds(*out.Latency))
+		raw.Set("recordedLatencyMs", toMilliseconds(*out.Latency))
 	}
 	c.count(func(s *CacheStats) {
 		s.Hits++
@@ -279,4 +274,34 @@ func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func() (prov
 	f.out, f.err = out, err
 	f.over = err == nil || ctx.Err() == nil
 	return out, err
+}
+
+// keyed returns ask as answers are found by it: without the id of the run, which
+// differs each time, wherever a template put it.
+func keyed(ask proviso.Ask) proviso.Ask {
+	id, _ := ask.Own.At(proviso.EvalID).(string)
+	if id == "" {
+		return ask
+	}
+	ask.Own = ask.Own.Clone()
+	ask.Own.Set(proviso.EvalID, proviso.EvalID)
+	ask.Prompt = strings.ReplaceAll(ask.Prompt, id, proviso.EvalID)
+	ask.Vars = withoutID(ask.Vars, id)
+	ask.Config = withoutID(ask.Config, id)
+	return ask
+}
+
+func withoutID(o *value.Object, id string) *value.Object {
+	if o == nil {
+		return nil
+	}
+	text := value.Stringify(o)
+	if !strings.Contains(text, id) {
+		return o
+	}
+	v, err := value.ParseJSON(strings.ReplaceAll(text, id, proviso.EvalID))
+	if changed, ok := v.(*value.Object); ok && err == nil {
+		return changed
+	}
+	return o
 }

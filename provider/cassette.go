@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -16,12 +15,15 @@ func withCassette(p proviso.Provider, spec proviso.ProviderSpec, c *transport.Ca
 	if c == nil {
 		return p
 	}
-	return &cassetted{p, spec.Config, c}
+	cp := &cassetted{Provider: p, config: spec.Config, cassette: c}
+	cp.abilities = abilities{p, cp.around}
+	return cp
 }
 
 // cassetted is a provider behind a cassette.
 type cassetted struct {
 	proviso.Provider
+	abilities
 	config   *value.Object
 	cassette *transport.Cassette
 }
@@ -49,13 +51,9 @@ func (p *cassetted) Embed(ctx context.Context, texts []string) ([][]float64, pro
 	if err != nil {
 		return nil, proviso.Usage{}, err
 	}
-	out, err := p.exchange(ctx, "EMBED", p.about("texts", textlist.Values(texts)), proviso.Sample{}, func() (proviso.Output, error) {
+	out, err := p.exchange(ctx, "EMBED", p.about(value.ObjectOf("texts", texts)), proviso.Sample{}, func() (proviso.Output, error) {
 		got, usage, err := e.Embed(ctx, texts)
-		vectors := make([]any, len(got))
-		for i, v := range got {
-			vectors[i] = storedVector(v)
-		}
-		return proviso.Output{Value: vectors, Usage: usage}, err
+		return proviso.Output{Value: value.Of(got), Usage: usage}, err
 	})
 	if err != nil {
 		return nil, out.Usage, err
@@ -68,43 +66,18 @@ func (p *cassetted) Embed(ctx context.Context, texts []string) ([][]float64, pro
 	return vectors, out.Usage, nil
 }
 
-// Classify replays scores, or asks for them and records them.
-func (p *cassetted) Classify(ctx context.Context, text string) (map[string]float64, error) {
-	c, err := ability[proviso.Classifier](p.Provider, "classify")
-	if err != nil {
-		return nil, err
-	}
-	out, err := p.exchange(ctx, "CLASSIFY", p.about("text", text), proviso.Sample{}, func() (proviso.Output, error) {
-		scores, err := c.Classify(ctx, text)
-		return proviso.Output{Value: storedClasses(scores)}, err
+// around replays what an ability gave, or asks for it and records it.
+func (p *cassetted) around(ctx context.Context, what result, about *value.Object, ask func() (any, error)) (any, error) {
+	out, err := p.exchange(ctx, what.method, p.about(about), proviso.Sample{}, func() (proviso.Output, error) {
+		got, err := ask()
+		return proviso.Output{Value: got}, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return restoredClasses(out.Value), nil
-}
-
-// Moderate replays flags, or asks for them and records them.
-func (p *cassetted) Moderate(ctx context.Context, prompt, output string) ([]proviso.Flag, error) {
-	m, err := ability[proviso.Moderator](p.Provider, "moderate")
-	if err != nil {
-		return nil, err
-	}
-	out, err := p.exchange(ctx, "MODERATE", p.about("prompt", prompt, "output", output), proviso.Sample{}, func() (proviso.Output, error) {
-		flags, err := m.Moderate(ctx, prompt, output)
-		return proviso.Output{Value: storedFlags(flags)}, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return restoredFlags(out.Value), nil
+	return out.Value, err
 }
 
 // about is the key of an exchange that has no prompt.
-func (p *cassetted) about(pairs ...any) *value.Object {
-	body := value.ObjectOf(pairs...)
-	body.Set("config", sorted(p.config))
-	return body
+func (p *cassetted) about(body *value.Object) *value.Object {
+	return overlaid(body, value.ObjectOf("config", sorted(p.config)))
 }
 
 // exchange replays an exchange, or asks and records. An answer that cannot be

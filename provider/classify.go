@@ -1,9 +1,7 @@
 package provider
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"math"
 
 	"github.com/proviso-eval/proviso"
@@ -13,10 +11,7 @@ import (
 // classifier is a model that scores a text for each class.
 type classifier struct{ *model }
 
-var (
-	_ proviso.Provider   = (*classifier)(nil)
-	_ proviso.Classifier = (*classifier)(nil)
-)
+var _ proviso.Classifier = (*classifier)(nil)
 
 // newClassifier opens a model at Hugging Face, or at a configured endpoint.
 func newClassifier(s settings, name string) (proviso.Provider, error) {
@@ -51,6 +46,7 @@ func (c *classifier) Classify(ctx context.Context, text string) (map[string]floa
 	if parameters.Len() > 0 {
 		body.Set("parameters", parameters)
 	}
+	passThrough(body, c.config, "passthrough", "extra_body")
 	r, err := c.fetch(ctx, body)
 	if err != nil {
 		return nil, err
@@ -63,7 +59,7 @@ func (c *classifier) Classify(ctx context.Context, text string) (map[string]floa
 	}
 	scores := make(map[string]float64, len(found))
 	for _, v := range found {
-		label, score := str(object(v).At("label")), object(v).At("score")
+		label, score := object(v).Text("label"), object(v).At("score")
 		f, ok := score.(float64)
 		if label == "" || !ok || math.IsNaN(f) {
 			return nil, c.malformed("the answer has a class without a label or a score", object(v))
@@ -78,23 +74,65 @@ func (c *classifier) Classify(ctx context.Context, text string) (map[string]floa
 
 // fetch makes a request that has no prompt.
 func (m *model) fetch(ctx context.Context, body *value.Object) (reply, error) {
-	passThrough(body, m.config, "passthrough", "extra_body")
 	r, err := m.ask(ctx, m.api.path(m.name), body)
-	var f *fault
-	if errors.As(err, &f) {
-		err = m.failure(f)
-	}
-	return r, err
+	return r, worded(m.endpoint, err)
 }
 
 // listKey is the member that holds a response that is a list.
 const listKey = "list"
 
-// asObject wraps a body that is a list in an object.
-func asObject(body []byte) []byte {
-	trimmed := bytes.TrimSpace(body)
-	if len(trimmed) == 0 || trimmed[0] != '[' {
-		return body
+// moderator is a model that finds categories of harm in a text.
+type moderator struct{ *model }
+
+var _ proviso.Moderator = (*moderator)(nil)
+
+// defaultModeration is the model of openai:moderation without a name.
+const defaultModeration = "omni-moderation-latest"
+
+// newModerator opens a model behind POST /moderations, which OpenAI defined.
+func newModerator(s settings, a api, name string) (proviso.Provider, error) {
+	if name == "" {
+		name = defaultModeration
 	}
-	return append(append([]byte(`{"`+listKey+`":`), trimmed...), '}')
+	m, err := newModel(s, a, wire{path: fixed("/moderations")}, name)
+	if err != nil {
+		return nil, err
+	}
+	return &moderator{m}, nil
+}
+
+// Answer returns an error: the model only moderates.
+func (m *moderator) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
+	return proviso.Output{}, proviso.Errorf(proviso.Invalid, "%s finds categories of harm, it does not answer prompts", m.id)
+}
+
+// Moderate returns the categories that the model flags in output, in the
+// model's order. The prompt is ignored.
+func (m *moderator) Moderate(ctx context.Context, _, output string) ([]proviso.Flag, error) {
+	body := value.ObjectOf("model", m.name, "input", output)
+	passThrough(body, m.config, "passthrough", "extra_body")
+	r, err := m.fetch(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	results := list(r.At("results"))
+	if len(results) == 0 {
+		return nil, m.malformed("the answer has no results", keep(r.Object, "error", "model"))
+	}
+	var flags []proviso.Flag
+	for _, v := range results {
+		categories := object(v).Object("categories")
+		if categories == nil {
+			return nil, m.malformed("the answer has a result without categories", keep(r.Object, "error", "model"))
+		}
+		scores := object(v).Object("category_scores")
+		for code, flagged := range categories.All() {
+			if flagged != true {
+				continue
+			}
+			score, _ := scores.At(code).(float64)
+			flags = append(flags, proviso.Flag{Code: code, Description: code, Confidence: score})
+		}
+	}
+	return flags, nil
 }

@@ -64,20 +64,8 @@ func (c compatible) kind() Kind {
 	return Kind{Name: c.name, Doc: "answers by " + c.doc + ", over OpenAI's API", New: c.open, Search: c.search}
 }
 
-// open opens <name>:[chat:|completion:|embedding:|responses:]<model>.
-func (c compatible) open(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
-	kind, name, ok := strings.Cut(arg, ":")
-	if kind == "text-classification" && c.key == "HF_TOKEN" {
-		return newClassifier(settings{spec, o}, name)
-	}
-	switch kind {
-	case "chat", "completion", "embedding", "embeddings", "responses":
-	default:
-		ok = false
-	}
-	if !ok {
-		kind, name = "chat", arg
-	}
+// api is the API of the vendor.
+func (c compatible) api() api {
 	a := api{
 		base: c.base, hostPath: "/v1", keyVars: []string{c.key}, keyless: c.local, prices: c.prices, prefix: "OPENAI", objects: c.plain, loose: true,
 	}
@@ -87,5 +75,18 @@ func (c compatible) open(spec proviso.ProviderSpec, arg string, o Options) (prov
 	if c.key == "HF_TOKEN" {
 		a.keyVars = append(a.keyVars, "HF_API_TOKEN")
 	}
-	return openWire(settings{spec, o}, a, kind, name)
+	return a
+}
+
+// open opens <name>:[chat:|completion:|embedding:|responses:]<model>.
+func (c compatible) open(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
+	kind, name, colon := strings.Cut(arg, ":")
+	if kind == "text-classification" && c.key == "HF_TOKEN" {
+		return newClassifier(settings{spec, o}, name)
+	}
+	w, ok := openAIWire(kind)
+	if !ok || !colon {
+		w, name = openAIChat, arg
+	}
+	return openModel(settings{spec, o}, c.api(), w, name)
 }

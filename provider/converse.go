@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -23,11 +24,7 @@ func converseRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obje
 	}
 	if tools := converseTools(list(cfg.At("tools"))); len(tools) > 0 {
 		t := value.ObjectOf("tools", tools)
-		choice := cfg.At("toolChoice")
-		if choice == nil {
-			choice = cfg.At("tool_choice")
-		}
-		if c := converseChoice(choice); c != nil {
+		if c := converseChoice(cmp.Or(cfg.At("toolChoice"), cfg.At("tool_choice"))); c != nil {
 			t.Set("toolChoice", c)
 		}
 		body.Set("toolConfig", t)
@@ -40,7 +37,7 @@ func converseRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obje
 		copySettings(g, cfg, "trace")
 		body.Set("guardrailConfig", g)
 	}
-	more := object(cfg.At("additionalModelRequestFields")).Clone()
+	more := cfg.Object("additionalModelRequestFields").Clone()
 	copySettings(more, cfg, "thinking", "reasoningConfig")
 	if more.Len() > 0 {
 		body.Set("additionalModelRequestFields", more)
@@ -73,7 +70,7 @@ func converseInference(m *model, cfg *value.Object) *value.Object {
 			}
 		}
 	}
-	if r := object(cfg.At("reasoningConfig")); r.At("type") == "enabled" {
+	if r := cfg.Object("reasoningConfig"); r.At("type") == "enabled" {
 		c.Delete("temperature")
 		c.Delete("topP")
 		if r.At("maxReasoningEffort") == "high" {
@@ -90,6 +87,7 @@ func converseInference(m *model, cfg *value.Object) *value.Object {
 // of Bedrock. Consecutive messages of one role are merged, because the API
 // requires alternating roles.
 func converseChat(chat []any, static, shared int) (system, messages []any, err error) {
+	messages = []any{}
 	chat, split := splitAt(chat, static, shared)
 	for i, v := range chat {
 		m := object(v)
@@ -98,7 +96,7 @@ func converseChat(chat []any, static, shared int) (system, messages []any, err e
 		switch {
 		case systemRole(m):
 			role = ""
-			parts = []any{value.ObjectOf("text", contentOrText(m.At("content")))}
+			parts = []any{value.ObjectOf("text", cmp.Or(contentText(m.At("content")), value.Text(m.At("content"))))}
 		case m.At("role") == "tool":
 			parts = []any{value.ObjectOf("toolResult", value.ObjectOf("toolUseId", m.At("tool_call_id"),
 				"content", []any{value.ObjectOf("text", value.Text(m.At("content")))}))}
@@ -127,21 +125,7 @@ func converseChat(chat []any, static, shared int) (system, messages []any, err e
 		}
 		messages = append(messages, value.ObjectOf("role", role, "content", parts))
 	}
-	return system, orEmptyList(messages), nil
-}
-
-func orEmptyList(l []any) []any {
-	if l == nil {
-		return []any{}
-	}
-	return l
-}
-
-func contentOrText(content any) string {
-	if text := contentText(content); text != "" {
-		return text
-	}
-	return value.Text(content)
+	return system, messages, nil
 }
 
 func converseParts(m *value.Object) ([]any, error) {
@@ -160,12 +144,8 @@ func converseParts(m *value.Object) ([]any, error) {
 		}
 	}
 	for _, c := range list(m.At("tool_calls")) {
-		f := object(object(c).At("function"))
-		input, err := value.ParseJSON(str(f.At("arguments")))
-		if err != nil {
-			input = value.NewObject(0)
-		}
-		out = append(out, value.ObjectOf("toolUse", value.ObjectOf("toolUseId", object(c).At("id"), "name", f.At("name"), "input", input)))
+		f := object(c).Object("function")
+		out = append(out, value.ObjectOf("toolUse", value.ObjectOf("toolUseId", object(c).At("id"), "name", f.At("name"), "input", argumentsOf(f))))
 	}
 	return out, nil
 }
@@ -178,8 +158,8 @@ func converseTools(tools []any) []any {
 		t := object(v)
 		from, schema := t, "input_schema"
 		switch {
-		case object(t.At("function")) != nil:
-			from, schema = object(t.At("function")), "parameters"
+		case t.Object("function") != nil:
+			from, schema = t.Object("function"), "parameters"
 		case t.Has("toolSpec") || t.Has("cachePoint") || !t.Has("name"):
 			out = append(out, v)
 			continue
@@ -212,7 +192,7 @@ func converseChoice(v any) *value.Object {
 	}
 	o := object(v)
 	name := o.At("name")
-	if f := object(o.At("function")); f != nil {
+	if f := o.Object("function"); f != nil {
 		name = f.At("name")
 	}
 	switch {
@@ -221,14 +201,14 @@ func converseChoice(v any) *value.Object {
 	case name != nil:
 		return value.ObjectOf("tool", value.ObjectOf("name", name))
 	}
-	return converseChoice(str(o.At("type")))
+	return converseChoice(o.Text("type"))
 }
 
 // converseShape uses the output format of Claude models that have one, and for
 // others a tool that the model must call. A model that thinks cannot be forced
 // to call a tool.
 func converseShape(m *model, body *value.Object, r *proviso.Reply) bool {
-	config := object(body.At("toolConfig"))
+	config := body.Object("toolConfig")
 	if config.Has("toolChoice") || body.Has("outputConfig") {
 		return false
 	}
@@ -241,7 +221,7 @@ func converseShape(m *model, body *value.Object, r *proviso.Reply) bool {
 			value.ObjectOf("type", "json_schema", "structure", value.ObjectOf("jsonSchema", schema))))
 		return true
 	}
-	if more := object(body.At("additionalModelRequestFields")); thinks(more) || more.Has("reasoningConfig") {
+	if more := body.Object("additionalModelRequestFields"); thinks(more) || more.Has("reasoningConfig") {
 		return false
 	}
 	config = config.Clone()
@@ -254,13 +234,13 @@ func converseShape(m *model, body *value.Object, r *proviso.Reply) bool {
 }
 
 func converseOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
-	message := object(object(answer.At("output")).At("message"))
-	reason := str(answer.At("stopReason"))
+	message := answer.Object("output").Object("message")
+	reason := answer.Text("stopReason")
 	blocks, ok := message.At("content").([]any)
 	if !ok && reason == "" {
 		return proviso.Output{}, m.malformed("the answer has no content", answer)
 	}
-	u := object(answer.At("usage"))
+	u := answer.Object("usage")
 	cached := count(u, "cacheReadInputTokens")
 	out := proviso.Output{
 		Usage: proviso.Usage{
@@ -276,9 +256,8 @@ func converseOutput(m *model, answer, cfg *value.Object) (proviso.Output, error)
 		if text := converseBlock(b, cfg); text != "" {
 			texts = append(texts, text)
 		}
-		if call := object(b.At("toolUse")); call != nil {
-			out.ToolCalls = append(out.ToolCalls, value.ObjectOf("id", call.At("toolUseId"), "type", "function", "function",
-				value.ObjectOf("name", call.At("name"), "arguments", value.Stringify(orEmpty(call.At("input"))))))
+		if call := b.Object("toolUse"); call != nil {
+			out.ToolCalls = append(out.ToolCalls, toolCall(call.At("toolUseId"), call.At("name"), value.Stringify(orEmpty(call.At("input")))))
 		}
 	}
 	out.Value = strings.Join(texts, "\n\n")
@@ -295,19 +274,19 @@ func converseOutput(m *model, answer, cfg *value.Object) (proviso.Output, error)
 // converseBlock returns the text of a block as promptfoo writes it: text as it
 // is, thoughts between tags, a tool call as JSON.
 func converseBlock(b, cfg *value.Object) string {
-	if call := object(b.At("toolUse")); call != nil {
+	if call := b.Object("toolUse"); call != nil {
 		return value.Stringify(value.ObjectOf("type", "tool_use", "id", call.At("toolUseId"), "name", call.At("name"), "input", call.At("input")))
 	}
-	thoughts := object(b.At("reasoningContent"))
+	thoughts := b.Object("reasoningContent")
 	if thoughts == nil || cfg.At("showThinking") == false {
-		return str(b.At("text"))
+		return b.Text("text")
 	}
-	text := object(thoughts.At("reasoningText"))
+	text := thoughts.Object("reasoningText")
 	if text == nil {
 		return "<thinking>[Redacted]</thinking>"
 	}
-	out := "<thinking>\n" + str(text.At("text")) + "\n</thinking>"
-	if s := str(text.At("signature")); s != "" {
+	out := "<thinking>\n" + text.Text("text") + "\n</thinking>"
+	if s := text.Text("signature"); s != "" {
 		out += "\n\nSignature: " + s
 	}
 	return out

@@ -24,5 +24,3 @@ func (e echo) Answer(_ context.Context, ask proviso.Ask) (proviso.Output, error)
 	free := 0.0
 	return proviso.Output{Value: ask.Prompt, Cost: &free, Metadata: noMetadata}, nil
 }
-
-var _ proviso.Provider = echo{}

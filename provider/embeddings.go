@@ -2,9 +2,9 @@ package provider
 
 import (
 	"context"
+	"slices"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -18,6 +18,7 @@ type embedder struct {
 type vectors struct {
 	request func(m *model, texts []string) *value.Object
 	read    func(answer *value.Object) []any // one list of numbers for each text
+	single  bool                             // a request has one text
 }
 
 // Answer returns an error: the model only embeds.
@@ -27,13 +28,26 @@ func (e *embedder) Answer(context.Context, proviso.Ask) (proviso.Output, error) 
 
 // Embed returns one vector for each text, in their order.
 func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
-	if len(texts) == 0 {
-		return nil, proviso.Usage{}, nil
+	most := max(len(texts), 1)
+	if e.vectors.single {
+		most = 1
 	}
-	r, err := e.ask(ctx, e.api.path(e.name), e.vectors.request(e.model, texts))
-	if f, ok := err.(*fault); ok {
-		err = e.failure(f)
+	var all [][]float64
+	var used proviso.Usage
+	for some := range slices.Chunk(texts, most) {
+		found, u, err := e.request(ctx, some)
+		used.Add(u)
+		if err != nil {
+			return nil, used, err
+		}
+		all = append(all, found...)
 	}
+	return all, used, nil
+}
+
+// request makes one request.
+func (e *embedder) request(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
+	r, err := e.fetch(ctx, e.vectors.request(e.model, texts))
 	if err != nil {
 		return nil, proviso.Usage{}, err
 	}
@@ -57,10 +71,10 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float64, prov
 	return out, u, nil
 }
 
-// openAIVectors is POST /embeddings.
-var openAIVectors = vectors{
+// openAIEmbeddings is POST /embeddings.
+var openAIEmbeddings = wire{path: fixed("/embeddings"), vectors: vectors{
 	request: func(m *model, texts []string) *value.Object {
-		body := value.ObjectOf("model", m.name, "input", textlist.Values(texts), "encoding_format", "float")
+		body := value.ObjectOf("model", m.name, "input", texts, "encoding_format", "float")
 		copySettings(body, m.config, "dimensions", "user")
 		passThrough(body, m.config, "passthrough", "extra_body")
 		return body
@@ -77,9 +91,6 @@ var openAIVectors = vectors{
 		}
 		return out
 	},
-}
+}}
 
-var (
-	_ proviso.Provider = (*embedder)(nil)
-	_ proviso.Embedder = (*embedder)(nil)
-)
+var _ proviso.Embedder = (*embedder)(nil)

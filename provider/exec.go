@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -35,21 +34,16 @@ type command struct {
 	trace   *proviso.TraceContext // trace of the answer; nil if traces are not followed
 }
 
-var _ proviso.Provider = (*command)(nil)
-
 func newExec(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
 	if o.Untrusted {
-		return nil, &proviso.Error{Code: proviso.Refused, Pointer: spec.Pointer, Message: spec.ID + ": an untrusted suite runs no commands"}
+		return nil, s.refused("an untrusted suite runs no commands")
 	}
 	args := splitCommand(arg)
 	if len(args) == 0 {
 		return nil, s.invalid("expected a command, such as exec: python chain.py")
 	}
-	c := &command{id: spec.ID, spec: spec, args: args, dir: o.Dir, env: o.Env, timeout: s.timeout()}
-	if ms, ok := s.number("timeout"); ok && ms > 0 && ms < 1e12 {
-		c.timeout = time.Duration(ms * float64(time.Millisecond))
-	}
+	c := &command{id: spec.ID, spec: spec, args: args, dir: o.Dir, env: o.Env, timeout: s.limit(s.timeout())}
 	return withCassette(c, spec, o.Cassette), nil
 }
 
@@ -57,7 +51,7 @@ func (c *command) ID() string { return c.id }
 
 // cacheKey covers what the command gets besides the prompt.
 func (c *command) cacheKey(_ context.Context, ask proviso.Ask) (string, error) {
-	return blobs.Key("exec", value.Stringify(sorted(ask.Vars)), ask.Label), nil
+	return beside("exec", ask), nil
 }
 
 // errPrinted is the cause of a context that ended because of too much output.
@@ -124,18 +118,7 @@ func (c *command) failed(err error, complaint string) error {
 
 // arguments are the arguments added to the command's own.
 func (c *command) arguments(ask proviso.Ask) []string {
-	options := value.ObjectOf("id", c.id, "config", overlaid(c.spec.Config, ask.Config).OrEmpty())
-	if c.spec.Label != "" {
-		options.Set("label", c.spec.Label)
-	}
-	about := value.ObjectOf("vars", ask.AllVars().OrEmpty(), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
-	if ask.Case != nil && ask.Case.Raw != nil {
-		about.Set("test", ask.Case.Raw)
-	}
-	if ask.Trace != nil {
-		about.Set("traceparent", ask.Trace.Parent)
-	}
-	return []string{ask.Prompt, value.Stringify(options), value.Stringify(about)}
+	return []string{ask.Prompt, value.Stringify(optionsOf(c.spec, ask.Config)), value.Stringify(rowOfAsk(ask))}
 }
 
 // environment is the environment of the command, with the provider's own

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	shorten "github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -69,13 +69,17 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// read parses the response of an API and returns the error in it, if any.
-func read(resp *http.Response, body []byte, now time.Time) (reply, error) {
+// read parses the response of an API and returns the error in it, if any. Where answers are lists,
+// one is the member [listKey] of an object.
+func read(resp *http.Response, body []byte, now time.Time, lists bool) (reply, error) {
 	v, err := value.ParseReply(context.Background(), string(bytes.TrimPrefix(body, []byte("\ufeff"))))
 	if errors.Is(err, value.ErrTooMany) {
 		return reply{}, &fault{code: proviso.Limit, status: resp.StatusCode, stop: true, message: err.Error()}
 	}
-	if list, ok := v.([]any); ok && len(list) == 1 { // Google wraps errors in a list
+	switch list, ok := v.([]any); {
+	case ok && lists:
+		v = value.ObjectOf(listKey, list)
+	case ok && len(list) == 1: // Google wraps errors in a list
 		v = list[0]
 	}
 	o, _ := v.(*value.Object)
@@ -251,27 +255,13 @@ func (f *fault) filtered() bool {
 // excerpt is the beginning of text on one line, safe to print.
 func excerpt(text []byte) string {
 	const most = 300 // characters
-	var b strings.Builder
-	n, gap := 0, false
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
-		text = text[size:]
-		if unicode.IsSpace(r) || !unicode.IsGraphic(r) {
-			gap = n > 0
-			continue
+	head := string(text[:min(len(text), 16*most)])
+	return shorten.Line(strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return ' '
 		}
-		if n >= most {
-			b.WriteString("…")
-			break
-		}
-		if gap {
-			b.WriteByte(' ')
-			gap = false
-		}
-		b.WriteRune(r)
-		n++
-	}
-	return b.String()
+		return r
+	}, head), most)
 }
 
 // aPage is the prefix of the description of a page that has a title.
@@ -292,4 +282,49 @@ func plainText(resp *http.Response, body []byte) string {
 		return aPage + strconv.Quote(title)
 	}
 	return excerpt(body)
+}
+
+// Trouble is why no request to an endpoint can succeed until somebody does something.
+type Trouble string
+
+// The troubles.
+const (
+	NoTrouble    Trouble = ""      // another request may succeed
+	KeyTrouble   Trouble = "key"   // the key is missing, wrong, expired, or may not do this
+	ModelTrouble Trouble = "model" // the model does not exist, or not any more
+	QuotaTrouble Trouble = "quota" // the account has no credit left
+)
+
+// TroubleOf finds the trouble in the error of a provider.
+func TroubleOf(err error) Trouble {
+	if errors.Is(err, ErrNoKey) {
+		return KeyTrouble
+	}
+	var failed *failure
+	if !errors.As(err, &failed) {
+		return NoTrouble
+	}
+	f := failed.fault
+	text := strings.ToLower(f.message)
+	switch {
+	case quota(f, text):
+		return QuotaTrouble
+	case f.status == http.StatusNotFound, f.status == http.StatusBadRequest && unknownModel(f, text):
+		return ModelTrouble
+	case f.status == http.StatusUnauthorized, f.status == http.StatusForbidden && !unknownModel(f, text):
+		return KeyTrouble
+	case f.status == http.StatusForbidden:
+		return ModelTrouble
+	}
+	return NoTrouble
+}
+
+// RefusedKey names the key of the user's environment that an endpoint refused (401, 403), as
+// [Options.Need] is told of it. It is "" for other errors, and for a key that the suite has.
+func RefusedKey(err error) string {
+	var failed *failure
+	if !errors.As(err, &failed) || TroubleOf(err) != KeyTrouble {
+		return ""
+	}
+	return failed.need
 }

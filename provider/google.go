@@ -16,26 +16,24 @@ func googlePath(method string) func(string) string {
 	return func(model string) string { return "/v1beta/models/" + url.PathEscape(model) + ":" + method }
 }
 
+// googleAPI is the API of Google AI Studio.
+var googleAPI = api{
+	base: "https://generativelanguage.googleapis.com", header: "x-goog-api-key", prices: "google", prefix: "GOOGLE",
+	keyVars:  []string{"GOOGLE_API_KEY", "GEMINI_API_KEY", "PALM_API_KEY"},
+	baseVars: []string{"GOOGLE_API_BASE_URL", "GEMINI_API_BASE_URL"}, hostVars: []string{"GOOGLE_API_HOST"},
+}
+
 // newGoogle opens google:<model> and google:embedding:<model> of Google AI Studio.
 func newGoogle(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
-	a := api{
-		base: "https://generativelanguage.googleapis.com", header: "x-goog-api-key", prices: "google", prefix: "GOOGLE",
-		keyVars:  []string{"GOOGLE_API_KEY", "GEMINI_API_KEY", "PALM_API_KEY"},
-		baseVars: []string{"GOOGLE_API_BASE_URL", "GEMINI_API_BASE_URL"}, hostVars: []string{"GOOGLE_API_HOST"},
-	}
 	kind, name, _ := strings.Cut(arg, ":")
 	switch kind {
 	case "image", "video", "live":
 		return nil, s.unsupported("google:" + kind)
 	case "embedding", "embeddings":
-		m, err := newModel(s, a, wire{path: googlePath("batchEmbedContents")}, name)
-		if err != nil {
-			return nil, err
-		}
-		return &embedder{m, googleVectors}, nil
+		return openModel(s, googleAPI, wire{path: googlePath("batchEmbedContents"), vectors: googleVectors}, name)
 	}
-	return newModel(s, a, googleGenerate, strings.TrimPrefix(arg, "chat:"))
+	return openModel(s, googleAPI, googleGenerate, strings.TrimPrefix(arg, "chat:"))
 }
 
 func googleRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
@@ -133,7 +131,7 @@ func googleParts(m *value.Object) []any {
 func googleTools(tools []any) []any {
 	var out, functions []any
 	for _, v := range tools {
-		f := object(object(v).At("function"))
+		f := object(v).Object("function")
 		if object(v).At("type") != "function" || f == nil {
 			out = append(out, v)
 			continue
@@ -154,7 +152,7 @@ var googleFilters = [...]string{
 }
 
 func googleOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
-	u := object(answer.At("usageMetadata"))
+	u := answer.Object("usageMetadata")
 	out := proviso.Output{
 		Usage: proviso.Usage{
 			Prompt: count(u, "promptTokenCount"), Completion: count(u, "candidatesTokenCount") + count(u, "thoughtsTokenCount"),
@@ -164,7 +162,7 @@ func googleOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 	}
 	candidates := list(answer.At("candidates"))
 	if len(candidates) == 0 {
-		reason := str(object(answer.At("promptFeedback")).At("blockReason"))
+		reason := answer.Object("promptFeedback").Text("blockReason")
 		if reason == "" {
 			return out, m.malformed("the answer has no candidates", answer)
 		}
@@ -172,9 +170,9 @@ func googleOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 		return out, nil
 	}
 	c := object(candidates[0])
-	reason := str(c.At("finishReason"))
+	reason := c.Text("finishReason")
 	out.FinishReason = finish(reason)
-	for _, t := range list(object(c.At("logprobsResult")).At("chosenCandidates")) {
+	for _, t := range list(c.Object("logprobsResult").At("chosenCandidates")) {
 		if p, ok := object(t).At("logProbability").(float64); ok {
 			out.LogProbs = append(out.LogProbs, p)
 		}
@@ -183,7 +181,7 @@ func googleOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 		googleBlocked(&out, reason, false)
 		return out, nil
 	}
-	parts := list(object(c.At("content")).At("parts"))
+	parts := list(c.Object("content").At("parts"))
 	if len(parts) == 0 && out.FinishReason == "" {
 		return out, m.malformed("the answer has no content", answer)
 	}
@@ -214,7 +212,7 @@ func googleValue(out *proviso.Output, parts []any, cfg *value.Object) {
 			text.WriteString(s)
 		}
 		others = append(others, v)
-		if call := object(p.At("functionCall")); call != nil {
+		if call := p.Object("functionCall"); call != nil {
 			out.ToolCalls = append(out.ToolCalls, value.ObjectOf("type", "function", "function",
 				value.ObjectOf("name", call.At("name"), "arguments", value.Stringify(orEmpty(call.At("args"))))))
 		}
@@ -258,4 +256,138 @@ var googleVectors = vectors{
 		}
 		return found
 	},
+}
+
+// googlePictures replaces text with pictures: a line that consists only of the
+// value of a variable that is a picture becomes a picture, as in promptfoo.
+// Other text stays text, so that untrusted input cannot add a picture.
+func googlePictures(contents []any, vars *value.Object) {
+	known := picturesIn(vars)
+	if len(known) == 0 {
+		return
+	}
+	for i, c := range contents {
+		o := object(c)
+		var parts []any
+		changed := false
+		for _, p := range list(o.At("parts")) {
+			text, ok := object(p).At("text").(string)
+			split := splitPictures(text, known)
+			if !ok || split == nil {
+				parts = append(parts, p)
+				continue
+			}
+			changed = true
+			parts = append(parts, split...)
+		}
+		if changed {
+			o = o.Clone() // it may be a part of the prompt
+			o.Set("parts", parts)
+			contents[i] = o
+		}
+	}
+}
+
+// picturesRead lists the variables that become pictures in a prompt, for the
+// cache key: the same prompt without these variables is a different request.
+func picturesRead(ask *proviso.Ask) string {
+	var used []string
+	for text := range picturesIn(ask.Vars) {
+		if strings.Contains(ask.Prompt, text) {
+			used = append(used, text)
+		}
+	}
+	slices.Sort(used)
+	return strings.Join(used, "\n")
+}
+
+// picturesIn finds the variables that are pictures: data URLs, or base64 of a
+// JPEG or a PNG.
+func picturesIn(vars *value.Object) map[string]*image {
+	var known map[string]*image
+	for _, v := range vars.All() {
+		text, _ := v.(string)
+		var p *image
+		switch {
+		case strings.HasPrefix(text, "data:image/"):
+			p = imageOf(text)
+		case strings.HasPrefix(text, "iVBORw0KGgo"):
+			p = &image{mediaType: "image/png", data: text}
+		case strings.HasPrefix(text, "/9j/"):
+			p = &image{mediaType: "image/jpeg", data: text}
+		}
+		if p == nil || p.data == "" || !isBase64(p.data) {
+			continue
+		}
+		if known == nil {
+			known = map[string]*image{}
+		}
+		known[text] = p
+	}
+	return known
+}
+
+// isBase64 reports whether a text is long enough for a picture and is valid
+// base64.
+func isBase64(s string) bool {
+	return len(s) >= 20 && strings.IndexFunc(strings.TrimRight(s, "="), func(c rune) bool {
+		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '+' && c != '/'
+	}) < 0
+}
+
+// splitPictures splits a text at the lines that are pictures; nil if there are
+// none.
+func splitPictures(text string, known map[string]*image) []any {
+	var parts []any
+	var lines []string
+	found := false
+	flush := func() {
+		if text := strings.Join(lines, "\n"); text != "" {
+			parts = append(parts, value.ObjectOf("text", text))
+		}
+		lines = nil
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		p := known[value.TrimSpace(line)]
+		if p == nil {
+			lines = append(lines, line)
+			continue
+		}
+		found = true
+		flush()
+		parts = append(parts, value.ObjectOf("inlineData", value.ObjectOf("mimeType", p.mediaType, "data", p.data)))
+	}
+	if !found {
+		return nil
+	}
+	flush()
+	return parts
+}
+
+// inlinedContents returns a copy of the contents in which pictures hold only
+// their data.
+func inlinedContents(contents []any) []any {
+	out := make([]any, len(contents))
+	for i, c := range contents {
+		out[i] = c
+		if o := object(c); o != nil && o.At("parts") != nil {
+			o = o.Clone()
+			if parts, ok := o.At("parts").([]any); ok {
+				o.Set("parts", inlinedAll(parts))
+			}
+			out[i] = o
+		}
+	}
+	return out
+}
+
+// inlinedAll applies [inlined] to all parts.
+func inlinedAll(parts []any) []any {
+	out := make([]any, len(parts))
+	for i, p := range parts {
+		if out[i] = p; object(p) != nil {
+			out[i] = inlined(object(p))
+		}
+	}
+	return out
 }

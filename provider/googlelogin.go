@@ -46,8 +46,7 @@ func (s settings) googleCredentials() (*googleCredentials, error) {
 	name, from := s.env("GOOGLE_APPLICATION_CREDENTIALS")
 	switch {
 	case name != "" && s.o.Untrusted && s.ownEnv(from):
-		return nil, &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
-			Message: s.spec.ID + ": an untrusted suite does not say where the credentials of its user are"}
+		return nil, s.refused("an untrusted suite does not say where the credentials of its user are")
 	case name == "":
 		if name = s.gcloudFile(); name == "" {
 			return nil, nil
@@ -106,13 +105,12 @@ func (s settings) parseCredentials(data []byte, from string, own bool) (*googleC
 	if err != nil || o == nil {
 		return nil, s.invalid("%s: expected the JSON of Google's credentials", from)
 	}
-	c := &googleCredentials{data: data, kind: google.CredentialsType(str(o.At("type"))), from: from, own: own}
+	c := &googleCredentials{data: data, kind: google.CredentialsType(o.Text("type")), from: from, own: own}
 	if !slices.Contains(googleKinds[:], c.kind) {
 		return nil, s.invalid("%s: credentials of the type %q are not known", from, excerpt([]byte(c.kind)))
 	}
 	if own && s.o.Untrusted && c.kind != google.ServiceAccount && c.kind != google.AuthorizedUser {
-		return nil, &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
-			Message: s.spec.ID + ": credentials of an untrusted suite may not be of the type " + string(c.kind)}
+		return nil, s.refused("credentials of an untrusted suite may not be of the type %s", c.kind)
 	}
 	for _, key := range []string{"project_id", "quota_project_id"} {
 		if p := str(o.At(key)); p != "" && c.project == "" {
@@ -144,22 +142,13 @@ func (c *googleCredentials) token(client *http.Client) func(context.Context) (ac
 
 // googleRefusal describes the vendor's error without the request.
 func googleRefusal(e *oauth2.RetrieveError) error {
-	description := e.ErrorDescription
-	if description == "" {
-		if v, err := value.ParseJSON(string(e.Body)); err == nil {
-			description = str(object(v).At("error_description"))
-		}
-	}
-	if description == "" {
-		description = string(e.Body)
-	}
-	status, code := 0, proviso.Refused
+	v, _ := value.ParseJSON(string(e.Body))
+	description := cmp.Or(e.ErrorDescription, object(v).Text("error_description"), string(e.Body))
+	status := 0
 	if e.Response != nil {
-		if status = e.Response.StatusCode; status >= 500 || status == http.StatusTooManyRequests {
-			code = proviso.Unavailable
-		}
+		status = e.Response.StatusCode
 	}
-	return proviso.Errorf(code, "Google answered HTTP %d: %s", status, excerpt([]byte(description)))
+	return loginRefusal("Google", status, description)
 }
 
 // metadataHost is the metadata service of Google Cloud.
@@ -178,9 +167,7 @@ func (s settings) onGoogle() bool {
 // metadataToken gets an access token from the metadata service.
 func (s settings) metadataToken() func(context.Context) (accessToken, error) {
 	host, _ := s.env("GCE_METADATA_HOST")
-	if host == "" {
-		host = metadataHost
-	}
+	host = cmp.Or(host, metadataHost)
 	client, now := s.loginClient(), s.now()
 	return func(ctx context.Context) (accessToken, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+"/computeMetadata/v1/instance/service-accounts/default/token", nil)

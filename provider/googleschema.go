@@ -10,7 +10,7 @@ import (
 // googleShape sets Gemini's responseSchema, or its responseJsonSchema if the
 // former cannot express the schema. With tools, the API does not return JSON.
 func googleShape(_ *model, body *value.Object, r *proviso.Reply) bool {
-	g := object(body.At("generationConfig"))
+	g := body.Object("generationConfig")
 	if g.Has("responseMimeType") || g.Has("responseSchema") || g.Has("responseJsonSchema") || body.Has("tools") {
 		return false
 	}

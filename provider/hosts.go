@@ -1,25 +1,30 @@
 package provider
 
 import (
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
+
+// apis are the APIs of all vendors.
+var apis = sync.OnceValue(func() []api {
+	list := []api{anthropicAPI, azureAPI, bedrockAPI, googleAPI, ollamaAPI, openAIAPI, replicateAPI, vertexAPI}
+	for _, c := range compatibles {
+		list = append(list, c.api())
+	}
+	return list
+})
 
 // VendorHost reports whether a host, in lower case and without a port, is the
 // API of a vendor in this package. It is false for this machine and for hosts
 // that any customer can register, such as those of Azure.
 func VendorHost(host string) bool {
-	switch host {
-	case "api.anthropic.com", "api.openai.com", "api.replicate.com", "generativelanguage.googleapis.com":
-		return true
-	}
-	if cloudHost(host) {
-		return true
-	}
-	return slices.ContainsFunc(compatibles, func(c compatible) bool { return !c.local && hostname(c.base) == host })
+	return cloudHost(host) || slices.ContainsFunc(apis(), func(a api) bool { return !a.keyless && a.base != "" && hostname(a.base) == host })
 }
 
 // cloudHost reports whether a host belongs to Bedrock or Vertex AI, which have
@@ -37,52 +42,27 @@ func cloudHost(host string) bool {
 	return ok && known && plainName(region)
 }
 
-// addressVars are the variables that set a provider's address, besides those of
-// compatibles.
-var addressVars = [...]string{
-	"ANTHROPIC_BASE_URL",
-	"AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
-	"AZURE_API_BASE_URL", "AZURE_API_HOST", "AZURE_OPENAI_API_BASE_URL", "AZURE_OPENAI_API_HOST", "AZURE_OPENAI_BASE_URL",
-	"GEMINI_API_BASE_URL", "GOOGLE_API_BASE_URL", "GOOGLE_API_HOST",
-	"OLLAMA_BASE_URL",
-	"OPENAI_API_BASE_URL", "OPENAI_API_HOST", "OPENAI_BASE_URL",
-	"REPLICATE_API_BASE_URL",
-	"VERTEX_API_HOST",
-}
-
-// keyVars are the variables that hold keys of vendors, besides those of
-// compatibles.
-var keyVars = [...]string{
-	"ANTHROPIC_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK", "AZURE_API_KEY", "AZURE_CLIENT_SECRET", "AZURE_OPENAI_API_KEY",
-	"GEMINI_API_KEY", "GOOGLE_API_KEY", "HF_API_TOKEN", "OLLAMA_API_KEY", "OPENAI_API_KEY", "PALM_API_KEY",
-	"REPLICATE_API_KEY", "REPLICATE_API_TOKEN", "VERTEX_API_KEY",
-}
-
 // EnvKeys returns the names of the variables that hold a key of a vendor, sorted.
 func EnvKeys(env proviso.Env) []string {
-	names := slices.Clone(keyVars[:])
-	for _, c := range compatibles {
-		names = append(names, c.key)
-	}
-	return envSet(env, names)
+	return envSet(env, func(a api) []string { return slices.Concat(a.keyVars, a.loginVars) })
 }
 
 // EnvAddresses returns the names of the variables that set a vendor's address,
 // sorted.
 func EnvAddresses(env proviso.Env) []string {
-	names := slices.Clone(addressVars[:])
-	for _, c := range compatibles {
-		names = append(names, c.url)
-	}
-	return envSet(env, names)
+	return envSet(env, func(a api) []string { return slices.Concat(a.hostVars, a.baseVars) })
 }
 
-// envSet returns the names that have a value, sorted.
-func envSet(env proviso.Env, names []string) []string {
-	names = slices.DeleteFunc(names, func(name string) bool {
-		v, _ := env.Lookup(name)
-		return name == "" || strings.TrimSpace(v) == ""
-	})
+// envSet returns those variables of all APIs that have a value, sorted.
+func envSet(env proviso.Env, variables func(api) []string) []string {
+	var names []string
+	for _, a := range apis() {
+		for _, name := range variables(a) {
+			if v, _ := env.Lookup(name); strings.TrimSpace(v) != "" {
+				names = append(names, name)
+			}
+		}
+	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -91,17 +71,11 @@ func envSet(env proviso.Env, names []string) []string {
 // own, sorted, in lower case and without ports.
 func EnvHosts(env proviso.Env) []string {
 	var hosts []string
-	add := func(name string) {
+	for _, name := range EnvAddresses(env) {
 		v, _ := env.Lookup(name)
-		if host := hostname(v); name != "" && host != "" {
+		if host := hostname(v); host != "" {
 			hosts = append(hosts, host)
 		}
-	}
-	for _, name := range addressVars {
-		add(name)
-	}
-	for _, c := range compatibles {
-		add(c.url)
 	}
 	slices.Sort(hosts)
 	return slices.Compact(hosts)
@@ -117,4 +91,82 @@ func hostname(address string) string {
 		return ""
 	}
 	return strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+}
+
+// logins are the vendors with more ways to log in than a key. What such a provider needs is
+// named by the vendor, because another machine may have another of these ways.
+var logins = [...]string{"azure", "bedrock", "vertex"}
+
+const (
+	orVariable = " or "
+	forVendor  = "credentials for "
+)
+
+// needs tells of variables of the user, one of which has to be set; nil are those of a
+// vendor with logins.
+func (s settings) needs(variables []string, here bool) {
+	if need := s.need(variables); need != "" && s.o.Need != nil {
+		s.o.Need(need, here)
+	}
+}
+
+// need names what is needed, as [Options.Need] is told; "" for what must not be told.
+func (s settings) need(variables []string) string {
+	vendor, _, _ := strings.Cut(s.spec.ID, ":")
+	if vendor == "azureopenai" {
+		vendor = "azure"
+	}
+	if slices.Contains(logins[:], vendor) {
+		return forVendor + vendor
+	}
+	if len(variables) == 0 || slices.ContainsFunc(variables, func(name string) bool { return !IsVariable(name) }) {
+		return "" // who writes a key in place of its name must not find it anywhere
+	}
+	return strings.Join(variables, orVariable)
+}
+
+// IsVariable reports whether a text looks like the name of an environment variable, in capital
+// letters, and not like a key that somebody wrote in its place.
+func IsVariable(text string) bool {
+	return text != "" && len(text) <= 64 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+// Has reports whether an environment has what [Options.Need] was told of. It is false for
+// other texts. For vendors with logins it may read files of the user.
+func Has(env proviso.Env, need string) bool {
+	if vendor, ok := strings.CutPrefix(need, forVendor); ok {
+		return slices.Contains(logins[:], vendor) && hasLogin(env, vendor)
+	}
+	for name := range strings.SplitSeq(need, orVariable) {
+		if v, _ := env.Lookup(name); IsVariable(name) && v != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// IsLogin reports whether [Has] may read files to find something out.
+func IsLogin(need string) bool { return strings.HasPrefix(need, forVendor) }
+
+// hasLogin opens a provider of a vendor to see whether it finds its credentials.
+func hasLogin(env proviso.Env, vendor string) bool {
+	config := value.NewObject(0)
+	if vendor == "azure" { // it has no address of its own, and any will do
+		config.Set("apiHost", "any.openai.azure.com")
+	}
+	_, err := Open(proviso.ProviderSpec{ID: vendor + ":model", Config: config}, Options{Env: env})
+	return !errors.Is(err, ErrNoKey)
+}
+
+// UsualNeeds returns what providers of vendors need, as [Options.Need] is told, sorted.
+func UsualNeeds() []string {
+	var list []string
+	for _, k := range Kinds() {
+		if k.Code || k.File || k.URL || k.Local || k.OpenEnded || !strings.HasSuffix(k.Name, ":") {
+			continue
+		}
+		_, _ = Open(proviso.ProviderSpec{ID: k.Name + "model"}, Options{Env: proviso.EnvMap{}, Untrusted: true, Need: func(what string, _ bool) { list = append(list, what) }})
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -41,15 +42,15 @@ type endpoint struct {
 	secrets   []string
 	login     login // nil if the header is enough
 	tentative bool  // a 403 may concern the request, such as a shape, and not the key
+	varies    bool  // requests go to several addresses, so that the failure of one says nothing of others
 	lists     bool  // answers may be lists, which become the member list of an object
 	client    *http.Client
 	replays   bool // answers are recorded ones, which say nothing of today's limits
-	gate      *gate
+	gate      *throttle.Gate
 	retries   int
 	timeout   time.Duration
 	backoff   time.Duration
-	now       func() time.Time
-	sleep     func(context.Context, time.Duration) error
+	clock     throttle.Clock
 }
 
 // reply is an answer of an API.
@@ -126,42 +127,57 @@ func (e *endpoint) addHeaders(v any) {
 // once with the same error. Its errors are *proviso.Error, the error of ctx, or
 // a *fault if a content filter rejected the request.
 func (e *endpoint) ask(ctx context.Context, path string, body *value.Object) (reply, error) {
-	return e.persist(ctx, path, value.AppendJSON(nil, body))
+	return e.exchange(ctx, http.MethodPost, path, value.AppendJSON(nil, body))
 }
 
 // look makes a GET request to a path of the API, as ask does.
 func (e *endpoint) look(ctx context.Context, path string) (reply, error) {
-	return e.persist(ctx, path, nil)
+	return e.exchange(ctx, http.MethodGet, path, nil)
 }
 
-// persist makes a request until it succeeds or cannot succeed. A request
-// without data is a GET.
-func (e *endpoint) persist(ctx context.Context, path string, data []byte) (reply, error) {
+// exchange makes a request to a path of the API until it succeeds or cannot succeed.
+func (e *endpoint) exchange(ctx context.Context, method, path string, data []byte) (r reply, err error) {
+	err = e.persist(ctx, len(data), func(t *throttle.Ticket) error {
+		start := e.clock.Now()
+		resp, body, err := e.roundTrip(ctx, method, e.base+path, e.header, data, maxReply, t)
+		if err != nil {
+			return err
+		}
+		r, err = read(resp, body, e.clock.Now(), e.lists)
+		var recorded bool
+		if r.latency, recorded = transport.RecordedLatency(resp); !recorded {
+			r.latency = e.clock.Now().Sub(start)
+		}
+		if err == nil {
+			e.gate.Settle(tokensOf(len(data)), usedTokens(r.Object))
+		}
+		return err
+	})
+	return r, err
+}
+
+// persist makes an attempt of so many bytes until it succeeds or cannot succeed.
+func (e *endpoint) persist(ctx context.Context, size int, try func(*throttle.Ticket) error) error {
 	for attempt := 0; ; attempt++ {
-		r, err := e.attempt(ctx, path, data)
+		err := e.attempt(ctx, size, try)
 		var f *fault
-		if err == nil || !errors.As(err, &f) {
-			return r, err
-		}
-		if f.filtered() {
-			return r, f
-		}
-		if f.stop {
-			if e.tentative && f.status == http.StatusForbidden {
-				return r, e.failure(f)
-			}
-			return r, e.gate.stop(e.failure(f))
-		}
-		if !f.again || attempt >= e.attempts(f) {
-			return r, e.giveUp(f, attempt)
-		}
-		wait := e.wait(attempt, f.after)
-		if f.after > e.timeout {
+		switch {
+		case err == nil || !errors.As(err, &f):
+			return err
+		case f.filtered():
+			return f
+		case f.stop && (e.varies || e.tentative && f.status == http.StatusForbidden):
+			return e.failure(f)
+		case f.stop:
+			return e.gate.Stop(e.failure(f))
+		case !f.again || attempt >= e.attempts(f):
+			return e.giveUp(f, attempt)
+		case f.after > e.timeout:
 			f.message += ", and asks to wait " + f.after.Round(time.Second).String()
-			return r, e.failure(f)
+			return e.failure(f)
 		}
-		if err := e.sleep(ctx, wait); err != nil {
-			return r, err
+		if err := e.clock.Sleep(ctx, e.wait(attempt, f.after)); err != nil {
+			return err
 		}
 	}
 }
@@ -193,8 +209,8 @@ func (e *endpoint) giveUp(f *fault, attempt int) error {
 		f.message += " (" + strconv.Itoa(attempt+1) + " attempts)"
 	}
 	err := e.failure(f)
-	if f.again && f.code == proviso.Unavailable && e.gate.silent() {
-		return e.gate.stop(err)
+	if f.again && f.code == proviso.Unavailable && e.gate.Silent() {
+		return e.gate.Stop(err)
 	}
 	return err
 }
@@ -210,116 +226,66 @@ func (e *endpoint) wait(attempt int, after time.Duration) time.Duration {
 	return d + time.Duration(rand.Int64N(int64(d)/4+1))
 }
 
+// tokensOf is about how many tokens so many bytes have.
+func tokensOf(size int) float64 { return float64(size) / 4 }
+
 // attempt makes one attempt, when the endpoint's limits allow it.
-func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply, error) {
-	if err := e.gate.err(); err != nil {
-		return reply{}, err
-	}
-	if err := e.gate.enter(ctx); err != nil {
-		return reply{}, err
-	}
-	defer e.gate.leave()
-	estimate := float64(len(data)) / 4 // approximate bytes of a token
-	t, err := e.gate.throttle.pass(ctx, e, estimate)
+func (e *endpoint) attempt(ctx context.Context, size int, try func(*throttle.Ticket) error) error {
+	t, err := e.gate.Enter(ctx, e.clock, tokensOf(size))
 	if err != nil {
-		return reply{}, err
+		return err
 	}
-	if err := e.gate.err(); err != nil {
-		return reply{}, err
-	}
+	defer e.gate.Leave()
 	if e.login != nil {
 		if err := e.login.ready(ctx); err != nil {
 			if ctx.Err() != nil {
-				return reply{}, ctx.Err()
+				return ctx.Err()
 			}
-			return reply{}, loginFault(err)
+			return loginFault(err)
 		}
 	}
-	start := e.now()
-	r, err := e.send(ctx, path, data, &t)
-	end := e.now()
-	if r.latency == unmeasured {
-		r.latency = end.Sub(start)
-	}
-	e.report(ctx, err, &t, start, end)
-	if err == nil {
-		e.gate.throttle.settle(estimate, usedTokens(r.Object))
-	}
-	return r, err
-}
-
-// report passes the result of an attempt to the gate.
-func (e *endpoint) report(ctx context.Context, err error, t *ticket, start, end time.Time) {
+	start := e.clock.Now()
+	err = try(&t)
+	a := throttle.Answer{Accepted: err == nil, Heard: err == nil, Patience: e.timeout}
 	var f *fault
-	limited := errors.As(err, &f) && f.status == http.StatusTooManyRequests
-	t.report.Accepted = !limited
-	throttle := e.gate.throttle
-	explained := throttle.tell(ctx, e.now, t, start)
-	if !t.reports() && (err == nil || limited && f.after <= 0) {
-		throttle.answered(start, err == nil)
+	if errors.As(err, &f) {
+		a.Heard, a.Limited, a.Overloaded, a.After = f.status != 0, f.status == http.StatusTooManyRequests, f.overloaded(), f.after
 	}
-	switch {
-	case err == nil:
-		e.gate.succeeded(start, end, end.Sub(start))
-	case !errors.As(err, &f) || f.status == 0:
-	case f.overloaded():
-		if explained || limited && throttle.refused(ctx, e.now, t.epoch) {
-			e.gate.heard() // all processes slow down together, or wait until the limit is there again
-		} else {
-			e.gate.refused(start, end)
-		}
-		if f.after > 0 && f.after <= e.timeout { // no request waits for longer
-			throttle.hold(ctx, e.now, f.after)
-		}
-	default:
-		e.gate.heard()
-	}
+	e.gate.Note(ctx, e.clock, &t, start, a)
+	return err
 }
 
 // errDeadline is the cause of a context that ended because a call took too long.
 var errDeadline = errors.New("deadline of the call")
 
-// send makes one HTTP request.
-func (e *endpoint) send(ctx context.Context, path string, data []byte, t *ticket) (reply, error) {
+// roundTrip makes one HTTP request and reads the body of the answer, up to a limit in bytes.
+func (e *endpoint) roundTrip(ctx context.Context, method, address string, header http.Header, data []byte, most int64, t *throttle.Ticket) (*http.Response, []byte, error) {
 	call, cancel := context.WithTimeoutCause(ctx, e.timeout, errDeadline)
 	defer cancel()
-	method, body := http.MethodGet, io.Reader(http.NoBody)
-	if data != nil {
-		method, body = http.MethodPost, bytes.NewReader(data)
-	}
-	req, err := http.NewRequestWithContext(call, method, e.base+path, body)
+	req, err := http.NewRequestWithContext(call, method, address, bytes.NewReader(data))
 	if err != nil {
-		return reply{}, &fault{code: proviso.Invalid, message: "the URL is malformed"}
+		return nil, nil, &fault{code: proviso.Invalid, message: "the request is malformed: " + transport.Redact(err).Error()}
 	}
-	req.Header = e.header.Clone()
+	req.Header = header.Clone()
 	if e.login != nil {
 		if err := e.login.sign(call, req, data); err != nil {
-			return reply{}, loginFault(err)
+			return nil, nil, loginFault(err)
 		}
 	}
 	resp, err := e.client.Do(req)
 	if err != nil {
-		return reply{}, e.broken(ctx, call, err)
+		return nil, nil, e.broken(ctx, call, err)
 	}
 	defer resp.Body.Close()
-	e.hear(resp.Header, t)
-	answer, err := readBody(resp, maxReply)
+	if !e.replays {
+		t.Reports(transport.Remaining(resp.Header, e.clock.Now()))
+	}
+	body, err := readBody(resp, most)
 	if err != nil {
-		return reply{}, e.broken(ctx, call, err)
+		return nil, nil, e.broken(ctx, call, err)
 	}
-	if e.lists {
-		answer = asObject(answer)
-	}
-	r, err := read(resp, answer, e.now())
-	r.latency = unmeasured
-	if d, ok := transport.RecordedLatency(resp); ok {
-		r.latency = d
-	}
-	return r, err
+	return resp, body, nil
 }
-
-// unmeasured is the latency of an answer whose latency was not recorded.
-const unmeasured = -1
 
 // readBody reads a body up to a limit in bytes.
 func readBody(resp *http.Response, most int64) ([]byte, error) {
@@ -363,7 +329,7 @@ func (e *endpoint) broken(ctx, call context.Context, err error) error {
 
 // usedTokens is the number of tokens that the answer reports.
 func usedTokens(o *value.Object) float64 {
-	u, _ := o.At("usage").(*value.Object)
+	u := o.Object("usage")
 	if u == nil {
 		u, _ = o.At("usageMetadata").(*value.Object)
 	}

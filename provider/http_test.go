@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -218,7 +219,7 @@ func TestStopsOneTargetOnly(t *testing.T) {
 		return fine
 	}})
 	defer s.Close()
-	o := provider.Options{Env: environment(s.URL), Limits: &provider.Limits{}}
+	o := provider.Options{Env: environment(s.URL), Limits: &throttle.Limits{}}
 	bad, err1 := provider.Open(proviso.ProviderSpec{ID: "openai:chat:typo"}, o)
 	good, err2 := provider.Open(proviso.ProviderSpec{ID: "openai:chat:gpt-4o"}, o)
 	if err1 != nil || err2 != nil {

@@ -1,9 +1,8 @@
 package provider
 
 import (
-	"bytes"
 	"context"
-	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -26,8 +26,6 @@ type httpCall struct {
 	*endpoint
 }
 
-var _ proviso.Provider = (*httpCall)(nil)
-
 // unsupportedHTTP are settings of promptfoo's HTTP provider that proviso lacks.
 // Ignoring them would send a different request than the user meant.
 var unsupportedHTTP = [...]string{"auth", "multipart", "session", "sessionParser", "signatureAuth", "tls"}
@@ -36,8 +34,7 @@ func newHTTPCall(spec proviso.ProviderSpec, _ string, o Options) (proviso.Provid
 	s := settings{spec, o}
 	for _, name := range unsupportedHTTP {
 		if spec.Config.Has(name) {
-			return nil, &proviso.Error{Code: proviso.Unsupported, Pointer: spec.Pointer,
-				Message: s.spec.ID + ": config." + name + " is not supported"}
+			return nil, s.failed(proviso.Unsupported, "config.%s is not supported", name)
 		}
 	}
 	t, err := s.requestTemplate()
@@ -62,7 +59,7 @@ func newHTTPCall(spec proviso.ProviderSpec, _ string, o Options) (proviso.Provid
 			return nil, err
 		}
 	}
-	if tokens, _ := spec.Config.At("tokenEstimation").(*value.Object); tokens.At("enabled") == true {
+	if tokens := spec.Config.Object("tokenEstimation"); tokens.At("enabled") == true {
 		p.estimate = 1.3
 		if m, ok := tokens.At("multiplier").(float64); ok && m > 0 {
 			p.estimate = m
@@ -82,21 +79,12 @@ func (p *httpCall) cacheKey(ctx context.Context, ask proviso.Ask) (string, error
 		return "", err
 	}
 	parts := []string{"http", c.method, c.url.String(), string(c.body)}
-	for _, name := range sortedNames(c.header) {
+	for _, name := range slices.Sorted(maps.Keys(c.header)) {
 		if !proviso.IsSecret(name) {
 			parts = append(append(parts, name), c.header[name]...)
 		}
 	}
 	return blobs.Key(parts...), nil
-}
-
-func sortedNames(h http.Header) []string {
-	names := make([]string, 0, len(h))
-	for name := range h {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // Answer makes the request until it succeeds or cannot succeed.
@@ -107,79 +95,35 @@ func (p *httpCall) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output,
 	}
 	ctx = transport.WithSample(ctx, ask.Sample)
 	e := *p.endpoint
-	e.secrets = c.secrets()
-	for attempt := 0; ; attempt++ {
-		a, err := p.attempt(ctx, &e, c)
-		var f *fault
-		switch {
-		case err == nil:
-			return p.output(ctx, ask, c, a)
-		case !errors.As(err, &f):
-			return proviso.Output{}, err
-		case f.stop && p.request.constant():
-			return proviso.Output{}, e.gate.stop(e.failure(f))
-		case !f.again || attempt >= e.attempts(f) || f.after > e.timeout:
-			return proviso.Output{}, e.giveUp(f, attempt)
-		}
-		if err := e.sleep(ctx, e.wait(attempt, f.after)); err != nil {
-			return proviso.Output{}, err
-		}
-	}
-}
-
-// attempt makes one attempt, when the endpoint's limits allow it.
-func (p *httpCall) attempt(ctx context.Context, e *endpoint, c *call) (*callAnswer, error) {
-	if err := e.gate.err(); err != nil {
-		return nil, err
-	}
-	if err := e.gate.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer e.gate.leave()
-	t, err := e.gate.throttle.pass(ctx, e, float64(len(c.body))/4)
+	e.secrets, e.varies = c.secrets(), !p.request.constant()
+	var a *callAnswer
+	err = e.persist(ctx, len(c.body), func(t *throttle.Ticket) (err error) {
+		a, err = p.send(ctx, &e, c, t)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return proviso.Output{}, worded(&e, err)
 	}
-	if err := e.gate.err(); err != nil {
-		return nil, err
-	}
-	start := e.now()
-	a, err := p.send(ctx, e, c, &t)
-	end := e.now()
-	e.report(ctx, err, &t, start, end)
-	if err == nil && a.latency == 0 {
-		a.latency = end.Sub(start)
-	}
-	return a, err
+	return p.output(ctx, ask, c, a)
 }
 
 // send makes one HTTP request and decides whether its status is a success.
-func (p *httpCall) send(ctx context.Context, e *endpoint, c *call, t *ticket) (*callAnswer, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, e.timeout, errDeadline)
-	defer cancel()
-	req, err := http.NewRequestWithContext(limited, c.method, c.url.String(), bytes.NewReader(c.body))
+func (p *httpCall) send(ctx context.Context, e *endpoint, c *call, t *throttle.Ticket) (*callAnswer, error) {
+	start := e.clock.Now()
+	resp, body, err := e.roundTrip(ctx, c.method, c.url.String(), c.header, c.body, maxAnswer, t)
 	if err != nil {
-		return nil, &fault{code: proviso.Invalid, message: "the request is malformed: " + transport.Redact(err).Error()}
-	}
-	req.Header = c.header.Clone()
-	resp, err := e.client.Do(req)
-	if err != nil {
-		return nil, e.broken(ctx, limited, err)
-	}
-	defer resp.Body.Close()
-	e.hear(resp.Header, t)
-	body, err := readBody(resp, maxAnswer)
-	if err != nil {
-		return nil, e.broken(ctx, limited, err)
+		return nil, err
 	}
 	a := &callAnswer{status: resp.StatusCode, text: string(body), header: headersOf(resp)}
-	a.latency, _ = transport.RecordedLatency(resp)
+	if a.latency, _ = transport.RecordedLatency(resp); a.latency == 0 {
+		a.latency = e.clock.Now().Sub(start)
+	}
 	ok, err := p.accepted(ctx, a.status)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		_, err := read(resp, body, e.now())
+		_, err := read(resp, body, e.clock.Now(), false)
 		if err == nil { // a success that validateStatus does not take for one
 			err = &fault{code: proviso.Unavailable, status: a.status, message: "validateStatus does not accept this: " + excerpt(body)}
 		}
@@ -204,7 +148,7 @@ func (p *httpCall) accepted(ctx context.Context, status int) (bool, error) {
 // Keys that are not header names were added locally and are left out.
 func headersOf(resp *http.Response) *value.Object {
 	o := value.NewObject(len(resp.Header))
-	for _, name := range sortedNames(resp.Header) {
+	for _, name := range slices.Sorted(maps.Keys(resp.Header)) {
 		if !strings.Contains(name, " ") {
 			o.Set(strings.ToLower(name), strings.Join(resp.Header[name], ", "))
 		}

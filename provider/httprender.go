@@ -66,7 +66,7 @@ func (t *requestTemplate) renderBody(ctx context.Context, body any, vars *value.
 		out, err := t.render(ctx, text, vars)
 		return []byte(out), err
 	}
-	v, err := t.renderValue(ctx, body, vars, 0)
+	v, err := t.renderValue(ctx, body, vars)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func looksLikeJSON(text string) bool {
 // variables.
 func (t *requestTemplate) renderJSON(ctx context.Context, text string, vars *value.Object) (string, error) {
 	if v, err := value.ParseJSON(text); err == nil {
-		v, err = t.renderValue(ctx, v, vars, 0)
+		v, err = t.renderValue(ctx, v, vars)
 		return value.Stringify(v), err
 	}
 	out, err := t.render(ctx, text, vars)
@@ -121,26 +121,38 @@ func (t *requestTemplate) renderEscaped(ctx context.Context, text string, vars *
 // renderValue renders every text in a structure. A text that renders to a JSON
 // list or object, such as {{messages | dump}} or a chat prompt, becomes that
 // value.
-func (t *requestTemplate) renderValue(ctx context.Context, v any, vars *value.Object, depth int) (any, error) {
+func (t *requestTemplate) renderValue(ctx context.Context, v any, vars *value.Object) (any, error) {
+	return rendered(v, 0, func(text string, _ int) (any, error) {
+		out, err := t.render(ctx, text, vars)
+		return parsed(out), err
+	})
+}
+
+// parsed is the list or the object that a text is the JSON of, or else the text.
+func parsed(text string) any {
+	if looksLikeJSON(text) {
+		if v, err := value.ParseJSON(text); err == nil {
+			return v
+		}
+	}
+	return text
+}
+
+// rendered renders every text in a structure.
+func rendered(v any, depth int, text func(text string, depth int) (any, error)) (any, error) {
 	if depth > maxNested {
-		return nil, proviso.Errorf(proviso.Limit, "the body is nested more than %d deep", maxNested)
+		return nil, proviso.Errorf(proviso.Limit, "it is nested more than %d deep", maxNested)
 	}
 	switch v := v.(type) {
 	case literalValue:
 		return v.v, nil
 	case string:
-		out, err := t.render(ctx, v, vars)
-		if err == nil && looksLikeJSON(out) {
-			if parsed, err := value.ParseJSON(out); err == nil {
-				return parsed, nil
-			}
-		}
-		return out, err
+		return text(v, depth)
 	case []any:
 		list := make([]any, len(v))
 		for i, e := range v {
 			var err error
-			if list[i], err = t.renderValue(ctx, e, vars, depth+1); err != nil {
+			if list[i], err = rendered(e, depth+1, text); err != nil {
 				return nil, err
 			}
 		}
@@ -148,11 +160,11 @@ func (t *requestTemplate) renderValue(ctx context.Context, v any, vars *value.Ob
 	case *value.Object:
 		o := value.NewObject(v.Len())
 		for name, e := range v.All() {
-			rendered, err := t.renderValue(ctx, e, vars, depth+1)
+			made, err := rendered(e, depth+1, text)
 			if err != nil {
 				return nil, err
 			}
-			o.Set(name, rendered)
+			o.Set(name, made)
 		}
 		return o, nil
 	}

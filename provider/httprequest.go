@@ -102,7 +102,7 @@ func (s settings) raw(t *requestTemplate, text string) error {
 	if name, ok := strings.CutPrefix(text, "file://"); ok {
 		data, found := referred(name, s.o.Files)
 		if !found {
-			return &proviso.Error{Code: proviso.NotFound, Pointer: s.spec.Pointer, Message: s.spec.ID + ": config.request: " + name + " cannot be read"}
+			return s.failed(proviso.NotFound, "config.request: %s cannot be read", name)
 		}
 		text = string(data)
 	}
@@ -199,19 +199,18 @@ func (p *httpCall) transformed(ctx context.Context, ask proviso.Ask, vars *value
 	case p.before.template != "":
 		return p.request.renderEscaped(ctx, p.before.template, vars)
 	}
-	about := value.ObjectOf("vars", ask.AllVars().OrEmpty(), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
-	v, err := p.before.call(ctx, ask.Prompt, vars, about)
+	v, err := p.before.call(ctx, ask.Prompt, vars, contextOf(ask))
 	if err != nil {
 		return nil, err
 	}
-	switch v := v.(type) {
+	switch v.(type) {
 	case string, *value.Object, []any:
 		return v, nil
-	case nil, value.Undefined, *value.Opaque:
-		return nil, proviso.Errorf(proviso.Undecided, "transformRequest gives nothing")
-	default:
-		return value.ToString(v), nil
 	}
+	if empty(v) {
+		return nil, proviso.Errorf(proviso.Undecided, "transformRequest gives nothing")
+	}
+	return value.ToString(v), nil
 }
 
 // merged merges the result of transformRequest over the body. If the body is

@@ -37,7 +37,7 @@ func (p *httpCall) output(ctx context.Context, ask proviso.Ask, c *call, a *call
 	}
 	out := proviso.Output{Value: data}
 	if p.after != nil {
-		v, err := p.after.call(ctx, json, a.text, contextOf(ask, a, data))
+		v, err := p.after.call(ctx, json, a.text, responseContext(ask, a, data))
 		if err == nil && empty(v) {
 			err = proviso.Errorf(proviso.Undecided, "transformResponse finds no output")
 		}
@@ -70,14 +70,11 @@ func empty(v any) bool {
 	return false
 }
 
-// contextOf is the third argument of transformResponse.
-func contextOf(ask proviso.Ask, a *callAnswer, data any) *value.Object {
-	return value.ObjectOf(
-		"response", value.ObjectOf(
-			"data", data, "status", float64(a.status), "statusText", http.StatusText(a.status), "headers", a.header,
-			"cached", false, "latencyMs", float64(a.latency.Milliseconds())),
-		"vars", ask.AllVars().OrEmpty(),
-		"prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+// responseContext is the third argument of transformResponse.
+func responseContext(ask proviso.Ask, a *callAnswer, data any) *value.Object {
+	return overlaid(value.ObjectOf("response", value.ObjectOf(
+		"data", data, "status", float64(a.status), "statusText", http.StatusText(a.status), "headers", a.header,
+		"cached", false, "latencyMs", float64(a.latency.Milliseconds()))), contextOf(ask))
 }
 
 // outputFrom reads the result of transformResponse: a response with an output

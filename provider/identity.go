@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -33,7 +34,12 @@ func PublicIdentity(spec proviso.ProviderSpec, o Options) string {
 func identity(spec proviso.ProviderSpec, o Options, id, variable func(string) string) string {
 	parts := []string{"provider 1", id(spec.ID), value.Stringify(sorted(proviso.Keyless(spec.Config)))}
 	var named []string
-	references(spec.Config, &named)
+	hasText(spec.Config, func(text string) bool {
+		if name, ok := strings.CutPrefix(text, "file://"); ok {
+			named = append(named, name)
+		}
+		return false
+	})
 	switch k, rest := Facts().Of(spec.ID); {
 	case k == nil || !k.Code:
 	case k.File:
@@ -58,30 +64,12 @@ func identity(spec proviso.ProviderSpec, o Options, id, variable func(string) st
 	names = append(names, spec.Env.Keys()...)
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if slices.ContainsFunc(settingVars[:], func(end string) bool { return strings.HasSuffix(name, end) }) {
+		if hasOne(name, settingVars[:], strings.HasSuffix) {
 			v, _ := s.env(name)
 			parts = append(parts, name, variable(v))
 		}
 	}
 	return blobs.Key(parts...)
-}
-
-// references collects the names of files in a configuration.
-func references(v any, names *[]string) {
-	switch v := v.(type) {
-	case string:
-		if name, ok := strings.CutPrefix(v, "file://"); ok {
-			*names = append(*names, name)
-		}
-	case []any:
-		for _, e := range v {
-			references(e, names)
-		}
-	case *value.Object:
-		for _, e := range v.All() {
-			references(e, names)
-		}
-	}
 }
 
 // referred reads a file, whose name may end in the name of a function.
@@ -126,4 +114,127 @@ func sorted(v any) any {
 		return out
 	}
 	return v
+}
+
+// Concerning returns what of an environment sets how a provider of a vendor answers, without
+// keys: of OPENAI_BASE_URL, AWS_REGION and OPENAI_API_KEY the first for openai:gpt-6-sol. For
+// code, which may read anything, these are all variables that [Identity] looks at.
+func Concerning(spec proviso.ProviderSpec, env proviso.Env) proviso.EnvMap {
+	out := proviso.EnvMap{}
+	if env == nil {
+		return out
+	}
+	facts, _ := Facts().Of(spec.ID)
+	if facts == nil {
+		return out
+	}
+	vendor, _, _ := strings.Cut(spec.ID, ":")
+	prefixes := []string{strings.ToUpper(vendor) + "_"}
+	_, _ = Open(proviso.ProviderSpec{ID: spec.ID}, Options{Env: proviso.EnvMap{}, Untrusted: true, Need: func(need string, _ bool) {
+		for _, name := range strings.Split(need, orVariable) {
+			if before, _, ok := strings.Cut(name, "_"); ok && IsVariable(name) {
+				prefixes = append(prefixes, before+"_")
+			}
+		}
+	}})
+	if k, _ := rowOf(spec.ID); k != nil {
+		prefixes = append(prefixes, k.Vars...)
+	}
+	for _, name := range env.Names() {
+		if !facts.Code && !hasOne(name, prefixes, strings.HasPrefix) || !hasOne(name, settingVars[:], strings.HasSuffix) {
+			continue
+		}
+		if v, _ := env.Lookup(name); v != "" {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+func hasOne(text string, parts []string, has func(text, part string) bool) bool {
+	for _, part := range parts {
+		if has(text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutKeys returns the id of a provider for messages: its URL without user name, password
+// and query.
+func withoutKeys(id string) string { return proviso.Providers(nil).Public(id) }
+
+// keylessID returns the id of a provider without what may be keys in its address or in its
+// command. Without any, it is unchanged.
+func keylessID(id string) string {
+	switch k, rest := Facts().Of(id); {
+	case k == nil || !k.Code:
+		return keylessAddress(id)
+	case !k.File:
+		return id[:len(id)-len(rest)] + keylessCommand(rest)
+	}
+	return id
+}
+
+// keylessValue returns the value of a variable that may be an address, which may have no
+// scheme, without what may be keys.
+func keylessValue(v string) string {
+	if strings.Contains(v, "://") || !strings.ContainsAny(v, "@?") {
+		return keylessAddress(v)
+	}
+	return strings.TrimPrefix(keylessAddress("any://"+v), "any://")
+}
+
+// keylessAddress returns a text that ends in a URL without the user name, the password and the
+// fragment of the URL, and without the parameters that have the names of secrets. If the URL
+// cannot be read, all of it is left out: nobody can tell where its password ends.
+func keylessAddress(text string) string {
+	i := strings.Index(text, "://")
+	if i < 0 {
+		return text
+	}
+	i = strings.LastIndexAny(text[:i], ":= \t") + 1
+	u, err := url.Parse(text[i:])
+	if err != nil {
+		return text[:i]
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	changed := u.User != nil || u.Fragment != "" || err != nil
+	for name := range query {
+		if proviso.IsSecretParameter(name) {
+			query.Del(name)
+			changed = true
+		}
+	}
+	if !changed {
+		return text
+	}
+	u.User, u.RawQuery, u.Fragment, u.RawFragment, u.ForceQuery = nil, query.Encode(), "", "", false
+	return text[:i] + u.String()
+}
+
+// keylessCommand returns a command without the values of arguments with the names of secrets:
+// --token=x, --token x, TOKEN=x and "Authorization: x". Without any, it is unchanged.
+func keylessCommand(text string) string {
+	args := splitCommand(text)
+	var out []string
+	for i := 0; i < len(args); i++ {
+		name, hasValue := args[i], false
+		if end := strings.IndexAny(name, "=:"); end >= 0 {
+			name, hasValue = name[:end], true
+		}
+		bare := strings.TrimLeft(name, "-")
+		if !proviso.IsSecretParameter(bare) {
+			out = append(out, keylessAddress(args[i]))
+			continue
+		}
+		out = append(out, name)
+		if !hasValue && bare != name {
+			i++ // which is its value
+		}
+	}
+	if slices.Equal(out, args) {
+		return text
+	}
+	return strings.Join(out, " ")
 }

@@ -1,11 +1,12 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -191,25 +192,37 @@ func askLogin(client *http.Client, req *http.Request) (*value.Object, error) {
 	if resp.StatusCode/100 == 2 && o != nil {
 		return o, nil
 	}
-	description := str(o.At("error_description"))
-	if description == "" {
-		if f := errorIn(o); f != nil {
-			description = f.message
-		}
+	description := o.Text("error_description")
+	if f := errorIn(o); description == "" && f != nil {
+		description = f.message
 	}
-	if description == "" {
-		description = http.StatusText(resp.StatusCode)
+	description = cmp.Or(description, http.StatusText(resp.StatusCode))
+	return nil, loginRefusal(req.URL.Host, resp.StatusCode, description)
+}
+
+// loginRefusal is the error of a login that was rejected, or that may succeed later.
+func loginRefusal(who string, status int, description string) error {
+	code := proviso.Refused
+	if status >= 500 || status == http.StatusTooManyRequests {
+		code = proviso.Unavailable
 	}
-	err = fmt.Errorf("%s answered HTTP %d: %s", req.URL.Host, resp.StatusCode, excerpt([]byte(description)))
-	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
-		return nil, proviso.Errorf(proviso.Unavailable, "%w", err)
+	return proviso.Errorf(code, "%s answered HTTP %d: %s", who, status, excerpt([]byte(description)))
+}
+
+// postForm posts a form of a login, as [askLogin] does.
+func postForm(ctx context.Context, client *http.Client, address string, form url.Values) (*value.Object, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, err
 	}
-	return nil, proviso.Errorf(proviso.Refused, "%w", err)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Accept", "application/json")
+	return askLogin(client, req)
 }
 
 // tokenOf reads an access token response (RFC 6749, section 5.1).
 func tokenOf(o *value.Object, now time.Time) accessToken {
-	t := accessToken{text: str(o.At("access_token"))}
+	t := accessToken{text: o.Text("access_token")}
 	if s := value.ToNumber(o.At("expires_in")); s > 0 && s < 1e9 { // Microsoft has been seen to write a text
 		t.expires = now.Add(time.Duration(s) * time.Second)
 	}

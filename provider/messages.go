@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -69,15 +70,11 @@ func partsOf(content any) []part {
 		case o == nil:
 			parts = append(parts, part{text: value.Text(v)})
 		case o.At("type") == "text" && o.Len() == 2, o.At("type") == "input_text":
-			parts = append(parts, part{text: str(o.At("text"))})
+			parts = append(parts, part{text: o.Text("text")})
 		case o.At("type") == "image_url":
-			url := str(o.At("image_url"))
-			if url == "" {
-				url = str(object(o.At("image_url")).At("url"))
-			}
-			parts = append(parts, part{image: imageOf(url)})
+			parts = append(parts, part{image: imageOf(cmp.Or(o.Text("image_url"), o.Object("image_url").Text("url")))})
 		case o.At("type") == "input_image":
-			parts = append(parts, part{image: imageOf(str(o.At("image_url")))})
+			parts = append(parts, part{image: imageOf(o.Text("image_url"))})
 		default:
 			parts = append(parts, part{other: inlined(o)})
 		}
@@ -91,7 +88,7 @@ func partsOf(content any) []part {
 func inlined(o *value.Object) *value.Object {
 	for _, form := range [...]struct{ member, kind string }{{"source", "media_type"}, {"inlineData", "mimeType"}, {"inline_data", "mime_type"}} {
 		holder := object(o.At(form.member))
-		picture := imageOf(str(holder.At("data")))
+		picture := imageOf(holder.Text("data"))
 		if holder == nil || picture.data == "" {
 			continue
 		}
@@ -140,4 +137,18 @@ func splitAt(chat []any, at, bytes int) ([]any, int) {
 func systemRole(m *value.Object) bool {
 	role := m.At("role")
 	return role == "system" || role == "developer"
+}
+
+// argumentsOf are the arguments of a function call in OpenAI's form.
+func argumentsOf(function *value.Object) any {
+	v, err := value.ParseJSON(function.Text("arguments"))
+	if err != nil {
+		return value.NewObject(0)
+	}
+	return v
+}
+
+// toolCall is a call in OpenAI's form.
+func toolCall(id, name, arguments any) *value.Object {
+	return value.ObjectOf("id", id, "type", "function", "function", value.ObjectOf("name", name, "arguments", arguments))
 }

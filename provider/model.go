@@ -49,10 +49,24 @@ type wire struct {
 	reads func(ask *proviso.Ask) string
 	// shape asks for an answer of one shape; nil if the API does not support it.
 	shape shape
+	// vectors is the form of an API that embeds; it has none of the above but path.
+	vectors vectors
 }
 
 // fixed is the path of an API that is the same for all models.
 func fixed(path string) func(string) string { return func(string) string { return path } }
+
+// openModel opens a model of a vendor's API that answers or embeds.
+func openModel(s settings, a api, w wire, name string) (proviso.Provider, error) {
+	m, err := newModel(s, a, w, name)
+	if err != nil {
+		return nil, err
+	}
+	if w.vectors.request != nil {
+		return &embedder{m, w.vectors}, nil
+	}
+	return m, nil
+}
 
 // newModel opens a model of a vendor's API.
 func newModel(s settings, a api, w wire, name string) (*model, error) {
@@ -72,9 +86,8 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 	if streams {
 		s.warn("stream has no effect: proviso reads each answer as a whole")
 	}
-	if object(s.spec.Config.At("functionToolCallbacks")).Len() > 0 {
-		return nil, &proviso.Error{Code: proviso.Unsupported, Pointer: s.spec.Pointer, Message: s.spec.ID + ": config.functionToolCallbacks is not supported: " +
-			"functions that the model calls are not run; the call is the answer"}
+	if s.spec.Config.Object("functionToolCallbacks").Len() > 0 {
+		return nil, s.failed(proviso.Unsupported, "config.functionToolCallbacks is not supported: functions that the model calls are not run; the call is the answer")
 	}
 	fill := &filler{files: s.o.Files, templates: s.o.Templates}
 	cfg, late, err := fill.prepare(config, true)
@@ -116,7 +129,7 @@ func (m *model) ID() string { return m.id }
 // Answer asks the model once. A prompt or answer that a content filter stopped
 // counts as an answer: a refusal in the vendor's words.
 func (m *model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	if err := m.gate.err(); err != nil {
+	if err := m.gate.Err(); err != nil {
 		return proviso.Output{}, err
 	}
 	cfg, err := m.settings(ctx, &ask)
@@ -243,5 +256,3 @@ func keep(answer *value.Object, names ...string) *value.Object {
 	}
 	return raw
 }
-
-var _ proviso.Provider = (*model)(nil)

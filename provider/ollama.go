@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
 var (
 	ollamaChat       = wire{path: fixed("/api/chat"), request: ollamaChatRequest, output: ollamaOutput, shape: ollamaShape}
 	ollamaCompletion = wire{path: fixed("/api/generate"), request: ollamaCompletionRequest, output: ollamaOutput, shape: ollamaShape}
+	ollamaEmbed      = wire{path: fixed("/api/embed"), vectors: ollamaVectors}
 )
 
 // ollamaOptions are the settings that this API expects under options.
@@ -20,28 +20,26 @@ var ollamaOptions = [...]string{
 	"presence_penalty", "frequency_penalty", "stop", "num_ctx", "num_batch", "num_gpu", "main_gpu", "use_mmap", "num_thread",
 }
 
+// ollamaAPI is the API of a server on this machine.
+var ollamaAPI = api{
+	base: "http://localhost:11434", baseVars: []string{"OLLAMA_BASE_URL"}, keyVars: []string{"OLLAMA_API_KEY"},
+	keyless: true, prefix: "OLLAMA",
+}
+
 // newOllama opens ollama:chat:<model>, ollama:completion:<model>,
 // ollama:embeddings:<model> or ollama:<model>, which uses completion.
 func newOllama(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
-	a := api{
-		base: "http://localhost:11434", baseVars: []string{"OLLAMA_BASE_URL"}, keyVars: []string{"OLLAMA_API_KEY"},
-		keyless: true, prefix: "OLLAMA",
-	}
 	kind, name, _ := strings.Cut(arg, ":")
 	switch kind {
 	case "chat":
-		return newModel(s, a, ollamaChat, name)
+		return openModel(s, ollamaAPI, ollamaChat, name)
 	case "completion":
-		return newModel(s, a, ollamaCompletion, name)
+		return openModel(s, ollamaAPI, ollamaCompletion, name)
 	case "embedding", "embeddings":
-		m, err := newModel(s, a, wire{path: fixed("/api/embed")}, name)
-		if err != nil {
-			return nil, err
-		}
-		return &embedder{m, ollamaVectors}, nil
+		return openModel(s, ollamaAPI, ollamaEmbed, name)
 	}
-	return newModel(s, a, ollamaCompletion, arg)
+	return openModel(s, ollamaAPI, ollamaCompletion, arg)
 }
 
 func ollamaChatRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
@@ -67,7 +65,7 @@ func ollamaSettings(body, cfg *value.Object) {
 	copySettings(body, cfg, "think", "format", "keep_alive")
 	options := value.NewObject(4)
 	copySettings(options, cfg, ollamaOptions[:]...)
-	more := object(cfg.At("passthrough"))
+	more := cfg.Object("passthrough")
 	passThrough(options, more, "options")
 	for k, v := range more.All() {
 		if k != "options" {
@@ -125,7 +123,7 @@ func ollamaContent(m *value.Object) {
 func ollamaCalls(calls []any) []any {
 	calls = slices.Clone(calls)
 	for i, c := range calls {
-		f := object(object(c).At("function"))
+		f := object(c).Object("function")
 		text, ok := f.At("arguments").(string)
 		if args, err := value.ParseJSON(text); ok && err == nil {
 			call, function := object(c).Clone(), f.Clone()
@@ -138,19 +136,19 @@ func ollamaCalls(calls []any) []any {
 }
 
 func ollamaOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
-	message := object(answer.At("message"))
+	message := answer.Object("message")
 	text, ok := answer.At("response").(string)
-	thoughts := str(answer.At("thinking"))
+	thoughts := answer.Text("thinking")
 	if message != nil {
 		text, ok = message.At("content").(string)
-		thoughts = str(message.At("thinking"))
+		thoughts = message.Text("thinking")
 	}
 	calls := list(message.At("tool_calls"))
 	if !ok && len(calls) == 0 {
 		return proviso.Output{}, m.malformed("the answer has no text", answer)
 	}
 	out := proviso.Output{
-		FinishReason: finish(str(answer.At("done_reason"))), ToolCalls: calls,
+		FinishReason: finish(answer.Text("done_reason")), ToolCalls: calls,
 		Usage: proviso.Usage{Prompt: count(answer, "prompt_eval_count"), Completion: count(answer, "eval_count")},
 		Raw:   keep(answer, "model", "total_duration", "load_duration", "eval_duration"),
 	}
@@ -173,7 +171,7 @@ func ollamaOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 // input that is too long is an error.
 var ollamaVectors = vectors{
 	request: func(m *model, texts []string) *value.Object {
-		body := value.ObjectOf("model", m.name, "input", textlist.Values(texts), "truncate", false)
+		body := value.ObjectOf("model", m.name, "input", texts, "truncate", false)
 		copySettings(body, m.config, "truncate", "dimensions", "keep_alive")
 		options := value.NewObject(1)
 		copySettings(options, m.config, "num_ctx")

@@ -12,20 +12,19 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// openAI is the API of OpenAI itself.
+// openAIAPI is the API of OpenAI itself.
+var openAIAPI = api{
+	base: "https://api.openai.com/v1", hostPath: "/v1",
+	keyVars:  []string{"OPENAI_API_KEY"},
+	baseVars: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE_URL"},
+	hostVars: []string{"OPENAI_API_HOST"},
+	prices:   "openai", prefix: "OPENAI", flat: true,
+}
+
+// openAI is the API as an organization uses it.
 func openAI(s settings) api {
-	a := api{
-		base: "https://api.openai.com/v1", hostPath: "/v1",
-		keyVars:  []string{"OPENAI_API_KEY"},
-		baseVars: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE_URL"},
-		hostVars: []string{"OPENAI_API_HOST"},
-		prices:   "openai", prefix: "OPENAI", flat: true,
-	}
-	organization := s.text("organization")
-	if organization == "" {
-		organization, _ = s.env("OPENAI_ORGANIZATION")
-	}
-	if organization != "" {
+	a := openAIAPI
+	if organization, _ := s.either("organization", "OPENAI_ORGANIZATION"); organization != "" {
 		a.extra = map[string]string{"OpenAI-Organization": organization}
 	}
 	return a
@@ -51,20 +50,20 @@ func newOpenAI(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 	if _, ok := slices.BinarySearch(unavailable, kind); ok {
 		return nil, s.unsupported("openai:" + kind)
 	}
-	switch kind {
-	case "moderation":
+	if kind == "moderation" {
 		return newModerator(s, openAI(s), name)
-	case "chat", "responses", "completion", "embedding", "embeddings":
-	default:
-		kind, name, explicit = openAIKind(arg), arg, true
 	}
-	if _, ok := slices.BinarySearch(unavailable, kind); ok {
-		return nil, s.unsupported("openai:" + name)
+	w, ok := openAIWire(kind)
+	if !ok {
+		kind, name, explicit = openAIKind(arg), arg, true
+		if w, ok = openAIWire(kind); !ok {
+			return nil, s.unsupported("openai:" + name)
+		}
 	}
 	if !explicit {
 		name = cmp.Or(strings.TrimSpace(s.text("model")), defaultModels[kind])
 	}
-	return openWire(s, openAI(s), kind, name)
+	return openModel(s, openAI(s), w, name)
 }
 
 var (
@@ -106,21 +105,19 @@ func answersResponses(model string) bool {
 		strings.HasSuffix(model, "-codex-max") || strings.HasSuffix(model, "-deep-research") || strings.HasSuffix(model, "-pro")
 }
 
-// openWire opens a model at one of OpenAI's endpoints.
-func openWire(s settings, a api, kind, name string) (proviso.Provider, error) {
+// openAIWire is the form of one of OpenAI's endpoints; false if it has no such kind.
+func openAIWire(kind string) (w wire, ok bool) {
 	switch kind {
+	case "chat":
+		return openAIChat, true
 	case "responses":
-		return newModel(s, a, openAIResponses, name)
+		return openAIResponses, true
 	case "completion":
-		return newModel(s, a, openAICompletion, name)
+		return openAICompletion, true
 	case "embedding", "embeddings":
-		m, err := newModel(s, a, wire{path: fixed("/embeddings")}, name)
-		if err != nil {
-			return nil, err
-		}
-		return &embedder{m, openAIVectors}, nil
+		return openAIEmbeddings, true
 	}
-	return newModel(s, a, openAIChat, name)
+	return wire{}, false
 }
 
 func (s settings) unsupported(what string) error {
@@ -157,9 +154,9 @@ func (m *model) defaults(body, cfg *value.Object, limit string) {
 
 // openAIUsage reads the token usage of chat and completion.
 func openAIUsage(answer *value.Object) proviso.Usage {
-	u := object(answer.At("usage"))
+	u := answer.Object("usage")
 	return proviso.Usage{
 		Prompt: count(u, "prompt_tokens"), Completion: count(u, "completion_tokens"), Total: count(u, "total_tokens"),
-		Cached: max(count(object(u.At("prompt_tokens_details")), "cached_tokens"), count(u, "prompt_cache_hit_tokens")),
+		Cached: max(count(u.Object("prompt_tokens_details"), "cached_tokens"), count(u, "prompt_cache_hit_tokens")),
 	}
 }

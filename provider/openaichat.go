@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -38,7 +39,7 @@ func chatRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, 
 // reasoningSettings removes the settings that models that reason reject, as
 // promptfoo does, so that one configuration works for both kinds of models.
 func (m *model) reasoningSettings(body *value.Object) {
-	if r := object(body.At("reasoning")); r != nil && m.flat {
+	if r := body.Object("reasoning"); r != nil && m.flat {
 		if effort := r.At("effort"); effort != nil && !body.Has("reasoning_effort") {
 			body.Set("reasoning_effort", effort)
 		}
@@ -56,13 +57,13 @@ func chatOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 		return proviso.Output{}, m.malformed("the answer has no choices", answer)
 	}
 	choice := object(choices[0])
-	message := object(choice.At("message"))
+	message := choice.Object("message")
 	if message == nil {
 		return proviso.Output{}, m.malformed("the answer has no message", answer)
 	}
 	out := proviso.Output{
-		Usage: openAIUsage(answer), FinishReason: finish(str(choice.At("finish_reason"))),
-		LogProbs: logProbs(object(choice.At("logprobs"))),
+		Usage: openAIUsage(answer), FinishReason: finish(choice.Text("finish_reason")),
+		LogProbs: logProbs(choice.Object("logprobs")),
 		Raw:      keep(answer, "id", "model", "system_fingerprint", "service_tier", "provider", "citations", "search_results"),
 	}
 	out.Guardrails = azureGuardrails(answer, choice)
@@ -89,7 +90,7 @@ func chatOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 // null, as when a model used all its tokens for reasoning.
 func chatValue(out *proviso.Output, message, cfg *value.Object) {
 	calls := list(message.At("tool_calls"))
-	function := object(message.At("function_call"))
+	function := message.Object("function_call")
 	out.ToolCalls = calls
 	if len(calls) == 0 && function != nil {
 		out.ToolCalls = []any{value.ObjectOf("type", "function", "function", function)}
@@ -107,20 +108,17 @@ func chatValue(out *proviso.Output, message, cfg *value.Object) {
 	default:
 		out.Value = structured(text, cfg)
 	}
-	thoughts := str(message.At("reasoning"))
-	if thoughts == "" {
-		thoughts = str(message.At("reasoning_content"))
-	}
+	thoughts := cmp.Or(message.Text("reasoning"), message.Text("reasoning_content"))
 	out.Value = withThoughts(thoughts, out.Value, cfg)
 }
 
 // refusalIn returns the refusal in a message: its field, or a part of its content.
 func refusalIn(message *value.Object) string {
-	if refusal := str(message.At("refusal")); refusal != "" {
+	if refusal := message.Text("refusal"); refusal != "" {
 		return refusal
 	}
 	for _, p := range list(message.At("content")) {
-		if refusal := str(object(p).At("refusal")); refusal != "" && str(object(p).At("type")) == "refusal" {
+		if refusal := object(p).Text("refusal"); refusal != "" && object(p).Text("type") == "refusal" {
 			return refusal
 		}
 	}
@@ -134,10 +132,10 @@ func contentText(content any) string {
 	}
 	var b strings.Builder
 	for _, p := range list(content) {
-		switch str(object(p).At("type")) {
+		switch object(p).Text("type") {
 		case "thinking", "reasoning": // no part of the answer
 		default:
-			b.WriteString(str(object(p).At("text")))
+			b.WriteString(object(p).Text("text"))
 		}
 	}
 	return b.String()
@@ -146,7 +144,7 @@ func contentText(content any) string {
 // structured parses an answer that was requested with a schema. Text that is
 // not JSON stays text.
 func structured(text string, cfg *value.Object) any {
-	format := object(cfg.At("response_format"))
+	format := cfg.Object("response_format")
 	if format.At("type") != "json_schema" {
 		return text
 	}
@@ -178,4 +176,34 @@ func logProbs(o *value.Object) []float64 {
 		}
 	}
 	return out
+}
+
+// openAICompletion is POST /completions, the API of models without chat.
+var openAICompletion = wire{path: fixed("/completions"), request: completionRequest, output: completionOutput}
+
+func completionRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
+	body := value.NewObject(8)
+	body.Set("model", m.name)
+	body.Set("prompt", ask.Prompt)
+	copySettings(body, cfg, "temperature", "top_p", "max_tokens", "presence_penalty", "frequency_penalty", "best_of", "seed", "stop",
+		"n", "logit_bias", "logprobs", "echo", "suffix", "user")
+	m.defaults(body, cfg, "max_tokens")
+	passThrough(body, cfg, "passthrough", "extra_body")
+	return body, nil
+}
+
+func completionOutput(m *model, answer, _ *value.Object) (proviso.Output, error) {
+	choices := list(answer.At("choices"))
+	if len(choices) == 0 {
+		return proviso.Output{}, m.malformed("the answer has no choices", answer)
+	}
+	choice := object(choices[0])
+	text, ok := choice.At("text").(string)
+	if !ok {
+		return proviso.Output{}, m.malformed("the answer has no text", answer)
+	}
+	return proviso.Output{
+		Value: text, Usage: openAIUsage(answer), FinishReason: finish(choice.Text("finish_reason")),
+		LogProbs: logProbs(choice.Object("logprobs")), Raw: keep(answer, "id", "model", "system_fingerprint"),
+	}, nil
 }

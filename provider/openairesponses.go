@@ -30,7 +30,7 @@ func responsesRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obj
 	if effort := cfg.At("reasoning_effort"); effort != nil && !body.Has("reasoning") {
 		body.Set("reasoning", value.ObjectOf("effort", effort))
 	}
-	if m.reasoning && object(body.At("reasoning")).At("effort") != "none" {
+	if m.reasoning && body.Object("reasoning").At("effort") != "none" {
 		body.Delete("temperature")
 	}
 	textFormat(body, cfg)
@@ -41,11 +41,11 @@ func responsesRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obj
 // textFormat converts the response_format of chat to the text parameter of this
 // API, which has the schema one level higher.
 func textFormat(body, cfg *value.Object) {
-	format := object(cfg.At("response_format"))
+	format := cfg.Object("response_format")
 	if format == nil && cfg.At("verbosity") == nil {
 		return
 	}
-	text := object(body.At("text")).Clone()
+	text := body.Object("text").Clone()
 	if format != nil {
 		flat := value.ObjectOf("type", format.At("type"))
 		for k, v := range format.All() {
@@ -69,11 +69,11 @@ func responsesOutput(m *model, answer, cfg *value.Object) (proviso.Output, error
 	if !ok {
 		return proviso.Output{}, m.malformed("the answer has no output", answer)
 	}
-	u := object(answer.At("usage"))
+	u := answer.Object("usage")
 	out := proviso.Output{
 		Usage: proviso.Usage{
 			Prompt: count(u, "input_tokens"), Completion: count(u, "output_tokens"), Total: count(u, "total_tokens"),
-			Cached: count(object(u.At("input_tokens_details")), "cached_tokens"),
+			Cached: count(u.Object("input_tokens_details"), "cached_tokens"),
 		},
 		Raw: keep(answer, "id", "model", "status", "service_tier"),
 	}
@@ -101,14 +101,14 @@ func responsesOutput(m *model, answer, cfg *value.Object) (proviso.Output, error
 // responseFinish derives the finish reason, which this API spreads over several
 // members.
 func responseFinish(answer *value.Object, calls []any) string {
-	switch str(answer.At("status")) {
+	switch answer.Text("status") {
 	case "completed":
 		if len(calls) > 0 {
 			return finishTools
 		}
 		return finishStop
 	case "incomplete":
-		reason := str(object(answer.At("incomplete_details")).At("reason"))
+		reason := answer.Object("incomplete_details").Text("reason")
 		if reason == "max_output_tokens" {
 			return finishLength
 		}
@@ -126,19 +126,18 @@ type responseItems struct {
 
 // add adds one item as promptfoo writes it.
 func (r *responseItems) add(item, cfg *value.Object) {
-	switch str(item.At("type")) {
+	switch item.Text("type") {
 	case "message":
 		for _, c := range list(item.At("content")) {
 			r.content(object(c))
 		}
 	case "function_call":
 		r.texts = append(r.texts, value.Stringify(item))
-		r.calls = append(r.calls, value.ObjectOf("id", item.At("call_id"), "type", "function",
-			"function", value.ObjectOf("name", item.At("name"), "arguments", item.At("arguments"))))
+		r.calls = append(r.calls, toolCall(item.At("call_id"), item.At("name"), item.At("arguments")))
 	case "reasoning":
 		var thoughts []string
 		for _, s := range list(item.At("summary")) {
-			thoughts = append(thoughts, str(object(s).At("text")))
+			thoughts = append(thoughts, object(s).Text("text"))
 		}
 		if len(thoughts) > 0 && cfg.At("showThinking") != false {
 			r.texts = append(r.texts, "Reasoning: "+strings.Join(thoughts, "\n"))
@@ -146,23 +145,23 @@ func (r *responseItems) add(item, cfg *value.Object) {
 	case "mcp_call":
 		r.texts = append(r.texts, mcpCall(item))
 	case "mcp_list_tools":
-		r.texts = append(r.texts, "MCP Tools from "+str(item.At("server_label"))+": "+indented(item.At("tools")))
+		r.texts = append(r.texts, "MCP Tools from "+item.Text("server_label")+": "+indented(item.At("tools")))
 	case "mcp_approval_request":
-		r.texts = append(r.texts, "MCP Approval Required for "+str(item.At("server_label"))+"."+str(item.At("name"))+": "+value.Text(item.At("arguments")))
+		r.texts = append(r.texts, "MCP Approval Required for "+item.Text("server_label")+"."+item.Text("name")+": "+value.Text(item.At("arguments")))
 	}
 }
 
 func (r *responseItems) content(c *value.Object) {
-	switch str(c.At("type")) {
+	switch c.Text("type") {
 	case "output_text":
-		r.texts = append(r.texts, str(c.At("text")))
+		r.texts = append(r.texts, c.Text("text"))
 		for _, t := range list(c.At("logprobs")) {
 			if p, ok := object(t).At("logprob").(float64); ok {
 				r.logProbs = append(r.logProbs, p)
 			}
 		}
 	case "refusal":
-		r.refusals = append(r.refusals, str(c.At("refusal")))
+		r.refusals = append(r.refusals, c.Text("refusal"))
 	}
 }
 
@@ -177,9 +176,9 @@ func indented(v any) string {
 
 // mcpCall describes a tool call that the vendor made itself.
 func mcpCall(item *value.Object) string {
-	name := str(item.At("name"))
+	name := item.Text("name")
 	if problem := item.At("error"); problem != nil {
-		if m := str(object(problem).At("message")); m != "" {
+		if m := object(problem).Text("message"); m != "" {
 			problem = m
 		}
 		return "MCP Tool Error (" + name + "): " + value.Text(problem)

@@ -117,7 +117,7 @@ func readPrices(o *value.Object) prices {
 	}
 	p := prices{known: true, input: million("input", 0), output: million("output", 0)}
 	p.cached, p.written = million("cached", p.input), million("written", p.input)
-	if l := object(o.At("long")); l != nil {
+	if l := o.Object("long"); l != nil {
 		long := readPrices(l)
 		p.long, p.over = &long, count(l, "over")
 	}
@@ -127,7 +127,7 @@ func readPrices(o *value.Object) prices {
 // cost is the cost of an answer; nil if it is unknown. A cost in the vendor's
 // response comes first.
 func (p prices) cost(answer *value.Object, u proviso.Usage) *float64 {
-	usage := object(answer.At("usage"))
+	usage := answer.Object("usage")
 	switch c := usage.At("cost").(type) {
 	case float64:
 		return &c
@@ -147,3 +147,35 @@ func (p prices) cost(answer *value.Object, u proviso.Usage) *float64 {
 		float64(written)*p.written + float64(u.Completion)*p.output
 	return &dollars
 }
+
+// Tariff is the known cost of an answer before the request.
+type Tariff struct {
+	Input, Output float64 // US dollars for a token
+	MaxTokens     int     // limit of an answer; 0 if there is none
+}
+
+// TariffOf returns the tariff of a provider, decorated or not; false if its
+// cost is unknown.
+func TariffOf(p proviso.Provider) (Tariff, bool) {
+	p = innermost(p)
+	m, ok := p.(*model)
+	if e, embeds := p.(*embedder); embeds {
+		m, ok = e.model, true
+	}
+	if !ok || !m.prices.known {
+		return Tariff{}, false
+	}
+	t := Tariff{Input: m.prices.input, Output: m.prices.output}
+	if !m.reasoning {
+		t.MaxTokens = int(m.maxTokens)
+	}
+	for _, name := range []string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"} {
+		if n, ok := m.config.At(name).(float64); ok && n > 0 {
+			t.MaxTokens = int(n)
+		}
+	}
+	return t, true
+}
+
+// Free reports whether an answer at this tariff costs nothing.
+func (t Tariff) Free() bool { return t.Input == 0 && t.Output == 0 }

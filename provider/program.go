@@ -16,9 +16,9 @@ func (s settings) program(name string) (string, error) {
 	return (&command{spec: s.spec, env: s.o.Env}).find(name)
 }
 
-// runProgram runs a login program of the user and returns its output. The
+// runProgram runs a login program of the user and returns the object that it prints. The
 // program gets the environment of the user and nothing from the suite.
-func (s settings) runProgram(ctx context.Context, name string, args ...string) ([]byte, error) {
+func (s settings) runProgram(ctx context.Context, name string, args ...string) (*value.Object, error) {
 	c := &command{spec: s.spec, env: s.o.Env}
 	program, err := c.find(name)
 	if err != nil {
@@ -37,7 +37,8 @@ func (s settings) runProgram(ctx context.Context, name string, args ...string) (
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return stdout.kept.Bytes(), nil
+	v, err := value.ParseJSON(stdout.kept.String())
+	return object(v), err
 }
 
 // programTimeout limits one run of a program that writes a prompt.
@@ -60,11 +61,8 @@ func NewProgram(text string, isFile bool, o Options, config *value.Object) (*Pro
 	if len(args) == 0 || args[0] == "" {
 		return nil, proviso.Errorf(proviso.Invalid, "expected a command, such as exec: ./prompt.sh")
 	}
-	c := &command{id: text, args: args, dir: o.Dir, env: o.Env, timeout: programTimeout}
-	if ms, ok := config.At("timeout").(float64); ok && ms > 0 && ms < 1e12 {
-		c.timeout = time.Duration(ms * float64(time.Millisecond))
-	}
-	return &Program{c}, nil
+	s := settings{spec: proviso.ProviderSpec{Config: config}}
+	return &Program{&command{id: text, args: args, dir: o.Dir, env: o.Env, timeout: s.limit(programTimeout)}}, nil
 }
 
 // Run runs the program with one more argument and returns its trimmed output.

@@ -100,59 +100,20 @@ func (f *filler) check(v any) error {
 	if !ok {
 		return nil
 	}
-	switch v := v.(type) {
-	case string:
-		if isTemplate(v) {
-			return checker.Check(v)
+	var err error
+	hasText(v, func(text string) bool {
+		if isTemplate(text) {
+			err = checker.Check(text)
 		}
-	case []any:
-		for _, e := range v {
-			if err := f.check(e); err != nil {
-				return err
-			}
-		}
-	case *value.Object:
-		for _, e := range v.All() {
-			if err := f.check(e); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+		return err != nil
+	})
+	return err
 }
 
 // fill renders the templates of a setting once. The value of a variable, such
 // as the answer of a model, is never a template or a file name.
 func (f *filler) fill(ctx context.Context, v any, vars *value.Object, depth int) (any, error) {
-	if depth > maxNested {
-		return nil, proviso.Errorf(proviso.Limit, "it is nested more than %d deep", maxNested)
-	}
-	switch v := v.(type) {
-	case literalValue:
-		return v.v, nil
-	case string:
-		return f.fillText(ctx, v, vars, depth)
-	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			var err error
-			if list[i], err = f.fill(ctx, e, vars, depth+1); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
-	case *value.Object:
-		o := value.NewObject(v.Len())
-		for name, e := range v.All() {
-			filled, err := f.fill(ctx, e, vars, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			o.Set(name, filled)
-		}
-		return o, nil
-	}
-	return v, nil
+	return rendered(v, depth, func(text string, depth int) (any, error) { return f.fillText(ctx, text, vars, depth) })
 }
 
 func (f *filler) fillText(ctx context.Context, text string, vars *value.Object, depth int) (any, error) {
@@ -174,30 +135,38 @@ func (f *filler) fillText(ctx context.Context, text string, vars *value.Object, 
 		}
 		return f.fill(ctx, v, vars, depth+1)
 	}
-	if looksLikeJSON(out) {
-		if v, err := value.ParseJSON(out); err == nil {
-			return v, nil
-		}
-	}
-	return out, nil
+	return parsed(out), nil
 }
 
 // refers reports whether v contains a reference that is known without the
 // variables of a case.
 func (f *filler) refers(v any) bool {
-	return has(v, func(text string) bool {
+	return hasText(v, func(text string) bool {
 		return strings.HasPrefix(text, "file://") && (f.templates == nil || !isTemplate(text))
 	})
 }
 
 // hasTemplate reports whether v contains a template.
-func hasTemplate(v any) bool { return has(v, isTemplate) }
+func hasTemplate(v any) bool { return hasText(v, isTemplate) }
 
-// has reports whether v contains a text that is accepts.
-func has(v any, is func(string) bool) bool {
+// hasText reports whether v contains a text that is accepts.
+func hasText(v any, is func(string) bool) bool {
+	return has(v, func(leaf any) bool {
+		text, ok := leaf.(string)
+		return ok && is(text)
+	})
+}
+
+func hasLiteral(v any) bool {
+	return has(v, func(leaf any) bool {
+		_, ok := leaf.(literalValue)
+		return ok
+	})
+}
+
+// has reports whether v contains a value, neither a list nor an object, that is accepts.
+func has(v any, is func(leaf any) bool) bool {
 	switch v := v.(type) {
-	case string:
-		return is(v)
 	case []any:
 		return slices.ContainsFunc(v, func(e any) bool { return has(e, is) })
 	case *value.Object:
@@ -206,24 +175,9 @@ func has(v any, is func(string) bool) bool {
 				return true
 			}
 		}
+		return false
 	}
-	return false
-}
-
-func hasLiteral(v any) bool {
-	switch v := v.(type) {
-	case literalValue:
-		return true
-	case []any:
-		return slices.ContainsFunc(v, hasLiteral)
-	case *value.Object:
-		for _, e := range v.All() {
-			if hasLiteral(e) {
-				return true
-			}
-		}
-	}
-	return false
+	return is(v)
 }
 
 // unwrap removes the marks of literal values.

@@ -24,10 +24,7 @@ type replica struct {
 // guard is a moderation model at Replicate.
 type guard struct{ *replica }
 
-var (
-	_ proviso.Provider  = (*replica)(nil)
-	_ proviso.Moderator = (*guard)(nil)
-)
+var _ proviso.Moderator = (*guard)(nil)
 
 // replicateInputs are the input members that the environment can set, and the
 // suffixes of their variables.
@@ -39,21 +36,22 @@ var replicateInputs = [...]struct {
 	{"repetition_penalty", true}, {"stop_sequences", false}, {"seed", true}, {"system_prompt", false},
 }
 
+// replicateAPI is the API of Replicate.
+var replicateAPI = api{
+	base: "https://api.replicate.com/v1", hostPath: "/v1", keyVars: []string{"REPLICATE_API_TOKEN", "REPLICATE_API_KEY"},
+	baseVars: []string{"REPLICATE_API_BASE_URL"}, prefix: "REPLICATE",
+}
+
 // newReplicate opens replicate:<owner>/<model>, optionally with :<version>,
 // replicate:moderation:<model> or replicate:image:<model>.
 func newReplicate(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
-	a := api{
-		base: "https://api.replicate.com/v1", hostPath: "/v1", keyVars: []string{"REPLICATE_API_TOKEN", "REPLICATE_API_KEY"},
-		baseVars: []string{"REPLICATE_API_BASE_URL"}, prefix: "REPLICATE", extra: map[string]string{"Prefer": "wait=60"},
-	}
 	kind, name, ok := strings.Cut(arg, ":")
 	if !ok || kind != "moderation" && kind != "image" {
 		kind, name = "", arg
 	}
-	if path, _, _ := strings.Cut(name, ":"); strings.ContainsAny(name, "?#%\\") || slices.Contains(strings.Split(path, "/"), "..") {
-		return nil, s.invalid("%q is not the name of a model", name)
-	}
+	a := replicateAPI
+	a.extra = map[string]string{"Prefer": "wait=60"}
 	m, err := newModel(s, a, wire{path: replicatePath}, name)
 	if err != nil {
 		return nil, err
@@ -93,7 +91,7 @@ func (r *replica) cacheKey(ctx context.Context, ask proviso.Ask) (string, error)
 
 // Answer requests a prediction and waits until it is done.
 func (r *replica) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	if err := r.gate.err(); err != nil {
+	if err := r.gate.Err(); err != nil {
 		return proviso.Output{}, err
 	}
 	cfg, err := r.settings(ctx, &ask)
@@ -125,8 +123,8 @@ func (r *replica) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 
 // request is the body of a prediction request.
 func (r *replica) request(prompt string, cfg *value.Object) *value.Object {
-	around := object(cfg.At("prompt"))
-	prompt = str(around.At("prefix")) + prompt + str(around.At("suffix"))
+	around := cfg.Object("prompt")
+	prompt = around.Text("prefix") + prompt + around.Text("suffix")
 	input := value.NewObject(8)
 	if r.picture {
 		input.Set("prompt", prompt)
@@ -190,14 +188,14 @@ func (r *replica) predict(ctx context.Context, e *endpoint, body *value.Object) 
 	p, err := e.ask(ctx, r.api.path(r.name), body)
 	latency := p.latency
 	for waited := time.Duration(0); err == nil && pending(p.Object); waited += pollInterval {
-		id := str(p.At("id"))
+		id := p.Text("id")
 		if !plainID(id) {
 			return nil, 0, r.malformed("the prediction has no id", keep(p.Object, "id", "status"))
 		}
 		if waited >= e.timeout {
 			return nil, 0, r.failure(&fault{code: proviso.Timeout, message: "the prediction " + id + " did not finish within " + e.timeout.String()})
 		}
-		if err := e.sleep(ctx, pollInterval); err != nil {
+		if err := e.clock.Sleep(ctx, pollInterval); err != nil {
 			return nil, 0, err
 		}
 		p, err = e.look(ctx, "/predictions/"+id)
@@ -206,7 +204,7 @@ func (r *replica) predict(ctx context.Context, e *endpoint, body *value.Object) 
 	if err != nil {
 		return nil, 0, err
 	}
-	if status := str(p.At("status")); status != "succeeded" {
+	if status := p.Text("status"); status != "succeeded" {
 		return nil, 0, r.failure(&fault{code: proviso.Unavailable, message: "the prediction ended with status " + excerpt([]byte(status))})
 	}
 	return p.Object, latency, nil

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -50,22 +51,12 @@ func verbatim(cfg *value.Object) *value.Object {
 }
 
 // replyName is the name of a reply in a request.
-func replyName(r *proviso.Reply) string {
-	if r.Name == "" {
-		return "answer"
-	}
-	return r.Name
-}
+func replyName(r *proviso.Reply) string { return cmp.Or(r.Name, "answer") }
 
 // anyObject is the schema of a reply that has none.
 func anyObject() *value.Object { return value.ObjectOf("type", "object") }
 
-func replySchema(r *proviso.Reply) *value.Object {
-	if r.Schema == nil {
-		return anyObject()
-	}
-	return r.Schema
-}
+func replySchema(r *proviso.Reply) *value.Object { return cmp.Or(r.Schema, anyObject()) }
 
 // schema is the schema of a reply in the vendor's form.
 func (m *model) schema(r *proviso.Reply) *value.Object {
@@ -138,7 +129,7 @@ func chatShape(m *model, body *value.Object, r *proviso.Reply) bool {
 
 // responsesShape is the text.format of OpenAI's responses.
 func responsesShape(m *model, body *value.Object, r *proviso.Reply) bool {
-	text := object(body.At("text"))
+	text := body.Object("text")
 	if text.Has("format") {
 		return false
 	}
@@ -168,7 +159,7 @@ func ollamaShape(_ *model, body *value.Object, r *proviso.Reply) bool {
 // anthropicShape is the format of Claude's output, for models that have it, or else
 // a tool that the model has to call. One that thinks cannot be made to.
 func anthropicShape(m *model, body *value.Object, r *proviso.Reply) bool {
-	config := object(body.At("output_config"))
+	config := body.Object("output_config")
 	if body.Has("tool_choice") || body.Has("output_format") || config.Has("format") {
 		return false
 	}
@@ -205,13 +196,13 @@ func unwrapped(out *proviso.Output, r *proviso.Reply) {
 	var others []any
 	called := false
 	for _, c := range out.ToolCalls {
-		f := object(object(c).At("function"))
+		f := object(c).Object("function")
 		if f.At("name") != replyName(r) {
 			others = append(others, c)
 			continue
 		}
 		called = true
-		if text := str(f.At("arguments")); !slices.Contains(texts, text) {
+		if text := f.Text("arguments"); !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}

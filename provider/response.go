@@ -92,13 +92,9 @@ func usage(u *proviso.Usage, v any) bool {
 	if !ok {
 		return false
 	}
-	count := func(key string) int64 {
-		f, _ := o.At(key).(float64)
-		return int64(f)
-	}
 	*u = proviso.Usage{
-		Prompt: count("prompt"), Completion: count("completion"), Cached: count("cached"),
-		Total: count("total"), Requests: count("numRequests"),
+		Prompt: count(o, "prompt"), Completion: count(o, "completion"), Cached: count(o, "cached"),
+		Total: count(o, "total"), Requests: count(o, "numRequests"),
 	}
 	return true
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -32,7 +33,6 @@ type scripted struct {
 }
 
 var (
-	_ proviso.Provider   = (*scripted)(nil)
 	_ proviso.Embedder   = (*scriptedPython)(nil)
 	_ proviso.Classifier = (*scriptedPython)(nil)
 )
@@ -97,7 +97,7 @@ func newScripted(spec proviso.ProviderSpec, language, name string, o Options) (p
 		return nil, s.invalid("expected a script, such as %s:provider%s", language, map[string]string{"python": ".py", "ruby": ".rb"}[language])
 	}
 	if o.Code == nil || o.Files == nil {
-		return nil, &proviso.Error{Code: proviso.Unavailable, Pointer: spec.Pointer, Message: spec.ID + ": no interpreter for " + language + " here"}
+		return nil, s.failed(proviso.Unavailable, "no interpreter for %s here", language)
 	}
 	data, err := o.Files.ReadFile(file)
 	if err != nil {
@@ -109,7 +109,7 @@ func newScripted(spec proviso.ProviderSpec, language, name string, o Options) (p
 	}
 	p := &scripted{id: spec.ID, spec: spec, js: language == "javascript", workers: make(chan struct{}, s.workers())}
 	src := proviso.Source{
-		Language: language, Name: file, Text: string(data), Form: proviso.Module, Pointer: spec.Pointer, Timeout: s.scriptTimeout(),
+		Language: language, Name: file, Text: string(data), Form: proviso.Module, Pointer: spec.Pointer, Timeout: s.limit(scriptTimeout),
 		File: path.Clean(file), Purpose: proviso.Acting,
 	}
 	p.open = func(standard string) (proviso.Function, string, error) {
@@ -187,35 +187,23 @@ func (s settings) workers() int {
 	if n, ok := s.number("workers"); ok && n >= 1 && n <= math.MaxInt16 {
 		return int(n)
 	}
-	return cmp.Or(max(s.o.Concurrency, 0), 4)
-}
-
-// scriptTimeout is config.timeout, in milliseconds.
-func (s settings) scriptTimeout() time.Duration {
-	if ms, ok := s.number("timeout"); ok && ms > 0 && ms < 1e12 {
-		return time.Duration(ms * float64(time.Millisecond))
-	}
-	return scriptTimeout
+	return s.concurrency()
 }
 
 func (p *scripted) ID() string { return p.id }
 
 // cacheKey covers what the script gets besides the prompt.
 func (p *scripted) cacheKey(_ context.Context, ask proviso.Ask) (string, error) {
-	return blobs.Key("script", value.Stringify(sorted(ask.Vars)), ask.Label), nil
+	return beside("script", ask), nil
 }
 
 // Answer calls the function once.
 func (p *scripted) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	about := value.ObjectOf("vars", ask.AllVars().OrEmpty(), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
-	if ask.Case != nil && ask.Case.Raw != nil {
-		about.Set("test", ask.Case.Raw)
-	}
+	about := rowOfAsk(ask)
 	if ask.Trace != nil {
-		about.Set("traceparent", ask.Trace.Parent)
 		about.Set("otlpEndpoint", ask.Trace.Endpoint)
 	}
-	args := []any{ask.Prompt, p.options(ask.Config), about}
+	args := []any{ask.Prompt, optionsOf(p.spec, ask.Config), about}
 	if p.js {
 		args[1], args[2] = args[2], args[1]
 	}
@@ -255,14 +243,36 @@ func (p *scripted) output(o *value.Object, latency time.Duration) proviso.Output
 	return out
 }
 
-// options are the provider's options as scripts see them, with the settings of
+// optionsOf are a provider's options as code sees them, with the settings of
 // the prompt and the case merged over its own.
-func (p *scripted) options(over *value.Object) *value.Object {
-	options := value.ObjectOf("id", p.id, "config", overlaid(p.spec.Config, over).OrEmpty())
-	if p.spec.Label != "" {
-		options.Set("label", p.spec.Label)
+func optionsOf(spec proviso.ProviderSpec, over *value.Object) *value.Object {
+	options := value.ObjectOf("id", spec.ID, "config", overlaid(spec.Config, over).OrEmpty())
+	if spec.Label != "" {
+		options.Set("label", spec.Label)
 	}
 	return options
+}
+
+// contextOf is what code learns of a request beside its prompt.
+func contextOf(ask proviso.Ask) *value.Object {
+	return value.ObjectOf("vars", ask.AllVars().OrEmpty(), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+}
+
+// rowOfAsk is [contextOf] with the case and the trace of the request.
+func rowOfAsk(ask proviso.Ask) *value.Object {
+	about := contextOf(ask)
+	if ask.Case != nil && ask.Case.Raw != nil {
+		about.Set("test", ask.Case.Raw)
+	}
+	if ask.Trace != nil {
+		about.Set("traceparent", ask.Trace.Parent)
+	}
+	return about
+}
+
+// beside is the key of what code gets beside the prompt.
+func beside(kind string, ask proviso.Ask) string {
+	return blobs.Key(kind, value.Stringify(sorted(ask.Vars)), ask.Label)
 }
 
 // call waits for a worker and runs a function of the file.
@@ -290,4 +300,88 @@ func explained(err error) string {
 		return thrown.Error() + "\n" + strings.TrimRight(thrown.Stack, "\n")
 	}
 	return err.Error()
+}
+
+// scriptedPython is a Python file that may also embed and classify, with the
+// functions call_embedding_api and call_classification_api.
+type scriptedPython struct {
+	*scripted
+	embed, classify another
+}
+
+// withAbilities adds embedding and classification to a Python file.
+func withAbilities(p *scripted, abilities bool) proviso.Provider {
+	if abilities {
+		return &scriptedPython{scripted: p}
+	}
+	return p
+}
+
+// another is a function of the file that is compiled on its first call.
+type another struct {
+	once sync.Once
+	fn   proviso.Function
+	name string
+	err  error
+}
+
+// ask calls a function of the file and returns the member of its result that
+// holds the answer.
+func (p *scriptedPython) ask(ctx context.Context, a *another, entry, member, text string) (*value.Object, error) {
+	a.once.Do(func() { a.fn, a.name, a.err = p.open(entry) })
+	if a.err != nil {
+		return nil, settings{spec: p.spec}.badScript(a.name, a.err)
+	}
+	v, err := p.call(ctx, a.fn, a.name, text, optionsOf(p.spec, nil))
+	if err != nil {
+		return nil, err
+	}
+	o, _ := v.(*value.Object)
+	if message := o.Text("error"); message != "" {
+		return nil, proviso.Errorf(proviso.Unavailable, "%s: %s", a.name, message)
+	}
+	if o.At(member) == nil {
+		return nil, proviso.Errorf(proviso.Undecided, "%s must return {%s: …} or {error: …}, found %s", a.name, member, excerpt(value.AppendJSON(nil, v)))
+	}
+	return o, nil
+}
+
+// Embed implements [proviso.Embedder].
+func (p *scriptedPython) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
+	var used proviso.Usage
+	vectors := make([][]float64, len(texts))
+	for i, text := range texts {
+		o, err := p.ask(ctx, &p.embed, "call_embedding_api", "embedding", text)
+		if err != nil {
+			return nil, used, err
+		}
+		var ok bool
+		if vectors[i], ok = numbers(o.At("embedding")); !ok {
+			return nil, used, proviso.Errorf(proviso.Undecided, "%s: embedding must be a list of numbers", p.embed.name)
+		}
+		var one proviso.Usage
+		if usage(&one, o.At("tokenUsage")) {
+			used.Add(one)
+		}
+	}
+	return vectors, used, nil
+}
+
+// Classify implements [proviso.Classifier].
+func (p *scriptedPython) Classify(ctx context.Context, text string) (map[string]float64, error) {
+	o, err := p.ask(ctx, &p.classify, "call_classification_api", "classification", text)
+	if err != nil {
+		return nil, err
+	}
+	scores, ok := o.At("classification").(*value.Object)
+	classes := make(map[string]float64, scores.Len())
+	for name, v := range scores.All() {
+		if classes[name], ok = v.(float64); !ok {
+			break
+		}
+	}
+	if !ok {
+		return nil, proviso.Errorf(proviso.Undecided, "%s: classification must be an object of numbers", p.classify.name)
+	}
+	return classes, nil
 }

@@ -1,7 +1,9 @@
 package provider
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -60,6 +63,25 @@ func (s settings) number(key string) (float64, bool) {
 	return 0, false
 }
 
+// either returns a setting, or else the first of the environment variables that
+// correspond to it, and its origin.
+func (s settings) either(setting string, variables ...string) (value, from string) {
+	if v := s.text(setting); v != "" {
+		return v, "config." + setting
+	}
+	return s.env(variables...)
+}
+
+// refused is the error of what is not done for an untrusted suite.
+func (s settings) refused(format string, args ...any) error {
+	return s.failed(proviso.Refused, format, args...)
+}
+
+// failed is an error with a code, at the place of the provider.
+func (s settings) failed(code, format string, args ...any) error {
+	return &proviso.Error{Code: code, Pointer: s.spec.Pointer, Message: s.spec.ID + ": " + fmt.Sprintf(format, args...)}
+}
+
 // invalid is the error of a mistake in the settings. A cause with another
 // meaning, such as a missing file, keeps its code.
 func (s settings) invalid(format string, args ...any) error {
@@ -74,21 +96,23 @@ func (s settings) invalid(format string, args ...any) error {
 
 // api describes a vendor's API.
 type api struct {
-	base     string                // base URL; "" if it must be configured
-	hostPath string                // path of the API if only the host is given
-	keyVars  []string              // variables that may hold the key
-	baseVars []string              // variables that may hold the base URL
-	hostVars []string              // variables that may hold the host alone
-	keyless  bool                  // it works without a key
-	login    func() (proof, error) // other credentials in place of a key; nil if there are none
-	header   string                // header for the key; "" is Authorization: Bearer
-	extra    map[string]string
-	prices   string  // group of the price file
-	tokens   float64 // default limit of an answer; 0 is defaultTokens
-	prefix   string  // prefix of the variables for temperature and tokens
-	flat     bool    // effort is a parameter of its own, not a member of reasoning
-	objects  bool    // for the shape of answers it supports JSON objects, but no schemas
-	loose    bool    // it may reject a schema that bounds numbers, texts or lists
+	base      string                // base URL; "" if it must be configured
+	hostPath  string                // path of the API if only the host is given
+	under     string                // path of the API below any of its URLs
+	keyVars   []string              // variables that may hold the key
+	loginVars []string              // variables that hold secrets of a login
+	baseVars  []string              // variables that may hold the base URL
+	hostVars  []string              // variables that may hold the host alone
+	keyless   bool                  // it works without a key
+	login     func() (proof, error) // other credentials in place of a key; nil if there are none
+	header    string                // header for the key; "" is Authorization: Bearer
+	extra     map[string]string
+	prices    string  // group of the price file
+	tokens    float64 // default limit of an answer; 0 is defaultTokens
+	prefix    string  // prefix of the variables for temperature and tokens
+	flat      bool    // effort is a parameter of its own, not a member of reasoning
+	objects   bool    // for the shape of answers it supports JSON objects, but no schemas
+	loose     bool    // it may reject a schema that bounds numbers, texts or lists
 }
 
 // proof holds the credentials for a vendor: a key, or a login.
@@ -192,7 +216,7 @@ func (s settings) place(a api) (base string, chosen bool, err error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return "", false, s.invalid("the base URL must be an http or https URL")
 	}
-	return base, chosen, nil
+	return strings.TrimSuffix(base, a.under) + a.under, chosen, nil
 }
 
 // mayAsk returns why the address of the environment, or of this package, may not be asked. Who
@@ -240,35 +264,41 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 		return nil, err
 	}
 	if s.o.Untrusted && chosen && !p.empty() && !p.own && !sameHost(base, a.base) && !s.keyMayGo(base) {
-		return nil, &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
-			Message: s.spec.ID + ": the key in " + p.from + " is not sent to the host " + hostname(base) + " that an untrusted suite names"}
+		return nil, s.refused("the key in %s is not sent to the host %s that an untrusted suite names", p.from, hostname(base))
 	}
-	e := &endpoint{
-		id: s.spec.ID, base: base, keyFrom: p.from, login: p.login, client: s.client(sameHostOnly), header: http.Header{"Content-Type": {"application/json"}},
-		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.now(), sleep: s.o.Sleep, replays: s.o.Cassette != nil && s.o.Cassette.Replays(),
-	}
+	e := s.newEndpoint(base, base+" "+model+" "+p.key+p.from, sameHostOnly)
+	e.keyFrom, e.login = p.from, p.login
 	if !p.empty() && !p.own {
 		e.need = s.need(s.keyVars(a))
 	}
-	s.retries(e)
+	e.header.Set("Content-Type", typeJSON)
 	e.authorize(a, p.key)
 	e.addHeaders(s.spec.Config.At("headers"))
-	if e.sleep == nil {
-		e.sleep = transport.Wait
+	return e, nil
+}
+
+// newEndpoint makes an endpoint. Those of one name share their limits.
+func (s settings) newEndpoint(base, name string, redirects func(*http.Request, []*http.Request) error) *endpoint {
+	e := &endpoint{
+		id: s.spec.ID, base: base, client: s.client(redirects), header: http.Header{}, retries: s.retries(),
+		timeout: s.timeout(), backoff: s.backoff(), clock: throttle.Clock{Now: s.now(), Sleep: s.o.Sleep}, replays: s.replays(),
 	}
-	limits, most := s.o.Limits, s.o.Concurrency
+	if e.clock.Sleep == nil {
+		e.clock.Sleep = transport.Wait
+	}
+	limits := s.o.Limits
 	if limits == nil {
-		limits = &Limits{}
-	}
-	if most <= 0 {
-		most = defaultConcurrency
+		limits = &throttle.Limits{}
 	}
 	rpm, _ := s.number("rpm")
 	tpm, _ := s.number("tpm")
-	// Headers, too, may hold a key.
-	e.gate = limits.gate(base+" "+model+" "+p.key+p.from+" "+value.Stringify(s.spec.Config.At("headers")), most, rpm, tpm)
-	return e, nil
+	// Headers, too, may hold a key, of an account with limits of its own.
+	e.gate = limits.Gate(name+" "+value.Stringify(s.spec.Config.At("headers")), s.concurrency(), rpm, tpm)
+	return e
 }
+
+// concurrency is how many requests may be in flight.
+func (s settings) concurrency() int { return cmp.Or(max(s.o.Concurrency, 0), defaultConcurrency) }
 
 // now is the clock.
 func (s settings) now() func() time.Time {
@@ -302,17 +332,27 @@ func (s settings) timeout() time.Duration {
 	if s.o.Timeout > 0 {
 		return s.o.Timeout
 	}
-	return s.milliseconds("REQUEST_TIMEOUT_MS", defaultTimeout)
+	return s.envMilliseconds("REQUEST_TIMEOUT_MS", defaultTimeout)
 }
 
 func (s settings) backoff() time.Duration {
-	return s.milliseconds("PROMPTFOO_REQUEST_BACKOFF_MS", defaultBackoff)
+	return s.envMilliseconds("PROMPTFOO_REQUEST_BACKOFF_MS", defaultBackoff)
 }
 
-func (s settings) milliseconds(name string, def time.Duration) time.Duration {
-	v, _ := s.env(name)
-	if f := value.ToNumber(v); v != "" && f > 0 && f < 1e12 {
-		return time.Duration(f * float64(time.Millisecond))
+// limit is config.timeout, or else def.
+func (s settings) limit(def time.Duration) time.Duration {
+	ms, _ := s.number("timeout")
+	return milliseconds(ms, def)
+}
+
+// envMilliseconds reads a time from the environment.
+func (s settings) envMilliseconds(name string, def time.Duration) time.Duration {
+	return milliseconds(s.envNumber(name, 0), def)
+}
+
+func milliseconds(ms float64, def time.Duration) time.Duration {
+	if ms > 0 && ms < 1e12 {
+		return time.Duration(ms * float64(time.Millisecond))
 	}
 	return def
 }
@@ -326,14 +366,10 @@ func (s settings) envNumber(name string, def float64) float64 {
 	return def
 }
 
-func (s settings) retries(e *endpoint) {
-	switch {
-	case s.o.MaxRetries > 0:
-		e.retries = s.o.MaxRetries
-	case s.o.MaxRetries < 0:
-		e.retries = 0
-	}
+// retries is how often a failed call is retried.
+func (s settings) retries() int {
 	if n, ok := s.number("maxRetries"); ok && n >= 0 {
-		e.retries = int(min(n, maxRetries))
+		return int(min(n, maxRetries))
 	}
+	return max(cmp.Or(s.o.MaxRetries, defaultRetries), 0)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/permit"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -163,7 +164,7 @@ func (f *fleet) run(t *testing.T) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for range f.workers {
-		limits := &provider.Limits{}
+		limits := &throttle.Limits{}
 		if f.shared != nil {
 			limits.Shared = f.shared
 		}
@@ -379,7 +380,7 @@ func TestSharedCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &vendor{}
 		p, err := provider.Open(proviso.ProviderSpec{ID: "openai:chat:m", Config: withKey("k", "rpm", 1.0)},
-			provider.Options{Client: &http.Client{Transport: v}, Limits: &provider.Limits{Shared: &table{}}, Concurrency: 8})
+			provider.Options{Client: &http.Client{Transport: v}, Limits: &throttle.Limits{Shared: &table{}}, Concurrency: 8})
 		if err != nil {
 			t.Fatal(err)
 		}

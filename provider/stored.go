@@ -1,7 +1,9 @@
 package provider
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -21,7 +23,7 @@ func stored(out *proviso.Output) *value.Object {
 		o.Set("cost", *out.Cost)
 	}
 	if out.Latency != nil {
-		o.Set("latencyMs", milliseconds(*out.Latency))
+		o.Set("latencyMs", toMilliseconds(*out.Latency))
 	}
 	if u := out.Usage; u != (proviso.Usage{}) {
 		o.Set("tokenUsage", value.ObjectOf("total", float64(u.Total), "prompt", float64(u.Prompt),
@@ -29,13 +31,7 @@ func stored(out *proviso.Output) *value.Object {
 	}
 	set("error", out.Error != "", out.Error)
 	set("finishReason", out.FinishReason != "", out.FinishReason)
-	if out.LogProbs != nil {
-		list := make([]any, len(out.LogProbs))
-		for i, f := range out.LogProbs {
-			list[i] = f
-		}
-		o.Set("logProbs", list)
-	}
+	set("logProbs", out.LogProbs != nil, value.Of(out.LogProbs))
 	set("toolCalls", out.ToolCalls != nil, out.ToolCalls)
 	set("isRefusal", out.Refused, true)
 	set("guardrails", out.Guardrails != nil, out.Guardrails)
@@ -45,8 +41,8 @@ func stored(out *proviso.Output) *value.Object {
 	return o
 }
 
-// milliseconds is d in milliseconds, rounded to the microsecond.
-func milliseconds(d time.Duration) float64 {
+// toMilliseconds is d in milliseconds, rounded to the microsecond.
+func toMilliseconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond)/time.Microsecond) / 1000
 }
 
@@ -82,14 +78,46 @@ func restored(o *value.Object) (proviso.Output, bool) {
 // keepable reports whether an answer may be kept. Errors and answers without a
 // value are not.
 func keepable(out *proviso.Output) bool {
-	switch out.Value.(type) {
-	case nil, value.Undefined, *value.Opaque:
-		return false
-	}
-	return out.Error == ""
+	return out.Error == "" && !empty(out.Value)
 }
 
 // sampleKey is a sample as part of a key.
 func sampleKey(s proviso.Sample) string {
 	return value.Stringify([]any{float64(s.Repeat), float64(s.Vote), float64(s.Repair)})
+}
+
+// storedClasses are class scores as they are kept, sorted by name.
+func storedClasses(scores map[string]float64) *value.Object {
+	classes := value.NewObject(len(scores))
+	for _, label := range slices.Sorted(maps.Keys(scores)) {
+		classes.Set(label, scores[label])
+	}
+	return classes
+}
+
+func restoredClasses(v any) map[string]float64 {
+	scores := map[string]float64{}
+	for label, score := range object(v).All() {
+		scores[label], _ = score.(float64)
+	}
+	return scores
+}
+
+// storedFlags are moderation flags as they are kept.
+func storedFlags(flags []proviso.Flag) []any {
+	list := make([]any, len(flags))
+	for i, f := range flags {
+		list[i] = value.ObjectOf("code", f.Code, "description", f.Description, "confidence", f.Confidence)
+	}
+	return list
+}
+
+func restoredFlags(v any) []proviso.Flag {
+	var flags []proviso.Flag
+	for _, e := range list(v) {
+		f := proviso.Flag{Code: object(e).Text("code"), Description: object(e).Text("description")}
+		f.Confidence, _ = object(e).At("confidence").(float64)
+		flags = append(flags, f)
+	}
+	return flags
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -36,7 +37,7 @@ type Options struct {
 	// may reach every host.
 	Client *http.Client
 	// Limits are shared by all providers of a run; nil shares nothing.
-	Limits *Limits
+	Limits *throttle.Limits
 	// Concurrency is how many requests may be in flight to one endpoint; 0 is 4.
 	Concurrency int
 	// MaxRetries is how often a failed call is retried, unless the suite sets
@@ -134,14 +135,27 @@ var unsupported = []Kind{
 	{Name: "script:", Code: true, OpenEnded: true},
 }
 
-// Kinds returns every provider, sorted.
-func Kinds() []Kind {
+// Kinds returns every provider, sorted. The table is shared and must not be changed.
+func Kinds() []Kind { return allKinds() }
+
+var allKinds = sync.OnceValue(func() []Kind {
 	all := slices.Clone(kinds)
 	for _, c := range compatibles {
 		all = append(all, c.kind())
 	}
 	slices.SortFunc(all, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
 	return all
+})
+
+// rowOf finds the row of an id, and the rest of the id; nil if there is none.
+func rowOf(id string) (k *Kind, rest string) {
+	all := Kinds()
+	for i := range all {
+		if rest, ok := all[i].of(id); ok {
+			return &all[i], rest
+		}
+	}
+	return nil, ""
 }
 
 // Facts returns what other packages need to know of each provider, sorted by name. It
@@ -191,28 +205,20 @@ func Open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
 }
 
 func open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
-	for i := range kinds {
-		if arg, ok := kinds[i].of(spec.ID); ok {
-			return kinds[i].open(spec, arg, o)
-		}
+	k, arg := rowOf(spec.ID)
+	if k == nil {
+		return nil, unknown(spec)
 	}
-	for _, c := range compatibles {
-		if arg, ok := strings.CutPrefix(spec.ID, c.name); ok {
-			return c.open(spec, arg, o)
-		}
-	}
-	return nil, unknown(spec)
+	return k.open(spec, arg, o)
 }
 
 // Known returns nil if the id of spec begins as that of a provider does, which says
 // nothing about the rest of the id, and otherwise the error of [Open].
 func Known(spec proviso.ProviderSpec) error {
-	for _, k := range Kinds() {
-		if _, ok := k.of(spec.ID); ok {
-			return nil
-		}
+	if k, _ := rowOf(spec.ID); k == nil {
+		return unknown(spec)
 	}
-	return unknown(spec)
+	return nil
 }
 
 // of reports whether an id names a provider, and returns the rest of the id.

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ func newVertex(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 		s.spec.Config = spec.Config.Clone()
 		s.spec.Config.Delete("apiKey")
 	}
-	v, err := s.vertex()
+	a, err := s.vertex()
 	if err != nil {
 		return nil, err
 	}
@@ -42,27 +43,20 @@ func newVertex(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 	w := googleGenerate
 	switch {
 	case kind != "chat":
-		w, method = wire{}, "predict"
+		w, method = wire{vectors: vertexVectors}, "predict"
 	case publisher == "anthropic":
-		w, method, v.api.prices, v.api.prefix = vertexClaude, "rawPredict", "anthropic", "ANTHROPIC"
-		v.api.tokens = claudeTokens(name)
+		w, method, a.prices, a.prefix = vertexClaude, "rawPredict", "anthropic", "ANTHROPIC"
+		a.tokens = claudeTokens(name)
 	case publisher != "google":
 		return nil, s.unsupported("vertex: with the publisher " + publisher)
 	}
-	if v.express && publisher != "google" {
+	if a.login == nil && publisher != "google" {
 		return nil, s.invalid("a key alone serves Google's models; others need credentials: set GOOGLE_APPLICATION_CREDENTIALS")
 	}
 	w.path = func(model string) string {
-		return v.prefix + "/publishers/" + publisher + "/models/" + url.PathEscape(model) + ":" + method
+		return "/publishers/" + publisher + "/models/" + url.PathEscape(model) + ":" + method
 	}
-	m, err := newModel(s, v.api, w, name)
-	if err != nil {
-		return nil, err
-	}
-	if kind != "chat" {
-		return &embedder{m, vertexVectors}, nil
-	}
-	return m, nil
+	return openModel(s, a, w, name)
 }
 
 // vertexPublisher is the publisher of a model.
@@ -76,50 +70,41 @@ func (s settings) vertexPublisher(model string) string {
 	return "google"
 }
 
-// vertexAPI holds the address and the credentials of Vertex AI.
-type vertexAPI struct {
-	api     api
-	prefix  string // of all paths
-	express bool   // with only a key, and no project
+// vertexAPI is the API of Vertex AI, without a project and a region.
+var vertexAPI = api{
+	hostVars: []string{"VERTEX_API_HOST"}, keyVars: []string{"VERTEX_API_KEY"}, header: "x-goog-api-key", prices: "google", prefix: "GOOGLE",
 }
 
-// vertex finds the project, the region and the credentials.
-func (s settings) vertex() (vertexAPI, error) {
+// vertex finds the project, the region and the credentials. With only a key, and no project, there
+// is no login.
+func (s settings) vertex() (api, error) {
 	version, _ := s.either("apiVersion", "VERTEX_API_VERSION")
-	if version == "" {
-		version = "v1"
-	}
-	a := api{
-		hostVars: []string{"VERTEX_API_HOST"}, keyVars: []string{"VERTEX_API_KEY"}, header: "x-goog-api-key",
-		prices: "google", prefix: "GOOGLE",
-	}
+	version = cmp.Or(version, "v1")
 	if !plainName(version) {
-		return vertexAPI{}, s.invalid("apiVersion: expected a name such as v1")
+		return api{}, s.invalid("apiVersion: expected a name such as v1")
 	}
+	a := vertexAPI
 	if s.spec.Config.At("expressMode") != false && !s.key(a).empty() {
-		a.base = "https://aiplatform.googleapis.com"
-		return vertexAPI{a, "/" + version, true}, nil
+		a.base, a.under = "https://aiplatform.googleapis.com", "/"+version
+		return a, nil
 	}
 	c, err := s.googleCredentials()
 	if err != nil {
-		return vertexAPI{}, err
+		return api{}, err
 	}
-	region, _ := s.either("region", "VERTEX_REGION")
-	if region == "" {
-		if region, _ = s.env("GOOGLE_CLOUD_LOCATION"); region == "" {
-			region = "us-central1"
-		}
-	}
+	region, _ := s.either("region", "VERTEX_REGION", "GOOGLE_CLOUD_LOCATION")
+	region = cmp.Or(region, "us-central1")
 	if !plainName(region) {
-		return vertexAPI{}, s.invalid("region: expected a name such as us-central1 or global")
+		return api{}, s.invalid("region: expected a name such as us-central1 or global")
 	}
 	project, err := s.vertexProject(c)
 	if err != nil {
-		return vertexAPI{}, err
+		return api{}, err
 	}
 	a.base, a.keyVars = "https://"+vertexHost(region), nil
+	a.under = "/" + version + "/projects/" + project + "/locations/" + region
 	a.login = func() (proof, error) { return s.vertexLogin(c) }
-	return vertexAPI{a, "/" + version + "/projects/" + project + "/locations/" + region, false}, nil
+	return a, nil
 }
 
 // vertexHost is the host of a region.
@@ -135,10 +120,7 @@ func vertexHost(region string) string {
 
 // vertexProject is the project that is billed.
 func (s settings) vertexProject(c *googleCredentials) (string, error) {
-	project := s.text("projectId")
-	if project == "" {
-		project, _ = s.env("VERTEX_PROJECT_ID", "GOOGLE_PROJECT_ID", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT")
-	}
+	project, _ := s.either("projectId", "VERTEX_PROJECT_ID", "GOOGLE_PROJECT_ID", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT")
 	if project == "" && c != nil {
 		project = c.project
 	}
@@ -175,13 +157,7 @@ func vertexClaudeRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.
 		return nil, err
 	}
 	body.Delete("model")
-	version := str(cfg.At("anthropic_version"))
-	if version == "" {
-		if version = str(cfg.At("anthropicVersion")); version == "" {
-			version = vertexAnthropicVersion
-		}
-	}
-	body.Set("anthropic_version", version)
+	body.Set("anthropic_version", cmp.Or(cfg.Text("anthropic_version"), cfg.Text("anthropicVersion"), vertexAnthropicVersion))
 	if betas := list(cfg.At("beta")); len(betas) > 0 {
 		body.Set("anthropic_beta", slices.Clone(betas))
 	}
@@ -211,7 +187,7 @@ var vertexVectors = vectors{
 	read: func(answer *value.Object) []any {
 		found := slices.Clone(list(answer.At("predictions")))
 		for i, v := range found {
-			found[i] = object(object(v).At("embeddings")).At("values")
+			found[i] = object(v).Object("embeddings").At("values")
 		}
 		return found
 	},

@@ -3,9 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
@@ -18,8 +16,6 @@ type webhook struct {
 	config *value.Object
 	*endpoint
 }
-
-var _ proviso.Provider = (*webhook)(nil)
 
 func newWebhook(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
@@ -37,29 +33,7 @@ func newWebhook(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provi
 // anyEndpoint is an endpoint without a vendor: it has no key and no base URL of
 // its own.
 func (s settings) anyEndpoint(address string) *endpoint {
-	e := &endpoint{
-		id: s.spec.ID, base: address, client: s.client(anyHost), header: http.Header{},
-		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.o.Now, sleep: s.o.Sleep, replays: s.o.Cassette != nil && s.o.Cassette.Replays(),
-	}
-	s.retries(e)
-	if e.now == nil {
-		e.now = time.Now
-	}
-	if e.sleep == nil {
-		e.sleep = transport.Wait
-	}
-	limits, most := s.o.Limits, s.o.Concurrency
-	if limits == nil {
-		limits = &Limits{}
-	}
-	if most <= 0 {
-		most = defaultConcurrency
-	}
-	rpm, _ := s.number("rpm")
-	tpm, _ := s.number("tpm")
-	// Headers may hold the key of a project, whose limits are its own.
-	e.gate = limits.gate(address+" "+value.Stringify(s.spec.Config.At("headers")), most, rpm, tpm)
-	return e
+	return s.newEndpoint(address, address, anyHost)
 }
 
 func (w *webhook) ID() string { return w.name }

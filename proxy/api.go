@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -124,11 +125,7 @@ func errorText(v any) string {
 		return s
 	}
 	o, _ := v.(*value.Object)
-	text := o.Text("message")
-	kind := o.Text("code")
-	if kind == "" {
-		kind = o.Text("type")
-	}
+	text, kind := o.Text("message"), cmp.Or(o.Text("code"), o.Text("type"))
 	switch {
 	case kind == "" || kind == "error":
 		return text

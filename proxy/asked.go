@@ -29,8 +29,8 @@ var settingNames = []string{"temperature", "top_p", "max_tokens", "max_completio
 // read reads the body of a request.
 func (a *api) read(body *value.Object) *asked {
 	q := &asked{model: body.Text("model"), settings: value.NewObject(4)}
-	q.user = firstText(body.At("safety_identifier"), body.At("user"), object(body.At("metadata")).At("user_id"))
-	q.conversation = firstText(body.At("conversation"), object(body.At("conversation")).At("id"))
+	q.user = firstText(body.At("safety_identifier"), body.At("user"), body.Object("metadata").At("user_id"))
+	q.conversation = firstText(body.At("conversation"), body.Object("conversation").At("id"))
 	for _, key := range settingNames {
 		switch v := body.At(key).(type) {
 		case float64, bool:

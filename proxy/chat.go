@@ -37,7 +37,7 @@ func (s *chatStream) add(o *value.Object) {
 		return
 	}
 	headOf(&s.pieces, &s.head, o)
-	if u := object(o.At("usage")); s.small(u) {
+	if u := o.Object("usage"); s.small(u) {
 		s.usage = u
 	}
 	for _, v := range list(o.At("choices")) {
@@ -51,7 +51,7 @@ func (s *chatStream) add(o *value.Object) {
 		} else {
 			s.delta(choice.Object("delta"))
 		}
-		if reason := text(choice.At("finish_reason")); reason != "" && s.hold(reason) {
+		if reason := choice.Text("finish_reason"); reason != "" && s.hold(reason) {
 			s.finish, s.ended = reason, true
 		}
 	}
@@ -68,7 +68,7 @@ func (s *chatStream) delta(d *value.Object) {
 		at, ok := whole(o.At("index"), maxParts)
 		if !ok {
 			at = max(0, len(s.calls)-1)
-			if text(o.At("id")) != "" || len(s.calls) == 0 { // a server that does not number its calls
+			if o.Text("id") != "" || len(s.calls) == 0 { // a server that does not number its calls
 				at = len(s.calls)
 			}
 		}
@@ -79,9 +79,9 @@ func (s *chatStream) delta(d *value.Object) {
 		if at == len(s.calls) {
 			s.calls = append(s.calls, &call{})
 		}
-		s.call(s.calls[at], text(o.At("id")), object(o.At("function")))
+		s.call(s.calls[at], o.Text("id"), o.Object("function"))
 	}
-	if f := object(d.At("function_call")); f != nil {
+	if f := d.Object("function_call"); f != nil {
 		if s.function == nil {
 			s.function = &call{}
 		}
@@ -94,7 +94,7 @@ func (s *chatStream) call(c *call, id string, f *value.Object) {
 	if id != "" && c.id == "" && s.hold(id) {
 		c.id = id
 	}
-	if name := text(f.At("name")); name != "" && c.name == "" && s.hold(name) {
+	if name := f.Text("name"); name != "" && c.name == "" && s.hold(name) {
 		c.name = name
 	}
 	s.text(&c.arguments, f.At("arguments"))

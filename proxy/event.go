@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -43,11 +44,7 @@ func (p *Proxy) end(x *exchange, cause error) {
 
 // logged writes the line of an exchange.
 func (p *Proxy) logged(x *exchange, why string) {
-	name := "other"
-	if x.api != nil {
-		name = x.api.name
-	}
-	args := []any{"upstream", x.upstream, "api", name, "method", x.method, "status", x.status, "ms", time.Since(x.start).Milliseconds(), "sent", x.sent, "received", x.bytes}
+	args := []any{"upstream", x.upstream, "api", x.apiName(), "method", x.method, "status", x.status, "ms", time.Since(x.start).Milliseconds(), "sent", x.sent, "received", x.bytes}
 	if !x.first.IsZero() {
 		args = append(args, "first_ms", x.first.Sub(x.start).Milliseconds())
 	}
@@ -145,10 +142,8 @@ func (x *exchange) event(r *record, request, reply *value.Object, cut []string, 
 }
 
 func first(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return nameOf(s)
-		}
+	if s := cmp.Or(texts...); s != "" {
+		return nameOf(s)
 	}
 	return ""
 }
@@ -196,12 +191,8 @@ func (x *exchange) answered(e *ingest.Event, r *record, reply *value.Object) {
 
 // statusError describes a reply that is an error.
 func statusError(status int, reply *value.Object) string {
-	why := errorText(reply.At("error"))
-	if why == "" {
-		why = reply.Text("message")
-	}
 	text := fmt.Sprintf("HTTP %d", status)
-	if why != "" {
+	if why := cmp.Or(errorText(reply.At("error")), reply.Text("message")); why != "" {
 		text += ": " + why
 	}
 	return text

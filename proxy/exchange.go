@@ -146,6 +146,14 @@ func secretsIn(r *http.Request) []string {
 	return list
 }
 
+// apiName is the name of the form for logs and metrics.
+func (x *exchange) apiName() string {
+	if x.api == nil {
+		return "other"
+	}
+	return x.api.name
+}
+
 // watch ends the request when nothing has passed for some time.
 func (x *exchange) watch(silence time.Duration, cancel context.CancelCauseFunc) {
 	x.silence = silence

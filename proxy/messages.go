@@ -42,14 +42,14 @@ type messagesStream struct {
 func (s *messagesStream) add(o *value.Object) {
 	switch o.At("type") {
 	case "message_start":
-		if m := object(o.At("message")); m != nil && s.head == nil {
+		if m := o.Object("message"); m != nil && s.head == nil {
 			s.head, s.usage = value.NewObject(2), value.NewObject(8)
 			headOf(&s.pieces, s.head, m)
-			s.count(object(m.At("usage")))
+			s.count(m.Object("usage"))
 		}
 	case "content_block_start":
 		at, ok := whole(o.At("index"), maxParts)
-		b := object(o.At("content_block"))
+		b := o.Object("content_block")
 		if !ok || at != len(s.blocks) || !s.hold(b) {
 			s.cut = true
 			return
@@ -62,15 +62,15 @@ func (s *messagesStream) add(o *value.Object) {
 			s.cut = true
 			return
 		}
-		d := object(o.At("delta"))
+		d := o.Object("delta")
 		for _, key := range [...]string{"text", "partial_json", "thinking"} {
 			s.text(&s.blocks[at].text, d.At(key))
 		}
 	case "message_delta":
-		if reason := text(object(o.At("delta")).At("stop_reason")); reason != "" && s.hold(reason) {
+		if reason := text(o.Object("delta").At("stop_reason")); reason != "" && s.hold(reason) {
 			s.finish = reason
 		}
-		s.count(object(o.At("usage")))
+		s.count(o.Object("usage"))
 	case "message_stop":
 		s.ended = true
 	case "error":

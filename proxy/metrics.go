@@ -52,10 +52,7 @@ func newMetrics(p *Proxy) *metrics {
 // exchange counts one that has ended. The caller holds its lock.
 func (m *metrics) exchange(x *exchange) {
 	m.open.Dec()
-	name := "other"
-	if x.api != nil {
-		name = x.api.name
-	}
+	name := x.apiName()
 	status := x.status
 	if status < 0 || status > 599 {
 		status = 599

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,12 +63,8 @@ func New(o Options) (*Proxy, error) {
 	}
 	p := &Proxy{config: o.Config, log: o.Log, silence: o.Silence, headers: o.Config.Identify.headers(), redactor: redactor,
 		budget: &budget{limit: DefaultBuffer}, builders: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
-	if p.log == nil {
-		p.log = slog.New(slog.DiscardHandler)
-	}
-	if p.silence == 0 {
-		p.silence = DefaultSilence
-	}
+	p.log = cmp.Or(p.log, slog.New(slog.DiscardHandler))
+	p.silence = cmp.Or(p.silence, DefaultSilence)
 	if r := o.Config.Record; r != nil {
 		p.budget.limit = r.Buffer
 		client := transport.New(transport.Options{Env: o.Env, HeaderTimeout: sendTimeout, MaxBody: 4 << 20}).Client()
@@ -152,15 +150,15 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // splitPath returns the first part of a path and the rest, which begins with a slash
 // or is empty.
 func splitPath(path string) (first, rest string) {
-	if path == "" || path[0] != '/' {
+	path, ok := strings.CutPrefix(path, "/")
+	if !ok {
 		return "", path
 	}
-	for i := 1; i < len(path); i++ {
-		if path[i] == '/' {
-			return path[1:i], path[i:]
-		}
+	first, rest, ok = strings.Cut(path, "/")
+	if ok {
+		rest = "/" + rest
 	}
-	return path[1:], ""
+	return first, rest
 }
 
 // rewrite makes the request that an upstream gets: the same, without what identifies it.

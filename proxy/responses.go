@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -28,16 +29,16 @@ type responsesStream struct {
 var answerFields = [...]string{"id", "model", "status", "service_tier", "error", "incomplete_details", "usage", "output"}
 
 func (s *responsesStream) add(o *value.Object) {
-	kind := text(o.At("type"))
+	kind := o.Text("type")
 	switch kind {
 	case "error":
-		s.fail(errorOf(o))
+		s.fail(cmp.Or(o.Object("error"), o)) // it stands in a member, or is the event
 		return
 	case "response.completed", "response.incomplete", "response.failed":
-		s.finish(kind, object(o.At("response")))
+		s.finish(kind, o.Object("response"))
 		return
 	}
-	if r := object(o.At("response")); r != nil {
+	if r := o.Object("response"); r != nil {
 		headOf(&s.pieces, &s.head, r)
 		return
 	}
@@ -51,10 +52,10 @@ func (s *responsesStream) add(o *value.Object) {
 	i := s.items[at]
 	switch kind {
 	case "response.output_item.added", "response.output_item.done":
-		v := object(o.At("item"))
+		v := o.Object("item")
 		if v != nil && s.hold(v) {
 			i.value, i.done = v, strings.HasSuffix(kind, ".done")
-			s.begun = s.begun || text(v.At("type")) == "function_call"
+			s.begun = s.begun || v.Text("type") == "function_call"
 		}
 	case "response.output_text.delta":
 		s.part(i, "output_text", o)
@@ -65,14 +66,6 @@ func (s *responsesStream) add(o *value.Object) {
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		s.begun = true
 	}
-}
-
-// errorOf is the error of an event: it stands in a member, or is the event.
-func errorOf(o *value.Object) any {
-	if e := object(o.At("error")); e != nil {
-		return e
-	}
-	return o
 }
 
 // part adds to one part of the content of an item.

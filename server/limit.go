@@ -9,7 +9,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/proviso-eval/proviso/permit"
-	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/provider/throttle"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -99,7 +99,7 @@ func (l *rates) forget(now time.Time) {
 
 // SharedRates keeps what is known of the rates of endpoints in a store, for all processes
 // that use it. The log tells when this process has to go on without the others; nil keeps none.
-func SharedRates(r store.Rates, log *slog.Logger) provider.SharedRates {
+func SharedRates(r store.Rates, log *slog.Logger) throttle.SharedRates {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}

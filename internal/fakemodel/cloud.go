@@ -1,6 +1,7 @@
 package fakemodel
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -41,11 +42,9 @@ func (r Reply) converse(req Request, u proviso.Usage) *value.Object {
 		content = append(content, value.ObjectOf("reasoningContent",
 			value.ObjectOf("reasoningText", value.ObjectOf("text", r.Thinking, "signature", "sig"))))
 	}
-	calls := r.Calls
-	if forced := forcedToolSpec(req.Body); forced != "" && calls == nil && r.Text != "" {
-		calls = []Call{{ID: "tooluse_1", Name: forced, Arguments: r.Text}}
-	} else if r.Text != "" {
-		content = append(content, value.ObjectOf("text", r.Text))
+	calls, text := r.forced(req.Body.Object("toolConfig").Object("toolChoice").Object("tool").Text("name"), "tooluse_1")
+	if text != "" {
+		content = append(content, value.ObjectOf("text", text))
 	}
 	for _, c := range calls {
 		reason = "tool_use"
@@ -53,41 +52,23 @@ func (r Reply) converse(req Request, u proviso.Usage) *value.Object {
 	}
 	return value.ObjectOf("metrics", value.ObjectOf("latencyMs", 12.0),
 		"output", value.ObjectOf("message", value.ObjectOf("role", "assistant", "content", content)),
-		"stopReason", or(r.FinishReason, reason), "usage", value.ObjectOf(
+		"stopReason", cmp.Or(r.FinishReason, reason), "usage", value.ObjectOf(
 			"inputTokens", float64(u.Prompt-u.Cached-r.Written), "outputTokens", float64(u.Completion), "totalTokens", float64(u.Total),
 			"cacheReadInputTokens", float64(u.Cached), "cacheWriteInputTokens", float64(r.Written)))
-}
-
-// forcedToolSpec is the name of the tool that a model of Bedrock has to call.
-func forcedToolSpec(body *value.Object) string {
-	config, _ := body.At("toolConfig").(*value.Object)
-	choice, _ := config.At("toolChoice").(*value.Object)
-	tool, _ := choice.At("tool").(*value.Object)
-	name := tool.Text("name")
-	return name
 }
 
 // invoked is the vector of a model of Amazon's or Cohere's, without the envelope
 // of Converse.
 func (r Reply) invoked(req Request, u proviso.Usage) *value.Object {
 	if texts, ok := req.Body.At("texts").([]any); ok {
-		out := make([]any, len(texts))
-		for i := range texts {
-			out[i] = r.vector()
-		}
-		return value.ObjectOf("embeddings", out, "response_type", "embeddings_floats")
+		return value.ObjectOf("embeddings", r.each(texts, r.vector), "response_type", "embeddings_floats")
 	}
 	return value.ObjectOf("embedding", r.vector(), "inputTextTokenCount", float64(u.Prompt))
 }
 
 // predicted are vectors as Vertex AI gives them.
 func (r Reply) predicted(req Request) *value.Object {
-	var out []any
-	for range r.texts(req.Body.At("instances")) {
-		out = append(out, value.ObjectOf("embeddings", value.ObjectOf("values", r.vector())))
-	}
-	return value.ObjectOf("predictions", out)
+	return value.ObjectOf("predictions", r.each(req.Body.At("instances"), func() any {
+		return value.ObjectOf("embeddings", value.ObjectOf("values", r.vector()))
+	}))
 }
-
-// exception is an error of Bedrock: its kind stands in a header.
-func (r Reply) exception() *value.Object { return value.ObjectOf("message", r.Message) }

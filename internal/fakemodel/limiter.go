@@ -1,6 +1,7 @@
 package fakemodel
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -76,18 +77,16 @@ func (l *Limiter) limit(r Reply) Reply {
 	if l == nil {
 		return r
 	}
-	now := time.Now
+	now := time.Now()
 	if l.Now != nil {
-		now = l.Now
+		now = l.Now()
 	}
-	h, ok := l.Admit(now(), float64(r.Usage.Total))
+	h, ok := l.Admit(now, float64(r.Usage.Total))
 	if !ok {
 		r = RateLimited("")
 	}
-	header := maps.Clone(r.Header)
-	if header == nil {
-		header = map[string]string{}
-	}
+	header := map[string]string{}
+	maps.Copy(header, r.Header)
 	for name := range h {
 		header[name] = h.Get(name)
 	}
@@ -95,12 +94,7 @@ func (l *Limiter) limit(r Reply) Reply {
 	return r
 }
 
-func (l *Limiter) window() time.Duration {
-	if l.Window == 0 {
-		return time.Minute
-	}
-	return l.Window
-}
+func (l *Limiter) window() time.Duration { return cmp.Or(l.Window, time.Minute) }
 
 func (l *Limiter) left(i int, limit float64, now time.Time) Left {
 	reset := now.Truncate(l.window()).Add(l.window()).Sub(now)
@@ -120,36 +114,37 @@ func (l *Limiter) Counts() (admitted, refused int) {
 // number is a whole number in a header.
 func number(n float64) string { return strconv.FormatFloat(n, 'f', 0, 64) }
 
-// OpenAISays writes durations, such as 6m0s.
-func OpenAISays(h http.Header, _ time.Time, requests, tokens Left) {
+// both calls say for those of the two limits that there are.
+func both(requests, tokens Left, say func(name string, l Left)) {
 	for name, l := range map[string]Left{"Requests": requests, "Tokens": tokens} {
 		if l.Limit > 0 {
-			h.Set("X-Ratelimit-Limit-"+name, number(l.Limit))
-			h.Set("X-Ratelimit-Remaining-"+name, number(l.Left))
-			h.Set("X-Ratelimit-Reset-"+name, l.Reset.Round(time.Millisecond).String())
+			say(name, l)
 		}
 	}
 }
 
+// OpenAISays writes durations, such as 6m0s.
+func OpenAISays(h http.Header, now time.Time, requests, tokens Left) {
+	AzureSays(h, now, requests, tokens)
+	both(requests, tokens, func(name string, l Left) {
+		h.Set("X-Ratelimit-Limit-"+name, number(l.Limit))
+		h.Set("X-Ratelimit-Reset-"+name, l.Reset.Round(time.Millisecond).String())
+	})
+}
+
 // AzureSays writes no limit and no reset.
 func AzureSays(h http.Header, _ time.Time, requests, tokens Left) {
-	for name, l := range map[string]Left{"Requests": requests, "Tokens": tokens} {
-		if l.Limit > 0 {
-			h.Set("X-Ratelimit-Remaining-"+name, number(l.Left))
-		}
-	}
+	both(requests, tokens, func(name string, l Left) { h.Set("X-Ratelimit-Remaining-"+name, number(l.Left)) })
 }
 
 // AnthropicSays writes times in whole seconds.
 func AnthropicSays(h http.Header, now time.Time, requests, tokens Left) {
 	h.Set("Date", now.UTC().Format(http.TimeFormat))
-	for name, l := range map[string]Left{"Requests": requests, "Tokens": tokens} {
-		if l.Limit > 0 {
-			h.Set("Anthropic-Ratelimit-"+name+"-Limit", number(l.Limit))
-			h.Set("Anthropic-Ratelimit-"+name+"-Remaining", number(l.Left))
-			h.Set("Anthropic-Ratelimit-"+name+"-Reset", now.Add(l.Reset).UTC().Format(time.RFC3339))
-		}
-	}
+	both(requests, tokens, func(name string, l Left) {
+		h.Set("Anthropic-Ratelimit-"+name+"-Limit", number(l.Limit))
+		h.Set("Anthropic-Ratelimit-"+name+"-Remaining", number(l.Left))
+		h.Set("Anthropic-Ratelimit-"+name+"-Reset", now.Add(l.Reset).UTC().Format(time.RFC3339))
+	})
 }
 
 // DraftSays writes the fields of draft-ietf-httpapi-ratelimit-headers-10, for requests alone.

@@ -1,6 +1,7 @@
 package fakemodel
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"sync/atomic"
@@ -86,11 +87,7 @@ func (s *Server) perform(w http.ResponseWriter, r *http.Request, reply Reply, re
 	}
 	switch {
 	case reply.Hang:
-		select {
-		case <-r.Context().Done():
-		case <-s.quit:
-		}
-		panic(http.ErrAbortHandler)
+		s.hang(r)
 	case reply.Reset:
 		panic(http.ErrAbortHandler)
 	case req.streams() && reply.status() == http.StatusOK && reply.Message == "":
@@ -127,22 +124,13 @@ func write(w http.ResponseWriter, reply Reply, api string, req Request) {
 }
 
 func head(w http.ResponseWriter, r Reply) {
-	kind := r.ContentType
-	if kind == "" {
-		kind = "application/json"
-	}
-	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Type", cmp.Or(r.ContentType, "application/json"))
 	for name, v := range r.Header {
 		w.Header().Set(name, v)
 	}
 }
 
-func (r Reply) status() int {
-	if r.Status == 0 {
-		return http.StatusOK
-	}
-	return r.Status
-}
+func (r Reply) status() int { return cmp.Or(r.Status, http.StatusOK) }
 
 // body returns the body of the reply in the format of an API.
 func (r Reply) body(api string, req Request) []byte {
@@ -172,7 +160,7 @@ func (r Reply) failure(api string) *value.Object {
 	case Google, GoogleEmbed, VertexEmbed:
 		return value.ObjectOf("error", value.ObjectOf("code", float64(r.status()), "message", r.Message, "status", r.Kind))
 	case Converse, Titan:
-		return r.exception()
+		return value.ObjectOf("message", r.Message) // its kind stands in a header
 	case OllamaChat, Ollama, OllamaEmbeds:
 		return value.ObjectOf("error", r.Message)
 	}

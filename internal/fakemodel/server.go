@@ -4,9 +4,11 @@
 package fakemodel
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -238,12 +240,16 @@ func (r *Request) streams() bool {
 
 // key finds the key in any vendor's place.
 func key(h http.Header) string {
-	for _, name := range [...]string{"X-Api-Key", "X-Goog-Api-Key", "Api-Key"} {
-		if v := h.Get(name); v != "" {
-			return v
-		}
+	return cmp.Or(h.Get("X-Api-Key"), h.Get("X-Goog-Api-Key"), h.Get("Api-Key"), strings.TrimPrefix(h.Get("Authorization"), "Bearer "))
+}
+
+// hang waits until the client or the server has gone.
+func (s *Server) hang(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-s.quit:
 	}
-	return strings.TrimPrefix(h.Get("Authorization"), "Bearer ")
+	panic(http.ErrAbortHandler)
 }
 
 // wait waits for d; false if the client or the server has gone.
@@ -251,10 +257,8 @@ func (s *Server) wait(r *http.Request, d time.Duration) bool {
 	if d <= 0 {
 		return true
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return true
 	case <-r.Context().Done():
 	case <-s.quit:
@@ -277,8 +281,8 @@ func lastText(v any) string {
 	case string:
 		return v
 	case []any:
-		for i := len(v) - 1; i >= 0; i-- {
-			if text := lastText(v[i]); text != "" {
+		for _, e := range slices.Backward(v) {
+			if text := lastText(e); text != "" {
 				return text
 			}
 		}

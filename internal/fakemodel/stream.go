@@ -1,6 +1,7 @@
 package fakemodel
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -12,21 +13,15 @@ import (
 // misbehaves in the middle as the reply says.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, reply Reply, req Request) {
 	frames := reply.frames(req)
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	for name, v := range reply.Header {
-		w.Header().Set(name, v)
-	}
+	reply.ContentType = "text/event-stream; charset=utf-8"
+	head(w, reply)
 	w.WriteHeader(http.StatusOK)
 	for i, f := range frames {
 		if i == len(frames)/2 && reply.Cut {
 			panic(http.ErrAbortHandler)
 		}
 		if i == len(frames)/2 && reply.Stall {
-			select {
-			case <-r.Context().Done():
-			case <-s.quit:
-			}
-			panic(http.ErrAbortHandler)
+			s.hang(r)
 		}
 		if _, err := w.Write([]byte(f)); err != nil {
 			return
@@ -101,16 +96,14 @@ func (r Reply) chatFrames(req Request, u proviso.Usage) []string {
 	reason := "stop"
 	for i, c := range r.Calls {
 		reason = "tool_calls"
-		call := func(o *value.Object) *value.Object {
-			return value.ObjectOf("tool_calls", []any{o})
-		}
+		call := func(o *value.Object) *value.Object { return value.ObjectOf("tool_calls", []any{o}) }
 		out = append(out, chunk(call(value.ObjectOf("index", float64(i), "id", c.ID, "type", "function", "function", value.ObjectOf("name", c.Name, "arguments", ""))), nil))
 		for _, half := range halves(c.Arguments) {
 			out = append(out, chunk(call(value.ObjectOf("index", float64(i), "function", value.ObjectOf("arguments", half))), nil))
 		}
 	}
-	out = append(out, chunk(value.NewObject(0), or(r.FinishReason, reason)))
-	if options, _ := req.Body.At("stream_options").(*value.Object); options.At("include_usage") == true {
+	out = append(out, chunk(value.NewObject(0), cmp.Or(r.FinishReason, reason)))
+	if req.Body.Object("stream_options").At("include_usage") == true {
 		out = append(out, frame("", value.ObjectOf("id", "chatcmpl-1", "object", "chat.completion.chunk", "model", req.Model, "choices", []any{}, "usage", openAIUsage(u))))
 	}
 	return append(out, done)

@@ -22,9 +22,9 @@ func (r Reply) answer(api string, req Request) *value.Object {
 	case Responses:
 		return r.response(req, u)
 	case Completions:
-		choice := value.ObjectOf("text", r.Text, "index", 0.0, "logprobs", nil, "finish_reason", or(r.FinishReason, "stop"))
+		choice := value.ObjectOf("text", r.Text, "index", 0.0, "logprobs", nil, "finish_reason", cmp.Or(r.FinishReason, "stop"))
 		if r.LogProbs != nil {
-			choice.Set("logprobs", value.ObjectOf("token_logprobs", numbers(r.LogProbs)))
+			choice.Set("logprobs", value.ObjectOf("token_logprobs", value.Of(r.LogProbs)))
 		}
 		return value.ObjectOf("id", "cmpl-1", "object", "text_completion", "model", req.Model, "choices", []any{choice}, "usage", openAIUsage(u))
 	case Embeddings:
@@ -44,38 +44,15 @@ func (r Reply) answer(api string, req Request) *value.Object {
 	case Google:
 		return r.generated(req, u)
 	case GoogleEmbed:
-		var out []any
-		for range r.texts(req.Body.At("requests")) {
-			out = append(out, value.ObjectOf("values", r.vector()))
-		}
-		return value.ObjectOf("embeddings", out)
+		return value.ObjectOf("embeddings", r.each(req.Body.At("requests"), func() any { return value.ObjectOf("values", r.vector()) }))
 	case Replicate:
 		return value.ObjectOf("id", "p1", "status", "succeeded", "error", nil, "output", []any{r.Text}, "metrics", value.ObjectOf("predict_time", 0.5))
 	case OllamaChat, Ollama:
 		return r.ollama(api, req, u)
 	case OllamaEmbeds:
-		var out []any
-		for range r.texts(req.Body.At("input")) {
-			out = append(out, r.vector())
-		}
-		return value.ObjectOf("model", req.Model, "embeddings", out, "prompt_eval_count", float64(u.Prompt))
+		return value.ObjectOf("model", req.Model, "embeddings", r.each(req.Body.At("input"), r.vector), "prompt_eval_count", float64(u.Prompt))
 	}
 	return r.chat(req, u)
-}
-
-func or(s, def string) string {
-	if s == "" {
-		return def
-	}
-	return s
-}
-
-func numbers(list []float64) []any {
-	out := make([]any, len(list))
-	for i, f := range list {
-		out[i] = f
-	}
-	return out
 }
 
 // texts returns the texts to embed, one entry each.
@@ -86,11 +63,20 @@ func (r Reply) texts(input any) []any {
 	return []any{input}
 }
 
-func (r Reply) vector() []any {
+// each makes an entry for each text to embed.
+func (r Reply) each(input any, entry func() any) []any {
+	var out []any
+	for range r.texts(input) {
+		out = append(out, entry())
+	}
+	return out
+}
+
+func (r Reply) vector() any {
 	if r.Vector == nil {
 		return []any{0.6, 0.8}
 	}
-	return numbers(r.Vector)
+	return value.Of(r.Vector)
 }
 
 func openAIUsage(u proviso.Usage) *value.Object {
@@ -123,7 +109,7 @@ func (r Reply) chat(req Request, u proviso.Usage) *value.Object {
 		message.Set("tool_calls", r.toolCalls())
 		reason = "tool_calls"
 	}
-	choice := value.ObjectOf("index", 0.0, "message", message, "logprobs", nil, "finish_reason", or(r.FinishReason, reason))
+	choice := value.ObjectOf("index", 0.0, "message", message, "logprobs", nil, "finish_reason", cmp.Or(r.FinishReason, reason))
 	if r.LogProbs != nil {
 		var content []any
 		for _, p := range r.LogProbs {
@@ -173,15 +159,14 @@ func (r Reply) embeddings(req Request, u proviso.Usage) *value.Object {
 	for i := len(texts) - 1; i >= 0; i-- {
 		v := r.vector()
 		if text, _ := texts[i].(string); r.Vectors != nil {
-			v = numbers(r.Vectors(text))
+			v = value.Of(r.Vectors(text))
 		} else if r.Vector == nil {
 			v = []any{float64(i), 1.0}
 		}
-		var vector any = v
 		if req.Body.At("encoding_format") == "base64" { // as OpenAI's own clients ask
-			vector = packed(v)
+			v = packed(list(v))
 		}
-		data = append(data, value.ObjectOf("object", "embedding", "index", float64(i), "embedding", vector))
+		data = append(data, value.ObjectOf("object", "embedding", "index", float64(i), "embedding", v))
 	}
 	return value.ObjectOf("object", "list", "data", data, "model", req.Model, "usage", openAIUsage(u))
 }
@@ -229,30 +214,35 @@ func (r Reply) message(req Request, u proviso.Usage) *value.Object {
 	if r.Thinking != "" {
 		content = append(content, value.ObjectOf("type", "thinking", "thinking", r.Thinking, "signature", "sig"))
 	}
-	calls := r.Calls
-	if forced := forcedTool(req.Body); forced != "" && calls == nil && r.Text != "" {
-		calls = []Call{{ID: "toolu_1", Name: forced, Arguments: r.Text}}
-	} else if r.Text != "" {
-		content = append(content, value.ObjectOf("type", "text", "text", r.Text))
+	calls, text := r.forced(forcedTool(req.Body), "toolu_1")
+	if text != "" {
+		content = append(content, value.ObjectOf("type", "text", "text", text))
 	}
 	for _, c := range calls {
 		reason = "tool_use"
 		content = append(content, value.ObjectOf("type", "tool_use", "id", c.ID, "name", c.Name, "input", parsed(c.Arguments)))
 	}
 	return value.ObjectOf("id", "msg_1", "type", "message", "role", "assistant", "model", req.Model, "content", content,
-		"stop_reason", or(r.FinishReason, reason), "stop_sequence", nil, "usage", value.ObjectOf(
+		"stop_reason", cmp.Or(r.FinishReason, reason), "stop_sequence", nil, "usage", value.ObjectOf(
 			"input_tokens", float64(u.Prompt-u.Cached-r.Written), "cache_read_input_tokens", float64(u.Cached),
 			"cache_creation_input_tokens", float64(r.Written), "output_tokens", float64(u.Completion)))
 }
 
 // forcedTool is the name of the forced tool; "" if there is none.
 func forcedTool(body *value.Object) string {
-	choice, _ := body.At("tool_choice").(*value.Object)
-	name := choice.Text("name")
+	choice := body.Object("tool_choice")
 	if choice.At("type") != "tool" {
 		return ""
 	}
-	return name
+	return choice.Text("name")
+}
+
+// forced returns the calls and the text of a reply: for a forced tool, the text is its arguments.
+func (r Reply) forced(tool, id string) (calls []Call, text string) {
+	if tool != "" && r.Calls == nil && r.Text != "" {
+		return []Call{{ID: id, Name: tool, Arguments: r.Text}}, ""
+	}
+	return r.Calls, r.Text
 }
 
 func parsed(arguments string) any {
@@ -275,7 +265,7 @@ func (r Reply) generated(req Request, u proviso.Usage) *value.Object {
 		parts = append(parts, value.ObjectOf("functionCall", value.ObjectOf("name", c.Name, "args", parsed(c.Arguments))))
 	}
 	candidate := value.ObjectOf("content", value.ObjectOf("role", "model", "parts", parts),
-		"finishReason", or(r.FinishReason, "STOP"), "index", 0.0)
+		"finishReason", cmp.Or(r.FinishReason, "STOP"), "index", 0.0)
 	if r.LogProbs != nil {
 		var chosen []any
 		for _, p := range r.LogProbs {
@@ -289,7 +279,7 @@ func (r Reply) generated(req Request, u proviso.Usage) *value.Object {
 }
 
 func (r Reply) ollama(api string, req Request, u proviso.Usage) *value.Object {
-	o := value.ObjectOf("model", req.Model, "created_at", "2025-01-01T00:00:00Z", "done", true, "done_reason", or(r.FinishReason, "stop"),
+	o := value.ObjectOf("model", req.Model, "created_at", "2025-01-01T00:00:00Z", "done", true, "done_reason", cmp.Or(r.FinishReason, "stop"),
 		"total_duration", 1e6, "prompt_eval_count", float64(u.Prompt), "eval_count", float64(u.Completion))
 	if api == Ollama {
 		o.Set("response", r.Text)

@@ -2,8 +2,15 @@ package transport
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -118,4 +125,75 @@ func requestOf(req *http.Request) (Request, *http.Request, error) {
 	sent.Body = io.NopCloser(bytes.NewReader(data))
 	q.Content = content(data)
 	return withoutRun(req.Context(), q), &sent, nil
+}
+
+// replayer answers from the cassette.
+type replayer struct{ c *Cassette }
+
+// RoundTrip never touches the network.
+func (r replayer) RoundTrip(req *http.Request) (*http.Response, error) {
+	q, _, err := requestOf(req)
+	if err == nil {
+		err = req.Context().Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	a, err := r.c.Load(q, sampleFrom(req.Context()))
+	if err != nil {
+		return nil, err
+	}
+	data, err := a.bytes()
+	if err == nil && a.Status == 0 {
+		err = errors.New("the exchange on the cassette was not one over HTTP")
+	}
+	if err != nil {
+		return nil, proviso.Errorf(proviso.Invalid, "replay: %w", err)
+	}
+	h := http.Header{}
+	for name, v := range a.Headers {
+		h.Set(name, v)
+	}
+	setLatency(h, a.Latency())
+	return &http.Response{
+		Status: strconv.Itoa(a.Status) + " " + http.StatusText(a.Status), StatusCode: a.Status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Body: io.NopCloser(bytes.NewReader(data)), ContentLength: int64(len(data)), Request: req,
+	}, nil
+}
+
+// Recording describes a cassette as a whole.
+type Recording struct {
+	Exchanges int
+	Hash      string    // of every byte of every exchange, hexadecimal
+	Made      time.Time // when the last exchange was recorded; the Unix epoch if none says
+}
+
+// Recording reads all exchanges of the cassette. It hashes damaged ones as they are;
+// [Cassette.Load] reports the damage when one is needed.
+func (c *Cassette) Recording(ctx context.Context) (Recording, error) {
+	r := Recording{Made: time.Unix(0, 0).UTC()}
+	h := sha256.New()
+	for key, err := range c.shelf.Keys() {
+		if err == nil {
+			err = ctx.Err()
+		}
+		var data []byte
+		if err == nil {
+			data, err = c.shelf.Read(key)
+		}
+		if err != nil {
+			return Recording{}, proviso.Errorf(proviso.Unavailable, "replay: %w", err)
+		}
+		r.Exchanges++
+		fmt.Fprintf(h, "%s %x\n", key, sha256.Sum256(data))
+		var dated struct {
+			Recorded time.Time `json:"recorded"`
+		}
+		if json.Unmarshal(data, &dated) == nil && dated.Recorded.After(r.Made) {
+			r.Made = dated.Recorded.UTC()
+		}
+	}
+	r.Hash = hex.EncodeToString(h.Sum(nil))
+	return r, nil
 }

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -27,4 +28,16 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 		return 0
 	}
 	return max(t.Sub(ServerTime(h, now)), 0)
+}
+
+// Wait waits for d, as between two attempts, or until ctx ends; then it returns its error.
+func Wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -4,6 +4,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -23,10 +24,10 @@ import (
 
 // Defaults of [Options].
 const (
-	defaultDial   = 30 * time.Second
-	defaultTLS    = 15 * time.Second
-	defaultHeader = 10 * time.Minute // a model may think for minutes before its first byte
-	defaultBody   = 64 << 20
+	defaultDial      = 30 * time.Second
+	handshakeTimeout = 15 * time.Second
+	defaultHeader    = 10 * time.Minute // a model may think for minutes before its first byte
+	defaultBody      = 64 << 20
 
 	continueTimeout = time.Second // for the server to say that it wants the body
 )
@@ -53,7 +54,6 @@ type Options struct {
 	AllowPrivate func(netip.Addr) bool
 
 	DialTimeout   time.Duration // 0 is 30 s
-	TLSTimeout    time.Duration // 0 is 15 s
 	HeaderTimeout time.Duration // from the request to the head of the response; 0 is 10 min
 	MaxBody       int64         // bytes of a response body, decompressed; 0 is 64 MiB
 
@@ -87,10 +87,10 @@ func New(o Options) *Transport {
 		hosts:    o.Hosts,
 		confined: o.Hosts != nil || o.RefusePrivate,
 		public:   public{o.RefusePrivate, o.AllowPrivate},
-		maxBody:  orElse(o.MaxBody, defaultBody),
+		maxBody:  cmp.Or(max(o.MaxBody, 0), defaultBody),
 	}
 	proxy := proxies(o.Env)
-	dial := dialer{timeout: orElse(o.DialTimeout, defaultDial), public: t.public, proxies: proxy.addresses}
+	dial := dialer{timeout: cmp.Or(max(o.DialTimeout, 0), defaultDial), public: t.public, proxies: proxy.addresses}
 	t.network = &http.Transport{
 		Proxy:                  proxy.find,
 		DialContext:            dial.dial,
@@ -98,8 +98,8 @@ func New(o Options) *Transport {
 		MaxIdleConns:           1024,
 		MaxIdleConnsPerHost:    512, // as many as are asked at once: answers that come together are not asked anew together
 		IdleConnTimeout:        90 * time.Second,
-		TLSHandshakeTimeout:    orElse(o.TLSTimeout, defaultTLS),
-		ResponseHeaderTimeout:  orElse(o.HeaderTimeout, defaultHeader),
+		TLSHandshakeTimeout:    handshakeTimeout,
+		ResponseHeaderTimeout:  cmp.Or(max(o.HeaderTimeout, 0), defaultHeader),
 		MaxResponseHeaderBytes: 1 << 20,
 	}
 	if o.Through {
@@ -114,13 +114,6 @@ func New(o Options) *Transport {
 		t.next = o.Wrap(t.network)
 	}
 	return t
-}
-
-func orElse[T int64 | time.Duration](v, def T) T {
-	if v > 0 {
-		return v
-	}
-	return def
 }
 
 // Client returns a client that uses t. It has no timeout of its own: give each
@@ -241,7 +234,9 @@ func proxies(env proviso.Env) proxy {
 		return proxy{}
 	}
 	if malformed(cfg.HTTPProxy) || malformed(cfg.HTTPSProxy) {
-		return proxy{find: func(*http.Request) (*url.URL, error) { return nil, badProxy() }}
+		return proxy{find: func(*http.Request) (*url.URL, error) { // which may hold a password
+			return nil, proviso.Errorf(proviso.Invalid, "the address of the proxy in the environment is malformed")
+		}}
 	}
 	choose := cfg.ProxyFunc()
 	p := proxy{find: func(req *http.Request) (*url.URL, error) { return choose(req.URL) }, addresses: map[string]bool{}}
@@ -251,11 +246,6 @@ func proxies(env proviso.Env) proxy {
 		}
 	}
 	return p
-}
-
-// badProxy does not quote the address, which may hold a password.
-func badProxy() error {
-	return proviso.Errorf(proviso.Invalid, "the address of the proxy in the environment is malformed")
 }
 
 // malformed reports whether text is neither a URL nor host:port.
@@ -269,12 +259,28 @@ func malformed(text string) bool {
 
 // address returns host:port of u, the port of its scheme if it names none.
 func address(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
+	known := map[string]string{"https": "443", "socks5": "1080", "socks5h": "1080"}
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), known[u.Scheme], "80"))
+}
+
+// body is a response body that ends with an error where its limit is exceeded.
+type body struct {
+	io.ReadCloser
+	left  int64
+	limit error
+}
+
+// Read reads up to the limit, then fails if there is more.
+func (b *body) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, b.limit
 	}
-	if port == "" {
-		port = "80"
+	if int64(len(p)) > b.left+1 { // one more byte tells whether there is more
+		p = p[:b.left+1]
 	}
-	return net.JoinHostPort(u.Hostname(), port)
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return n - 1, b.limit
+	}
+	return n, err
 }

@@ -1,4 +1,4 @@
-package provider
+package throttle
 
 import (
 	"context"
@@ -20,11 +20,11 @@ const (
 	heedEvery = 50 * time.Millisecond
 )
 
-// throttle decides when this process may send its next request to an endpoint: as the endpoint
+// rates decides when this process may send its next request to an endpoint: as the endpoint
 // reports, or as was learnt from what it refused (package permit). If other processes ask the
 // endpoint too, it has a share of what all may send. Requests pass one by one, first come, first
 // served.
-type throttle struct {
+type rates struct {
 	with SharedRates      // nil if no other process asks the endpoint
 	name string           // of the endpoint, for the others
 	own  *permit.Endpoint // what is learnt, if there are no others
@@ -55,9 +55,9 @@ type throttle struct {
 	requests, tokens rate // while alone
 }
 
-// newThrottle names the endpoint by a hash, because its key holds the one for the vendor.
-func newThrottle(with SharedRates, key string) *throttle {
-	t := &throttle{with: with, turn: make(chan struct{}, 1), ask: permit.Ask{Process: "this"}}
+// newRates names the endpoint by a hash, because its key holds the one for the vendor.
+func newRates(with SharedRates, key string) *rates {
+	t := &rates{with: with, turn: make(chan struct{}, 1), ask: permit.Ask{Process: "this"}}
 	if with == nil {
 		t.own, t.ask.Only = new(permit.Endpoint), true
 		return t
@@ -68,7 +68,7 @@ func newThrottle(with SharedRates, key string) *throttle {
 }
 
 // lower notes the rates of a configuration; the lowest apply.
-func (s *throttle) lower(rpm, tpm float64) {
+func (s *rates) lower(rpm, tpm float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lowest(&s.ask.PerMinute, rpm)
@@ -82,7 +82,7 @@ func lowest(of *float64, perMinute float64) {
 }
 
 // pass waits until the share of this process allows a request of that many tokens.
-func (s *throttle) pass(ctx context.Context, e *endpoint, tokens float64) (t ticket, err error) {
+func (s *rates) pass(ctx context.Context, clock Clock, tokens float64) (t Ticket, err error) {
 	s.join(1, tokens)
 	defer s.join(-1, -tokens)
 	select {
@@ -92,12 +92,12 @@ func (s *throttle) pass(ctx context.Context, e *endpoint, tokens float64) (t tic
 	}
 	defer func() { <-s.turn }()
 	for {
-		t, wait, answer := s.try(ctx, e.now, tokens)
+		t, wait, answer := s.try(ctx, clock.Now, tokens)
 		switch {
 		case answer != nil:
 			err = s.await(ctx, answer)
 		case wait > 0:
-			err = e.sleep(ctx, min(wait, heedEvery))
+			err = clock.Sleep(ctx, min(wait, heedEvery))
 		default:
 			return t, nil
 		}
@@ -108,7 +108,7 @@ func (s *throttle) pass(ctx context.Context, e *endpoint, tokens float64) (t tic
 }
 
 // join adds to what waits.
-func (s *throttle) join(n int, tokens float64) {
+func (s *rates) join(n int, tokens float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting += n
@@ -116,7 +116,7 @@ func (s *throttle) join(n int, tokens float64) {
 }
 
 // await waits for an answer to Share, but not for one that does not come.
-func (s *throttle) await(ctx context.Context, answer <-chan struct{}) error {
+func (s *rates) await(ctx context.Context, answer <-chan struct{}) error {
 	late := time.NewTimer(sharedTimeout)
 	defer late.Stop()
 	select {
@@ -133,7 +133,7 @@ func (s *throttle) await(ctx context.Context, answer <-chan struct{}) error {
 
 // try takes a permit, or returns how long to wait before the next attempt, or the answer to
 // wait for.
-func (s *throttle) try(ctx context.Context, now func() time.Time, tokens float64) (t ticket, wait time.Duration, answer <-chan struct{}) {
+func (s *rates) try(ctx context.Context, now func() time.Time, tokens float64) (t Ticket, wait time.Duration, answer <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := now()
@@ -174,24 +174,24 @@ func (s *throttle) try(ctx context.Context, now func() time.Time, tokens float64
 
 // short reports whether a request has more tokens than are left. The first request of a grant
 // may have more.
-func (s *throttle) short(tokens float64) bool {
+func (s *rates) short(tokens float64) bool {
 	return s.grant.Metered && s.used > 0 && s.grant.Tokens < tokens
 }
 
 // sent counts a request that is sent now. Its epoch is 0 if permits of earlier epochs may be in
 // use, so that a refusal says nothing of this one.
-func (s *throttle) sent(at time.Time, tokens float64) ticket {
+func (s *rates) sent(at time.Time, tokens float64) Ticket {
 	s.expected++
 	s.expectedTokens += tokens
 	if s.alone || !s.grant.Limited {
 		s.ask.Sent++
 	}
 	if s.alone {
-		return ticket{mark: s.grant.Mark}
+		return Ticket{mark: s.grant.Mark}
 	}
 	s.used++
 	s.grant.Tokens -= tokens
-	t := ticket{mark: s.grant.Mark + float64(s.used)}
+	t := Ticket{mark: s.grant.Mark + float64(s.used)}
 	if s.grant.Limited { // all permits have been counted
 		t.mark -= float64(s.grant.N)
 	}
@@ -203,7 +203,7 @@ func (s *throttle) sent(at time.Time, tokens float64) ticket {
 }
 
 // share begins to ask for the next permits, unless that is under way.
-func (s *throttle) share(ctx context.Context, now func() time.Time, first float64) <-chan struct{} {
+func (s *rates) share(ctx context.Context, now func() time.Time, first float64) <-chan struct{} {
 	if s.asking != nil {
 		return s.asking
 	}
@@ -262,7 +262,7 @@ func (s *throttle) share(ctx context.Context, now func() time.Time, first float6
 }
 
 // take takes permits.
-func (s *throttle) take(g permit.Grant, at time.Time) {
+func (s *rates) take(g permit.Grant, at time.Time) {
 	if s.alone {
 		s.alone = false
 		s.with.Alone(nil, 0)
@@ -277,14 +277,14 @@ func (s *throttle) take(g permit.Grant, at time.Time) {
 }
 
 // giveBack keeps what could not be told for the next time.
-func (s *throttle) giveBack(a *permit.Ask) {
+func (s *rates) giveBack(a *permit.Ask) {
 	s.ask.Sent += a.Sent
 	s.ask.Spent += a.Spent - a.UnusedTokens
 	s.ask.Wait = max(s.ask.Wait, a.Wait)
 }
 
 // goAlone goes on with the last share.
-func (s *throttle) goAlone(err error) {
+func (s *rates) goAlone(err error) {
 	if s.alone {
 		return
 	}
@@ -301,7 +301,7 @@ func (s *throttle) goAlone(err error) {
 }
 
 // settle corrects the estimated tokens of a request by those of its answer.
-func (s *throttle) settle(estimate, used float64) {
+func (s *rates) settle(estimate, used float64) {
 	const most = 1e9 // tokens of one request, whatever the answer says
 	used = min(max(used, 0), most)
 	s.mu.Lock()
@@ -320,7 +320,7 @@ func (s *throttle) settle(estimate, used float64) {
 }
 
 // hold tells the others that the endpoint wants no requests for some time.
-func (s *throttle) hold(ctx context.Context, now func() time.Time, wait time.Duration) {
+func (s *rates) hold(ctx context.Context, now func() time.Time, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if until := now().Add(wait); until.After(s.pause) {
@@ -333,7 +333,7 @@ func (s *throttle) hold(ctx context.Context, now func() time.Time, wait time.Dur
 // tell takes note of what the endpoint reported with the answer to a request, and tells the
 // others: at once if it refused the request, or else with the next permits. It reports whether
 // a refusal of this request is explained by it.
-func (s *throttle) tell(ctx context.Context, now func() time.Time, t *ticket, sent time.Time) (explained bool) {
+func (s *rates) tell(ctx context.Context, now func() time.Time, t *Ticket, sent time.Time) (explained bool) {
 	if !t.reports() {
 		return false
 	}
@@ -351,7 +351,7 @@ func (s *throttle) tell(ctx context.Context, now func() time.Time, t *ticket, se
 
 // answered tells the others of an answer that reports nothing of the limits, with their next
 // permits.
-func (s *throttle) answered(sent time.Time, accepted bool) {
+func (s *rates) answered(sent time.Time, accepted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	newest := &s.accepted
@@ -368,7 +368,7 @@ func (s *throttle) answered(sent time.Time, accepted bool) {
 
 // refused tells the others that a request of an epoch was refused. It reports whether they
 // know it;
-func (s *throttle) refused(ctx context.Context, now func() time.Time, epoch int64) bool {
+func (s *rates) refused(ctx context.Context, now func() time.Time, epoch int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.alone {
@@ -382,7 +382,7 @@ func (s *throttle) refused(ctx context.Context, now func() time.Time, epoch int6
 }
 
 // hurry shares what the others need at once.
-func (s *throttle) hurry(ctx context.Context, now func() time.Time) {
+func (s *rates) hurry(ctx context.Context, now func() time.Time) {
 	switch {
 	case s.asking != nil:
 		s.urgent = true

@@ -62,5 +62,30 @@ func (c *Cache) vector(key string) []float64 {
 }
 
 func (c *Cache) keepVector(key, id, text string, vector []float64) {
-	c.keep(key, value.ObjectOf("provider", id, "text", text, "vector", storedVector(vector)))
+	c.keep(key, value.ObjectOf("provider", id, "text", text, "vector", value.Of(vector)))
+}
+
+// value returns what is cached of an ability, or asks for it and caches it. Concurrent equal
+// requests are made once.
+func (p *cached) value(ctx context.Context, what result, about *value.Object, ask func() (any, error)) (any, error) {
+	parts := []string{what.name + " 1", p.identity}
+	for _, text := range about.All() {
+		parts = append(parts, str(text))
+	}
+	key := blobs.KeyIn(ctx, parts...)
+	out, err := p.cache.once(ctx, key, func() (proviso.Output, error) {
+		if kept, ok := p.cache.entry(key).Get(what.name); ok && kept != nil {
+			return p.cache.hit(proviso.Output{Value: kept}), nil
+		}
+		p.cache.count(func(s *CacheStats) { s.Misses++ })
+		got, err := ask()
+		if err != nil {
+			return proviso.Output{}, err
+		}
+		entry := overlaid(value.ObjectOf("provider", p.ID()), about)
+		entry.Set(what.name, got)
+		p.cache.keep(key, entry)
+		return proviso.Output{Value: got}, nil
+	})
+	return out.Value, err
 }

@@ -1,0 +1,72 @@
+package throttle
+
+import (
+	"math"
+	"time"
+)
+
+// rate is a limit per minute, by the generic cell rate algorithm (ITU-T I.371):
+// use is spread evenly, with a burst of one second.
+type rate struct {
+	perMinute float64   // 0 is no limit
+	next      time.Time // when everything reserved is used up
+}
+
+// reserve takes n and returns how long to wait before using them.
+func (r *rate) reserve(now time.Time, n float64) time.Duration {
+	if r.perMinute == 0 {
+		return 0
+	}
+	if r.next.Before(now) {
+		r.next = now
+	}
+	wait := r.next.Sub(now)
+	if r.perMinute > 60 {
+		wait -= time.Second
+	}
+	r.charge(n)
+	return wait
+}
+
+// charge takes n, or gives them back if it is negative.
+func (r *rate) charge(n float64) {
+	if r.perMinute > 0 {
+		r.next = r.next.Add(time.Duration(n / r.perMinute * float64(time.Minute)))
+	}
+}
+
+// Latency windows.
+const (
+	leastWindow = 20                    // answers; fewer are not significant
+	growth      = 3                     // ratio to the best window that counts as overload
+	negligible  = 50 * time.Millisecond // below which growth is noise
+)
+
+// window compares the geometric mean of the latest latencies, which one slow
+// answer barely changes, with the best earlier window.
+type window struct {
+	logs float64
+	n    int
+	best float64 // log of nanoseconds; 0 if there is none yet
+}
+
+// add reports whether a window has ended that is much slower than the best one
+// since the last report.
+func (w *window) add(took time.Duration, limit int) bool {
+	w.logs += math.Log(float64(max(took, time.Microsecond)))
+	w.n++
+	if w.n < max(leastWindow, 2*limit) {
+		return false
+	}
+	mean := w.logs / float64(w.n)
+	w.logs, w.n = 0, 0
+	if w.best == 0 || mean < w.best {
+		w.best = mean
+		return false
+	}
+	slow := mean > w.best+math.Log(growth) && mean > math.Log(float64(negligible))
+	if slow {
+		w.best = mean // longer answers are not overload: they reduce the limit only once
+	}
+	return slow
+}
