@@ -71,6 +71,7 @@ test: build ## run the tests; make test-slow, test-postgres and browser have tho
 #   a release                nothing; here twice, with the same bytes
 #   the page of a large run  nothing; here of 30 MB of results
 #   streams of the proxy     300; here 1,000
+#   limits that vendors tell some numbers of workers for each vendor; here all
 #   simulations              those of less than a second; here false alarms of charts, and
 #                            the coverage of the interval of a changed agreement
 test-slow: build ## run what make test leaves out, as it takes long
@@ -78,6 +79,7 @@ test-slow: build ## run what make test leaves out, as it takes long
 	PROVISO_TEST_SLOW=1 go test -vet=off ./internal/release -run TestReproducible
 	PROVISO_TEST_SLOW=1 go test -vet=off ./report -run TestHTMLIsBounded
 	PROVISO_TEST_SLOW=1 go test -vet=off ./proxy -run TestThousandStreams
+	PROVISO_TEST_SLOW=1 go test -vet=off ./provider -run '^Test(Reported|WholeMinutes|WrongReports)$$'
 	PROVISO_TEST_SLOW=1 go test -vet=off ./monitor -run TestFalseAlarms
 	PROVISO_TEST_SLOW=1 go test -vet=off ./stats -run TestCoverageOfAgreementChange
 
