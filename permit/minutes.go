@@ -2,50 +2,49 @@ package permit
 
 import "time"
 
-// How to find the windows of an endpoint that does not report them.
+// How windows of an endpoint that does not report them are found.
 const (
-	// A window begins when an endpoint accepts a request after refusing dryMany of them over dryFor.
-	dryFor  = 5 * time.Second
-	dryMany = 4
-	// Of the requests that were sent in this time, at least this share was refused.
+	// A window starts when the endpoint accepts a request after refusing at least dryMany
+	// requests over dryFor, and at least dryShare of all requests in that time.
+	dryFor   = 5 * time.Second
+	dryMany  = 4
 	dryShare = 0.5
-	// A window of fewer requests is none: a vendor with a small bucket accepts one now and then.
+	// A window needs this many requests: a vendor with a small bucket accepts one now and then.
 	fewest = 16
-	// While it refuses all, one probe every `probes` checks whether it accepts again; one every
-	// `probesLate` if it is known when the last window began.
+	// While everything is refused, one request each `probes` tests whether the endpoint accepts
+	// again; one each `probesLate` if the start of the last window is known.
 	probes     = 4 * time.Second
 	probesLate = 8 * time.Second
 
 	minute = time.Minute // the window of vendors
 	inside = 12 * time.Second
-	// What was learnt so holds for so long; then it is learnt anew.
+	// What was learnt is valid for this long.
 	remembered = 15 * time.Minute
 )
 
-// minutes finds the windows of an endpoint that counts requests by whole minutes, and refuses
-// them without a word on when it accepts again: from a long time in which it refused all to the
-// next is a window, and what it accepted between is its limit.
+// minutes finds the windows of an endpoint that counts requests by whole minutes and does not
+// say when it accepts requests again. A window lasts from one long run of refusals to the next;
+// the requests accepted in between are its limit.
 type minutes struct {
-	Accepted time.Time `json:"accepted"` // when the newest request was sent that was accepted
-	Refused  time.Time `json:"refused"`  // and that was refused
-	Dry      time.Time `json:"dry"`      // when the first was sent since which all were refused
-	Count    int       `json:"count"`    // of these
-	Taken    float64   `json:"taken"`    // of [Quotas.Taken], when the first was known
+	Accepted time.Time `json:"accepted"` // when the newest accepted request was sent
+	Refused  time.Time `json:"refused"`  // when the newest refused request was sent
+	Dry      time.Time `json:"dry"`      // start of the current run of refusals; zero if there is none
+	Count    int       `json:"count"`    // refusals in it
+	Taken    float64   `json:"taken"`    // [Quotas.Taken] at its start
 
-	Begun   time.Time `json:"begun"`   // when a window was found to begin
-	Answers int       `json:"answers"` // that were accepted since
-	Limit   int       `json:"limit"`   // of a window; 0 if it is unknown
-	Learnt  time.Time `json:"learnt"`  // when it was
+	Begun   time.Time `json:"begun"`   // start of the newest window
+	Answers int       `json:"answers"` // requests accepted since
+	Limit   int       `json:"limit"`   // requests of a window; 0 if unknown
+	Learnt  time.Time `json:"learnt"`  // when Limit was learnt
 }
 
-// isDry reports whether the endpoint refuses all, when so many requests have been taken. Those
-// that it accepts may be answered long after others are refused.
+// isDry reports whether the endpoint refuses everything. Taken is the current [Quotas.Taken]:
+// some requests may have been accepted whose answers are still missing.
 func (m *minutes) isDry(taken float64) bool {
 	return !m.Dry.IsZero() && m.Refused.Sub(m.Dry) >= dryFor && m.Count >= dryMany && float64(m.Count) >= dryShare*(taken-m.Taken)
 }
 
-// note takes note of answers, when so many requests have been taken. It reports whether a window
-// has begun, and how long the endpoint should not be asked.
+// note records answers. It reports whether a window has started, and how long to send nothing.
 func (m *minutes) note(now time.Time, a *Ask, taken float64) (begun bool, pause time.Duration) {
 	refused, accepted := now.Add(-max(a.RefusedAge, 0)), now.Add(-max(a.AcceptedAge, 0))
 	if a.Refusals > 0 && refused.After(m.Accepted) {
@@ -63,7 +62,7 @@ func (m *minutes) note(now time.Time, a *Ask, taken float64) (begun bool, pause 
 		case accepted.After(m.Refused):
 			begun = dry && m.begin(accepted)
 			m.Dry, dry = time.Time{}, false
-		default: // how many were refused since is unknown
+		default: // the number of refusals since then is unknown
 			m.Dry, m.Count, m.Taken, dry = accepted, 0, taken, false
 		}
 		m.Answers += a.Accepted
@@ -83,7 +82,7 @@ func (m *minutes) note(now time.Time, a *Ask, taken float64) (begun bool, pause 
 	return begun, pause
 }
 
-// begin begins a window, if the last one had enough requests.
+// begin starts a window, if the last one had enough requests.
 func (m *minutes) begin(at time.Time) bool {
 	many := m.Answers >= fewest
 	m.Limit = 0
@@ -94,7 +93,7 @@ func (m *minutes) begin(at time.Time) bool {
 	return many
 }
 
-// byMinutes learns from answers that report nothing of the limits of an endpoint.
+// byMinutes learns from answers without a report.
 func (e *Endpoint) byMinutes(now time.Time, a *Ask) {
 	if a.Accepted == 0 && a.Refusals == 0 {
 		return
@@ -106,10 +105,10 @@ func (e *Endpoint) byMinutes(now time.Time, a *Ask) {
 	}
 	switch {
 	case begun:
-		// Nothing that was learnt of the last window holds.
+		// What was learnt in the last window does not apply to this one.
 		e.Limit, e.Rate, e.Begun, e.Epoch = 0, firstRate, now, now.UnixMicro()
 		e.Settled, e.Refused, e.Settles = 0, 0, now.Add(leaseSearching+late)
-		if q := &e.Quotas.Requests; m.Limit > 0 && (q.Sure || q.Limit == 0) { // or the endpoint reports it
+		if q := &e.Quotas.Requests; m.Limit > 0 && (q.Sure || q.Limit == 0) { // otherwise the endpoint reports it
 			e.Rate = 0
 			*q = quota{Limit: float64(m.Limit), Left: float64(m.Limit - a.Accepted), Until: m.Begun.Add(minute), Window: minute, At: now,
 				Sure: true, Doubts: q.Doubts, Chances: q.Chances, Checked: q.Checked, Due: q.Due, Mark: q.Mark}

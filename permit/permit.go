@@ -1,17 +1,17 @@
 // Package permit divides the rate of an endpoint of a model between the processes that ask it:
 // numbers in, numbers out, without a clock or a store of its own. Start at [Endpoint.Take].
 //
-// Four limits hold at once, for all processes together: the rate that was learnt from refusals,
-// the requests and the tokens a minute that are configured, each a token bucket, and what the
-// endpoint reports to be left of its own limits ([Quotas]). If it reports nothing, but counts by
-// whole minutes, that is found out and takes the place of a report. A process takes permits for a
-// fraction of a second at a time, only such as have accrued, so what it holds is small and a lower
-// rate applies to all of them within that time.
+// Four limits apply together, to all processes as one: the rate learnt from refusals, the
+// configured requests and tokens per minute (each a token bucket), and what the endpoint reports
+// to be left of its own limits ([Quotas]). An endpoint that counts by whole minutes without
+// reporting it is recognised, and what was learnt takes the place of a report. A process takes
+// permits for a fraction of a second at a time, and only permits that have accrued. So it holds
+// few, and a lower rate reaches all processes within that time.
 //
-// The learnt rate is that of CUBIC (RFC 9438, section 4.2), with a rate in place of a window:
+// The learnt rate follows CUBIC (RFC 9438, section 4.2), with a rate in place of a window:
 // after a refusal it falls below the estimated limit, returns to it soon, stays near it, and
-// then rises ever faster. The estimate uses the share of requests that were refused since the
-// last change, so that a rate that is far too high falls to the limit in one or two steps.
+// then rises ever faster. The estimate uses the share of requests refused since the last change,
+// so a rate that is far too high reaches the limit in one or two steps.
 package permit
 
 import (
@@ -19,54 +19,55 @@ import (
 	"time"
 )
 
-// Ask is what a process tells of its requests to an endpoint since it asked before, and what it
-// wants next.
+// Ask is what a process reports about its requests to an endpoint since its last Ask, and what
+// it wants next.
 type Ask struct {
-	Process string // a name that no other process has
+	Process string // unique name of the process
+	Only    bool   // no other process uses the endpoint, so its first requests are not limited
 
-	PerMinute       float64 // requests that are configured; 0 if any number
-	TokensPerMinute float64 // tokens that are configured; 0 if any number
+	PerMinute       float64 // configured limit of requests; 0 is no limit
+	TokensPerMinute float64 // configured limit of tokens; 0 is no limit
 
-	Want   int     // requests that wait or are to be expected soon
-	Tokens float64 // of these requests, estimated
-	First  float64 // tokens of the first of them, which may exceed what accrues
+	Want   int     // requests that wait or are expected soon
+	Tokens float64 // estimated tokens of these requests
+	First  float64 // tokens of the first request, which may exceed what has accrued
 
-	Unused       int     // permits that were granted and not used
-	UnusedTokens float64 // tokens that were granted and not used
-	Spent        float64 // tokens that answers had beyond their estimates; negative if they had fewer
+	Unused       int     // granted permits that were not used
+	UnusedTokens float64 // granted tokens that were not used
+	Spent        float64 // tokens used beyond the estimates; negative if fewer were used
 
 	Sent    int           // requests sent without a limit
-	Epoch   int64         // of the grants under which the following were sent
-	Settled int           // requests sent in this epoch, when the last had ended in all processes
-	Refused int           // answers to such requests that refused them because of their rate
-	Wait    time.Duration // for which the endpoint wants no request; 0 if it did not say
+	Epoch   int64         // epoch of the requests counted by Settled and Refused
+	Settled int           // requests sent after all permits of earlier epochs had ended
+	Refused int           // of these, refused because of the rate
+	Wait    time.Duration // the endpoint asked for a pause of this length; 0 if it did not
 
-	Report Report  // with the answer to the newest request that has one
-	Each   float64 // tokens of a request, on average; 0 if that is unknown
+	Report Report  // the newest report of the endpoint
+	Each   float64 // average tokens of a request; 0 if unknown
 
-	// Answers without a report: how many it accepted and refused, and how long
-	// ago the newest of these requests was sent.
+	// Answers without a report: how many requests were accepted and refused, and
+	// the age of the newest of each.
 	Accepted, Refusals      int
 	AcceptedAge, RefusedAge time.Duration
 }
 
 // Grant is what a process may send. It replaces earlier grants.
 type Grant struct {
-	Limited bool          // N counts; else any number of requests may be sent
-	N       int           // requests
-	Every   time.Duration // between two of them
-	Metered bool          // Tokens counts
-	Tokens  float64       // that these requests may have
-	Pause   time.Duration // for which nothing may be sent, as the endpoint asked
-	For     time.Duration // after which the permits end, and an unlimited grant
-	Again   time.Duration // after which it may ask for more
+	Limited bool          // N applies; otherwise any number of requests may be sent
+	N       int           // requests that may be sent
+	Every   time.Duration // time between two of them
+	Metered bool          // Tokens applies
+	Tokens  float64       // tokens that these requests may use
+	Pause   time.Duration // nothing may be sent for this time, as the endpoint asked
+	For     time.Duration // when the grant ends
+	Again   time.Duration // when the process may ask for more
 
-	Epoch   int64         // it begins when the rate was lowered; refusals in an earlier one are known
-	Settles time.Duration // after which no process has permits of an earlier epoch
-	Doubted bool          // what the endpoint reports is wrong
-	Mark    float64       // of requests sent under this grant, for [Report]
+	Epoch   int64         // starts when the rate is lowered; refusals of earlier epochs say nothing new
+	Settles time.Duration // when all permits of earlier epochs have ended
+	Doubted bool          // the endpoint's reports are wrong
+	Mark    float64       // for the [Report] of requests sent under this grant
 
-	// The equal share of this process in the limits, for while it cannot ask; 0 is no limit.
+	// The equal share of this process in the limits, for times when it cannot ask; 0 is no limit.
 	Share      float64 // requests a second
 	TokenShare float64 // tokens a second
 }
@@ -76,55 +77,55 @@ const (
 	leaseFirst     = 50 * time.Millisecond  // of permits while the rate doubles
 	leaseSearching = 100 * time.Millisecond // of permits while the rate changes much
 	leaseSteady    = 400 * time.Millisecond // of permits otherwise
-	late           = 50 * time.Millisecond  // that a permit may be used after its time
+	late           = 50 * time.Millisecond  // how long after its end a permit may still be used
 	searching      = 700 * time.Millisecond
-	counted        = time.Second // the window in which requests are counted
+	counted        = time.Second // window in which requests are counted
 
 	slowest = 0.05 // requests a second
-	// lowered is the rate after a refusal in proportion to the estimated limit, returns is when
-	// the rate is at that estimate again.
+	// lowered is the rate after a refusal, as a share of the estimated limit; returns is how long
+	// it takes to reach that estimate again.
 	lowered = 0.85
 	returns = 5 * time.Second
-	// enough requests of an epoch make the share of refused ones an estimate; atMost is the
-	// largest share that one step assumes, because an endpoint may refuse all for a while.
+	// The share of refused requests is used if an epoch has enough requests. One step assumes
+	// atMost, because an endpoint may refuse everything for a while.
 	enough = 8
 	atMost = 0.7
-	rises  = 0.1 // requests a second, at least, that the rate rises each second
-	// An estimate that the rate exceeds so many times, without a refusal, no longer holds.
+	rises  = 0.1 // least increase of the rate, in requests per second each second
+	// An estimate is dropped when the rate exceeds it this many times without a refusal.
 	outgrown = 4
 
-	// An endpoint that nobody asked of late begins slowly: its rate doubles twice a second, up to
-	// one that is no limit. Otherwise the first refusals of all processes came at once.
+	// An unused endpoint starts slowly: its rate doubles twice a second until it is no limit.
+	// Otherwise all processes would be refused at once.
 	firstRate = 64
 	doubles   = 2
 	noLimit   = 4000
 	ofLate    = time.Minute
 
-	present      = 3 * time.Second // after its last ask, a process still counts
-	maxProcesses = 1000            // that are counted
+	present      = 3 * time.Second // how long a process counts after its last Ask
+	maxProcesses = 1000            // most processes that are counted
 )
 
-// Life is for how long the state of an endpoint is of use after the last [Endpoint.Take],
-// unless the endpoint wants no requests for longer.
+// Life is how long the state of an endpoint is useful after the last [Endpoint.Take], unless
+// the endpoint asked for a longer pause.
 const Life = 2 * ofLate
 
-// Endpoint is the state of an endpoint, which all processes share and JSON can hold. The zero
-// value is one that nobody has asked. Whoever calls its methods excludes others meanwhile, and
-// gives them one clock.
+// Endpoint is the state of an endpoint, shared by all processes and stored as JSON. The zero
+// value is an endpoint that has not been used. It is not safe for concurrent use, and all calls
+// must use one clock.
 type Endpoint struct {
-	Seen      time.Time `json:"seen"`       // last asked for
-	NotBefore time.Time `json:"not_before"` // as the endpoint asked
+	Seen      time.Time `json:"seen"`       // last use
+	NotBefore time.Time `json:"not_before"` // end of the pause that the endpoint asked for
 
 	Epoch   int64     `json:"epoch"`
-	Rate    float64   `json:"rate"`    // requests a second at the beginning of the epoch; 0 is no limit
-	Limit   float64   `json:"limit"`   // the estimate; 0 as long as nothing was refused
-	Begun   time.Time `json:"begun"`   // the epoch
-	Settles time.Time `json:"settles"` // when no permits of an earlier epoch are left
+	Rate    float64   `json:"rate"`    // requests per second at the start of the epoch; 0 is no limit
+	Limit   float64   `json:"limit"`   // estimated limit; 0 if nothing was refused yet
+	Begun   time.Time `json:"begun"`   // start of the epoch
+	Settles time.Time `json:"settles"` // when all permits of earlier epochs have ended
 	Settled int       `json:"settled"` // requests since then
-	Refused int       `json:"refused"` // of these
-	Window  time.Time `json:"window"`  // when Sent began to be counted
-	Sent    float64   `json:"sent"`    // requests in the window
-	Before  float64   `json:"before"`  // requests a second in the window before
+	Refused int       `json:"refused"` // how many of these were refused
+	Window  time.Time `json:"window"`  // start of the window of Sent
+	Sent    float64   `json:"sent"`    // requests in this window
+	Before  float64   `json:"before"`  // requests per second in the previous window
 
 	Quotas    Quotas  `json:"quotas"`
 	Minutes   minutes `json:"minutes"`
@@ -134,10 +135,10 @@ type Endpoint struct {
 	PerTokens setting `json:"tpm"`
 	Tokens    bucket  `json:"tpm_bucket"`
 
-	Processes map[string]time.Time `json:"processes"` // when each asked last
+	Processes map[string]time.Time `json:"processes"` // last Ask of each
 }
 
-// Take takes note of what a process tells, and gives it permits.
+// Take records what a process reports, and grants it permits.
 func (e *Endpoint) Take(now time.Time, a Ask) Grant {
 	e.note(now, &a)
 	e.forget(now)
@@ -148,10 +149,13 @@ func (e *Endpoint) Take(now time.Time, a Ask) Grant {
 	return e.grant(now, &a)
 }
 
-// note takes note of what a process tells. What was learnt too long ago is forgotten.
+// note records what a process reports. It first forgets a state that is too old.
 func (e *Endpoint) note(now time.Time, a *Ask) {
 	if e.Seen.IsZero() || now.Sub(e.Seen) > ofLate && now.Sub(e.NotBefore) > ofLate {
-		*e = Endpoint{Epoch: now.UnixMicro(), Rate: firstRate, Begun: now, Window: now, Learnt: bucket{Level: 1, At: now}}
+		*e = Endpoint{Epoch: now.UnixMicro(), Begun: now, Window: now, Learnt: bucket{Level: 1, At: now}}
+		if !a.Only {
+			e.Rate = firstRate
+		}
 	}
 	e.Seen = now
 	if passed := now.Sub(e.Window); passed >= counted || passed < 0 {
@@ -159,7 +163,7 @@ func (e *Endpoint) note(now time.Time, a *Ask) {
 		e.Sent, e.Window = 0, now
 	}
 	a.Each = min(max(a.Each, 0), most)
-	// A permit counts when it is granted, because that is known at once.
+	// A permit counts when it is granted: when it is used is known later.
 	e.Sent += float64(a.Sent - a.Unused)
 	e.Quotas.Take(float64(a.Sent-a.Unused), a.Each)
 	e.Quotas.Note(now, a.Report, a.Each)
@@ -178,7 +182,7 @@ func (e *Endpoint) note(now time.Time, a *Ask) {
 	e.count(now, a.Process)
 }
 
-// count counts the processes that ask.
+// count updates the set of active processes.
 func (e *Endpoint) count(now time.Time, process string) {
 	for name, at := range e.Processes {
 		if now.Sub(at) > present {
@@ -193,7 +197,7 @@ func (e *Endpoint) count(now time.Time, process string) {
 	}
 }
 
-// rate is the learnt rate in requests a second; 0 is no limit.
+// rate is the learnt rate in requests per second; 0 is no limit.
 func (e *Endpoint) rate(now time.Time) float64 {
 	t := max(now.Sub(e.Begun), 0).Seconds()
 	if e.Rate == 0 || e.Limit == 0 {
@@ -203,7 +207,7 @@ func (e *Endpoint) rate(now time.Time) float64 {
 	return max(e.Limit-(e.Limit-e.Rate)*left*left*left, e.Rate+rises*t)
 }
 
-// forget ends a limit that no longer holds: first the estimate, then the rate.
+// forget drops a limit that no longer applies: first the estimate, then the rate.
 func (e *Endpoint) forget(now time.Time) {
 	r := e.rate(now)
 	if e.Limit > 0 && r > outgrown*max(e.Limit, 1) {
@@ -214,16 +218,16 @@ func (e *Endpoint) forget(now time.Time) {
 	}
 }
 
-// lower begins an epoch with a lower rate.
+// lower starts an epoch with a lower rate.
 func (e *Endpoint) lower(now time.Time) {
 	lease := e.lease(now)
 	limit := e.rate(now)
-	// What was sent is known late. Where the rate was not used up, it is no estimate.
+	// Reports about sent requests arrive late. A rate that was not used up is no estimate.
 	sent := max(e.Before, e.Sent/max(now.Sub(e.Window), counted/4).Seconds(), 1)
 	if limit == 0 || sent < limit/2 {
 		limit = sent
 	} else if e.Limit == 0 {
-		limit /= 2 // the rate has doubled: the one before was not refused
+		limit /= 2 // the rate has doubled since it last caused no refusal
 	}
 	if e.Settled >= enough {
 		limit *= 1 - min(float64(e.Refused)/float64(e.Settled), atMost)
@@ -233,12 +237,12 @@ func (e *Endpoint) lower(now time.Time) {
 	e.Settled, e.Refused = 0, 0
 	e.Learnt = bucket{At: now}
 	if len(e.Processes) > 1 {
-		// Permits that others have not used yet, half of those of a lease, count for the new rate.
+		// The permits that others still hold, about half a lease, count against the new rate.
 		e.Learnt.Level = -limit * lease.Seconds() / 2
 	}
 }
 
-// lease is for how long permits are given.
+// lease is how long permits are valid.
 func (e *Endpoint) lease(now time.Time) time.Duration {
 	switch rate := e.rate(now); {
 	case rate > 0 && e.Limit == 0:
@@ -249,7 +253,7 @@ func (e *Endpoint) lease(now time.Time) time.Duration {
 	return leaseSteady
 }
 
-// grant gives the next permits.
+// grant makes the next grant.
 func (e *Endpoint) grant(now time.Time, a *Ask) Grant {
 	lease, rate := e.lease(now), e.rate(now)
 	perSecond, tokens := e.PerMinute.PerMinute/60, e.PerTokens.PerMinute/60
@@ -262,7 +266,7 @@ func (e *Endpoint) grant(now time.Time, a *Ask) Grant {
 		}
 	}
 	if g.Pause = max(e.NotBefore.Sub(now), 0); g.Pause > 0 {
-		// Nothing accrues or rises in a pause, or all would resume at once.
+		// Nothing accrues or rises during a pause, or all requests would resume at once.
 		e.Learnt, e.Requests.At, e.Tokens.At = bucket{At: e.NotBefore}, e.NotBefore, e.NotBefore
 		e.Begun, g.Limited = e.NotBefore, true
 		g.N, g.For, g.Again = 0, g.Pause, g.Pause
@@ -299,16 +303,20 @@ func (e *Endpoint) grant(now time.Time, a *Ask) Grant {
 
 // again sets when the process may ask for more.
 func (g *Grant) again(a *Ask, wait time.Duration) {
+	least := leaseSearching
+	if a.Only { // it can ask at any time
+		g.Again, g.Every, least = 0, 0, time.Millisecond
+	}
 	switch {
-	case g.N >= a.Want:
-		g.Again = leaseSearching // there may be more
 	case g.N == 0:
-		g.Again = min(max(wait, leaseSearching), present/2)
+		g.Again = min(max(wait, least), present/2)
 		g.For = g.Again
+	case g.N >= a.Want:
+		g.Again = least // there may be more
 	}
 }
 
-// possible is how many of the requests that are wanted the buckets have room for.
+// possible is how many of the wanted requests the buckets allow.
 func (e *Endpoint) possible(a *Ask, rate, perSecond, room float64) int {
 	const rounding = 1e-9
 	n := int(min(float64(a.Want), room+rounding))
@@ -324,13 +332,13 @@ func (e *Endpoint) possible(a *Ask, rate, perSecond, room float64) int {
 	return max(n, 0)
 }
 
-// setting is a limit of the configuration. The lowest of those that processes have applies.
+// setting is a configured limit. If processes have different ones, the lowest applies.
 type setting struct {
 	PerMinute float64   `json:"per_minute"` // 0 is no limit
 	Seen      time.Time `json:"seen"`
 }
 
-// note takes note of what a process has. A limit that no process has any more ends.
+// note records the setting of a process. A limit that no process has any more is dropped.
 func (s *setting) note(now time.Time, perMinute float64) {
 	switch old := now.Sub(s.Seen) > ofLate; {
 	case perMinute > 0 && (s.PerMinute == 0 || perMinute <= s.PerMinute || old):
@@ -340,15 +348,15 @@ func (s *setting) note(now time.Time, perMinute float64) {
 	}
 }
 
-// bucket holds permits that have accrued. Its level may be below 0, if a request had more
-// tokens than there were.
+// bucket holds accrued permits. Its level is below 0 after a request that used more tokens than
+// there were.
 type bucket struct {
 	Level float64   `json:"level"`
-	At    time.Time `json:"at"` // when the level was so high
+	At    time.Time `json:"at"` // time of the level
 }
 
-// fill adds what accrued at a rate a second, up to most; a new bucket is full. It returns how
-// long it takes until there is more than enough.
+// fill adds what has accrued at a rate per second, up to most; a new bucket is full. It returns
+// how long it takes until the level is enough.
 func (b *bucket) fill(now time.Time, rate, most, enough float64) time.Duration {
 	if rate == 0 {
 		*b = bucket{}

@@ -210,20 +210,6 @@ func (e *endpoint) wait(attempt int, after time.Duration) time.Duration {
 	return d + time.Duration(rand.Int64N(int64(d)/4+1))
 }
 
-// await waits until the rates of the endpoint allow a request of that many tokens.
-func (e *endpoint) await(ctx context.Context, tokens float64) (t ticket, err error) {
-	if e.gate.shared != nil {
-		return e.gate.shared.pass(ctx, e, tokens)
-	}
-	if d := e.gate.delay(e.now(), tokens); d > 0 {
-		if err := e.sleep(ctx, d); err != nil {
-			return t, err
-		}
-	}
-	t.mark, err = e.gate.pass(ctx, e, tokens)
-	return t, err
-}
-
 // attempt makes one attempt, when the endpoint's limits allow it.
 func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply, error) {
 	if err := e.gate.err(); err != nil {
@@ -234,7 +220,7 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 	}
 	defer e.gate.leave()
 	estimate := float64(len(data)) / 4 // approximate bytes of a token
-	t, err := e.await(ctx, estimate)
+	t, err := e.gate.throttle.pass(ctx, e, estimate)
 	if err != nil {
 		return reply{}, err
 	}
@@ -257,7 +243,7 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 	}
 	e.report(ctx, err, &t, start, end)
 	if err == nil {
-		e.gate.settle(estimate, usedTokens(r.Object))
+		e.gate.throttle.settle(estimate, usedTokens(r.Object))
 	}
 	return r, err
 }
@@ -267,26 +253,23 @@ func (e *endpoint) report(ctx context.Context, err error, t *ticket, start, end 
 	var f *fault
 	limited := errors.As(err, &f) && f.status == http.StatusTooManyRequests
 	t.report.Accepted = !limited
-	explained := e.gate.tell(ctx, e.now, t, start)
+	throttle := e.gate.throttle
+	explained := throttle.tell(ctx, e.now, t, start)
 	if !t.reports() && (err == nil || limited && f.after <= 0) {
-		e.gate.shared.answered(start, err == nil)
+		throttle.answered(start, err == nil)
 	}
 	switch {
 	case err == nil:
 		e.gate.succeeded(start, end, end.Sub(start))
 	case !errors.As(err, &f) || f.status == 0:
 	case f.overloaded():
-		if explained || limited && e.gate.shared.refused(ctx, e.now, t.epoch) {
+		if explained || limited && throttle.refused(ctx, e.now, t.epoch) {
 			e.gate.heard() // all processes slow down together, or wait until the limit is there again
 		} else {
 			e.gate.refused(start, end)
 		}
-		switch {
-		case f.after <= 0 || f.after > e.timeout: // no request waits for so long
-		case e.gate.shared != nil:
-			e.gate.shared.hold(ctx, e.now, f.after)
-		default:
-			e.gate.pause(end.Add(f.after))
+		if f.after > 0 && f.after <= e.timeout { // no request waits for longer
+			throttle.hold(ctx, e.now, f.after)
 		}
 	default:
 		e.gate.heard()

@@ -31,6 +31,20 @@ func (n *naps) sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
+// clock is a clock that sleeping advances, too.
+func (n *naps) clock(now func() time.Time) func() time.Time {
+	if now == nil {
+		now = time.Now
+	}
+	return func() time.Time {
+		at := now()
+		for _, d := range n.all() {
+			at = at.Add(d)
+		}
+		return at
+	}
+}
+
 func (n *naps) all() []time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -64,7 +78,7 @@ func serve(t testing.TB, id string, cfg *value.Object, o provider.Options, f fak
 	t.Cleanup(s.Close)
 	n := &naps{}
 	if o.Sleep == nil {
-		o.Sleep = n.sleep
+		o.Sleep, o.Now = n.sleep, n.clock(o.Now)
 	}
 	o.Env = environment(s.URL)
 	p, err := provider.Open(proviso.ProviderSpec{ID: id, Config: cfg}, o)
@@ -358,7 +372,7 @@ func TestConcurrencyFallsAndRecovers(t *testing.T) {
 		Latency: 10 * time.Millisecond,
 		Reply: func(r fakemodel.Request) fakemodel.Reply {
 			if phase.Load() == 1 {
-				return fakemodel.RateLimited("")
+				return fakemodel.Broken(503)
 			}
 			return fine
 		},
@@ -447,9 +461,9 @@ func TestRateLimits(t *testing.T) {
 		config   *value.Object
 		from, to time.Duration
 	}{
-		{value.ObjectOf("rpm", 30.0), 38 * time.Second, 38 * time.Second},   // one each 2 s
-		{value.ObjectOf("rpm", 600.0), 900 * time.Millisecond, time.Second}, // a second's worth at once
-		{value.ObjectOf("tpm", 6000.0), 18 * time.Second, 20 * time.Second}, // 100 tokens are one second
+		{value.ObjectOf("rpm", 30.0), 37999 * time.Millisecond, 38100 * time.Millisecond}, // one each 2 s
+		{value.ObjectOf("rpm", 600.0), 900 * time.Millisecond, time.Second},               // a second's worth at once
+		{value.ObjectOf("tpm", 6000.0), 18 * time.Second, 20 * time.Second},               // 100 tokens are one second
 		{nil, 0, 0},
 	} {
 		now = time.Unix(0, 0)

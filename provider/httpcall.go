@@ -136,7 +136,7 @@ func (p *httpCall) attempt(ctx context.Context, e *endpoint, c *call) (*callAnsw
 		return nil, err
 	}
 	defer e.gate.leave()
-	t, err := e.await(ctx, float64(len(c.body))/4)
+	t, err := e.gate.throttle.pass(ctx, e, float64(len(c.body))/4)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,6 @@ import (
 	"math"
 	"sync"
 	"time"
-
-	"github.com/proviso-eval/proviso/permit"
 )
 
 // Limits holds what is learnt about endpoints: how many concurrent requests
@@ -31,48 +29,33 @@ func (l *Limits) gate(key string, most int, rpm, tpm float64) *gate {
 		if l.gates == nil {
 			l.gates = map[string]*gate{}
 		}
-		g = &gate{most: most, limit: float64(most), turn: make(chan struct{}, 1)}
-		if l.Shared != nil {
-			g.shared = newSharedRate(l.Shared, key)
-		}
+		g = &gate{most: most, limit: float64(most), throttle: newThrottle(l.Shared, key)}
 		l.gates[key] = g
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.shared != nil {
-		g.shared.lower(rpm, tpm)
-		return g
-	}
-	g.requests.lower(rpm)
-	g.tokens.lower(tpm)
+	g.throttle.lower(rpm, tpm)
 	return g
 }
 
 // gate admits the requests to one endpoint. The number of requests in flight
-// starts at the maximum and then adapts as in TCP congestion control: a rate
-// limit error halves it, at most once for all requests that were in flight
-// together, and each window of successes adds one (additive increase,
+// starts at the maximum and then adapts as in TCP congestion control: an error
+// of an overloaded endpoint halves it, at most once for all requests that were
+// in flight together, and each window of successes adds one (additive increase,
 // multiplicative decrease; Chiu and Jain, 1989). Answers that become several
-// times slower reduce it by a quarter.
+// times slower reduce it by a quarter. Errors of a rate limit slow down the
+// throttle instead.
 type gate struct {
+	throttle *throttle
+
 	mu       sync.Mutex
 	most     int
 	limit    float64
 	inFlight int
 	queue    []chan struct{} // first come, first served
 
-	notBefore time.Time // no request before then, as the endpoint asked
-	cut       time.Time // last reduction of the limit
-	requests  rate
-	tokens    rate
-	quotas    permit.Quotas // as the endpoint reports
-	each      float64       // tokens of a request, on average; 0 if that is unknown
-	turn      chan struct{} // of the request that waits for room in the quotas
-	waiting   int           // requests that wait for their turn
-	window    window
-	answered  bool // the endpoint has responded at least once
-	stopped   error
-	shared    *sharedRate // with other processes; nil if there are none
+	cut      time.Time // last reduction of the limit
+	window   window
+	answered bool // the endpoint has responded at least once
+	stopped  error
 }
 
 // enter waits for a place among the requests in flight.
@@ -118,45 +101,6 @@ func (g *gate) admit() {
 		close(g.queue[0])
 		g.queue = g.queue[1:]
 		g.inFlight++
-	}
-}
-
-// delay reserves a request of that many tokens and returns how long it has to
-// wait.
-func (g *gate) delay(now time.Time, tokens float64) time.Duration {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return max(g.requests.reserve(now, 1), g.tokens.reserve(now, tokens), g.notBefore.Sub(now), 0)
-}
-
-// settle corrects a reservation by the tokens actually used.
-func (g *gate) settle(estimate, used float64) {
-	const most = 1e9 // tokens of one request, whatever the answer says
-	used = min(max(used, 0), most)
-	g.mu.Lock()
-	switch {
-	case used == 0:
-	case g.each == 0:
-		g.each = used
-	default:
-		g.each += (used - g.each) / 16
-	}
-	if g.shared == nil {
-		g.tokens.charge(used - estimate)
-	}
-	each := g.each
-	g.mu.Unlock()
-	if g.shared != nil {
-		g.shared.settle(used-estimate, each)
-	}
-}
-
-// pause delays further requests until t.
-func (g *gate) pause(t time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if t.After(g.notBefore) {
-		g.notBefore = t
 	}
 }
 
@@ -220,42 +164,6 @@ func (g *gate) err() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.stopped
-}
-
-// rate is a limit per minute, by the generic cell rate algorithm (ITU-T I.371):
-// use is spread evenly, with a burst of one second.
-type rate struct {
-	perMinute float64   // 0 is no limit
-	next      time.Time // when everything reserved is used up
-}
-
-func (r *rate) lower(perMinute float64) {
-	if perMinute > 0 && (r.perMinute == 0 || perMinute < r.perMinute) {
-		r.perMinute = perMinute
-	}
-}
-
-// reserve takes n and returns how long to wait before using them.
-func (r *rate) reserve(now time.Time, n float64) time.Duration {
-	if r.perMinute == 0 {
-		return 0
-	}
-	if r.next.Before(now) {
-		r.next = now
-	}
-	wait := r.next.Sub(now)
-	if r.perMinute > 60 {
-		wait -= time.Second
-	}
-	r.charge(n)
-	return wait
-}
-
-// charge takes n, or gives them back if it is negative.
-func (r *rate) charge(n float64) {
-	if r.perMinute > 0 {
-		r.next = r.next.Add(time.Duration(n / r.perMinute * float64(time.Minute)))
-	}
 }
 
 // Latency windows.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/sqldb"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -152,12 +154,14 @@ func TestServerWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	plain, _, with := sealing(t)
 	var calls atomic.Int64
-	lacks := start(t, server.Options{Open: true, Store: plain, Judge: byOutput(&calls), Poll: 20 * time.Millisecond, TrafficShare: 1})
-	has := start(t, server.Options{Open: true, Store: with(), TrafficShare: 1, Judge: byOutput(&calls), Poll: 20 * time.Millisecond})
+	lacks := start(t, server.Options{Open: true, Store: plain, Judge: byOutput(&calls), Poll: 20 * time.Millisecond, TrafficShare: 1, Judges: judgedBy(strict("m")).Judges})
+	has := start(t, server.Options{Open: true, Store: with(), TrafficShare: 1, Judge: byOutput(&calls), Poll: 20 * time.Millisecond, Judges: judgedBy(strict("m")).Judges})
 	has.events(0, 1, func(int) string { return "Hello." })
 	id := at(at(has.ask("GET", "/v1/events", "").object(t), "items").([]any)[0], "id").(string)
 	const output = `{"agent_input": "i", "agent_output": "o", "assertions": [{"id": "a", "check": {"type": "contains", "value": "o"}}]}`
-	for _, r := range [][3]string{{"GET", "/v1/events/" + id}, {"POST", "/v1/evaluations", output}, {"POST", "/v1/events", `{"events": [{"id": "e", "agent": "a", "output": "o"}]}`}} {
+	run, _ := has.trialOf(store.DefaultProject, "X-None: 1")
+	trial := fmt.Sprintf(`{"run": %q, "assertion": "cites", "change": {"criteria": ["It says strictly what the customer can do"]}}`, run)
+	for _, r := range [][3]string{{"GET", "/v1/events/" + id}, {"POST", "/v1/evaluations", output}, {"POST", "/v1/events", `{"events": [{"id": "e", "agent": "a", "output": "o"}]}`}, {"POST", "/v1/judge-trials", trial}} {
 		got := lacks.ask(r[0], r[1], r[2])
 		if p := got.problem(t); got.status != 503 || !strings.Contains(p.Detail, "start it with --content-key-env") || got.header.Get("Retry-After") == "" {
 			t.Errorf("%s %s: %d %s", r[0], r[1], got.status, got.body)

@@ -159,6 +159,11 @@ func confined(s *shop) server.Options {
 	return server.Options{Runner: works}
 }
 
+// keyed is a process that may ask that address.
+func keyed(s *shop) server.Options {
+	return server.Options{Runner: s.suites("OPENAI_API_KEY")}
+}
+
 // TestPrivateAddressRefused: where no other process can ask a private address of the
 // environment, a run is refused at once, and the flag that allows it is named.
 func TestPrivateAddressRefused(t *testing.T) {
@@ -182,10 +187,10 @@ func TestRunNeeds(t *testing.T) {
 			func(s *shop) server.Options { return server.Options{Runner: s.suites()} }, nil,
 		},
 		"an address of the environment": {
-			asked, "--allow-host 127.0.0.1", confined, nil,
+			asked, "--allow-host 127.0.0.1", confined, keyed,
 		},
 		"an address of the environment for a judge": {
-			`{"name": "s", "suite": {"prompts": ["Hi"], "providers": ["echo"], "tests": [{"assert": [{"type": "llm-rubric", "value": "It greets", "provider": "openai:chat:fake"}]}]}}`, "--allow-host 127.0.0.1", confined, nil,
+			`{"name": "s", "suite": {"prompts": ["Hi"], "providers": ["echo"], "tests": [{"assert": [{"type": "llm-rubric", "value": "It greets", "provider": "openai:chat:fake"}]}]}}`, "--allow-host 127.0.0.1", confined, keyed,
 		},
 		"a judge": {
 			`{"name": "s", "suite": {"prompts": ["Hi"], "providers": ["echo"], "tests": [{"assert": [{"type": "llm-rubric", "value": "It greets"}]}]}}`, "a judge model",

@@ -26,6 +26,7 @@ func TestOnWorkers(t *testing.T) {
 		"suite/cases.jsonl": cases.String(),
 	})
 	tape := filepath.Join(dir, "tape")
+	var warned string // by the last run
 	run := func(name string, more ...string) (lines []string, report string) {
 		t.Helper()
 		args := append([]string{"eval", "--run-dir", filepath.Join(dir, name), "--fail-under", "10%"}, more...)
@@ -33,6 +34,7 @@ func TestOnWorkers(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("%s: exit code %d\n%s%s", name, code, out, errs)
 		}
+		warned = errs
 		lines = keptRun(t, filepath.Join(dir, name))
 		for i := range lines {
 			lines[i] = sameRun(lines[i])
@@ -63,6 +65,9 @@ func TestOnWorkers(t *testing.T) {
 	workers("--replay", tape)
 	recorded := startServe(t, t.TempDir(), w.model.URL, "--store", w.database, "--workers", "0", "--allow-host", "127.0.0.1", "--replay", tape)
 	remote, shownThere := run("remote", "--on", recorded.url)
+	if !strings.Contains(warned, "the server replays recorded answers: no model is asked") {
+		t.Errorf("a run with recorded answers does not say so:\n%s", warned)
+	}
 	if n := w.countAsked(); n > 0 {
 		t.Errorf("a worker that replays asked %d questions", n)
 	}
