@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"strconv"
 	"sync"
 	"testing"
@@ -20,13 +21,22 @@ import (
 // says is one of the ways in which vendors tell of their limits.
 type says = func(http.Header, time.Time, fakemodel.Left, fakemodel.Left)
 
+// some are those numbers of workers with which case i is tried: one of them, another for the next
+// case. PROVISO_TEST_SLOW tries each case with all.
+func some(i int, workers ...int) []int {
+	if os.Getenv("PROVISO_TEST_SLOW") != "" {
+		return workers
+	}
+	return workers[i%len(workers):][:1]
+}
+
 // TestReported: where a vendor tells with each answer what is left, nothing has to be learnt: hardly
 // a request is refused, and as many get through as the limit allows, whether processes share the
 // rate or one is alone.
 func TestReported(t *testing.T) {
 	t.Parallel()
 	const perMinute = 300
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		name    string
 		says    says
 		fixed   bool
@@ -42,7 +52,7 @@ func TestReported(t *testing.T) {
 		{"draft", fakemodel.DraftSays, true, 0, 50 * time.Millisecond},
 		{"old draft", fakemodel.OldDraftSays, true, 0, 50 * time.Millisecond},
 	} {
-		for _, workers := range []int{1, 8, 0} {
+		for _, workers := range some(i, 1, 8, 0) {
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(20 * time.Second) // the first minute is not whole
 				limiter := &fakemodel.Limiter{Requests: perMinute, Fixed: tc.fixed, Says: tc.says}
@@ -69,7 +79,7 @@ func TestReported(t *testing.T) {
 // bucket is not taken for such a one.
 func TestWholeMinutes(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		perMinute float64
 		fixed     bool
 		latency   time.Duration
@@ -83,7 +93,7 @@ func TestWholeMinutes(t *testing.T) {
 		{30, false, 50 * time.Millisecond, 210, 15},
 	} {
 		one := 0
-		for _, workers := range []int{0, 1, 4, 8} { // 0 is a process that knows of no others
+		for _, workers := range append([]int{0, 1}, some(i, 4, 8)...) { // 0 is a process that knows of no others
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(20 * time.Second) // the first minute is not whole
 				v := &vendor{latency: tc.latency, limiter: &fakemodel.Limiter{Requests: tc.perMinute, Fixed: tc.fixed}}
@@ -152,7 +162,7 @@ func TestWrongReports(t *testing.T) {
 	of := func(limit, left, reset string) map[string]string {
 		return map[string]string{"X-Ratelimit-Limit-Requests": limit, "X-Ratelimit-Remaining-Requests": left, "X-Ratelimit-Reset-Requests": reset}
 	}
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		header map[string]string
 		most   time.Duration // that 400 requests take
 	}{
@@ -178,7 +188,7 @@ func TestWrongReports(t *testing.T) {
 		{of("1000", "25", "1m"), 7 * time.Minute},
 		{of("1000", "99", "1m"), 7 * time.Minute},
 	} {
-		for _, workers := range []int{1, 8, 0} {
+		for _, workers := range some(i, 1, 8, 0) {
 			synctest.Test(t, func(t *testing.T) {
 				f := &fleet{vendor: liar(tc.header), config: withKey("k"), workers: max(workers, 1), atATime: 32 / max(workers, 1), rows: 400}
 				if workers > 0 {
