@@ -1,24 +1,31 @@
 package jstoken
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
 var (
 	// stringText is a quoted string; an unclosed one ends with its line.
-	stringText = pattern.Of(`(?s)^(?:"(?:\\(?:\r\n|.)|[^"\\\n\r])*(?:"|\\\z)?|'(?:\\(?:\r\n|.)|[^'\\\n\r])*(?:'|\\\z)?)`)
-	numberText = pattern.Of(`^(?:0[xX][\w$]*(?:\.[\w$]*)?|(?:[eE][+-]|[\w$])*(?:\.(?:[eE][+-]|[\w$])*)?)`)
-	nameEscape = pattern.Of(`^\\u(?:[[:xdigit:]]{4}|\{[[:xdigit:]]{1,6}\})`) // \u0061 or \u{61}
+	stringText = lazy(`(?s)^(?:"(?:\\(?:\r\n|.)|[^"\\\n\r])*(?:"|\\\z)?|'(?:\\(?:\r\n|.)|[^'\\\n\r])*(?:'|\\\z)?)`)
+	numberText = lazy(`^(?:0[xX][\w$]*(?:\.[\w$]*)?|(?:[eE][+-]|[\w$])*(?:\.(?:[eE][+-]|[\w$])*)?)`)
+	nameEscape = lazy(`^\\u(?:[[:xdigit:]]{4}|\{[[:xdigit:]]{1,6}\})`) // \u0061 or \u{61}
 	// regexpText is a regular expression without its flags.
-	regexpText = pattern.Of(`^/(?:\\[^\n\r]|[^\\/\[\n\r]|\[(?:\\[^\n\r]|[^\\\]\n\r])*\])*/`)
+	regexpText = lazy(`^/(?:\\[^\n\r]|[^\\/\[\n\r]|\[(?:\\[^\n\r]|[^\\\]\n\r])*\])*/`)
 )
 
+// lazy compiles a pattern when it is first used.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 // end returns the end of what begins at at; at if there is none.
-func end(of *pattern.Lazy, src string, at int) int { return at + len(of.Get().FindString(src[at:])) }
+func end(of func() *regexp.Regexp, src string, at int) int {
+	return at + len(of().FindString(src[at:]))
+}
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
