@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store/sqldb"
@@ -137,16 +138,29 @@ func (e *engine) version(ctx context.Context, q querier) (version int, err error
 // processName is the name of our connections in pg_stat_activity, with the steps we know.
 const processName = "proviso, schema "
 
+// leavePatience is how long a connection may be listed after its process has ended.
+const leavePatience = time.Second
+
 // aloneWith refuses a step while processes are connected that do not know it, and would fail.
 func (e *engine) aloneWith(ctx context.Context, t *sql.Tx, number int) error {
-	var n int
-	if err := t.QueryRowContext(ctx, `SELECT count(DISTINCT coalesce(client_addr::text, '') || application_name) FROM pg_stat_activity
-		WHERE datname = current_database() AND application_name LIKE $1 || '%' AND substr(application_name, length($1) + 1) ~ '^[0-9]+$'
-			AND substr(application_name, length($1) + 1)::bigint < $2`, processName, number).Scan(&n); err != nil {
-		return err
+	for end := time.Now().Add(leavePatience); ; {
+		// Without the reset, a transaction sees the connections of its first query again.
+		if _, err := t.ExecContext(ctx, "SELECT pg_stat_clear_snapshot()"); err != nil {
+			return err
+		}
+		var n int
+		if err := t.QueryRowContext(ctx, `SELECT count(DISTINCT coalesce(client_addr::text, '') || application_name) FROM pg_stat_activity
+			WHERE datname = current_database() AND application_name LIKE $1 || '%' AND substr(application_name, length($1) + 1) ~ '^[0-9]+$'
+				AND substr(application_name, length($1) + 1)::bigint < $2`, processName, number).Scan(&n); err != nil || n == 0 {
+			return err
+		}
+		if time.Now().After(end) {
+			return proviso.Errorf(proviso.Refused, "the database %s needs a step of the schema (%d) with which servers and workers of an earlier version cannot run, and some are connected; stop them, and start this version", e.place, number)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
-	if n > 0 {
-		return proviso.Errorf(proviso.Refused, "the database %s needs a step of the schema (%d) with which servers and workers of an earlier version cannot run, and some are connected; stop them, and start this version", e.place, number)
-	}
-	return nil
 }
