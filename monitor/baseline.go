@@ -14,7 +14,7 @@ const (
 	// in-control rate.
 	baselineConfidence = 0.9
 	// pseudoItems is the number of evaluations at the mean rate that are added to each
-	// segment and hour, to steady those with few evaluations.
+	// hour, and to segments with fewer than minBaseline evaluations.
 	pseudoItems = 200
 	// Hours of the day get their own rates after seasonDays with seasonPerDay evaluations
 	// a day.
