@@ -21,8 +21,8 @@ import (
 // Verdict is a person's verdict.
 type Verdict string
 
-// The verdicts. Unsure is a label, so that nobody is asked about the output again, but it
-// decides nothing.
+// The verdicts. Unsure is a label, so that a queue does not offer the output again, but
+// it decides nothing.
 const (
 	Pass   Verdict = "pass"
 	Fail   Verdict = "fail"
