@@ -54,7 +54,7 @@ type Order struct {
 	full   bool
 }
 
-const statuses = 4 // of [proviso.Status]
+const statuses = 4 // number of [proviso.Status] values
 
 // repeated identifies verdicts that should be the same in all repeats of a case.
 type repeated struct {
@@ -249,7 +249,7 @@ const (
 	scoreRare       = 0.25 // times the rarity of the verdict
 )
 
-const nearScore = 0.15 // that differs from the threshold by less is near
+const nearScore = 0.15 // a score closer than this to the threshold is near
 
 // doubt returns how informative a label on one verdict is by itself, and why.
 func doubt(v record.Verdict) (score float64, why string) {

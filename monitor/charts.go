@@ -187,8 +187,8 @@ func (c *Charts) begin(one *chart, objective Objective, has bool, earlier *chart
 	}
 }
 
-// earlier returns the chart of the previous version under the same judge, if it has an
-// in-control rate from observations.
+// earlier returns the chart of the previous version under the same judge, if it has a
+// baseline, its own or an earlier version's.
 func (c *Charts) earlier(o *Observation) *chart {
 	var best *chart
 	for _, one := range c.state.Charts {

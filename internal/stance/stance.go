@@ -1,6 +1,6 @@
 // Package stance reads whether a sentence of a prompt demands a thing that it names,
-// forbids it, or neither. It reads English, and says where it does not understand: a
-// check of the opposite of what is asked would be worse than none. Start at [On].
+// forbids it, or neither. It reads English, and says where it does not understand:
+// checking the opposite of the demand would be worse than no check. Start at [On].
 package stance
 
 import (
