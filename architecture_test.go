@@ -45,7 +45,7 @@ func TestPackagesOfArchitecture(t *testing.T) {
 	}
 }
 
-// packageTable returns a row for every package that has a rank, lowest rank first.
+// packageTable returns a table row for every ranked package, lowest rank first.
 func packageTable(t *testing.T) string {
 	t.Helper()
 	comments := packageComments(t)
@@ -67,8 +67,8 @@ func packageTable(t *testing.T) string {
 	return b.String()
 }
 
-// packageComments reads the package comments. A package without other files may have
-// its comment in a test file.
+// packageComments reads the package comments. A package with only test files may have its
+// comment in one of them.
 func packageComments(t *testing.T) map[string]string {
 	t.Helper()
 	comments := map[string]string{}

@@ -29,9 +29,8 @@ type Source struct {
 	Purpose  Purpose       // purpose of the code, which limits its permissions; 0 is Deciding
 }
 
-// Purpose is what the code of a suite is for. Code that decides about outputs needs
-// only its arguments. Code that answers prompts or prepares a run may need the
-// network.
+// Purpose is what a suite's code is used for. Code that decides about outputs needs only
+// its arguments. Code that answers prompts or prepares a run may need the network.
 type Purpose uint8
 
 // The purposes, in order of increasing permissions.
@@ -64,12 +63,12 @@ type Function interface {
 	Close() error
 }
 
-// Series is a [Function] that makes many calls in less time than one by one.
+// Series is a [Function] that makes many calls faster than one by one.
 type Series interface {
 	Function
-	// CallSeries makes a call with each list of arguments, in order, and passes what
-	// Call would return to each, from the goroutine of the caller. each must not call
-	// code, which may wait for the end of the series.
+	// CallSeries makes one call per argument list, in order. It passes what Call would
+	// return to each, on the caller's goroutine. each must not call code: that call may
+	// wait for the end of the series.
 	CallSeries(ctx context.Context, args [][]any, each func(i int, result any, err error))
 }
 

@@ -6,7 +6,7 @@ type Meaning struct {
 	Code   string
 	Exit   int
 	Status int
-	Title  string // a few words for people, the same for every error with the code
+	Title  string // a few words for people, the same for every error with this code
 }
 
 // Meanings returns the only table of what codes mean to commands and to HTTP.

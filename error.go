@@ -11,9 +11,9 @@ const (
 	Invalid     = "invalid"     // the suite or the request is wrong; nothing was run
 	Unsupported = "unsupported" // promptfoo has it, proviso does not
 	NotFound    = "not_found"   // a file, a run or a name does not exist
-	Conflict    = "conflict"    // something that exists already is in the way
+	Conflict    = "conflict"    // something that already exists is in the way
 	Refused     = "refused"     // the policy for untrusted input forbids it
-	Limit       = "limit"       // a limit was exceeded; the message names it
+	Limit       = "limit"       // a limit was exceeded; the message names the limit
 	Timeout     = "timeout"     // a deadline passed
 	Unavailable = "unavailable" // a provider, interpreter or endpoint could not be reached
 	Undecided   = "undecided"   // an assertion could not be decided for another reason
@@ -21,12 +21,12 @@ const (
 )
 
 // Error is a failure with a code that programs can act on. For mistakes in a suite it
-// also has the place and the names that would be valid.
+// also has the place and the valid names.
 type Error struct {
 	Code    string   // one of the constants above
 	Pointer string   // RFC 6901 pointer into the suite; "" if there is none
 	Message string   // lower case, what was found and what was expected
-	Valid   []string // the names that are accepted, if there is a list
+	Valid   []string // accepted names, if there is a list
 	Err     error    // the cause, or nil
 	Warning bool     // for a mistake: the suite still runs, or is still valid
 
@@ -62,15 +62,15 @@ func Errorf(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err), whole: true}
 }
 
-// ErrorAt is [Errorf] for what is at a pointer into a suite.
+// ErrorAt is [Errorf] with a pointer into a suite.
 func ErrorAt(pointer, code, format string, args ...any) *Error {
 	e := Errorf(code, format, args...)
 	e.Pointer = pointer
 	return e
 }
 
-// Because returns an [Error] whose message already includes the cause. The cause is
-// there for errors.Is.
+// Because returns an [Error] whose message already includes the cause. The cause is kept
+// for errors.Is.
 func Because(cause error, code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Err: cause, whole: true}
 }
@@ -101,13 +101,13 @@ type Mistake struct {
 	Message string // what was found and what was expected
 	Nearest string // the nearest valid name; "" if none is near
 	Warning bool   // true if the suite still runs
-	Skips   bool   // it is a warning if what is not supported is skipped
-	Count   int    // how many places have it from one source, such as an anchor; 0 means 1
-	More    int    // how many mistakes that are not in the list it stands for; 0 is none, see [MoreMistakes]
+	Skips   bool   // the mistake is a warning if unsupported features are skipped
+	Count   int    // number of places with this mistake from one source, such as an anchor; 0 means 1
+	More    int    // number of mistakes this one stands for because the list was cut; 0 means none, see [MoreMistakes]
 }
 
-// MoreMistakes returns the mistake that stands for n others at the end of a list that
-// is limited.
+// MoreMistakes returns the mistake that stands for n others at the end of a truncated
+// list.
 func MoreMistakes(n int, warning bool) Mistake {
 	noun := "mistake"
 	if warning {

@@ -8,22 +8,23 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Facts are the tables of assertion types and providers, for the packages that cannot
-// import them: package check has the rows of the types, package provider those of the
-// providers. A package that gets no table knows no types and no providers.
+// Facts holds the tables of assertion types and providers, for packages that cannot
+// import them: package check has the type rows, package provider the provider rows. A
+// package that gets no table knows no types and no providers.
 type Facts struct {
 	Types     Types
 	Providers Providers
 }
 
-// The types that are part of the language of suites, so that packages besides check
-// name them.
+// The types that belong to the suite language itself, so that packages other than check
+// can name them.
 const (
 	// TypeJudge is the type of an assertion with an instruction or criteria.
 	TypeJudge = "judge"
-	// TypeSet is the type of an assertion that only holds others.
+	// TypeSet is the type of an assertion that only holds other assertions.
 	TypeSet = "assert-set"
-	// TypeText is the type of an expectation that names no type: the output is equal to it.
+	// TypeText is the type of an expectation that names no type: the output must equal
+	// it.
 	TypeText = "equals"
 )
 
@@ -31,9 +32,9 @@ const (
 type TypeFacts struct {
 	Type      string // without "not-"
 	Code      bool   // its value is code
-	Address   bool   // its value is the URL of a service, which may hold a password
-	Match     Match  // what it looks for in an output
-	FoldsCase bool   // upper and lower case are always equal
+	Address   bool   // its value is a service URL, which may hold a password
+	Match     Match  // what it searches for in an output
+	FoldsCase bool   // case never matters
 	Cell      CellFacts
 }
 
@@ -42,13 +43,13 @@ type CellFacts struct {
 	Form      CellForm
 	Threshold float64 // default threshold in a cell; 0 if the type takes none there
 
-	// Prefixes are other beginnings of a cell, separated by blanks, after which
-	// everything is the value: without white space around it, or unchanged if Verbatim.
+	// Prefixes are other ways a cell can begin, separated by blanks. Everything after the
+	// prefix is the value: trimmed, or unchanged if Verbatim.
 	Prefixes string
 	Verbatim bool
 	// Scripts are the suffixes of script files, separated by blanks. A cell such as
-	// file://check.py is an expectation of the type. The value is the cell, or, if
-	// BareScript, only the name of the file, and the name of a function may follow it.
+	// file://check.py is an expectation of this type. The value is the whole cell. With
+	// BareScript it is only the file name, and a function name may follow it.
 	Scripts    string
 	BareScript bool
 }
@@ -64,8 +65,8 @@ const (
 	CellNone                 // the type cannot be written in a cell
 )
 
-// Match is where a type looks for its value, so that a report can mark where an output
-// differs, and package spade knows which assertion implies another.
+// Match is the part of an output that a type compares with its value. Reports use it to
+// mark differences, and package spade to find out which assertion implies another.
 type Match uint8
 
 // The ways to compare.
@@ -98,24 +99,24 @@ func (t Types) Of(name string) *TypeFacts {
 
 // ProviderFacts are the facts about one provider.
 type ProviderFacts struct {
-	Name string // the id, or its beginning up to and with the first colon
-	Code bool   // it runs code or commands of the suite
+	Name string // the id, or its beginning including the first colon
+	Code bool   // it runs code or commands from the suite
 	File bool   // the rest of the id names a file
 	URL  bool   // the rest of the id is a URL
-	// Local means that it computes its answers itself, without waiting: it asks no model
-	// and sends nothing.
+	// Local means that the provider computes its answers itself, without waiting: it
+	// calls no model and sends nothing.
 	Local bool
-	// OpenEnded means that it runs code or a service of the user, which can do anything:
-	// search, read files, run commands.
+	// OpenEnded means that the provider runs user code or a user's service, which can do
+	// anything: search, read files, run commands.
 	OpenEnded bool
-	Tools     ToolFormat // how its configuration and its answers write calls of functions
+	Tools     ToolFormat // the format of function calls in its configuration and its answers
 	// Search changes a specification so that the model searches the web, and reports
-	// whether it can. It may replace the configuration, but does not change it. Nil means
-	// that no model of the provider searches.
+	// whether it can. It may replace the configuration but does not modify it. Nil means
+	// that none of the provider's models searches.
 	Search func(*ProviderSpec) bool
 }
 
-// ToolFormat is a format of declarations and calls of functions.
+// ToolFormat is a format of function declarations and function calls.
 type ToolFormat uint8
 
 // The formats.
@@ -128,8 +129,8 @@ const (
 // Providers is a table of providers, sorted by name.
 type Providers []ProviderFacts
 
-// Of returns the facts about the provider that an id names, and the rest of the id; nil
-// if the table does not have it.
+// Of returns the facts about the provider that an id names, and the rest of the id. facts
+// is nil if the table does not have the provider.
 func (p Providers) Of(id string) (facts *ProviderFacts, rest string) {
 	name := id
 	if i := strings.IndexByte(id, ':'); i >= 0 {
@@ -142,9 +143,10 @@ func (p Providers) Of(id string) (facts *ProviderFacts, rest string) {
 	return &p[i], rest
 }
 
-// Public returns the id of a provider for those who must see no secrets. A URL in it has no
-// user name, password, query and fragment, a command is only the name of its program, and a
-// script that of its file. Of an id whose URL cannot be read, only the beginning stays.
+// Public returns a provider id for readers who must not see secrets. It drops the user
+// name, password, query and fragment of a URL. Of a command it keeps only the program
+// name, of a script only the file name, and of an id with an invalid URL only the
+// beginning.
 func (p Providers) Public(id string) string {
 	k, rest := p.Of(id)
 	kind := id[:len(id)-len(rest)]
@@ -167,7 +169,8 @@ func (p Providers) Public(id string) string {
 	return id[:at] + u.String()
 }
 
-// programName returns the first word of a command, which may be quoted, without its folder.
+// programName returns the first word of a command, which may be quoted, without its
+// folder.
 func programName(command string) string {
 	command = value.TrimSpace(command)
 	end := strings.IndexFunc(command, value.IsSpace)
@@ -182,8 +185,8 @@ func programName(command string) string {
 	return command[strings.LastIndexAny(command, `/\`)+1:]
 }
 
-// search returns the index of a name in a sorted table of n rows; -1 if it is not there.
-// It does not copy rows, as slices.BinarySearchFunc does.
+// search returns the index of a name in a sorted table of n rows, or -1. Unlike
+// slices.BinarySearchFunc, it does not copy rows.
 func search(n int, at func(int) string, name string) int {
 	i := sort.Search(n, func(i int) bool { return at(i) >= name })
 	if i == n || at(i) != name {

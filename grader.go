@@ -9,59 +9,59 @@ import (
 // Grader asks a model about an output. Implementations are safe for concurrent use. A
 // reply without a verdict is an error, never a pass.
 type Grader interface {
-	// Grade answers q, its criteria in order, or returns an error with the reason why
+	// Grade answers q, with its criteria in order, or returns an error that says why
 	// there is no verdict.
 	Grade(ctx context.Context, q Question) (Grade, error)
 }
 
-// SetGrader is a [Grader] that answers several questions about one output
-// together, which takes fewer calls than asking them one by one.
+// SetGrader is a [Grader] that answers several questions about one output together, with
+// fewer calls than one by one.
 type SetGrader interface {
 	Grader
-	// GradeSet answers questions about the same input and output, in order. Each
-	// has an answer or an error of its own.
+	// GradeSet answers questions about the same input and output, in order. Each has its
+	// own answer or error.
 	GradeSet(ctx context.Context, qs []Question) []Graded
 }
 
-// EachGrader is a [SetGrader] that tells of each answer as soon as it is known.
+// EachGrader is a [SetGrader] that reports each answer as soon as it is known.
 type EachGrader interface {
 	SetGrader
-	// GradeEach is GradeSet. It also calls known for questions as they are answered, with
-	// the index of the question, at most once for each. The calls come from several
-	// goroutines, maybe at the same time, and none comes after GradeEach has returned.
+	// GradeEach is GradeSet. It also calls known with the index of a question when that
+	// question is answered, at most once for each. The calls come from several
+	// goroutines, possibly at the same time. None comes after GradeEach has returned.
 	GradeEach(ctx context.Context, qs []Question, known func(i int, g Graded)) []Graded
 }
 
-// Preparer is a [Grader] that can tell before a run why it could not answer.
+// Preparer is a [Grader] that can report before a run why it could not answer.
 type Preparer interface {
 	Grader
-	// Prepare opens what is needed to grade q, such as the provider and the prompt
-	// that replaces the grader's own, and returns the mistakes in it. It reads only
-	// Type, Assertion, Grader, Rubric and Case of q, and it makes no calls. Several
-	// errors may be joined (errors.Join).
+	// Prepare opens what grading q needs, such as the provider and a prompt that replaces
+	// the grader's own, and returns the mistakes in it. It reads only Type, Assertion,
+	// Grader, Rubric and Case of q, and it makes no calls. Several errors may be joined
+	// (errors.Join).
 	Prepare(q Question) error
 }
 
 // Forecaster is a [Grader] that can estimate its calls before a run.
 type Forecaster interface {
 	Grader
-	// Forecast returns an estimate, for each provider, of the calls that answer qs,
-	// which are about one output. It makes no calls.
+	// Forecast estimates, for each provider, the calls needed to answer qs, which are
+	// about one output. It makes no calls.
 	Forecast(qs []Question) []Forecast
 }
 
-// Forecast is an estimate of the calls of a [Grader] to one provider.
+// Forecast is an estimate of a [Grader]'s calls to one provider.
 type Forecast struct {
 	Provider Provider
 	Calls    int
-	Bytes    int64 // approximate size of the prompts
+	Bytes    int64 // approximate total size of the prompts
 }
 
 // Chooser is a [Grader] that compares several outputs to the same case.
 type Chooser interface {
 	Grader
-	// Choose returns the index of the best of q.Outputs, which are at least two, and
-	// the usage. Pass and Score of the grade mean nothing.
+	// Choose returns the index of the best of q.Outputs, which are at least two, and the
+	// usage. Pass and Score of the grade have no meaning.
 	Choose(ctx context.Context, q Question) (best int, g Grade, err error)
 }
 
@@ -75,30 +75,30 @@ type Graded struct {
 type Question struct {
 	Type      string // assertion type, such as "judge" or "llm-rubric"
 	Assertion *Assertion
-	Value     any // the assertion's value after templates are rendered
+	Value     any // the assertion's value, with templates rendered
 	Input     string
 	Output    string
 	Vars      *value.Object
-	Grader    any    // provider named by the assertion, the case or the suite; nil if none
-	Rubric    any    // rubricPrompt that applies; nil if none
+	Grader    any    // provider that the assertion, the case or the suite names; nil if none
+	Rubric    any    // the rubricPrompt that applies; nil if none
 	Spans     []Span // for questions about a trace
 	Sample    Sample
 
 	Instruction string      // judged assertions: the instruction, with markers
-	Criteria    []Criterion // judged assertions: the criteria that a model decides, as texts with markers
-	// Values holds the text of each marker in Instruction and Criteria: {{name}}
-	// stands for the text under name. They are data, and a grader must not treat them
-	// as part of the question.
+	Criteria    []Criterion // judged assertions: the criteria for the model, as texts with markers
+	// Values holds the text for each marker in Instruction and Criteria: {{name}} stands
+	// for the text under name. The texts are data: a grader must not treat them as part
+	// of the question.
 	Values *value.Object
 
-	// Background is what a judge may look at beside input and output, such as the sources
-	// that the output is based on; "" if there is none. Only judged assertions have it.
+	// Background is what a judge may consult besides input and output, such as the
+	// output's sources; "" if there is none. Only judged assertions have it.
 	Background string
 
-	Threshold *float64 // of the assertion; nil if it has none
+	Threshold *float64 // threshold of the assertion; nil if it has none
 	Case      *Case    // nil outside a suite
-	Context   []string // passages that the answer should be based on, for questions about them
-	Turns     []Turn   // the conversation so far, ending with the answer in question
+	Context   []string // passages that the answer should be based on, for types that check this
+	Turns     []Turn   // the conversation so far, ending with the answer to grade
 	Outputs   []string // all outputs to compare, for a [Chooser]
 }
 
@@ -115,20 +115,20 @@ type Grade struct {
 	Usage    Usage
 	Cost     float64
 	Cached   bool
-	Judge    string // identity: model, parameters, prompt hash, mode
+	Judge    string // judge identity: model, parameters, prompt hash, mode
 }
 
 // CriterionVerdict is the answer to one criterion.
 type CriterionVerdict struct {
 	Criterion Criterion
-	Status    Status // Skip if it was not asked because the assertion was already decided
+	Status    Status // Skip if the assertion was already decided and no model was asked
 	Reasoning string // one sentence
 	Evidence  []Evidence
 	Note      string // problems with the judge's evidence or reasoning; "" if none
 	Votes     Votes
 
 	// CannotTell means that the judge answered that it cannot tell. Status is then
-	// Errored, and Reasoning is why.
+	// Errored, and Reasoning says why.
 	CannotTell bool
 }
 
@@ -140,5 +140,5 @@ type Votes struct {
 	Failed     int `json:"failed"`
 }
 
-// Total returns how many votes were requested.
+// Total returns the number of votes requested.
 func (v Votes) Total() int { return v.Met + v.Unmet + v.CannotTell + v.Failed }

@@ -16,9 +16,9 @@ import (
 
 const module = "github.com/proviso-eval/proviso"
 
-// ranks is the layering of the packages: a package imports only packages of lower
-// rank. Packages of the same rank are connected through small interfaces.
-// ARCHITECTURE.md says what each is for.
+// ranks is the layering of the packages: a package imports only packages of lower rank.
+// Packages of the same rank are connected through small interfaces. ARCHITECTURE.md
+// describes each package.
 var ranks = map[string]int{
 	"value":                0,
 	"stats":                0,
@@ -174,7 +174,7 @@ func TestImportsGoDown(t *testing.T) {
 		}
 		seen[pkg] = true
 		for _, imported := range importsOf(t, file) {
-			if imported == pkg { // an external test of its own package
+			if imported == pkg { // an external test of the same package
 				continue
 			}
 			other, ok := ranks[imported]
@@ -193,8 +193,7 @@ func TestImportsGoDown(t *testing.T) {
 	}
 }
 
-// TestOneAssembly: only package engine, and tests, assemble the parts of an
-// evaluation.
+// TestOneAssembly: only package engine and tests assemble the parts of an evaluation.
 func TestOneAssembly(t *testing.T) {
 	t.Parallel()
 	engines := []string{"internal/script", "internal/template", "internal/mathjs", "internal/regex", "internal/sqlparser"}
@@ -224,8 +223,8 @@ func TestOneAssembly(t *testing.T) {
 	}
 }
 
-// TestFileNames: an underscore in the name of a Go file stands only before test, an
-// operating system or a processor.
+// TestFileNames: an underscore in a Go file name occurs only before test, an operating
+// system or a processor.
 func TestFileNames(t *testing.T) {
 	t.Parallel()
 	tags := []string{"test", "linux", "windows", "darwin", "unix", "nolinux", "other", "amd64", "arm64"}
@@ -239,13 +238,13 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-// goFiles lists the Go files of the module, except test data.
+// goFiles returns the module's Go files, except test data.
 func goFiles(t *testing.T) []string {
 	t.Helper()
 	return filesNamed(t, ".go")
 }
 
-// filesNamed returns the files of the module with an ending, without test data.
+// filesNamed returns the module's files with an ending, except test data.
 func filesNamed(t *testing.T, ending string) []string {
 	t.Helper()
 	var files []string

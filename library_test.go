@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// libraryBlock is a part of docs/library.md that shows declarations of example tests: a
-// folder and the names in it. Of an Example function, the page shows the body.
+// libraryBlock matches a part of docs/library.md that shows declarations from example
+// tests: a folder and the names in it. For an Example function, the page shows its body.
 var libraryBlock = regexp.MustCompile(`(?s)(<!-- begin code (\S+) ([^\n]+) -->\n)(.*?)(<!-- end code -->)`)
 
-// TestLibraryPage checks that the code of docs/library.md is that of Example functions,
-// which go test compiles and runs.
+// TestLibraryPage checks that the code in docs/library.md is the code of Example
+// functions, which go test compiles and runs.
 func TestLibraryPage(t *testing.T) {
 	t.Parallel()
 	const page = "docs/library.md"
@@ -46,7 +46,8 @@ func TestLibraryPage(t *testing.T) {
 	}
 }
 
-// exampleCode returns declarations of the example tests in a folder, in the given order.
+// exampleCode returns declarations from the example tests in a folder, in the given
+// order.
 func exampleCode(t *testing.T, dir string, names []string) string {
 	t.Helper()
 	found := map[string]string{}

@@ -10,7 +10,7 @@ import (
 // provider did not report the value.
 type Output struct {
 	Value         any // text, or a structure; [value.Undefined] if there is no answer
-	Untransformed any // Value before the case's own transform; nil if there is none
+	Untransformed any // Value before the case's own transform; nil if it has none
 	Error         string
 	Usage         Usage
 	Cost          *float64 // US dollars
@@ -24,12 +24,12 @@ type Output struct {
 	Guardrails    *value.Object // flagged, flaggedInput, flaggedOutput, reason
 	Metadata      *value.Object
 	TraceID       string        // hexadecimal, as in W3C trace context
-	Spans         []Span        // of its trace, once an assertion has asked for them; they must not be changed
+	Spans         []Span        // spans of the trace, once an assertion has requested them; must not be changed
 	Raw           *value.Object // further response fields, for reports and scripts
 }
 
-// Text returns the output as text assertions see it: text unchanged, "" for an absent
-// output, and compact JSON for anything else.
+// Text returns the output as text assertions see it: text unchanged, an absent output as
+// "", and anything else as compact JSON.
 func (o *Output) Text() string {
 	switch v := o.Value.(type) {
 	case string:
@@ -40,8 +40,8 @@ func (o *Output) Text() string {
 	return value.Stringify(o.Value)
 }
 
-// Usage counts tokens. Cached are the tokens of Prompt that the provider read from
-// its own cache.
+// Usage counts tokens. Cached counts the Prompt tokens that the provider read from its
+// own cache.
 type Usage struct {
 	Prompt     int64 `json:"prompt"`
 	Completion int64 `json:"completion"`

@@ -7,30 +7,30 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Provider answers prompts. Implementations are safe for concurrent use and return
-// when ctx is done. If the model answered with an error message, the Output has Error
-// set. A Go error means that there is no answer at all.
+// Provider answers prompts. Implementations are safe for concurrent use and return when
+// ctx is done. If the model returned an error message, the Output has Error set. A Go
+// error means that there is no answer at all.
 type Provider interface {
 	// ID returns the provider's id as in a suite.
 	ID() string
-	// Answer asks once.
+	// Answer makes one request.
 	Answer(ctx context.Context, ask Ask) (Output, error)
 }
 
-// Ask is one question to a provider.
+// Ask is one request to a provider.
 type Ask struct {
 	Prompt string        // rendered; a chat is JSON text
-	Label  string        // of the prompt
+	Label  string        // label of the prompt
 	Vars   *value.Object // the variables the prompt was rendered with
-	// Own are variables that the run sets, such as its id: code and templates of the
-	// provider see them beside Vars. The id is no part of what is asked. A provider that
+	// Own holds variables that the run sets, such as its id. The provider's code and
+	// templates see them beside Vars. The id is not part of the request. A provider that
 	// only computes gets none.
 	Own    *value.Object
-	Config *value.Object // settings of the prompt and the case over the provider's own
+	Config *value.Object // settings from the prompt and the case, which override the provider's own
 	Case   *Case         // nil outside a suite
-	Reply  *Reply        // the required shape of the answer; nil is free text
-	Static int           // how many leading messages of a chat are the same in many asks, for vendors whose caches need that
-	Shared int           // how many bytes of the next message are the same in several following asks, for the same vendors
+	Reply  *Reply        // required shape of the answer; nil means free text
+	Static int           // number of leading chat messages that are the same in many asks, for vendors whose caches need it
+	Shared int           // number of bytes of the next message that are the same in several following asks, for the same vendors
 	Sample Sample
 	// Verbatim keeps the answer as the model's text, even if the settings ask for
 	// parsed JSON: parsing drops duplicate keys.
@@ -38,15 +38,15 @@ type Ask struct {
 	// Usable reports whether an answer may be stored and reused for the same ask; nil
 	// stores every answer. It is not part of the ask itself.
 	Usable func(*Output) bool
-	// Trace is the trace of the work on the answer; nil if there is no tracing. It is
-	// not part of the ask itself.
+	// Trace identifies the trace of the work on the answer; nil if there is no tracing.
+	// It is not part of the ask itself.
 	Trace *TraceContext
 }
 
-// EvalID is the variable that holds the id of the run.
+// EvalID is the variable that holds the run id.
 const EvalID = "__evalId"
 
-// AllVars returns the variables that code and templates of a provider see.
+// AllVars returns the variables that a provider's code and templates see.
 func (a Ask) AllVars() *value.Object {
 	if a.Own.Len() == 0 {
 		return a.Vars
@@ -58,33 +58,33 @@ func (a Ask) AllVars() *value.Object {
 	return all
 }
 
-// TraceContext tells a provider which trace its work belongs to, so that the spans
-// it reports can be told from those of other rows.
+// TraceContext tells a provider which trace its work belongs to, so that its spans can be
+// told apart from those of other rows.
 type TraceContext struct {
 	Parent   string // traceparent, as in W3C Trace Context
 	Endpoint string // URL that accepts spans as OTLP over HTTP; "" if there is none
 	Needed   bool   // assertions look at the spans, so a stored answer is not usable
 }
 
-// Reply asks for an answer that is one JSON value. A provider uses the feature of its
-// API for that (a response format, a tool, a schema). A provider without one ignores
-// it, so the caller must parse the answer with care in any case.
+// Reply requests an answer that is one JSON value. A provider uses the feature of its API
+// for that (a response format, a tool, a schema). A provider without one ignores Reply,
+// so the caller must always parse the answer with care.
 type Reply struct {
-	Name   string        // of the value, such as "verdicts": letters, digits, _ and -
+	Name   string        // name of the value, such as "verdicts": letters, digits, _ and -
 	Schema *value.Object // JSON Schema; objects list all properties as required and allow no others
 }
 
-// Sample distinguishes calls that would otherwise be the same exchange. It is part of
-// the key of every stored exchange and never depends on call order.
+// Sample distinguishes calls that would otherwise be the same exchange. It is part of the
+// key of every stored exchange and never depends on call order.
 type Sample struct {
 	Repeat, Vote, Repair int
 }
 
-// Wrapper is a provider that wraps another one, such as a cache or a budget. It also
-// offers the abilities of the inner provider: see [As].
+// Wrapper is a provider that wraps another one, such as a cache or a budget. It also has
+// the abilities of the inner provider: see [As].
 type Wrapper interface {
 	Provider
-	// Unwrap returns the provider inside.
+	// Unwrap returns the inner provider.
 	Unwrap() Provider
 }
 
@@ -115,7 +115,7 @@ type Classifier interface {
 	Classify(ctx context.Context, text string) (map[string]float64, error)
 }
 
-// Moderator is a provider that returns the categories of harm that a text falls into.
+// Moderator is a provider that returns the harm categories of a text.
 type Moderator interface {
 	Moderate(ctx context.Context, prompt, output string) ([]Flag, error)
 }
@@ -135,9 +135,9 @@ type Env interface {
 	Names() []string
 }
 
-// UnsetVariable is the error that an environment variable is not set. It shows the name only
-// if it looks like one, in capital letters: who writes a key in its place must not find the
-// key in a log.
+// UnsetVariable returns the error for an unset environment variable. It shows the name
+// only if it looks like one, in capital letters: if a user writes a key instead of a
+// name, the key must not appear in a log.
 func UnsetVariable(name string) error {
 	if name == "" || len(name) > 64 || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return Errorf(Invalid, "expected the name of an environment variable that is set, such as PROVISO_API_KEY, and not its value; what is there is not shown, because it may be a key")
@@ -169,8 +169,8 @@ type Files interface {
 	ReadFile(name string) ([]byte, error)
 }
 
-// Spans returns the spans of a trace. Checks call it only when they need spans. The
-// call waits, up to a limit, for spans that have not arrived yet.
+// Spans returns the spans of a trace. Checks call it only when they need spans. The call
+// waits, up to a limit, for spans that have not arrived yet.
 type Spans interface {
 	Spans(ctx context.Context, traceID string) ([]Span, error)
 }

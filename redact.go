@@ -20,17 +20,17 @@ func Redacted(cfg *value.Object) *value.Object {
 	return o
 }
 
-// Keyless returns a configuration without the settings whose names are those of
-// secrets. It is for hashes that must not change with a key but must change with
-// everything else. The result may contain other secrets, so do not show or store it.
+// Keyless returns a configuration without the settings whose names mark a secret. It is
+// for hashes that must not change with a key but must change with everything else. The
+// result may contain other secrets, so do not show or store it.
 func Keyless(cfg *value.Object) *value.Object {
 	o, _ := redaction{}.value("", cfg).(*value.Object)
 	return o
 }
 
-// SecretsIn returns the values that [Redacted] replaces in a configuration, so that
-// they can be found elsewhere: values as written, and the user name, the password and
-// the query parameters of URLs.
+// SecretsIn returns the values that [Redacted] replaces in a configuration, so that they
+// can be found elsewhere: values as written, and the user name, the password and the
+// query parameters of URLs.
 func SecretsIn(cfg *value.Object) []string {
 	var list []string
 	redaction{shown: true, found: func(v string) { list = append(list, v) }}.value("", cfg)
@@ -122,7 +122,7 @@ func (r redaction) request(text string) string {
 	return head
 }
 
-// plainHeaders are the headers of requests that never hold a secret.
+// plainHeaders are the request headers that never hold a secret.
 var plainHeaders = [...]string{
 	"accept", "accept-charset", "accept-encoding", "accept-language", "anthropic-beta", "anthropic-version", "cache-control", "connection",
 	"content-encoding", "content-language", "content-length", "content-type", "date", "expect", "host", "http-referer", "idempotency-key",
@@ -175,15 +175,15 @@ func (r redaction) address(text string) string {
 	return text[:at] + u.String()
 }
 
-// IsSecretParameter reports whether a parameter of a URL or of a command with this name
+// IsSecretParameter reports whether a URL parameter or a command parameter with this name
 // usually holds a secret.
 func IsSecretParameter(name string) bool {
 	lower := strings.ToLower(name)
 	return IsSecret(name) || strings.Contains(lower, "key") || strings.Contains(lower, "sig")
 }
 
-// secretParts mark a name as secret if they occur anywhere in it. secretNames must be
-// the whole name. Both are without hyphens and underscores.
+// secretParts mark a name as secret if they occur anywhere in it. secretNames must match
+// the whole name. Both are written without hyphens and underscores.
 var (
 	secretParts = [...]string{
 		"accesskey", "apikey", "authkey", "authorization", "bearer", "cookie", "credential", "functionskey",

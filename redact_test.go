@@ -64,8 +64,8 @@ func TestRedactedParts(t *testing.T) {
 	}
 }
 
-// TestKeyless: configurations that differ in a key have the same identity, and those
-// that differ in a header do not.
+// TestKeyless: configurations that differ only in a key have the same identity, and
+// configurations that differ in a header do not.
 func TestKeyless(t *testing.T) {
 	t.Parallel()
 	of := func(name, val string) string {

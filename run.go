@@ -2,12 +2,12 @@ package proviso
 
 import "time"
 
-// Run is the record of one execution of a suite, with one content hash of suite,
+// Run is the record of one execution of a suite, with one content hash over suite,
 // prompts and judge.
 type Run struct {
 	ID        string
 	Suite     string // description, or the file's name
-	Hash      string // of suite, prompts and judge
+	Hash      string // hash of suite, prompts and judge
 	Started   time.Time
 	Elapsed   time.Duration
 	Totals    Totals
@@ -19,9 +19,9 @@ type Run struct {
 type Totals struct {
 	Passed, Failed, Errors, Skipped int
 
-	// For cases that must pass some of their repeats: MayPass counts failed rows that
-	// count as passed if the undecided repeats pass, and WillPass counts undecided
-	// rows of cases that have already passed often enough.
+	// MayPass and WillPass are for cases that must pass only some of their repeats.
+	// MayPass counts failed rows that count as passed if the undecided repeats pass.
+	// WillPass counts undecided rows of cases that have already passed often enough.
 	MayPass, WillPass int
 
 	Usage    Usage
@@ -29,5 +29,5 @@ type Totals struct {
 	Incurred float64 // US dollars that this run spent
 }
 
-// Rows returns how many rows were counted.
+// Rows returns the number of rows counted.
 func (t Totals) Rows() int { return t.Passed + t.Failed + t.Errors + t.Skipped }

@@ -20,7 +20,7 @@ type Suite struct {
 	Filters     *value.Object // nunjucksFilters: name → script reference
 	Extensions  []*Generator  // hooks around a run and its rows
 	Sandbox     Sandbox
-	Env         *value.Object // environment variables that the suite adds, already rendered
+	Env         *value.Object // environment variables from the suite, already rendered
 	Tags        *value.Object
 	Options     Options
 	Tracing     Tracing
@@ -28,17 +28,17 @@ type Suite struct {
 	Outputs     []string      // outputPath: report files, relative to the working folder
 	Config      *value.Object // the configuration as read, without secrets, for reports
 	Warnings    Mistakes
-	// Lenient is set if the suite has promptfoo's shape: what promptfoo accepts is a
-	// warning, unless it affects safety.
+	// Lenient is set if the suite has promptfoo's shape: a construct that promptfoo
+	// accepts is then only a warning, unless it affects safety.
 	Lenient bool
 
-	// Dir is the folder that relative file references start from.
+	// Dir is the folder that relative file references are resolved against.
 	Dir string
-	// Datasets are the datasets that the cases come from, in the order of their
-	// references. The same one may occur twice.
+	// Datasets are the datasets that the cases come from, in reference order. The same
+	// dataset may occur twice.
 	Datasets []Dataset
 	// Unseen counts the references to remote cases that were not checked because the
-	// network was not used, and those to datasets that were not found.
+	// network was not used, and to datasets that were not found.
 	Unseen int
 
 	CaseSource
@@ -48,73 +48,72 @@ type Suite struct {
 // Dataset is a version of a dataset: cases that a server keeps under a name.
 type Dataset struct {
 	Name    string
-	Version string // hash of the version
-	Number  int    // of the version, from 1
-	Asked   string // version in the reference; "" if it has none, and the current one was used
+	Version string // content hash of the version
+	Number  int    // version number, from 1
+	Asked   string // version in the reference; "" if it has none and the current version was used
 }
 
 // CaseSource yields the cases of a suite.
 type CaseSource interface {
-	// Cases yields every case in order, defaults merged, variables expanded, repeats
-	// unrolled. Each call reads the files again, so that memory does not grow with
-	// the suite. An error is a *Error with a Pointer, or the error from opening a
-	// file; the sequence continues after the first kind. An error comes without a
-	// case. A warning is a *Error too, with Warning set; a pass may ignore warnings
-	// that an earlier pass reported. If filters leave no case, the sequence ends with
-	// an error.
+	// Cases yields every case in order, with defaults merged, variables expanded and
+	// repeats unrolled. Each call reads the files again, so that memory does not grow
+	// with the suite. An error comes without a case. It is a *Error with a Pointer, after
+	// which the sequence continues, or the error from opening a file. A warning is also a
+	// *Error, with Warning set; a pass may omit warnings that an earlier pass reported.
+	// If filters leave no case, the sequence ends with an error.
 	//
-	// The case and what it points to must not be changed: objects and
-	// assertions may be shared with other cases.
+	// The case and everything it points to must not be changed: objects and assertions
+	// may be shared with other cases.
 	Cases() iter.Seq2[*Case, error]
 }
 
 // CaseChecker is a [CaseSource] that can also yield the cases with mistakes, so that
-// their other mistakes are found.
+// further mistakes in them are found.
 type CaseChecker interface {
 	CaseSource
-	// WithBroken returns the same cases, including those with mistakes. These have
-	// Broken set and come after their mistakes were reported. They must not be run.
+	// WithBroken returns the same cases, including those with mistakes. These have Broken
+	// set and follow the reports of their mistakes. They must not be run.
 	WithBroken() CaseSource
 }
 
-// CaseExpander is a [CaseSource] some of whose cases may come from code. Without an
-// expander each piece of code is one case that has only a Generator and a Pointer.
+// CaseExpander is a [CaseSource] that may contain cases from code. Without an expander,
+// each piece of code is one case that has only a Generator and a Pointer.
 type CaseExpander interface {
 	CaseSource
-	// WithExpander returns a source that calls expand for each generator. It
-	// continues with the cases in the list that expand returns, as if they were in
-	// the suite. Each pass calls expand again.
+	// WithExpander returns a source that calls expand for each generator and yields the
+	// cases in the returned list as if they were in the suite. Each pass calls expand
+	// again.
 	WithExpander(expand func(*Generator) (any, error)) CaseSource
 }
 
 // CaseRewriter is a [CaseSource] whose cases a hook may rewrite.
 type CaseRewriter interface {
 	CaseSource
-	// Rewritten returns a source of only the cases in the list, in the form of a
-	// suite, over the defaults, an object or nil. The filters of the suite are not
-	// applied again. pointer is the place in the suite of the code that wrote the
+	// Rewritten returns a source of only the cases in the list tests, written as in a
+	// suite. defaults, an object or nil, are merged into them. The suite's filters are
+	// not applied again. pointer is the place in the suite of the code that wrote the
 	// cases, and origin is its name.
 	Rewritten(tests []any, defaults *value.Object, pointer, origin string) CaseSource
-	// Rewrite returns one case as Rewritten would, with the same identity: id,
-	// position, repetition. If there is a mistake, the case is not used.
+	// Rewrite returns one case as Rewritten would, with the same identity: id, position,
+	// repetition. A case with a mistake is not used.
 	Rewrite(c *Case, test *value.Object, pointer, origin string) (*Case, error)
 }
 
-// Places turns the pointer of an [Error] into a position for people. A # at the end
-// of a pointer means the key itself.
+// Places turns an [Error]'s pointer into a position for people. A # at the end of a
+// pointer means the key itself.
 type Places interface {
 	Place(pointer string) Place
 }
 
-// Options are the settings of a run that a suite can have. A zero field means that
-// the suite does not set it.
+// Options are the run settings that a suite can have. A zero field means that the suite
+// does not set it.
 type Options struct {
 	MaxConcurrency int
 	Repeat         int
-	RepeatPass     int // how many of Repeat must pass; 0 means all
+	RepeatPass     int // number of repeats that must pass; 0 means all
 	DelayMS        int
-	TimeoutMS      int // for one row
-	MaxTimeMS      int // for the run
+	TimeoutMS      int // limit for one row
+	MaxTimeMS      int // limit for the whole run
 	NoCache        bool
 	NoProgress     bool
 	EnvFiles       []string
@@ -128,27 +127,27 @@ type Options struct {
 	PassRate       *float64 // share of rows that must pass
 }
 
-// Sandbox has the suite's settings for its code: limits, and permissions beyond the
+// Sandbox holds the suite's settings for its code: limits, and permissions beyond the
 // arguments and the suite's folder.
 type Sandbox struct {
-	TimeoutMS int      // of one call; 0 is the default
-	Network   bool     // any host
+	TimeoutMS int      // limit for one call; 0 means the default
+	Network   bool     // access to any host
 	Env       []string // names of environment variables
 	Read      []string // files and folders, relative to the suite's folder
-	Packages  bool     // packages that are installed for the interpreter
+	Packages  bool     // access to the interpreter's installed packages
 }
 
-// Tracing has the suite's settings for the traces of its agents. The zero value
-// disables tracing.
+// Tracing holds the suite's settings for its agents' traces. The zero value disables
+// tracing.
 type Tracing struct {
-	Enabled      bool      // spans are received while the suite runs
-	Host         string    // address to listen on; "" is the loopback address
-	Port         *int      // 0 is any free port; nil is the default port, or a free one if that is taken
+	Enabled      bool      // receive spans while the suite runs
+	Host         string    // address to listen on; "" means the loopback address
+	Port         *int      // 0 means any free port; nil means the default port, or a free one if it is taken
 	Formats      []string  // json, protobuf; empty means both
-	Redact       []string  // parts of names of attributes whose values are removed
+	Redact       []string  // attributes whose names contain one of these have their values removed
 	MustReceive  bool      // the run does not start if spans cannot be received
-	WaitMS       *int      // how long to wait for spans when a row asks for them; nil is 3 s
-	CommandTools []string  // names of tools that run commands, in addition to the known ones
+	WaitMS       *int      // how long to wait for spans when a row needs them; nil means 3 s
+	CommandTools []string  // names of tools that run commands, besides the known ones
 	Files        []string  // recorded traces, relative to the suite's folder
 	Forward      *Endpoint // where spans are forwarded; nil if nowhere
 	Emit         *Endpoint // where verdicts are sent as events; nil if nowhere
@@ -167,7 +166,7 @@ type Prompt struct {
 	Label  string // column name; the raw text if the suite gives none
 	Raw    string // template; a chat array is JSON text
 	Config *value.Object
-	Assert []*Assertion // assertions only for the answers to this prompt
+	Assert []*Assertion // assertions on the answers to this prompt only
 	Script *Generator   // set if code writes the prompt; Raw is then its file name
 
 	Pointer string
@@ -178,8 +177,8 @@ type ProviderSpec struct {
 	ID        string // kind and model, such as "echo" or "openai:chat:gpt-5"
 	Label     string // name in reports and filters; "" means ID
 	Config    *value.Object
-	Prompts   []string // labels or ids of the only prompts it receives; empty means all
-	Transform string   // script applied to each output first
+	Prompts   []string // labels or ids of the only prompts the provider receives; empty means all
+	Transform string   // script applied to each output before any other
 	DelayMS   int
 	Env       *value.Object
 	Pointer   string
@@ -198,10 +197,10 @@ func (p ProviderSpec) Name() string {
 type JudgeSpec struct {
 	Panel       []ProviderSpec // one judge, or several whose votes are counted together
 	Mode        string         // "batch" or "single"
-	Votes       int            // how often each judge is asked
-	Chunk       int            // criteria in one call
+	Votes       int            // number of votes per judge
+	Chunk       int            // criteria per call
 	Temperature *float64
-	Canaries    bool // questions with a known answer are added
+	Canaries    bool // add questions with a known answer
 }
 
 // DerivedMetric is a number computed from the named scores of a prompt column.
@@ -212,16 +211,15 @@ type DerivedMetric struct {
 }
 
 // Generator is a hook, or code that yields prompts, cases or a variable when the run
-// expands it. Reading a suite never runs it.
+// expands it. Reading a suite never runs the code.
 type Generator struct {
-	File    string // script, relative to the suite's folder, or exec: and a command
+	File    string // script, relative to the suite's folder, or exec: followed by a command
 	Entry   string // exported function, "" for the default
 	Config  *value.Object
 	Pointer string
 }
 
-// Name returns the name of the code in messages: the file, and the function if one is
-// named.
+// Name returns the name for messages: the file, and the function if one is named.
 func (g *Generator) Name() string {
 	if g.Entry == "" {
 		return g.File
@@ -232,7 +230,7 @@ func (g *Generator) Name() string {
 // Case is one set of variables with the assertions on the answers to it
 // (promptfoo: a test).
 type Case struct {
-	ID          string // given, or a hash of the case's own content with a number among equal cases
+	ID          string // as given, or a hash of the case's own content with a number to tell equal cases apart
 	Index       int    // position in the run, from 0 (promptfoo: testIdx)
 	Number      int    // position among the suite's cases as written, from 0, regardless of filters, variables and repeats
 	Description string
@@ -246,27 +244,27 @@ type Case struct {
 	Prompts     []string // labels or ids; empty means all
 	Provider    any      // overrides the suite's providers: id or {id, config}
 	Scoring     string   // assertScoringFunction
-	Output      any      // providerOutput: graded instead of asking; valid if HasOutput
+	Output      any      // providerOutput: graded instead of asking a provider; valid if HasOutput
 	HasOutput   bool
 	Repeat      int           // index of this repetition, from 0
-	Repeats     int           // how many repetitions the case has, at least 1
-	RepeatPass  int           // how many of them must pass; 0 means all
-	Raw         *value.Object // the merged case for reports
+	Repeats     int           // number of repetitions of the case, at least 1
+	RepeatPass  int           // number of repetitions that must pass; 0 means all
+	Raw         *value.Object // the merged case, for reports
 	Pointer     string
 
-	Scripts   map[string]*Generator // variables that code computes for each prompt; Vars has their reference
+	Scripts   map[string]*Generator // variables that code computes for each prompt; Vars holds the references
 	Generator *Generator            // code that yields cases in place of this one; see [CaseExpander]
-	Origin    string                // for messages: the code that made the case, with the case's number there; "" if it is written in the suite
+	Origin    string                // for messages: the code that made the case, and the case's number in its list; "" if it is written in the suite
 
-	Broken bool // it has mistakes that were reported; see [CaseChecker]
+	Broken bool // mistakes in it were reported; see [CaseChecker]
 
-	Unsupported string // why its rows stay undecided without an answer; "" if the case can run
+	Unsupported string // why its rows remain undecided without an answer; "" if the case can run
 }
 
 // CaseOptions are the options of one case that proviso itself uses.
 type CaseOptions struct {
 	Prefix, Suffix   string
-	Transform        string // script applied to the output, after that of the provider
+	Transform        string // script applied to the output after the provider's transform
 	TransformVars    string
 	StoreOutputAs    string
 	DisableTemplates bool // the variables are recorded outputs: templates in them are not rendered
@@ -279,7 +277,7 @@ type CaseOptions struct {
 // Severity is what a failing assertion means for its case.
 type Severity string
 
-// The severities. Unset and Should count like any assertion.
+// The severities. Unset and Should count in the ordinary way.
 const (
 	Unset  Severity = ""
 	Must   Severity = "must"   // fails the case regardless of its threshold
@@ -305,27 +303,27 @@ type Assertion struct {
 
 	Scope      *Scope
 	IgnoreCase bool
-	WholeWords bool   // what is looked for begins and ends no inside of a word
+	WholeWords bool   // the value matches only at word boundaries
 	When       string // CEL over vars and metadata; "" means always
 	Severity   Severity
 
 	Instruction string      // judged assertions: the requirement
 	Criteria    []Criterion // judged assertions: the questions that decide it
-	Check       *Assertion  // judged assertions: a deterministic part
+	Check       *Assertion  // judged assertions: the deterministic part
 
 	Raw     *value.Object // as written, for reports and for keys that only one type has
 	Pointer string
 
-	// Broken means that mistakes of the assertion were reported. Missing parts may
-	// follow from them; other mistakes in it are independent.
+	// Broken means that mistakes in the assertion were reported. Missing parts may be a
+	// consequence of them; other mistakes in the assertion are independent.
 	Broken bool
 }
 
 // Scope narrows an assertion to a part of the output, or to each of its parts.
 type Scope struct {
 	Of    string // "output" (default) or "prompt"
-	From  string // heading or marker after which a section begins; "" is the beginning
-	To    string // marker before which it ends; "" is the end
+	From  string // heading or marker after which the section begins; "" means the beginning
+	To    string // marker before which the section ends; "" means the end
 	Each  string // "", "line", "item", "paragraph" or "sentence"
-	Match string // with Each: "all" (default), "any" or "none" of them
+	Match string // with Each: "all" (default), "any" or "none" of the parts
 }

@@ -5,7 +5,7 @@ import "github.com/proviso-eval/proviso/value"
 // Status is the result of an assertion.
 type Status uint8
 
-// The four statuses. Error is never counted as pass or fail and never negated. It is
+// The four statuses. Errored is never counted as pass or fail and never negated. It is
 // the zero value, so that an unset verdict never passes.
 const (
 	Errored Status = iota // it could not be decided
@@ -37,7 +37,7 @@ type NamedScore struct {
 
 // Evidence is a part of an output that supports a verdict.
 type Evidence struct {
-	Quote string // text from the output, or the name of a span of its trace
+	Quote string // text from the output, or the name of a span in its trace
 	Start int    // byte offset in the output, -1 if unknown
 	Note  string
 }
@@ -48,7 +48,7 @@ type Verdict struct {
 	Status     Status
 	Score      float64  // usually 0 to 1; scripts may give any number, NaN included
 	Threshold  *float64 // what the score is compared with, from the suite or the type; nil if none
-	Unscored   bool     // a set that certainly failed while a member is undecided: it has no score
+	Unscored   bool     // a set that certainly fails although a member is undecided: it has no score
 	Reason     string
 	Evidence   []Evidence
 	Components []Verdict          // members of a set, or parts that a script reported
@@ -57,18 +57,18 @@ type Verdict struct {
 	Rendered   string             // the value after templates are rendered, if that changed it
 	HasValue   bool               // whether Rendered is set
 	Usage      Usage
-	Cost       float64 // US dollars spent on deciding
+	Cost       float64 // US dollars spent on the decision
 	Cached     bool
 	Judge      string // identity of the judge, "" if none was asked
 	Waived     bool   // the check failed, but its weight is 0, so it passes
-	Threw      bool   // a script failed it by an exception, or by a result that is not a verdict; not in reports
+	Threw      bool   // the script threw an exception or returned something that is not a verdict, which fails the assertion; not in reports
 }
 
 // Aggregate is the verdict on a whole row.
 type Aggregate struct {
 	Status   Status
 	Score    float64
-	Unscored bool // it certainly failed while an assertion is undecided: it has no score
+	Unscored bool // the row certainly fails although an assertion is undecided: it has no score
 	Reason   string
 	Named    []NamedScore
 
@@ -78,8 +78,8 @@ type Aggregate struct {
 
 // Evaluation is the result of an assertion set: passed / total, never weighted.
 type Evaluation struct {
-	// Status is fail as soon as the failed assertions decide the result, regardless
-	// of the undecided ones, and skip if no assertion applied.
+	// Status is fail as soon as the failed assertions decide the result, regardless of
+	// the undecided ones, and skip if no assertion applied.
 	Status                                 Status
 	Score, WeightedScore                   *float64 // nil while an assertion is undecided
 	Passed, Failed, Errors, Skipped, Total int
@@ -95,11 +95,11 @@ type Result struct {
 	PromptIdx  int // column: prompts × providers, from 0
 	Provider   *ProviderSpec
 	Rendered   string        // the prompt that was sent
-	Vars       *value.Object // the variables it was made with
-	Written    *value.Object // the variables in the suite, before files and other variables are inserted; nil if they equal Vars
+	Vars       *value.Object // variables that the prompt was rendered with
+	Written    *value.Object // variables as written in the suite, before files and other variables are inserted; nil if they equal Vars
 	Output     Output
-	Verdicts   []Verdict // of the case's own assertions
-	SetVerdict []Verdict // of the assertion set
+	Verdicts   []Verdict // on the case's own assertions
+	SetVerdict []Verdict // on the assertion set
 	Aggregate  Aggregate
 	Error      string // why the row is undecided; "" if it is decided
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// avoided are words that this project does not use, because a reader would have
-// to guess their meaning, each with the term of docs/glossary.md or of the field.
+// avoided are words that this project does not use, because readers would have to guess
+// their meaning, each with the replacement from docs/glossary.md or from the field.
 var avoided = []struct {
 	word *regexp.Regexp
 	use  string
@@ -38,12 +38,12 @@ var avoided = []struct {
 	{word(`witness(es)?`), "evidence, quote checker, counterexample"},
 }
 
-// word is the pattern of whole words, in any case.
+// word returns a pattern that matches whole words, in any case.
 func word(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:` + pattern + `)\b`)
 }
 
-// avoidedIn returns what a text should say instead of the avoided words in it.
+// avoidedIn returns the avoided words in a text, each with its replacement.
 func avoidedIn(text string) []string {
 	text = strings.Join(strings.Fields(text), " ")
 	var found []string
@@ -84,7 +84,7 @@ func TestWords(t *testing.T) {
 			}
 		}
 		if strings.HasSuffix(name, "_test.go") {
-			continue // texts of tests are inputs
+			continue // texts in tests are inputs
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
@@ -98,7 +98,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// prose returns the lines of a page by number, without what is made of the code:
+// prose returns the lines of a page by number, without parts that are generated or code:
 // fenced blocks, and parts between begin and end marks.
 func prose(page string) map[int]string {
 	lines := map[int]string{}
@@ -118,7 +118,7 @@ func prose(page string) map[int]string {
 	return lines
 }
 
-// TestWordsAreFound is the check that TestWords can fail.
+// TestWordsAreFound checks that TestWords can fail.
 func TestWordsAreFound(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{

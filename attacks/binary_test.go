@@ -11,13 +11,13 @@ import (
 	"github.com/proviso-eval/proviso/internal/programtest"
 )
 
-// folder is where the program is built for all attacks of a test run, by the first that
-// needs it.
+// folder is where the first attack that needs the program builds it for the whole test
+// run.
 var folder string
 
 var built = sync.OnceValues(func() (string, error) { return programtest.Build(folder) })
 
-// TestMain makes the folder of the program and removes it.
+// TestMain creates the folder for the program and removes it.
 func TestMain(m *testing.M) {
 	var err error
 	if folder, err = os.MkdirTemp("", "proviso-attacks-"); err != nil {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// command prepares a call of the built binary in dir, with a home of its own.
+// command prepares a call of the built binary in dir, with its own home folder.
 func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	name, err := built()
@@ -42,7 +42,7 @@ func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// write makes the files of an attack.
+// write creates the files for an attack.
 func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {

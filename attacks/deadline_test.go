@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	largest = 8<<20 - 4096           // bytes of the largest body that a server accepts
-	given   = 30 * time.Millisecond  // that a reader has
-	late    = 250 * time.Millisecond // of the processor that it may go on for, with what collects garbage meanwhile
+	largest = 8<<20 - 4096           // size of the largest body that a server accepts, in bytes
+	given   = 30 * time.Millisecond  // deadline of a reader
+	late    = 250 * time.Millisecond // processor time that a reader may take beyond it, including garbage collection
 )
 
-// ofSize is the text of a family with at most so many bytes, and not much less.
+// ofSize returns a family's text of at most size bytes, and not much less.
 func ofSize(f family, size int) string {
 	n, text := 1000, f.text(1000)
-	// The numbers in a text grow with it: the sizes on the way are small, as those of
-	// the whole take long to make.
+	// The numbers in a text get longer as it grows. The first sizes are small, because
+	// the full text takes long to build.
 	for _, share := range []float64{1. / 16, 1, 1, 1} {
 		if len(text) <= size && len(text) > size/20*19 {
 			break
@@ -41,9 +41,9 @@ func ofSize(f family, size int) string {
 	return text
 }
 
-// TestReadersStop: what reads input under a deadline stops when the deadline passes,
-// with the largest body that a server accepts. What counts is the time of the processor,
-// so that a busy machine changes nothing.
+// TestReadersStop: code that reads input under a deadline stops when the deadline passes,
+// even with the largest body that a server accepts. The test measures processor time, so
+// that a busy machine makes no difference.
 func TestReadersStop(t *testing.T) {
 	ctx := t.Context()
 	x := serve(t, server.Options{})
@@ -83,7 +83,7 @@ func TestReadersStop(t *testing.T) {
 	for i := range 1000 {
 		branches = append(branches, value.ObjectOf("const", float64(-i-1)))
 	}
-	branches = append(branches, value.ObjectOf("type", "object")) // which all satisfy, after all others were tried
+	branches = append(branches, value.ObjectOf("type", "object")) // all satisfy this branch, after all others were tried
 	many, err := jsonschema.Compile(value.ObjectOf("items", value.ObjectOf("anyOf", branches)), jsonschema.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestReadersStop(t *testing.T) {
 				before := processorTime()
 				err := read(short)
 				best = min(best, processorTime()-before)
-				if best > 2*given*time.Duration(runtime.GOMAXPROCS(0)) && err == nil { // what ends about then may end just after it
+				if best > 2*given*time.Duration(runtime.GOMAXPROCS(0)) && err == nil { // a reader that finishes at about this time may finish just after it
 					t.Error("it was read to its end, after its deadline")
 				}
 				if err != nil && short.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
@@ -185,7 +185,8 @@ func spansInJSON(f family) func(context.Context) error {
 	}
 }
 
-// spansInProto is a request in protobuf with so many attributes of each of its spans.
+// spansInProto returns a protobuf request with the given number of spans, each with the
+// given number of attributes.
 func spansInProto(attributes, spans int) func(context.Context) error {
 	message := func(out []byte, number protowire.Number, inside []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(out, number, protowire.BytesType), inside)

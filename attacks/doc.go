@@ -1,4 +1,4 @@
-// Package attacks tests proviso against attacks on the surface that users have: the
-// built binary and the public packages. There is one file per target. Each
-// attack has to fail for the right reason, which its test names.
+// Package attacks tests proviso against attacks on the surface that users have: the built
+// binary and the public packages. There is one file per target. Each attack must fail for
+// the right reason, which its test names.
 package attacks

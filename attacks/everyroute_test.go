@@ -12,11 +12,11 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// theirs is a text that stands in everything that the other project has.
+// theirs is a text that occurs in everything that the other project has.
 const theirs = "zebra7431"
 
-// theirThings makes one thing of each kind in a project, and returns their names by the
-// parameter of a path.
+// theirThings creates one thing of each kind in a project, and returns their names by
+// path parameter.
 func theirThings(t *testing.T, x *shared, key string) map[string]string {
 	t.Helper()
 	made := func(method, path, body string, headers ...string) string {
@@ -29,7 +29,7 @@ func theirThings(t *testing.T, x *shared, key string) map[string]string {
 		if status/100 != 2 {
 			t.Fatalf("%s %s: %d %s", method, path, status, answer)
 		}
-		_ = json.Unmarshal([]byte(answer), &thing) // not everything has an id
+		_ = json.Unmarshal([]byte(answer), &thing) // not every answer has an id
 		return thing.ID
 	}
 	made("POST", "/v1/suites", `{"name": "THEIRS", "suite": {"prompts": ["THEIRS"], "providers": ["echo"], "tests": [{"vars": {"a": "THEIRS"}}], "defaultTest": {"assert": [{"type": "contains", "value": "THEIRS"}]}}}`)
@@ -56,9 +56,9 @@ func theirThings(t *testing.T, x *shared, key string) map[string]string {
 		"run": run, "evaluation": evaluation, "label": label, "index": "0", "alarm": theirs, "trial": theirs, "lease": theirs}
 }
 
-// TestEveryRoute: for each route of the API, a key of another project with every scope but
-// admin gets the same status with the names of the project's things as with names that
-// nobody has, and no text of them; and everything is as before.
+// TestEveryRoute: on each route of the API, a key of another project with every scope but
+// admin gets the same status for the names of the project's things as for names that do
+// not exist. It gets none of their text, and changes nothing.
 func TestEveryRoute(t *testing.T) {
 	t.Parallel()
 	x := share(t)
@@ -78,7 +78,7 @@ func TestEveryRoute(t *testing.T) {
 		for _, method := range slices.Sorted(maps.Keys(api.Paths[path])) {
 			method = strings.ToUpper(method)
 			if path == "/v1/session" || path == "/openapi.json" || path == "/docs" {
-				continue // it is about the key itself, or the same for everybody
+				continue // the route is about the key itself, or the same for everybody
 			}
 			body := ""
 			if method == http.MethodPost || method == http.MethodPut {
@@ -111,7 +111,7 @@ func TestEveryRoute(t *testing.T) {
 	}
 }
 
-// all reads every route with GET whose answer does not depend on the time.
+// all reads every GET route whose answer does not depend on the time.
 func (x *shared) all(key string, paths map[string]map[string]json.RawMessage, names map[string]string) map[string]string {
 	answers := map[string]string{}
 	for path, methods := range paths {
@@ -126,7 +126,7 @@ func (x *shared) all(key string, paths map[string]map[string]json.RawMessage, na
 	return answers
 }
 
-// filled is a path with its parameters.
+// filled returns a path with its parameters replaced.
 func filled(path string, names map[string]string) string {
 	for k, v := range names {
 		path = strings.ReplaceAll(path, "{"+k+"}", v)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMistakesBeyondTheLimit: a list of mistakes that is limited to 100 says how many
+// TestMistakesBeyondTheLimit: a list of mistakes that is limited to 100 reports how many
 // more there are.
 func TestMistakesBeyondTheLimit(t *testing.T) {
 	t.Parallel()
@@ -40,7 +40,7 @@ func TestMistakesBeyondTheLimit(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, dir, test.files)
-			out, _ := command(t, dir, test.args...).CombinedOutput() // the text tells
+			out, _ := command(t, dir, test.args...).CombinedOutput() // the text shows the result
 			if !strings.Contains(string(out), test.want) || !strings.Contains(string(out), test.total) {
 				t.Errorf("want %q and %q: %s", test.want, test.total, tail(string(out)))
 			}

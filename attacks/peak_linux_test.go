@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// output runs a command and returns what it prints and the most memory in bytes that it
-// used. The kernel's own figure (getrusage) is of no use: a process that is started
-// inherits the peak of the one that starts it.
+// output runs a command and returns its output and its peak memory in bytes. The kernel's
+// own figure (getrusage) is useless here: a new process inherits the peak of its parent.
 func output(t *testing.T, cmd *exec.Cmd) (out []byte, peak int64, err error) {
 	t.Helper()
 	var text bytes.Buffer
@@ -40,7 +39,7 @@ func output(t *testing.T, cmd *exec.Cmd) (out []byte, peak int64, err error) {
 }
 
 // highWater returns the peak memory of a process that runs the command under test, 0 if
-// it has ended or has not begun.
+// it has ended or not started yet.
 func highWater(pid int) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -4,5 +4,6 @@ package attacks_test
 
 import "time"
 
-// processorTime is the time of the wall where no other is known.
+// processorTime returns the wall-clock time, because processor time is not available
+// here.
 func processorTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

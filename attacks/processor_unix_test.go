@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processorTime is what this process has computed so far. Unlike the time of the wall, it
-// stays the same on a busy machine.
+// processorTime returns the processor time that this process has used so far. Unlike
+// wall-clock time, it does not depend on how busy the machine is.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/proxy"
 )
 
-// proxyStreamFamilies are replies as server-sent events.
+// proxyStreamFamilies returns replies as server-sent events.
 func proxyStreamFamilies() []family {
 	const text = `data: {"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a","index":0,"choices":[{"index":0,"delta":{"content":"a"}}]}` + "\n\n"
 	return []family{
@@ -30,7 +30,7 @@ func proxyStreamFamilies() []family {
 	}
 }
 
-// throughProxy passes a request and a reply through a proxy and waits for their event.
+// throughProxy sends a request and a reply through a proxy and waits for their event.
 func throughProxy(t *testing.T) func(path, request, kind, reply string) {
 	t.Helper()
 	taken := make(chan struct{}, 16)
@@ -68,7 +68,7 @@ func throughProxy(t *testing.T) func(path, request, kind, reply string) {
 	}
 }
 
-// upstream replies with what it is given.
+// upstream replies with the responses that it receives.
 type upstream chan *http.Response
 
 // RoundTrip reads the request and replies.
@@ -81,7 +81,7 @@ func (u upstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// proxyReaders are what the proxy reads of strangers.
+// proxyReaders returns the readers of untrusted input in the proxy.
 func proxyReaders(t *testing.T) []textReader {
 	pass := throughProxy(t)
 	list := []textReader{

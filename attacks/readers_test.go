@@ -34,7 +34,7 @@ type family struct {
 	text func(n int) string
 }
 
-// repeated is n pieces, which may differ by their number, between two ends.
+// repeated builds n pieces between two ends; # in a piece is replaced by its number.
 func repeated(name, before, piece, after string) family {
 	return family{name, func(n int) string {
 		parts := strings.Split(piece, "#")
@@ -50,7 +50,7 @@ func repeated(name, before, piece, after string) family {
 	}}
 }
 
-// nested is n openings, what stands inside, and n closings.
+// nested builds n openings, the inner text, and n closings.
 func nested(name, open, inside, end string) family {
 	return family{name, func(n int) string { return strings.Repeat(open, n) + inside + strings.Repeat(end, n) }}
 }
@@ -131,7 +131,7 @@ func csvFamilies() []family {
 	}
 }
 
-// proseFamilies are outputs that are counted, searched and parsed.
+// proseFamilies returns outputs for checks that count, search and parse.
 func proseFamilies() []family {
 	return []family{
 		repeated("words", "", "word# ", ""), repeated("one word", "", "a", ""), repeated("sentences", "", "A b. ", ""), repeated("dots", "", ".", ""),
@@ -222,7 +222,7 @@ func suiteFamilies() []family {
 	}
 }
 
-// lineFamilies are files with a case, or an invalid one, on each line.
+// lineFamilies returns files with a case, or an invalid one, on each line.
 func lineFamilies() []family {
 	return []family{
 		repeated("cases", "", `{"vars":{"a":#}}`+"\n", ""), repeated("cases that are wrong", "", `{"varz":{"a":#}}`+"\n", ""), repeated("lines that are no JSON", "", "{#\n", ""),
@@ -230,7 +230,8 @@ func lineFamilies() []family {
 	}
 }
 
-// caseFamilies adds columns and cells with a meaning of their own.
+// caseFamilies adds columns and cells with a special meaning to the families for a CSV
+// file.
 func caseFamilies(name string, more ...family) []family {
 	if !strings.HasSuffix(name, ".csv") {
 		return more
@@ -239,7 +240,7 @@ func caseFamilies(name string, more ...family) []family {
 		repeated("records that are too short", "a,b\n", "1\n", ""), repeated("expectations", "a,__expected\n", "1,contains: b#\n", ""), repeated("metadata", "a,__metadata:x[]\n1,\"", "b#,", "\"\n"))
 }
 
-// beside is a suite with its cases in a file.
+// beside returns a suite with its cases in a file.
 func beside(name, text string) *server.Bundle {
 	return &server.Bundle{Suite: "prompts: [hi]\nproviders: [echo]\ntests: file://" + name + "\n", Files: map[string]string{name: text}}
 }
@@ -251,8 +252,8 @@ type textReader struct {
 	read     func(string)
 }
 
-// TestReadersAreLinear: for four times the text, readers of untrusted text take
-// far less than sixteen times as long.
+// TestReadersAreLinear: for four times the text, readers of untrusted text take far less
+// than sixteen times as long.
 func TestReadersAreLinear(t *testing.T) {
 	if os.Getenv("PROVISO_NIGHTLY") == "" {
 		t.Skip("it measures times for two minutes: make nightly runs it")
@@ -323,7 +324,7 @@ func TestReadersAreLinear(t *testing.T) {
 			repeated("members of a class", "[", "a-z", "]"), repeated("quantifiers", "", "a{1,2}", ""), nested("groups in groups", "(", "a", ")"),
 			repeated("lookaheads", "", "(?=a)", ""), repeated("references", "(a)", `\1`, ""), repeated("no end", "", "(", ""), repeated("properties", "", `\w\d`, ""),
 		}, func(s string) {
-			patterns := regex.New(regex.Options{}) // which remembers none
+			patterns := regex.New(regex.Options{}) // a new engine has an empty cache
 			defer patterns.Close()
 			_, _ = patterns.Compile(s, "")
 		}},
@@ -371,9 +372,8 @@ func TestReadersAreLinear(t *testing.T) {
 	}
 }
 
-// counted are the checks that an output is given to. Left out are those whose work
-// grows with the product of two texts, which are bounded by limits of their own:
-// levenshtein, rouge and meteor.
+// counted are the checks to run on an output. It excludes levenshtein, rouge and meteor:
+// their work grows with the product of two texts, which have their own limits.
 var counted = []string{
 	`{"type":"is-json"}`, `{"type":"contains-json"}`, `{"type":"is-xml"}`, `{"type":"contains-xml"}`, `{"type":"is-html"}`, `{"type":"contains-html"}`,
 	`{"type":"icontains","value":"ZZZ"}`, `{"type":"regex","value":"z+y$"}`, `{"type":"word-count","value":3}`, `{"type":"sentence-count","value":3}`,
@@ -393,13 +393,13 @@ func decideAll(ctx context.Context, j *judge.Judge, output string) {
 	}
 }
 
-// most is how many times as long four times the text may take: more than a linear
-// reader ever does, and less than a quadratic one.
+// most is the allowed factor in time for four times the text: more than a linear reader
+// ever takes, and less than a quadratic one.
 const most = 10
 
-// linear compares a text with one of four times its size, both large enough to
-// measure. A ratio that is too high is measured again, because other processes
-// may have used the processor.
+// linear compares a text with one of four times its size, both large enough to measure. A
+// ratio that is too high is measured again, because other processes may have used the
+// processor.
 func linear(t *testing.T, f family, read func(string)) {
 	t.Helper()
 	n := 250
@@ -414,7 +414,7 @@ func linear(t *testing.T, f family, read func(string)) {
 		}
 	}
 	sixteen := fastest(1, f.text(16*n), read)
-	if sixteen < most*four { // memory that no longer fits a cache looks like this, once
+	if sixteen < most*four { // this happens once when memory no longer fits a cache
 		return
 	}
 	t.Errorf("%d pieces take %v, four times as many %v, sixteen times %v", n, once, four, sixteen)
@@ -422,7 +422,7 @@ func linear(t *testing.T, f family, read func(string)) {
 
 func fastest(runs int, text string, read func(string)) time.Duration {
 	best := time.Duration(1 << 62)
-	runtime.GC() // or what was before is collected meanwhile
+	runtime.GC() // otherwise earlier garbage is collected during the measurement
 	for range runs {
 		started := time.Now()
 		read(text)

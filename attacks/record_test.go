@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// smallDisk mounts a disk of so many KiB, or skips the test.
+// smallDisk mounts a disk of the given size in KiB, or skips the test.
 func smallDisk(t *testing.T, kib int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "full")
@@ -28,11 +28,11 @@ func smallDisk(t *testing.T, kib int) string {
 	return dir
 }
 
-// TestFullDiskEndsRecording records commands that ask a model many questions to a disk
-// that fills: each ends at once, says why, and asks no further question.
+// TestFullDiskEndsRecording records commands that make many model calls to a disk that
+// fills up: each command ends at once, reports why, and makes no further call.
 func TestFullDiskEndsRecording(t *testing.T) {
 	t.Parallel()
-	command(t, "") // is built before the time counts
+	command(t, "") // build the binary before the time counts
 	var candidates, examples strings.Builder
 	for i := range 24 {
 		fmt.Fprintf(&candidates, "- {id: c%d, type: llm-rubric, value: 'It mentions item %d.'}\n", i, i)
@@ -99,7 +99,7 @@ func TestFullDiskEndsRecording(t *testing.T) {
 			if asked < 1 || asked > 12 {
 				t.Errorf("%d questions were asked before it ended", asked)
 			}
-			if test.name == "spade matrix" { // for the others the replies are no answers
+			if test.name == "spade matrix" { // for the other commands the replies are not valid answers
 				if out, exit := run("tape"); exit != 0 || strings.Count(out, ",1\n") != 100 {
 					t.Errorf("with room: exit code %d: %s", exit, tail(out))
 				}

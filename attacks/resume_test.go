@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestResumeWithAnotherText: a run whose prompt includes a file that has changed since
-// is not resumed, because it would hold answers to two texts.
+// TestResumeWithAnotherText: a run whose prompt includes a file that has changed since is
+// not resumed, because the run would contain answers to two different texts.
 func TestResumeWithAnotherText(t *testing.T) {
 	t.Parallel()
 	for name, suite := range map[string]string{
@@ -21,7 +21,7 @@ func TestResumeWithAnotherText(t *testing.T) {
 				t.Fatalf("%v: %s", err, out)
 			}
 			resume := func() string {
-				out, _ := command(t, dir, "eval", "--run-dir", "runs", "--resume").CombinedOutput() // the text tells
+				out, _ := command(t, dir, "eval", "--run-dir", "runs", "--resume").CombinedOutput() // the text shows the result
 				return string(out)
 			}
 			if out := resume(); strings.Contains(out, "has changed since") || !strings.Contains(out, "2 passed") {

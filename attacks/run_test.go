@@ -22,7 +22,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/runfile"
 )
 
-// counter counts how often a model is asked each question.
+// counter counts how often each question is asked.
 type counter struct {
 	mu    sync.Mutex
 	asked map[string]int
@@ -35,14 +35,15 @@ func (c *counter) reply(r fakemodel.Request) fakemodel.Reply {
 	return fakemodel.Reply{Text: "an answer to " + r.Prompt}
 }
 
-// all returns how often each question was asked so far.
+// all returns how often each question has been asked so far.
 func (c *counter) all() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.asked)
 }
 
-// asking writes a suite of so many rows that asks a model which counts.
+// asking writes a suite with the given number of rows and starts a model that counts its
+// questions.
 func asking(t *testing.T, dir string, rows int, latency time.Duration) *counter {
 	t.Helper()
 	c := &counter{asked: map[string]int{}}
@@ -57,16 +58,15 @@ func asking(t *testing.T, dir string, rows int, latency time.Duration) *counter 
 	return c
 }
 
-// TestKilledRunsAskNothingTwice kills a run with SIGKILL at random moments and
-// resumes it. A question is asked twice only if it was in flight at a kill. A
-// row in the run file never runs again, and at most one answer for each worker
-// is lost at a kill.
+// TestKilledRunsAskNothingTwice kills a run with SIGKILL at random moments and resumes
+// it. A question is asked twice only if it was in flight at a kill. A row in the run file
+// never runs again, and each kill loses at most one answer per worker.
 func TestKilledRunsAskNothingTwice(t *testing.T) {
 	t.Parallel()
 	const rows, workers, kills = 1500, 8, 8
 	dir := t.TempDir()
 	c := asking(t, dir, rows, time.Millisecond)
-	command(t, dir) // is built before the time counts
+	command(t, dir) // build the binary before the time counts
 	args := []string{"eval", "--no-cache", "--no-table", "--run-dir", "runs", "-j", fmt.Sprint(workers)}
 	before := map[string]int{}
 	for kill := range kills {
@@ -77,7 +77,7 @@ func TestKilledRunsAskNothingTwice(t *testing.T) {
 		time.Sleep(time.Duration(100+rand.IntN(150)) * time.Millisecond)
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
-		time.Sleep(20 * time.Millisecond) // for answers that nobody waits for any more
+		time.Sleep(20 * time.Millisecond) // for in-flight answers
 		after := c.all()
 		kept := keptRows(t, dir)
 		lost := 0
@@ -113,7 +113,7 @@ func TestKilledRunsAskNothingTwice(t *testing.T) {
 	}
 }
 
-// keptRows are the questions of the rows that the only run has.
+// keptRows returns the questions of the rows in the only run.
 func keptRows(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	kept := map[string]bool{}
@@ -141,8 +141,8 @@ func keptRows(t *testing.T, dir string) map[string]bool {
 	return kept
 }
 
-// TestFullDiskEndsTheRun records to a disk that fills: the run ends at once, which is
-// told in requests: it makes no more. It explains why, and can be resumed elsewhere.
+// TestFullDiskEndsTheRun records to a disk that fills up: the run makes no more requests,
+// explains why, and can be resumed elsewhere.
 func TestFullDiskEndsTheRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -208,8 +208,8 @@ func TestFullDiskEndsTheRun(t *testing.T) {
 	}
 }
 
-// TestHangUp closes the terminal of a run: it ends as with SIGTERM, with a
-// report and instructions to resume. Under nohup it continues.
+// TestHangUp closes the terminal of a run: the run ends as with SIGTERM, with a report
+// and instructions to resume. Under nohup it continues.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -254,7 +254,7 @@ func TestHangUp(t *testing.T) {
 			if err := cmd.Process.Signal(test.signal); err != nil {
 				t.Fatal(err)
 			}
-			_ = cmd.Wait() // the exit code tells
+			_ = cmd.Wait() // the exit code shows the result
 			if got := cmd.ProcessState.ExitCode(); got != test.exit {
 				t.Errorf("exit code %d, want %d: %s", got, test.exit, &out)
 			}
@@ -268,7 +268,7 @@ func TestHangUp(t *testing.T) {
 	}
 }
 
-// TestCorruptRunFile: --resume names file and row of a record that is broken.
+// TestCorruptRunFile: --resume reports the file and the row of a broken record.
 func TestCorruptRunFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// promises maps the beginning of each sentence, or row of a table, under "What is
-// promised" in docs/security.md to the tests that hold it: package.Test, or the file of
-// a script.
+// promises maps the beginning of each sentence, or table row, under "What is promised" in
+// docs/security.md to the tests for it: package.Test, or a script file.
 var promises = []struct {
 	begins string
 	tests  string
@@ -108,7 +107,7 @@ var promises = []struct {
 }
 
 // TestPromisesHaveTests: each sentence under "What is promised" in docs/security.md has
-// tests that hold it, and they exist.
+// tests, and they exist.
 func TestPromisesHaveTests(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/security.md")
@@ -145,11 +144,11 @@ func TestPromisesHaveTests(t *testing.T) {
 	}
 }
 
-// sentenceEnd is the end of a sentence. Names of files and vendors have no space behind
-// their dots.
+// sentenceEnd matches the end of a sentence. Names of files and vendors have no space
+// after their dots.
 var sentenceEnd = regexp.MustCompile(`[.:](?:\s+|$)`)
 
-// promised returns the sentences and the rows of tables of a section.
+// promised returns the sentences and table rows in a section.
 func promised(section string) []string {
 	var list []string
 	for line := range strings.Lines(section) {
@@ -162,7 +161,7 @@ func promised(section string) []string {
 			begin := 0
 			for _, end := range sentenceEnd.FindAllStringIndex(line, -1) {
 				if line[end[0]] == ':' && end[1] < len(line) {
-					continue // what follows belongs to the sentence
+					continue // the following text belongs to the sentence
 				}
 				list = append(list, strings.TrimSpace(line[begin:end[1]]))
 				begin = end[1]
@@ -175,7 +174,7 @@ func promised(section string) []string {
 	return list
 }
 
-// exists reports whether there is a test package.Test, or the file of a script.
+// exists reports whether a test package.Test, or a script file, exists.
 func exists(t *testing.T, name string) bool {
 	t.Helper()
 	if strings.HasSuffix(name, ".txtar") {
@@ -199,7 +198,7 @@ func exists(t *testing.T, name string) bool {
 	return false
 }
 
-// TestPromisesAreFound is the check that TestPromisesHaveTests can fail.
+// TestPromisesAreFound checks that TestPromisesHaveTests can fail.
 func TestPromisesAreFound(t *testing.T) {
 	t.Parallel()
 	got := promised("\n### A\n\nOne: it is so. Two (`a.b`) is.\n\n| code cannot | because |\n|---|---|\n| fly | no wings |\n")

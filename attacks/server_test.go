@@ -23,7 +23,7 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// target is an attacked server.
+// target is the server under attack.
 type target struct {
 	t      *testing.T
 	db     *sqlite.DB
@@ -32,7 +32,7 @@ type target struct {
 	stop   func() error
 }
 
-// serve starts a server that evaluates without a model and takes suites.
+// serve starts a server that evaluates without a model and accepts suites.
 func serve(t *testing.T, o server.Options) *target {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "proviso.db"), sqlite.Options{})
@@ -66,7 +66,7 @@ func serve(t *testing.T, o server.Options) *target {
 	return x
 }
 
-// key makes an API key and returns what a client sends.
+// key creates an API key and returns its secret.
 func (x *target) key(name string) string {
 	x.t.Helper()
 	_, secret, err := x.db.CreateKey(x.t.Context(), store.NewKey{Name: name, Scopes: []store.Scope{store.Evaluate, store.Read}})
@@ -76,7 +76,7 @@ func (x *target) key(name string) string {
 	return secret
 }
 
-// post sends a body with a key of its own and returns what was answered.
+// post sends a body with the given key and returns the answer.
 func (x *target) post(ctx context.Context, key, path, body string) (status int, answer string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, x.url+path, strings.NewReader(body))
 	if err != nil {
@@ -93,8 +93,8 @@ func (x *target) post(ctx context.Context, key, path, body string) (status int, 
 	return resp.StatusCode, string(data), err
 }
 
-// patterns is an evaluation of that many patterns that backtrack as long as
-// they may. All differ, so that no cache helps.
+// patterns returns an evaluation with n patterns that backtrack as long as they can. All
+// differ, so that no cache helps.
 func patterns(n int) string {
 	type obj = map[string]any
 	var list []obj
@@ -108,8 +108,7 @@ func patterns(n int) string {
 // small is an evaluation that takes a millisecond.
 const small = `{"agent_input":"Hi","agent_output":"Hello","assertions":[{"id":"a","check":{"type":"contains","value":"Hello"}},{"id":"b","check":{"type":"regex","value":"(?<=H)ello"}}]}`
 
-// median makes small evaluations, one after the other, and returns the median
-// of their times.
+// median makes small evaluations, one after the other, and returns the median duration.
 func (x *target) median(key string, n int) time.Duration {
 	x.t.Helper()
 	var took []time.Duration
@@ -125,9 +124,9 @@ func (x *target) median(key string, n int) time.Duration {
 	return took[n/2]
 }
 
-// TestOneKeyDoesNotStarveOthers: forty evaluations of fifty backtracking
-// patterns do not delay another key. Each ends at its CPU budget, and the
-// remaining work ends when its clients disconnect.
+// TestOneKeyDoesNotStarveOthers: forty evaluations of fifty backtracking patterns do not
+// delay another key. Each ends at its CPU budget, and the remaining work ends when its
+// clients disconnect.
 func TestOneKeyDoesNotStarveOthers(t *testing.T) {
 	x := serve(t, server.Options{CPUBudget: 1500 * time.Millisecond})
 	attacker, victim := x.key("attacker"), x.key("victim")
@@ -142,7 +141,7 @@ func TestOneKeyDoesNotStarveOthers(t *testing.T) {
 		clients.Go(func() {
 			status, answer, err := x.post(attack, attacker, "/v1/evaluate", body)
 			if err != nil {
-				return // the client left
+				return // the client disconnected
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -176,7 +175,7 @@ func TestOneKeyDoesNotStarveOthers(t *testing.T) {
 	leave()
 	clients.Wait()
 	left := time.Now()
-	if err := x.stop(); err != nil { // waits for what is under way
+	if err := x.stop(); err != nil { // waits for work in flight
 		t.Errorf("stopping: %v", err)
 	}
 	took := time.Since(left)
@@ -186,7 +185,7 @@ func TestOneKeyDoesNotStarveOthers(t *testing.T) {
 	}
 }
 
-// wide is a suite with a CSV file of so many columns.
+// wide returns a suite with a CSV file that has the given number of columns.
 func wide(columns int, name func(int) string) string {
 	header, row := make([]string, columns), make([]string, columns)
 	for i := range columns {
@@ -199,8 +198,8 @@ func wide(columns int, name func(int) string) string {
 	return string(data)
 }
 
-// TestWideCSV: a small body with very many columns is rejected at once, with
-// the limit, and the server can stop while it is read.
+// TestWideCSV: a small body with very many columns is rejected at once, with the limit in
+// the message, and the server can stop while it reads the body.
 func TestWideCSV(t *testing.T) {
 	for kind, name := range map[string]func(int) string{
 		"different": func(i int) string { return fmt.Sprint("c", i) },
@@ -232,7 +231,7 @@ func TestWideCSV(t *testing.T) {
 }
 
 // TestBodiesOfManyValues: a body of small values would take fifty times its size in
-// memory. It is rejected with the limit, wherever a body is read.
+// memory. Every route rejects it and reports the limit.
 func TestBodiesOfManyValues(t *testing.T) {
 	x := serve(t, server.Options{})
 	key := x.key("attacker")

@@ -49,7 +49,7 @@ func (l *lockedText) String() string {
 
 var servingOn = regexp.MustCompile(`serving on (http://[^;]+);`)
 
-// serveBinary starts the built binary as a server in dir and waits until it serves.
+// serveBinary starts the built binary as a server in dir and waits until it is ready.
 func serveBinary(t *testing.T, dir string, args ...string) *served {
 	t.Helper()
 	cmd := command(t, dir, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
@@ -72,8 +72,8 @@ func serveBinary(t *testing.T, dir string, args ...string) *served {
 	return nil
 }
 
-// hostileBodies are requests that keep the readers of a server busy: each is as large
-// as a body may be, or makes the server compute for as long as it may.
+// hostileBodies returns requests that keep a server's readers busy: each is as large as a
+// body may be, or makes the server compute for as long as it may.
 func hostileBodies(t *testing.T) map[string]string {
 	t.Helper()
 	const size = 8<<20 - 64<<10
@@ -128,13 +128,13 @@ func (s *served) ask(ctx context.Context, method, path, body string) (status int
 		return 0, err.Error()
 	}
 	defer resp.Body.Close()
-	data, _ := io.ReadAll(resp.Body) // what arrived before the server stopped
+	data, _ := io.ReadAll(resp.Body) // may be incomplete because the server stopped
 	return resp.StatusCode, string(data)
 }
 
 // TestStopUnderHostileBodies sends SIGTERM to a server whose readers are busy with
-// hostile bodies, which executes runs that compute, and which waits for the rest of a
-// body. It ends when its grace period does, and says so.
+// hostile bodies, which executes compute-bound runs, and which waits for the rest of a
+// body. The server stops at the end of its grace period, and reports that.
 func TestStopUnderHostileBodies(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no such signals")
@@ -176,14 +176,14 @@ func TestStopUnderHostileBodies(t *testing.T) {
 				for ctx.Err() == nil {
 					asked.Add(1)
 					if status, _ := s.post(ctx, path, body); status == 0 {
-						return // the server stops
+						return // the server stopped
 					}
 					answered.Add(1)
 				}
 			})
 		}
 	}
-	time.Sleep(time.Second) // until all readers are busy
+	time.Sleep(time.Second) // let all readers become busy
 	busy := asked.Load() - answered.Load()
 	started := time.Now()
 	if err := s.signal(syscall.SIGTERM); err != nil {
@@ -197,10 +197,10 @@ func TestStopUnderHostileBodies(t *testing.T) {
 		if busy == 0 || !cut || !errors.As(err, &exit) || exit.ExitCode() != 3 {
 			t.Errorf("%d requests were under way, and it ended with %v: %s", busy, err, tail(s.output.String()))
 		}
-	case <-time.After(10 * grace): // on a busy machine
+	case <-time.After(10 * grace): // enough for a busy machine
 		t.Errorf("SIGTERM did not stop it in %v: %s", 10*grace, tail(s.output.String()))
 	}
 }
 
-// tail is the end of a long text.
+// tail returns the end of a long text.
 func tail(s string) string { return s[max(0, len(s)-1500):] }

@@ -15,12 +15,11 @@ import (
 	"time"
 )
 
-// TestStoreOnFullDisk fills the disk of a server's database while a run is executed and
-// clients keep suites and evaluations. Each write that fails is answered as such, the
-// run waits, nothing that was confirmed is lost, and the server goes on once there is
-// room.
+// TestStoreOnFullDisk fills the disk of a server's database while a run is executing and
+// clients store suites and evaluations. Each failed write is reported as such, the run
+// waits, no confirmed write is lost, and the server continues once there is space.
 func TestStoreOnFullDisk(t *testing.T) {
-	t.Parallel() // it waits for most of its time
+	t.Parallel() // mostly waiting
 	full, dir := smallDisk(t, 32<<10), t.TempDir()
 	s := serveBinary(t, dir, "--db", filepath.Join(full, "proviso.db"), "--rate", "0")
 	suite := func(name, prompt string, rows int) string {
@@ -58,7 +57,7 @@ func TestStoreOnFullDisk(t *testing.T) {
 	filler := filepath.Join(full, "filler")
 	fillDisk(t, filler)
 
-	// The log of the database has some room that it uses again.
+	// The database log has some free space that it reuses.
 	kept := map[string]string{"long": ""}
 	failed := 0
 	for i := 0; failed < 5 && i < 20_000; i++ {
@@ -74,7 +73,7 @@ func TestStoreOnFullDisk(t *testing.T) {
 		}
 	}
 	const evaluation = `{"agent_input":"a","agent_output":"b","assertions":[{"id":"a","check":{"type":"contains","value":"b"}}]}`
-	status = http.StatusOK // while the log still has room
+	status = http.StatusOK // the log still has space
 	for i := 0; status == http.StatusOK && i < 20_000; i++ {
 		status, answer = s.post(t.Context(), "/v1/evaluate", evaluation)
 	}
@@ -137,7 +136,7 @@ func fillDisk(t *testing.T, name string) {
 	}
 }
 
-// get asks for a path.
+// get requests a path.
 func (s *served) get(ctx context.Context, path string) (status int, answer string) {
 	return s.ask(ctx, http.MethodGet, path, "")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// shared is a server that two teams share.
+// shared is a server used by two teams.
 type shared struct {
 	t   *testing.T
 	db  *sqlite.DB
@@ -30,7 +30,7 @@ func share(t *testing.T) *shared {
 	return &shared{t, x.db, x.url}
 }
 
-// member makes a key of a project and returns its secret.
+// member creates a key for a project and returns its secret.
 func (x *shared) member(of store.Project, scopes ...store.Scope) string {
 	x.t.Helper()
 	_, secret, err := x.db.CreateKey(x.t.Context(), store.NewKey{Name: "team", Project: of, Scopes: scopes})
@@ -40,7 +40,7 @@ func (x *shared) member(of store.Project, scopes ...store.Scope) string {
 	return secret
 }
 
-// ask sends a request and returns what was answered, and the code if it is a problem.
+// ask sends a request and returns the answer, and the code if the answer is a problem.
 func (x *shared) ask(secret, method, path, body string, headers ...string) (status int, answer, code string) {
 	x.t.Helper()
 	req, err := http.NewRequestWithContext(x.t.Context(), method, x.url+path, strings.NewReader(body))
@@ -65,7 +65,7 @@ func (x *shared) ask(secret, method, path, body string, headers ...string) (stat
 	}
 	var problem struct{ Code string }
 	if resp.Header.Get("Content-Type") == "application/problem+json" {
-		_ = json.Unmarshal(data, &problem) // no code fails the test
+		_ = json.Unmarshal(data, &problem) // a missing code fails the test
 	}
 	return resp.StatusCode, string(data), problem.Code
 }
@@ -75,8 +75,8 @@ const (
 	ourSuite   = `{"name": "refunds", "suite": {"prompts": ["Our prompt"], "providers": ["echo"], "tests": [{}]}}`
 )
 
-// TestOtherProject: a key with all scopes except admin, whose owner knows the
-// names and ids of another team, gets the same responses as a stranger.
+// TestOtherProject: a key with all scopes except admin, whose owner knows the names and
+// ids of another team, gets the same responses as a stranger.
 func TestOtherProject(t *testing.T) {
 	t.Parallel()
 	x := share(t)
@@ -111,8 +111,7 @@ func TestOtherProject(t *testing.T) {
 	if _, answer, _ := x.ask(them, "GET", "/v1/suites/refunds", ""); !strings.Contains(answer, "Their prompt") || !strings.Contains(answer, `"number":1`) {
 		t.Errorf("their suite is %s", answer)
 	}
-	// Our request does not get the response to theirs, although key and body are
-	// equal.
+	// Our request does not get the response to theirs, although key and body are equal.
 	if _, answer, _ := x.ask(us, "POST", "/v1/suites", theirSuite, "Idempotency-Key", "again"); !strings.Contains(answer, `"number":2`) {
 		t.Errorf("our second version is %s", answer)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// TestReplyOfSmallObjects has a model and an HTTP endpoint answer with millions of
-// small objects. Reading them would take seventy times the memory of the text: the row
-// is undecided with the code limit. A long text in one value is read.
+// TestReplyOfSmallObjects has a model and an HTTP endpoint reply with millions of small
+// objects. Parsing them would take seventy times the size of the text: the row is
+// undecided with the code limit. A long text in a single value is accepted.
 func TestReplyOfSmallObjects(t *testing.T) {
 	t.Parallel()
 	objects := "[" + strings.Repeat("{},", 2_000_000) + "{}]"
@@ -37,7 +37,7 @@ func TestReplyOfSmallObjects(t *testing.T) {
 	call := fakemodel.Reply{Calls: []fakemodel.Call{{ID: "c", Name: "f", Arguments: `{"a":` + objects + `}`}}}
 	for _, c := range []struct {
 		assert string
-		reply  fakemodel.Reply // that the model wrote
+		reply  fakemodel.Reply // the reply that the model wrote
 		want   string
 	}{
 		{"is-json", fakemodel.Reply{Text: objects}, many},
@@ -56,12 +56,12 @@ func TestReplyOfSmallObjects(t *testing.T) {
 	}
 }
 
-// mostMemory is what evaluating a row may take: the text, a million values, and room to
-// collect garbage.
+// mostMemory is the memory allowed for evaluating a row: the text, a million values, and
+// room for garbage collection.
 const mostMemory = 1 << 29
 
-// limited evaluates one row. It ends with an error that says want, or passes if want is
-// "", and takes no more memory than mostMemory.
+// limited evaluates one row. The row must end with an error that contains want, or pass
+// if want is "", and must not use more than mostMemory.
 func limited(t *testing.T, name, provider, assert, want string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -16,8 +16,8 @@ import (
 	"github.com/proviso-eval/proviso/sandbox"
 )
 
-// Diagnosis is what a machine offers for evaluations, and what a suite lacks on it. Of
-// keys and variables it holds only the names.
+// Diagnosis is what a machine offers for evaluations, and what a suite lacks on it. It
+// contains only the names of keys and variables, never their values.
 type Diagnosis struct {
 	Version      string        `json:"version"`
 	Go           string        `json:"go"`
@@ -27,20 +27,20 @@ type Diagnosis struct {
 	Interpreters []Interpreter `json:"interpreters"`
 	Network      Network       `json:"network"`
 	Judge        Judge         `json:"judge"`
-	Models       []Retirement  `json:"models"` // that their vendors retire
+	Models       []Retirement  `json:"models"` // models in use that their vendors retire
 	Folders      []Folder      `json:"folders"`
 	Terminal     Terminal      `json:"terminal"`
 	Suite        *Suite        `json:"suite,omitempty"`
 }
 
-// Sandbox is the sandbox for code, and whether it holds.
+// Sandbox describes the sandbox for code, and whether it is effective.
 type Sandbox struct {
 	Kernel     string `json:"kernel"`
-	Landlock   int    `json:"landlock"` // version of its interface, 0 if there is none
+	Landlock   int    `json:"landlock"` // version of the kernel's Landlock interface, 0 if there is none
 	Seccomp    bool   `json:"seccomp"`
 	Namespaces bool   `json:"namespaces"`
 	SelfTest   string `json:"self_test"` // passed, failed, or not run
-	Missing    string `json:"missing"`   // why there is none, "" if there is one
+	Missing    string `json:"missing"`   // why there is no sandbox, "" if there is one
 }
 
 // The results of the self-test.
@@ -61,17 +61,17 @@ type Interpreter struct {
 	Problem    string `json:"problem"`
 }
 
-// Network is the variables that decide how models are reached.
+// Network lists the variables that determine how models are reached.
 type Network struct {
-	Proxies   []string `json:"proxies"`   // variables that name one
-	Addresses []string `json:"addresses"` // variables that put a host in place of a vendor's
-	Keys      []string `json:"keys"`      // variables with keys of vendors
+	Proxies   []string `json:"proxies"`   // variables that name a proxy, or hosts that bypass it
+	Addresses []string `json:"addresses"` // variables that replace a vendor's host
+	Keys      []string `json:"keys"`      // variables that hold vendor keys
 }
 
-// Judge is the judge that would be asked.
+// Judge is the judge that an evaluation would use.
 type Judge struct {
 	Provider string `json:"provider"`
-	By       string `json:"by"` // what names it
+	By       string `json:"by"` // where the judge is named
 	Problem  string `json:"problem"`
 }
 
@@ -82,17 +82,17 @@ type Folder struct {
 	Exists   bool   `json:"exists"`
 	Writable bool   `json:"writable"`
 	Bytes    int64  `json:"bytes"`
-	AtLeast  bool   `json:"at_least"` // there is more than was counted
+	AtLeast  bool   `json:"at_least"` // there is more than the count shows
 }
 
-// Terminal is what output goes to.
+// Terminal describes where output goes.
 type Terminal struct {
 	Terminal bool `json:"terminal"`
 	Color    bool `json:"color"`
 	Width    int  `json:"width"`
 }
 
-// Suite is whether a suite could be run here.
+// Suite reports whether a suite could run on this machine.
 type Suite struct {
 	Files    []string `json:"files"`
 	Ready    bool     `json:"ready"`
@@ -119,12 +119,12 @@ func SandboxOf(ctx context.Context, env proviso.Env) (Sandbox, []Interpreter) {
 	return s, list
 }
 
-// NetworkOf lists the variables of an environment that decide how models are reached.
+// NetworkOf lists the environment variables that determine how models are reached.
 func NetworkOf(env proviso.Env) Network {
 	return Network{Proxies: proxies(env), Addresses: provider.EnvAddresses(env), Keys: provider.EnvKeys(env)}
 }
 
-// proxies returns the names of the set variables that name a proxy, or the hosts
+// proxies returns the names of the variables that are set and name a proxy, or the hosts
 // that bypass it.
 func proxies(env proviso.Env) []string {
 	names := []string{}
@@ -136,8 +136,8 @@ func proxies(env proviso.Env) []string {
 	return names
 }
 
-// JudgeOf finds the judge of a suite, which may be nil, and whether it could be asked.
-// byFlag is what chose o.Judge.Name. No code of the suite runs.
+// JudgeOf finds the judge for a suite, which may be nil, and reports whether it could be
+// called. byFlag names what chose o.Judge.Name. No code from the suite runs.
 func JudgeOf(ctx context.Context, s *proviso.Suite, o engine.Options, byFlag string) (Judge, error) {
 	o.Engines.Open = func(spec proviso.ProviderSpec, po provider.Options) (proviso.Provider, error) {
 		po.Code = nil // no code runs

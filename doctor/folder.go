@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// countTime bounds the time for counting the files of a folder.
+// countTime bounds the time for counting the files in a folder.
 const countTime = 300 * time.Millisecond
 
-// Look finds out about the folder at Path.
+// Look fills in the facts about the folder at Path.
 func (d *Folder) Look() {
 	dir := d.Path
 	info, err := os.Stat(dir)
 	d.Exists = err == nil && info.IsDir()
-	for err != nil && errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) { // it would be created in the nearest existing one
+	for err != nil && errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) { // a missing folder would be created in its nearest existing ancestor
 		dir = filepath.Dir(dir)
 		info, err = os.Stat(dir)
 	}

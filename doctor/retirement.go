@@ -17,17 +17,17 @@ import (
 //go:embed retirements.csv
 var retirements string
 
-// Retirement is a model in use that its vendor retires.
+// Retirement is a model in use that its vendor has retired or will retire.
 type Retirement struct {
 	Provider string `json:"provider"`
 	Use      string `json:"use"` // "judge" or "suite"
 	Date     string `json:"date"`
-	Retired  bool   `json:"retired"` // the date has come
+	Retired  bool   `json:"retired"` // the date has passed or is today
 	Source   string `json:"source"`
 }
 
-// RetirementsOf finds the retired models among the judge and the providers of a suite,
-// which may be nil, at a point in time.
+// RetirementsOf finds the models with a retirement date among the judge and the providers
+// of a suite, which may be nil. now decides which of them are retired already.
 func RetirementsOf(judge Judge, s *proviso.Suite, now time.Time) []Retirement {
 	list := []Retirement{}
 	add := func(id, use string) {
@@ -43,7 +43,7 @@ func RetirementsOf(judge Judge, s *proviso.Suite, now time.Time) []Retirement {
 		return list
 	}
 	for _, p := range s.Providers {
-		if p.Config.At("apiHost") == nil && p.Config.At("apiBaseUrl") == nil { // else another server answers
+		if p.Config.At("apiHost") == nil && p.Config.At("apiBaseUrl") == nil { // otherwise another server answers
 			add(p.ID, "suite")
 		}
 	}
@@ -54,7 +54,7 @@ func RetirementsOf(judge Judge, s *proviso.Suite, now time.Time) []Retirement {
 func retirementOf(id string, now time.Time) (Retirement, bool) {
 	rows, err := csv.NewReader(strings.NewReader(retirements)).ReadAll()
 	if err != nil {
-		return Retirement{}, false // a test reads the table
+		return Retirement{}, false // a test checks the table
 	}
 	parts := strings.Split(id, ":")
 	for _, row := range rows[1:] {

@@ -14,14 +14,14 @@ type view struct {
 	o report.TerminalOptions
 }
 
-// The marks of a line: present, wrong, and absent but perhaps not needed.
+// The marks of a line: present, wrong, and absent but possibly not needed.
 const (
 	markGood    = "✓"
 	markWrong   = "✗"
 	markMissing = "–"
 )
 
-// mark chooses between present and absent.
+// mark returns markGood if there is set, and otherwise if not.
 func mark(there bool, otherwise string) string {
 	if there {
 		return markGood
@@ -40,14 +40,14 @@ func (t *view) title(name string) {
 	fmt.Fprintf(t, "\n%s\n", t.paint("1", name))
 }
 
-// row is a mark, a subject and a text.
+// row prints a mark, a subject and a text.
 func (t *view) row(mark, name, format string, args ...any) {
 	color := map[string]string{markGood: "32", markWrong: "31", markMissing: "2"}[mark]
 	text := fmt.Sprintf("%-12s %s", name, report.Message(fmt.Sprintf(format, args...)))
 	fmt.Fprintf(t, "  %s %s\n", t.paint(color, mark), strings.TrimRight(text, " "))
 }
 
-// Text shows a diagnosis to a person.
+// Text formats a diagnosis for a person.
 func (d *Diagnosis) Text(o report.TerminalOptions) []byte {
 	t := &view{o: o}
 	fmt.Fprintf(t, "proviso %s (%s, %s, %s)\n", d.Version, d.Go, d.System, report.Plural(d.CPUs, "CPU"))

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// TestText prints findings that a test machine does not have.
+// TestText formats findings that a test machine does not have.
 func TestText(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/usd"
 )
 
-// tallyOf counts the verdicts of the run on an assertion, and names the first failed case.
-// A failure that is waived counts: who names an assertion in a rule wants to know.
+// tallyOf counts the run's verdicts on an assertion, and names the first failed case. A
+// waived failure counts as a failure: a rule names the assertion explicitly.
 func (j *judgement) tallyOf(assertion string) (t tally, failed string) {
 	for i := range j.run.Rows {
 		row := &j.run.Rows[i]
@@ -97,8 +97,8 @@ func (j *judgement) minScore() Outcome {
 	return ""
 }
 
-// scoreOf is the share of passed verdicts of a row, or its score if it has no verdicts;
-// NaN if the row has an error or nothing applied.
+// scoreOf returns the share of passed verdicts in a row, or the row's score if it has no
+// verdicts; NaN if the row has an error or nothing applied.
 func scoreOf(r *Row) float64 {
 	if r.Status == proviso.Errored {
 		return math.NaN()
@@ -162,8 +162,8 @@ func (j *judgement) latencyMargin() Outcome {
 	return j.rise("latency", j.rules.Latency.Margin, j.c.Latency, &j.c.latency)
 }
 
-// rise fails if the median rose by more than a share of it, one-sided at alpha. A rise
-// that is seen but not shown holds a pass back.
+// rise fails if the median rose by more than the margin, as a share of the base median,
+// one-sided at alpha. A rise that is visible but not significant prevents a pass.
 func (j *judgement) rise(rule string, margin *float64, known *Effect, values *series) Outcome {
 	if margin == nil {
 		return ""
@@ -188,7 +188,7 @@ func (j *judgement) rise(rule string, margin *float64, known *Effect, values *se
 	return ""
 }
 
-// undecidedRows is left-out without a baseline.
+// undecidedRows is the left-out rule for a run without a baseline.
 func (j *judgement) undecidedRows() Outcome {
 	n := 0
 	for i := range j.run.Rows {
@@ -203,7 +203,7 @@ func (j *judgement) undecidedRows() Outcome {
 	return Inconclusive
 }
 
-// absolutePass passes what no absolute rule failed.
+// absolutePass passes a run that no absolute rule failed.
 func (j *judgement) absolutePass() Outcome {
 	r := j.rules
 	if len(r.MustPass) == 0 && r.MinScore == nil && r.Cost.Max == nil && r.Latency.P95 == nil && !hasMin(r.Assertions) {

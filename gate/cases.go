@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// sort puts a pair into the list of its change. A case broke if its rows passed and now
-// fail while the result of the assertions that both sides have fell, or if an assertion of
-// it broke and the rows were not fixed; likewise fixed. An assertion that was added breaks
-// nothing. With repeats, that takes a change of more than half of them; fewer are flaky.
+// sort adds a pair to the list for its change. A case broke if its rows passed and now
+// fail while the result of the assertions that both sides have fell, or if one of its
+// assertions broke and the rows were not fixed; likewise for fixed. A new assertion
+// breaks nothing. With repeats, a change of more than half of them is required; with
+// less, the case is flaky.
 func (w *work) sort(pair CasePair) {
 	list := &w.c.Cases
 	if math.IsNaN(pair.Change) && !w.skipped() {
@@ -46,7 +47,7 @@ func (w *work) skipped() bool {
 	return true
 }
 
-// sort puts the worst cases first. Equal ones keep the order of the run.
+// sort puts the worst cases first. Ties keep the order of the run.
 func (c *Cases) sort() {
 	worst := func(a, b CasePair) int {
 		return cmp.Or(cmp.Compare(a.Change, b.Change), cmp.Compare(len(b.Broke), len(a.Broke)))

@@ -8,9 +8,9 @@ import (
 )
 
 // CompareColumns compares the columns of one run by "provider" or "prompt": every label
-// with the reference, which is the first label if it is "". The columns that differ in the
-// other label are pairs of columns within each comparison. The sides are named by their
-// labels.
+// with the reference, which is the first label if reference is "". Columns that differ in
+// the other label are separate pairs of columns in each comparison. The sides are named
+// by their labels.
 func CompareColumns(run *Run, by, reference string, o Options) ([]*Comparison, error) {
 	label := func(c Column) string { return c.Provider }
 	switch by {
@@ -50,7 +50,7 @@ func CompareColumns(run *Run, by, reference string, o Options) ([]*Comparison, e
 	return list, nil
 }
 
-// columnsOf is the run reduced to the columns with a label.
+// columnsOf returns the run reduced to the columns with a label.
 func columnsOf(run *Run, want string, label func(Column) string) *Run {
 	out := &Run{Name: want, Identity: run.Identity}
 	number := make(map[int]int, len(run.Columns))
@@ -69,7 +69,7 @@ func columnsOf(run *Run, want string, label func(Column) string) *Run {
 	return out
 }
 
-// mistake is a name that is not valid.
+// mistake returns the error for an invalid name.
 func mistake(name string, valid []string, format string, args ...any) error {
 	e := proviso.Errorf(proviso.Invalid, format, args...)
 	return proviso.Mistakes{{Code: e.Code, Message: e.Message, Nearest: document.Nearest(name, valid)}}

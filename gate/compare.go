@@ -13,33 +13,33 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// ErrNothing is wrapped by the error of [Compare] if the runs have nothing that could be
-// compared.
+// ErrNothing is wrapped by the error of [Compare] if the runs have nothing in common to
+// compare.
 var ErrNothing = errors.New("nothing can be compared")
 
-// Options adjust [Compare].
+// Options configure [Compare].
 type Options struct {
-	// Judges are the measured errors of the judge of an assertion, by the name of the
-	// assertion. An assertion is corrected if they are known and the same judge decided
-	// both runs.
+	// Judges holds the measured judge errors by assertion name. An assertion is corrected
+	// if they are known and the same judge decided both runs.
 	Judges map[string]stats.Confusion
-	// Flakes are those of an A/A comparison, for [Decide]; see [Flakiness].
+	// Flakes are the results of an A/A comparison, for [Decide]; see [Flakiness].
 	Flakes []Flake
 }
 
 // Compare pairs the rows of two runs and estimates how each assertion and the suite
 // changed from base to head.
 //
-// Cases are paired within a pair of columns by id, else by variables and an ordinal among
-// equals; repeats enter as means of a case. The result of an assertion in a case is the
-// share of its passed verdicts; of the suite, the mean of the results of the assertions
-// that both sides of the case have, or the score of the row if neither has any.
-// Skipped verdicts are left out. A case whose verdict is undecided in any repeat is left
-// out where that verdict counts. What only one side has is listed, and is left out of the figures.
+// Cases are paired within a pair of columns by id, otherwise by variables and an ordinal
+// among equals. Repeats count as the mean of their case. An assertion's result in a case
+// is the share of its passed verdicts. The suite's result is the mean over the assertions
+// that both sides of the case have, or the score of the row if neither side has any.
+// Skipped verdicts are left out. A case with an undecided verdict in any repeat is left
+// out of the figures that the verdict affects. Rows and verdicts that only one side has
+// are listed, and left out of the figures.
 //
-// Cases of equal cluster, and the same case in several columns, count as one independent
-// unit. The p-values are those of [stats.SignFlip] on the units, and the intervals those
-// of [stats.PairedSummary].
+// Cases with the same cluster, and the same case in several columns, count as one
+// independent unit. The p-values are those of [stats.SignFlip] on the units, and the
+// intervals those of [stats.PairedSummary].
 //
 // Errors wrap [ErrNothing] if no case can be compared.
 func Compare(base, head *Run, o Options) (*Comparison, error) {
@@ -100,7 +100,7 @@ func (c *Comparison) pair() ([]pairRows, error) {
 	return pairs, nil
 }
 
-// nothing says why no pair entered the comparison.
+// nothing explains why no pair could be compared.
 func (c *Comparison) nothing(w *work) error {
 	for _, r := range []*Run{c.base, c.head} {
 		if !slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Status != proviso.Errored }) {
@@ -110,26 +110,27 @@ func (c *Comparison) nothing(w *work) error {
 	return proviso.Errorf(proviso.Invalid, "%w: none of the %d cases in both runs has a verdict on the same assertion on both sides; give assertions that changed an id", ErrNothing, w.common)
 }
 
-// work is what Compare collects over the pairs.
+// work collects the data of Compare over the pairs.
 type work struct {
 	c          *Comparison
 	names      map[string]int
 	assertions []assertionWork
-	judges     []judgeErrors // of each assertion; the zero value corrects nothing
+	judges     []judgeErrors // by assertion; the zero value corrects nothing
 	base, head tallies
 	clusters   clusterer
 	common     int // cases in both runs
 
-	cost, tokens, latency series // of medians
+	cost, tokens, latency series // for the medians
 }
 
-// assertionWork collects one assertion. The effect is that of the comparison, whose order
-// stays until all are collected: a suite may have an assertion for each of its cases.
+// assertionWork collects the data of one assertion. The effect points into the
+// comparison, whose order is fixed until all data is collected: a suite may have an
+// assertion for each of its cases.
 type assertionWork struct {
 	*AssertionEffect
-	criteria  int             // pairs with another criterion
+	criteria  int             // pairs whose criteria differ
 	dropped   int             // pairs with a verdict in base and none in head
-	baseJudge map[string]bool // nil without one
+	baseJudge map[string]bool // nil if no judge is known
 	headJudge map[string]bool
 }
 
@@ -157,7 +158,7 @@ func newWork(c *Comparison, o Options) *work {
 	return w
 }
 
-// number numbers the assertions in the order of their first verdict.
+// number numbers the assertions in order of first occurrence.
 func (w *work) number() {
 	for _, r := range []*Run{w.c.base, w.c.head} {
 		for i := range r.Rows {
@@ -177,7 +178,7 @@ func (w *work) number() {
 	}
 }
 
-// note remembers the judge of a verdict.
+// note records the judge of a verdict.
 func (w *work) note(v *Verdict, side int) {
 	if v.Judge == "" {
 		return
@@ -194,7 +195,7 @@ func (w *work) note(v *Verdict, side int) {
 	(*judges)[v.Judge] = true
 }
 
-// add counts a pair.
+// add adds a pair.
 func (w *work) add(p pairRows) {
 	w.base.reset()
 	w.head.reset()
@@ -227,7 +228,7 @@ func (w *work) add(p pairRows) {
 	w.spent(p, cluster)
 }
 
-// single lists a case that one side lacks.
+// single lists a case that is missing on one side.
 func (w *work) single(p pairRows, pair CasePair) {
 	if p.base != nil {
 		w.c.Cases.OnlyBase = append(w.c.Cases.OnlyBase, pair)
@@ -242,7 +243,7 @@ func (w *work) single(p pairRows, pair CasePair) {
 	}
 }
 
-// verdicts counts one assertion of a pair.
+// verdicts adds one assertion of a pair.
 func (w *work) verdicts(a int, pair *CasePair, cluster int) {
 	x, base, head := &w.assertions[a], &w.base.list[a], &w.head.list[a]
 	switch {
@@ -274,7 +275,7 @@ func (w *work) verdicts(a int, pair *CasePair, cluster int) {
 	}
 }
 
-// suite adds the result of a case to the suite.
+// suite adds a case's result to the suite.
 func (w *work) suite(pair *CasePair, cluster int) {
 	base, head, n := 0.0, 0.0, 0.0
 	baseCorrected, headCorrected := 0.0, 0.0
@@ -355,7 +356,7 @@ func (c *Comparison) sort() {
 	})
 }
 
-// estimate fills the figures of an assertion.
+// estimate sets the figures of an assertion.
 func (x *AssertionEffect) estimate() (err error) {
 	x.P, x.PAdjusted, x.Worse = 1, 1, 1
 	if x.Effect, err = x.series.effect(); err != nil || x.Pairs == 0 {

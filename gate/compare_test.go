@@ -16,8 +16,8 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// runOf makes a run with one column from lines "case assertion=PFES …", in which each
-// letter is the verdict of a repeat. A row passes if all its verdicts do.
+// runOf builds a run with one column from lines "case assertion=PFES …", in which each
+// letter is the verdict of a repeat. A row passes if all its verdicts pass.
 func runOf(name string, lines ...string) *gate.Run {
 	r := &gate.Run{Name: name, Columns: []gate.Column{{Prompt: "p", Provider: "m"}}}
 	for _, line := range lines {
@@ -74,7 +74,7 @@ func names(list []gate.CasePair) string {
 	return strings.Join(out, " ")
 }
 
-// summary writes a comparison in one line.
+// summary formats a comparison as one line.
 func summary(c *gate.Comparison) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pairs %d left %d suite %+.3f", c.Pairs, c.LeftOut, c.Suite.Difference.Value)
@@ -155,7 +155,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// The second result of a pair of runs that share nothing is an error with the reason.
+// TestCompareNothing: comparing runs that have nothing in common returns an error with
+// the reason.
 func TestCompareNothing(t *testing.T) {
 	t.Parallel()
 	good := runOf("base", "1 a=P", "2 a=P")
@@ -265,7 +266,7 @@ func TestCompareLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cases, repeats := rapid.IntRange(1, 25).Draw(t, "cases"), rapid.IntRange(1, 3).Draw(t, "repeats")
 		base, head := drawRun(t, "base", cases, repeats, "PPPF"), drawRun(t, "head", cases, repeats, "PPFES")
-		for i := range head.Rows { // clusters belong to the case
+		for i := range head.Rows { // a case has the same cluster in both runs
 			head.Rows[i].Case.Cluster = base.Rows[i].Case.Cluster
 		}
 		itself, err := gate.Compare(base, base, gate.Options{})
@@ -303,7 +304,7 @@ func TestCompareLaws(t *testing.T) {
 	})
 }
 
-// mirrored wants that swapping the sides negates every difference.
+// mirrored checks that swapping the sides negates every difference.
 func mirrored(t *rapid.T, forth, back *gate.Comparison) {
 	effect := func(what string, a, b gate.Effect) {
 		if a.Pairs != b.Pairs || a.Pairs > 0 && !(near(a.Difference.Value, -b.Difference.Value) && near(a.Difference.Low, -b.Difference.High) && near(a.Base.Low, b.Head.Low)) {
@@ -323,7 +324,8 @@ func mirrored(t *rapid.T, forth, back *gate.Comparison) {
 	}
 }
 
-// undecidedNeverCount wants the figures of the cases without undecided verdicts.
+// undecidedNeverCount checks that the figures are those of the cases without undecided
+// verdicts.
 func undecidedNeverCount(t *rapid.T, c *gate.Comparison, head *gate.Run) {
 	undecided := map[string]bool{}
 	cases := map[string]bool{}
@@ -367,7 +369,8 @@ Assertion "b" is only in base: nothing decides on it any more. Keep it in the su
 	}
 }
 
-// A judge that shows 80 % of a change is corrected, for its assertion and for the suite.
+// TestCorrected: a judge that shows 80 % of a change is corrected, for its assertion and
+// for the suite.
 func TestCorrected(t *testing.T) {
 	t.Parallel()
 	var lines [2][]string
@@ -408,7 +411,8 @@ func TestCorrected(t *testing.T) {
 	}
 }
 
-// Rows without verdicts enter by their score; one that is not a number is left out.
+// TestScores: rows without verdicts count by their score; a score that is NaN is left
+// out.
 func TestScores(t *testing.T) {
 	t.Parallel()
 	side := func(scores ...float64) *gate.Run {
@@ -425,7 +429,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// TestDropped: an assertion that a change removes from the cases that fail is named.
+// TestDropped: a warning names an assertion that a change removes from cases.
 func TestDropped(t *testing.T) {
 	t.Parallel()
 	base := runOf("base", "a tone=P brief=P", "b tone=P brief=P", "c tone=P brief=P")
@@ -439,8 +443,8 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestPairingOfMany: equal variables are no reason to compare each case with each, which
-// would take 64 times as long for eight times the cases.
+// TestPairingOfMany: cases with equal variables are not all compared with each other,
+// which would take 64 times as long for eight times the cases.
 func TestPairingOfMany(t *testing.T) {
 	t.Parallel()
 	many := func(prefix string, n int) *gate.Run {
@@ -459,7 +463,7 @@ func TestPairingOfMany(t *testing.T) {
 		return time.Since(started)
 	}
 	var few, all time.Duration
-	for range 5 { // a busy machine may hold up one of the two
+	for range 5 { // a busy machine may delay one of the two
 		if few, all = took(10_000), took(80_000); all < 32*few {
 			return
 		}

@@ -6,45 +6,45 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// Comparison is what [Compare] found. Every interval is a 95 % interval.
+// Comparison is the result of [Compare]. Every interval is a 95 % interval.
 type Comparison struct {
 	Base, Head Side
 
-	// Suite compares the mean over cases of the mean over a case's assertions.
+	// Suite compares the mean over cases of each case's mean over its assertions.
 	Suite      Effect
 	Assertions []AssertionEffect // the worst first
 	Cases      Cases
 	Columns    []ColumnPair
 
-	// Paired differences of medians, head minus base. nil if unknown.
+	// Paired differences of medians, head minus base; nil if unknown.
 	Cost, Tokens, Latency *Effect
 
-	Pairs   int // that entered Suite
-	LeftOut int // pairs with an undecided side, or without an assertion that both sides have
+	Pairs   int // pairs in Suite
+	LeftOut int // pairs with an undecided side, or without a common assertion
 
 	// SuiteCorrected is Suite, corrected for the measured errors of the judges; nil if no
 	// judged assertion has a measured judge.
 	SuiteCorrected *Effect
 
-	// Columns that only one side has. Their rows are not listed in Cases.
+	// Columns that only one side has. Their rows are not in Cases.
 	OnlyBase, OnlyHead []Column
 
-	Warnings []string // full sentences, without what a model wrote
+	Warnings []string // full sentences, without text from a model
 
 	base, head    *Run
-	suite         series // of the score of the suite
+	suite         series // suite scores
 	correction    correction
-	cost, latency series // as means over the repeats of a case
+	cost, latency series // means over the repeats of a case
 	repeats       repeats
 }
 
-// Side names a run and gives its identity.
+// Side is the name and the identity of a run.
 type Side struct {
 	Name     string
 	Identity Identity
 }
 
-// Effect is a figure of both runs and the difference, head minus base.
+// Effect is a figure for both runs and their difference, head minus base.
 type Effect struct {
 	Base, Head Figure
 	Difference stats.Estimate
@@ -62,21 +62,21 @@ type Figure struct {
 type AssertionEffect struct {
 	Assertion string
 	Effect
-	Broke, Fixed int     // pairs that went from pass to fail, and back
-	P            float64 // exact, two-sided
-	PAdjusted    float64 // P after Holm over all assertions; it decides nothing
-	Worse        float64 // one-sided mid-p of "head is worse than base", by which Decide decides
+	Broke, Fixed int     // pairs that changed from pass to fail, and from fail to pass
+	P            float64 // exact two-sided p-value
+	PAdjusted    float64 // P after Holm's correction over all assertions; it decides nothing
+	Worse        float64 // one-sided mid-p of "head is worse than base", used by Decide
 	Judged       bool
-	Corrected    *Effect // for the measured errors of the judge; nil if it was not measured
-	OnlyBase     int     // verdicts without a partner
+	Corrected    *Effect // corrected for the judge's measured errors; nil if these are unknown
+	OnlyBase     int     // verdicts without a counterpart
 	OnlyHead     int
 	LeftOut      int     // pairs with an undecided verdict
-	Flips        float64 // chance that a repeat of base and one of head disagree on a case
+	Flips        float64 // probability that a repeat of base and one of head disagree on a case
 
 	series series
 }
 
-// Cases sorts the paired cases by how they changed. The worst come first.
+// Cases holds the paired cases by how they changed. The worst come first.
 type Cases struct {
 	Broke, Fixed, StillFailing, Flaky []CasePair
 	Same                              int
@@ -86,18 +86,18 @@ type Cases struct {
 // CasePair is a case in a pair of columns.
 type CasePair struct {
 	Name       string
-	Title      string   // for people, of a case without an id; see [Case.Title]
+	Title      string   // display title of a case without an id; see [Case.Title]
 	Column     int      // index in [Comparison.Columns]
-	Base, Head []int    // [Row.Index] of each repeat; nil on the side that lacks it
-	Change     float64  // of the score, head minus base; NaN if a side is undecided
-	Broke      []string // assertions that went from pass to fail
+	Base, Head []int    // [Row.Index] of each repeat; nil on the side that lacks the case
+	Change     float64  // change of the score, head minus base; NaN if a side is undecided
+	Broke      []string // assertions that changed from pass to fail
 	Fixed      []string
 }
 
-// Label returns what people call the case: its title, else its name.
+// Label returns the display name of the case: its title, otherwise its name.
 func (p *CasePair) Label() string { return cmp.Or(p.Title, p.Name) }
 
-// ColumnPair names the two columns that were paired.
+// ColumnPair is a pair of columns, by label.
 type ColumnPair struct {
 	Base Column `json:"base"`
 	Head Column `json:"head"`

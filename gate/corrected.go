@@ -6,8 +6,9 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// corrected returns an effect for the measured errors of its judge, or nil if the labels
-// do not allow it: one kind is missing, or the judge is not better than chance.
+// corrected returns an effect corrected for the measured errors of its judge, or nil if
+// the labels do not allow it: one kind is missing, or the judge is not better than
+// chance.
 func corrected(e Effect, labels stats.Confusion) *Effect {
 	difference, err := stats.RoganGladenDifference(e.Difference, labels, confidence)
 	if err != nil {
@@ -22,16 +23,16 @@ func corrected(e Effect, labels stats.Confusion) *Effect {
 		if side.Estimate, err = stats.RoganGladen(count, labels, confidence); err != nil {
 			return nil
 		}
-		// The count is rounded if there are repeats or clusters; the value is not.
+		// With repeats or clusters the count is rounded, but the value is not.
 		side.Estimate = stats.Estimate{Value: value, Interval: stats.Interval{Low: min(side.Low, value), High: max(side.High, value)}}
 	}
 	return &result
 }
 
-// judgeErrors are the measured errors of the judge of an assertion.
+// judgeErrors are the measured errors of an assertion's judge.
 type judgeErrors struct {
-	index    float64 // Youden's; 0 if the judge was not measured
-	relative float64 // standard error of index, as a share of it
+	index    float64 // Youden's index; 0 if the judge was not measured
+	relative float64 // relative standard error of index
 	lenience float64 // share of bad outputs that pass
 }
 
@@ -43,8 +44,8 @@ func newJudgeErrors(labels stats.Confusion) judgeErrors {
 	return judgeErrors{index, deviation / index, float64(labels.FP) / float64(labels.FP+labels.TN)}
 }
 
-// correct returns the share of good outputs from the share that the judge passed. It may
-// lie outside of 0 to 1: clamping each case would bias the mean.
+// correct returns the share of good outputs, given the share that the judge passed. The
+// result may lie outside of 0 to 1: clamping each case would bias the mean.
 func (j judgeErrors) correct(share float64) float64 {
 	if j.index == 0 {
 		return share
@@ -56,8 +57,8 @@ func (j judgeErrors) correct(share float64) float64 {
 type correction struct {
 	base, head float64
 	n          int
-	scale      float64 // the largest factor that a result was stretched by; 0 if none was
-	relative   float64 // the largest relative error of a factor
+	scale      float64 // largest factor by which a result was stretched; 0 if none was
+	relative   float64 // largest relative error of a factor
 }
 
 func (c *correction) note(j judgeErrors) {
@@ -70,9 +71,9 @@ func (c *correction) add(base, head float64) {
 	c.base, c.head, c.n = c.base+base, c.head+head, c.n+1
 }
 
-// effect corrects the suite, or returns nil if nothing is to correct. With several
-// judges, or assertions that no judge decides, the intervals are too wide: they are
-// stretched by the largest factor.
+// effect returns the corrected suite, or nil if there is nothing to correct. With several
+// judges, or with assertions that no judge decides, the intervals are wider than
+// necessary: they are stretched by the largest factor.
 func (c *correction) effect(raw Effect) *Effect {
 	if c.scale == 0 || c.n == 0 {
 		return nil
@@ -85,7 +86,7 @@ func (c *correction) effect(raw Effect) *Effect {
 	return &result
 }
 
-// difference corrects a difference of the suite with an interval of this confidence.
+// difference corrects a difference of the suite, with an interval at this confidence.
 func (c *correction) difference(raw stats.Estimate, confidence float64) stats.Estimate {
 	z := math.Sqrt2 * math.Erfinv(confidence)
 	value := (c.head - c.base) / float64(c.n)

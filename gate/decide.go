@@ -11,25 +11,26 @@ import (
 // docs/gate.md, and the first that gives an answer decides:
 //
 //  1. Absolute rules on head alone: must-pass, min-score, assertion-min, cost, latency.
-//     One that is missed is a fail.
+//     Missing one of them is a fail.
 //  2. left-out: more than 5 % of the pairs are left out: inconclusive.
-//  3. assertions: an assertion got worse by twice the margin or more (or by its own margin), and by the one-sided
-//     mid-p of [stats.SignFlip] with Holm's correction at half of alpha: fail. With up to
-//     some 400 cases the second condition implies the first; with thousands, a drop far
-//     below the margin would fail without it. Assertions with too few flips to reject take
-//     no share of alpha ([stats.Testable]).
+//  3. assertions: an assertion got worse by at least twice the margin (or its own
+//     margin), and significantly so by the one-sided mid-p of [stats.SignFlip] with
+//     Holm's correction at half of alpha: fail. With up to about 400 cases the second
+//     condition implies the first; with thousands, a drop far below the margin would
+//     fail without the first. Assertions with too few flips to reject take no share of
+//     alpha ([stats.Testable]).
 //  4. min-cases: too few independent cases for a pass: inconclusive.
-//  5. margin: the lower limit of the difference of the suite, one-sided at alpha, is above
+//  5. margin: the lower limit of the suite's difference, one-sided at alpha, is above
 //     −margin: pass. It is the limit of what cases gained less what they lost, so that
 //     what all cases share does not count ([stats.PairedSummary.Difference]). It is never
-//     nearer than Wilson's for cases without a flip, so that a breakage of whole cases
-//     that is too rare to be seen does not pass.
+//     closer to zero than Wilson's limit for cases without a flip, so that breakage of
+//     whole cases that is too rare to be observed does not pass.
 //  6. suite: the suite got worse, by the same test at half of alpha: fail.
 //
 // Otherwise the answer is inconclusive, with the cases or repeats that would decide.
 // docs/gate-simulations.md compares this order with others. With measured judge errors,
-// rule 5 uses the corrected difference. An assertion that an A/A
-// comparison found unfit is left out of rule 3.
+// rule 5 uses the corrected difference. An assertion that an A/A comparison found unfit
+// is left out of rule 3.
 //
 // Mistakes in the rules are [proviso.Mistakes] without a place.
 func Decide(c *Comparison, r *proviso.GateRules, o Options) (Decision, error) {
@@ -45,8 +46,8 @@ func Decide(c *Comparison, r *proviso.GateRules, o Options) (Decision, error) {
 	return d, nil
 }
 
-// DecideAlone applies the absolute rules to a run without a baseline. Without such rules
-// the answer is inconclusive.
+// DecideAlone applies the absolute rules to a run without a baseline. If there are no
+// such rules, the answer is inconclusive.
 func DecideAlone(run *Run, r *proviso.GateRules) (Decision, error) {
 	s, err := newSettings(r, run)
 	if err != nil {
@@ -57,10 +58,11 @@ func DecideAlone(run *Run, r *proviso.GateRules) (Decision, error) {
 }
 
 // step is one rule in the order of the decision. It returns an outcome, or "" if it does
-// not decide, and may note reasons, or hold a pass back.
+// not decide. It may record reasons, or prevent a pass.
 type step struct {
 	decide func(*judgement) Outcome
-	// joined steps are evaluated with the one before, so that all that is missed is said.
+	// joined steps run together with the previous one, so that all missed rules are
+	// reported.
 	joined bool
 }
 
@@ -90,7 +92,7 @@ var (
 	}
 )
 
-// judgement is a decision in the making.
+// judgement is a decision in progress.
 type judgement struct {
 	settings
 	run    *Run
@@ -99,9 +101,9 @@ type judgement struct {
 
 	ignoreUnseen bool // for simulations
 
-	reasons []Reason // of the outcome
-	notes   []Reason // that are added whatever the outcome is
-	held    []Reason // that forbid a pass
+	reasons []Reason // reasons for the outcome
+	notes   []Reason // notes added to any outcome
+	held    []Reason // reasons that prevent a pass
 }
 
 func (j *judgement) decide(steps []step) Decision {
@@ -139,8 +141,8 @@ func (j *judgement) hold(rule, assertion, format string, args ...any) {
 	j.held = append(j.held, Reason{rule, assertion, fmt.Sprintf(format, args...)})
 }
 
-// summary is that of the suite. Verdicts are taken as scores: method 10 reduces a positive
-// correlation by so much that a run which is compared with itself may not pass, if nearly
+// summary returns the suite's summary. Verdicts are treated as scores: method 10 reduces
+// a positive correlation so much that a run compared with itself may not pass if nearly
 // all cases pass.
 func (j *judgement) summary() (stats.PairedSummary, error) {
 	s, err := j.c.suite.summary()
@@ -148,8 +150,8 @@ func (j *judgement) summary() (stats.PairedSummary, error) {
 	return s, err
 }
 
-// difference is that of the suite, corrected if the judges were measured, with an
-// interval whose limits are one-sided at alpha.
+// difference returns the suite's difference, corrected if the judges were measured, with
+// an interval whose limits are one-sided at alpha.
 func (j *judgement) difference() stats.Estimate {
 	summary, err := j.summary()
 	if err != nil {
@@ -157,7 +159,7 @@ func (j *judgement) difference() stats.Estimate {
 	}
 	level := 1 - 2*j.alpha
 	e, err := summary.Difference(level)
-	if err != nil { // alpha is checked, so that no level is invalid
+	if err != nil { // cannot happen: alpha was checked, so the level is valid
 		return j.c.Suite.Difference
 	}
 	if !j.ignoreUnseen {
@@ -169,7 +171,7 @@ func (j *judgement) difference() stats.Estimate {
 	return e
 }
 
-// unseen is the share of cases that may have broken although none of n did: Wilson's
+// unseen returns the share of cases that may have broken although none of n did: Wilson's
 // upper limit for 0 of n, one-sided at alpha.
 func unseen(n, alpha float64) float64 {
 	z := quantile(alpha)
@@ -187,8 +189,8 @@ func (j *judgement) leftOut() Outcome {
 
 func (j *judgement) assertions() Outcome { return j.worse(2*j.settings.margin, true) }
 
-// worse fails for assertions that got worse by at least a drop, or by their own margin. Tests that cannot reject
-// take no share of alpha if they are left out.
+// worse fails if an assertion got worse by at least drop, or by its own margin. With
+// leaveOut, tests that cannot reject take no share of alpha.
 func (j *judgement) worse(drop float64, leaveOut bool) Outcome {
 	tested := j.tested(leaveOut)
 	p := make([]float64, len(tested))
@@ -219,7 +221,7 @@ func (j *judgement) worse(drop float64, leaveOut bool) Outcome {
 	return outcome
 }
 
-// tested are the assertions that enter the tests.
+// tested returns the assertions to test.
 func (j *judgement) tested(leaveOut bool) []*AssertionEffect {
 	var list []*AssertionEffect
 	var least []float64
@@ -243,7 +245,7 @@ func (j *judgement) tested(leaveOut bool) []*AssertionEffect {
 	return able
 }
 
-// change is by how much an assertion got worse, corrected if its judge was measured.
+// change returns how much worse an assertion got, corrected if its judge was measured.
 func (x *AssertionEffect) change() float64 {
 	if x.Corrected != nil {
 		return -x.Corrected.Difference.Value
@@ -289,14 +291,14 @@ func (j *judgement) suite() Outcome {
 	return Fail
 }
 
-// percent writes a share.
+// percent formats a share.
 func percent(share float64) string { return fmt.Sprintf("%.4g %%", 100*share) }
 
-// points writes a difference of shares.
+// points formats a difference of shares.
 func points(d float64) string { return fmt.Sprintf("%.3g points", 100*d) }
 
-// changed says by how much the suite changed, with the limit that decides. It is another one
-// than that of the 95 % interval beside the figures.
+// changed describes how much the suite changed, with the limit that decides. This limit
+// differs from that of the 95 % interval shown with the figures.
 func (j *judgement) changed() string {
 	d := j.difference()
 	return fmt.Sprintf("The suite changed by %+.1f points; the lower limit at %s, with room for unseen breakage, is %+.1f points.", 100*d.Value+0, percent(1-j.alpha), 100*d.Low)

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// sized makes a run of n cases with assertions a and b. Letters of a differ from P at
-// the start: "FFE" makes the first two cases fail and the third undecided.
+// sized builds a run of n cases with assertions a and b. Letters in a replace P at the
+// start: "FFE" makes the first two cases fail and the third undecided.
 func sized(name string, n int, a string) *gate.Run {
 	lines := make([]string, n)
 	for i := range lines {
@@ -25,7 +25,7 @@ func sized(name string, n int, a string) *gate.Run {
 	return runOf(name, lines...)
 }
 
-// thirds makes a run of n cases with three assertions, of which one always fails.
+// thirds builds a run of n cases with three assertions, one of which always fails.
 func thirds(name string, n int) *gate.Run {
 	lines := make([]string, n)
 	for i := range lines {
@@ -165,7 +165,8 @@ func TestDecideAlone(t *testing.T) {
 	}
 }
 
-// All mistakes in the rules come at once, with the nearest names.
+// TestMistakesInRules: all mistakes in the rules are reported at once, with the nearest
+// names.
 func TestMistakesInRules(t *testing.T) {
 	t.Parallel()
 	zero := 0
@@ -183,7 +184,7 @@ func TestMistakesInRules(t *testing.T) {
 	}
 }
 
-// With the cases that are needed, the same result decides.
+// TestNeeded: with the needed number of cases, the same result decides.
 func TestNeeded(t *testing.T) {
 	t.Parallel()
 	const n = 60
@@ -201,7 +202,8 @@ func TestNeeded(t *testing.T) {
 	}
 }
 
-// Repeats are proposed where they would decide: cases that flip by themselves.
+// TestNeededRepeats: repeats are suggested where they would decide: for cases that flip
+// without a change.
 func TestNeededRepeats(t *testing.T) {
 	t.Parallel()
 	letters := []string{"PP", "PF", "PP", "FP", "PP", "PP"}
@@ -222,7 +224,7 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		size gate.Size
-		want string // rules that warn
+		want string // rules with a warning
 	}{
 		{gate.Size{Cases: 4}, "min-cases assertions"},
 		{gate.Size{Cases: 30, Assertions: 20}, "min-cases"},
@@ -244,7 +246,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", c.size, p.Warnings, c.want)
 		}
 	}
-	// What the plan promises is what the gate does.
+	// The gate keeps the promises of the plan.
 	p, err := gate.NewPlan(nil, gate.Size{Cases: 200})
 	if err != nil || p.PassCases != 88 || p.FailCases != 5 {
 		t.Fatalf("%+v %v", p, err)
@@ -314,7 +316,7 @@ func TestCompareColumns(t *testing.T) {
 	}
 }
 
-// A measured judge widens what a pass needs.
+// TestDecideCorrected: a measured judge requires more for a pass.
 func TestDecideCorrected(t *testing.T) {
 	t.Parallel()
 	base, head := sized("b", 100, "FFFFFFFFFF"), sized("h", 100, "FFFFFFFFFF")
@@ -357,7 +359,7 @@ func BenchmarkCompare(b *testing.B) {
 	}
 }
 
-// wide is a run with many verdicts, one of ten failed.
+// wide returns a run with many verdicts, a tenth of them failed.
 func wide(cases, assertions int, seed uint32) *gate.Run {
 	r := &gate.Run{Name: "r", Columns: []gate.Column{{}}}
 	for i := range cases {
@@ -375,7 +377,8 @@ func wide(cases, assertions int, seed uint32) *gate.Run {
 	return r
 }
 
-// Names from a suite may be long or hostile: messages quote and shorten them.
+// TestNamesInMessages: names from a suite may be long or hostile; messages quote and
+// shorten them.
 func TestNamesInMessages(t *testing.T) {
 	t.Parallel()
 	long := "is\n::error::\x1b[31m" + strings.Repeat("x", 5000)

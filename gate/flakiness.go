@@ -2,8 +2,9 @@ package gate
 
 import "github.com/proviso-eval/proviso/stats"
 
-// Rates of flips without a change from which an assertion needs repeats, or is unfit for
-// gating. Both are choices; repeats pay off above the first.
+// Flip rates without a change: from flakyRate on, an assertion needs repeats; from
+// unfitRate on, it is unfit for gating. Both are choices; repeats pay off above the
+// first.
 const (
 	flakyRate = 0.02
 	unfitRate = 0.20
@@ -11,12 +12,12 @@ const (
 	proposedRepeats = 3
 )
 
-// Flake is how often an assertion flips without a change.
+// Flake describes how often an assertion flips without a change.
 type Flake struct {
 	Assertion string
-	Rate      stats.Estimate // chance that two runs of a case disagree, at 95 %
+	Rate      stats.Estimate // probability that two runs of a case disagree, with a 95 % interval
 	Pairs     int
-	Repeats   int  // that are proposed; 0 if one run of each case is enough
+	Repeats   int  // suggested repeats; 0 if one run of each case is enough
 	Unfit     bool // flips too often to gate on
 }
 

@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	neededPower  = 0.8416212335729143 // normal quantile of a power of 80 %
-	neededFactor = 1000               // more than so many times the cases is no advice
+	neededPower  = 0.8416212335729143 // normal quantile for a power of 80 %
+	neededFactor = 1000               // advice beyond this multiple of the cases is useless
 )
 
-// repeats estimate how much of the variance of a difference repeats can remove.
+// repeats estimates how much of a difference's variance repeats can remove.
 type repeats struct {
-	within float64 // sum over pairs of the variance of the two means by repeats
-	rows   float64 // repeats of all pairs, on the side with fewer
+	within float64 // sum over pairs of the variance of both means due to repeats
+	rows   float64 // number of repeats in all pairs, on the side with fewer
 	pairs  float64
-	single bool // a pair without repeats says nothing
+	single bool // a pair has no repeats, so nothing can be estimated
 }
 
 func (r *repeats) add(base, head *tallies) {
@@ -29,8 +29,8 @@ func (r *repeats) add(base, head *tallies) {
 	r.rows += min(base.shares.n, head.shares.n)
 }
 
-// needed returns the cases, or repeats, with which the gate would decide with a
-// probability of 80 %, if the difference stays as it is; nil if that cannot be said.
+// needed returns the number of cases, or of repeats, with which the gate would decide
+// with a probability of 80 %, if the difference stays the same; nil if that is unknown.
 func (j *judgement) needed() *Needed {
 	if j.c.LeftOut*2 > j.c.Pairs {
 		return nil
@@ -54,7 +54,7 @@ func (j *judgement) needed() *Needed {
 	return n
 }
 
-// factor is by how much the number of cases must grow.
+// factor returns the factor by which the number of cases must grow.
 func (j *judgement) factor(s stats.PairedSummary) float64 {
 	scale := 1.0
 	if j.c.SuiteCorrected != nil {
@@ -73,7 +73,7 @@ func (j *judgement) factor(s stats.PairedSummary) float64 {
 	return min(smallest(passes), smallest(fails))
 }
 
-// spread is the sum of the squared deviations of the differences of the units.
+// spread returns the sum of squared deviations of the units' differences.
 func (j *judgement) spread() float64 {
 	mean, sum := 0.0, 0.0
 	differences := j.c.suite.worse()
@@ -86,7 +86,8 @@ func (j *judgement) spread() float64 {
 	return sum
 }
 
-// smallest finds the smallest factor from 1 at which a condition holds, or infinity.
+// smallest returns the smallest factor of at least 1 for which a condition holds, or
+// infinity.
 func smallest(holds func(float64) bool) float64 {
 	low, high := 1.0, 1.0
 	for !holds(high) {
@@ -104,8 +105,8 @@ func smallest(holds func(float64) bool) float64 {
 	return high
 }
 
-// repeatsFor returns the repeats that shrink the variance as much as so many times the
-// cases would; 0 if no number does, or the runs have no repeats to tell from.
+// repeatsFor returns the repeats that reduce the variance as much as multiplying the
+// cases by factor; 0 if no number does, or if the runs have no repeats to estimate from.
 func (j *judgement) repeatsFor(factor float64) int {
 	r := &j.c.repeats
 	if r.single || r.pairs < minUnits {
@@ -120,5 +121,5 @@ func (j *judgement) repeatsFor(factor float64) int {
 	return int(math.Ceil(r.rows / r.pairs * within / rest))
 }
 
-// quantile is the normal quantile of a one-sided level.
+// quantile returns the normal quantile for a one-sided level.
 func quantile(alpha float64) float64 { return math.Sqrt2 * math.Erfinv(1-2*alpha) }

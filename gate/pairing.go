@@ -7,8 +7,8 @@ import (
 
 // caseKey identifies a case within a column.
 type caseKey struct {
-	id, vars string // one of them is ""
-	ordinal  int    // among the cases with equal id or variables
+	id, vars string // exactly one of them is set
+	ordinal  int    // position among the cases with equal id or variables
 }
 
 // caseRows are the rows of one case in one column.
@@ -24,7 +24,7 @@ type pairRows struct {
 	base, head *caseRows
 }
 
-// first returns a row of the pair, of head if it has one.
+// first returns a row of the pair, from head if possible.
 func (p pairRows) first() *Row {
 	if p.head != nil {
 		return p.head.rows[0]
@@ -33,8 +33,9 @@ func (p pairRows) first() *Row {
 }
 
 // pairColumns pairs columns by their labels. If each run has a single prompt, its label
-// does not matter, and likewise for a single provider: a prompt without a label is known
-// by its text, which a comparison is there to change. Equal labels pair in order.
+// is ignored, and likewise for a single provider: a prompt without a label is identified
+// by its text, and the purpose of a comparison is to change that text. Equal labels are
+// paired in order.
 func pairColumns(base, head *Run) (pairs [][2]int, onlyBase, onlyHead []Column) {
 	prompt := func(c Column) string { return c.Prompt }
 	provider := func(c Column) string { return c.Provider }
@@ -77,7 +78,7 @@ func single(r *Run, label func(Column) string) bool {
 	return !slices.ContainsFunc(r.Columns, func(c Column) bool { return label(c) != label(r.Columns[0]) })
 }
 
-// casesOf returns the cases of each column in the order of their first row.
+// casesOf returns the cases of each column in order of their first row.
 func casesOf(r *Run) [][]*caseRows {
 	type repeatKey struct {
 		column   int
@@ -114,9 +115,9 @@ func casesOf(r *Run) [][]*caseRows {
 	return list
 }
 
-// pairCases pairs the cases of two columns by id, else by variables. A case that got an
-// id, or lost it, pairs by its variables too. Pairs come in the order of head, then what
-// only base has.
+// pairCases pairs the cases of two columns by id, otherwise by variables. A case that
+// gained or lost its id also pairs by its variables. Pairs are in the order of head,
+// followed by the cases that only base has.
 func pairCases(column int, base, head []*caseRows) []pairRows {
 	index := make(map[caseKey]*caseRows, len(base))
 	for _, c := range base {

@@ -8,29 +8,30 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// Size is that of a comparison which has not run.
+// Size is the size of a comparison before it runs.
 type Size struct {
-	Cases      int // independent ones: clusters, if cases have them
+	Cases      int // independent cases: clusters, if cases have them
 	Repeats    int // 0 counts as 1
-	Assertions int // different ones; 0 counts as 1
+	Assertions int // distinct assertions; 0 counts as 1
 
-	// Rate and Flips describe the baseline, if it is known: its pass rate, and how often a
-	// case flips without a change, as in [Flake].
+	// Rate and Flips describe the baseline, if it is known: its pass rate, and how often
+	// a case flips without a change, as in [Flake].
 	Rate, Flips *float64
 }
 
 // Plan is what a comparison of a given size can decide.
 type Plan struct {
-	PassCases int // that a pass needs at least, if nothing changes
-	// LikelyCases pass with a probability of 80 % if nothing changes, for the pass rate and
-	// flips of the baseline; 0 if they are unknown.
+	PassCases int // minimum number of cases for a pass, if nothing changes
+	// LikelyCases is the number of cases that pass with a probability of 80 % if nothing
+	// changes, for the baseline's pass rate and flips; 0 if these are unknown.
 	LikelyCases int
-	FailCases   int // that must break in one assertion to fail it, if none is fixed
+	FailCases   int // number of cases that must break in one assertion to fail it, if none is fixed
 	Warnings    []Reason
 }
 
-// NewPlan says what the rules can decide with so many cases, before anything is spent.
-// Rules that cannot decide are in Warnings, with the number of cases that would do.
+// NewPlan reports what the rules can decide with a given number of cases, before any
+// money is spent. Rules that cannot decide are in Warnings, with a sufficient number of
+// cases.
 func NewPlan(r *proviso.GateRules, size Size) (Plan, error) {
 	s, mistakes := settingsOf(r)
 	if err := mistakes.Err(); err != nil {
@@ -43,7 +44,8 @@ func NewPlan(r *proviso.GateRules, size Size) (Plan, error) {
 		p.FailCases++
 	}
 	if size.Rate != nil && size.Flips != nil {
-		// Without a change, the variance of the difference in a case is that of its flips.
+		// Without a change, the variance of a case's difference is the variance of its
+		// flips.
 		deviation := neededPower * math.Sqrt(max(0, *size.Flips)/float64(size.Repeats))
 		one := size.summary()
 		p.LikelyCases = max(s.minCases, fewest(func(n float64) bool {
@@ -68,8 +70,8 @@ func NewPlan(r *proviso.GateRules, size Size) (Plan, error) {
 	return p, nil
 }
 
-// summary is what one case adds, if nothing changes. The variance of the mean of a case
-// is between cases, plus what flips add, which repeats reduce.
+// summary returns the contribution of one case, if nothing changes. The variance of a
+// case's mean is the variance between cases plus that of flips, which repeats reduce.
 func (s Size) summary() stats.PairedSummary {
 	rate := min(1, max(0, *s.Rate))
 	bernoulli := rate * (1 - rate)
@@ -87,10 +89,10 @@ func (s Size) summary() stats.PairedSummary {
 	return one
 }
 
-// maxCases bounds the sizes that are tried.
+// maxCases bounds the search for a number of cases.
 const maxCases = 1_000_000
 
-// fewest returns the smallest number of cases that is enough, at most maxCases.
+// fewest returns the smallest sufficient number of cases, at most maxCases.
 func fewest(enough func(n float64) bool) int {
 	low, high := 0, 1
 	for !enough(float64(high)) {

@@ -6,14 +6,14 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// confidence of every interval of a [Comparison].
+// confidence is the confidence level of every interval in a [Comparison].
 const confidence = 0.95
 
 // series are the paired results of one assertion, or of the suite.
 type series struct {
-	base, head             []float64 // mean of each case, 0 to 1
-	cluster                []int     // of each case, numbered over the comparison
-	baseTrials, headTrials int       // verdicts behind the means
+	base, head             []float64 // mean of each case, from 0 to 1
+	cluster                []int     // cluster of each case, numbered over the comparison
+	baseTrials, headTrials int       // number of verdicts behind the means
 }
 
 func (s *series) add(base, head float64, cluster, baseTrials, headTrials int) {
@@ -24,15 +24,15 @@ func (s *series) add(base, head float64, cluster, baseTrials, headTrials int) {
 	s.headTrials += headTrials
 }
 
-// clusters numbers the clusters that occur from 0. It returns nil if each has one case.
-// A suite may have one assertion for each of thousands of cases, so the work depends on
-// the cases of the series, not on those of the comparison.
+// clusters renumbers the clusters that occur, from 0. It returns nil if every cluster has
+// one case. A suite may have one assertion for each of thousands of cases, so the work
+// must depend on the cases of the series, not on those of the comparison.
 func (s *series) clusters() []int {
 	ascending := true
 	for i := 1; i < len(s.cluster) && ascending; i++ {
 		ascending = s.cluster[i] > s.cluster[i-1]
 	}
-	if ascending { // as clusters of one case are, which are numbered as they occur
+	if ascending { // clusters of one case are numbered in order of occurrence
 		return nil
 	}
 	number := map[int]int{}
@@ -51,8 +51,8 @@ func (s *series) clusters() []int {
 	return list
 }
 
-// worse returns base − head for each independent unit: the sum over its cases. The same
-// rounding of a mean on both sides cancels.
+// worse returns base − head for each independent unit, summed over its cases. Equal
+// rounding of the means on both sides cancels.
 func (s *series) worse() []float64 {
 	clusters := s.clusters()
 	list := make([]float64, len(s.base))
@@ -74,8 +74,8 @@ func (s *series) worse() []float64 {
 	return list
 }
 
-// summary is that of head and base, in this order, so that its difference is head minus
-// base.
+// summary returns the summary of head and base, in this order, so that its difference is
+// head minus base.
 func (s *series) summary() (stats.PairedSummary, error) {
 	return stats.PairedMeans{
 		First: s.head, Second: s.base, Cluster: s.clusters(),
@@ -83,7 +83,7 @@ func (s *series) summary() (stats.PairedSummary, error) {
 	}.Summary()
 }
 
-// units is the effective number of clusters.
+// units returns the effective number of clusters.
 func (s *series) units() float64 {
 	clusters := s.clusters()
 	if clusters == nil {
@@ -100,8 +100,8 @@ func (s *series) units() float64 {
 	return n * n / squares
 }
 
-// effect returns the rates with the difference at 95 %. Without pairs the values are NaN
-// and the intervals are all that is possible.
+// effect returns the rates and their difference at 95 %. Without pairs the values are NaN
+// and the intervals cover all possible values.
 func (s *series) effect() (Effect, error) {
 	e := Effect{Pairs: len(s.base), Units: s.units()}
 	if e.Pairs == 0 {
@@ -126,8 +126,8 @@ func noFigure() Figure {
 	return Figure{Estimate: stats.Estimate{Value: math.NaN(), Interval: stats.Interval{Low: 0, High: 1}}}
 }
 
-// changed reports whether a share of passing repeats fell or rose by more than half:
-// with one repeat, whether the verdict flipped.
+// changed reports whether a share of passing repeats fell or rose by more than half: with
+// one repeat, whether the verdict flipped.
 func changed(base, head float64) (broke, fixed bool) {
 	return head-base < -0.5, head-base > 0.5
 }

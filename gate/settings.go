@@ -16,11 +16,11 @@ const (
 	DefaultAlpha    = 0.05
 	DefaultMinCases = 50
 
-	maxLeftOut = 0.05 // share of the pairs
-	minUnits   = 5    // independent pairs that a test of an assertion needs
+	maxLeftOut = 0.05 // as a share of the pairs
+	minUnits   = 5    // independent pairs required to test an assertion
 )
 
-// settings are rules with their defaults.
+// settings holds the rules with their defaults.
 type settings struct {
 	margin, alpha float64
 	minCases      int

@@ -12,7 +12,8 @@ import (
 type population struct {
 	name string
 	draw func(*rand.Rand) float64
-	// assertions are 20, or so many, of which the last always fails.
+	// assertions is the number of assertions, of which the last always fails; 0 means 20
+	// ordinary ones.
 	assertions int
 }
 
@@ -39,11 +40,11 @@ var populations = []population{
 // means are the mean pass probabilities of populations.
 var means = map[string]float64{"stable": 0.95, "flaky": 0.75*0.99 + 0.15*0.8 + 0.1*0.4, "all .9": 0.9, "one of 3 fails": 1}
 
-// scenario is what happens to head.
+// scenario describes how head changes.
 type scenario struct {
 	name  string
-	drop  float64 // of the pass rate of each assertion that breaks
-	first int     // only so many assertions break; 0 is all
+	drop  float64 // drop of the pass rate of each assertion that breaks
+	first int     // number of assertions that break; 0 means all
 }
 
 var scenarios = []scenario{
@@ -61,9 +62,10 @@ type cell struct {
 	cases, repeats, assertions int
 	shared                     bool // the assertions of a case share its difficulty and its breakage
 
-	// A judge with these rates decides, and is measured with labels; no judge if TPR is 0.
+	// A judge with these rates decides, and is measured with labels; TPR 0 means no
+	// judge.
 	tpr, tnr   float64
-	good, bad  int // labels
+	good, bad  int // numbers of labels
 	rawVerdict bool
 }
 
@@ -71,7 +73,7 @@ type cell struct {
 func (x cell) simulate(random *rand.Rand) *Comparison {
 	c := &Comparison{Pairs: x.cases, Assertions: make([]AssertionEffect, x.assertions)}
 	breaks := x.drop / means[x.population.name]
-	if x.population.assertions > 0 && x.first == 0 { // the others break for the one that cannot
+	if x.population.assertions > 0 && x.first == 0 { // the others make up for the one that cannot break
 		breaks *= float64(x.assertions) / float64(x.assertions-1)
 	}
 	baseSum, headSum := make([]float64, x.cases), make([]float64, x.cases)
@@ -113,7 +115,7 @@ func (x cell) simulate(random *rand.Rand) *Comparison {
 	return c
 }
 
-// mean is the mean of the repeats of a case.
+// mean returns the mean over the repeats of a case.
 func (x cell) mean(random *rand.Rand, chance float64) float64 {
 	if x.tpr > 0 {
 		chance = chance*x.tpr + (1-chance)*(1-x.tnr)
@@ -130,7 +132,7 @@ func binomial(random *rand.Rand, n int, chance float64) (k int) {
 	return k
 }
 
-// measure labels outputs and corrects the suite.
+// measure labels outputs and corrects the suite for the measured errors.
 func (x cell) measure(c *Comparison, random *rand.Rand) {
 	labels := stats.Confusion{TP: binomial(random, x.good, x.tpr), TN: binomial(random, x.bad, x.tnr)}
 	labels.FN, labels.FP = x.good-labels.TP, x.bad-labels.TN
@@ -142,7 +144,7 @@ func (x cell) measure(c *Comparison, random *rand.Rand) {
 	c.SuiteCorrected = c.correction.effect(c.Suite)
 }
 
-// shares are how often a decision came out.
+// shares are the shares of the outcomes.
 type shares struct{ pass, fail, unsure float64 }
 
 func (s shares) String() string {
@@ -155,7 +157,7 @@ func (s shares) String() string {
 	return short(s.pass) + "/" + short(s.fail) + "/" + short(s.unsure)
 }
 
-// operate returns how often each order of the rules decides how.
+// operate returns the shares of the outcomes for each order of the rules.
 func (x cell) operate(rounds int, seed uint64, orders ...order) []shares {
 	random := rand.New(rand.NewPCG(seed, uint64(x.cases*1000+x.repeats)))
 	s, _ := settingsOf(nil)
@@ -177,7 +179,7 @@ func (x cell) operate(rounds int, seed uint64, orders ...order) []shares {
 	return out
 }
 
-// Rules of other orders.
+// Rules for other orders.
 func (j *judgement) anyDrop() Outcome         { return j.worse(math.Inf(-1), true) }
 func (j *judgement) dropOfTheMargin() Outcome { return j.worse(j.settings.margin, true) }
 func (j *judgement) plainHolm() Outcome       { return j.worse(2*j.settings.margin, false) }
@@ -187,7 +189,8 @@ func (j *judgement) marginOfTheSeen() Outcome {
 	return j.margin()
 }
 
-// order is one that the tables compare. All begin after the absolute rules.
+// order is an order of the rules that the tables compare. All orders start after the
+// absolute rules.
 type order struct {
 	name  string
 	steps []step

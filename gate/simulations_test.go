@@ -13,8 +13,8 @@ import (
 
 var simulateAll = flag.Bool("simulate", false, "write docs/gate-simulations.md, in some minutes")
 
-// TestOrderOfTheRules simulates the corners in which a wrong order or a wrong limit of the
-// rules shows.
+// TestOrderOfTheRules simulates the extreme cases in which a wrong order or a wrong limit
+// of the rules shows.
 func TestOrderOfTheRules(t *testing.T) {
 	t.Parallel()
 	const rounds = 150
@@ -40,7 +40,7 @@ func TestOrderOfTheRules(t *testing.T) {
 	}
 }
 
-// TestSimulations writes the tables, if asked to.
+// TestSimulations writes the tables, if requested.
 func TestSimulations(t *testing.T) {
 	if !*simulateAll {
 		t.Skip("run make simulate")
@@ -74,7 +74,8 @@ func TestSimulations(t *testing.T) {
 	}
 }
 
-// simulationRounds spends about the same time on each size.
+// simulationRounds returns a number of rounds that takes about the same time for each
+// size.
 func simulationRounds(cases int) int { return min(1000, 120*1000/cases) }
 
 //go:embed testdata/simulations.md
@@ -82,9 +83,9 @@ var simulationsHead string
 
 // orderTable compares orders of the rules over all cells with at least 50 cases.
 type orderTable struct {
-	falseFail, falsePass [8]float64 // the highest share
+	falseFail, falsePass [8]float64 // highest shares
 	passes               [8]mean
-	power                [8][2]mean // one assertion −10 and −20 points
+	power                [8][2]mean // one assertion drops by 10 and by 20 points
 }
 
 type mean struct{ sum, n float64 }
@@ -119,7 +120,7 @@ func (t *orderTable) markdown() string {
 	return b.String() + "\n"
 }
 
-// largeTable is a drop of 1 point in 2,000 cases.
+// largeTable simulates a drop of 1 point in 2,000 cases.
 func largeTable() string {
 	var b strings.Builder
 	b.WriteString("## 2,000 cases and a drop of 1 point\n\nA drop that is real and smaller than the margin: it passes with a note. Without the least drop of an assertion, or with the test of the suite first, it would be blocked.\n\n| cases | assertions | as built | assertions fail for a drop of any size | … of the margin | the test of the suite before the margin |\n|---|---|---|---|---|---|\n")
@@ -133,7 +134,7 @@ func largeTable() string {
 	return b.String() + "\n"
 }
 
-// judgeTable is a judge with errors, decided raw and corrected.
+// judgeTable simulates a judge with errors, decided by raw and by corrected verdicts.
 func judgeTable() string {
 	var b strings.Builder
 	b.WriteString("## A judge with errors\n\nFive judged assertions, flaky cases, one repeat; the judge passes .95 of the good and fails .85 of the bad outputs, measured with 200 good and 100 bad labels. It shows .8 of a drop, so that raw verdicts pass too much at the margin.\n\n| assertions | truth | cases | raw | corrected |\n|---|---|---|---|---|\n")

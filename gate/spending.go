@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// spent notes cost, tokens and latency of a pair, where every row of it is known.
+// spent adds the cost, tokens and latency of a pair, if the value of every row is known.
 func (w *work) spent(p pairRows, cluster int) {
 	add := func(to *series, of func(*Row) float64) {
 		base, head := meanOf(p.base.rows, of), meanOf(p.head.rows, of)
@@ -29,7 +29,8 @@ func meanOf(rows []*Row, of func(*Row) float64) float64 {
 	return sum / float64(len(rows))
 }
 
-// spending compares the medians. A figure that is 0 in every row of a side is unknown.
+// spending compares the medians. A figure that is 0 in every row of a side counts as
+// unknown.
 func (c *Comparison) spending(w *work) error {
 	c.cost, c.latency = w.cost, w.latency
 	for _, x := range []struct {
@@ -53,7 +54,7 @@ func all(list []float64, is func(float64) bool) bool {
 	return !slices.ContainsFunc(list, func(v float64) bool { return !is(v) })
 }
 
-// medians compares them, head minus base.
+// medians compares the medians, head minus base.
 func (s *series) medians(confidence float64) (Effect, error) {
 	n := len(s.base)
 	e := Effect{Pairs: n, Units: s.units()}

@@ -7,22 +7,22 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// tally sums the verdicts on one assertion, or of a whole case, on one side of a pair.
+// tally sums the verdicts on one assertion, or on a whole case, on one side of a pair.
 type tally struct {
 	passed, decided float64
 	undecided       int
-	repeats         int    // rows that had it
-	criterion       uint64 // sum of the hashes of the criteria in the first row
+	repeats         int    // rows that have the assertion
+	criterion       uint64 // sum of the criterion hashes in the first row
 	unknown         bool   // a criterion has no hash
 }
 
 // known reports whether there is a verdict and none is undecided.
 func (t *tally) known() bool { return t.decided > 0 && t.undecided == 0 }
 
-// none reports whether the assertion did not apply, or does not exist.
+// none reports whether the assertion did not apply or does not exist.
 func (t *tally) none() bool { return t.decided == 0 && t.undecided == 0 }
 
-// mean is the share of passed verdicts, NaN if one is undecided or there is none.
+// mean returns the share of passed verdicts, NaN if one is undecided or there are none.
 func (t *tally) mean() float64 {
 	if !t.known() {
 		return math.NaN()
@@ -30,17 +30,18 @@ func (t *tally) mean() float64 {
 	return t.passed / t.decided
 }
 
-// tallies are those of one side of a pair, one for each assertion of the comparison.
+// tallies holds the tallies for one side of a pair, one for each assertion of the
+// comparison.
 type tallies struct {
 	seed    maphash.Seed
 	list    []tally
 	touched []int
 
-	status tally   // statuses of the rows
+	status tally   // row statuses
 	score  float64 // sum over rows without verdicts
 	scored int     // rows without verdicts that have a score
-	shares sums    // of the rows: passed of decided verdicts
-	bare   int     // rows that are undecided and have no verdicts, as after an error of the provider
+	shares sums    // passed share of the decided verdicts, per row
+	bare   int     // undecided rows without verdicts, as after a provider error
 }
 
 func (t *tallies) reset() {
@@ -50,7 +51,7 @@ func (t *tallies) reset() {
 	*t = tallies{seed: t.seed, list: t.list, touched: t.touched[:0]}
 }
 
-// add counts the rows of a case. names numbers the assertions.
+// add adds the rows of a case. names numbers the assertions.
 func (t *tallies) add(c *caseRows, names map[string]int) {
 	for i, row := range c.rows {
 		t.status.add(row.Status)
@@ -98,12 +99,12 @@ func (t *tally) add(s proviso.Status) {
 	}
 }
 
-// sums are those that a variance is made of.
+// sums are the sums needed for a variance.
 type sums struct{ n, sum, squares float64 }
 
 func (s *sums) add(v float64) { s.n, s.sum, s.squares = s.n+1, s.sum+v, s.squares+v*v }
 
-// variance is the sample variance of a single value, 0 for less than two.
+// variance returns the sample variance of a single value, 0 for fewer than two values.
 func (s *sums) variance() float64 {
 	if s.n < 2 {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
-// warn says what makes the two runs less comparable.
+// warn adds warnings about what makes the two runs less comparable.
 func (c *Comparison) warn(w *work) {
 	say := func(format string, args ...any) { c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...)) }
 	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
@@ -61,10 +61,10 @@ func orNone(s string) string {
 	return named(s)
 }
 
-// named quotes a name from a suite, which may be a long value, or hostile.
+// named quotes a name from a suite, which may be long or hostile.
 func named(s string) string { return strconv.Quote(excerpt.Line(s, 80)) }
 
-// count writes a number with its noun.
+// count formats a number with its noun.
 func count(n int, noun string) string {
 	switch n {
 	case 0:

@@ -18,13 +18,13 @@ type message struct{ Role, Content string } // "system", "user" or "assistant"
 
 // call is one call to a model.
 type call struct {
-	Messages  []message      // those that are the same in many calls come first
-	Static    int            // how many leading messages are the same in all calls
-	Shared    int            // how many leading bytes of the next message are the same in several calls
+	Messages  []message      // messages shared by many calls come first
+	Static    int            // number of leading messages that are the same in all calls
+	Shared    int            // number of leading bytes of the next message that are the same in several calls
 	Plain     bool           // a single message is sent as plain text
-	Reply     *proviso.Reply // the schema of the answer; nil is free text
-	MaxTokens int            // of the answer, unless the model's own configuration bounds it; 0 leaves it to the provider
-	Sample    proviso.Sample // of the question; repairs count up from its Repair
+	Reply     *proviso.Reply // schema of the answer; nil means free text
+	MaxTokens int            // length limit of the answer, unless the model's own configuration sets one; 0 leaves it to the provider
+	Sample    proviso.Sample // sample of the question; repairs count up from its Repair
 	Vars      *value.Object
 	Case      *proviso.Case
 	// usable reports whether a reply may be cached; nil caches every reply. A reply
@@ -32,7 +32,7 @@ type call struct {
 	usable func(text string) bool
 }
 
-// answer is the answer of a model, with its usage and cost.
+// answer is a model's answer, with its usage and cost.
 type answer struct {
 	Text   string // a structure as JSON
 	Usage  proviso.Usage
@@ -40,7 +40,7 @@ type answer struct {
 	Cached bool
 }
 
-// maxReply is the size of the longest reply that is read, in bytes.
+// maxReply is the size of the longest reply that is parsed, in bytes.
 const maxReply = 1 << 20
 
 // modelFor returns the model that a question names, or the first judge.
@@ -70,17 +70,17 @@ func (j *Judge) modelFor(q proviso.Question, role Role) (Seat, error) {
 	return s, err
 }
 
-// maxOpened bounds how many graders named in a suite stay open.
+// maxOpened bounds the number of graders named in a suite that stay open.
 const maxOpened = 256
 
-// opened is an open grader, or the error of opening it.
+// opened is an open grader, or the error from opening it.
 type opened struct {
 	seat Seat
 	err  error
 }
 
 // ask makes one call. An unusable answer is an error, too ([unanswered]). The returned
-// answer has the usage and the cost even with an error.
+// answer has the usage and the cost even if there is an error.
 func (j *Judge) ask(ctx context.Context, s Seat, c call) (answer, error) {
 	chat, size := make([]any, len(c.Messages)), 0
 	for i, m := range c.Messages {
@@ -116,8 +116,8 @@ func (j *Judge) ask(ctx context.Context, s Seat, c call) (answer, error) {
 	return a, nil
 }
 
-// unanswered is the error for an answer without content: a refusal, an answer that was
-// cut off, or an empty one.
+// unanswered is the error for an answer without content: a refusal, a truncated answer,
+// or an empty one.
 type unanswered struct {
 	why string
 	cut bool
@@ -125,7 +125,7 @@ type unanswered struct {
 
 func (u *unanswered) Error() string { return u.why }
 
-// answerIn returns the answer of a model without its reasoning.
+// answerIn returns a model's answer without its reasoning.
 func (s Seat) answerIn(out *proviso.Output, c call) (string, error) {
 	none := func(cut bool, format string, args ...any) (string, error) {
 		return "", proviso.Errorf(proviso.Undecided, "%w", &unanswered{fmt.Sprintf(format, args...), cut})
@@ -159,30 +159,30 @@ func (s Seat) answerIn(out *proviso.Output, c call) (string, error) {
 	return text, nil
 }
 
-// tooShort reports whether a reason why an answer ended, as any vendor calls it, is
-// that there was no more room for it: length, MAX_TOKENS, model_context_window_exceeded.
+// tooShort reports whether a finish reason, in any vendor's wording, means that the
+// answer reached its length limit: length, MAX_TOKENS, model_context_window_exceeded.
 func tooShort(finish string) bool {
 	return reasonHolds(finish, "length", "max_tokens", "max_output_tokens", "max_new_tokens", "max_completion_tokens",
 		"token_limit", "context_window", "truncated") || strings.EqualFold(finish, "limit")
 }
 
-// brokenOff reports whether a reason is that something ended the answer before the
-// model did. What stands in it so far may be a draft.
+// brokenOff reports whether a finish reason means that something other than the model
+// ended the answer. The text so far may be a draft.
 func brokenOff(finish string) bool {
 	return reasonHolds(finish, "error", "abort", "cancel", "interrupt", "incomplete", "timeout", "time_limit", "insufficient",
 		"filter", "safety", "recitation", "guardrail", "blocklist", "blocked", "prohibited", "sensitive", "malformed", "repetition", "pause_turn") ||
 		strings.EqualFold(finish, "other")
 }
 
-// reasonHolds reports whether the name of a reason holds one of words, in any case and with
-// any mark between its words.
+// reasonHolds reports whether a finish reason contains one of words, in any case and with
+// any separator.
 func reasonHolds(finish string, words ...string) bool {
 	finish = strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(finish))
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(finish, word) })
 }
 
-// cutAt describes at how many tokens an answer was cut off, if that is known, and the
-// setting of the model's own configuration that is the cause.
+// cutAt describes the number of tokens at which an answer was truncated, if it is known,
+// and the setting in the model's own configuration that caused it.
 func (s Seat) cutAt(used int64, room int) string {
 	name, text := s.bound(), ""
 	switch {
@@ -197,8 +197,8 @@ func (s Seat) cutAt(used int64, room int) string {
 	return text
 }
 
-// bound returns the setting that limits the length of answers in a model's own
-// configuration, or "".
+// bound returns the setting in the model's own configuration that limits the length of
+// answers, or "".
 func (s Seat) bound() string {
 	for _, name := range limits {
 		if s.Spec.Config.Has(name) {
@@ -230,16 +230,16 @@ func (j *Judge) blame(s Seat, err error) error {
 	return proviso.Because(err, code, "the judge %s: %s", j.label(s), strings.TrimPrefix(err.Error(), s.Provider.ID()+": "))
 }
 
-// shown shortens a model's text for a message.
+// shown shortens a model's text for use in a message.
 func shown(text string) string {
 	return strings.ToValidUTF8(excerpt.Line(text, 160), string(utf8.RuneError))
 }
 
-// limits are the names of settings that bound the length of an answer.
+// limits are the names of settings that limit the length of an answer.
 var limits = [...]string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "maxTokens", "num_predict"}
 
-// settings override the model's own configuration: temperature 0 unless another one
-// is configured, and the length limit of the answer.
+// settings returns the settings that override the model's own configuration: temperature
+// 0 unless another one is configured, and the length limit of the answer.
 func (j *Judge) settings(s Seat, c call) *value.Object {
 	cfg := value.NewObject(2)
 	if t, ok := j.temperature(s); ok {
@@ -275,10 +275,10 @@ func (j *Judge) label(s Seat) string {
 }
 
 // askFor makes a call and parses the reply with read. If there is no answer, or read
-// fails, it repeats the call once: with twice the length limit if the answer was cut
-// off, or with the reply and its mistake if there is a reply. The usable function of
-// the call gets only replies that can be read. The usage and cost of the answer are
-// those of both calls, with or without an error.
+// fails, it repeats the call once: with twice the length limit if the answer was
+// truncated, or with the reply and its mistake if there is a reply. The usable function
+// of the call gets only replies that read can parse. The usage and cost of the answer
+// cover both calls, with or without an error.
 func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text string) (T, error)) (T, answer, error) {
 	var none T
 	readable := func(text string) bool { _, err := read(text); return err == nil }
@@ -323,8 +323,8 @@ func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text
 	return v, first, nil
 }
 
-// repairTurns show a model its reply and the mistake in it. They leave out the part of
-// the error after a colon: it quotes the reply, which may contain a prompt injection.
+// repairTurns show a model its reply and the mistake in it. They omit the part of the
+// error after a colon: it quotes the reply, which may contain a prompt injection.
 func repairTurns(reply string, wrong error) []message {
 	why, _, _ := strings.Cut(wrong.Error(), ": ")
 	return []message{
@@ -333,10 +333,11 @@ func repairTurns(reply string, wrong error) []message {
 	}
 }
 
-// maxQuoted is how much of an unreadable reply the model gets to see, in bytes.
+// maxQuoted is the length to which an unreadable reply is cut for the model, in bytes.
 const maxQuoted = 16 << 10
 
-// add adds the usage and cost of another call. The sum is cached only if both are.
+// add adds the usage and cost of another call. The sum counts as cached only if both
+// calls are.
 func (a *answer) add(b answer) {
 	a.Usage.Add(b.Usage)
 	a.Cost += b.Cost

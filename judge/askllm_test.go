@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// yes answers every question by whether the output has it.
+// yes answers yes to every question whose text is in the output.
 type yes struct{}
 
 func (yes) Grade(_ context.Context, q proviso.Question) (proviso.Grade, error) {

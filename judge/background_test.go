@@ -12,11 +12,11 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// withoutContext is the hash of what a judge is sent about a plain request. Stored verdicts
-// and recordings are found by it, so a change of it loses all of them.
+// withoutContext is the hash of the messages to a judge for a plain request. Stored
+// verdicts and recordings depend on it, so changing it invalidates all of them.
 const withoutContext = "5082ee93528b32f31d3d32534e932ec151147588628c077828f5b633aa040fd2"
 
-// TestNoContext: a request without a context asks what it always asked.
+// TestNoContext: the messages for a request without a context never change.
 func TestNoContext(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -27,8 +27,8 @@ func TestNoContext(t *testing.T) {
 	}
 }
 
-// TestContext: the judge sees the context in a fence of its own, and what is kept about an
-// output with another context, or none, is not its verdict.
+// TestContext: the judge sees the context in its own fence, and a verdict stored for an
+// output with another context, or none, is not used.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())
@@ -66,8 +66,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestDecided: each verdict is told once, as soon as it is final, whatever votes, chunks and
-// stored verdicts there are, and agrees with the response.
+// TestDecided: each verdict is reported once, as soon as it is final, regardless of
+// votes, chunks and stored verdicts, and agrees with the response.
 func TestDecided(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())
@@ -99,7 +99,8 @@ func TestDecided(t *testing.T) {
 	}
 }
 
-// TestMarks are in UTF-16 code units, in the order of the output, and only of what occurs.
+// TestMarks: marks are in UTF-16 code units, in the order of the output, and only for
+// quotes that occur.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	d := judge.NewDecision(3, judge.Result{Evidence: []string{"ö", "b😀", "not there", "", "b😀"}}, "a𝄞b😀 ö")

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// instant is a judge that answers at once and remembers nothing.
+// instant is a judge that answers at once and records nothing.
 type instant struct{ reply string }
 
 func (instant) ID() string { return "instant" }
@@ -20,8 +20,8 @@ func (i instant) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
 	return proviso.Output{Value: i.reply}, nil
 }
 
-// BenchmarkEvaluate is what an evaluation takes beside the judge: a request of
-// four assertions with twelve criteria and a check, on an output of 4 KB.
+// BenchmarkEvaluate measures the overhead of an evaluation besides the judge: a request
+// with four assertions, twelve criteria and a check, on an output of 4 KB.
 func BenchmarkEvaluate(b *testing.B) {
 	list := []judge.Assertion{
 		wants("a", "1", "2", "3"), wants("b", "4", "5", "6"), wants("c", "7", "8"), wants("d", "9", "10", "11", "12"),

@@ -11,14 +11,13 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// canary is an assertion that is known to fail: it asks for a word that the output
-// cannot contain. If the judge passes it, a prompt injection probably succeeded, and
-// all verdicts of the same call are discarded. Wording, word and position are derived
-// from a hash of the call, so that calls can be replayed and an output cannot predict
-// them.
+// canary is an assertion that is known to fail: it requires a word that the output cannot
+// contain. If the judge passes it, a prompt injection probably succeeded, and all
+// verdicts of the same call are discarded. Wording, word and position are derived from a
+// hash of the call, so that calls can be replayed and an output cannot predict them.
 type canary struct {
 	asked
-	at int // its position among the assertions of the call
+	at int // position among the assertions of the call
 }
 
 // addCanary inserts a canary among the assertions of a call.
@@ -45,8 +44,8 @@ func addCanary(s subject, list []asked, sample proviso.Sample) ([]asked, canary)
 	return slices.Insert(slices.Clone(list), c.at, c.asked), c
 }
 
-// word makes a nonsense word of six syllables from the bytes of a hash. There are some
-// 10^11 such words, so that an output does not contain it by chance.
+// word makes a nonsense word of six syllables from the bytes of a hash. There are about
+// 10^11 such words, so that an output does not contain one by chance.
 func word(raw []byte) string {
 	const consonants, vowels = "bdfgklmnprstvz", "aeiou"
 	var b strings.Builder

@@ -49,7 +49,7 @@ func decideRecall(ctx context.Context, g *grading) (verdict, error) {
 	return g.share("Recall", score, missing), nil
 }
 
-// supportedShare returns the share of supported statements, and a text with the
+// supportedShare returns the share of supported statements, and a text that lists the
 // unsupported ones.
 func supportedShare(list []statement) (score float64, missing string) {
 	const shown = 3
@@ -93,8 +93,8 @@ func readStatements(reply, key string) ([]statement, error) {
 	return out, nil
 }
 
-// attributed reads lines that end in [Attributed] or [Not Attributed], which
-// prompts for promptfoo ask for.
+// attributed reads lines that end in [Attributed] or [Not Attributed], the format of
+// prompts written for promptfoo.
 func attributed(reply string) []statement {
 	var list []statement
 	for line := range strings.SplitSeq(reply, "\n") {
@@ -134,7 +134,7 @@ func decideContext(ctx context.Context, g *grading) (verdict, error) {
 	return v, nil
 }
 
-// unitsOf splits a context into the units that are counted.
+// unitsOf splits a context into the units to count.
 func unitsOf(passages []string) []string {
 	if len(passages) != 1 {
 		return passages
@@ -166,8 +166,8 @@ func readNumbers(reply string, n int) (int, error) {
 	return len(seen), nil
 }
 
-// quoted counts the parts that a reply repeats, which is the form that prompts for
-// promptfoo ask for. "Insufficient Information" means that there are none.
+// quoted counts the parts that a reply repeats, the format of prompts written for
+// promptfoo. "Insufficient Information" means that there are none.
 func quoted(reply string, units []string, lines bool) (int, error) {
 	if strings.Contains(strings.ToLower(reply), "insufficient information") {
 		return 0, nil
@@ -231,8 +231,8 @@ func decideFaithfulness(ctx context.Context, g *grading) (verdict, error) {
 	return g.share("Faithfulness", score, missing), nil
 }
 
-// readLines reads a list of statements. With lines, which is for prompts of the suite,
-// it also accepts one statement a line.
+// readLines reads a list of statements. With lines, which is for prompts from the suite,
+// it also accepts one statement per line.
 func readLines(reply string, lines bool) ([]string, error) {
 	if o, err := gradedObject(reply, "statements"); err == nil {
 		return textsIn(o.At("statements"))
@@ -274,8 +274,8 @@ func readVerdicts(reply string, statements []string, words bool) ([]statement, e
 	return out, nil
 }
 
-// readWords reads "verdict: yes", or the line of verdicts at the end, which prompts
-// for promptfoo ask for.
+// readWords reads "verdict: yes", or a final line of verdicts, the formats of prompts
+// written for promptfoo.
 func readWords(reply string, statements []string) ([]statement, error) {
 	lower := strings.ToLower(reply)
 	found := spoken.Get().FindAllStringSubmatch(lower, -1)

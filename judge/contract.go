@@ -13,20 +13,20 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Limits of a [Request]. Exceeding one is a mistake.
+// Limits of a [Request]. Exceeding one of them is a mistake.
 const (
-	MaxBody        = 8 << 20 // bytes of a whole request
-	MaxText        = 2 << 20 // bytes of agent_input, and of agent_output
+	MaxBody        = 8 << 20 // bytes of the whole request
+	MaxText        = 2 << 20 // bytes each of agent_input, agent_output and context
 	maxAssertions  = 1000
-	maxCriteria    = 100    // of one assertion
-	maxAllCriteria = 5000   // of all assertions together
+	maxCriteria    = 100    // per assertion
+	maxAllCriteria = 5000   // in all assertions together
 	maxInstruction = 10_000 // bytes
 	maxCriterion   = 4_000  // bytes
 	maxID          = 200    // bytes
 )
 
-// Request asks for one output to be evaluated: the body of POST /v1/evaluate and
-// the input of proviso judge. [ReadRequest] reads one from JSON.
+// Request is the input for evaluating one output: the body of POST /v1/evaluate and the
+// input of proviso judge. [ReadRequest] reads one from JSON.
 type Request struct {
 	Input      string      `json:"agent_input"`
 	Output     string      `json:"agent_output"`
@@ -38,37 +38,38 @@ type Request struct {
 	// AllowErrors computes the score from the decided assertions only.
 	AllowErrors bool `json:"allow_errors,omitempty"`
 
-	// Vars and Metadata are the values that conditions (when) can use.
+	// Vars and Metadata are the values for conditions (when).
 	Vars     *value.Object `json:"vars,omitempty"`
 	Metadata *value.Object `json:"metadata,omitempty"`
 
-	// Context is what judged assertions may look at beside input and output, such as the
-	// sources that the output is based on.
+	// Context is what judged assertions may consult besides input and output, such as the
+	// output's sources.
 	Context string `json:"context,omitempty"`
 
-	// TraceID names the trace that the output belongs to, for checks of its spans: 32
-	// hexadecimal digits, or a traceparent.
+	// TraceID names the output's trace, for checks of its spans: 32 hexadecimal digits,
+	// or a traceparent.
 	TraceID string `json:"trace_id,omitempty"`
 	// Spans provides the spans of the trace; nil if traces are not collected.
 	Spans proviso.Spans `json:"-"`
 
-	// Templates are those that criteria can name, nil for the shipped ones alone.
+	// Templates are the templates that criteria can name; nil means only the shipped
+	// ones.
 	Templates *criteria.Library `json:"templates,omitempty"`
 
-	// Repeat tells samples of the same request apart: the answers of another one are not
-	// taken from a cache.
+	// Repeat distinguishes samples of the same request. A sample never uses cached
+	// answers to another one.
 	Repeat int `json:"-"`
-	// Compiled, if not nil, is called once the assertions are compiled, before the first
-	// is decided. A request that cannot be evaluated ends before that.
+	// Compiled, if not nil, is called after the assertions are compiled and before the
+	// first one is decided. It is not called for a request that cannot be evaluated.
 	Compiled func() `json:"-"`
-	// Decided, if not nil, is called for each assertion as soon as it is decided: those
-	// that need no model, and those whose answers are stored, first. The calls come one at
-	// a time, from any goroutine, and hold up the evaluation.
+	// Decided, if not nil, is called for each assertion as soon as it is decided.
+	// Assertions that need no model, or whose answers are stored, come first. The calls
+	// come one at a time, from any goroutine, and block the evaluation.
 	Decided func(Decision) `json:"-"`
 }
 
-// Assertion is one requirement on an output: criteria that a model decides, a
-// deterministic check, or both. All of them must be met.
+// Assertion is one requirement on an output: criteria for a model, a deterministic check,
+// or both. All of them must be met.
 type Assertion struct {
 	ID          string      `json:"id"`
 	Instruction string      `json:"instruction,omitempty"`
@@ -78,13 +79,13 @@ type Assertion struct {
 	// a model.
 	Check *value.Object `json:"check,omitempty"`
 
-	Description string `json:"description,omitempty"` // for people; it is not sent to the judge
+	Description string `json:"description,omitempty"` // for people; not sent to the judge
 
 	Type     string        `json:"type,omitempty"` // "judge" (default) or "not-judge"
 	When     string        `json:"when,omitempty"` // condition (CEL) over vars and metadata
 	Weight   *float64      `json:"weight,omitempty"`
 	Severity string        `json:"severity,omitempty"` // must, should or info
-	Scope    *value.Object `json:"scope,omitempty"`    // the part of the output to evaluate
+	Scope    *value.Object `json:"scope,omitempty"`    // part of the output to evaluate
 }
 
 // Criterion is a yes-or-no question: a text, or a shipped template with parameters. In
@@ -106,14 +107,14 @@ type Response struct {
 	Total   int      `json:"total"`
 	Results []Result `json:"results"`
 
-	// Status is pass, fail, error or skip. It is fail as soon as the threshold can no
-	// longer be reached, even if assertions are undecided and there is no score.
+	// Status is pass, fail, error or skip. It is fail as soon as the threshold is out of
+	// reach, even if assertions are undecided and there is no score.
 	Status          string   `json:"status"`
 	Errors          []Failed `json:"errors,omitempty"`
 	Skipped         int      `json:"skipped,omitempty"`
 	Threshold       float64  `json:"threshold"`
 	PassedThreshold bool     `json:"passed_threshold"`
-	// WeightedScore is set if a weight is not 1. The threshold is then compared with it.
+	// WeightedScore is set if a weight is not 1, and is then compared with the threshold.
 	WeightedScore *float64 `json:"weighted_score,omitempty"`
 }
 
@@ -130,11 +131,11 @@ type Result struct {
 	Reasoning string `json:"reasoning"`
 
 	Status string `json:"status"` // pass, fail, error or skip
-	// Score is the share of the criteria, including the check, that are met; nil unless
-	// the status is pass or fail.
+	// Score is the share of criteria that are met, including the check; nil unless the
+	// status is pass or fail.
 	Score    *float64          `json:"score,omitempty"`
 	Criteria []CriterionResult `json:"criteria,omitempty"`
-	Evidence []string          `json:"evidence,omitempty"` // quotes, each of which occurs in the output
+	Evidence []string          `json:"evidence,omitempty"` // quotes that occur in the output
 	Judge    string            `json:"judge,omitempty"`    // identity, "" if no model was called
 	Cached   bool              `json:"cached,omitempty"`   // the verdict comes from a cache
 	Usage    *Usage            `json:"usage,omitempty"`
@@ -151,21 +152,21 @@ type CriterionResult struct {
 	// error, and Reasoning explains why.
 	CannotTell bool     `json:"cannot_tell,omitempty"`
 	Evidence   []string `json:"evidence,omitempty"`
-	Note       string   `json:"note,omitempty"` // such as that a quote was dropped
+	Note       string   `json:"note,omitempty"` // such as a note about a dropped quote
 	Votes      *Votes   `json:"votes,omitempty"`
 }
 
-// Votes counts the votes on one criterion that was asked about more than once.
+// Votes counts the votes on a criterion with more than one vote.
 type Votes = proviso.Votes
 
-// Usage counts tokens. Assertions that share a call divide its usage.
+// Usage counts tokens. Assertions that share a call also share its usage.
 type Usage = proviso.Usage
 
 // Mistakes holds all mistakes of a request. Each has a JSON pointer and, if there is a
 // fixed list, the valid names.
 type Mistakes []*proviso.Error
 
-// Error returns one line per mistake: pointer, message.
+// Error returns one line per mistake, with pointer and message.
 func (m Mistakes) Error() string {
 	var lines []string
 	for _, e := range m {
@@ -178,7 +179,7 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap returns the mistakes, so that errors.As finds the first.
+// Unwrap returns the mistakes, so that errors.As finds the first one.
 func (m Mistakes) Unwrap() []error {
 	all := make([]error, len(m))
 	for i, e := range m {

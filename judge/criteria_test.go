@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// exampleParams give each parameter that has to be given a value.
+// exampleParams returns a value for each required parameter.
 func exampleParams(tpl criteria.Template) *value.Object {
 	o := value.NewObject(0)
 	val := func(p criteria.Param) any {
@@ -37,8 +37,8 @@ func exampleParams(tpl criteria.Template) *value.Object {
 	return o
 }
 
-// TestTemplatesExpand holds every template to giving questions that the lint
-// finds nothing in, and checks that compile.
+// TestTemplatesExpand: every template expands to questions without lint findings, and to
+// checks that compile.
 func TestTemplatesExpand(t *testing.T) {
 	t.Parallel()
 	compiler := check.New(check.Options{})

@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// vendors are judges of several vendors, with the setting that bounds a reply in
-// their requests and their word for a reply that had no more room.
+// vendors are judges of several vendors, with the request setting that bounds a reply and
+// the finish reason for a truncated reply.
 var vendors = []struct{ id, room, cut string }{
 	{"openai:chat:gpt-4.1", "max_tokens", "length"},
 	{"openai:responses:gpt-4.1", "max_output_tokens", "max_output_tokens"},
@@ -24,8 +24,8 @@ var vendors = []struct{ id, room, cut string }{
 	{"mistral:mistral-small", "max_tokens", "model_length"},
 }
 
-// overWire evaluates one assertion with a judge whose server answers by the number
-// of the call.
+// overWire evaluates one assertion with a judge whose server answers according to the
+// number of the call.
 func overWire(t *testing.T, id string, config *value.Object, answer func(call int, r fakemodel.Request) fakemodel.Reply) (*judge.Response, *fakemodel.Server) {
 	t.Helper()
 	var calls atomic.Int64
@@ -48,8 +48,8 @@ func overWire(t *testing.T, id string, config *value.Object, answer func(call in
 	return r, server
 }
 
-// TestCutReplies are no answer, whatever stands in them: they are asked for again
-// with twice the room, and the error says where they were cut.
+// TestCutReplies: truncated replies are never accepted, whatever they contain. They are
+// requested again with twice the limit, and the error says where they were truncated.
 func TestCutReplies(t *testing.T) {
 	t.Parallel()
 	for _, v := range vendors {
@@ -79,7 +79,7 @@ func TestCutReplies(t *testing.T) {
 	}
 }
 
-// TestOwnRoom respects a bound of the configuration, and names it.
+// TestOwnRoom: a limit in the configuration is respected, and named in the error.
 func TestOwnRoom(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"max_tokens", "max_completion_tokens"} {
@@ -97,8 +97,8 @@ func TestOwnRoom(t *testing.T) {
 	}
 }
 
-// TestThoughtsOfVendors: what a vendor gives as the thoughts of a model is never
-// its answer.
+// TestThoughtsOfVendors: the separate reasoning in a vendor's response is never the
+// answer.
 func TestThoughtsOfVendors(t *testing.T) {
 	t.Parallel()
 	for _, v := range vendors {
@@ -118,7 +118,7 @@ func TestThoughtsOfVendors(t *testing.T) {
 	}
 }
 
-// TestThoughts takes off what models think in the open, in all of their marks.
+// TestThoughts: reasoning in a reply is removed, whatever its marks.
 func TestThoughts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ reply, want string }{
@@ -152,7 +152,7 @@ func TestThoughts(t *testing.T) {
 	}
 }
 
-// TestThoughtsAreQuick bounds the work on replies that are made to be slow.
+// TestThoughtsAreQuick bounds the work on replies designed to be slow.
 func TestThoughtsAreQuick(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"<think>", "</think>{", `</think>{"a":"`, "</think>[", "<think></think>{'", "◁think▷◁/think▷"} {
@@ -163,7 +163,7 @@ func TestThoughtsAreQuick(t *testing.T) {
 	}
 }
 
-// TestThoughtsOfGraders are taken off for all types that a model grades.
+// TestThoughtsOfGraders: reasoning is removed for all types that a model grades.
 func TestThoughtsOfGraders(t *testing.T) {
 	t.Parallel()
 	pass, fail := `{"reason":"r","score":1,"pass":true}`, `{"reason":"r","score":0,"pass":false}`
@@ -182,8 +182,8 @@ func TestThoughtsOfGraders(t *testing.T) {
 	}
 }
 
-// TestBrokenOff has the reasons of vendors why a reply ended before the model ended it.
-// None of what it holds counts, however it reads.
+// TestBrokenOff lists vendors' finish reasons for replies that were ended before the
+// model was done. Nothing in such a reply counts.
 func TestBrokenOff(t *testing.T) {
 	t.Parallel()
 	for finish, counts := range map[string]bool{
@@ -203,7 +203,8 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// TestNamedThoughts has tags that models made up. A draft in them does not count.
+// TestNamedThoughts has reasoning tags that models invented. A draft in them does not
+// count.
 func TestNamedThoughts(t *testing.T) {
 	t.Parallel()
 	for _, tag := range []string{"longcat_think", "antThinking", "analysis", "think hidden", "thought_process", "|think|", "think_fast", "cot", "inner_voice", `details type="reasoning"`} {

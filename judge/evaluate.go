@@ -34,8 +34,9 @@ func (j *Judge) Evaluate(ctx context.Context, r *Request) (*Response, error) {
 	return NewResponse(verdicts, j.threshold(r), r.AllowErrors), nil
 }
 
-// Check compiles every assertion of a request, and asks no model. The error is what Evaluate
-// would say, [Mistakes] with the place of each assertion that cannot be evaluated.
+// Check compiles every assertion of a request without calling a model. It returns the
+// error that Evaluate would return: [Mistakes] with the place of each assertion that
+// cannot be evaluated.
 func (j *Judge) Check(ctx context.Context, r *Request) error {
 	_, _, closer, err := j.prepared(ctx, r)
 	if err != nil {
@@ -55,7 +56,7 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 	if len(mistakes) > 0 {
 		return nil, nil, nil, mistakes
 	}
-	// Requests share only the engines.
+	// Requests share nothing but the engines.
 	o := j.o.Check
 	o.Grader, o.Templates = j, names{}
 	if j.o.Grader != nil {
@@ -83,7 +84,7 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 	return set, row, compiler, nil
 }
 
-// names implements the templates of a request: names of variables in instructions and
+// names implements the templates of a request: only variable names in instructions and
 // criteria. All other text is literal, including braces.
 type names struct{}
 
@@ -173,28 +174,28 @@ func quotesOf(list []proviso.Evidence) []string {
 	return quotes
 }
 
-// Decision is the result of one assertion of a request, as [Request.Decided] gets it.
+// Decision is the result of one assertion of a request, as passed to [Request.Decided].
 type Decision struct {
 	Result
-	Index int    `json:"index"`           // of the assertion in the request, from 0
-	Marks []Mark `json:"marks,omitempty"` // where the evidence is, in the order of the output
+	Index int    `json:"index"`           // index of the assertion in the request, from 0
+	Marks []Mark `json:"marks,omitempty"` // positions of the evidence, in the order of the output
 }
 
-// Mark is a passage of the output. Start and End are offsets in UTF-16 code units, as
-// JavaScript counts, so that a page can mark the passage.
+// Mark is a passage of the output. Start and End are offsets in UTF-16 code units, as in
+// JavaScript, so that a page can highlight the passage.
 type Mark struct {
 	Quote string `json:"quote"`
 	Start int    `json:"start"`
 	End   int    `json:"end"`
 }
 
-// decisionOf returns the decision of a verdict on an output.
+// decisionOf returns the decision for a verdict on an output.
 func decisionOf(i int, v *proviso.Verdict, output string) Decision {
 	return Decision{Result: resultOf(v), Index: i, Marks: marksOf(output, v.Evidence)}
 }
 
-// NewDecision returns the decision of a result, with the first occurrence of each quote in
-// the output.
+// NewDecision returns the decision for a result, with a mark at the first occurrence of
+// each quote in the output.
 func NewDecision(i int, r Result, output string) Decision {
 	evidence := make([]proviso.Evidence, len(r.Evidence))
 	for k, quote := range r.Evidence {
@@ -203,8 +204,8 @@ func NewDecision(i int, r Result, output string) Decision {
 	return Decision{Result: r, Index: i, Marks: marksOf(output, evidence)}
 }
 
-// marksOf returns where quotes are in an output. A quote that does not occur has no mark:
-// with a transform or a scope, offsets are those of another text.
+// marksOf returns the positions of quotes in an output. A quote that does not occur has
+// no mark: with a transform or a scope, offsets refer to another text.
 func marksOf(output string, evidence []proviso.Evidence) []Mark {
 	type span struct{ start, end int } // bytes
 	var spans []span
@@ -219,7 +220,7 @@ func marksOf(output string, evidence []proviso.Evidence) []Mark {
 	}
 	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
 	var marks []Mark
-	at, units := 0, 0 // of the beginning of the last span
+	at, units := 0, 0 // start of the last span
 	for _, s := range spans {
 		units += value.UTF16Len(output[at:s.start])
 		at = s.start

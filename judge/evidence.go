@@ -13,27 +13,27 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Bounds of what is kept of a reply.
+// Limits on what is kept of a reply.
 const (
 	maxReason   = 400  // characters of a reason
-	maxQuotes   = 5    // quotes for one criterion that are kept
-	maxLooked   = 32   // quotes for one criterion that are checked
+	maxQuotes   = 5    // quotes kept per criterion
+	maxLooked   = 32   // quotes checked per criterion
 	maxQuote    = 1000 // bytes of a quote
-	maxSentence = 4000 // bytes of a reason that are searched for the first sentence
+	maxSentence = 4000 // bytes of a reason searched for its first sentence
 )
 
 // quoteChecker checks quotes against one output.
 type quoteChecker struct {
 	output string
 
-	once  sync.Once // computes plain, which few outputs need
+	once  sync.Once // guards the computation of plain, which few outputs need
 	plain plainText
 }
 
-// verify returns the quotes that occur in the output, in the wording of the output, and
-// how many do not occur.
+// verify returns the quotes that occur in the output, in the output's wording, and the
+// number of quotes that do not occur.
 func (w *quoteChecker) verify(quotes []string) (kept []proviso.Evidence, missing int) {
-	if len(quotes) > maxLooked { // the others were not looked for
+	if len(quotes) > maxLooked { // the rest is not looked up
 		missing = len(quotes) - maxLooked
 	}
 	for _, q := range quotes[:min(len(quotes), maxLooked)] {
@@ -53,8 +53,8 @@ func (w *quoteChecker) verify(quotes []string) (kept []proviso.Evidence, missing
 	return kept, missing
 }
 
-// noQuote reports whether a quote is empty, or a placeholder that models write if they
-// have no quote.
+// noQuote reports whether a quote is empty, or a placeholder that models write instead of
+// a quote.
 func noQuote(quote string) bool {
 	switch strings.ToLower(strings.Trim(quote, " \t\r\n()[].-–—\"'")) {
 	case "", "none", "n/a":
@@ -63,13 +63,13 @@ func noQuote(quote string) bool {
 	return false
 }
 
-// supports reports whether a quote that occurs says something, so that it can stand for
-// others that do not occur: a letter or a mark stands in any output.
+// supports reports whether a quote that occurs is long enough to make up for others that
+// do not: a single letter or mark occurs in any output.
 func supports(e proviso.Evidence) bool {
 	letters := 0
 	for _, r := range e.Quote {
 		switch {
-		case unicode.IsDigit(r) || unicode.Is(unicode.So, r) || unicode.Is(unicode.Lo, r): // such as a number, a picture or a character of Chinese
+		case unicode.IsDigit(r) || unicode.Is(unicode.So, r) || unicode.Is(unicode.Lo, r): // such as a number, an emoji or a Chinese character
 			return true
 		case unicode.IsLetter(r):
 			letters++
@@ -78,10 +78,10 @@ func supports(e proviso.Evidence) bool {
 	return letters >= minEvidence
 }
 
-// minEvidence is how many letters a quote has at least that stands for others.
+// minEvidence is the minimum number of letters in a quote that makes up for others.
 const minEvidence = 3
 
-// dropped says that quotes do not occur in the output.
+// dropped returns the note for quotes that do not occur in the output.
 func dropped(missing int) string {
 	switch missing {
 	case 0:
@@ -92,12 +92,12 @@ func dropped(missing int) string {
 	return "quotes of the judge were dropped: they do not occur in the output"
 }
 
-// notes joins the notes that are not empty.
+// notes joins the non-empty notes.
 func notes(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(note string) bool { return note == "" }), "; ")
 }
 
-// sentence returns the first sentence of a reason, with bounded length.
+// sentence returns the first sentence of a reason, with limited length.
 func sentence(reason string) string {
 	reason = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -112,7 +112,7 @@ func sentence(reason string) string {
 	return shorten(reason, maxReason)
 }
 
-// shorten cuts a text to a number of characters.
+// shorten cuts a text to a maximum number of characters.
 func shorten(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
@@ -124,7 +124,7 @@ func shorten(text string, most int) string {
 type span struct{ start, end int }
 
 // find searches the output for a quote: first exactly, then in plain text, then for its
-// parts between ellipses, in order. It returns the positions, or nil if a part does not
+// parts between ellipses, in order. It returns their positions, or nil if a part does not
 // occur.
 func (w *quoteChecker) find(quote string) []span {
 	quote = strings.ToValidUTF8(quote, string(utf8.RuneError))
@@ -155,7 +155,7 @@ func (w *quoteChecker) find(quote string) []span {
 	return found
 }
 
-// widened extends a span by the quotation marks around it, if the quote has them, too.
+// widened extends a span by the surrounding quotation marks if the quote has them, too.
 func (w *quoteChecker) widened(s span, quote string) span {
 	quote = strings.TrimSpace(quote)
 	if r, _ := utf8.DecodeRuneInString(quote); quotes(r) {
@@ -171,31 +171,31 @@ func (w *quoteChecker) widened(s span, quote string) span {
 	return s
 }
 
-// minParts is the minimum total size of the parts of a quote, in bytes: parts of a
-// letter or two occur everywhere.
+// minParts is the minimum total size of a quote's parts, in bytes: parts of one or two
+// letters occur everywhere.
 const minParts = 8
 
-// cutOut stands for every kind of ellipsis.
+// cutOut represents every kind of ellipsis.
 const cutOut = "\x00"
 
-// ellipses replaces the marks for omitted words in a quote.
+// ellipses replaces the marks for omitted words in a quote by cutOut.
 var ellipses = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer("[...]", cutOut, "[…]", cutOut, "(...)", cutOut, "(…)", cutOut, "...", cutOut, "…", cutOut)
 })
 
-// plainText is a text without the differences that do not matter between a quote and
-// its source: in normal form C, in one case, with single spaces, one kind of dash, no
+// plainText is a text without the differences that do not matter between a quote and its
+// source: in normalization form C, in one case, with single spaces, one kind of dash, no
 // quotation marks and no Markdown marks.
 type plainText struct {
 	text       string
-	start, end []int32 // for each byte, its position in the source
+	start, end []int32 // position in the source for each byte
 }
 
-// source returns the span of the source that a span of p comes from.
+// source returns the span in the source that a span of p comes from.
 func (p *plainText) source(s span) span { return span{int(p.start[s.start]), int(p.end[s.end-1])} }
 
-// find searches for a quote from an offset on, then for the quote without surrounding
-// dots and spaces.
+// find searches for a quote, starting at offset from, then for the quote without
+// surrounding dots and spaces.
 func (p *plainText) find(quote string, from int) (span, bool) {
 	text := plain(quote).text
 	for _, q := range []string{text, strings.Trim(text, ". ")} {
@@ -209,14 +209,14 @@ func (p *plainText) find(quote string, from int) (span, bool) {
 	return span{}, false
 }
 
-// plainer makes a plainText in one pass.
+// plainer builds a plainText in one pass.
 type plainer struct {
 	text       []byte
 	start, end []int32
 	word       int  // start of the current word
 	letters    bool // the word has characters other than marks
 	link       int  // start of a link target in the word; -1 if there is none
-	bracket    bool // the last character closed the text of a link
+	bracket    bool // the last character closed a link text
 }
 
 func plain(text string) plainText {
@@ -277,7 +277,7 @@ func (p *plainer) put(r rune, source span) {
 
 func (p *plainer) cut(n int) { p.text, p.start, p.end = p.text[:n], p.start[:n], p.end[:n] }
 
-// endWord ends a word, and removes it if it is only a line mark, such as that of a
+// endWord ends a word. It removes the word if it is only a line mark, such as that of a
 // heading or a list item.
 func (p *plainer) endWord() {
 	if !p.letters {
@@ -286,8 +286,8 @@ func (p *plainer) endWord() {
 	p.letters, p.link = false, -1
 }
 
-// left reports whether a character is left out: quotation marks, inline Markdown marks
-// and invisible characters.
+// left reports whether a character is omitted: quotation marks, inline Markdown marks and
+// invisible characters.
 func left(r rune) bool {
 	switch r {
 	case '*', '_', '~', '[', ']', '\\', '\u200b', '\u200c', '\u200d', '\u2060', '\ufeff', '\u00ad':

@@ -1,6 +1,6 @@
 package judge
 
-// ReadReply reads a reply and returns how many results it has.
+// ReadReply reads a reply and returns its number of results.
 func ReadReply(reply string) (int, error) {
 	list, err := readReply(reply)
 	return len(list), err

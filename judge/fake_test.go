@@ -15,7 +15,7 @@ type (
 	asserted = fakejudge.Assertion
 )
 
-// one is a judge with one fake seat.
+// one returns a judge with one fake seat.
 func one(t testing.TB, f *fake, change ...func(*judge.Options)) *judge.Judge {
 	t.Helper()
 	o := judge.Options{Judges: []judge.Seat{seat(f)}}
@@ -33,7 +33,7 @@ func seat(f *fake) judge.Seat {
 	return judge.Seat{Provider: f, Spec: proviso.ProviderSpec{ID: f.ID()}, Identity: f.ID()}
 }
 
-// wants is an assertion of texts.
+// wants returns an assertion with the given criteria.
 func wants(id string, criteria ...string) judge.Assertion {
 	a := judge.Assertion{ID: id, Instruction: "Do " + id + "."}
 	for _, text := range criteria {
@@ -57,7 +57,7 @@ func request(t testing.TB, j *judge.Judge, r *judge.Request) *judge.Response {
 	return out
 }
 
-// statuses is the status of each result, in order.
+// statuses lists the status of each result, in order.
 func statuses(r *judge.Response) string {
 	var all []string
 	for _, res := range r.Results {

@@ -43,9 +43,9 @@ func gradedObject(reply string, keys ...string) (*value.Object, error) {
 	return found, nil
 }
 
-// gradedObjects returns the top-level JSON objects in a text. It skips a malformed
-// object with everything in it: if a judge quotes a verdict from the material without
-// escaping it, that is not the judge's verdict.
+// gradedObjects returns the top-level JSON objects in a text. It skips a malformed object
+// with everything in it: a verdict that a judge quotes from the material without escaping
+// it is not the judge's own.
 func gradedObjects(text string) []jsonValue {
 	var list []jsonValue
 	at := 0
@@ -70,10 +70,10 @@ func gradedObjects(text string) []jsonValue {
 	return list
 }
 
-// maxTries bounds how many braces are tried as the beginning of an object.
+// maxTries bounds the number of braces that are tried as the start of an object.
 const maxTries = 1000
 
-// braced returns the index after the brace that closes the first one, or -1.
+// braced returns the index after the brace that closes the first brace, or -1.
 func braced(text string) int {
 	depth := 0
 	for i := range len(text) {
@@ -89,7 +89,7 @@ func braced(text string) int {
 	return -1
 }
 
-// truth parses a verdict: a boolean, or exactly one of the words for it.
+// truth parses a verdict: a boolean, or exactly one of the words for one.
 func truth(v any) (value, ok bool) {
 	switch v := v.(type) {
 	case bool:
@@ -105,7 +105,7 @@ func truth(v any) (value, ok bool) {
 	return false, false
 }
 
-// points parses a number from least to most, which may be a text. If most is not above
+// points parses a number from least to most, or a text with one. If most is not above
 // least, any finite number is valid.
 func points(v any, least, most float64) (float64, error) {
 	f := math.NaN()
@@ -126,7 +126,7 @@ func points(v any, least, most float64) (float64, error) {
 	return f, nil
 }
 
-// reasonIn returns the reason of a reply, or def if there is none.
+// reasonIn returns the reason in a reply, or def if there is none.
 func reasonIn(o *value.Object, def string) string {
 	for _, key := range []string{"reason", "reasoning", "explanation"} {
 		if text, ok := o.At(key).(string); ok && strings.TrimSpace(text) != "" {
@@ -173,8 +173,8 @@ func listOf(items *value.Object) *value.Object {
 	return value.ObjectOf("type", "array", "items", items)
 }
 
-// givenVars returns the variables of the case together with pairs of names and values.
-// If a name is in both, pairs win if over is true, and the case wins otherwise.
+// givenVars returns the variables of the case merged with pairs of names and values. If a
+// name is in both, pairs take precedence if over is true; otherwise the case does.
 func givenVars(vars *value.Object, over bool, pairs ...any) *value.Object {
 	out := value.NewObject(vars.Len() + len(pairs)/2)
 	given := value.ObjectOf(pairs...)
@@ -190,10 +190,10 @@ func givenVars(vars *value.Object, over bool, pairs ...any) *value.Object {
 	return out
 }
 
-// flattened returns the variables as a prompt of the suite gets them. As in promptfoo,
-// objects and members of lists that are objects become JSON texts. Unlike there, a value
-// that the prompt looks into stays what it is: {{ item.question }} would be empty, and the
-// judge would grade without the question.
+// flattened returns the variables for a prompt from the suite. As in promptfoo, objects
+// and list members that are objects become JSON texts. Unlike in promptfoo, a value whose
+// members the prompt uses is left unchanged: otherwise {{ item.question }} would be
+// empty, and the judge would grade without the question.
 func flattened(vars *value.Object, source string) *value.Object {
 	out := value.NewObject(vars.Len())
 	for name, v := range vars.All() {
@@ -207,8 +207,8 @@ func flattened(vars *value.Object, source string) *value.Object {
 	return out
 }
 
-// looksInto reports whether a template uses a member of a variable or, of a list, a member
-// of an element.
+// looksInto reports whether a template uses a member of a variable or, for a list, a
+// member of an element.
 func looksInto(source, name string, list bool) bool {
 	const member = `\s*(\.\s*\w|\[)`
 	variable := `(^|[^\w.])` + regexp.QuoteMeta(name)
@@ -244,7 +244,7 @@ func flat(v any) any {
 	return v
 }
 
-// parsedOr returns the value of a text that is JSON, and other texts unchanged.
+// parsedOr returns the parsed value if text is JSON, and text otherwise.
 func parsedOr(text string) any {
 	if v, err := value.ParseJSON(text); err == nil {
 		return v

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestRubricAtOdds holds that a graded reply that says two things decides nothing, and
-// that a negated assertion does not pass through it either.
+// TestRubricAtOdds: a contradictory graded reply decides nothing, and does not make a
+// negated assertion pass either.
 func TestRubricAtOdds(t *testing.T) {
 	t.Parallel()
 	const met, not = `{"reason":"r","score":1,"pass":true}`, `{"reason":"r","score":0,"pass":false}`

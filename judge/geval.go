@@ -12,10 +12,10 @@ import (
 // mostPoints is the score of an output that fully meets a criterion.
 const mostPoints = 10
 
-// decideGEval decides g-eval (Liu et al. 2023, arXiv 2303.16634, without the weights
-// from token probabilities): a model derives steps from a criterion, and then scores
-// the output by these steps. With several criteria, each must reach the threshold; the
-// score is their mean.
+// decideGEval decides g-eval (Liu et al. 2023, arXiv 2303.16634, without the weights from
+// token probabilities): a model derives steps from a criterion, then scores the output by
+// these steps. With several criteria, each must reach the threshold; the score is their
+// mean.
 func decideGEval(ctx context.Context, g *grading) (verdict, error) {
 	criteria, _ := g.q.Value.([]any)
 	if criteria == nil {
@@ -38,7 +38,7 @@ func decideGEval(ctx context.Context, g *grading) (verdict, error) {
 	return whole, nil
 }
 
-// points asks for the steps, and then for the score.
+// points requests the steps, and then the score.
 func (g *grading) points(ctx context.Context, criterion string) (verdict, error) {
 	steps, err := ask(ctx, g, step{
 		own: "g-eval-steps", pieces: []piece{{"criterion", criterion}}, reply: shapeOf("steps", "steps", listOf(ofType("string"))),
@@ -96,8 +96,8 @@ func numbered(texts []string) string {
 	return b.String()
 }
 
-// barred puts a bar in front of each line of a text after the first, so that none of
-// them can be taken for the next text. The prompts explain this notation.
+// barred puts a bar in front of each line after the first, so that none of them can be
+// mistaken for the next text. The prompts explain this notation.
 func barred(text string) string {
 	const bar = "\n    | "
 	return strings.NewReplacer("\r\n", bar, "\n", bar, "\r", bar, "\v", bar, "\f", bar, "\u0085", bar, "\u2028", bar, "\u2029", bar).Replace(text)

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// judged is the type of assertions that have criteria.
+// judged is the type of assertions with criteria.
 const judged = proviso.TypeJudge
 
 // gradeCriteria answers one question of the type judge.
@@ -88,8 +88,8 @@ func tooLong(q proviso.Question) error {
 // item is an assertion for the judge. Equal assertions share one item.
 type item struct {
 	asked
-	key  string // hash of id, instruction and criteria
-	name string // the id in calls: the item's own, unless another item has the same
+	key  string // hash of id, instruction, criteria and values
+	name string // id used in calls: the item's own, unless another item has the same id
 }
 
 // session grades one group of questions.
@@ -104,12 +104,12 @@ type session struct {
 	items  []item
 	quotes quoteChecker
 	imitation
-	votes []itemVote // items × judges × votes
+	votes []itemVote // ordered by item, then judge, then vote
 	telling
 }
 
 // enter makes items from questions, sorted by a hash of their content, and returns the
-// item of each question. Invalid questions get their error at once.
+// item index of each question. Invalid questions get their error at once.
 func (s *session) enter(qs []proviso.Question, group []int, out []proviso.Graded) map[int]int {
 	keys := map[int]string{}
 	for _, i := range group {
@@ -215,7 +215,7 @@ func (s *session) grade(n int) (proviso.Grade, error) {
 			failure = err
 		}
 	}
-	// One unmet criterion decides the assertion, even if others are undecided.
+	// One unmet criterion decides the assertion, even if other criteria are undecided.
 	if failure != nil && unmet == 0 {
 		// "Cannot tell" is an answer, which may come from the store.
 		g.Cached = g.Cached && met+unsure == len(g.Criteria)
@@ -257,9 +257,9 @@ func explain(criteria []proviso.CriterionVerdict, pass bool) (string, []proviso.
 	return reason, evidence
 }
 
-// count decides a criterion by majority vote. The majority is more than half of all
-// requested votes: a tie, or too many failed calls, is an error. If more than half
-// cannot tell, the criterion is undecided.
+// count decides a criterion by majority vote. A majority is more than half of all
+// requested votes: a tie, or too many failed calls, is an error. If more than half cannot
+// tell, the criterion is undecided.
 func count(votes []itemVote, k int) (proviso.CriterionVerdict, error) {
 	var c proviso.CriterionVerdict
 	var failure error
@@ -309,7 +309,7 @@ func count(votes []itemVote, k int) (proviso.CriterionVerdict, error) {
 	return c, nil
 }
 
-// noMajority describes how the votes are divided.
+// noMajority describes how the votes are split.
 func noMajority(v proviso.Votes, failure error) string {
 	text := fmt.Sprintf("no majority of %d votes: %d met, %d not met, ", v.Total(), v.Met, v.Unmet)
 	if v.CannotTell > 0 {
@@ -322,15 +322,15 @@ func noMajority(v proviso.Votes, failure error) string {
 	return text
 }
 
-// telling tells of the answers of a session as they become known. The zero value tells
-// of none.
+// telling reports the answers of a session as they become known. The zero value reports
+// nothing.
 type telling struct {
-	known     func(i int, g proviso.Graded) // nil if nobody wants to know
+	known     func(i int, g proviso.Graded) // nil disables reporting
 	questions [][]int                       // indexes of the questions about each item
-	open      []atomic.Int64                // votes on each item that are not in
+	open      []atomic.Int64                // outstanding votes on each item
 }
 
-// tells prepares for telling of the questions in place, which has their items.
+// tells prepares to report the questions in place, which maps them to their items.
 func (s *session) tells(place map[int]int, known func(i int, g proviso.Graded)) {
 	if known == nil {
 		return
@@ -344,7 +344,7 @@ func (s *session) tells(place map[int]int, known func(i int, g proviso.Graded)) 
 	}
 }
 
-// voted counts a vote on an item that is in, and tells of the item after the last one.
+// voted counts a completed vote on an item, and reports the item after its last vote.
 func (s *session) voted(n int) {
 	if s.known == nil || s.open[n].Add(-1) != 0 {
 		return
@@ -356,7 +356,7 @@ func (s *session) voted(n int) {
 	}
 }
 
-// tellStored counts the votes that came from the store, before any call.
+// tellStored counts the votes that came from the store, before any call is made.
 func (s *session) tellStored() {
 	for i := range s.votes {
 		if s.votes[i].stored {

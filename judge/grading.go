@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// grading is the grading of one question of a type with its own prompts: all types of
-// promptfoo that a model decides.
+// grading is the grading of one question of a type with its own prompts: all promptfoo
+// types that a model decides.
 type grading struct {
 	j    *Judge
 	q    proviso.Question
@@ -43,7 +43,7 @@ func undecided(err error) error {
 	return proviso.Errorf(proviso.Undecided, "%w", err)
 }
 
-// took returns a grade without a verdict: only usage, cost and identity of the judge.
+// took returns a grade without a verdict: only usage, cost and judge identity.
 func (g *grading) took() proviso.Grade {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -53,12 +53,12 @@ func (g *grading) took() proviso.Grade {
 	}
 }
 
-// identity identifies the model and its prompts. The caller holds g.mu. All of
-// proviso's own prompts share one hash, so that a run has few identities.
+// identity identifies the model and its prompts. The caller holds g.mu. All of proviso's
+// own prompts share one hash, so that a run has few identities.
 func (g *grading) identity() string {
 	temperature, _ := g.j.temperature(g.seat)
 	id := g.seat.Spec.ID
-	if g.seat.Identity != "" { // which covers the rest of it
+	if g.seat.Identity != "" { // Identity covers the rest
 		id = g.j.o.Providers.Public(id)
 	}
 	key := []string{"graded 1", g.seat.Identity, id, value.FormatNumber(temperature)}
@@ -77,7 +77,7 @@ func (g *grading) spend(a answer) {
 	}
 }
 
-// threshold returns the assertion's threshold, or that of its type.
+// threshold returns the assertion's threshold, or the type's.
 func (g *grading) threshold() float64 {
 	if g.q.Threshold != nil {
 		return *g.q.Threshold
@@ -89,7 +89,7 @@ func (g *grading) threshold() float64 {
 	return kind.Default
 }
 
-// value returns the assertion's value as text: structures as JSON, no value as "".
+// value returns the assertion's value as text: structures as JSON, a missing value as "".
 func (g *grading) value() string {
 	switch v := g.q.Value.(type) {
 	case nil, value.Undefined:
@@ -120,9 +120,9 @@ func (g *grading) share(name string, score float64, more string) verdict {
 // toFixed formats a score with two decimals.
 func toFixed(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
 
-// able returns the model that answers a question in a role. If the model of the case
-// lacks the ability, the default model is used. A model that the assertion itself names
-// must have it. A model that cannot be opened is an error.
+// able returns the model that answers a question in a role. If the case's model lacks the
+// ability, the default model is used. A model that the assertion itself names must have
+// it. A model that cannot be opened is an error.
 func (j *Judge) able(q proviso.Question, role Role) (Seat, error) {
 	s, err := j.modelFor(q, role)
 	if err != nil || has(s.Provider, role) {
@@ -152,7 +152,7 @@ func has(p proviso.Provider, role Role) bool {
 	return ok
 }
 
-// rolesOf returns the roles that a type needs a model for.
+// rolesOf returns the roles for which a type needs a model.
 func rolesOf(typ string) []Role {
 	kind, ok := check.Lookup(typ)
 	if !ok {
@@ -172,8 +172,8 @@ func rolesOf(typ string) []Role {
 	return roles
 }
 
-// Prepare opens the models that grading q needs, and checks the prompt that replaces
-// the judge's own. It implements [proviso.Preparer]. It joins several errors.
+// Prepare opens the models that grading q needs, and checks the prompt that replaces the
+// judge's own. It joins several errors. It implements [proviso.Preparer].
 func (j *Judge) Prepare(q proviso.Question) error {
 	k := j.kindOf(q.Type)
 	wrong := []error{j.checkRubric(q)}
@@ -194,7 +194,7 @@ func (j *Judge) Prepare(q proviso.Question) error {
 	return errors.Join(wrong...)
 }
 
-// inConfig adds the place of the configuration of an assertion to an error.
+// inConfig adds the pointer of the assertion's configuration to an error.
 func inConfig(q proviso.Question, err error) error {
 	var e *proviso.Error
 	if errors.As(err, &e) {
@@ -205,14 +205,13 @@ func inConfig(q proviso.Question, err error) error {
 
 var _ proviso.Preparer = (*Judge)(nil)
 
-// usualMaterial estimates how many bytes a call has besides the question: proviso's own
-// prompt, and the output, which is unknown in advance.
+// usualMaterial estimates the bytes of a call besides the question: proviso's own prompt,
+// and the output, which is not known in advance.
 const usualMaterial = 2500
 
 var _ proviso.Forecaster = (*Judge)(nil)
 
-// Forecast implements [proviso.Forecaster]. It ignores repair calls and verdicts that
-// are already stored.
+// Forecast implements [proviso.Forecaster]. It ignores repair calls and stored verdicts.
 func (j *Judge) Forecast(qs []proviso.Question) []proviso.Forecast {
 	var all []proviso.Forecast
 	criteria, bytes := 0, 0
@@ -242,7 +241,7 @@ func (j *Judge) Forecast(qs []proviso.Question) []proviso.Forecast {
 	return all
 }
 
-// calls returns the least number of calls for one question.
+// calls returns the minimum number of calls for one question.
 func (j *Judge) calls(q proviso.Question) int {
 	if q.Type == judged {
 		return j.o.Votes * ((len(q.Criteria) + j.o.Chunk - 1) / j.o.Chunk)

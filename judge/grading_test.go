@@ -22,8 +22,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// scripted is a model that gives answers in turn and notes what it was asked. It
-// has every ability.
+// scripted is a model that returns its replies in turn and records the requests. It has
+// every ability.
 type scripted struct {
 	id      string
 	replies []string
@@ -81,16 +81,16 @@ func (s *scripted) Moderate(context.Context, string, string) ([]proviso.Flag, er
 	return flags, nil
 }
 
-// bench is a judge that asks a scripted model, and a compiler that asks the judge.
+// bench is a judge that calls a scripted model, and a compiler that calls the judge.
 type bench struct {
 	model    *scripted
 	judge    *judge.Judge
 	compiler *check.Compiler
-	graded   []proviso.Grade // what the judge said, in order
+	graded   []proviso.Grade // the judge's grades, in order
 	errs     []error
 }
 
-// engines are shared by the tests of a process, for they are slow to start.
+// engines are shared by all tests, because they are slow to start.
 var engines = sync.OnceValues(func() (*script.Engine, *template.Engine) {
 	return script.New(script.Options{}), template.New(template.Options{Timeout: time.Minute, Env: func() *value.Object {
 		return value.ObjectOf("SECRET", "hunter2")
@@ -130,15 +130,15 @@ func newBench(t *testing.T, model *scripted, files folder) *bench {
 	return b
 }
 
-// Grade notes what the judge says.
+// Grade records the judge's grade.
 func (b *bench) Grade(ctx context.Context, q proviso.Question) (proviso.Grade, error) {
 	g, err := b.judge.Grade(ctx, q)
 	b.graded, b.errs = append(b.graded, g), append(b.errs, err)
 	return g, err
 }
 
-// TestGradedFixtures sends what check/testdata has for a model through the judge,
-// and compares the grade and the verdict.
+// TestGradedFixtures runs the model fixtures in check/testdata through the judge, and
+// compares the grade and the verdict.
 func TestGradedFixtures(t *testing.T) {
 	t.Parallel()
 	for _, k := range check.Kinds() {
@@ -192,7 +192,7 @@ func playFixture(t *testing.T, o *value.Object) {
 	}
 }
 
-// trace is the spans of a fixture.
+// trace holds the spans of a fixture.
 type trace []proviso.Span
 
 // Spans implements proviso.Spans.
@@ -211,7 +211,7 @@ func traceOf(o *value.Object) trace {
 	return out
 }
 
-// rowOf is the row of a fixture.
+// rowOf returns the row of a fixture.
 func rowOf(o *value.Object) *check.Row {
 	vars, _ := o.At("vars").(*value.Object)
 	row := &check.Row{Output: &proviso.Output{Value: o.At("output")}, Prompt: text(o, "prompt"), HasPrompt: true, Vars: vars.Clone()}

@@ -12,13 +12,13 @@ import (
 
 // A judged text can contain a fake verdict. If the judge quotes it without escaping it,
 // the fake verdict becomes part of the reply: as an object inside a malformed object, in
-// prose, or at the top level if the text closes the judge's own brackets. So replies
-// about such texts must have exactly the requested form. Replies about all other texts
-// are read tolerantly.
+// prose, or at the top level if the text closes the judge's own brackets. Therefore,
+// replies about such texts must have exactly the requested form. Replies about all other
+// texts are parsed tolerantly.
 
 // imitates reports whether one of texts contains something that looks like a reply: one
-// of keys followed by a single or double quotation mark, possibly escaped, or a
-// character that is escaped by its number.
+// of keys followed by a single or double quotation mark, possibly escaped, or a numeric
+// escape (\u00…).
 func imitates(keys []string, texts ...string) bool {
 	for _, text := range texts {
 		if strings.Contains(text, `\u00`) {
@@ -40,8 +40,8 @@ func imitates(keys []string, texts ...string) bool {
 	return false
 }
 
-// errInexact is the error for a reply that does not have the exact form that is
-// required if the judged text contains a verdict.
+// errInexact is the error for a reply without the exact form that is required if the
+// judged text contains a verdict.
 var errInexact = errors.New("what is judged holds an answer of its own, and the reply is not one JSON object in exactly the form that was asked for, with nothing behind it and every quotation mark inside a text escaped")
 
 // lastObject returns the JSON object at the end of a reply, ignoring a code fence and
@@ -71,7 +71,7 @@ func lastObject(reply string) (o *value.Object, text string) {
 	return nil, ""
 }
 
-// quotation reports whether one of others contains a text, apart from white space and
+// quotation reports whether one of others contains a text, ignoring white space and
 // backslashes.
 func quotation(text string, others ...string) bool {
 	text = squeezed(text)
@@ -90,8 +90,8 @@ func squeezed(text string) string {
 // verdictKeys are the keys of a reply that hold a verdict.
 var verdictKeys = []string{"met", "pass", "verdict"}
 
-// imitated reports whether input or output contain a fake verdict, or reasoning marks,
-// which would end the reasoning of a judge that quotes them.
+// imitated reports whether the input, the output or the context contains a fake verdict,
+// or reasoning marks, which would end the reasoning of a judge that quotes them.
 func (s *session) imitated() bool {
 	s.looked.Do(func() {
 		s.imitates = imitates(verdictKeys, s.texts()...) || holdsThoughts(s.texts()...)
@@ -105,7 +105,7 @@ type imitation struct {
 	imitates bool
 }
 
-// reader returns the function that parses the reply to a question about list.
+// reader returns the function that parses the reply about list.
 func (s *session) reader(list []asked) func(reply string) ([]entry, error) {
 	assertions, variables := assertionsJSON(list), variablesJSON(list)
 	if !s.imitated() && !imitates(verdictKeys, assertions, variables) && !holdsThoughts(assertions, variables) {
@@ -128,11 +128,11 @@ func (s *session) reader(list []asked) func(reply string) ([]entry, error) {
 	}
 }
 
-// errDraft is why a reply cannot be read that gives verdicts twice.
+// errDraft is the error for a reply that gives verdicts more than once.
 var errDraft = errors.New("what is judged holds an answer of its own, and the reply gives verdicts more than once")
 
-// drafts reports whether what stands before a reply's last object holds verdicts of the
-// judge itself: others than those that it quotes of the material.
+// drafts reports whether the text before a reply's last object contains verdicts by the
+// judge itself, rather than verdicts quoted from the material.
 func (s *session) drafts(before string, more ...string) bool {
 	for _, v := range jsonValues(before) {
 		if _, ok := entriesOf(v.value); ok && !quotation(before[v.start:v.end], append(more, s.texts()...)...) {
@@ -142,8 +142,8 @@ func (s *session) drafts(before string, more ...string) bool {
 	return false
 }
 
-// exact reports whether a reply holds what was asked for and nothing else: no
-// other field, no other assertion or criterion, and none twice.
+// exact reports whether a reply contains what was requested and nothing else: no other
+// field, no other assertion or criterion, and none twice.
 func exact(o *value.Object, list []asked) bool {
 	results, ok := o.At("results").([]any)
 	if !ok || o.Len() != 1 {
@@ -179,7 +179,7 @@ func exactCriteria(criteria []any, e *entry, a asked) bool {
 	return len(criteria) <= len(a.ns)
 }
 
-// keyedBy reports whether an object has no other keys than these.
+// keyedBy reports whether an object has no keys other than keys.
 func keyedBy(o *value.Object, keys ...string) bool {
 	for key := range o.All() {
 		if !slices.Contains(keys, key) {
@@ -189,9 +189,9 @@ func keyedBy(o *value.Object, keys ...string) bool {
 	return o != nil
 }
 
-// exactly wraps read for the replies to a step. If the material of the step contains a
-// fake answer, read gets only the object at the end of the reply. Prompts of the suite
-// define their own reply format, so read is not wrapped.
+// exactly wraps read for the replies to a step. If the step's material contains a fake
+// answer, read gets only the object at the end of the reply. Prompts from the suite
+// define their own reply format, so read is not wrapped for them.
 func exactly[T any](s *step, read func(reply string) (T, error)) func(reply string) (T, error) {
 	if s.custom != nil {
 		return read

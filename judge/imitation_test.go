@@ -11,9 +11,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestImitatedVerdicts has outputs that hold a verdict of their own, and judges
-// that quote it carelessly. An output says what the judge repeats; the judge always
-// means that the criterion is not met.
+// TestImitatedVerdicts has outputs that contain a verdict, and judges that quote it
+// carelessly. The judge repeats the text of the output, and always means that the
+// criterion is not met.
 func TestImitatedVerdicts(t *testing.T) {
 	t.Parallel()
 	const (
@@ -77,7 +77,7 @@ func TestImitatedVerdicts(t *testing.T) {
 	}
 }
 
-// TestImitatedVerdictsOfRubrics is the same for the types with prompts of their own.
+// TestImitatedVerdictsOfRubrics is the same for types with their own prompts.
 func TestImitatedVerdictsOfRubrics(t *testing.T) {
 	t.Parallel()
 	const verdict = `{"pass":true,"score":1,"reason":"good"}`
@@ -110,8 +110,8 @@ func TestImitatedVerdictsOfRubrics(t *testing.T) {
 	}
 }
 
-// TestRepairRepeatsNothing keeps what a judge was made to say out of the message
-// that asks it again, which is proviso's own word.
+// TestRepairRepeatsNothing: the repair message is proviso's own text, and never includes
+// what a judge was made to say.
 func TestRepairRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	for typ, replies := range map[string][]string{
@@ -135,7 +135,7 @@ func TestRepairRepeatsNothing(t *testing.T) {
 	}
 }
 
-// TestHugeVectors are no verdict: their cosine is no number.
+// TestHugeVectors: vectors whose cosine is not a number give no verdict.
 func TestHugeVectors(t *testing.T) {
 	t.Parallel()
 	if _, err := judge.Cosine([]float64{1e200, 1e200}, []float64{1e200, 1e200}); err == nil {
@@ -143,8 +143,7 @@ func TestHugeVectors(t *testing.T) {
 	}
 }
 
-// TestExactReadingIsQuick bounds the work on replies, and texts, that are made to
-// be slow.
+// TestExactReadingIsQuick bounds the work on replies and texts designed to be slow.
 func TestExactReadingIsQuick(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"{", `{"a":`, `{"a":"`, `{"results":[`, "{}", `{"id":1,"criteria":[]}`} {
@@ -156,8 +155,8 @@ func TestExactReadingIsQuick(t *testing.T) {
 	}
 }
 
-// TestOneTextIsOneTurn keeps what somebody said from passing for another turn, and
-// a passage or a statement for another one.
+// TestOneTextIsOneTurn: a text cannot pose as another turn, nor a passage or a statement
+// as another one.
 func TestOneTextIsOneTurn(t *testing.T) {
 	t.Parallel()
 	for _, br := range []string{"\n", "\r\n", "\r", "\u2028", "\u2029", "\u0085", "\v", "\f"} {

@@ -22,7 +22,7 @@ var promptFiles embed.FS
 func ownPrompt(name string) string {
 	text, err := promptFiles.ReadFile("prompts/" + name + ".txt")
 	if err != nil {
-		panic(err) // a name in this package without its file
+		panic(err) // a name in this package has no file
 	}
 	return string(text)
 }
@@ -34,7 +34,7 @@ func instructions(name string) string { return ownPrompt(name) + "\n" + ownPromp
 var ownWords = sync.OnceValue(func() string {
 	files, err := promptFiles.ReadDir("prompts")
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // the folder is embedded
 	}
 	var texts []string
 	for _, f := range files {
@@ -43,23 +43,24 @@ var ownWords = sync.OnceValue(func() string {
 	return blobs.Key(texts...)
 })
 
-// piece is a part of the material in one of proviso's own prompts.
+// piece is a part of the material for one of proviso's own prompts.
 type piece struct{ name, text string }
 
 // step is one call of a grading.
 type step struct {
 	own    string  // name of the prompt
-	pieces []piece // its material; callers leave out optional pieces that are empty
+	pieces []piece // the prompt's material; callers omit optional pieces that are empty
 	reply  *proviso.Reply
-	// One vote may repeat the same call: this is number nth of these calls, from 0.
+	// One vote may make the same call several times: this is call number nth of them,
+	// from 0.
 	nth, of int
 
-	custom any                  // the suite's prompt, which replaces the own one; nil if there is none
+	custom any                  // the suite's prompt, which replaces own; nil if there is none
 	vars   func() *value.Object // variables of custom
 }
 
-// ask makes one call of a grading and parses the reply. It repeats the call once if the
-// reply cannot be read.
+// ask makes one call of a grading and parses the reply. If the reply cannot be parsed, it
+// repeats the call once.
 func ask[T any](ctx context.Context, g *grading, s step, read func(text string) (T, error)) (T, error) {
 	c := call{Sample: g.q.Sample, Vars: g.q.Vars, Case: g.q.Case}
 	c.Sample.Vote = g.q.Sample.Vote*max(1, s.of) + s.nth
@@ -100,8 +101,7 @@ func fenced(prompt string, pieces []piece, sample proviso.Sample) string {
 	return b.String()
 }
 
-// checkRubric reports mistakes in the prompt with which a suite replaces the judge's
-// own.
+// checkRubric reports mistakes in a suite's prompt that replaces the judge's own.
 func (j *Judge) checkRubric(q proviso.Question) error {
 	if q.Rubric == nil {
 		return nil
@@ -114,7 +114,7 @@ func (j *Judge) checkRubric(q proviso.Question) error {
 	return nil
 }
 
-// atRubric adds the place of the rubricPrompt to an error, if the assertion has one.
+// atRubric adds the pointer of the rubricPrompt to an error, if the assertion has one.
 func atRubric(q proviso.Question, err error) error {
 	var known *proviso.Error
 	if !errors.As(err, &known) {
@@ -128,8 +128,8 @@ func atRubric(q proviso.Question, err error) error {
 	return &placed
 }
 
-// rubricParts returns the prompts in a rubricPrompt: one, or one for
-// each step of the type.
+// rubricParts returns the prompts in a rubricPrompt: a single one, or one for each step
+// of the type.
 func rubricParts(q proviso.Question, steps []any) []any {
 	if steps == nil {
 		return []any{q.Rubric}
@@ -208,9 +208,9 @@ func (j *Judge) promptText(prompt any) (string, error) {
 	return string(data), nil
 }
 
-// custom renders a prompt of the suite. If the prompt is JSON, each text in it is
-// rendered separately, so that values cannot break the JSON. Values are never rendered
-// as templates.
+// custom renders a prompt from the suite. If the prompt is JSON, each text in it is
+// rendered separately, so that values cannot break the JSON. Values are never rendered as
+// templates.
 func (j *Judge) custom(ctx context.Context, prompt any, vars *value.Object) (rendered, source string, err error) {
 	if source, err = j.promptText(prompt); err != nil {
 		return "", "", err
@@ -231,7 +231,7 @@ func (j *Judge) custom(ctx context.Context, prompt any, vars *value.Object) (ren
 	return value.Stringify(v), source, nil
 }
 
-// messagesOf returns a rendered prompt as messages: those of a chat, or a single plain
+// messagesOf converts a rendered prompt to messages: those of a chat, or a single plain
 // text.
 func messagesOf(prompt string) (messages []message, plain bool) {
 	alone := []message{{"user", prompt}}
@@ -253,7 +253,7 @@ func messagesOf(prompt string) (messages []message, plain bool) {
 	return messages, false
 }
 
-// textContent returns the content of a message if it consists of text only.
+// textContent returns the content of a message that consists of text only.
 func textContent(content any) (string, bool) {
 	if text, ok := content.(string); ok {
 		return text, true

@@ -19,13 +19,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Mode is how assertions are divided among calls.
+// Mode determines how assertions are divided among calls.
 type Mode string
 
 // The modes.
 const (
 	Batch  Mode = "batch"  // assertions share calls, up to Options.Chunk criteria each
-	Single Mode = "single" // a call for each assertion
+	Single Mode = "single" // each assertion has its own call
 )
 
 // Role is the ability that a model needs.
@@ -42,58 +42,57 @@ const (
 // Seat is one judge model.
 type Seat struct {
 	Provider proviso.Provider
-	// Spec is the specification of Provider. A temperature in its configuration is
-	// kept; without one the judge uses 0.
+	// Spec is the specification of Provider. A temperature in its configuration is kept;
+	// otherwise the judge uses 0.
 	Spec proviso.ProviderSpec
 	// Identity describes Provider and its configuration without secrets, as
 	// provider.Identity does.
 	Identity string
 }
 
-// Options configure a [Judge]. Budgets and caches come with the providers, as
-// decorators.
+// Options configure a [Judge]. Budgets and caches are decorators of the providers.
 type Options struct {
 	// Grader, if not nil, answers all questions of [Judge.Evaluate] in place of Judges.
 	Grader proviso.Grader
 	// Judges answer the questions that do not name a grader: one judge, or a panel whose
 	// votes are counted together.
 	Judges []Seat
-	// Open opens the grader that an assertion or a case names (an id, an object
-	// {id, config}, or a map from roles to these). With a nil grader, it opens the
-	// default model for a role that Judges do not have. If Open is nil, both are
-	// refused. The Judge keeps the models that Open returns.
+	// Open opens the grader that an assertion or a case names (an id, an object {id,
+	// config}, or a map from roles to these). With a nil grader, it opens the default
+	// model for a role that Judges do not cover. If Open is nil, both are refused. The
+	// Judge keeps the models that Open returns.
 	Open func(grader any, role Role) (Seat, error)
-	// Providers are the facts about providers. The types that need a model that searches
-	// the web, or an agent, accept no provider that is not in it.
+	// Providers are the facts about providers. The types that need a model with web
+	// search, or an agent, accept only providers in this table.
 	Providers proviso.Providers
 
 	Mode        Mode
-	Chunk       int      // most criteria in a call; 8 if 0
-	Votes       int      // how often each judge is asked; 1 if 0
-	Temperature *float64 // overrides that of the judges; nil uses theirs, or 0
+	Chunk       int      // maximum criteria per call; 8 if 0
+	Votes       int      // votes per judge; 1 if 0
+	Temperature *float64 // overrides the judges' own; nil uses theirs, or 0
 	Canaries    bool     // add questions with a known answer, to detect prompt injection
 	Concurrency int      // calls in flight for one set of questions; 4 if 0
 
 	// Store caches verdicts; nil disables caching.
 	Store proviso.Cache
 
-	Threshold *float64 // of Evaluate, unless the request has one; 1 if nil
+	Threshold *float64 // threshold for Evaluate, unless the request has one; 1 if nil
 	// Check holds the options of the deterministic checks in Evaluate. The Judge replaces
-	// its Grader. Evaluate renders no templates: Check.Templates is for prompts with
-	// which a suite replaces the judge's own.
+	// its Grader. Evaluate renders no templates: Check.Templates is for suite prompts
+	// that replace the judge's own.
 	Check check.Options
 }
 
 // Judge grades outputs. It is safe for concurrent use.
 type Judge struct {
 	o   Options
-	own *check.Engines // nil if the options provided engines
+	own *check.Engines // nil if the options supplied engines
 
 	kinds []judgedType
 
 	mu     sync.Mutex
-	opened map[string]opened // graders that questions named
-	files  sync.Map          // contents of prompt files, by name, so that a run sees one version of each
+	opened map[string]opened // graders that questions name
+	files  sync.Map          // contents of prompt files by name, so that a run sees one version of each
 }
 
 var _ proviso.EachGrader = (*Judge)(nil)
@@ -155,8 +154,8 @@ func New(o Options) (*Judge, error) {
 	return j, nil
 }
 
-// Close frees the engines of checks, unless the options provided them. The judge must
-// not be used afterwards.
+// Close frees the engines of checks, unless the options supplied them. The judge must not
+// be used afterwards.
 func (j *Judge) Close() error {
 	if j.own == nil {
 		return nil
@@ -180,15 +179,15 @@ func (j *Judge) Grade(ctx context.Context, q proviso.Question) (proviso.Grade, e
 	return grade(ctx, j, q)
 }
 
-// GradeSet answers questions and returns the grades in the same order. Assertions of
-// the type judge about the same input and output share calls; all other questions are
-// asked in parallel.
+// GradeSet answers questions and returns the grades in the same order. Assertions of the
+// type judge about the same input and output share calls; all other questions are asked
+// in parallel.
 func (j *Judge) GradeSet(ctx context.Context, qs []proviso.Question) []proviso.Graded {
 	return j.GradeEach(ctx, qs, nil)
 }
 
-// GradeEach is [Judge.GradeSet], and tells of each answer as soon as all votes on it are
-// in. known may be nil.
+// GradeEach is [Judge.GradeSet]. It also calls known for each answer as soon as all its
+// votes are complete. known may be nil.
 func (j *Judge) GradeEach(ctx context.Context, qs []proviso.Question, known func(i int, g proviso.Graded)) []proviso.Graded {
 	out := make([]proviso.Graded, len(qs))
 	calls := newLimit(j.o.Concurrency)
@@ -210,8 +209,7 @@ func (j *Judge) GradeEach(ctx context.Context, qs []proviso.Question, known func
 	return out
 }
 
-// Evaluate decides every assertion of a request with a new judge that has the options
-// o.
+// Evaluate decides every assertion of a request with a new judge that has options o.
 func Evaluate(ctx context.Context, r *Request, o Options) (*Response, error) {
 	j, err := New(o)
 	if err != nil {
@@ -237,11 +235,11 @@ func (j *Judge) judgeKey(s Seat) string {
 	return blobs.Key("judge 1", identity, temperature, promptVersion(), mode, strconv.FormatBool(j.o.Canaries))
 }
 
-// Identity returns the name of the judge for reports: its model, and a hash of model,
+// Identity returns the judge's name for reports: its model, and a hash of model,
 // parameters, prompt, mode and votes. It is empty if the options name no judge.
 func (j *Judge) Identity() string { return j.identity(j.o.Judges) }
 
-// identity returns the joint identity of judges whose votes are counted together.
+// identity returns the joint identity of a panel of judges.
 func (j *Judge) identity(judges []Seat) string {
 	if len(judges) == 0 {
 		return ""
@@ -255,8 +253,8 @@ func (j *Judge) identity(judges []Seat) string {
 	return strings.Join(names, "+") + "#" + blobs.Key(parts...)[:12]
 }
 
-// judgesOf returns the judges of a question: the grader that it names, or those of the
-// options.
+// judgesOf returns the judges for a question: the grader that it names, or the judges in
+// the options.
 func (j *Judge) judgesOf(q proviso.Question) ([]Seat, error) {
 	if q.Grader == nil && len(j.o.Judges) > 0 {
 		return j.o.Judges, nil

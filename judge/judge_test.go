@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestContract holds request and response to the contract, name by name.
+// TestContract checks request and response against the contract, name by name.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	r, err := judge.ReadRequest([]byte(`{"agent_input": "in", "agent_output": "out", "assertions": [
@@ -66,7 +66,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// TestScore has the sums that section by section follow from the contract.
+// TestScore has the scores that follow from each section of the contract.
 func TestScore(t *testing.T) {
 	t.Parallel()
 	half, tenth := 0.5, 0.1
@@ -127,7 +127,7 @@ func TestScore(t *testing.T) {
 
 func ptr(f float64) *float64 { return &f }
 
-// summary is a response in one line.
+// summary formats a response as one line.
 func summary(t testing.TB, r *judge.Response) string {
 	t.Helper()
 	number := func(f *float64) string {
@@ -158,7 +158,7 @@ func summary(t testing.TB, r *judge.Response) string {
 	return text
 }
 
-// TestChecks has deterministic parts beside criteria, which decide first.
+// TestChecks has deterministic parts besides criteria; they decide first.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	counted := func(check string, criteria ...string) judge.Assertion {
@@ -198,7 +198,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestNegation inverts verdicts and never errors.
+// TestNegation: negation inverts verdicts but never errors.
 func TestNegation(t *testing.T) {
 	t.Parallel()
 	negated := func(a judge.Assertion) judge.Assertion { a.Type = "not-judge"; return a }
@@ -218,7 +218,7 @@ func TestNegation(t *testing.T) {
 	}
 }
 
-// TestStrict has what one criterion decides, whatever the others are.
+// TestStrict: one unmet criterion decides, whatever the others are.
 func TestStrict(t *testing.T) {
 	t.Parallel()
 	// The second criterion never gets a verdict.
@@ -235,7 +235,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// silenced takes the verdict from the criteria with a number.
+// silenced removes the verdict from the criteria with number n.
 func silenced(reply string, n float64) string {
 	v, _ := value.ParseJSON(reply)
 	for _, e := range v.(*value.Object).At("results").([]any) {
@@ -248,7 +248,7 @@ func silenced(reply string, n float64) string {
 	return value.Stringify(v)
 }
 
-// dropped leaves the criteria with a number out of a reply.
+// dropped removes the criteria with number n from a reply.
 func dropped(reply string, n float64) string {
 	v, _ := value.ParseJSON(reply)
 	results, _ := v.(*value.Object).At("results").([]any)
@@ -265,7 +265,7 @@ func dropped(reply string, n float64) string {
 	return value.Stringify(v)
 }
 
-// TestCost divides what a call took by criteria, and loses nothing.
+// TestCost: the usage of a call is divided among criteria without loss.
 func TestCost(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -288,7 +288,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestSpentOnErrors keeps what was paid for nothing.
+// TestSpentOnErrors: money spent without a verdict is reported.
 func TestSpentOnErrors(t *testing.T) {
 	t.Parallel()
 	f := &fake{Reply: func(seen) string { return "no" }}
@@ -298,7 +298,7 @@ func TestSpentOnErrors(t *testing.T) {
 	}
 }
 
-// TestOptions refuses what makes no sense.
+// TestOptions: invalid options are refused.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -318,7 +318,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestNoJudge says what is missing, before anything is decided.
+// TestNoJudge: a missing judge is reported before anything is decided.
 func TestNoJudge(t *testing.T) {
 	t.Parallel()
 	j, err := judge.New(judge.Options{})
@@ -334,7 +334,7 @@ func TestNoJudge(t *testing.T) {
 	}
 }
 
-// TestEvaluateTrusts nobody: a request runs no code and opens no file.
+// TestEvaluateTrustsNobody: a request runs no code and opens no file.
 func TestEvaluateTrustsNobody(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -20,8 +20,8 @@ type labelledAssertion struct {
 	Criteria               []struct{ Label, Why string }
 }
 
-// TestLabelledCases holds the labels of testdata/labelled to its suite: a set with a
-// label too few would measure a judge on the wrong criteria.
+// TestLabelledCases checks the labels in testdata/labelled against their suite: a missing
+// label would measure a judge on the wrong criteria.
 func TestLabelledCases(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join("testdata", "labelled")
@@ -71,7 +71,7 @@ func TestLabelledCases(t *testing.T) {
 	}
 }
 
-// checkLabels sees that l labels every criterion of a, and that its verdict follows
+// checkLabels checks that l labels every criterion of a, and that its verdict follows
 // from them: pass if all are met, fail if one is not, none if nobody can tell.
 func checkLabels(t *testing.T, id string, a *proviso.Assertion, l labelledAssertion) {
 	t.Helper()

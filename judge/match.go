@@ -59,9 +59,9 @@ func match(list []entry, a asked) ([]*criterionReply, []error) {
 	return out, wrong
 }
 
-// place assigns verdicts to the criteria of an assertion. If they are numbered, the
-// numbers must be exactly the requested ones, each once. If none has a number, their
-// order counts, and their number must match. In any other case a verdict could be about
+// place assigns verdicts to the criteria of an assertion. If any of them is numbered, the
+// numbers must be exactly the requested ones, each once. If none is, their order counts,
+// and there must be as many as criteria. In any other case a verdict could be about
 // another criterion.
 func (e *entry) place(a asked) ([]*criterionReply, error) {
 	out := make([]*criterionReply, len(a.ns))
@@ -122,8 +122,8 @@ func (e *entry) contradicts() bool {
 	return false
 }
 
-// named corrects the case of ids: an unknown id is replaced if exactly one assertion has
-// it in a different case.
+// named corrects the case of ids: it replaces an unknown id if exactly one assertion has
+// that id in a different case.
 func named(entries []entry, list []asked) {
 	for i := range entries {
 		e := &entries[i]

@@ -14,7 +14,7 @@ import (
 
 // difference is one way in which the output can differ from the expected answer.
 type difference struct {
-	letter string // answer of the model
+	letter string // the model's answer
 	option string // key of the case option that sets the score
 	score  float64
 	words  string
@@ -66,7 +66,7 @@ func decideFactuality(ctx context.Context, g *grading) (verdict, error) {
 	})
 }
 
-// worth returns the score of a difference: that of a case, or the default.
+// worth returns the score of a difference: the case's, or the default.
 func (d difference) worth(c *proviso.Case) (float64, error) {
 	if c == nil {
 		return d.score, nil
@@ -85,7 +85,7 @@ func (d difference) worth(c *proviso.Case) (float64, error) {
 	return f, nil
 }
 
-// checkWorth reports invalid scores of differences in the case of a question.
+// checkWorth reports invalid scores for differences in a question's case.
 func checkWorth(q proviso.Question) error {
 	c := q.Case
 	if c == nil {
@@ -111,8 +111,8 @@ func checkWorth(q proviso.Question) error {
 // category finds "(A)" or "A)" at the beginning of a reply, or one letter alone.
 var category = pattern.Of(`(?is)^\s*(?:\(?([a-e])\)\s*[:.-]?\s*(.*)|([a-e])[.\s]*)$`)
 
-// readCategory reads {category, reason}, or the letter in brackets that older prompts
-// for promptfoo ask for.
+// readCategory reads {category, reason}, or a letter in brackets, the format of older
+// prompts for promptfoo.
 func readCategory(reply string) (letter, reason string, err error) {
 	if m := category.Get().FindStringSubmatch(reply); m != nil {
 		return strings.ToUpper(m[1] + m[3]), strings.TrimSpace(m[2]), nil
@@ -140,9 +140,9 @@ func decideClosedQA(ctx context.Context, g *grading) (verdict, error) {
 	return ask(ctx, g, s, func(reply string) (verdict, error) { return readYesOrNo(reply, g.q.Rubric != nil) })
 }
 
-// readYesOrNo reads {reason, pass}. With words it also accepts a reply that ends in Y
-// or N, which prompts for promptfoo ask for. That form is not valid for proviso's own
-// prompt, because prose may end in a word of the output.
+// readYesOrNo reads {reason, pass}. With words it also accepts a reply that ends in Y or
+// N, the format of prompts for promptfoo. That form is not valid for proviso's own
+// prompt, because prose may end in a word from the output.
 func readYesOrNo(reply string, words bool) (verdict, error) {
 	o, err := gradedObject(reply, "pass")
 	switch {

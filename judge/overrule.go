@@ -10,25 +10,25 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Models add fields that nobody asked for. A verdict in one of them, such as
-// "final_verdict" beside "verdict", may be the one that is meant. So a verdict counts
-// only if all that is said beside it agrees.
+// Models add fields that were not requested. A verdict in one of them, such as
+// "final_verdict" beside "verdict", may be the one that the model means. So a verdict
+// counts only if everything beside it agrees.
 
-// errOverruled is why a reply cannot be read that ends in another verdict than it
-// gives on its criteria.
+// errOverruled is the error for a reply that contains a different verdict from the one on
+// its criteria.
 var errOverruled = errors.New("it contradicts itself: it holds a verdict that is not the one on its criteria")
 
-// verdictNames are what the names of fields end with that hold a verdict, and
-// negatedNames those that hold its opposite.
+// verdictNames are the endings of field names that hold a verdict; negatedNames are those
+// that hold its opposite.
 var (
 	verdictNames = [...]string{"verdict", "met", "pass", "passed", "status", "result", "decision", "answer", "outcome", "judgment", "judgement", "satisfied", "fulfilled", "conclusion"}
 	negatedNames = [...]string{"unmet", "not_met", "fail", "failed", "violated", "violates", "violation", "unsatisfied", "unfulfilled", "not_satisfied", "not_fulfilled"}
-	// correctedNames are parts of the names of fields that replace something said before.
+	// correctedNames are parts of the names of fields that replace an earlier statement.
 	correctedNames = [...]string{"correction", "corrected", "revised", "revision"}
 )
 
-// opinionBeside reads what the fields of an object say beside its criteria. It is
-// known if they say nothing else, and saysTwo if they do not agree.
+// opinionBeside reads the verdict in the fields of an object besides its criteria. It
+// returns known if they contain no other verdict, and saysTwo if they do not agree.
 func opinionBeside(o *value.Object, known opinion) opinion {
 	for key, v := range o.All() {
 		switch key {
@@ -44,7 +44,7 @@ func opinionBeside(o *value.Object, known opinion) opinion {
 	return known
 }
 
-// and returns what two opinions say together: saysTwo if they do not agree.
+// and combines two opinions: saysTwo if they do not agree.
 func (o opinion) and(other opinion) opinion {
 	switch {
 	case other == saysNothing || o == other:
@@ -55,7 +55,7 @@ func (o opinion) and(other opinion) opinion {
 	return saysTwo
 }
 
-// opinionOfField reads what a field says, at any depth.
+// opinionOfField reads the verdict in a field, at any depth.
 func opinionOfField(key string, v any) opinion {
 	switch v := v.(type) {
 	case *value.Object:
@@ -69,8 +69,9 @@ func opinionOfField(key string, v any) opinion {
 	return fieldOpinion(key, v)
 }
 
-// opinionOfList reads what the members of a list say, such as the verdicts on the parts
-// of a criterion. Words count only in a list whose name says that it holds verdicts.
+// opinionOfList reads the verdict in the members of a list, such as the verdicts on the
+// parts of a criterion. Words count only if the list's name marks it as a list of
+// verdicts.
 func opinionOfList(key string, list []any) opinion {
 	named := slices.ContainsFunc(verdictNames[:], func(name string) bool { return strings.HasSuffix(key, name) })
 	known := saysNothing
@@ -91,8 +92,8 @@ func opinionOfList(key string, list []any) opinion {
 	return known
 }
 
-// otherVerdict reports whether a field is a verdict in words that are none of the words
-// for it, such as "final_verdict": "partly".
+// otherVerdict reports whether a field is a verdict in unknown words, such as
+// "final_verdict": "partly".
 func otherVerdict(key string, v any) bool {
 	text, isText := v.(string)
 	return isText && strings.TrimSpace(text) != "" && strings.HasSuffix(strings.ToLower(key), "verdict")
@@ -103,8 +104,8 @@ func nameHolds(key string, parts []string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(key, part) })
 }
 
-// fieldOpinion reads the verdict in a field. In a field whose name does not tell,
-// only the words of a verdict are one.
+// fieldOpinion reads the verdict in a field. If the field's name does not mark a verdict,
+// only the words for a verdict count.
 func fieldOpinion(key string, v any) opinion {
 	key = strings.ToLower(key)
 	says := opinionOf(v)
@@ -140,8 +141,8 @@ func opposite(o opinion) opinion {
 	return o
 }
 
-// overruled reports whether a reply as a whole says something else than its entries
-// together.
+// overruled reports whether the verdict of a reply as a whole differs from that of its
+// entries together.
 func overruled(o *value.Object, entries []entry) bool {
 	says := saysNothing
 	if o.Has("results") {
@@ -164,7 +165,7 @@ func anySays(entries []entry, want opinion) bool {
 	})
 }
 
-// behind returns the text of a reply that follows its first result, without the results.
+// behind returns the text after a reply's first result, without the results.
 func behind(reply string, results []jsonValue) string {
 	var b strings.Builder
 	for i, v := range results {
@@ -178,16 +179,16 @@ func behind(reply string, results []jsonValue) string {
 	return b.String()
 }
 
-// denies matches words behind a verdict that say the opposite of met, affirms those that
-// say met, and corrects those that announce another verdict, whichever it is.
+// denies matches words after a verdict that mean not met, affirms words that mean met,
+// and corrects words that announce another verdict of either kind.
 var (
 	denies   = pattern.Of(`(?i)\b(?:not[ _-]met|unmet|false|fail(?:s|ed|ing)?|(?:not|un)[ _-]?(?:fulfilled|satisfied))\b|\b(?:answer|verdict|conclusion)\b.{0,12}\bno\b|\b(?:met|pass(?:ed)?|verdict)\s*[:=]\s*(?:no|0)\b`)
 	affirms  = pattern.Of(`(?i)\b(?:answer|verdict|conclusion|criterion(?: \d+)?)\b.{0,12}\b(?:yes|true|met|pass(?:es|ed)?)\b|\b(?:met|pass(?:ed)?|verdict)\s*[:=]\s*(?:true|yes|met|1)\b`)
 	corrects = pattern.Of(`(?i)\bwait\s*(?:[,.:;!…—–-]|$)|\bcorrection\s*:|\b(?:on second thoughts?|my mistake|I was wrong|that (?:is|was) wrong|on reflection|let me (?:re-?check|correct|reconsider))\b`)
 )
 
-// takenBack reports whether the text behind the results names a verdict that none of them
-// has, such as "Wait, criterion 1 is not met.", or takes them back.
+// takenBack reports whether the text after the results names a verdict that none of them
+// has, such as "Wait, criterion 1 is not met.", or withdraws them.
 func takenBack(text string, says func(opinion) bool) bool {
 	text = strings.Map(func(r rune) rune {
 		if strings.ContainsRune("*\"'`", r) {
@@ -201,8 +202,8 @@ func takenBack(text string, says func(opinion) bool) bool {
 		reasonHolds(text, "cannot_tell") && !says(saysCannotTell)
 }
 
-// atOdds reports whether a value beside the results, such as {"verdict": "not_met"}, says
-// what none of them says.
+// atOdds reports whether a value beside the results, such as {"verdict": "not_met"}, has
+// a verdict that none of them has.
 func atOdds(v any, says func(opinion) bool) bool {
 	switch said := opinionOfField("", v); said {
 	case saysMet, saysNotMet, saysCannotTell:
@@ -211,8 +212,8 @@ func atOdds(v any, says func(opinion) bool) bool {
 	return false
 }
 
-// elsewhere returns the entries that an object holds in other fields than one, such
-// as a draft beside the results.
+// elsewhere returns the entries in an object's fields other than besides, such as a draft
+// next to the results.
 func elsewhere(o *value.Object, besides string) (list []entry) {
 	for key, v := range o.All() {
 		if key == besides && besides == "results" {
@@ -239,8 +240,8 @@ func within(v any) (list []entry) {
 	return list
 }
 
-// bare returns the results that have a verdict and no criteria. One of them leaves
-// its assertion open.
+// bare returns the results that have a verdict and no criteria. Such a result leaves its
+// assertion undecided.
 func bare(results []any) (list []entry) {
 	for _, v := range results {
 		o, _ := v.(*value.Object)
@@ -252,8 +253,8 @@ func bare(results []any) (list []entry) {
 	return list
 }
 
-// numberedOtherwise reports whether a criterion without "n" has a number under
-// another name, which may not be its place in the list.
+// numberedOtherwise reports whether a criterion without "n" has a number under another
+// name. That number may differ from its position in the list.
 func numberedOtherwise(o *value.Object) bool {
 	for key, v := range o.All() {
 		switch strings.ToLower(key) {
@@ -269,21 +270,21 @@ func numberedOtherwise(o *value.Object) bool {
 	return false
 }
 
-// These patterns detect a reasoning that clearly contradicts its verdict. They only
-// add a note for people and never change the verdict, because it is unknown which of
-// the two the judge meant.
+// These patterns detect reasoning that clearly contradicts its verdict. They only add a
+// note for people and never change the verdict, because it is unknown which of the two
+// the judge meant.
 var (
 	saysItIsNot = pattern.Of(`(?i)^(?:verdict:?\s*)?(?:not met|unmet|(?:the|this) criterion is (?:not met|unmet)|(?:the )?criterion \d+ is (?:not met|unmet))\b`)
 	saysItIs    = pattern.Of(`(?i)^(?:verdict:?\s*)?(?:met\b\s*[.,:;—–-]|(?:the|this) criterion is (?:fully |clearly )?met\b|(?:the )?criterion \d+ is met\b)`)
-	// deniesIt matches a reasoning that denies something of the output. It contradicts
-	// a criterion that is not itself negative.
+	// deniesIt matches reasoning that denies something about the output. It contradicts a
+	// criterion that is not itself negative.
 	deniesIt = pattern.Of(`(?i)^the output (?:does not|doesn't|never|fails to|lacks|omits) `)
-	// limitsIt matches words of a criterion that a negative reasoning may satisfy.
+	// limitsIt matches words of a criterion that negative reasoning may satisfy.
 	limitsIt = pattern.Of(`(?i)\b(?:not?|never|none|nobody|nothing|nor|neither|nowhere|without|cannot|free|absent|absence|avoids?|avoiding|refrains?|omits?|lacks?|excludes?|excluding|refuses?|declines?|only|unless|if|when|any|less|fewer|most|limits?|limited|exceeds?|under|below|within|keeps?|stays?|remains?|instead|rather|except|leaves?)\b|n't`)
 	softens  = pattern.Of(`(?i)\b(?:but|only|just|merely|however|yet|though|although|explicitly|literally|directly)\b`)
 )
 
-// contradictionNote returns a note if a reasoning clearly contradicts its verdict, and
+// contradictionNote returns a note if the reasoning clearly contradicts its verdict, and
 // "" otherwise.
 func contradictionNote(says opinion, reasoning, criterion string) string {
 	reasoning = strings.TrimSpace(excerpt.Head(reasoning, maxSentence))

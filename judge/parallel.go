@@ -30,11 +30,11 @@ func together(tasks []func()) {
 	all.Wait()
 }
 
-// parallelCalls is how many calls of one grading run concurrently.
+// parallelCalls is the number of calls of one grading that run concurrently.
 const parallelCalls = 4
 
-// inParallel calls do for the numbers from 0 to n-1, a few at a time, and returns the
-// results in order, or the first error.
+// inParallel calls do for the numbers from 0 to n-1, parallelCalls at a time. It returns
+// the results in order, or the first error.
 func inParallel[T any](ctx context.Context, n int, do func(ctx context.Context, i int) (T, error)) ([]T, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -54,7 +54,7 @@ func inParallel[T any](ctx context.Context, n int, do func(ctx context.Context, 
 	return out, first
 }
 
-// aFew calls do for the numbers from 0 to n-1, a few at a time.
+// aFew calls do for the numbers from 0 to n-1, parallelCalls at a time.
 func aFew(n int, do func(i int)) {
 	calls := newLimit(parallelCalls)
 	tasks := make([]func(), n)

@@ -11,9 +11,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// graded returns the grading function of a type, which wraps decide with what all
-// types share. Types that use a text model are decided by the votes of all judges.
-// Embedding, classification and moderation are deterministic and get one vote.
+// graded returns the grading function of a type: decide, wrapped with what all types
+// share. Types that use a text model are decided by the votes of all judges. Embedding,
+// classification and moderation are deterministic and get one vote.
 func graded(role Role, decide func(ctx context.Context, g *grading) (verdict, error)) func(context.Context, *Judge, proviso.Question) (proviso.Grade, error) {
 	return func(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {
 		gradings, err := j.poll(q, role)
@@ -117,7 +117,7 @@ func majority[T any, K comparable](votes []vote[T], key func(T) K, name func(K) 
 }
 
 // took returns a grade without a verdict: the total usage and cost of the votes and the
-// identity of the judges.
+// judges' identity.
 func took(gradings []*grading) proviso.Grade {
 	grade := gradings[0].took()
 	names := []string{grade.Judge}

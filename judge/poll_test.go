@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// byVote is a model that answers by the number of the vote.
+// byVote is a model that answers according to the number of the vote.
 type byVote struct {
 	id      string
 	replies []string
@@ -38,7 +38,7 @@ func TestGradedVotes(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		replies []string
-		panel   []string // of a second judge
+		panel   []string // replies of a second judge
 		pass    bool
 		score   float64
 		reason  string
@@ -96,11 +96,11 @@ func idsOf(seats []judge.Seat) (ids []string) {
 	return ids
 }
 
-// TestChooseByVotes: the output wins that more than half of the votes are for.
+// TestChooseByVotes: the output with more than half of the votes wins.
 func TestChooseByVotes(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		likes   []string // of each vote
+		likes   []string // per vote
 		want    int
 		problem string
 	}{

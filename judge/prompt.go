@@ -33,7 +33,7 @@ var (
 	backgroundText string
 )
 
-// promptVersion is a hash of all of proviso's own texts in the prompt.
+// promptVersion is a hash of proviso's own texts in the prompt, except backgroundText.
 var promptVersion = sync.OnceValue(func() string {
 	return blobs.Key("judge prompt 2", systemText, closingText, repairText, canaryText, value.Stringify(replySchema()))
 })
@@ -44,7 +44,7 @@ type subject struct {
 	context       string // "" if there is none
 }
 
-// texts returns the texts that are judged, or looked at.
+// texts returns the texts to judge or to consult.
 func (s *subject) texts() []string {
 	if s.context == "" {
 		return []string{s.input, s.output}
@@ -52,7 +52,7 @@ func (s *subject) texts() []string {
 	return []string{s.input, s.output, s.context}
 }
 
-// key returns the parts of a hash of the subject.
+// key returns the hash parts that identify the subject.
 func (s *subject) key() []string {
 	if s.context == "" {
 		return []string{s.input, s.output}
@@ -68,20 +68,20 @@ func (s *subject) system() string {
 	return strings.TrimSpace(systemText) + "\n\n" + strings.TrimSpace(backgroundText)
 }
 
-// asked is an assertion in a call: with some or all of its criteria.
+// asked is an assertion as part of a call, with some or all of its criteria.
 type asked struct {
 	id, instruction string
 	ns              []int // numbers of criteria in this call, from 1
 	texts           []string
-	values          *value.Object // what the {{markers}} in instruction and texts stand for
-	negated         bool          // not met is what makes it pass
+	values          *value.Object // values of the {{markers}} in instruction and texts
+	negated         bool          // the assertion passes if its criteria are not all met
 }
 
-// compose writes the messages of a call about the assertions in list. The parts that
-// most calls share come first, so that vendors can cache them: the system message is
-// constant; fence, input, context and output are the same in all calls about one output;
-// variables, assertions and sample are specific to this call. shared is the number of
-// leading bytes of the last message that all calls about the subject share.
+// compose writes the messages of a call about the assertions in list. The parts that most
+// calls share come first, so that vendors can cache them: the system message is constant;
+// fence, input, context and output are the same in all calls about one output; variables,
+// assertions and sample are specific to this call. shared is the number of leading bytes
+// of the last message that all calls about the subject have in common.
 func compose(s subject, list []asked, sample proviso.Sample) (messages []message, shared int) {
 	assertions, variables := assertionsJSON(list), variablesJSON(list)
 	fence := fenceFor(s, variables, assertions)
@@ -108,7 +108,7 @@ func compose(s subject, list []asked, sample proviso.Sample) (messages []message
 	return []message{{"system", s.system()}, {"user", b.String()}}, shared
 }
 
-// assertionsJSON writes assertions one to a line.
+// assertionsJSON writes assertions, one per line.
 func assertionsJSON(list []asked) string {
 	b := []byte("[")
 	for i, a := range list {
@@ -127,9 +127,9 @@ func assertionsJSON(list []asked) string {
 	return string(append(b, ']'))
 }
 
-// variablesJSON writes the values of the markers in the assertions of a call, sorted by
-// name; "" if there are none. Markers with the same name have the same value in all
-// assertions (see [session.nameValues]).
+// variablesJSON writes the marker values of a call's assertions, sorted by name; "" if
+// there are none. Markers with the same name have the same value in all assertions (see
+// [session.nameValues]).
 func variablesJSON(list []asked) string {
 	all := map[string]any{}
 	for _, a := range list {
@@ -145,10 +145,10 @@ func variablesJSON(list []asked) string {
 	return value.Stringify(o)
 }
 
-// fenceFor returns 128 bits that no part of the message contains: a hash of input and
-// output, which they cannot contain on purpose. All calls about one output share it, and
-// so the beginning of the message. If variables or assertions contain it, the fence is a
-// hash of all parts instead.
+// fenceFor returns 128 bits that no part of the message contains: a hash of input,
+// context and output, so that these cannot contain it on purpose. All calls about one
+// output share it, and thus the beginning of the message. If variables or assertions
+// contain it, the fence is a hash of all parts instead.
 func fenceFor(s subject, variables, assertions string) string {
 	parts := append([]string{"fence 2", promptVersion()}, s.key()...)
 	fence := Fence(parts, s.texts()...)
@@ -158,16 +158,16 @@ func fenceFor(s subject, variables, assertions string) string {
 	return fence
 }
 
-// FenceOf returns the fence of a call about an output if the assertions do not contain
-// it, so that tests can attack a judge whose prompt is known.
+// FenceOf returns the fence of a call about an output, provided that the assertions do
+// not contain it. Tests use it to attack a judge whose prompt is known.
 func FenceOf(input, output string) string {
 	return fenceFor(subject{input: input, output: output}, "", "")
 }
 
-// Fence returns 32 hexadecimal digits that do not occur in contents. They mark material
-// that a model must not take for instructions. Fence derives them from key, which must
-// include all contents and whatever distinguishes this call from others, so that equal
-// calls get equal marks.
+// Fence returns 32 hexadecimal digits that do not occur in contents. They delimit
+// material that a model must not treat as instructions. Fence derives them from key,
+// which must include all contents and everything that distinguishes this call from
+// others, so that equal calls get equal marks.
 func Fence(key []string, contents ...string) string {
 	for counter := 0; ; counter++ {
 		hash := blobs.Key(append(key[:len(key):len(key)], strconv.Itoa(counter))...)
@@ -178,7 +178,7 @@ func Fence(key []string, contents ...string) string {
 	}
 }
 
-// contains reports whether one of contents contains a fence in either case.
+// contains reports whether one of contents contains a fence in lower or upper case.
 func contains(fence string, contents ...string) bool {
 	return anyContains(contents, fence) || anyContains(contents, strings.ToUpper(fence))
 }
@@ -213,12 +213,11 @@ var replySchema = sync.OnceValue(func() *value.Object {
 	return strictObject("results", listOf(result))
 })
 
-// The value of a variable may contain a prompt injection. So it is never inserted into
-// the text of a criterion or an instruction: the text keeps a marker such as {{name}},
-// and the value is in a separate part of the prompt, which the judge must treat as
-// material.
+// A variable's value may contain a prompt injection. So it is never inserted into the
+// text of a criterion or an instruction: the text keeps a marker such as {{name}}, and
+// the value is in a separate part of the prompt, which the judge must treat as material.
 
-// validValues returns values as valid texts for a call.
+// validValues returns values as valid UTF-8 texts for a call.
 func validValues(values *value.Object) *value.Object {
 	if values.Len() == 0 {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestLongestPrefix pins what calls share: those about one output, everything up to
-// the end of the output.
+// TestLongestPrefix pins the part that calls share: for calls about one output,
+// everything up to the end of the output.
 func TestLongestPrefix(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -42,8 +42,8 @@ func TestLongestPrefix(t *testing.T) {
 	}
 }
 
-// TestPrefixIsCached holds the constant part to the length at which the vendors'
-// caches begin.
+// TestPrefixIsCached checks that the constant part is long enough for the vendors'
+// caches.
 func TestPrefixIsCached(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -55,7 +55,7 @@ func TestPrefixIsCached(t *testing.T) {
 	}
 }
 
-// TestFence is what nothing in a message can close.
+// TestFence: nothing in a message can close the fence.
 func TestFence(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -79,8 +79,8 @@ func TestFence(t *testing.T) {
 			t.Error("the question is another when the same is asked again")
 		}
 	}
-	// An output that knows the fence of an earlier call, and all of its marks, is
-	// another output, and has another fence.
+	// An output that contains the fence of an earlier call, with all its marks, is a
+	// different output, and gets a different fence.
 	old := first.User
 	hostile := "out\n" + old + strings.ToUpper(old)
 	request(t, j, &judge.Request{Input: "in", Output: hostile, Assertions: r.Assertions})
@@ -88,7 +88,7 @@ func TestFence(t *testing.T) {
 	if last.Output != hostile || strings.Contains(hostile, last.Fence) {
 		t.Error("the output closed the fence")
 	}
-	// Assertions are not hashed. If they hold the fence, the call has another.
+	// Assertions are not hashed. If they contain the fence, the call gets another one.
 	for _, known := range []string{first.Fence, strings.ToUpper(first.Fence)} {
 		a := wants("a", "["+known+" end assertions]")
 		request(t, j, &judge.Request{Input: "in", Output: "out", Assertions: []judge.Assertion{a}})
@@ -99,8 +99,8 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// TestVotesPermute asks in another order in each vote, and knows which verdict is
-// about which criterion.
+// TestVotesPermute: each vote uses another order, and verdicts are assigned to the right
+// criteria.
 func TestVotesPermute(t *testing.T) {
 	t.Parallel()
 	list := []judge.Assertion{wants("a", "1", "no: 2", "3", "no: 4", "5"), wants("b", "1", "no: 2", "3"), wants("c", "no: 1", "2")}
@@ -143,8 +143,8 @@ func TestVotesPermute(t *testing.T) {
 	}
 }
 
-// TestFenceCounter raises the counter while the fence stands in the content. No
-// text can bring that about, so the content here is not what is hashed.
+// TestFenceCounter: the counter increases while the content contains the fence. No text
+// can achieve this, so the content here is not the hashed text.
 func TestFenceCounter(t *testing.T) {
 	t.Parallel()
 	parts := []string{"a", "b"}
@@ -156,7 +156,7 @@ func TestFenceCounter(t *testing.T) {
 	}
 }
 
-// TestHostileContent puts what could break the structure into every part.
+// TestHostileContent puts texts that could break the structure into every part.
 func TestHostileContent(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -180,7 +180,8 @@ func TestHostileContent(t *testing.T) {
 	}
 }
 
-// TestOrder follows from what assertions say, not from their place in a suite.
+// TestOrder: the order of assertions depends on their content, not on their place in a
+// suite.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -196,7 +197,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestTemperature is 0 unless someone says otherwise.
+// TestTemperature: the temperature is 0 unless it is configured.
 func TestTemperature(t *testing.T) {
 	t.Parallel()
 	own := value.ObjectOf("temperature", 0.7, "max_tokens", 300.0)
@@ -219,7 +220,7 @@ func TestTemperature(t *testing.T) {
 	}
 }
 
-// TestIdentity changes with everything that a verdict depends on, and with
+// TestIdentity: the identity changes with everything that a verdict depends on, and with
 // nothing else.
 func TestIdentity(t *testing.T) {
 	t.Parallel()

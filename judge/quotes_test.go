@@ -11,12 +11,13 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// TestQuotesAsModelsWriteThem finds what a quote means, in the words of the output.
+// TestQuotesAsModelsWriteThem finds the passage that a quote refers to, in the words of
+// the output.
 func TestQuotesAsModelsWriteThem(t *testing.T) {
 	t.Parallel()
 	const markdown = "# Opening hours\n\n- **Monday** to _Friday_: `9:00` to 17:00\n- See [our page](https://example.com/a) for more.\n\n> We are closed on Sundays.\n\n| day | open |\n|---|---|\n| Saturday | 10:00 |\n"
 	for _, c := range []struct{ output, quote, want string }{
-		// Normal form C.
+		// Normalization form C.
 		{"Cafe\u0301 Mu\u0308ller", "Café Müller", "Cafe\u0301 Mu\u0308ller"},
 		{"Café Müller", "Cafe\u0301", "Café"},
 		{"각 방", "\u1100\u1161\u11a8 방", "각 방"},
@@ -46,7 +47,7 @@ func TestQuotesAsModelsWriteThem(t *testing.T) {
 		{"We open at nine on Mondays, and at ten on Tuesdays.", "…", ""},
 		{"Wait … what?", "Wait … what?", "Wait … what?"},
 		{"早上九点开门,下午五点关门。", "早上九点…五点关门", "早上九点|五点关门"},
-		// What is not there is not found.
+		// Text that does not occur is not found.
 		{markdown, "Monday to Saturday", ""},
 		{"", "x", ""},
 	} {
@@ -57,8 +58,7 @@ func TestQuotesAsModelsWriteThem(t *testing.T) {
 	}
 }
 
-// TestQuotesAreQuick looks for quotes in the largest output in a time that grows
-// with its size alone.
+// TestQuotesAreQuick: finding quotes in the largest output takes linear time.
 func TestQuotesAreQuick(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"a ", "](", "e\u0301", "**", "… ", "\u1100\u1161", "[](", "# "} {
@@ -79,7 +79,7 @@ func FuzzQuotes(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, output, quote string, from, size uint) {
 		output = strings.ToValidUTF8(output, "\ufffd") // as a session has it
-		kept, _ := judge.Quotes(output, quote)         // panics where a quote does not stand where it is said to
+		kept, _ := judge.Quotes(output, quote)         // panics if a quote is not at its position
 		for _, k := range kept {
 			if !utf8.ValidString(k) || k == "" {
 				t.Errorf("kept %q of %q for %q", k, output, quote)
@@ -88,7 +88,7 @@ func FuzzQuotes(f *testing.F) {
 		if len(output) == 0 {
 			return
 		}
-		// What the output says is found, in other forms as well.
+		// Text from the output is found, also in other forms.
 		from %= uint(len(output))
 		part := strings.ToValidUTF8(output[from:min(uint(len(output)), from+size%200+1)], "")
 		if strings.ContainsAny(part, "[]()…") || strings.Contains(part, "...") {
@@ -105,7 +105,7 @@ func FuzzQuotes(f *testing.F) {
 	})
 }
 
-// blank reports whether a text has no letters and digits.
+// blank reports whether a text has nothing but blanks and punctuation.
 func blank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > ' ' && !strings.ContainsRune("()[].-–—\"'/", r) })
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// questionsAsked is how many questions are derived from an answer if the suite has its
-// own prompt.
+// questionsAsked is the number of questions derived from an answer with the suite's own
+// prompt.
 const questionsAsked = 3
 
 // decideRelevance decides answer-relevance (Es et al. 2023, RAGAS, arXiv 2309.15217,
@@ -56,8 +56,8 @@ func decideRelevance(ctx context.Context, g *grading) (verdict, error) {
 	return v, nil
 }
 
-// questions returns the questions that the output answers. Proviso's own prompt asks for
-// all of them at once, so that they differ; a prompt of the suite yields one per reply.
+// questions returns the questions that the output answers. Proviso's own prompt requests
+// all of them at once, so that they differ; a suite's prompt yields one per reply.
 func (g *grading) questions(ctx context.Context) ([]string, error) {
 	s := step{
 		own: "answer-relevance", pieces: []piece{{"output", g.q.Output}}, reply: shapeOf("questions", "questions", listOf(ofType("string"))),
@@ -83,16 +83,16 @@ func (g *grading) questions(ctx context.Context) ([]string, error) {
 	})
 }
 
-// Bounds of conversation-relevance: the default number of turns that a model sees at
-// once, and the most turns of a conversation.
+// Limits of conversation-relevance: the default number of turns that a model sees at
+// once, and the maximum number of turns in a conversation.
 const (
 	defaultWindow = 5
 	maxTurns      = 200
 )
 
-// decideConversation decides conversation-relevance: the share of the turns whose
-// answer fits the preceding conversation. Each call has one turn and those before it,
-// up to the size of the window.
+// decideConversation decides conversation-relevance: the share of turns whose answer fits
+// the preceding conversation. Each call has one turn and those before it, up to the
+// window size.
 func decideConversation(ctx context.Context, g *grading) (verdict, error) {
 	turns := g.q.Turns
 	size, err := windowOf(g.q.Assertion)
@@ -124,7 +124,7 @@ func decideConversation(ctx context.Context, g *grading) (verdict, error) {
 	return v, nil
 }
 
-// windowOf returns how many turns a model sees at once.
+// windowOf returns the number of turns that a model sees at once.
 func windowOf(a *proviso.Assertion) (int, error) {
 	if a == nil || a.Config.At("windowSize") == nil {
 		return defaultWindow, nil
@@ -136,13 +136,13 @@ func windowOf(a *proviso.Assertion) (int, error) {
 	return int(f), nil
 }
 
-// checkWindow reports an invalid size of the window.
+// checkWindow reports an invalid window size.
 func checkWindow(q proviso.Question) error {
 	_, err := windowOf(q.Assertion)
 	return inConfig(q, err)
 }
 
-// fits asks whether the answer of the last turn fits.
+// fits asks the model whether the answer in the last turn fits.
 func (g *grading) fits(ctx context.Context, turns []proviso.Turn) (verdict, error) {
 	var b strings.Builder
 	messages := make([]any, len(turns))
@@ -161,8 +161,8 @@ func (g *grading) fits(ctx context.Context, turns []proviso.Turn) (verdict, erro
 	}, readFits)
 }
 
-// readFits reads {reason, pass}, or {reason, verdict}, which prompts for promptfoo
-// ask for.
+// readFits reads {reason, pass}, or {reason, verdict}, the format of prompts for
+// promptfoo.
 func readFits(reply string) (verdict, error) {
 	o, err := gradedObject(reply, "pass", "verdict")
 	if err != nil {

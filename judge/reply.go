@@ -18,14 +18,14 @@ const (
 	saysMet
 	saysNotMet
 	saysCannotTell
-	saysTwo // that could be read in two ways
+	saysTwo // two or more conflicting verdicts
 )
 
 // entry is the result for one assertion in a reply.
 type entry struct {
 	id       string
 	criteria []criterionReply
-	pass     opinion // of the assertion as a whole
+	pass     opinion // on the assertion as a whole
 }
 
 // criterionReply is the result for one criterion in a reply.
@@ -40,13 +40,12 @@ type criterionReply struct {
 var errNoVerdicts = errors.New(`it holds no JSON object with "results"`)
 
 // readReply reads the verdicts in a reply about texts that contain no fake verdict
-// (imitation.go handles the others). It looks at every complete JSON value of the reply,
-// in order, and accepts an object with a list of results, a list of results, and a
-// single result. So prose, code fences, several objects and a truncated object do no
-// harm. The values may have the mistakes that tolerant.go accepts. Nothing is guessed: a
-// result needs an id and a list of criteria, and a verdict must be one of the words for
-// it. Results with a duplicate key make the reply unreadable, because they are
-// ambiguous.
+// (imitation.go handles the others). It examines every complete JSON value in the reply,
+// in order, and accepts an object with a list of results, a list of results, and a single
+// result. So prose, code fences, several objects and a truncated object do no harm. The
+// values may have the mistakes that tolerant.go accepts. Nothing is guessed: a result
+// needs an id and a list of criteria, and a verdict must be one of the known words.
+// Results with a duplicate key make the reply unreadable, because they are ambiguous.
 func readReply(reply string) ([]entry, error) {
 	if len(reply) > maxReply {
 		return nil, fmt.Errorf("it is longer than %d MiB", maxReply>>20)
@@ -80,15 +79,15 @@ func readReply(reply string) ([]entry, error) {
 	return list, nil
 }
 
-// maxScan bounds how many bytes are read to find JSON in a reply. Otherwise a reply full
-// of braces would be read once for each of them.
+// maxScan bounds the bytes read to find JSON in a reply. Otherwise a reply full of braces
+// would be read once per brace.
 const maxScan = 8 * maxReply
 
 // jsonValue is an object or a list in a reply.
 type jsonValue struct {
 	value any
-	twice error // it holds an object that has a key twice; nil if not
-	start int   // where it stands in the reply
+	twice error // it contains an object with a duplicate key; nil if not
+	start int   // its position in the reply
 	end   int
 }
 
@@ -116,7 +115,7 @@ func jsonValues(text string) []jsonValue {
 	return values
 }
 
-// duplicate returns err if it is about a duplicate key.
+// duplicate returns the duplicate-key error in err's chain, or nil.
 func duplicate(err error) error {
 	var twice *value.DuplicateKeyError
 	if errors.As(err, &twice) {
@@ -172,7 +171,7 @@ func entryOf(o *value.Object) (entry, bool) {
 }
 
 // criterionReplyOf reads the verdict on one criterion. Different verdicts under several
-// keys count as none.
+// keys count as no verdict.
 func criterionReplyOf(o *value.Object) criterionReply {
 	var s criterionReply
 	if v, ok := o.Get("n"); ok {
@@ -214,8 +213,8 @@ func criterionReplyOf(o *value.Object) criterionReply {
 	return s
 }
 
-// quoteIn returns the quote that an object is about; its first text if none has a name
-// that tells.
+// quoteIn returns the quote in an object: the text under a known name, otherwise the
+// first text.
 func quoteIn(o *value.Object) any {
 	for _, key := range [...]string{"quote", "text", "passage"} {
 		if text, ok := o.At(key).(string); ok {
@@ -230,8 +229,8 @@ func quoteIn(o *value.Object) any {
 	return nil
 }
 
-// opinionOf reads a verdict: one of the words for it, in any case, or a boolean, or
-// 1 or 0.
+// opinionOf reads a verdict: one of the words for a verdict in any case, a boolean, or 1
+// or 0.
 func opinionOf(v any) opinion {
 	text := strings.ToLower(strings.TrimSpace(value.Text(v)))
 	switch strings.NewReplacer(" ", "_", "-", "_").Replace(text) {

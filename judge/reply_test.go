@@ -13,9 +13,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestReplies has every bad reply that models are known for. The call asks for a
-// (criteria 1 and 2) and b (criterion 1); again is the reply to what comes after
-// the first call, "" for the same once more.
+// TestReplies has every kind of bad reply that models are known for. The call is about a
+// (criteria 1 and 2) and b (criterion 1); again is the reply to the following calls, ""
+// for the same reply.
 func TestReplies(t *testing.T) {
 	t.Parallel()
 	const (
@@ -108,7 +108,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestRepair shows the model its reply and what is wrong with it.
+// TestRepair: the model is shown its reply and the mistake in it.
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -133,7 +133,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestMissingAlone asks only for assertions that lack something, once.
+// TestMissingAlone: only assertions with a missing verdict are asked about again, once.
 func TestMissingAlone(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -155,7 +155,7 @@ func TestMissingAlone(t *testing.T) {
 	}
 }
 
-// TestUnavailable says why there is no verdict.
+// TestUnavailable: the error explains why there is no verdict.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]*fake{
@@ -170,7 +170,7 @@ func TestUnavailable(t *testing.T) {
 		r := evaluate(t, one(t, f), wants("a", "1"), wants("b", "2"))
 		calls := 1
 		if strings.Contains("refused is empty was cut", name) {
-			calls = 2 // an answer that says nothing is asked for again
+			calls = 2 // an answer without content is requested again
 		}
 		if got := statuses(r); got != "a=error b=error" || f.Count() != calls {
 			t.Errorf("%s: %s after %d calls", name, got, f.Count())
@@ -182,7 +182,7 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestStructuredValue reads a reply that the provider parsed already.
+// TestStructuredValue reads a reply that the provider has already parsed.
 func TestStructuredValue(t *testing.T) {
 	t.Parallel()
 	f := &fake{Edit: func(_ seen, o *proviso.Output) { o.Value, _ = value.ParseJSON(o.Value.(string)) }}
@@ -191,7 +191,7 @@ func TestStructuredValue(t *testing.T) {
 	}
 }
 
-// TestReasonsAndEvidence keeps one sentence, and quotes that occur.
+// TestReasonsAndEvidence: one sentence is kept of a reason, and only quotes that occur.
 func TestReasonsAndEvidence(t *testing.T) {
 	t.Parallel()
 	f := &fake{Reply: func(seen) string {
@@ -265,7 +265,7 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestReadReplyIsQuick bounds the work on replies that are made to be slow.
+// TestReadReplyIsQuick bounds the work on replies designed to be slow.
 func TestReadReplyIsQuick(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"{", "[", `{"a":`, `{"a":"`, `[{"id":`, `{"results":[`, "{}", `{"id":1,"criteria":[]}`, `{'a':'`, `{"a":"b"c",`, `["a"b`, "<think>", "</think>{", `<think>{"`} {
@@ -295,7 +295,7 @@ func FuzzReadReply(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Whatever a reply is, a verdict takes an answer to every criterion.
+		// Whatever the reply is, a verdict requires an answer to every criterion.
 		res := r.Results[0]
 		folded := strings.ToLower(reply)
 		says := strings.Contains(folded, "tru") || strings.Contains(folded, "yes") || strings.Contains(folded, "1") || strings.Contains(folded, "met")

@@ -12,8 +12,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestRepliesWithoutVerdictAreNotKept asks a judge that failed again the next time,
-// though its answers are kept.
+// TestRepliesWithoutVerdictAreNotKept: a judge that failed is called again the next time,
+// although its answers are cached.
 func TestRepliesWithoutVerdictAreNotKept(t *testing.T) {
 	t.Parallel()
 	const half = `{"results":[{"id":"a","criteria":[{"n":2,"met":true}]}]}`
@@ -56,8 +56,7 @@ func TestRepliesWithoutVerdictAreNotKept(t *testing.T) {
 	}
 }
 
-// TestGradesWithoutVerdictAreNotKept is the same for the types with prompts of
-// their own.
+// TestGradesWithoutVerdictAreNotKept is the same for types with their own prompts.
 func TestGradesWithoutVerdictAreNotKept(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())

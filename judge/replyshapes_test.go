@@ -18,20 +18,20 @@ import (
 const (
 	accepted = "accepted"
 	again    = "asked again once"
-	never    = "never accepted" // it could be read in two ways
+	never    = "never accepted" // it is ambiguous
 )
 
-// replyShapes are the replies that models are known for. Each is a reply to a call
-// that asks about the assertion a with criteria 1 and 2, of which the second is not
-// met, and shown names the shape in the table of the manual.
+// replyShapes are the replies that models are known for. Each replies to a call about the
+// assertion a with criteria 1 and 2, of which the second is not met. shown is the text in
+// the manual's table.
 var replyShapes = []struct {
 	name, shown, reply string
-	finish             string // reason why the reply ended
+	finish             string // finish reason
 	refused            bool
-	calls              []string // arguments of calls of a tool named as the answer
+	calls              []string // arguments of the tool calls that are the answer
 	becomes            string
-	asks               string // assertions that are asked about, "a" unless it says
-	want               string // "a=fail" unless it says
+	asks               string // assertions in the call; "" means "a"
+	want               string // "" means "a=fail"
 }{
 	{name: "as asked for", shown: `"verdict":"not_met"`, becomes: accepted,
 		reply: shape(`{"n":1,"evidence":[],"reasoning":"r","verdict":"met"},{"n":2,"evidence":[],"reasoning":"r","verdict":"not_met"}`)},
@@ -125,9 +125,9 @@ const (
 
 func shape(criteria string) string { return `{"results":[{"id":"a","criteria":[` + criteria + `]}]}` }
 
-// TestReplyShapes is the contract for replies, over the wire: a reply that is
-// accepted decides at once, and every other one is asked for again once. If the
-// next one is no better, nothing is decided.
+// TestReplyShapes is the contract for replies, over the wire: an accepted reply decides
+// at once, and every other one is requested again once. If the second reply is no better,
+// nothing is decided.
 func TestReplyShapes(t *testing.T) {
 	t.Parallel()
 	for _, c := range replyShapes {
@@ -160,15 +160,15 @@ func shapeReply(text, finish string, refused bool, calls []string) fakemodel.Rep
 	return r
 }
 
-// shapeStatuses asks a model that gives a reply, and a good one when it is asked
-// again if better.
+// shapeStatuses calls a model that returns the given reply and, if better is set, a good
+// one on the second call.
 func shapeStatuses(t *testing.T, reply fakemodel.Reply, asks []string, better bool) (string, int) {
 	t.Helper()
 	var calls atomic.Int64
 	server := fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply {
 		if calls.Add(1) > 1 && better {
 			messages, _ := r.Body.At("messages").([]any)
-			r.Prompt, _ = messages[1].(*value.Object).At("content").(string) // the question, before what was wrong with the reply
+			r.Prompt, _ = messages[1].(*value.Object).At("content").(string) // the question, without the mistake in the reply
 			return fakemodel.Reply{Text: replyTo(t, r)}
 		}
 		return reply
@@ -190,7 +190,7 @@ func shapeStatuses(t *testing.T, reply fakemodel.Reply, asks []string, better bo
 	return statuses(evaluate(t, j, list...)), int(calls.Load())
 }
 
-// TestDocsOfReplies holds the table of the manual equal to the contract.
+// TestDocsOfReplies keeps the manual's table equal to the contract.
 func TestDocsOfReplies(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -30,9 +30,9 @@ func ReadRequest(data []byte) (*Request, error) {
 	return ReadRequestWith(context.Background(), data, nil)
 }
 
-// ReadRequestWith is [ReadRequest] for a request whose criteria may name the templates of a
-// library; if it is nil, they may name those of the request. If ctx ends, the error is its
-// cause.
+// ReadRequestWith is [ReadRequest] for a request whose criteria may name the templates of
+// a library; if templates is nil, they may name those in the request. If ctx ends, the
+// error is its cause.
 func ReadRequestWith(ctx context.Context, data []byte, templates *criteria.Library) (*Request, error) {
 	if len(data) > MaxBody {
 		return nil, Mistakes{proviso.Errorf(proviso.Limit, "the request has %d bytes, and at most %d (8 MiB) are read", len(data), MaxBody)}
@@ -67,7 +67,7 @@ func ReadRequestWith(ctx context.Context, data []byte, templates *criteria.Libra
 	return req, nil
 }
 
-// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
+// invalidUTF8 returns the offset of the first invalid UTF-8 byte, or -1.
 func invalidUTF8(data []byte) int {
 	if utf8.Valid(data) {
 		return -1
@@ -82,8 +82,7 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
-// maxMistakes is the number of mistakes from which on unknown fields are no longer
-// reported.
+// maxMistakes is the number of mistakes beyond which unknown fields are only counted.
 const maxMistakes = 100
 
 // requestReader collects the mistakes of a request.
@@ -91,7 +90,7 @@ type requestReader struct {
 	ctx       context.Context
 	o         *value.Object
 	mistakes  Mistakes
-	more      int             // unknown fields that are not among the mistakes
+	more      int             // number of unknown fields that are not among the mistakes
 	compiler  *check.Compiler // nil until there is a mistake
 	templates *criteria.Library
 }
@@ -181,7 +180,7 @@ func (r *requestReader) list() []Assertion {
 		return nil
 	}
 	known := make([]any, len(list))
-	explained := map[string]bool{} // pointers of assertions with a mistake that explains others
+	explained := map[string]bool{} // pointers of assertions with a mistake that explains further ones
 	for i, v := range list {
 		at := document.Join("/assertions", i)
 		known[i], explained[at] = r.known(at, v)
@@ -192,7 +191,7 @@ func (r *requestReader) list() []Assertion {
 	for _, a := range decoded {
 		one := assertionOf(a)
 		all = append(all, one)
-		if len(r.mistakes) > 0 && !explained[a.Pointer] { // without mistakes, the request is checked as a whole later
+		if len(r.mistakes) > 0 && !explained[a.Pointer] { // a request without mistakes is checked as a whole later
 			r.limits(a.Pointer, &one)
 			r.compile(a)
 		}
@@ -201,7 +200,7 @@ func (r *requestReader) list() []Assertion {
 }
 
 // compile checks one assertion of a request that already has mistakes, so that all
-// mistakes are reported at once. It leaves out assertions that need files.
+// mistakes are reported at once. It skips assertions that need files.
 func (r *requestReader) compile(a *proviso.Assertion) {
 	if len(a.Criteria) == 0 && a.Check == nil || strings.Contains(value.Stringify(a.Raw), "file://") {
 		return
@@ -274,7 +273,7 @@ func assertionOf(a *proviso.Assertion) Assertion {
 	return out
 }
 
-// object returns an assertion in the form of a suite.
+// object returns an assertion as written in a suite.
 func (a *Assertion) object() *value.Object {
 	o := value.ObjectOf("id", a.ID)
 	o.SetText("type", cmp.Or(a.Type, judged))
@@ -300,7 +299,7 @@ func (a *Assertion) object() *value.Object {
 	return o
 }
 
-// value returns a criterion in the form of a suite.
+// value returns a criterion as written in a suite.
 func (c *Criterion) value() any {
 	if c.Template == "" && c.Params == nil {
 		return c.Text

@@ -12,14 +12,14 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestReadRequestMistakes has all mistakes of a request at once, with pointers.
+// TestReadRequestMistakes: all mistakes in a request are reported at once, with pointers.
 func TestReadRequestMistakes(t *testing.T) {
 	t.Parallel()
 	const ok = `"agent_input": "i", "agent_output": "o"`
 	many := func(n int, one string) string { return "[" + strings.TrimSuffix(strings.Repeat(one+",", n), ",") + "]" }
 	for name, c := range map[string]struct {
 		body string
-		want []string // pointer: a part of the message
+		want []string // pointer: part of the message
 	}{
 		"no JSON":         {`{"agent_input": `, []string{": not JSON"}},
 		"no object":       {`[]`, []string{": must be a JSON object, found a list"}},
@@ -64,7 +64,7 @@ func TestReadRequestMistakes(t *testing.T) {
 	}
 }
 
-// TestReadRequestCompile has mistakes that show when the assertions are compiled.
+// TestEvaluateMistakes has mistakes that are found when the assertions are compiled.
 func TestEvaluateMistakes(t *testing.T) {
 	t.Parallel()
 	f := &fake{}

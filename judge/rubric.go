@@ -33,8 +33,7 @@ func (g *grading) rubricStep(own string) step {
 	}
 }
 
-// pieces returns the material of most prompts: the given piece, the input and the
-// output.
+// pieces returns the material of most prompts: the given piece, the input and the output.
 func (g *grading) pieces(name, text string) []piece {
 	list := []piece{{name, text}}
 	if g.q.Input != "" {
@@ -44,7 +43,7 @@ func (g *grading) pieces(name, text string) []piece {
 }
 
 // readVerdict reads {reason, score, pass}. With proviso's own prompt the score must be
-// from 0 to 1; prompts of a suite may use any range. Without pass, score and threshold
+// from 0 to 1; prompts from a suite may use any range. Without pass, score and threshold
 // decide; without these, there is no verdict.
 func (g *grading) readVerdict(reply string) (verdict, error) {
 	o, err := gradedObject(reply, "pass", "score")
@@ -115,8 +114,8 @@ func gradeAgent(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grad
 	})(ctx, j, q)
 }
 
-// specOf returns the provider that answers a question in text. A complete provider id
-// is used directly; any other name, such as a label, is resolved.
+// specOf returns the text provider for a question. A complete provider id is used
+// directly; any other name, such as a label, is resolved.
 func (j *Judge) specOf(q proviso.Question) proviso.ProviderSpec {
 	grader := q.Grader
 	if o, ok := grader.(*value.Object); ok && o.At(string(Text)) != nil {
@@ -140,14 +139,14 @@ func (j *Judge) specOf(q proviso.Question) proviso.ProviderSpec {
 	return spec
 }
 
-// isOpenEnded reports whether a provider runs code or a service of the user, which can
-// do anything.
+// isOpenEnded reports whether a provider runs user code or a user's service, which can do
+// anything.
 func (j *Judge) isOpenEnded(id string) bool {
 	facts, _ := j.o.Providers.Of(id)
 	return facts != nil && facts.OpenEnded
 }
 
-// agentOf returns the provider of a question, or an error if it is a plain model without
+// agentOf returns the provider for a question, or an error if it is a plain model without
 // tools.
 func agentOf(j *Judge, q proviso.Question) (grader any, err error) {
 	if spec := j.specOf(q); !j.isOpenEnded(spec.ID) {
@@ -163,7 +162,8 @@ func called(spec proviso.ProviderSpec) string {
 	return spec.ID
 }
 
-// searcherOf returns the provider of a question with its vendor's setting for web search.
+// searcherOf returns the provider for a question, with its vendor's setting for web
+// search.
 func searcherOf(j *Judge, q proviso.Question) (grader any, err error) {
 	spec := j.specOf(q)
 	facts, _ := j.o.Providers.Of(spec.ID)

@@ -19,9 +19,9 @@ import (
 // assertion. It implements [proviso.Chooser].
 //
 // Models prefer some positions in a list. So the order of the outputs in the prompt is
-// derived from a hash of their content, not from the order of the providers. With
-// config: {orders: 2} the model is asked again in the opposite order, and a choice that
-// depends on the order is an error.
+// derived from a hash of their content, not from the order of the providers. With config:
+// {orders: 2} the model is asked again with the opposite order, and a choice that depends
+// on the order is an error.
 func (j *Judge) Choose(ctx context.Context, q proviso.Question) (int, proviso.Grade, error) {
 	gradings, err := j.poll(q, Text)
 	if err != nil {
@@ -45,7 +45,7 @@ func (g *grading) choose(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	order := drawn(g.value(), g.q.Outputs)
-	if g.q.Rubric != nil { // prompts of suites number the outputs in the given order
+	if g.q.Rubric != nil { // prompts from suites number the outputs in the given order
 		order = ascending(len(g.q.Outputs))
 	}
 	if !twice {
@@ -105,7 +105,8 @@ func drawn(criterion string, outputs []string) []int {
 	return order
 }
 
-// chooseIn asks with the outputs in the given order, and returns the index of the best.
+// chooseIn asks the model with the outputs in the given order, and returns the index of
+// the best.
 func (g *grading) chooseIn(ctx context.Context, order []int, nth, of int) (int, error) {
 	pieces := []piece{{"criterion", g.value()}}
 	if g.q.Input != "" {
@@ -130,9 +131,9 @@ func (g *grading) chooseIn(ctx context.Context, order []int, nth, of int) (int, 
 	})
 }
 
-// readChoice reads the number of the best of n outputs, and returns its index. With
-// bare, which is for prompts of a suite, numbers start at 0 as in promptfoo, and the
-// reply may be only the number.
+// readChoice reads the number of the best of n outputs, and returns its index. With bare,
+// which is for prompts from a suite, numbers start at 0 as in promptfoo, and the reply
+// may be only the number.
 func readChoice(reply string, n int, bare bool) (int, error) {
 	if bare {
 		found := firstNumber.Get().FindString(reply)

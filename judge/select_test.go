@@ -32,7 +32,7 @@ func judgeOf(t *testing.T, p proviso.Provider) *judge.Judge {
 	return j
 }
 
-// placeOf returns the number under which a text stands in a message.
+// placeOf returns the number of an output in a message.
 func placeOf(t *testing.T, ask proviso.Ask, output string) int {
 	message := chatOf(t, ask.Prompt)[1]
 	for n := 1; ; n++ {
@@ -46,7 +46,7 @@ func placeOf(t *testing.T, ask proviso.Ask, output string) int {
 	}
 }
 
-// TestChoose: a model that knows what it likes chooses it wherever it stands.
+// TestChoose: a model with a preference chooses the same output in any position.
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	outputs := []string{"red", "green", "blue", "green too"}
@@ -69,7 +69,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestChooseInBothOrders: who prefers a place has chosen nothing.
+// TestChooseInBothOrders: a model that prefers a position has not chosen anything.
 func TestChooseInBothOrders(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -139,14 +139,14 @@ func TestChooseReplies(t *testing.T) {
 	}
 }
 
-// TestSearching looks at how each vendor is told to search.
+// TestSearching checks each vendor's setting for web search.
 func TestSearching(t *testing.T) {
 	t.Parallel()
 	own := value.ObjectOf("tools", []any{value.ObjectOf("type", "web_search_20250305", "name", "web_search")}, "max_tokens", 9.0)
 	for _, tc := range []struct {
 		id   string
 		cfg  *value.Object
-		want string // what is opened; "" is an error
+		want string // the provider that is opened; "" means an error
 	}{
 		{id: "perplexity:sonar", want: `"perplexity:sonar"`},
 		{id: "anthropic:messages:claude", want: `{"id":"anthropic:messages:claude","config":{"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":5}]}}`},
@@ -194,7 +194,7 @@ func TestSearching(t *testing.T) {
 	}
 }
 
-// TestConversationWindows looks at which turns are seen together.
+// TestConversationWindows checks which turns are shown together.
 func TestConversationWindows(t *testing.T) {
 	t.Parallel()
 	var turns []proviso.Turn
@@ -229,7 +229,7 @@ func TestConversationWindows(t *testing.T) {
 	}
 }
 
-// TestGradedCancelled: what was cancelled is no verdict, and says so.
+// TestGradedCancelled: a cancelled grading has no verdict, and the error says so.
 func TestGradedCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
@@ -253,8 +253,8 @@ func (waitingFor) Answer(ctx context.Context, _ proviso.Ask) (proviso.Output, er
 	return proviso.Output{}, ctx.Err()
 }
 
-// FuzzVerdict: whatever a model replies, a pass was said, and a score of
-// proviso's own prompt lies between 0 and 1.
+// FuzzVerdict: whatever a model replies, a pass was stated, and a score with proviso's
+// own prompt is between 0 and 1.
 func FuzzVerdict(f *testing.F) {
 	for _, reply := range []string{passing, "", "{", `{"pass":"true"}`, `{"reason":"{\"pass\":true}"}`, "```json\n" + passing + "\n```", `[{"pass":false}]`, `{"a":{"pass":true}}`, "\x00{\"pass\":\xff}"} {
 		f.Add(reply)
@@ -279,9 +279,8 @@ func FuzzVerdict(f *testing.F) {
 	})
 }
 
-// TestDuplicateKeys: a reply in which a key of the verdict stands twice says two
-// things, and so decides nothing, whatever type it is for and whoever wrote the
-// prompt.
+// TestDuplicateKeys: a reply with a duplicate verdict key is ambiguous and decides
+// nothing, for every type and for every author of the prompt.
 func TestDuplicateKeys(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -303,7 +302,8 @@ func TestDuplicateKeys(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, g, err)
 		}
 	}
-	// Prompts of a suite may ask for words beside JSON; they do not make up for it.
+	// Prompts from a suite may ask for words besides JSON; the words do not resolve the
+	// ambiguity.
 	if _, err := judge.ReadYesOrNo(`{"pass":false,"pass":true} Y`); err == nil || !strings.Contains(err.Error(), "more than once") {
 		t.Errorf("a reply to the suite's own prompt: %v", err)
 	}

@@ -12,11 +12,11 @@ import (
 
 // itemVote is one vote of one judge on an item.
 type itemVote struct {
-	rulings []ruling // of its criteria
+	rulings []ruling // one per criterion
 
 	mu     sync.Mutex // guards the fields below, which several calls may change
 	spent  answer     // the item's share of its calls
-	open   int        // criteria whose calls have not finished
+	open   int        // number of criteria whose calls have not finished
 	stored bool       // it comes from the store
 	fresh  bool       // a model was called, not a cache
 }
@@ -32,7 +32,7 @@ type ruling struct {
 
 func (b *itemVote) cached() bool { return b.stored || !b.fresh }
 
-// voteCount returns how many votes an item gets.
+// voteCount returns the number of votes per item.
 func (s *session) voteCount() int { return len(s.judges) * s.j.o.Votes }
 
 // voteOn returns a vote of one judge on an item.
@@ -70,11 +70,11 @@ func (s *session) poll(ctx context.Context) {
 type unit struct {
 	item     int
 	criteria []int
-	open     []int // the criteria to ask about again; nil is all
-	why      error // why they have no verdict
+	open     []int // criteria to ask about again; nil means all
+	why      error // why the open criteria have no verdict
 }
 
-// left returns the criteria of u without a verdict.
+// left returns the criteria of u that have no verdict.
 func (u unit) left() []int {
 	if u.open == nil {
 		return u.criteria
@@ -82,7 +82,7 @@ func (u unit) left() []int {
 	return u.open
 }
 
-// pack divides items among calls: as many criteria in each call as the chunk size
+// pack divides items among calls, with as many criteria per call as the chunk size
 // allows. The criteria of one assertion stay together if they fit.
 func (s *session) pack(items []int) [][]unit {
 	var packs [][]unit
@@ -116,7 +116,7 @@ type batchCall struct {
 	*session
 	seat, vote int
 	units      []unit
-	shares     bool   // its message begins like those of other calls
+	shares     bool   // its message starts like those of other calls
 	reply      string // the last reply
 }
 
@@ -182,7 +182,7 @@ func (c *batchCall) ask(ctx context.Context, units []unit, repair int, do asker)
 	if !c.shares {
 		shared = 0
 	}
-	if repair > 0 && total == criteriaIn(c.units) { // the question is the same, so explain the mistake
+	if repair > 0 && total == criteriaIn(c.units) { // the question is the same, so show the mistake
 		messages = append(messages, repairTurns(c.reply, units[0].why)...)
 	}
 	read := c.reader(questions)
@@ -236,13 +236,13 @@ func (s *session) settles(entries []entry, list []asked) bool {
 }
 
 // replyFloor is the smallest length limit of a reply, in tokens. A reply about one
-// criterion takes some 150, but models that write out their reasoning (DeepSeek R1,
-// Qwen 3, QwQ) use hundreds or thousands before that; serving guides recommend 2,048 to
-// 4,096. Smaller hosted models refuse more than 4,096. A reply that is cut off is
-// requested again with twice the limit.
+// criterion takes about 150, but models that write out their reasoning (DeepSeek R1, Qwen
+// 3, QwQ) use hundreds or thousands before that; serving guides recommend 2,048 to 4,096.
+// Smaller hosted models refuse more than 4,096. A truncated reply is requested again with
+// twice the limit.
 const replyFloor = 4096
 
-// replyTokens returns a generous length limit for a reply: a reason and quotes take some
+// replyTokens returns a generous length limit for a reply: a reason and quotes take about
 // 150 tokens.
 func replyTokens(list []asked) int {
 	tokens := 1024
@@ -252,7 +252,7 @@ func replyTokens(list []asked) int {
 	return max(tokens, replyFloor)
 }
 
-// part returns a unit in the form of a call, with its criteria numbered from 1.
+// part converts a unit to the form for a call, with its criteria numbered from 1.
 func (s *session) part(u unit) asked {
 	it := &s.items[u.item]
 	a := asked{id: it.name, instruction: it.instruction, values: it.values, negated: it.negated}
@@ -266,7 +266,7 @@ func (c *batchCall) ruling(item, criterion int) *ruling {
 	return &c.voteOn(item, c.seat, c.vote).rulings[criterion]
 }
 
-// fail leaves units undecided.
+// fail records err for the open criteria of units.
 func (c *batchCall) fail(units []unit, err error) {
 	for _, u := range units {
 		for _, k := range u.left() {
@@ -275,10 +275,10 @@ func (c *batchCall) fail(units []unit, err error) {
 	}
 }
 
-// rule records the verdicts of a reply for the open criteria of a unit, and returns the
-// unit with the criteria that are still open. A repeated call asks about the whole
-// assertion, so that the question stays the same, but it does not change verdicts that
-// are already valid.
+// rule records a reply's verdicts on the open criteria of a unit, and returns the unit
+// with the criteria that remain open. A repeated call asks about the whole assertion, so
+// that the question stays the same, but it does not change verdicts that are already
+// valid.
 func (c *batchCall) rule(u unit, a asked, entries []entry) unit {
 	rulings, wrong := c.rulings(a, entries)
 	left := unit{item: u.item, criteria: u.criteria}
@@ -312,13 +312,13 @@ func (s *session) rulings(a asked, entries []entry) ([]ruling, []error) {
 		}
 		missing := 0
 		r.evidence, missing = s.quotes.verify(v.evidence)
-		// What is there cannot be shown by words that are not: one quote that is there
-		// is enough. No quote at all is fine, for what must not be there has none.
+		// Invented quotes cannot support a verdict, but one real quote is enough. No
+		// quote at all is fine: something that must be absent cannot be quoted.
 		if missing > 0 && !slices.ContainsFunc(r.evidence, supports) {
 			switch {
 			case v.says == saysMet:
 				wrong[i] = errInvented
-			case v.says == saysNotMet && a.negated: // it would pass
+			case v.says == saysNotMet && a.negated: // the assertion would pass
 				wrong[i] = errInventedNot
 			}
 		}
@@ -331,7 +331,8 @@ func (s *session) rulings(a asked, entries []entry) ([]ruling, []error) {
 	return out, wrong
 }
 
-// charge divides the usage and cost of a call among its units, by their criteria.
+// charge divides the usage and cost of a call among its units, in proportion to their
+// criteria.
 func (c *batchCall) charge(units []unit, total int, a answer) {
 	done := 0
 	for _, u := range units {
@@ -346,7 +347,7 @@ func (c *batchCall) charge(units []unit, total int, a answer) {
 	}
 }
 
-// usageShare returns the part of a usage from share from to share to, of total shares.
+// usageShare returns the part of a usage between share from and share to, out of total.
 // All parts add up to the whole.
 func usageShare(u proviso.Usage, from, to, total int) proviso.Usage {
 	part := func(n int64) int64 { return n*int64(to)/int64(total) - n*int64(from)/int64(total) }
@@ -360,8 +361,8 @@ func usageShare(u proviso.Usage, from, to, total int) proviso.Usage {
 // discarded.
 var errInjected = errors.New("the judge probably followed a prompt injection: it passed an assertion that cannot hold, so all of its verdicts in this call are discarded")
 
-// errNoCanary is the error for a reply without a verdict on the canary: the judge did
-// not treat all assertions alike.
+// errNoCanary is the error for a reply without a verdict on the canary: the judge did not
+// treat all assertions alike.
 var errNoCanary = errors.New("the judge gave no verdict on an assertion whose answer is known, so that nothing it says here counts")
 
 // check returns an error unless the reply has the right verdict on the canary.
@@ -371,7 +372,7 @@ func (c *canary) check(entries []entry) error {
 	}
 	verdicts, wrong := match(entries, c.asked)
 	switch {
-	case wrong[0] != nil, verdicts[0].says == saysCannotTell: // everything that it needs is shown
+	case wrong[0] != nil, verdicts[0].says == saysCannotTell: // the judge sees everything that the canary needs
 		return proviso.Errorf(proviso.Undecided, "%w", errNoCanary)
 	case verdicts[0].says == saysMet:
 		return proviso.Errorf(proviso.Undecided, "%w", errInjected)

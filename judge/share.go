@@ -10,10 +10,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// sharedFrom is the length of input and output together, in bytes, from which the other
-// calls wait for the first one: the vendor then has the shared part in its cache, some
-// 1,000 tokens, and charges a tenth to a half for it. For shorter texts, all calls start
-// at once.
+// sharedFrom is the minimum length of input, context and output together, in bytes, for
+// which the other calls wait for the first one. The vendor then has the shared part in
+// its cache, about 1,000 tokens, and charges a tenth to a half for it. For shorter texts,
+// all calls start at once.
 const sharedFrom = 4096
 
 // inTurn returns tasks that make the calls of one judge. If caching by the vendor saves
@@ -35,9 +35,9 @@ func (s *session) inTurn(ctx context.Context, calls []*batchCall) []func() {
 	}}
 }
 
-// permuted returns units with assertions and criteria in an order that is derived from a
-// hash of the question and the vote. The position of a criterion biases the judge, so
-// the votes use different orders. The first vote keeps the original order.
+// permuted returns units with assertions and criteria in an order derived from a hash of
+// the question and the vote. The position of a criterion biases the judge, so the votes
+// use different orders. The first vote keeps the original order.
 func (s *session) permuted(units []unit, vote int) []unit {
 	if vote == 0 {
 		return units

@@ -10,9 +10,9 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// TestLongOutputsAreReadOnce has the vendor answer the first call about a long output
-// before it is asked the others, which it then need not read again, and says what
-// they share. Calls about a short output do not wait.
+// TestLongOutputsAreReadOnce: for a long output, the vendor answers the first call before
+// the others are sent, so that it can reuse the shared part, and is told how long that
+// part is. Calls about a short output do not wait.
 func TestLongOutputsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("All is well. ", 400)
@@ -25,7 +25,7 @@ func TestLongOutputsAreReadOnce(t *testing.T) {
 		f := &fake{}
 		f.Edit = func(_ seen, _ *proviso.Output) {
 			if f.Count() == 1 {
-				time.Sleep(20 * time.Millisecond) // the others would begin
+				time.Sleep(20 * time.Millisecond) // time in which the others would start
 				for end := time.Now().Add(10 * time.Second); !c.shares && c.votes > 1 && f.Count() == 1 && time.Now().Before(end); {
 					time.Sleep(time.Millisecond)
 				}

@@ -10,7 +10,7 @@ import (
 )
 
 // gradeSimilar decides similar: the embedding of the output must be near that of a text,
-// or of one of several texts. The score is that of the nearest.
+// or of one of several texts. The score is that of the nearest text.
 func gradeSimilar(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {
 	return graded(Embedding, func(ctx context.Context, g *grading) (verdict, error) {
 		texts := []string{g.q.Output}
@@ -36,7 +36,7 @@ func gradeSimilar(ctx context.Context, j *Judge, q proviso.Question) (proviso.Gr
 	})(ctx, j, q)
 }
 
-// embed returns the vectors of texts, all of one length.
+// embed returns the vectors of texts, all of the same length.
 func (g *grading) embed(ctx context.Context, texts []string) ([][]float64, error) {
 	return g.embedWith(ctx, g.seat, texts)
 }
@@ -128,8 +128,8 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// cosine returns the cosine of the angle between two vectors. It is undefined for a
-// vector of zeros.
+// cosine returns the cosine of the angle between two vectors. It is undefined for a zero
+// vector.
 func cosine(a, b []float64) (float64, error) {
 	size := math.Sqrt(dot(a, a)) * math.Sqrt(dot(b, b))
 	if size == 0 {

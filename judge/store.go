@@ -12,7 +12,7 @@ import (
 // changing one assertion keeps the verdicts on the others.
 func (s *session) verdictKey(n, seat, vote int) string {
 	parts := []string{"verdict 1", s.j.judgeKey(s.judges[seat]), s.about, s.items[n].key, strconv.Itoa(s.sample.Repeat), strconv.Itoa(vote)}
-	if s.items[n].negated { // its quotes have to bear more
+	if s.items[n].negated { // a negated assertion needs stronger evidence
 		parts = append(parts, "negated")
 	}
 	return blobs.Key(parts...)
@@ -40,7 +40,7 @@ func (s *session) recall(n, seat, vote int, b *itemVote) bool {
 		quotes, _ := o.At("evidence").([]any)
 		for _, q := range quotes {
 			if text, ok := q.(string); ok {
-				kept, _ := s.quotes.verify([]string{text}) // the file may have been changed
+				kept, _ := s.quotes.verify([]string{text}) // the stored file may have been changed
 				r.evidence = append(r.evidence, kept...)
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestVerdictStore asks only for what is not kept: an interrupted evaluation goes
-// on, a changed assertion is judged alone, and failures are not kept.
+// TestVerdictStore: only verdicts that are not stored are requested. An interrupted
+// evaluation continues, a changed assertion is judged alone, and failures are not stored.
 func TestVerdictStore(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())
@@ -45,7 +45,7 @@ func TestVerdictStore(t *testing.T) {
 	b.Criteria[1].Text = "something else"
 	changed := &fake{}
 	evaluate(t, one(t, changed, kept, func(o *judge.Options) { o.Mode = judge.Batch }), a, b, c)
-	if changed.Count() != 1 { // another mode is another judge
+	if changed.Count() != 1 { // another mode means another judge
 		t.Errorf("%d calls", changed.Count())
 	}
 	changed = &fake{}
@@ -55,8 +55,8 @@ func TestVerdictStore(t *testing.T) {
 	}
 }
 
-// TestInterrupted keeps a verdict as soon as its last call is answered: what was
-// paid for is not lost when the process ends.
+// TestInterrupted: a verdict is stored as soon as its last call is answered, so that paid
+// verdicts are not lost when the process ends.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())
@@ -102,8 +102,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestBatchOfMisses puts only what is not kept into a call, and the verdict on it
-// counts whatever else is asked.
+// TestBatchOfMisses: a call contains only the assertions without a stored verdict, and
+// its verdicts apply whatever else is in the request.
 func TestBatchOfMisses(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())
@@ -116,7 +116,7 @@ func TestBatchOfMisses(t *testing.T) {
 	}
 }
 
-// TestBrokenStore takes an entry that is not whole for none.
+// TestBrokenStore: an incomplete entry counts as missing.
 func TestBrokenStore(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())

@@ -6,29 +6,29 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// judgedType is one type of question: what package judge knows of it beside its row in the
-// table of package check.
+// judgedType is one type of question: what package judge knows about it besides its row
+// in package check's table.
 type judgedType struct {
 	Type string // assertion type, without "not-"
 	// Grade answers a question before negation, which the caller handles. The error
-	// explains why there is no verdict; the grade has usage and cost even then. It is nil
-	// for a type that compares outputs: see [Judge.Choose].
+	// explains why there is no verdict; the grade has usage and cost even then. Grade is
+	// nil for a type that compares outputs: see [Judge.Choose].
 	Grade func(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error)
-	// Model returns the provider to use instead of the question's, or an error if that
-	// cannot answer the type. Nil accepts any.
+	// Model returns the provider to use instead of the question's, or an error if the
+	// question's provider cannot answer the type. A nil Model accepts any provider.
 	Model func(j *Judge, q proviso.Question) (any, error)
-	// Check reports invalid settings; nil accepts any.
+	// Check reports invalid settings; nil accepts all settings.
 	Check func(q proviso.Question) error
-	// Calls is the least number of calls for a question, 1 if 0; PerValue means for each
-	// text of its value.
+	// Calls is the minimum number of calls per question, 1 if 0. With PerValue, it
+	// applies to each text of the question's value.
 	Calls    int
 	PerValue bool
-	// Steps are the keys or indexes of the prompts in a rubricPrompt; without any it is one
-	// prompt.
+	// Steps are the keys or indexes of the prompts in a rubricPrompt. If empty, the
+	// rubricPrompt is a single prompt.
 	Steps []any
 }
 
-// kinds are the types of question that a judge answers, sorted.
+// kinds returns the types of question that a judge answers, sorted.
 func kinds() []judgedType {
 	return []judgedType{
 		{Type: "agent-rubric", Grade: gradeAgent, Model: agentOf},

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// Text shows the evaluation of a request to a person.
+// Text formats the evaluation of a request for a person.
 func (resp *Response) Text(req *Request, o report.TerminalOptions) string {
 	var b strings.Builder
 	list := make([]report.Judgement, len(resp.Results))
@@ -39,7 +39,7 @@ func (resp *Response) Text(req *Request, o report.TerminalOptions) string {
 	return b.String()
 }
 
-// judgementOf turns a verdict into the form of reports.
+// judgementOf converts a result to the form for reports.
 func judgementOf(r *Result) report.Judgement {
 	j := report.Judgement{Name: report.OneLine(r.ID), Status: r.Status, Reasoning: report.OneLine(r.Reasoning)}
 	for i := range r.Criteria {
@@ -56,7 +56,7 @@ func judgementOf(r *Result) report.Judgement {
 	return j
 }
 
-// spent names the judge and its usage.
+// spent describes the judge and its usage.
 func (resp *Response) spent() string {
 	var u Usage
 	var cost float64
@@ -76,7 +76,7 @@ func (resp *Response) spent() string {
 	return "judge " + report.Message(who) + UsageText(u, cost) + "\n"
 }
 
-// UsageText lists a usage and its cost, each item with a comma before it.
+// UsageText lists a usage and its cost, each item preceded by a comma.
 func UsageText(u Usage, cost float64) string {
 	text := ""
 	if u.Total > 0 {

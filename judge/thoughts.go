@@ -5,7 +5,7 @@ import "strings"
 // thoughtMark is a pair of marks around the reasoning in a reply.
 type thoughtMark struct{ open, close string }
 
-// thoughtMarks are those of current models. Servers that know the model remove the
+// thoughtMarks are the marks of current models. Servers that know the model remove the
 // reasoning; others leave it in the reply.
 var thoughtMarks = [...]thoughtMark{
 	{"<think>", "</think>"}, // DeepSeek R1, Qwen 3, QwQ, GLM, MiniMax, Nemotron
@@ -29,12 +29,12 @@ var thoughtMarks = [...]thoughtMark{
 // ends are marks that some servers leave at the end of an answer.
 var ends = [...]string{"<|return|>", "<|end|>", "<|im_end|>", "<|eot_id|>"}
 
-// WithoutThoughts removes the reasoning that a model wrote into its reply, in the marks of
-// current models, such as <think>. closed is false if the reasoning
-// does not end; the reply then has no answer, because a verdict within the reasoning is
-// only a draft. A mark inside a JSON value, such as a quote, is part of that value. Some
-// chat templates begin the reasoning themselves, so that the reply has only the closing
-// mark: everything before it is reasoning.
+// WithoutThoughts removes the reasoning that a model wrote into its reply between the
+// marks of current models, such as <think>. closed is false if the reasoning does not
+// end; the reply then has no answer, because a verdict within the reasoning is only a
+// draft. A mark inside a JSON value, such as a quote, is part of that value. Some chat
+// templates start the reasoning themselves, so that the reply has only the closing mark:
+// everything before it is reasoning.
 func WithoutThoughts(reply string) (answer string, closed bool) {
 	whole := reply
 	reply = plainChannels(strings.TrimSpace(reply))
@@ -72,14 +72,14 @@ func WithoutThoughts(reply string) (answer string, closed bool) {
 		i += max(1, valueLength(rest, &work))
 	}
 	keep(reply[from:])
-	// The control character prevents two parts from joining to one JSON value.
+	// The control character keeps two parts from joining into one JSON value.
 	return strings.TrimSpace(strings.Join(parts, "\x00")), true
 }
 
 func (m thoughtMark) begin() string { return m.open }
 func (m thoughtMark) end() string   { return m.close }
 
-// markAt returns the pair of marks if text begins with the given side of it.
+// markAt returns the pair of marks if text begins with the given side of the pair.
 func markAt(text string, side func(thoughtMark) string) *thoughtMark {
 	if !strings.ContainsRune("<[◁", firstRune(text)) {
 		return nil
@@ -99,12 +99,12 @@ func markAt(text string, side func(thoughtMark) string) *thoughtMark {
 // maxTag bounds the length of a tag, in bytes.
 const maxTag = 80
 
-// thoughtNames are parts of the names of tags around thoughts. New models make up new
-// names, such as longcat_think, antThinking or thought_process.
+// thoughtNames are parts of the names of reasoning tags. New models invent new names,
+// such as longcat_think, antThinking or thought_process.
 var thoughtNames = [...]string{"think", "thought", "reason", "reflect", "scratchpad", "analysis", "monologue", "deliberat", "inner_voice", "chain_of", "draft"}
 
-// tagAt returns the marks that a tag at the beginning of text is one of, if its name
-// says that thoughts stand in it; closes is whether it ends them.
+// tagAt returns the pair of marks for the tag at the beginning of text if its name marks
+// reasoning. closes reports whether it is the closing tag.
 func tagAt(text string) (m *thoughtMark, closes bool) {
 	if text == "" || text[0] != '<' {
 		return nil, false
@@ -167,7 +167,7 @@ func holdsThoughts(texts ...string) bool {
 	return false
 }
 
-// holdsTag reports whether a text holds a tag of thoughts.
+// holdsTag reports whether a text contains a reasoning tag.
 func holdsTag(text string) bool {
 	for {
 		at := strings.IndexByte(text, '<')
@@ -182,8 +182,8 @@ func holdsTag(text string) bool {
 	}
 }
 
-// valueLength is how long the JSON value is that text begins with; 0 if it begins
-// with none.
+// valueLength returns the length of the JSON value at the beginning of text; 0 if there
+// is none.
 func valueLength(text string, work *int) int {
 	if *work > maxScan || text[0] != '{' && text[0] != '[' {
 		return 0

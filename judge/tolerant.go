@@ -11,10 +11,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Libraries that repair JSON find some value in any text: the best one in Go completes a
-// truncated reply to "met" or to true, and splits one text with a quotation mark into a
-// list of two. A verdict must not come from such a repair. This parser accepts four
-// mistakes of models that are unambiguous, and refuses all others.
+// Libraries that repair JSON find some value in any text: the best Go library completes a
+// truncated reply to "met" or to true, and splits a text that contains a quotation mark
+// into a list of two. A verdict must not come from such a repair. This parser accepts
+// four unambiguous mistakes of models, and refuses all others.
 
 // tolerant parses JSON with these mistakes: unescaped line breaks and tabs in texts,
 // unescaped quotation marks in texts, texts in single quotation marks, and True, False
@@ -30,7 +30,7 @@ type tolerant struct {
 var errNotJSON = errors.New("it is not JSON")
 
 // valueAt returns the object or list at the beginning of text, and its length. If there
-// is none, it returns nil and how much it read.
+// is none, it returns nil and the number of bytes read.
 func valueAt(text string) (*jsonValue, int) {
 	v, n, err := value.ParseUniqueJSON(text)
 	if twice := duplicate(err); err == nil || twice != nil {
@@ -46,7 +46,7 @@ func valueAt(text string) (*jsonValue, int) {
 	if err != nil {
 		return nil, read + p.at
 	}
-	// If a text ended too early, the rest of the reply follows the value.
+	// If a text was ended too early, the rest of the reply follows the value.
 	if p.loose && imitates(verdictKeys, text[p.at:]) {
 		p.twice = errTwoReadings
 	}
@@ -181,7 +181,7 @@ func (p *tolerant) word() (any, error) {
 	rest := p.text[p.at:]
 	n := strings.IndexFunc(rest, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
 	if n < 0 {
-		return nil, errNotJSON // an object or a list cannot end with a word
+		return nil, errNotJSON // an object or a list cannot end in a word
 	}
 	p.at += n
 	switch rest[:n] {
@@ -195,8 +195,8 @@ func (p *tolerant) word() (any, error) {
 	return nil, errNotJSON
 }
 
-// string reads a text. A quotation mark ends it if valid syntax for this place follows;
-// otherwise it is part of the text.
+// string reads a text. A quotation mark ends the text if valid syntax for its place
+// follows; otherwise it is part of the text.
 func (p *tolerant) string(where place) (string, error) {
 	quote := p.text[p.at]
 	p.at++
@@ -260,9 +260,9 @@ func (p *tolerant) escape(b *strings.Builder) bool {
 // replyKeys are the keys of a reply.
 var replyKeys = []string{"results", "id", "criteria", "n", "evidence", "reasoning", "verdict", "met", "pass"}
 
-// endsText reports whether rest is valid after a text: a colon after a key; in an object
-// its end, or a comma and another key of a reply; in a list its end, or a comma and
-// another text.
+// endsText reports whether rest may follow a text: a colon after a key; in an object the
+// end, or a comma and another key of a reply; in a list the end, or a comma and another
+// text.
 func endsText(rest string, where place) bool {
 	rest = rest[spaces(rest):]
 	c := first(rest)

@@ -9,14 +9,14 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Bounds of a trajectory in the prompt.
+// Limits of a trajectory in the prompt.
 const (
-	maxSteps    = 24  // the first and the last of them
+	maxSteps    = 24  // half from the start, half from the end
 	maxStepName = 400 // characters
 )
 
-// decideGoal decides trajectory:goal-success: a model decides from the steps in the
-// trace and the answer whether an agent reached its goal.
+// decideGoal decides trajectory:goal-success: from the steps in the trace and the answer,
+// a model decides whether an agent reached its goal.
 func decideGoal(ctx context.Context, g *grading) (verdict, error) {
 	steps := summary(check.Steps(g.q.Spans, g.j.o.Check.CommandTools))
 	trajectory := string(value.AppendJSON(nil, steps))
@@ -31,8 +31,8 @@ func decideGoal(ctx context.Context, g *grading) (verdict, error) {
 }
 
 // summary describes the steps of an agent. It merges equal neighbours and omits the
-// middle of a long list. It leaves out arguments, because they may contain private data
-// or a prompt injection.
+// middle of a long list. It omits arguments, because they may contain private data or a
+// prompt injection.
 func summary(steps []check.Step) *value.Object {
 	var list []any
 	var last *value.Object

@@ -13,12 +13,12 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// verdicts is a reply about one assertion with these criteria.
+// verdicts returns a reply about one assertion with these criteria.
 func verdicts(id string, criteria ...string) string {
 	return `{"results":[{"id":"` + id + `","criteria":[` + strings.Join(criteria, ",") + `]}]}`
 }
 
-// TestCannotTell is neither met nor not met.
+// TestCannotTell: "cannot tell" is neither met nor not met.
 func TestCannotTell(t *testing.T) {
 	t.Parallel()
 	const (
@@ -52,7 +52,7 @@ func TestCannotTell(t *testing.T) {
 	}
 }
 
-// TestCannotTellVotes counts it apart from all other votes.
+// TestCannotTellVotes: "cannot tell" is counted separately from all other votes.
 func TestCannotTellVotes(t *testing.T) {
 	t.Parallel()
 	for ballot, c := range map[string]struct {
@@ -81,7 +81,7 @@ func TestCannotTellVotes(t *testing.T) {
 	}
 }
 
-// TestCannotTellIsKept does not ask again the next time: the answer was paid for.
+// TestCannotTellIsKept: "cannot tell" is stored, because the answer was paid for.
 func TestCannotTellIsKept(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())
@@ -96,7 +96,7 @@ func TestCannotTellIsKept(t *testing.T) {
 	}
 }
 
-// TestCannotTellInJSON is a key of its own, which is there only then.
+// TestCannotTellInJSON: "cannot tell" has its own key, which is otherwise absent.
 func TestCannotTellInJSON(t *testing.T) {
 	t.Parallel()
 	f := &fake{Reply: func(seen) string {
@@ -111,8 +111,8 @@ func TestCannotTellInJSON(t *testing.T) {
 	}
 }
 
-// TestInventedEvidence: a criterion is not met on the word of quotes that do not
-// occur. The output is: Nothing is “new” here.\nReally.
+// TestInventedEvidence: a criterion is not met if none of its quotes occurs. The output
+// is: Nothing is “new” here.\nReally.
 func TestInventedEvidence(t *testing.T) {
 	t.Parallel()
 	said := func(verdict string, quotes ...string) string {
@@ -159,8 +159,8 @@ func TestInventedEvidence(t *testing.T) {
 	}
 }
 
-// TestInventedEvidenceNegated: "not met" makes a not-judge pass, so that it needs quotes
-// that occur if it has any. A verdict that was kept for a judge does not stand for it.
+// TestInventedEvidenceNegated: "not met" makes a not-judge pass, so its quotes, if there
+// are any, must occur. A verdict stored for a judge is not reused for it.
 func TestInventedEvidenceNegated(t *testing.T) {
 	t.Parallel()
 	const entry = `{"n":1,"evidence":["It is old."],"reasoning":"r","verdict":"not_met"}`
@@ -179,7 +179,7 @@ func TestInventedEvidenceNegated(t *testing.T) {
 	}
 }
 
-// TestWhyItIsAskedAgain tells the judge, in words of proviso.
+// TestWhyItIsAskedAgain: the judge is told why it is asked again, in proviso's words.
 func TestWhyItIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	f := &fake{Reply: func(seen) string { return verdicts("a", `{"n":0,"reasoning":"SAY TRUE","verdict":"met"}`) }}
@@ -192,8 +192,8 @@ func TestWhyItIsAskedAgain(t *testing.T) {
 	}
 }
 
-// TestReasonsAtOdds notes a reasoning that contradicts its verdict, where that is
-// certain, and leaves the verdict as it is.
+// TestReasonsAtOdds: reasoning that clearly contradicts its verdict gets a note, and the
+// verdict is unchanged.
 func TestReasonsAtOdds(t *testing.T) {
 	t.Parallel()
 	const note = "the reasoning of the judge contradicts its verdict"
@@ -231,8 +231,8 @@ func TestReasonsAtOdds(t *testing.T) {
 	}
 }
 
-// TestCanaryAskedAgain asks again where the numbers of a reply are wrong throughout,
-// and believes nothing that stands beside a canary that is met.
+// TestCanaryAskedAgain: a reply with only wrong numbers is requested again, and a reply
+// that passes the canary counts for nothing.
 func TestCanaryAskedAgain(t *testing.T) {
 	t.Parallel()
 	f := &fake{}

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestVariables keeps the value of a variable out of the sentence that the judge
+// TestVariables: the value of a variable is never part of the sentence that the judge
 // decides about.
 func TestVariables(t *testing.T) {
 	t.Parallel()
@@ -48,7 +48,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestVariablesOfKeptVerdicts judges anew where the value is another.
+// TestVariablesOfKeptVerdicts: a different value is judged again.
 func TestVariablesOfKeptVerdicts(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())
@@ -65,7 +65,8 @@ func TestVariablesOfKeptVerdicts(t *testing.T) {
 	}
 }
 
-// TestVariablesWithoutValue: each is a mistake of the request, and no model is asked.
+// TestVariablesWithoutValue: each variable without a value is a mistake in the request,
+// and no model is called.
 func TestVariablesWithoutValue(t *testing.T) {
 	t.Parallel()
 	f := &fake{}

@@ -15,7 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// TestModes packs criteria into calls.
+// TestModes checks how criteria are packed into calls.
 func TestModes(t *testing.T) {
 	t.Parallel()
 	many := func(id string, n int) judge.Assertion {
@@ -64,12 +64,12 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestVotes takes the majority on each criterion and reports who disagreed.
+// TestVotes: the majority decides each criterion, and dissenting votes are reported.
 func TestVotes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		votes  int
-		ballot string // what each vote says: + - or ! for a call that fails
+		ballot string // result of each vote: +, - or ! for a failed call
 		want   string
 		tally  judge.Votes
 	}{
@@ -108,7 +108,7 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// TestVotesByCriterion counts for each criterion, not for the assertion.
+// TestVotesByCriterion: votes are counted per criterion, not per assertion.
 func TestVotesByCriterion(t *testing.T) {
 	t.Parallel()
 	f := &fake{Reply: func(c seen) string {
@@ -119,7 +119,7 @@ func TestVotesByCriterion(t *testing.T) {
 	}
 }
 
-// TestSamples are numbers of repeat and vote, never of the order of calls.
+// TestSamples: samples are numbered by repeat and vote, never by the order of calls.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -162,7 +162,7 @@ func TestPanel(t *testing.T) {
 	if diff := cmp.Diff(&judge.Votes{Met: 2, Unmet: 1}, res.Criteria[0].Votes); diff != "" {
 		t.Error(diff)
 	}
-	// A judge that joins is the only one to be asked.
+	// If a judge joins, only the new judge is called.
 	d := &fake{Name: "d", Reply: no}
 	r = evaluate(t, one(t, a, panel, func(o *judge.Options) { o.Judges = append(o.Judges, seat(d)) }), wants("x", "1"))
 	if got := statuses(r); got != "x=error" || a.Count()+b.Count()+c.Count() != 3 || d.Count() != 1 {
@@ -170,7 +170,8 @@ func TestPanel(t *testing.T) {
 	}
 }
 
-// TestEqualAssertions are asked once, and different ones of the same name apart.
+// TestEqualAssertions: equal assertions share a question, and different ones with the
+// same id are separate.
 func TestEqualAssertions(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -197,7 +198,7 @@ func TestEqualAssertions(t *testing.T) {
 	}
 }
 
-// TestCanaries notices a judge that approves of everything.
+// TestCanaries: a judge that approves of everything is detected.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	on := func(o *judge.Options) { o.Canaries = true }
@@ -255,7 +256,7 @@ func TestCanaries(t *testing.T) {
 	}
 }
 
-// TestNamedGraders opens the grader that an assertion names, once.
+// TestNamedGraders: the grader that an assertion names is opened once.
 func TestNamedGraders(t *testing.T) {
 	t.Parallel()
 	own, other := &fake{Name: "own"}, &fake{Name: "other"}
@@ -290,7 +291,7 @@ func TestNamedGraders(t *testing.T) {
 	}
 }
 
-// TestConcurrency bounds the calls in flight, and ends when it is told to.
+// TestConcurrency: the number of calls in flight is bounded.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

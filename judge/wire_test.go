@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestWire judges over the vendors' own formats, with the reply in the form that
-// each has for structured output.
+// TestWire judges over the vendors' own formats, with each vendor's form of structured
+// output.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	for id, shaped := range map[string]string{
@@ -66,7 +66,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// replyTo answers a request as a judge would.
+// replyTo answers a request as an honest judge does.
 func replyTo(t *testing.T, r fakemodel.Request) string {
 	t.Helper()
 	c, err := fakejudge.Understand(proviso.Ask{Prompt: value.Stringify([]any{

@@ -7,29 +7,29 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// Counts count labels that decide, as tables of two verdicts.
+// Counts counts deciding labels, as tables of two verdicts.
 type Counts struct {
 	Judged []JudgedCount // by assertion, judge and both verdicts
 	Pairs  []PairCount   // by two people and both verdicts
 }
 
-// JudgedCount counts labels whose subject has a verdict of the judge: pass or fail.
+// JudgedCount counts labels on subjects that the judge passed or failed.
 type JudgedCount struct {
 	Assertion, Judge string
 	Human            Verdict
-	Verdict          Verdict // of the judge
+	Verdict          Verdict // the judge's verdict
 	N                int
 }
 
-// PairCount counts subjects that two people labelled. A comes before B by name.
+// PairCount counts subjects that two people labelled. A sorts before B by name.
 type PairCount struct {
 	A, B          string
-	First, Second Verdict // of A and of B
+	First, Second Verdict // verdicts of A and of B
 	N             int
 }
 
-// Count counts labels, of which each person has one on a subject. by limits it to what one
-// person said, and others said of the same; "" is everybody.
+// Count counts labels, of which each person has one per subject. by limits the count to
+// one person's labels and other people's labels on the same subjects; "" means everybody.
 func Count(list []*Label, by string) Counts {
 	judged := map[JudgedCount]int{}
 	pairs := map[PairCount]int{}
@@ -64,15 +64,15 @@ func Count(list []*Label, by string) Counts {
 	return out
 }
 
-// Table is how often two raters agree and differ.
+// Table counts how often two raters agree and differ.
 type Table struct {
-	Both, OnlyFirst, OnlySecond, Neither int // passed by
+	Both, OnlyFirst, OnlySecond, Neither int // subjects by who passed them
 }
 
 // N returns the number of subjects.
 func (t Table) N() int { return t.Both + t.OnlyFirst + t.OnlySecond + t.Neither }
 
-// Agree returns on how many subjects the raters agree.
+// Agree returns the number of subjects on which the raters agree.
 func (t Table) Agree() int { return t.Both + t.Neither }
 
 // add counts n subjects.
@@ -89,8 +89,8 @@ func (t *Table) add(first, second Verdict, n int) {
 	}
 }
 
-// Kappa returns Cohen's kappa with its interval, nil if it is not defined: there are no
-// subjects, or all verdicts are the same.
+// Kappa returns Cohen's kappa with its interval. It returns nil if kappa is undefined:
+// there are no subjects, or all verdicts are the same.
 func (t Table) Kappa(confidence float64) *stats.Estimate {
 	k, err := stats.Kappa(float64(t.Both), float64(t.OnlyFirst), float64(t.OnlySecond), float64(t.Neither), confidence)
 	if err != nil {
@@ -99,8 +99,8 @@ func (t Table) Kappa(confidence float64) *stats.Estimate {
 	return &k
 }
 
-// WithJudge returns the table of people, first, and judges, second. assertion limits it to
-// one, "" is all.
+// WithJudge returns the table of people (first) and judges (second). assertion limits it
+// to one assertion; "" means all.
 func (c *Counts) WithJudge(assertion string) Table {
 	var t Table
 	for _, n := range c.Judged {
@@ -127,8 +127,8 @@ type Pair struct {
 	Table
 }
 
-// Between returns the table of each two people who labelled the same subjects, the most
-// subjects first.
+// Between returns a table for each two people who labelled the same subjects, sorted by
+// decreasing number of subjects.
 func (c *Counts) Between() []Pair {
 	var list []Pair
 	for _, n := range c.Pairs {
@@ -144,8 +144,8 @@ func (c *Counts) Between() []Pair {
 	return list
 }
 
-// Together adds the tables of all pairs. With more than two people its subjects are not
-// independent of each other, so that an interval would claim too much: see [Counts.Between].
+// Together adds the tables of all pairs. With more than two people, the subjects are not
+// independent of each other, so an interval would be too narrow: see [Counts.Between].
 func Together(pairs []Pair) Table {
 	var t Table
 	for _, p := range pairs {

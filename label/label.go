@@ -18,11 +18,11 @@ import (
 	"github.com/proviso-eval/proviso/judge/record"
 )
 
-// Verdict is what a person says.
+// Verdict is a person's verdict.
 type Verdict string
 
-// The verdicts. Unsure is a label, so that the output is not asked about again, but
-// decides nothing.
+// The verdicts. Unsure is a label, so that a queue does not offer the output again, but
+// it decides nothing.
 const (
 	Pass   Verdict = "pass"
 	Fail   Verdict = "fail"
@@ -32,26 +32,26 @@ const (
 // Verdicts returns the names of all verdicts.
 func Verdicts() []string { return []string{string(Pass), string(Fail), string(Unsure)} }
 
-// Limits of a label. An error beyond them has the code Limit.
+// Limits of a label. An error for exceeding one has the code Limit.
 const (
 	MaxNote     = 4000 // characters
 	maxEvidence = 100  // spans
-	maxName     = 200  // bytes of a person, a queue or an id
-	maxSubject  = 4096 // bytes of the name of an assertion or a case
+	maxName     = 200  // bytes of a person's, a queue's or an id's text
+	maxSubject  = 4096 // bytes of an assertion name or a case name
 )
 
-// Subject is what a label is about: an evaluation, a row of a run, or an event of traffic,
-// and one assertion on it or the whole output.
+// Subject is what a label is about: an evaluation, a row of a run, or a traffic event,
+// and either one assertion on it or the whole output.
 type Subject struct {
-	Evaluation string // id; "" if it is about something else
-	Event      string // id; "" if it is about something else
-	Run        string // id; "" if it is about something else
-	Index      int    // of the row, from 0
-	Assertion  string // name; "" is the whole output
+	Evaluation string // evaluation id; "" if the subject is not an evaluation
+	Event      string // event id; "" if the subject is not an event
+	Run        string // run id; "" if the subject is not a row
+	Index      int    // row index, from 0
+	Assertion  string // assertion name; "" means the whole output
 }
 
-// Span is a part of an output: offsets in UTF-16 units as in JavaScript, the end is not
-// in it.
+// Span is a part of an output, as offsets in UTF-16 units as in JavaScript. End is
+// exclusive.
 type Span struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
@@ -60,31 +60,31 @@ type Span struct {
 // The strata of a queue.
 const (
 	Random      = "random"      // drawn at random, so that rates can be estimated
-	Informative = "informative" // chosen because a label tells most
+	Informative = "informative" // chosen because a label is most informative
 )
 
-// Label is one verdict of one person.
+// Label is one person's verdict.
 type Label struct {
 	ID string
 	Subject
 	Verdict  Verdict
 	Note     string
 	Evidence []Span
-	By       string    // the person: id of an API key, or a name
-	Name     string    // of the person, for people; may be ""
+	By       string    // the person: API key id, or a name
+	Name     string    // the person's display name; may be ""
 	Created  time.Time // UTC
 
-	// What was labelled, as it was then: a label outlives its run.
+	// What was labelled, as it was at the time: a label outlives its run.
 	Case     string // id of the case, "" for an evaluation
 	OutputID string // hash of the output, "" if it is not kept
 	Judge    string // identity of the judge, "" if no model decided
 	Judged   string // the judge's verdict: pass, fail, error or skip; "" if there is none
 
-	// How the item was drawn, if a queue gave it.
+	// How the item was drawn, if it came from a queue.
 	Queue      string
 	Stratum    string // Random or Informative
-	Rank       int    // among the items of its assertion, from 0, the most informative first
-	Population int    // items of its assertion that the queue was made from; 0 if none gave it
+	Rank       int    // rank among the items of its assertion, from 0, the most informative first
+	Population int    // number of items of its assertion that the queue was made from; 0 without a queue
 }
 
 // Check returns why a label is invalid, or nil.
@@ -143,7 +143,8 @@ func (s *Subject) one() bool {
 	return n == 1
 }
 
-// checkText rejects a name that is too long or could control a terminal; it may be empty.
+// checkText rejects a name that is too long or contains control characters, which could
+// manipulate a terminal. An empty name is valid.
 func checkText(what, text string, most int) error {
 	switch {
 	case len(text) > most:
@@ -159,9 +160,9 @@ func checkText(what, text string, most int) error {
 // Decides reports whether the label is pass or fail.
 func (l *Label) Decides() bool { return l.Verdict == Pass || l.Verdict == Fail }
 
-// OfRow adds to a label what a row of a run tells of its subject: case, output, and what a
-// judge or a check decided. If several assertions of the row have the name and differ, no
-// verdict is added. The error is that the row has no such assertion.
+// OfRow completes a label from a run's row: case, output, and the verdict of a judge or a
+// check. If several assertions of the row have the same name and differ, it adds no
+// verdict. It returns an error if the row has no such assertion.
 func (l *Label) OfRow(row record.Row) error {
 	l.Case, l.OutputID, l.Judge, l.Judged = row.Case, record.OutputID(row.Output()), "", ""
 	if l.Assertion == "" {
@@ -187,8 +188,8 @@ func (l *Label) OfRow(row record.Row) error {
 	return NoAssertion(l.Assertion, fmt.Sprintf("row %d of the run", row.Index), names)
 }
 
-// NoAssertion is the error for a label on an assertion that is not there; where says what
-// has the names instead.
+// NoAssertion returns the error for a label on a missing assertion. where describes the
+// place that has the assertions in names instead.
 func NoAssertion(name, where string, names []string) error {
 	e := &proviso.Error{Code: proviso.Invalid, Pointer: "/assertion", Message: where + " has no assertion " + quoted(name), Valid: names}
 	if near := document.Nearest(name, names); near != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// verdict is a component of a row, as eval writes it.
+// verdict returns a component of a row as eval writes it.
 func verdict(id, status, more string) string {
 	return fmt.Sprintf(`{"status":%q,"score":1,"judge":"m","assertion":{"id":%q,"type":"judge"}%s}`, status, id, more)
 }
@@ -27,7 +27,7 @@ func row(t *testing.T, index int, caseID string, components ...string) record.Ro
 	return r
 }
 
-// TestOrder: what a label tells most of comes first, and says why.
+// TestOrder: the most informative items come first, with the reason.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	q := label.NewOrder(label.Options{})
@@ -39,7 +39,7 @@ func TestOrder(t *testing.T) {
 		{verdict("a", "pass", `,"threshold":0.95`)},
 		{verdict("a", "error", "")},
 		{verdict("a", "skip", "")},
-		{verdict("b", "pass", ""), verdict("b", "fail", "")}, // one name twice
+		{verdict("b", "pass", ""), verdict("b", "fail", "")}, // the same name twice
 		{`{"status":"pass","assertion":{"type":"contains","value":"x"}}`},
 		{pass}, {pass}, {pass}, {pass}, {pass},
 	} {
@@ -59,8 +59,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestOrderOfRepeats: repeats that disagree come before others, and a rare verdict before a
-// common one.
+// TestOrderOfRepeats: repeats that disagree come before others, and a rare verdict before
+// a common one.
 func TestOrderOfRepeats(t *testing.T) {
 	t.Parallel()
 	q := label.NewOrder(label.Options{Assertions: []string{"a", ""}})
@@ -69,7 +69,7 @@ func TestOrderOfRepeats(t *testing.T) {
 		if i == 3 || i == 12 {
 			status = "fail"
 		}
-		q.Add(row(t, i, fmt.Sprint("case ", max(10, i)), verdict("a", status, ""))) // the first eleven are one case
+		q.Add(row(t, i, fmt.Sprint("case ", max(10, i)), verdict("a", status, ""))) // the first eleven are repeats of one case
 	}
 	items, err := q.Items()
 	if err != nil || len(items) != 40 {
@@ -97,7 +97,8 @@ func TestOrderOfRepeats(t *testing.T) {
 	}
 }
 
-// TestDraw: the random items come first, are the same again, and others with another seed.
+// TestDraw: the random items come first, are the same for the same seed, and differ for
+// another seed.
 func TestDraw(t *testing.T) {
 	t.Parallel()
 	draw := func(seed string, random float64, size int) (first string, items []label.Item) {
@@ -136,12 +137,12 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestWeights: labels of a queue estimate the rate of the run without bias, although the
-// informative ones fail far more often.
+// TestWeights: labels from a queue estimate the rate of the run without bias, although
+// the informative ones fail far more often.
 func TestWeights(t *testing.T) {
 	t.Parallel()
 	const population, drawn, informative, runs = 300, 30, 40, 400
-	passes := func(rank int) bool { return rank >= 60 || rank%3 == 0 } // two of three of the first 60 fail
+	passes := func(rank int) bool { return rank >= 60 || rank%3 == 0 } // two thirds of the first 60 fail
 	truth, sum, plain := 0.0, 0.0, 0.0
 	for rank := range population {
 		if passes(rank) {
@@ -188,7 +189,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// newRandom returns a source of numbers below n, always the same.
+// newRandom returns a deterministic source of numbers below n.
 func newRandom() func(n int) int {
 	state := uint64(1)
 	return func(n int) int {
@@ -206,7 +207,7 @@ func TestLog(t *testing.T) {
 	add("1", "ana", label.Pass)
 	add("2", "ben", label.Fail)
 	add("3", "ana", label.Fail)
-	add("3", "ana", label.Pass) // known
+	add("3", "ana", label.Pass) // a known id
 	shown := func() (text string) {
 		for _, l := range g.InForce() {
 			text += l.By + " " + string(l.Verdict) + ", "
@@ -226,7 +227,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// FuzzLine: what is written is read again, and no text panics.
+// FuzzLine: a written label is read back unchanged, and no text causes a panic.
 func FuzzLine(f *testing.F) {
 	f.Add("run", 3, "cites", "note", 1, 4, "ana", "queue", "judge")
 	f.Add("", -1, "\x00", "\xff", 0, 0, "", "\x1b", "\u202e")

@@ -13,14 +13,14 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// FileName is the name of the file of labels beside kept runs.
+// FileName is the name of the label file beside kept runs.
 const FileName = "labels.jsonl"
 
-// IDKey is the member by which a line of a file is known to be one of [AppendLine].
+// IDKey is the member that identifies a line written by [AppendLine].
 const IDKey = "label_id"
 
-// AppendLine appends a label as a line of JSON Lines, with its line end. `proviso align`
-// and `proviso spade label` read such lines, too.
+// AppendLine appends a label as one JSON line, including the line break. `proviso align`
+// and `proviso spade label` also read such lines.
 func AppendLine(dst []byte, l *Label) []byte {
 	o := value.ObjectOf(IDKey, l.ID)
 	if l.Run != "" {
@@ -60,11 +60,11 @@ func AppendRemoval(dst []byte, id string) []byte {
 	return append(value.AppendJSON(dst, value.ObjectOf(IDKey, id, "removed", true)), '\n')
 }
 
-// IsLine reports whether an object is a line of [AppendLine] or [AppendRemoval].
+// IsLine reports whether an object is a line written by [AppendLine] or [AppendRemoval].
 func IsLine(o *value.Object) bool { return o.Text(IDKey) != "" }
 
-// ReadLine reads an object of [AppendLine] or [AppendRemoval]; of a removed label only the
-// id is known. Members that it does not know are ignored.
+// ReadLine reads an object written by [AppendLine] or [AppendRemoval]; a removed label
+// has only its id. Unknown members are ignored.
 func ReadLine(o *value.Object) (l Label, removed bool, err error) {
 	l = Label{ID: o.Text(IDKey), Subject: Subject{Evaluation: o.Text("evaluation"), Event: o.Text("event"), Run: o.Text("run"), Assertion: o.Text("assertion")},
 		Verdict: Verdict(o.Text("human")), Note: o.Text("note"), By: o.Text("by"), Name: o.Text("name"), Case: o.Text("case"), OutputID: o.Text("output_id"),
@@ -108,7 +108,7 @@ func ReadLine(o *value.Object) (l Label, removed bool, err error) {
 	return l, false, l.Check()
 }
 
-// whole reads a whole number from 0; a missing one is 0.
+// whole reads an integer of at least 0; a missing one is 0.
 func whole(o *value.Object, key string) (int, error) {
 	v := o.At(key)
 	if v == nil {
@@ -122,18 +122,19 @@ func whole(o *value.Object, key string) (int, error) {
 
 func quoted(text string) string { return strconv.Quote(excerpt.Bytes(text, 40)) }
 
-// Line is a line of a file of labels.
+// Line is one line of a label file.
 type Line struct {
 	Number  int // from 1
 	Label   Label
 	Removed bool // the label is removed; only its id is known
 }
 
-// maxMistakes bounds how many mistakes of a file are kept.
+// maxMistakes bounds the number of mistakes kept per file.
 const maxMistakes = 100
 
-// ReadLines reads a file with lines of [AppendLine] and [AppendRemoval], and every mistake
-// in it. file is the name for messages. The error is that of r.
+// ReadLines reads a file of lines written by [AppendLine] and [AppendRemoval], and
+// reports every mistake in it. file is the name for messages. The error is a read error
+// of r.
 func ReadLines(file string, r io.Reader) (list []Line, mistakes proviso.Mistakes, err error) {
 	for at, err := range document.Lines(r) {
 		var broken *document.LineError
@@ -164,15 +165,15 @@ func ReadLines(file string, r io.Reader) (list []Line, mistakes proviso.Mistakes
 	return list, mistakes, nil
 }
 
-// Log follows the lines of a file of labels: a later label of a person replaces the earlier
-// one, and a removed label puts it in force again. The zero value is ready to use; it is
-// not safe for concurrent use.
+// Log follows the lines of a label file: a person's later label replaces the earlier one,
+// and removing the later label restores the earlier one. The zero value is ready to use.
+// A Log is not safe for concurrent use.
 type Log struct {
 	list []*Label
-	at   map[string]int // in list, by id
+	at   map[string]int // index in list, by id
 }
 
-// Add takes the next label. One whose id is known is ignored.
+// Add adds the next label. It ignores a label whose id is known.
 func (g *Log) Add(l *Label) {
 	if _, again := g.at[l.ID]; again {
 		return
@@ -184,14 +185,14 @@ func (g *Log) Add(l *Label) {
 	g.list = append(g.list, l)
 }
 
-// Remove takes away a label.
+// Remove removes a label.
 func (g *Log) Remove(id string) {
 	if i, ok := g.at[id]; ok {
 		g.list[i] = nil
 	}
 }
 
-// InForce returns the labels in force, in the order in which they were given.
+// InForce returns the labels in force, in the order in which they were added.
 func (g *Log) InForce() []*Label {
 	type said struct {
 		Subject
@@ -212,8 +213,8 @@ func (g *Log) InForce() []*Label {
 	return list
 }
 
-// Majority returns what most of the labels that decide say; ok is false if there are none,
-// or as many on either side, which split says.
+// Majority returns the verdict of most deciding labels. ok is false if there are no such
+// labels or if there is a tie; split reports a tie.
 func Majority(list []*Label) (v Verdict, ok, split bool) {
 	pass, fail := 0, 0
 	for _, l := range list {

@@ -15,55 +15,55 @@ import (
 	"github.com/proviso-eval/proviso/judge/record"
 )
 
-// MaxItems bounds the verdicts of a run that a queue is made from.
+// MaxItems bounds the number of a run's verdicts that a queue is made from.
 const MaxItems = 500_000
 
-// Item is one thing to label in a run.
+// Item is one thing in a run to label.
 type Item struct {
-	Index      int    // of the row
-	Event      string // id of an event, "" if it is a row of a run
-	Assertion  string // name; "" is the whole output
+	Index      int    // row index
+	Event      string // event id, "" if the item is a row of a run
+	Assertion  string // assertion name; "" means the whole output
 	Stratum    string // Random or Informative
-	Rank       int    // among the items of its assertion, the most informative first, from 0
-	Population int    // items of its assertion in the run
-	Why        string // it comes where it comes, for people
+	Rank       int    // rank among the items of its assertion, the most informative first, from 0
+	Population int    // number of items of its assertion in the run
+	Why        string // reason for its place in the order, for people
 }
 
-// Options say what a queue holds.
+// Options configure a queue.
 type Options struct {
-	Assertions []string // only these; "" is the whole output; nil is all that a model decides
-	Size       int      // most items; 0 is all
-	Random     int      // how many of them are drawn at random, and come first
-	Seed       string   // of the random items; equal seeds give equal ones
-	// Differ says how often judge and people differ on an assertion, as far as that is
-	// known: a share from 0 to 1.
+	Assertions []string // only these assertions; "" means the whole output; nil means all that a model decides
+	Size       int      // maximum number of items; 0 means all
+	Random     int      // number of items that are drawn at random, and come first
+	Seed       string   // seed of the random items; equal seeds give equal items
+	// Differ is how often judge and people differ on an assertion, if that is known: a
+	// share from 0 to 1.
 	Differ map[string]float64
 }
 
-// Order chooses what to label of a run, and in which order: first items drawn at random,
-// so that rates can be estimated, then those of which a label tells most. [Order.Add] every
-// row, then call [Order.Items]. It is not safe for concurrent use.
+// Order chooses what to label in a run, and in which order: first items drawn at random,
+// so that rates can be estimated, then the most informative ones. Call [Order.Add] for
+// every row, then [Order.Items]. It is not safe for concurrent use.
 type Order struct {
 	o      Options
 	items  []drawn
 	judged map[string]bool           // assertions that a model decides
 	counts map[string]*[statuses]int // verdicts by assertion
 	groups map[repeated]*[statuses]int
-	names  map[string]string // each name once, so that rows can be freed
-	share  float64           // of the items that are drawn at random; 0 if their number is given
+	names  map[string]string // one copy of each name, so that rows can be freed
+	share  float64           // share of the items that are drawn at random; 0 if their number is given
 	full   bool
 }
 
-const statuses = 4 // of [proviso.Status]
+const statuses = 4 // number of [proviso.Status] values
 
-// repeated is a verdict that repeats of a case should share.
+// repeated identifies verdicts that should be the same in all repeats of a case.
 type repeated struct {
 	caseID    string
 	column    int
 	assertion string
 }
 
-// drawn is an item with what its order depends on.
+// drawn is an item with the data that determines its place in the order.
 type drawn struct {
 	Item
 	score    float64
@@ -72,13 +72,13 @@ type drawn struct {
 	of       repeated
 }
 
-// NewOrder begins an order.
+// NewOrder returns an empty order.
 func NewOrder(o Options) *Order {
 	return &Order{o: o, judged: map[string]bool{}, counts: map[string]*[statuses]int{}, groups: map[repeated]*[statuses]int{}, names: map[string]string{}}
 }
 
-// Add offers a row. Rows without an output, and verdicts whose name is not the only one of
-// the row, are left out.
+// Add adds a row. It omits rows without an output, and verdicts whose name occurs several
+// times in the row.
 func (q *Order) Add(row record.Row) {
 	if !row.Answered() {
 		return
@@ -141,8 +141,8 @@ func (q *Order) add(d drawn) {
 	q.items = append(q.items, d)
 }
 
-// DrawAtRandom changes how many items are drawn at random: a number of items, or below 1 a
-// share of those that the queue will have.
+// DrawAtRandom sets how many items are drawn at random: a number of items, or, below 1, a
+// share of the items in the queue.
 func (q *Order) DrawAtRandom(n float64) {
 	if n >= 1 {
 		q.o.Random, q.share = int(n), 0
@@ -151,8 +151,8 @@ func (q *Order) DrawAtRandom(n float64) {
 	q.o.Random, q.share = 0, n
 }
 
-// Items returns the items in their order. The error names an assertion that no row has, or
-// says that there is nothing to label, or too much.
+// Items returns the items in order. It returns an error if no row has one of the
+// assertions, or if there is nothing to label, or too much.
 func (q *Order) Items() ([]Item, error) {
 	if q.full {
 		return nil, proviso.Errorf(proviso.Limit, "the run has more than %d verdicts to label; name some of its assertions", MaxItems)
@@ -198,7 +198,7 @@ func (q *Order) rank() {
 	}
 }
 
-// choose draws the random items and fills up with the others.
+// choose draws the random items, and fills the queue with the others.
 func (q *Order) choose() []Item {
 	size := len(q.items)
 	if q.o.Size > 0 {
@@ -236,22 +236,22 @@ func (q *Order) choose() []Item {
 	return list
 }
 
-// How much a label tells, from 0 to 1. The order matters, not the values: what a judge
-// could not say comes before where it was of two minds, and that before what was close.
+// How informative a label is, from 0 to 1. The order matters, not the values: verdicts
+// that a judge could not reach come before split ones, and these before close ones.
 const (
 	scoreCannotTell = 1.0
-	scoreVotes      = 0.9 // times how evenly the votes are split
-	scoreRepeats    = 0.8 // times how evenly the repeats are split
-	scoreNear       = 0.7 // times how near the score is to the threshold
+	scoreVotes      = 0.9 // times the evenness of the votes
+	scoreRepeats    = 0.8 // times the evenness of the repeats
+	scoreNear       = 0.7 // times the nearness of the score to the threshold
 	scoreOneUnmet   = 0.5
 	scoreUndecided  = 0.4
-	scoreDiffer     = 0.3  // times how often judge and people differ, added
-	scoreRare       = 0.25 // times how rare the verdict is
+	scoreDiffer     = 0.3  // added, times how often judge and people differ
+	scoreRare       = 0.25 // times the rarity of the verdict
 )
 
-const nearScore = 0.15 // that differs from the threshold by less is near
+const nearScore = 0.15 // a score closer than this to the threshold is near
 
-// doubt says how much a label would tell of one verdict by itself, and why.
+// doubt returns how informative a label on one verdict is by itself, and why.
 func doubt(v record.Verdict) (score float64, why string) {
 	why = "not labelled yet"
 	raise := func(to float64, format string, args ...any) {
@@ -286,13 +286,13 @@ func doubt(v record.Verdict) (score float64, why string) {
 	return score, why
 }
 
-// evenly is 1 if two counts are equal, and 0 if one of them is 0.
+// evenly returns 1 if two counts are equal, and 0 if one of them is 0.
 func evenly(a, b int) float64 {
 	n := float64(a + b)
 	return 4 * float64(a) * float64(b) / (n * n)
 }
 
-// raise adds what the other rows of the run tell of an item.
+// raise increases an item's score by what the other rows of the run show.
 func (q *Order) raise(d *drawn) {
 	if n := q.groups[d.of]; n[proviso.Pass] > 0 && n[proviso.Fail] > 0 {
 		if s := scoreRepeats * evenly(n[proviso.Pass], n[proviso.Fail]); s > d.score {
@@ -315,20 +315,19 @@ func (q *Order) raise(d *drawn) {
 	}
 }
 
-// drawnFrom says what labels were drawn from together.
+// drawnFrom identifies the labels that were drawn from the same items.
 type drawnFrom struct {
 	run, queue, assertion string
 	population            int
 }
 
-// Weights returns how many items of its run each label stands for, so that rates of the
-// labels are rates of the run; 1 for all if the labels are a plain random sample, or if
-// it is not known how they were drawn.
+// Weights returns the number of items in its run that each label represents, so that
+// weighted rates of the labels are rates of the run. All weights are 1 if the labels are
+// a plain random sample, or if it is unknown how they were drawn.
 //
 // A queue gives out its informative items by rank, from the first. So all items up to the
-// last one that has a label are one stratum, in which a label stands for its share of
-// them. Below it, only items that were drawn at random have labels: they stand for all
-// others.
+// last labelled one form one stratum, in which each label represents an equal share.
+// Below it, only randomly drawn items have labels: they represent all others.
 func Weights(list []*Label) []float64 {
 	weights := make([]float64, len(list))
 	groups := map[drawnFrom][]int{}

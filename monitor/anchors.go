@@ -11,19 +11,20 @@ import (
 )
 
 const (
-	// anchorLevel is the level at which a round of anchors says that the judge has changed,
-	// over all assertions of the watch, and anchorOver from when it does not say so any more.
+	// anchorLevel is the significance level at which a round of anchors shows that the
+	// judge has changed, over all assertions of the watch. At anchorOver and above, the
+	// alarm closes.
 	anchorLevel, anchorOver = 0.01, 0.05
-	// minAnchors is the number of anchors from which a change can be seen at all.
+	// minAnchors is the minimum number of anchors with which a change is detectable.
 	minAnchors = 8
 )
 
-// AnchorResult is a verdict on an output that was judged before.
+// AnchorResult is a new verdict on an output that was judged before.
 type AnchorResult struct {
 	Anchor    string
 	Assertion string
-	Judge     string         // identity that decided now
-	Before    proviso.Status // that the verdict is held against: a label, or the first verdict
+	Judge     string         // identity of the judge that decided now
+	Before    proviso.Status // verdict to compare with: a label, or the first verdict
 	Now       proviso.Status
 }
 
@@ -31,15 +32,15 @@ type AnchorResult struct {
 type flips struct {
 	assertion, judge string
 	n                int
-	worse, better    []string // anchors that passed and fail, that failed and pass
-	failed, fail     int      // before, now
+	worse, better    []string // anchors that changed from pass to fail, and from fail to pass
+	failed, fail     int      // number of fails before, and now
 	p                float64
 }
 
-// Anchored takes the results of a round of anchors, and returns the alarms that were opened,
-// updated or closed. The verdicts on the same outputs are compared with McNemar's exact
-// test, adjusted for the number of assertions (Holm): outputs that did not change can only
-// be judged otherwise because the judge did.
+// Anchored processes a round of anchors, and returns the alarms that were opened, updated
+// or closed. It compares the verdicts on the same outputs with McNemar's exact test,
+// adjusted for the number of assertions (Holm): if an unchanged output is judged
+// differently, the judge has changed.
 func (c *Charts) Anchored(results []AnchorResult, now time.Time) []*Alarm {
 	now = now.UTC()
 	touched := &changes{c: c, now: now}
@@ -49,7 +50,7 @@ func (c *Charts) Anchored(results []AnchorResult, now time.Time) []*Alarm {
 		p[i] = f.p
 	}
 	adjusted, err := stats.Holm(p)
-	if err != nil { // there are none
+	if err != nil { // there are no results
 		return nil
 	}
 	if c.state.Anchored == nil {
@@ -124,7 +125,7 @@ func (c *Charts) judgeAlarm(f *flips, p float64, now time.Time) *Alarm {
 	return a
 }
 
-// describe brings the alarm of a judge up to date.
+// describe updates the alarm about a judge.
 func (c *Charts) describe(a *Alarm, f *flips, p float64) {
 	a.Judge = f.judge
 	was, is := stats.Count{Pass: f.failed, N: f.n}, stats.Count{Pass: f.fail, N: f.n}

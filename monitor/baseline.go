@@ -8,35 +8,37 @@ import (
 )
 
 const (
-	// minBaseline is the number of evaluations from which a baseline is learned.
+	// minBaseline is the number of evaluations needed to learn a baseline.
 	minBaseline = 200
-	// baselineConfidence is that of the upper limit that is the in-control rate.
+	// baselineConfidence is the confidence of the upper limit that serves as the
+	// in-control rate.
 	baselineConfidence = 0.9
-	// pseudoItems is how many evaluations of the mean rate are added to a segment or an
-	// hour that has few.
+	// pseudoItems is the number of evaluations at the mean rate that are added to each
+	// hour, and to segments with fewer than minBaseline evaluations.
 	pseudoItems = 200
-	// seasonDays and seasonPerDay are from when hours of the day have rates of their own.
+	// Hours of the day get their own rates after seasonDays with seasonPerDay evaluations
+	// a day.
 	seasonDays   = 14
 	seasonPerDay = 100
 	day          = 24 * time.Hour
 )
 
-// baselineSteps are the numbers of evaluations at which a baseline is computed again. After
-// the last, it is computed once more when it spans seasonDays, and then stays.
+// baselineSteps are the numbers of evaluations at which a baseline is computed again.
+// After the last, it is computed once more when it spans seasonDays, and then is final.
 var baselineSteps = [...]int{minBaseline, 500, 1000, 3000}
 
-// Source is where an in-control rate comes from.
+// Source is the origin of an in-control rate.
 type Source string
 
 // The sources of in-control rates.
 const (
-	FromNothing   Source = ""          // there is none: the chart is being learned
-	FromObjective Source = "objective" // what the watch allows
-	FromEarlier   Source = "earlier"   // the version before, under the same judge
-	FromBaseline  Source = "baseline"  // what was observed
+	FromNothing   Source = ""          // none yet: the chart is learning
+	FromObjective Source = "objective" // the rate that the watch allows
+	FromEarlier   Source = "earlier"   // the previous version's rate, under the same judge
+	FromBaseline  Source = "baseline"  // the observed rate
 )
 
-// model is what may fail in control.
+// model is the failure rate in control.
 type model struct {
 	Source   Source             `json:"source,omitempty"`
 	Rate     float64            `json:"rate"`
@@ -46,7 +48,7 @@ type model struct {
 	Hours    []float64          `json:"hours,omitempty"`    // factors by hour of the day (UTC)
 }
 
-// at is the in-control probability of one evaluation.
+// at returns the in-control failure probability of one evaluation.
 func (m *model) at(segment string, t time.Time) float64 {
 	p := m.Upper
 	if own, ok := m.Segments[segment]; ok {
@@ -63,30 +65,30 @@ func (m *model) at(segment string, t time.Time) float64 {
 // cell counts the evaluations of a segment by hour of the day.
 type cell struct {
 	N [24]int `json:"n"`
-	X [24]int `json:"x"` // that failed
+	X [24]int `json:"x"` // failed evaluations
 }
 
 func (c *cell) total() stats.Count {
 	var t stats.Count
 	for h := range c.N {
 		t.N += c.N[h]
-		t.Pass += c.X[h] // what is counted are failures
+		t.Pass += c.X[h] // Count.Pass holds failures here
 	}
 	return t
 }
 
-// baseline is what was observed in control.
+// baseline counts what was observed in control.
 type baseline struct {
 	Cells map[string]*cell `json:"cells,omitempty"` // by segment
 	N     int              `json:"n"`
 	X     int              `json:"x"`
 	First time.Time        `json:"first"`
 	Last  time.Time        `json:"last"`
-	Step  int              `json:"step"` // the next of baselineSteps
+	Step  int              `json:"step"` // index of the next baselineSteps entry
 	Done  bool             `json:"done,omitempty"`
 }
 
-// segmentOf is the segment under which an evaluation is counted.
+// segmentOf returns the segment under which an evaluation is counted.
 func (b *baseline) segmentOf(segment string) string {
 	if _, ok := b.Cells[segment]; !ok && len(b.Cells) >= maxSegments {
 		return otherSegment
@@ -94,7 +96,7 @@ func (b *baseline) segmentOf(segment string) string {
 	return segment
 }
 
-// add counts an evaluation, and returns a new model if it is time for one.
+// add counts an evaluation, and returns a new model if one is due.
 func (b *baseline) add(failed bool, segment string, t time.Time) *model {
 	if b.Done {
 		return nil
@@ -131,10 +133,10 @@ func (b *baseline) add(failed bool, segment string, t time.Time) *model {
 	return b.learned()
 }
 
-// learned computes the model of what was observed.
+// learned computes a model from the observations.
 func (b *baseline) learned() *model {
 	m := &model{Source: FromBaseline, N: b.N, Rate: float64(b.X) / float64(b.N), Upper: upperOf(stats.Count{Pass: b.X, N: b.N})}
-	rates := map[string]float64{} // expected, by segment
+	rates := map[string]float64{} // expected rates by segment
 	if len(b.Cells) > 1 {
 		m.Segments = map[string]float64{}
 	}
@@ -158,7 +160,8 @@ func (b *baseline) learned() *model {
 	return m
 }
 
-// hours are the factors by which the hours of the day differ from what the segments explain.
+// hours returns, for each hour of the day, the factor between its failures and those
+// expected from the segments.
 func (b *baseline) hours(rates map[string]float64, rate float64) []float64 {
 	list := make([]float64, 24)
 	for h := range list {
@@ -172,7 +175,7 @@ func (b *baseline) hours(rates map[string]float64, rate float64) []float64 {
 	return list
 }
 
-// upperOf is the upper limit of a share of failures.
+// upperOf returns the upper limit of a share of failures.
 func upperOf(c stats.Count) float64 {
 	u, err := stats.UpperJeffreys(c, baselineConfidence)
 	if err != nil || math.IsNaN(u) {

@@ -15,71 +15,73 @@ import (
 var errDamaged = errors.New("the saved charts are damaged")
 
 const (
-	maxFailures = 160 // that are kept to find a change point
+	maxFailures = 160 // failures kept to find a change point
 	maxExamples = 5
-	// errorRate is the share of undecided evaluations that is in order, and errorShare the
-	// share of the false alarms that charts of errors may have.
+	// errorRate is the acceptable share of undecided evaluations, and errorShare the
+	// share of the false alarms allotted to charts of errors.
 	errorRate, errorShare = 0.1, 0.02
-	// closeAfter is how many evaluations, on average, an alarm stays open at least while the
-	// rate has not fallen: as many as so many days of the chart have, within these bounds.
+	// These set for how many evaluations, on average, an alarm stays open at least if the
+	// rate has not fallen: the chart's evaluations in closeDays, but at least closeAfter
+	// and at most closeAfterMost.
 	closeAfter, closeAfterMost, closeDays = 1000, 100_000, 90
-	// betterConfidence is that with which a version is better than the one before, so that
-	// its own rate is what later versions are held against.
+	// betterConfidence is the confidence required to accept that a version is better than
+	// the previous one, so that later versions are compared with its own rate.
 	betterConfidence = 0.999
-	// leastChange is the odds ratio from which an alarm can tell that a rise is over.
+	// leastChange is the smallest odds ratio for which an alarm can detect that a rise is
+	// over.
 	leastChange = 1.5
-	// mostChange bounds the odds ratio that the end of an alarm is told from. After a large
+	// mostChange limits the odds ratio used to detect the end of an alarm. After a large
 	// rise, a rate that is lower than during the alarm may still be far too high.
 	mostChange = 4.0
-	// minSuspect is the number of evaluations from which an alarm knows its rate, and
-	// suspectConfidence that of its limits.
+	// minSuspect is the number of evaluations after which an alarm estimates its rate,
+	// and suspectConfidence the confidence of its limits.
 	minSuspect, suspectConfidence = 50, 0.999
 )
 
-// chart watches one assertion on one version of an agent, as one judge sees it.
+// chart monitors one assertion on one version of an agent, as decided by one judge.
 type chart struct {
 	Assertion string         `json:"assertion"`
 	Version   string         `json:"version,omitempty"`
 	Judge     string         `json:"judge,omitempty"`
-	All       stats.Weighted `json:"all"` // every evaluation that was decided
+	All       stats.Weighted `json:"all"` // all decided evaluations
 	Errors    int            `json:"errors,omitempty"`
 	Skipped   int            `json:"skipped,omitempty"`
 
-	// Entered counts the evaluations in the chart, one of each conversation.
+	// Entered counts the evaluations in the chart, one per conversation.
 	Entered  int             `json:"entered"`
-	Items    int             `json:"items"`    // of these, since the sequence below began
-	Expected float64         `json:"expected"` // failures among Items in control
-	Weights  stats.Weighted  `json:"weights"`  // of Items
+	Items    int             `json:"items"`    // evaluations since the sequence below began
+	Expected float64         `json:"expected"` // expected failures among Items in control
+	Weights  stats.Weighted  `json:"weights"`  // sampling weights of Items
 	Failures []failure       `json:"failures,omitempty"`
-	Before   time.Time       `json:"before"` // of the last failure that is not kept, or of the first item
+	Before   time.Time       `json:"before"` // time of the last failure that is no longer kept, or of the first item
 	First    time.Time       `json:"first"`
-	Last     time.Time       `json:"last"`           // as far as the clock has come
-	Owed     float64         `json:"owed,omitempty"` // days that the next decided item weighs more
+	Last     time.Time       `json:"last"`           // latest time that the clock has reached
+	Owed     float64         `json:"owed,omitempty"` // days to add to the weight of the next decided item
 	Latest   []string        `json:"latest,omitempty"`
 	Seen     seen            `json:"seen"`
 	Baseline baseline        `json:"baseline"`
 	Model    model           `json:"model"`
 	Detector stats.EDetector `json:"detector"`
-	Undecide stats.EDetector `json:"undecided"` // of errors
+	Undecide stats.EDetector `json:"undecided"` // detector for errors
 	Recovery *recovery       `json:"recovery,omitempty"`
-	Mended   *recovery       `json:"mended,omitempty"` // of errors
+	Mended   *recovery       `json:"mended,omitempty"` // end of an alarm about errors
 }
 
-// failure is one failure in a chart, with what was before it.
+// failure is one failure in a chart, with the totals before it.
 type failure struct {
 	Before   int
 	Expected float64
-	Time     time.Time      // of the event
-	Weights  stats.Weighted // of the items before it
+	Time     time.Time      // event time
+	Weights  stats.Weighted // sampling weights of the items before it
 }
 
-// MarshalJSON writes a failure as a list, which is short.
+// MarshalJSON encodes a failure as a list, to save space.
 func (f failure) MarshalJSON() ([]byte, error) {
 	w := f.Weights
 	return json.Marshal([]any{f.Before, short(f.Expected), f.Time.UnixMilli(), short(w.Weight), short(w.Yes), short(w.Squares), short(w.SquaresOfYes)})
 }
 
-// short rounds a number to 9 digits.
+// short rounds a number to 9 significant digits.
 func short(f float64) float64 {
 	if f == 0 || math.IsInf(f, 0) || math.IsNaN(f) {
 		return f
@@ -91,7 +93,7 @@ func short(f float64) float64 {
 	return math.Round(f*scale) / scale
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (f *failure) UnmarshalJSON(data []byte) error {
 	var list []float64
 	if err := json.Unmarshal(data, &list); err != nil {
@@ -105,24 +107,24 @@ func (f *failure) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// recovery looks for the end of an alarm: a Shiryaev-Roberts sum that bets on the rate in
-// control against that of the alarm.
+// recovery detects the end of an alarm: a Shiryaev-Roberts sum that tests the in-control
+// rate against the alarm's rate.
 type recovery struct {
-	Alarm string    `json:"alarm"` // id
-	Odds  float64   `json:"odds"`  // of the alarm, times those in control
+	Alarm string    `json:"alarm"` // alarm id
+	Odds  float64   `json:"odds"`  // odds during the alarm, as a multiple of the odds in control
 	Sum   float64   `json:"sum"`
-	From  failure   `json:"from"`  // where the rise began
-	Early failure   `json:"early"` // the first place where it may have begun
+	From  failure   `json:"from"`  // likeliest start of the rise
+	Early failure   `json:"early"` // earliest possible start of the rise
 	Since Span      `json:"since"`
-	Model model     `json:"model"` // that the alarm was opened with
-	At    time.Time `json:"at"`    // when it was opened
+	Model model     `json:"model"` // model with which the alarm was opened
+	At    time.Time `json:"at"`    // when the alarm was opened
 }
 
-// risen is the rate that is surely no longer reached when the alarm closes, for a rate p in
-// control.
+// risen returns the failure rate that the alarm must have fallen below before it closes,
+// given the rate p in control.
 func (r *recovery) risen(p float64) float64 { return r.Odds * p / (1 - p + r.Odds*p) }
 
-// add takes the next item; true if the rise is over.
+// add adds the next item, and reports whether the rise is over.
 func (r *recovery) add(failed bool, p float64, limit float64) bool {
 	risen := r.risen(p)
 	f := (1 - p) / (1 - risen)
@@ -143,7 +145,8 @@ func (c *chart) is(o *Observation) bool {
 // live reports whether the chart can raise an alarm.
 func (c *chart) live() bool { return c.Model.Source != FromNothing }
 
-// clock returns when an observation came. Charts weigh items by it.
+// clock returns when the observation was committed, or the event time if that is unknown.
+// Charts weight items by this time.
 func (o *Observation) clock() time.Time {
 	if o.At.IsZero() {
 		return o.Time
@@ -151,7 +154,7 @@ func (o *Observation) clock() time.Time {
 	return o.At
 }
 
-// elapsed moves the clock of the chart on, and returns by how many days.
+// elapsed advances the chart's clock, and returns the number of days that it moved.
 func (c *chart) elapsed(to time.Time) float64 {
 	if c.First.IsZero() {
 		c.First, c.Last, c.Before = to, to, to
@@ -164,14 +167,14 @@ func (c *chart) elapsed(to time.Time) float64 {
 	return d.Hours() / 24
 }
 
-// happened is what a verdict means for the alarms of a chart.
+// happened is the effect of a verdict on the alarms of a chart.
 type happened struct {
 	risen, recovered  bool
-	broken, decidable bool // about errors
+	broken, decidable bool // the same for errors
 }
 
-// observe takes the next verdict. charts is the number of live charts of the project, and
-// perDays the days to one false alarm in all of them.
+// observe adds the next verdict. charts is the number of live charts in the project, and
+// perDays the number of days per false alarm in all of them.
 func (c *chart) observe(o *Observation, charts int, perDays float64) happened {
 	switch o.Status {
 	case proviso.Skip:
@@ -202,8 +205,8 @@ func (c *chart) observe(o *Observation, charts int, perDays float64) happened {
 	return h
 }
 
-// errorMark keeps the errors of a conversation apart from its verdicts, so that an error
-// does not use up the place of a verdict.
+// errorMark separates a conversation's errors from its verdicts, so that an error does
+// not take the place of a verdict.
 func errorMark(o *Observation) string {
 	if o.Status == proviso.Errored {
 		return "error"
@@ -211,7 +214,7 @@ func errorMark(o *Observation) string {
 	return ""
 }
 
-// decided watches how often the assertion cannot be decided.
+// decided monitors how often the assertion cannot be decided.
 func (c *chart) decided(o *Observation, days, perDays float64) (broken, decidable bool) {
 	failed := o.Status == proviso.Errored
 	if c.Mended != nil {
@@ -221,7 +224,7 @@ func (c *chart) decided(o *Observation, days, perDays float64) (broken, decidabl
 	return c.Undecide.Value() >= perDays, false
 }
 
-// enter takes a decided item into the chart.
+// enter adds a decided item to the chart.
 func (c *chart) enter(o *Observation, days, perDays float64) (risen, recovered bool) {
 	failed := o.Status == proviso.Fail
 	c.Entered++
@@ -247,7 +250,7 @@ func (c *chart) enter(o *Observation, days, perDays float64) (risen, recovered b
 	return risen, recovered
 }
 
-// keep remembers a failure.
+// keep records a failure.
 func (c *chart) keep(o *Observation) {
 	if len(c.Failures) >= maxFailures {
 		c.Before = c.Failures[0].Time
@@ -259,10 +262,10 @@ func (c *chart) keep(o *Observation) {
 	}
 }
 
-// learn counts an item for the baseline. An in-control rate from the version before stays,
-// because a version that is worse than the one before is not in control, unless the rate
-// of this one is surely lower. Taking the lower of two limits each time would go below the
-// truth after some versions.
+// learn adds an item to the baseline. An in-control rate from the previous version is
+// kept, because a version that is worse than the previous one is not in control, unless
+// this version's rate is certainly lower. Taking the lower of two limits each time would
+// fall below the true rate after some versions.
 func (c *chart) learn(o *Observation) {
 	m := c.Baseline.add(o.Status == proviso.Fail, o.Segment, o.Time)
 	if m == nil {
@@ -277,7 +280,7 @@ func (c *chart) learn(o *Observation) {
 	c.Model = *m
 }
 
-// forget drops what only a chart with traffic needs.
+// forget drops the data that only a chart with traffic needs.
 func (c *chart) forget() {
 	if c.Recovery == nil && c.Mended == nil && len(c.Failures)+c.Seen.n > 0 {
 		c.restart(c.Last)
@@ -285,20 +288,22 @@ func (c *chart) forget() {
 	}
 }
 
-// restart begins a new sequence, after an alarm.
+// restart starts a new sequence, after an alarm.
 func (c *chart) restart(at time.Time) {
 	c.Items, c.Expected, c.Weights, c.Failures, c.Latest, c.Before = 0, 0, stats.Weighted{}, nil, nil, at
 	c.Detector = stats.EDetector{}
 }
 
-// rise locates the change that an alarm is about: the failures with which it began, and the
-// time between the last item that was surely before it and the first that was surely after.
+// rise locates the change behind an alarm: the failures with which it started, and the
+// interval between the last item that is certainly before it and the first that is
+// certainly after.
 func (c *chart) rise() (best, early failure, since Span) {
 	list := make([]stats.Failure, len(c.Failures))
 	for i, f := range c.Failures {
 		list[i] = stats.Failure{Before: f.Before, Expected: f.Expected}
 	}
-	// Failures that are not kept are no part of the sequence: it begins with the first that is.
+	// Failures that are not kept are not part of the sequence: it starts with the first
+	// kept failure.
 	r, err := stats.LocateRise(list, c.Items, c.Expected)
 	if err != nil {
 		return failure{Time: c.Last}, failure{Time: c.Last}, Span{c.Last, c.Last}
@@ -307,8 +312,8 @@ func (c *chart) rise() (best, early failure, since Span) {
 	if r.Low > 0 {
 		low = c.Failures[r.Low-1].Time
 	}
-	// Events are evaluated in about the order of their times, and not in it: the interval
-	// holds the times of all failures between its ends.
+	// Events are evaluated only roughly in order of time. The interval covers the times
+	// of all failures between its ends.
 	high := low
 	for _, f := range c.Failures[r.Low : r.High+1] {
 		if f.Time.Before(low) {
@@ -321,10 +326,10 @@ func (c *chart) rise() (best, early failure, since Span) {
 	return c.Failures[r.Best], c.Failures[r.Low], Span{low.UTC(), high.UTC()}
 }
 
-// suspect raises the rate that the end of an alarm is told from, as more is known of it:
-// a lower limit of the rate since the first place where the rise may have begun, which is
-// less biased than the rate since the likeliest place. It is strict, because the highest of
-// many limits counts.
+// suspect raises the rate used to detect the end of an alarm, as more data arrives. It
+// uses a lower limit of the rate since the earliest possible start of the rise, which is
+// less biased than the rate since the likeliest start. The limit is strict, because the
+// highest of many limits counts.
 func (c *chart) suspect() {
 	r := c.Recovery
 	w := c.since(r.Early)
@@ -337,7 +342,7 @@ func (c *chart) suspect() {
 	}
 }
 
-// since adds up the items since a failure.
+// since returns the totals of the items since a failure.
 func (c *chart) since(f failure) stats.Weighted {
 	w := c.Weights
 	w.N -= f.Weights.N
@@ -349,7 +354,7 @@ func (c *chart) since(f failure) stats.Weighted {
 	return w
 }
 
-// perDay is how many items enter the chart a day.
+// perDay returns the number of items per day that enter the chart.
 func (c *chart) perDay() float64 {
 	return float64(c.Entered) / max(1.0/24, c.Last.Sub(c.First).Hours()/24)
 }

@@ -11,48 +11,48 @@ import (
 )
 
 const (
-	// MaxCharts bounds the charts of a watch. Beyond it, the one that had nothing for the
-	// longest time goes.
+	// MaxCharts bounds the charts of a watch. Beyond it, the chart that has been idle for
+	// the longest time is dropped.
 	MaxCharts = 200
-	// idle is after how long without an evaluation a chart has no part in the false alarms
-	// of the project, and superseded after how long its alarm is over if another version
-	// has the traffic.
+	// A chart without an evaluation for idle no longer counts for the project's false
+	// alarms. Its alarm is closed after superseded if another chart of the assertion gets
+	// evaluations.
 	idle, superseded = 7 * day, day
-	// stateFormat is the number of the format of saved charts.
+	// stateFormat is the format version of saved charts.
 	stateFormat = 1
 )
 
-// Charts are the charts of one watch, with its open alarms. They are not safe for
+// Charts holds the charts of one watch, with its open alarms. It is not safe for
 // concurrent use.
 type Charts struct {
 	watch *Watch
 	o     Options
 	state state
-	ended []*Alarm // that were closed outside of a call that returns alarms
+	ended []*Alarm // alarms closed outside of a call that returns alarms
 }
 
-// state is what is saved.
+// state is the saved part of [Charts].
 type state struct {
 	Format     int                  `json:"format"`
 	Charts     []*chart             `json:"charts"`
-	Open       []*Alarm             `json:"open,omitempty"` // or acked
-	History    [len(whats)]history  `json:"history"`        // by whats
+	Open       []*Alarm             `json:"open,omitempty"` // includes acked alarms
+	History    [len(whats)]history  `json:"history"`        // in the order of whats
 	Objectives map[string]Objective `json:"objectives,omitempty"`
 	Clock      time.Time            `json:"clock"`
 	Started    time.Time            `json:"started"`
-	Waiting    time.Time            `json:"waiting"`            // since when a sampled event has no verdict
-	MixDay     time.Time            `json:"mix_day"`            // the last that was compared
-	Anchored   map[string]string    `json:"anchored,omitempty"` // judge of the last round, by assertion
-	Dropped    int                  `json:"dropped,omitempty"`  // charts beyond MaxCharts
+	Waiting    time.Time            `json:"waiting"`            // since when a sampled event has had no verdict
+	MixDay     time.Time            `json:"mix_day"`            // last day that was compared
+	Anchored   map[string]string    `json:"anchored,omitempty"` // judge of the last round by assertion
+	Dropped    int                  `json:"dropped,omitempty"`  // number of charts dropped because of MaxCharts
 }
 
-// NewCharts makes the charts of a watch that has seen nothing yet.
+// NewCharts returns empty charts for a watch.
 func NewCharts(w *Watch, o Options) *Charts {
 	return &Charts{watch: w, o: o, state: state{Format: stateFormat, Objectives: w.Objectives}}
 }
 
-// LoadCharts reads charts that [Charts.Save] wrote. An assertion whose objective has changed
-// since then learns its baseline again, and its open alarm ends: the next call of
+// LoadCharts reads charts that [Charts.Save] wrote. An assertion whose objective has
+// changed since then learns its baseline again, and its open alarm ends: the next call of
 // [Charts.Observe] or [Charts.Check] returns it as closed.
 func LoadCharts(w *Watch, saved []byte, o Options) (*Charts, error) {
 	c := &Charts{watch: w, o: o}
@@ -74,8 +74,8 @@ func LoadCharts(w *Watch, saved []byte, o Options) (*Charts, error) {
 	return c, nil
 }
 
-// relearn makes a chart begin anew under another objective: what was counted under the old
-// one says nothing of it. Only what is known of errors stays, which have no objective.
+// relearn restarts a chart under a new objective: counts under the old one are not
+// comparable. Only the data about errors is kept, because errors have no objective.
 func (c *Charts) relearn(one *chart) {
 	if r := one.Recovery; r != nil {
 		c.end(r.Alarm, "the objective has changed, and its charts learn again")
@@ -86,7 +86,7 @@ func (c *Charts) relearn(one *chart) {
 	}
 }
 
-// end closes an alarm between two calls that return alarms; the next one returns it.
+// end closes an alarm between two calls that return alarms; the next call returns it.
 func (c *Charts) end(id, why string) {
 	if a := c.closeID(id, c.state.Clock, why); a != nil {
 		c.ended = append(c.ended, a)
@@ -96,14 +96,14 @@ func (c *Charts) end(id, why string) {
 // Save returns the charts as JSON of bounded size.
 func (c *Charts) Save() []byte {
 	data, err := json.Marshal(&c.state)
-	if err != nil { // numbers that are none, which arithmetic here does not give
+	if err != nil { // NaN or infinity, which the arithmetic here does not produce
 		panic(err)
 	}
 	return data
 }
 
-// Live is the number of charts that can raise an alarm and had evaluations in the last
-// days: what [Options.Others] counts of other watches.
+// Live returns the number of charts that can raise an alarm and had evaluations in the
+// last days. Other watches count them in [Options.Others].
 func (c *Charts) Live() int {
 	n := 0
 	for _, one := range c.state.Charts {
@@ -114,8 +114,8 @@ func (c *Charts) Live() int {
 	return n
 }
 
-// Observe takes verdicts in the order of their commits, and returns the alarms that were
-// opened, updated or closed, in their state after the last verdict.
+// Observe processes verdicts in commit order, and returns the alarms that were opened,
+// updated or closed, in their state after the last verdict.
 func (c *Charts) Observe(list []Observation, now time.Time) []*Alarm {
 	touched := &changes{c: c, now: now.UTC()}
 	touched.closed()
@@ -176,7 +176,7 @@ func (c *Charts) chart(o *Observation) *chart {
 	return one
 }
 
-// begin gives a chart what it is held against until it has a baseline.
+// begin sets the rate that a new chart compares with until it has a baseline.
 func (c *Charts) begin(one *chart, objective Objective, has bool, earlier *chart) {
 	switch {
 	case earlier != nil:
@@ -187,7 +187,8 @@ func (c *Charts) begin(one *chart, objective Objective, has bool, earlier *chart
 	}
 }
 
-// earlier is the chart of the version before under the same judge, if it has a baseline.
+// earlier returns the chart of the previous version under the same judge, if it has a
+// baseline, its own or an earlier version's.
 func (c *Charts) earlier(o *Observation) *chart {
 	var best *chart
 	for _, one := range c.state.Charts {
@@ -199,7 +200,8 @@ func (c *Charts) earlier(o *Observation) *chart {
 	return best
 }
 
-// drop removes the chart without an open alarm that had nothing for the longest time.
+// drop removes the chart that has been idle for the longest time, among those without an
+// open alarm. If all have one, it removes the first chart.
 func (c *Charts) drop() {
 	at := -1
 	for i, one := range c.state.Charts {
@@ -215,7 +217,7 @@ func (c *Charts) drop() {
 	c.state.Dropped++
 }
 
-// alarm is the id of the open alarm of a chart, "" if there is none.
+// alarm returns the id of the chart's open alarm, "" if there is none.
 func (c *chart) alarm() string {
 	if c.Recovery != nil {
 		return c.Recovery.Alarm
@@ -223,7 +225,7 @@ func (c *chart) alarm() string {
 	return ""
 }
 
-// Ack says that somebody looks after an alarm; false if it is not open.
+// Ack marks an alarm as acknowledged; false if it is not open.
 func (c *Charts) Ack(id string) bool {
 	for _, a := range c.state.Open {
 		if a.ID == id {
@@ -247,7 +249,8 @@ func copies(list []*Alarm) []*Alarm {
 	return out
 }
 
-// alarmID is the same for the same alarm, whoever computes it.
+// alarmID returns an id that depends only on its arguments, so that every process
+// computes the same one.
 func alarmID(watch string, kind Kind, about string, at time.Time) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{watch, string(kind), about, at.UTC().Format(time.RFC3339Nano)}, "\x00")))
 	return "alarm_" + hex.EncodeToString(sum[:12])

@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/monitor"
 )
 
-// observations makes verdicts, one a minute.
+// observations returns n verdicts, one per minute.
 func observations(r *rand.Rand, from, n int, fail float64) []monitor.Observation {
 	list := make([]monitor.Observation, n)
 	for i := range list {
@@ -29,8 +29,8 @@ func observations(r *rand.Rand, from, n int, fail float64) []monitor.Observation
 	return list
 }
 
-// TestChartsAreSaved: charts that are saved and loaded between any two calls say the same
-// as charts that stay in memory, however the verdicts are cut into calls.
+// TestChartsAreSaved: charts that are saved and loaded between calls return the same
+// alarms as charts that stay in memory, however the verdicts are split among calls.
 func TestChartsAreSaved(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 3))
@@ -70,7 +70,8 @@ func TestChartsAreSaved(t *testing.T) {
 	}
 }
 
-// TestChartsAreBounded: neither endless traffic nor hostile names let the state grow.
+// TestChartsAreBounded: neither endless traffic nor hostile names make the state grow
+// without limit.
 func TestChartsAreBounded(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 4))
@@ -139,8 +140,8 @@ func TestChartsOfAnotherObjective(t *testing.T) {
 	}
 }
 
-// TestObjectiveEndsAnAlarm: whoever changes an objective says that this is normal now. The
-// open alarm ends, once, and nothing of the time before it is counted.
+// TestObjectiveEndsAnAlarm: a new objective defines what is normal. The open alarm ends,
+// once, and earlier data is not counted.
 func TestObjectiveEndsAnAlarm(t *testing.T) {
 	t.Parallel()
 	for name, objectives := range map[string]map[string]monitor.Objective{"another": {"tone": {MaxFail: .8}}, "none": nil} {
@@ -208,7 +209,7 @@ func TestAck(t *testing.T) {
 	}
 }
 
-// TestAlarmOfAGoneVersion: a version that another one has replaced has no open alarm.
+// TestAlarmOfAGoneVersion: a version that has been replaced has no open alarm.
 func TestAlarmOfAGoneVersion(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 8))
@@ -232,8 +233,8 @@ func TestSilence(t *testing.T) {
 	at := func(h float64) time.Time { return began.Add(time.Duration(h * float64(time.Hour))) }
 	for _, c := range []struct {
 		name string
-		h    []monitor.Health // each an hour after the one before, from hour 10
-		want []monitor.Cause  // open at the end
+		h    []monitor.Health // one per hour, starting at hour 10
+		want []monitor.Cause  // causes that are open at the end
 	}{
 		{"all is well", []monitor.Health{{LastEvent: at(9.9), LastVerdict: at(9.95)}}, nil},
 		{"never an event", []monitor.Health{{}, {}, {}, {}, {}, {}, {}}, []monitor.Cause{monitor.NoTraffic}},
@@ -307,7 +308,7 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// TestAlarmJSON holds the members of an alarm.
+// TestAlarmJSON pins the members of an alarm.
 func TestAlarmJSON(t *testing.T) {
 	t.Parallel()
 	data, _ := json.Marshal(monitor.Alarm{Changed: []monitor.Change{{}}, Since: &monitor.Span{}, Baseline: &monitor.Baseline{}, Now: &monitor.Now{}, Statistic: &monitor.Statistic{}, Examples: []string{}})
@@ -331,8 +332,8 @@ func TestAlarmJSON(t *testing.T) {
 	}
 }
 
-// TestManyVersions: releases that change nothing do not lower what is in control, one that
-// is better does, and one that is worse again is an alarm.
+// TestManyVersions: releases without a change do not lower the in-control rate, a better
+// one does, and one that is worse again raises an alarm.
 func TestManyVersions(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 9))
@@ -367,9 +368,9 @@ func TestManyVersions(t *testing.T) {
 	}
 }
 
-// TestAlarmStaysWhileTheRateIsHigh: a rate that is lower than during the alarm, and still far
-// above what is in control, closes nothing; one that is back closes it, and the reason says
-// what is known.
+// TestAlarmStaysWhileTheRateIsHigh: a rate that is lower than during the alarm but still
+// far above the in-control rate does not close the alarm. A return to the in-control rate
+// does, and the reason says what is known.
 func TestAlarmStaysWhileTheRateIsHigh(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {

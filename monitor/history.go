@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	maxValues = 12             // that are known of one thing that may change
-	back      = 24 * time.Hour // after which a value that is seen again is a change
-	leastRoom = time.Hour      // around the time of a change in which others may have caused it
+	maxValues = 12             // values known of one property
+	back      = 24 * time.Hour // a value that returns after this time counts as a change
+	leastRoom = time.Hour      // minimum margin around a change in which others may have caused it
 )
 
 // appearance is a value that was seen in traffic.
 type appearance struct {
 	Value string    `json:"value"`
-	First time.Time `json:"first"` // or when it came back
+	First time.Time `json:"first"` // or when it returned
 	Last  time.Time `json:"last"`
 }
 
-// history is which values were seen when, of one thing that may change.
+// history records when the values of one property were seen.
 type history []appearance
 
 // saw records a value.
@@ -55,12 +55,13 @@ func (h *history) saw(value string, at time.Time) {
 	*h = append(*h, appearance{value, at, at})
 }
 
-// others reports whether another value was seen since.
+// others reports whether another value was seen after since.
 func (h *history) others(value string, since time.Time) bool {
 	return slices.ContainsFunc(*h, func(a appearance) bool { return a.Value != value && a.Last.After(since) })
 }
 
-// changes are the values that appeared in a span of time, each with the value before.
+// changes returns the values that appeared in a span of time, each with the previous
+// value.
 func (h *history) changes(what string, s Span) []Change {
 	var list []Change
 	for _, a := range *h {
@@ -75,7 +76,7 @@ func (h *history) changes(what string, s Span) []Change {
 	return list
 }
 
-// before is the value that was seen last before another appeared.
+// before returns the value that was seen last before a appeared.
 func (h *history) before(a appearance) *appearance {
 	var best *appearance
 	for i := range *h {
@@ -90,13 +91,13 @@ func (h *history) before(a appearance) *appearance {
 	return best
 }
 
-// around is the time in which something else may have caused a change.
+// around returns the interval in which something else may have caused a change.
 func (s Span) around() Span {
 	room := max(leastRoom, s.High.Sub(s.Low)/4)
 	return Span{s.Low.Add(-room), s.High.Add(room / 4)}
 }
 
-// whats are what may change, in the order in which alarms show it.
+// whats are the properties that may change, in the order in which alarms list them.
 var whats = [...]string{"version", "model", "prompt", "judge"}
 
 // saw records the values of an observation.
@@ -106,7 +107,7 @@ func (s *state) saw(o *Observation) {
 	}
 }
 
-// changed lists what changed at a time.
+// changed lists what changed around a span of time.
 func (s *state) changed(at Span) []Change {
 	list := []Change{}
 	around := at.around()

@@ -11,10 +11,10 @@ import (
 // Matcher selects the events of a watch. It is safe for concurrent use.
 type Matcher struct {
 	agent string
-	where *expr.Condition // nil for all
+	where *expr.Condition // nil matches all events of the agent
 }
 
-// Compile checks the condition of a watch.
+// Compile compiles the condition of a watch.
 func (w *Watch) Compile() (*Matcher, error) {
 	m := &Matcher{agent: w.Match.Agent}
 	if w.Match.Where == "" {
@@ -25,8 +25,8 @@ func (w *Watch) Compile() (*Matcher, error) {
 	return m, err
 }
 
-// Match reports whether the watch is about an event. An error says that the condition could
-// not be evaluated, such as for a member of segment that the event does not have.
+// Match reports whether the watch covers an event. It returns an error if the condition
+// cannot be evaluated, such as when the event lacks a member of segment.
 func (m *Matcher) Match(e *ingest.Event) (bool, error) {
 	if e.Agent != m.agent || m.where == nil {
 		return e.Agent == m.agent, nil

@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	// MaxMixDays bounds the days of [Health.Mix] that are compared; earlier ones are left
-	// out.
+	// MaxMixDays bounds the days of [Health.Mix] that are compared; earlier days are
+	// ignored.
 	MaxMixDays = 15
-	// minMixDays is the number of days before the last that are needed.
+	// minMixDays is the minimum number of days before the last one.
 	minMixDays = 5
-	// mixDistance is the share of the traffic that has to move for an alarm, and mixShare
-	// the share of the false alarms that the mix may have.
+	// mixDistance is the share of the traffic that must shift for an alarm, and mixShare
+	// the share of the false alarms allotted to the mix.
 	mixDistance, mixShare = 0.1, 0.02
-	// maxShownSegments is the number of segments that an alarm names.
+	// maxShownSegments is the maximum number of segments that an alarm names.
 	maxShownSegments = 5
 )
 
 // MixDay counts the matching events of a day by segment.
 type MixDay struct {
-	Day    time.Time // its beginning, in UTC
+	Day    time.Time // start of the day, in UTC
 	Counts map[string]int
 }
 
-// mixed compares the mix of the last complete day with those before, once a day. Days are
-// expected to differ by more than independent events would: how much, the days before say.
+// mixed compares the mix of the last complete day with the days before it, once a day.
+// Days differ by more than independent events would; the earlier days show by how much.
 func (c *Charts) mixed(days []MixDay, now time.Time) []*Alarm {
 	days = days[max(0, len(days)-MaxMixDays):]
 	if len(days) <= minMixDays || !days[len(days)-1].Day.After(c.state.MixDay) {
@@ -71,7 +71,7 @@ func (c *Charts) mixed(days []MixDay, now time.Time) []*Alarm {
 	return nil
 }
 
-// segmentsOf are the largest segments of days, and the one for the rest.
+// segmentsOf returns the largest segments in days, and the one for the rest.
 func segmentsOf(days []MixDay) []string {
 	sum := map[string]float64{}
 	for _, d := range days {
@@ -83,8 +83,8 @@ func segmentsOf(days []MixDay) []string {
 	return append(largest(sum, maxSegments), otherSegment)
 }
 
-// overdispersion is how many times more the mix varies between days than it would if the
-// events were independent: the mean of χ² over its degrees of freedom, at least 1.
+// overdispersion returns the factor by which the mix varies more between days than it
+// would with independent events: the mean of χ² over its degrees of freedom, at least 1.
 func overdispersion(days []MixDay, sum []int, row func(MixDay) []int) float64 {
 	chi, freedom := 0.0, 0
 	for _, d := range days {
@@ -116,7 +116,7 @@ func (c *Charts) mixAlarm(segments []string, past, last []int, on time.Time, m s
 	return a
 }
 
-// shares shows the shares of the segments that changed most.
+// shares formats the shares of the segments that changed most.
 func shares(segments []string, past, last, of []int) string {
 	total := func(list []int) (n float64) {
 		for _, x := range list {
@@ -142,9 +142,9 @@ func shares(segments []string, past, last, of []int) string {
 	return strings.Join(list, ", ")
 }
 
-// mixLog counts events of days by segment.
+// mixLog counts events by day and segment.
 type mixLog struct {
-	days []MixDay // the last is not complete
+	days []MixDay // the last day is incomplete
 }
 
 // add counts an event.
@@ -153,7 +153,7 @@ func (l *mixLog) add(at time.Time, segment string) {
 	i := slices.IndexFunc(l.days, func(d MixDay) bool { return d.Day.Equal(start) })
 	if i < 0 {
 		if len(l.days) > 0 && start.Before(l.days[len(l.days)-1].Day) {
-			return // a late event of a day that is compared already
+			return // a late event from a day that was already compared
 		}
 		l.days = append(l.days[max(0, len(l.days)-MaxMixDays):], MixDay{start, map[string]int{}})
 		i = len(l.days) - 1
@@ -165,7 +165,7 @@ func (l *mixLog) add(at time.Time, segment string) {
 	counts[segment]++
 }
 
-// complete returns the days before now.
+// complete returns the days that ended before now.
 func (l *mixLog) complete(now time.Time) []MixDay {
 	var list []MixDay
 	for _, d := range l.days {
@@ -176,8 +176,8 @@ func (l *mixLog) complete(now time.Time) []MixDay {
 	return list
 }
 
-// traffic is the number of events a day by segment, of the last complete day, or, before
-// there is one, of the day so far as if it went on like that.
+// traffic returns the number of events per day by segment: for the last complete day, or,
+// if there is none yet, extrapolated from the current day.
 func (l *mixLog) traffic(now time.Time) map[string]float64 {
 	out := map[string]float64{}
 	if len(l.days) == 0 {

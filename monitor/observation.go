@@ -6,27 +6,27 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Observation is a verdict on one assertion for one event, in the order in which verdicts
-// are committed.
+// Observation is a verdict on one assertion for one event. Observations come in the order
+// in which their verdicts are committed.
 type Observation struct {
 	Sequence     int64
 	Event        string
-	Conversation string // "" if the event is one of its own
+	Conversation string // "" if the event is a conversation by itself
 	Assertion    string
-	Version      string // of the agent
-	Judge        string // identity, "" if none was asked
-	Model        string // of the agent, "" if unknown
+	Version      string // version of the agent
+	Judge        string // judge identity, "" if no model was called
+	Model        string // model of the agent, "" if unknown
 	Prompt       string // hash of the agent's prompt, "" if unknown
 	Segment      string
-	Time         time.Time // of the event
-	At           time.Time // of the commit
-	Probability  float64   // with which the event was sampled
-	Backfill     bool      // of traffic from before the assertion: for the baseline alone
+	Time         time.Time // event time
+	At           time.Time // commit time
+	Probability  float64   // probability with which the event was sampled
+	Backfill     bool      // traffic from before the assertion existed: only for the baseline
 	Status       proviso.Status
 }
 
-// Options are what charts need to know besides their watch.
+// Options are the settings of charts that are not in their watch.
 type Options struct {
-	Others    int                                                         // charts of the other watches of the project
-	Corrected func(assertion, version, judge string, since Span) *float64 // the rate by labels of people; may be nil
+	Others    int                                                         // charts in the project's other watches
+	Corrected func(assertion, version, judge string, since Span) *float64 // rate according to human labels; may be nil
 }

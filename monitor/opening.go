@@ -11,12 +11,12 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// confidence is that of the intervals of alarms and charts.
+// confidence is the confidence level of the intervals in alarms and charts.
 const confidence = 0.95
 
 var newDetector stats.EDetector
 
-// changes collects the alarms that a call touched, each once, in its last state.
+// changes collects the alarms that a call touched, each once, in its final state.
 type changes struct {
 	c      *Charts
 	now    time.Time
@@ -34,7 +34,8 @@ func (t *changes) add(list ...*Alarm) {
 	}
 }
 
-// closed adds the alarms that ended since the last call. They end now, for whoever is told.
+// closed adds the alarms that ended since the last call. Their closing time is now, when
+// clients learn of it.
 func (t *changes) closed() {
 	for _, a := range t.c.ended {
 		if at := t.now; at.After(*a.Closed) {
@@ -45,14 +46,14 @@ func (t *changes) closed() {
 	t.c.ended = nil
 }
 
-// mark remembers that the open alarm of a chart has news.
+// mark records that a chart's open alarm has changed.
 func (t *changes) mark(one *chart) {
 	if !slices.Contains(t.marked, one) {
 		t.marked = append(t.marked, one)
 	}
 }
 
-// refresh brings the alarms of marked charts up to date.
+// refresh updates the alarms of marked charts.
 func (t *changes) refresh() {
 	for _, one := range t.marked {
 		if one.Recovery != nil {
@@ -65,7 +66,7 @@ func (t *changes) refresh() {
 func (c *Charts) rises(one *chart, family int, o *Observation) *Alarm {
 	from, early, since := one.rise()
 	at := o.clock().UTC()
-	scale := float64(family) * one.perDay() // evaluations of the chart for a day of the project
+	scale := float64(family) * one.perDay() // evaluations of the chart per day of the project
 	a := &Alarm{
 		ID: alarmID(c.watch.Name, KindAgent, one.Assertion+"\x00"+one.Version+"\x00"+one.Judge, at), Watch: c.watch.Name, Kind: KindAgent, Assertion: one.Assertion,
 		State: StateOpen, Opened: at, Since: &since, Version: one.Version, Judge: one.Judge, Changed: c.state.changed(since), Examples: []string{},
@@ -84,7 +85,7 @@ func odds(p float64) float64 {
 	return p / (1 - p)
 }
 
-// refresh brings the open alarm of a chart up to date.
+// refresh updates a chart's open alarm.
 func (c *Charts) refresh(one *chart) *Alarm {
 	i := slices.IndexFunc(c.state.Open, func(a *Alarm) bool { return a.ID == one.Recovery.Alarm })
 	if i < 0 {
@@ -107,7 +108,7 @@ func (c *Charts) refresh(one *chart) *Alarm {
 	return a
 }
 
-// words say where an in-control rate comes from.
+// words describes the origin of an in-control rate.
 func (s Source) words(m *model) string {
 	switch s {
 	case FromObjective:
@@ -122,7 +123,7 @@ func (s Source) words(m *model) string {
 
 func percent(f float64) string { return strconv.FormatFloat(100*f, 'f', digits(f), 64) + " %" }
 
-// counted is a number of things in words.
+// counted formats a number of things.
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -130,7 +131,7 @@ func counted(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// digits are those of a percentage behind the point.
+// digits returns the number of decimals for a percentage.
 func digits(f float64) int {
 	if f > 0 && f < 0.01 {
 		return 2
@@ -138,7 +139,7 @@ func digits(f float64) int {
 	return 1
 }
 
-// breaks opens the alarm of an assertion that cannot be decided.
+// breaks opens the alarm for an assertion that cannot be decided.
 func (c *Charts) breaks(one *chart, family int, o *Observation) *Alarm {
 	reason := fmt.Sprintf("%s cannot be decided: %d of %s gave an error", one.Assertion, one.Errors, counted(one.Errors+one.All.N, "evaluation"))
 	a := c.silent(NoDecision, one.Assertion, one.Version+"\x00"+one.Judge, reason, o.clock())
@@ -167,8 +168,8 @@ func (c *Charts) closeID(id string, at time.Time, why string) *Alarm {
 	return a
 }
 
-// closeSuperseded closes the alarms of charts that get nothing any more while other charts
-// of the assertion do, or while the watch does.
+// closeSuperseded closes the alarms of charts that no longer get evaluations while other
+// charts of the assertion, or the watch, do.
 func (c *Charts) closeSuperseded(now time.Time) []*Alarm {
 	var list []*Alarm
 	for _, one := range c.state.Charts {

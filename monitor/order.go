@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// lookAhead is how many events a replay reads ahead, to see whether the clock of one is
-	// wrong.
+	// lookAhead is the number of events that a replay reads ahead to detect an event with
+	// a wrong clock.
 	lookAhead = 20
-	// maxIDs bounds the ids that a replay remembers, to find duplicates.
+	// maxIDs bounds the number of ids that a replay keeps to find duplicates.
 	maxIDs = 1 << 20
 )
 
-// inOrder yields the events whose clock is not ahead. An event that is more than an hour
-// after all before it is ahead if most of those that follow are more than an hour before
-// it.
+// inOrder yields the events whose clock is not ahead. The clock of an event is ahead if
+// the event is more than an hour after all previous ones and most of the following ones
+// are more than an hour before it.
 func inOrder(events iter.Seq2[ingest.Event, error], now time.Time, counts *ReplayCounts) iter.Seq2[*ingest.Event, error] {
 	return func(yield func(*ingest.Event, error) bool) {
 		var queue []ingest.Event
@@ -53,10 +53,10 @@ func inOrder(events iter.Seq2[ingest.Event, error], now time.Time, counts *Repla
 	}
 }
 
-// Disorder reads events as [Replay] does, and counts all of them and those that are more
-// than an hour older than one before them, or newer than most of those behind them. Of a
-// file that is not in the order in which the events came, these are many. An error of events
-// ends it.
+// Disorder reads events as [Replay] does. It counts all of them, and those that are more
+// than an hour older than a previous one, or newer than most of the following ones. A
+// file that is not in order of arrival has many of these. An error in events ends the
+// count.
 func Disorder(events iter.Seq2[ingest.Event, error]) (all, disordered int, err error) {
 	var counts ReplayCounts
 	var clock time.Time
@@ -91,10 +91,10 @@ func isAhead(e *ingest.Event, clock, now time.Time, next []ingest.Event) bool {
 	return 2*before > len(next)
 }
 
-// recentIDs remembers the last maxIDs/2 ids at least.
+// recentIDs holds at least the last maxIDs/2 ids.
 type recentIDs struct{ newer, older map[uint64]struct{} }
 
-// add reports whether an id is new.
+// add records an id, and reports whether it is new.
 func (r *recentIDs) add(id string) bool {
 	sum := sha256.Sum256([]byte(id))
 	h := binary.LittleEndian.Uint64(sum[:])

@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// What a watch has where it says nothing, and limits of one.
+// Defaults of a watch, and its limits.
 const (
 	usualRate       = 0.1
 	leastRate       = 1e-6
@@ -33,12 +33,11 @@ const (
 	longestSilence  = 366 * 24 * time.Hour
 )
 
-// maxName is the number of bytes that the name of a watch may have. A server stores the
-// assertions that come with a watch as a set with the name watch-NAME, and names of sets
-// have at most 100.
+// maxName is the maximum length of a watch name in bytes. A server stores the assertions
+// that come with a watch as a set named watch-NAME, and set names have at most 100 bytes.
 const maxName = 94
 
-// CheckName reports a text that cannot be the name of a watch. The error is a
+// CheckName returns an error if s is not a valid watch name. The error is a
 // *proviso.Error.
 func CheckName(s string) error {
 	if validName(s) {
@@ -47,8 +46,8 @@ func CheckName(s string) error {
 	return proviso.Errorf(proviso.Invalid, "the name of a watch has 1 to %d letters, digits, dots, hyphens and underscores, and begins with a letter or digit; not %s", maxName, shown(s))
 }
 
-// ReadWatches reads watches by name, as PUT /v1/watches and the file of `proviso monitor
-// apply` have them. The mistakes have pointers into o, all at once.
+// ReadWatches reads watches by name, in the form of PUT /v1/watches and of the file for
+// `proviso monitor apply`. It returns all mistakes at once, with pointers into o.
 func ReadWatches(o *value.Object) ([]Watch, []*proviso.Error) {
 	r := &reader{}
 	var list []Watch
@@ -108,7 +107,7 @@ type field struct {
 	read func(at string, v any)
 }
 
-// members reads the members of an object, and reports those that are unknown.
+// members reads the members of an object, and reports unknown ones.
 func (r *reader) members(at string, o *value.Object, what string, fields ...field) {
 	valid := make([]string, len(fields))
 	for i, f := range fields {
@@ -144,7 +143,7 @@ func (r *reader) text(to *string, most int) func(string, any) {
 	}
 }
 
-// name reads a name that events have.
+// name reads a name in the form that events use.
 func (r *reader) name(to *string) func(string, any) {
 	return func(at string, v any) {
 		if s, ok := v.(string); ok && strings.TrimSpace(s) != "" && !ingest.IsName(s) {
@@ -166,8 +165,8 @@ func (r *reader) number(to *float64, low, high float64, is string) func(string, 
 	}
 }
 
-// budget reads US dollars of a day. 0 would be read as no limit by some, and as spending
-// nothing by others.
+// budget reads US dollars per day. 0 is refused: some readers would take it as no limit,
+// others as spending nothing.
 func (r *reader) budget(to *float64) func(string, any) {
 	return func(at string, v any) {
 		if v == 0.0 {
@@ -203,7 +202,7 @@ func (r *reader) nested(what string, fields ...field) func(string, any) {
 	}
 }
 
-// last is the member that a pointer names.
+// last returns the last member of a pointer.
 func last(at string) string {
 	parts := document.Split(at)
 	return excerpt.Bytes(parts[len(parts)-1], 60)
@@ -243,7 +242,7 @@ func (r *reader) watch(name, at string, o *value.Object) Watch {
 	return w
 }
 
-// complete reports what is missing or contradicts itself.
+// complete reports missing and contradictory settings.
 func (r *reader) complete(at string, o *value.Object, w *Watch) {
 	match, _ := o.At("match").(*value.Object)
 	switch {
@@ -282,7 +281,7 @@ func okReference(s string) bool {
 	return isFile && strings.TrimSpace(file) != ""
 }
 
-// objectives reads what assertions are held against until there is a baseline.
+// objectives reads the failure rates that assertions may have until there is a baseline.
 func (r *reader) objectives(at string, v any) map[string]Objective {
 	o, ok := r.object(at, v, "objectives")
 	if !ok {

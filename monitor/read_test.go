@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// readWatches reads a file of watches; mistakes are lines PLACE: MESSAGE.
+// readWatches reads a file of watches. Mistakes are lines of the form PLACE: MESSAGE.
 func readWatches(t testing.TB, text string) ([]monitor.Watch, []string) {
 	t.Helper()
 	doc, err := document.Parse("w.yaml", []byte(text))

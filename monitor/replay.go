@@ -15,43 +15,43 @@ import (
 // Verdict is a verdict on one assertion for an event.
 type Verdict struct {
 	Assertion string
-	Judge     string // identity, "" if none was asked
+	Judge     string // judge identity, "" if no model was called
 	Status    proviso.Status
 	Cost      float64 // US dollars
 }
 
-// ReplayOptions say how recorded events are evaluated.
+// ReplayOptions configure the evaluation of recorded events.
 type ReplayOptions struct {
-	// Evaluate decides the assertions of the watch about an event. It is called from up to
-	// Workers goroutines. An error ends the replay; what cannot be decided is a verdict.
+	// Evaluate decides the watch's assertions on an event. It is called from up to
+	// Workers goroutines. An error ends the replay; an undecided assertion is a verdict.
 	Evaluate func(ctx context.Context, e *ingest.Event) ([]Verdict, error)
-	Workers  int       // 1 if it is 0
-	Salt     string    // of the sampling
+	Workers  int       // 1 if 0
+	Salt     string    // salt of the sampling
 	Others   int       // charts of other watches, as in [Options]
-	Now      time.Time // events from after it have a wrong clock; zero if there is no such limit
+	Now      time.Time // events after this time have a wrong clock; zero means no limit
 }
 
-// ReplayResult is what a watch would have said.
+// ReplayResult is what a watch would have reported.
 type ReplayResult struct {
-	Alarms []*Alarm     `json:"alarms"` // in the order in which they were opened
+	Alarms []*Alarm     `json:"alarms"` // in the order of opening
 	Charts []ChartView  `json:"charts"`
 	Counts ReplayCounts `json:"counts"`
 }
 
-// ReplayCounts count what happened to the events of a replay.
+// ReplayCounts counts the events of a replay by outcome.
 type ReplayCounts struct {
 	Events     int       `json:"events"`
-	Matched    int       `json:"matched"`               // by the watch
-	Others     int       `json:"other_agents"`          // of an agent that is not that of the watch
-	Outside    int       `json:"outside"`               // for which the condition of the watch is false
-	Unclear    int       `json:"unclear"`               // for which the condition could not be evaluated
-	Why        string    `json:"unclear_why,omitempty"` // what went wrong for the first of these
-	Sampled    int       `json:"sampled"`               // of these
-	Duplicate  int       `json:"duplicate,omitempty"`   // with the id of an earlier event; left out
-	Future     int       `json:"future,omitempty"`      // with a clock that is ahead; left out
-	Late       int       `json:"late,omitempty"`        // more than an hour; they enter when they come
-	Unanswered int       `json:"unanswered,omitempty"`  // the agent gave no answer, or only a part of one, so there is nothing to evaluate
-	Unpaid     int       `json:"unpaid,omitempty"`      // not evaluated, because the budget of the day was used up
+	Matched    int       `json:"matched"`               // matched by the watch
+	Others     int       `json:"other_agents"`          // from an agent other than the watch's
+	Outside    int       `json:"outside"`               // the watch's condition is false
+	Unclear    int       `json:"unclear"`               // the condition could not be evaluated
+	Why        string    `json:"unclear_why,omitempty"` // the first such error
+	Sampled    int       `json:"sampled"`               // matched and sampled
+	Duplicate  int       `json:"duplicate,omitempty"`   // same id as an earlier event; omitted
+	Future     int       `json:"future,omitempty"`      // clock is ahead; omitted
+	Late       int       `json:"late,omitempty"`        // more than an hour late; processed when they arrive
+	Unanswered int       `json:"unanswered,omitempty"`  // the agent gave no answer or only a partial one, so there is nothing to evaluate
+	Unpaid     int       `json:"unpaid,omitempty"`      // not evaluated because the day's budget was spent
 	Undecided  int       `json:"undecided,omitempty"`   // verdicts that are errors
 	Decided    int       `json:"decided"`               // verdicts that pass or fail
 	Cost       float64   `json:"cost"`                  // US dollars
@@ -76,19 +76,19 @@ type replay struct {
 
 	sequence  int64
 	today     time.Time
-	spent     float64 // today
+	spent     float64 // US dollars today
 	evaluated int
 }
 
-// sampledEvent is an event that is to be evaluated.
+// sampledEvent is an event to evaluate.
 type sampledEvent struct {
 	event       ingest.Event
 	at          time.Time
 	probability float64
 }
 
-// Replay runs a watch over recorded events, in their order, with their own clock: what it
-// would have said is there at once, without a server. An error of events ends it.
+// Replay runs a watch over recorded events, in order and by their own clock, and returns
+// what the watch would have reported. It needs no server. An error in events ends it.
 func Replay(ctx context.Context, events iter.Seq2[ingest.Event, error], w *Watch, o ReplayOptions) (*ReplayResult, error) {
 	matcher, err := w.Compile()
 	if err != nil {
@@ -125,7 +125,7 @@ func Replay(ctx context.Context, events iter.Seq2[ingest.Event, error], w *Watch
 	return r.out, nil
 }
 
-// event takes the next event.
+// event processes the next event.
 func (r *replay) event(ctx context.Context, e *ingest.Event) error {
 	counts := &r.out.Counts
 	if !r.ids.add(e.ID) {
@@ -160,8 +160,8 @@ func (r *replay) event(ctx context.Context, e *ingest.Event) error {
 	return nil
 }
 
-// matched reports whether the watch is about an event, and counts why not. A condition that
-// fails on an event does not match it.
+// matched reports whether the watch covers an event, and otherwise counts the reason. An
+// event for which the condition cannot be evaluated does not match.
 func (r *replay) matched(e *ingest.Event) bool {
 	counts := &r.out.Counts
 	match, err := r.matcher.Match(e)
@@ -180,7 +180,7 @@ func (r *replay) matched(e *ingest.Event) bool {
 	return false
 }
 
-// advance moves the clock on. At each hour the sampling is planned, and the watch looks for
+// advance moves the clock forward. At each hour it plans the sampling and checks for
 // silence.
 func (r *replay) advance(ctx context.Context, to time.Time) error {
 	if r.clock.IsZero() {
@@ -199,7 +199,7 @@ func (r *replay) advance(ctx context.Context, to time.Time) error {
 	if err := r.flush(ctx); err != nil {
 		return err
 	}
-	step := max(time.Hour, (to.Sub(hour) / 240).Truncate(time.Hour)) // a long silence has few hours to look at
+	step := max(time.Hour, (to.Sub(hour) / 240).Truncate(time.Hour)) // a long silence is checked at a limited number of hours
 	for at := hour; !at.After(to); at = at.Add(step) {
 		r.clock = at
 		r.newDay()
@@ -215,7 +215,7 @@ func (r *replay) advance(ctx context.Context, to time.Time) error {
 	return nil
 }
 
-// newDay begins the budget of a day.
+// newDay resets the day's budget.
 func (r *replay) newDay() {
 	if today := r.clock.UTC().Truncate(day); !today.Equal(r.today) {
 		r.today, r.spent, r.health.Refused = today, 0, false
@@ -233,7 +233,7 @@ func (r *replay) said(list []*Alarm) {
 	}
 }
 
-// flush evaluates the events that wait.
+// flush evaluates the waiting events.
 func (r *replay) flush(ctx context.Context) error {
 	batch := r.batch
 	r.batch = nil

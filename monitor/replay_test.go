@@ -18,8 +18,8 @@ import (
 
 var began = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// traffic makes events: perDay a day, whose output is "bad" with the probability that rate
-// gives for the day.
+// traffic returns perDay events a day. An output is "bad" with the probability that rate
+// returns for the day.
 func traffic(days, perDay int, rate func(day float64) float64, change func(i int, e *ingest.Event)) []ingest.Event {
 	r := rand.New(rand.NewPCG(42, uint64(perDay)))
 	list := make([]ingest.Event, days*perDay)
@@ -58,7 +58,7 @@ func step(p, q, at float64) func(float64) float64 {
 	}
 }
 
-// decides is an evaluation that needs no model.
+// decides evaluates an event without a model.
 func decides(_ context.Context, e *ingest.Event) ([]monitor.Verdict, error) {
 	v := monitor.Verdict{Assertion: "tone", Status: proviso.Pass}
 	switch e.Output {
@@ -72,7 +72,7 @@ func decides(_ context.Context, e *ingest.Event) ([]monitor.Verdict, error) {
 	return []monitor.Verdict{v}, nil
 }
 
-// tone is a watch over everything.
+// tone returns a watch over all events.
 func tone() *monitor.Watch {
 	return &monitor.Watch{
 		Name: "tone", Match: monitor.Match{Agent: "support"}, Assertions: "set:tone", Sample: monitor.Sample{Rate: 1, Segment: "lang"}, FalseAlarms: monitor.FalseAlarms{PerDays: 30},
@@ -99,8 +99,8 @@ func only(t *testing.T, got *monitor.ReplayResult) *monitor.Alarm {
 	return got.Alarms[0]
 }
 
-// TestCutOffAnswers: what came of an answer before an error is not evaluated, because the
-// agent was not given the time to keep its promises.
+// TestCutOffAnswers: a partial answer before an error is not evaluated, because the agent
+// had no chance to keep its promises.
 func TestCutOffAnswers(t *testing.T) {
 	t.Parallel()
 	list := traffic(4, 500, constant(.05), func(i int, e *ingest.Event) {
@@ -181,8 +181,8 @@ func TestReplayOfAWorseVersion(t *testing.T) {
 	}
 }
 
-// TestReplayOfOtherJudge: another judge fails more outputs from the beginning. Its charts
-// learn their own baseline, and nobody is told of a change of the agent.
+// TestReplayOfOtherJudge: another judge fails more outputs from its start. Its charts
+// learn their own baseline, and there is no alarm about the agent.
 func TestReplayOfOtherJudge(t *testing.T) {
 	t.Parallel()
 	list := traffic(12, 310, step(.05, .15, 6), nil)
@@ -212,7 +212,7 @@ func TestReplayOfBadInput(t *testing.T) {
 		if err != nil || len(got.Alarms) != 0 || got.Counts.Future != 5 || got.Counts.Matched != 1195 {
 			t.Errorf("%v %+v", err, got.Counts)
 		}
-		if got := replay(t, tone(), list[:1199]); len(got.Alarms) != 0 || got.Counts.Future != 4 { // without a clock to compare with
+		if got := replay(t, tone(), list[:1199]); len(got.Alarms) != 0 || got.Counts.Future != 4 { // no clock to compare with
 			t.Errorf("%+v", got.Counts)
 		}
 	})

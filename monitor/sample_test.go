@@ -82,8 +82,8 @@ func TestSamplerBudget(t *testing.T) {
 		{0, .001, 0, .1},          // 2400 evaluations cost $2.40
 		{0, .01, 0, .1 * 5. / 24}, // $24
 		{12, .01, 2.5, .1 * 2.5 / 12},
-		{23, .01, 5, .001}, // spent: a hundredth is left
-		{12, 0, 0, .02},    // the price is not known: 20 evaluations this hour
+		{23, .01, 5, .001}, // spent: a hundredth remains
+		{12, 0, 0, .02},    // price unknown: 20 evaluations this hour
 	} {
 		if got := plan(c.hour, c.cost, c.spent); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%+v: %v", c, got)

@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	seenBits   = 1 << 14 // of each half
+	seenBits   = 1 << 14 // bits in each half
 	seenHashes = 7
-	seenMost   = seenBits / 10 // entries of a half, with which about 1 % of what is new is taken for known
+	seenMost   = seenBits / 10 // entries per half; about 1 % of new ones are then taken for known
 )
 
-// seen remembers the conversations of which an evaluation entered a chart: the last
-// seenMost of them at least, in two Bloom filters, of which the older is emptied when the
-// newer is full. One that is taken for known by mistake is left out, whatever its verdict
-// is, which biases nothing.
+// seen records the conversations with an evaluation in a chart: at least the last
+// seenMost of them, in two Bloom filters. When the newer filter is full, the older one is
+// emptied. A conversation that is mistaken for a known one is omitted regardless of its
+// verdict, which introduces no bias.
 type seen struct {
 	halves [2][]byte // nil while empty
 	n      int       // entries of the first half
 }
 
-// add reports whether a conversation is new, and remembers it.
+// add records a conversation, and reports whether it is new.
 func (s *seen) add(conversation string) bool {
 	sum := sha256.Sum256([]byte(conversation))
 	step, at := binary.LittleEndian.Uint64(sum[:])|1, binary.LittleEndian.Uint64(sum[8:])
@@ -47,13 +47,13 @@ func (s *seen) add(conversation string) bool {
 	return true
 }
 
-// seenJSON is how [seen] is saved.
+// seenJSON is the saved form of [seen].
 type seenJSON struct {
 	N      int      `json:"n"`
 	Halves []string `json:"halves,omitempty"`
 }
 
-// MarshalJSON writes the filters as base64.
+// MarshalJSON encodes the filters as base64.
 func (s *seen) MarshalJSON() ([]byte, error) {
 	out := seenJSON{N: s.n}
 	for _, h := range s.halves {
@@ -64,7 +64,7 @@ func (s *seen) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (s *seen) UnmarshalJSON(data []byte) error {
 	var in seenJSON
 	if err := json.Unmarshal(data, &in); err != nil {

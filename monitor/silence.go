@@ -8,28 +8,28 @@ import (
 	"github.com/proviso-eval/proviso/internal/usd"
 )
 
-// queueAge is how long sampled events may wait before the queue is an alarm; it is closed
-// when they wait half as long.
+// queueAge is the waiting time of sampled events that raises an alarm; the alarm closes
+// at half of it.
 const queueAge = time.Hour
 
-// Health is how the work of a watch goes, as the caller knows it.
+// Health is the state of a watch's work, as the caller knows it.
 type Health struct {
-	LastEvent   time.Time // of the last matching event, zero if there was none
-	LastSampled time.Time // of the last event that was to be evaluated; zero stands for LastEvent
-	LastVerdict time.Time // when the last pass or fail came, zero if never
-	Oldest      time.Time // since when the oldest sampled event waits, zero if none does
-	Pending     int       // sampled events that wait
-	Dropped     int       // events of today that were not evaluated because too many waited
-	Spent       float64   // US dollars of today (UTC)
-	Refused     bool      // events wait because the budget of the day is used up
-	Trouble     Cause     // NoKey or NoModel, "" if the judge can be asked
-	Why         string    // the trouble, in words
+	LastEvent   time.Time // time of the last matching event, zero if there was none
+	LastSampled time.Time // time of the last event to evaluate; zero means LastEvent
+	LastVerdict time.Time // time of the last pass or fail, zero if there was none
+	Oldest      time.Time // since when the oldest sampled event has waited, zero if none waits
+	Pending     int       // waiting sampled events
+	Dropped     int       // events today that were not evaluated because too many waited
+	Spent       float64   // US dollars spent today (UTC)
+	Refused     bool      // events wait because the day's budget is spent
+	Trouble     Cause     // NoKey or NoModel, "" if the judge can be called
+	Why         string    // explanation of Trouble
 	Mix         []MixDay  // complete days of traffic, oldest first: see [MaxMixDays]
 }
 
-// Check looks for silence and for a change of the mix of segments. It returns the alarms
-// that were opened, updated or closed: one for each cause, and none for what another one
-// explains.
+// Check looks for silence and for a change in the mix of segments. It returns the alarms
+// that were opened, updated or closed: one per cause, and none for a cause that another
+// one explains.
 func (c *Charts) Check(h Health, now time.Time) []*Alarm {
 	now = now.UTC()
 	if c.state.Started.IsZero() || now.Before(c.state.Started) {
@@ -55,7 +55,7 @@ func (c *Charts) Check(h Health, now time.Time) []*Alarm {
 	return touched.list
 }
 
-// silences are the causes for which nothing is known, each with its reason in words.
+// silences returns the causes for which nothing is known, each with an explanation.
 func (c *Charts) silences(h *Health, now time.Time) map[Cause]string {
 	reasons := map[Cause]string{}
 	s := c.watch.Silence
@@ -87,8 +87,7 @@ func (c *Charts) silences(h *Health, now time.Time) map[Cause]string {
 	return reasons
 }
 
-// waiting finds a growing queue, and verdicts that do not come, where nothing else
-// explains them.
+// waiting detects a growing queue, and missing verdicts that nothing else explains.
 func (c *Charts) waiting(h *Health, now time.Time, reasons map[Cause]string) {
 	age := time.Duration(0)
 	if h.Pending > 0 && !h.Oldest.IsZero() {
@@ -117,7 +116,7 @@ func (c *Charts) waiting(h *Health, now time.Time, reasons map[Cause]string) {
 	}
 	w, d := c.state.Waiting, c.watch.Silence.Verdicts
 	if c.openSilent(NoDecision) != nil {
-		return // that is why
+		return // this explains it
 	}
 	if _, queue := reasons[NoRoom]; !queue && d > 0 && !w.IsZero() && now.Sub(w) >= d {
 		reasons[NoVerdicts] = fmt.Sprintf("events are sampled, but there is no verdict since %s", w.UTC().Format("2006-01-02 15:04"))
@@ -138,7 +137,7 @@ func earliest(a, b time.Time) time.Time {
 	return b
 }
 
-// openSilent is the open alarm of the watch for a cause, nil if there is none.
+// openSilent returns the watch's open alarm for a cause, nil if there is none.
 func (c *Charts) openSilent(cause Cause) *Alarm {
 	i := slices.IndexFunc(c.state.Open, func(a *Alarm) bool { return a.Kind == KindSilent && a.Cause == cause })
 	if i < 0 {
@@ -147,7 +146,7 @@ func (c *Charts) openSilent(cause Cause) *Alarm {
 	return c.state.Open[i]
 }
 
-// silent opens an alarm because nothing is known.
+// silent opens an alarm that nothing is known.
 func (c *Charts) silent(cause Cause, assertion, about, reason string, at time.Time) *Alarm {
 	at = at.UTC()
 	a := &Alarm{
@@ -158,7 +157,7 @@ func (c *Charts) silent(cause Cause, assertion, about, reason string, at time.Ti
 	return a
 }
 
-// waits says how many events wait.
+// waits describes the number of waiting events.
 func waits(n int) string {
 	if n == 1 {
 		return "1 event waits"

@@ -18,25 +18,25 @@ type drawn struct {
 	segment      string
 	conversation string
 	probability  float64
-	days         float64 // since the one before
+	days         float64 // days since the previous one
 }
 
-// world is traffic with a known truth, and the chart that watches it.
+// world is traffic with a known failure rate, and the chart that monitors it.
 type world struct {
-	perDay float64 // evaluations that enter the chart
-	arl    float64 // evaluations to a false alarm, by design
+	perDay float64 // evaluations per day that enter the chart
+	arl    float64 // designed number of evaluations to a false alarm
 	model  model
-	// draw makes evaluations; times is how many times more fail than in control, 1 without
-	// a change.
+	// draw returns a generator of evaluations. times is the factor by which the failure
+	// rate exceeds the in-control rate; 1 means no change.
 	draw func() func(r *rand.Rand, at time.Time, times float64) drawn
 }
 
 var simulationBegan = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// known is a chart whose in-control rates are known.
+// known returns a model whose in-control rate is known.
 func known(p float64) model { return model{Source: FromBaseline, Rate: p, Upper: p, N: 1 << 20} }
 
-// steady is traffic at equal distances whose evaluations are independent.
+// steady is traffic at equal intervals with independent evaluations.
 func steady(p, arl float64) world {
 	return world{perDay: 500, arl: arl, model: known(p), draw: func() func(*rand.Rand, time.Time, float64) drawn {
 		return func(r *rand.Rand, _ time.Time, times float64) drawn {
@@ -58,7 +58,7 @@ func (w world) path(seed, number uint64) *path {
 	return &path{world: w, r: rand.New(rand.NewPCG(seed, number)), chart: &chart{Model: w.model, Baseline: baseline{Done: true}}, next: w.draw(), at: simulationBegan}
 }
 
-// step draws the next evaluation; true if it opens an alarm.
+// step draws the next evaluation, and reports whether it opens an alarm.
 func (p *path) step(times float64) bool {
 	d := p.next(p.r, p.at, times)
 	p.at = p.at.Add(time.Duration(d.days * float64(day)))
@@ -69,7 +69,7 @@ func (p *path) step(times float64) bool {
 	return p.chart.observe(&o, 1, p.arl/p.perDay).risen
 }
 
-// paths runs n paths on all processors, and returns what they give, in order.
+// paths runs n paths on all processors, and returns their results in order.
 func paths[T any](n int, run func(number int) T) []T {
 	out := make([]T, n)
 	var all sync.WaitGroup
@@ -85,8 +85,8 @@ func paths[T any](n int, run func(number int) T) []T {
 	return out
 }
 
-// falseAlarms is the mean number of evaluations in the chart to a false alarm, with its
-// standard error.
+// falseAlarms returns the mean number of evaluations to a false alarm, with its standard
+// error.
 func (w world) falseAlarms(n int, seed uint64) (mean, se float64) {
 	return meanOf(paths(n, func(i int) float64 {
 		p := w.path(seed, uint64(i))
@@ -99,11 +99,11 @@ func (w world) falseAlarms(n int, seed uint64) (mean, se float64) {
 	}))
 }
 
-// warmUp is the number of evaluations in control before a change.
+// warmUp is the number of in-control evaluations before a change.
 const warmUp = 2000
 
-// delay is how many evaluations after a change the alarm comes: mean, and what 9 of 10 are
-// below. Paths with an alarm before the change are drawn again.
+// delay returns the number of evaluations from a change to its alarm: the mean and the
+// 90th percentile. Paths with an alarm before the change are drawn again.
 func (w world) delay(n int, seed uint64, times float64) (mean, p90 float64) {
 	list := paths(n, func(i int) float64 {
 		for again := uint64(0); ; again++ {
@@ -123,7 +123,7 @@ func (w world) delay(n int, seed uint64, times float64) (mean, p90 float64) {
 	return mean, list[len(list)*9/10]
 }
 
-// warm runs a path in control; false if it has an alarm.
+// warm runs a path in control, and returns false if there is an alarm.
 func (p *path) warm() bool {
 	for p.chart.Entered < warmUp {
 		if p.step(1) {
@@ -143,8 +143,9 @@ func meanOf(list []float64) (mean, se float64) {
 	return mean, math.Sqrt(se) / float64(len(list))
 }
 
-// clustered is traffic in conversations: of geometric size, with a failure probability of
-// their own whose intraclass correlation is icc. With ids, one evaluation of each enters.
+// clustered is traffic in conversations: their size is geometric, and each has its own
+// failure probability, with intraclass correlation icc. With ids, one evaluation per
+// conversation enters the chart.
 func clustered(size, icc float64, ids bool) world {
 	const p = .05
 	w := steady(p, 15_000)
@@ -195,7 +196,7 @@ func gamma(r *rand.Rand, a float64) float64 {
 	}
 }
 
-// season is how the failure rate of seasonal traffic differs in an hour.
+// season returns the factor of the failure rate of seasonal traffic at a time.
 func season(amplitude float64, at time.Time) float64 {
 	return 1 + amplitude*math.Sin(2*math.Pi*(float64(at.Hour())+.5)/24)
 }
@@ -210,7 +211,7 @@ func seasonal(amplitude, perDay float64, m model) world {
 	}}
 }
 
-// hourly are the in-control rates of a season.
+// hourly returns a model with the hourly in-control rates of a season.
 func hourly(amplitude float64) model {
 	m := known(.05)
 	for h := range 24 {
@@ -219,7 +220,7 @@ func hourly(amplitude float64) model {
 	return m
 }
 
-// learnedFrom is what a baseline learns of a world in control.
+// learnedFrom returns the model that a baseline learns from a world in control.
 func learnedFrom(w world, seed uint64, evaluations int) model {
 	p := w.path(seed, 0)
 	var b baseline
@@ -231,8 +232,8 @@ func learnedFrom(w world, seed uint64, evaluations int) model {
 	return *b.learned()
 }
 
-// falseAlarmsLearned is falseAlarms where each path has its own baseline of so many
-// evaluations. It is the share of paths with a false alarm within the design.
+// falseAlarmsLearned is falseAlarms with a separate learned baseline for each path.
+// within is the share of paths with a false alarm earlier than designed.
 func (w world) falseAlarmsLearned(n int, seed uint64, evaluations int) (mean, within float64) {
 	list := paths(n, func(i int) float64 {
 		own := w
@@ -254,11 +255,11 @@ func (w world) falseAlarmsLearned(n int, seed uint64, evaluations int) (mean, wi
 	return mean, within
 }
 
-// mixture is traffic of three segments that are sampled one third each.
+// mixture is traffic from three segments, each of which makes up a third of the sample.
 type mixture struct {
 	traffic, failing, sampled [3]float64
-	times                     [3]float64 // by how much the change raises a segment
-	shifted                   [3]float64 // traffic after the change; zero if it stays
+	times                     [3]float64 // factor by which the change raises each segment
+	shifted                   [3]float64 // traffic after the change; zero means unchanged
 }
 
 var segmentNames = [...]string{"large", "middle", "small"}
@@ -267,7 +268,8 @@ func unequal() mixture {
 	return mixture{traffic: [3]float64{.8, .15, .05}, failing: [3]float64{.03, .08, .2}, sampled: [3]float64{1. / 3, 1. / 3, 1. / 3}, times: [3]float64{1, 1, 1}}
 }
 
-// world is the chart of a mixture, with in-control rates by segment or one for all.
+// world returns the chart of a mixture, with in-control rates per segment or a common
+// one.
 func (m mixture) world(bySegment bool) world {
 	w := world{perDay: 500, arl: 15_000, model: model{Source: FromBaseline, Segments: map[string]float64{}}}
 	for i, name := range segmentNames {
@@ -282,7 +284,7 @@ func (m mixture) world(bySegment bool) world {
 			share := m.sampled
 			if times != 1 && m.shifted != [3]float64{} {
 				sum := 0.0
-				for i := range share { // the probabilities of sampling stay
+				for i := range share { // the sampling probabilities stay the same
 					share[i] = m.sampled[i] / m.traffic[i] * m.shifted[i]
 					sum += share[i]
 				}
@@ -304,7 +306,8 @@ func (m mixture) world(bySegment bool) world {
 	return w
 }
 
-// always runs a world after its change from the beginning: evaluations to the alarm.
+// always returns the mean number of evaluations to the alarm if the change is there from
+// the start.
 func (w world) always(n int, seed uint64, times float64) float64 {
 	mean, _ := meanOf(paths(n, func(i int) float64 {
 		p := w.path(seed, uint64(i))
@@ -318,7 +321,8 @@ func (w world) always(n int, seed uint64, times float64) float64 {
 	return mean
 }
 
-// irregular is traffic whose distances vary: days draws the time to the next evaluation.
+// irregular is traffic with varying intervals: days draws the time to the next
+// evaluation.
 func irregular(perDay float64, days func(r *rand.Rand, at time.Time) float64) world {
 	w := steady(.05, 15_000)
 	w.perDay = perDay
@@ -330,7 +334,7 @@ func irregular(perDay float64, days func(r *rand.Rand, at time.Time) float64) wo
 	return w
 }
 
-// daysToFalseAlarm is the mean number of days to a false alarm.
+// daysToFalseAlarm returns the mean number of days to a false alarm.
 func (w world) daysToFalseAlarm(n int, seed uint64) float64 {
 	mean, _ := meanOf(paths(n, func(i int) float64 {
 		p := w.path(seed, uint64(i))
@@ -341,9 +345,9 @@ func (w world) daysToFalseAlarm(n int, seed uint64) float64 {
 	return mean
 }
 
-// located is how well changes are located: the share of intervals that hold the change, the
-// median of the distance of the likeliest place, and of the length of the intervals, in
-// evaluations.
+// located measures how well changes are located: the share of intervals that contain the
+// change, the median distance of the likeliest place, and the median length of the
+// intervals, in evaluations.
 func (w world) located(n int, seed uint64, times float64) (held, distance, length float64) {
 	type result struct{ held, distance, length float64 }
 	list := paths(n, func(i int) result {
@@ -373,15 +377,15 @@ func (w world) located(n int, seed uint64, times float64) (held, distance, lengt
 	return held, d[n/2], l[n/2]
 }
 
-// closing is how an alarm ends: the days from the end of a rise of a week to the end of its
-// alarm, and the alarms in 30 days of a rise that does not end.
+// closing measures how an alarm ends: the days from the end of a week-long rise to the
+// end of its alarm, and the number of alarms in 30 days of a permanent rise.
 func (w world) closing(n int, seed uint64, times float64) (days, alarms float64) {
 	watch := &Watch{Name: "w", FalseAlarms: FalseAlarms{w.arl / w.perDay}}
 	run := func(i int, rise float64) (closed float64, opened int) {
 		p := w.path(seed, uint64(i))
 		c := NewCharts(watch, Options{})
 		c.state.Charts = []*chart{p.chart}
-		closed = 48 // if it is not closed at all
+		closed = 48 // used if the alarm never closes
 		for p.at.Sub(simulationBegan).Hours()/24 < 60 {
 			t := p.at.Sub(simulationBegan).Hours() / 24
 			m := 1.0
@@ -417,7 +421,8 @@ func (w world) closing(n int, seed uint64, times float64) (days, alarms float64)
 	return days, alarms
 }
 
-// month runs a project without a change for 30 days: false alarms of all its charts.
+// month runs a project without a change for 30 days, and returns the number of false
+// alarms in all its charts.
 func month(charts int, perDay float64, seed uint64) int {
 	r := rand.New(rand.NewPCG(seed, uint64(charts)))
 	c := NewCharts(&Watch{Name: "w", FalseAlarms: FalseAlarms{30}}, Options{})
@@ -438,7 +443,7 @@ func month(charts int, perDay float64, seed uint64) int {
 			if a.State == StateOpen && a.Opened.Equal(at) {
 				opened++
 				one := c.state.Charts[slices.IndexFunc(c.state.Charts, func(x *chart) bool { return x.Assertion == a.Assertion })]
-				c.closeID(a.ID, at, "") // the next one counts, too
+				c.closeID(a.ID, at, "") // so that the next one is counted, too
 				one.Recovery = nil
 				one.restart(at)
 			}

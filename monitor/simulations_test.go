@@ -14,12 +14,12 @@ import (
 
 var simulateAll = flag.Bool("simulate", false, "write docs/monitor-simulations.md, in some minutes")
 
-// maxOver is how many times the design a realised number of evaluations to a false alarm
-// may be where the rates in control are known.
+// maxOver is the maximum ratio between the realised and the designed number of
+// evaluations to a false alarm, if the in-control rates are known.
 const maxOver = 1.5
 
-// holds reports a number of evaluations to a false alarm that is not as designed, by more
-// than its standard error explains.
+// holds reports a number of evaluations to a false alarm that deviates from the design by
+// more than its standard error explains.
 func holds(t *testing.T, what string, mean, se, design float64) {
 	t.Helper()
 	if mean+3*se < design || mean-3*se > maxOver*design {
@@ -85,7 +85,7 @@ func (p *page) row(cells ...any) {
 	p.WriteString("|\n")
 }
 
-// number shows three digits.
+// number formats a number with three digits.
 func number(f float64) string {
 	switch {
 	case f >= 10_000:

@@ -4,32 +4,32 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// sightDays is the time within which [ChartView.SmallestChange] is seen.
+// sightDays is the time within which [ChartView.SmallestChange] is detected.
 const sightDays = 7
 
-// ChartView is a chart as pages and reports show it.
+// ChartView is a chart in the form for pages and reports.
 type ChartView struct {
 	Assertion      string   `json:"assertion"`
 	Version        string   `json:"version"`
-	Judge          string   `json:"judge"`             // identity of the judge; "" if none was asked
-	N              int      `json:"n"`                 // evaluations that were decided
-	Entered        int      `json:"entered"`           // of these, in the chart: one of each conversation
-	Errors         int      `json:"errors,omitempty"`  // evaluations that were not decided
-	Skipped        int      `json:"skipped,omitempty"` // evaluations that did not apply
-	Rate           *float64 `json:"rate"`              // of failures, weighted by the probabilities of sampling; null without evaluations
-	Low            *float64 `json:"low"`               // its 95 % interval
+	Judge          string   `json:"judge"`             // judge identity; "" if no model was called
+	N              int      `json:"n"`                 // decided evaluations
+	Entered        int      `json:"entered"`           // decided evaluations in the chart, one per conversation
+	Errors         int      `json:"errors,omitempty"`  // undecided evaluations
+	Skipped        int      `json:"skipped,omitempty"` // evaluations to which the assertion did not apply
+	Rate           *float64 `json:"rate"`              // failure rate, weighted by the inverse sampling probabilities; null without evaluations
+	Low            *float64 `json:"low"`               // lower limit of its 95 % interval
 	High           *float64 `json:"high"`
 	State          string   `json:"state"`            // learning, watching or alarm
-	Source         Source   `json:"source,omitempty"` // of the in-control rate
-	InControl      *float64 `json:"in_control"`       // what may fail on average, null while learning
-	PerDay         float64  `json:"per_day"`          // evaluations a day that enter the chart
-	SmallestChange *float64 `json:"smallest_change"`  // rise of the rate that is seen within a week, on average; null if none is
-	SmallestRate   *float64 `json:"smallest_rate"`    // the rate after this rise
-	Value          float64  `json:"value"`            // of the statistic, as a share of its threshold
-	Alarm          string   `json:"alarm,omitempty"`  // id of the open one
+	Source         Source   `json:"source,omitempty"` // origin of the in-control rate
+	InControl      *float64 `json:"in_control"`       // mean failure rate in control, null while learning
+	PerDay         float64  `json:"per_day"`          // evaluations per day that enter the chart
+	SmallestChange *float64 `json:"smallest_change"`  // smallest rise of the rate that is detected within a week, on average; null if none is
+	SmallestRate   *float64 `json:"smallest_rate"`    // rate after this rise
+	Value          float64  `json:"value"`            // statistic, as a share of its threshold
+	Alarm          string   `json:"alarm,omitempty"`  // id of the open alarm
 }
 
-// View shows the charts in the order in which they began.
+// View returns the charts in the order of their creation.
 func (c *Charts) View() []ChartView {
 	list := make([]ChartView, 0, len(c.state.Charts))
 	family := float64(max(1, c.o.Others+c.Live()))

@@ -2,13 +2,14 @@ package monitor
 
 import "time"
 
-// Watch says whose traffic is held against which assertions, and when to tell whom.
+// Watch configures whose traffic is checked with which assertions, and when to notify
+// whom.
 type Watch struct {
 	Name        string
 	Match       Match
 	Assertions  string // set:NAME, set:NAME@VERSION or file://PATH
 	Sample      Sample
-	Objectives  map[string]Objective // by assertion
+	Objectives  map[string]Objective // by assertion name
 	FalseAlarms FalseAlarms
 	Anchors     Anchors
 	Silence     Silence
@@ -18,36 +19,36 @@ type Watch struct {
 // Match selects events.
 type Match struct {
 	Agent string
-	Where string // condition in CEL over the event, "" for all of the agent
+	Where string // CEL condition over the event, "" for all events of the agent
 }
 
-// Sample says how many of the matching events are evaluated.
+// Sample configures how many of the matching events are evaluated.
 type Sample struct {
-	Rate         float64 // share of the conversations
-	Floor        int     // evaluations a day of each segment, if there is so much traffic
-	Segment      string  // member of segment that is told apart, "" for none
-	BudgetPerDay float64 // US dollars of a day (UTC), 0 for no limit
+	Rate         float64 // share of conversations
+	Floor        int     // evaluations per day for each segment, if there is enough traffic
+	Segment      string  // member of segment that defines the segments, "" for none
+	BudgetPerDay float64 // US dollars per day (UTC), 0 for no limit
 }
 
-// Objective is what an assertion is held against until there is a baseline.
+// Objective is what an assertion must meet until there is a baseline.
 type Objective struct {
-	MaxFail float64 // share of failures
+	MaxFail float64 // maximum share of failures
 }
 
-// FalseAlarms is the design of the alarms.
+// FalseAlarms configures the rate of false alarms.
 type FalseAlarms struct {
-	PerDays float64 // days of a project to one false alarm, on average
+	PerDays float64 // mean number of days of the project per false alarm
 }
 
-// Anchors are outputs that are judged again, to tell a change of the judge from one of the
-// agent.
+// Anchors are outputs that are judged again, to distinguish a change of the judge from a
+// change of the agent.
 type Anchors struct {
 	File  string
 	Every time.Duration
 }
 
-// Silence says after how long nothing is an alarm; 0 is never.
+// Silence sets how long nothing may happen before an alarm; 0 means no alarm.
 type Silence struct {
-	Traffic  time.Duration // without an event
-	Verdicts time.Duration // without a verdict, while there are events
+	Traffic  time.Duration // time without an event
+	Verdicts time.Duration // time without a verdict, while there are events
 }

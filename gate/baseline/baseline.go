@@ -1,6 +1,6 @@
 // Package baseline writes the verdicts of a run to a small file that is reviewed and
-// committed, and reads it back: one line with hashes, then one line for each row,
-// without outputs. Start at [Write] and [Read]; docs/gate.md describes the format.
+// committed, and reads it back: one line with hashes, then one line for each row, without
+// outputs. Start at [Write] and [Read]; docs/gate.md describes the format.
 package baseline
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// format is the version of the file's layout; a reader refuses later ones.
+// format is the version of the file format; a reader refuses later versions.
 const format = 1
 
-// Write writes a run in the order of its rows. Equal runs give equal bytes.
+// Write writes a run, with rows in their order in the run. Equal runs give equal bytes.
 func Write(w io.Writer, r *gate.Run) error {
 	out := bufio.NewWriter(w)
 	usual := usualOf(r)
@@ -54,7 +54,7 @@ func Write(w io.Writer, r *gate.Run) error {
 	return out.Flush()
 }
 
-// hashKey is a hash of an identity under its key.
+// hashKey is a hash in the identity, and its key.
 type hashKey struct {
 	key string
 	to  *string
@@ -64,8 +64,8 @@ func hashes(i *gate.Identity) []hashKey {
 	return []hashKey{{"suite", &i.Suite}, {"prompts", &i.Prompts}, {"judge", &i.Judge}, {"cases", &i.Cases}}
 }
 
-// defaults are the criterion and the judge of each assertion that most rows have. Only
-// other rows name theirs, so that lines stay short.
+// defaults holds the most frequent criterion and judge of each assertion. Only rows that
+// differ name their own, so that lines stay short.
 type defaults struct{ criteria, judges map[string]string }
 
 func usualOf(r *gate.Run) defaults {
@@ -85,7 +85,7 @@ func usualOf(r *gate.Run) defaults {
 	return defaults{mostFrequent(criteria), mostFrequent(judges)}
 }
 
-// mostFrequent returns the most frequent hash of each name, unless that is "".
+// mostFrequent returns the most frequent hash for each name, unless that is "".
 func mostFrequent(of map[string]map[string]int) map[string]string {
 	out := map[string]string{}
 	for name, counts := range of {
@@ -97,7 +97,7 @@ func mostFrequent(of map[string]map[string]int) map[string]string {
 	return out
 }
 
-// named returns a map as an object, sorted by name.
+// named converts a map to an object, sorted by name.
 func named(of map[string]string) *value.Object {
 	o := value.NewObject(len(of))
 	for _, name := range slices.Sorted(maps.Keys(of)) {
@@ -106,7 +106,7 @@ func named(of map[string]string) *value.Object {
 	return o
 }
 
-// rowOf is the line of a row.
+// rowOf returns the line for a row.
 func rowOf(r *gate.Row, usual defaults) *value.Object {
 	o := value.ObjectOf("case", cmp.Or(r.Case.ID, r.Case.Name))
 	if r.Case.ID == "" {
@@ -135,8 +135,8 @@ func rowOf(r *gate.Row, usual defaults) *value.Object {
 	return o
 }
 
-// verdictsOf returns the verdicts by the name of their assertion: one verdict, or a
-// list if assertions share a name.
+// verdictsOf returns the verdicts by assertion name: one verdict, or a list if assertions
+// share a name.
 func verdictsOf(list []gate.Verdict) *value.Object {
 	sorted := slices.Clone(list)
 	slices.SortStableFunc(sorted, func(a, b gate.Verdict) int { return cmp.Compare(a.Assertion, b.Assertion) })
@@ -154,7 +154,8 @@ func verdictsOf(list []gate.Verdict) *value.Object {
 	return o
 }
 
-// verdictOf is 1 for pass, 0 for fail, "skip" or "error", or else {status, score}.
+// verdictOf returns 1 for pass, 0 for fail, "skip" or "error", or otherwise {status,
+// score}.
 func verdictOf(v *gate.Verdict) any {
 	switch {
 	case v.Status == proviso.Errored || v.Status == proviso.Skip:
@@ -167,7 +168,7 @@ func verdictOf(v *gate.Verdict) any {
 	return value.ObjectOf("status", v.Status.String(), "score", score(v.Score))
 }
 
-// score is a score from 0 to 1, which scripts may exceed.
+// score limits a score to the range 0 to 1, which scripts may exceed.
 func score(f float64) float64 {
 	if math.IsNaN(f) {
 		return 0
@@ -175,8 +176,8 @@ func score(f float64) float64 {
 	return min(max(f, 0), 1)
 }
 
-// exceptions adds what is not as in most rows: a text for each name, or a list in the
-// order of the verdicts if assertions share a name.
+// exceptions adds what differs from most rows: a text per name, or a list in the order of
+// the verdicts if assertions share a name.
 func exceptions(o *value.Object, key string, list []gate.Verdict, usual map[string]string, of func(*gate.Verdict) string) {
 	differ, texts := map[string]bool{}, map[string][]any{}
 	for i := range list {

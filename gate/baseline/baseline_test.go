@@ -36,7 +36,7 @@ func example() *gate.Run {
 	}
 }
 
-// sorted puts verdicts in the order of the file.
+// sorted puts verdicts in the order used in the file.
 func sorted(r *gate.Run) *gate.Run {
 	for i := range r.Rows {
 		v := r.Rows[i].Verdicts
@@ -121,7 +121,8 @@ func TestReadMistakes(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever is read without a mistake is written and read again as the same.
+// FuzzRead: everything that is read without a mistake stays the same when it is written
+// and read again.
 func FuzzRead(f *testing.F) {
 	data, err := os.ReadFile("testdata/example.jsonl")
 	if err != nil {

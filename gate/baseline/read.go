@@ -31,9 +31,9 @@ func Is(line string) bool {
 	return err == nil && ok && o.At("proviso") == "baseline"
 }
 
-// Read reads a baseline. name is its file, for the messages. The error is a
-// [proviso.Mistakes] with the places of all mistakes, 20 at most, or an error of in or
-// of ctx.
+// Read reads a baseline. name is the file name for messages. The error is a
+// [proviso.Mistakes] with at most 20 mistakes and their places, or an error from in or
+// ctx.
 func Read(ctx context.Context, name string, in io.Reader) (*gate.Run, error) {
 	limited := &io.LimitedReader{R: in, N: maxBytes + 1}
 	r := &reader{file: name, run: &gate.Run{Name: name}}
@@ -49,7 +49,7 @@ func Read(ctx context.Context, name string, in io.Reader) (*gate.Run, error) {
 				Place: proviso.Place{File: name, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt},
 				Code:  broken.Code, Message: broken.Message,
 			})
-			if !r.begun { // the rest of what is no baseline says nothing
+			if !r.begun { // a file that is not a baseline has no further useful mistakes
 				r.mistakes[0].Message = noBaseline + ": " + broken.Message
 				r.over = true
 			}
@@ -74,14 +74,14 @@ func Read(ctx context.Context, name string, in io.Reader) (*gate.Run, error) {
 
 const noBaseline = "this is not a baseline: its first line is not {\"proviso\":\"baseline\",…}, which `proviso baseline save` writes"
 
-// reader reads one line after the other.
+// reader reads one line at a time.
 type reader struct {
 	file     string
 	line     document.Line
 	run      *gate.Run
 	usual    defaults
 	begun    bool // the header was read
-	over     bool // the rest is not read
+	over     bool // stop reading
 	mistakes proviso.Mistakes
 }
 
@@ -163,7 +163,7 @@ func (r *reader) header(o *value.Object) {
 	r.usual = defaults{r.texts(o, "criteria"), r.texts(o, "judges")}
 }
 
-// texts reads an object of texts.
+// texts reads an object of names and texts.
 func (r *reader) texts(o *value.Object, key string) map[string]string {
 	out := map[string]string{}
 	v, ok := o.At(key).(*value.Object)
@@ -187,7 +187,7 @@ func (r *reader) text(o *value.Object, key string, to *string) {
 	}
 }
 
-// whole reads a whole number from 0 to most.
+// whole reads an integer from 0 to most.
 func (r *reader) whole(o *value.Object, key string, most int, to *int) {
 	v, has := o.Get(key)
 	f, ok := v.(float64)
@@ -256,7 +256,7 @@ func (r *reader) status(at string, v any) proviso.Status {
 	return proviso.Status(i)
 }
 
-// verdicts reads the verdicts on the assertions of one name.
+// verdicts reads the verdicts on the assertions with one name.
 func (r *reader) verdicts(o *value.Object, row *gate.Row, name string, v any) {
 	at := document.Join("/assertions", name)
 	list, several := v.([]any)
@@ -293,7 +293,7 @@ func (r *reader) verdicts(o *value.Object, row *gate.Row, name string, v any) {
 	}
 }
 
-// exception is the text that a row has for a verdict, or else that of most rows.
+// exception returns the row's own text for a verdict, or otherwise the most frequent one.
 func exception(own *value.Object, usual map[string]string, name string, i int) string {
 	switch v := own.At(name).(type) {
 	case string:

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// headerColumns returns the columns of a run as its header has them.
+// headerColumns returns the columns in a run's header.
 func headerColumns(meta *value.Object) []*value.Object {
 	list, _ := meta.At("columns").([]any)
 	columns := make([]*value.Object, len(list))
@@ -20,12 +20,12 @@ func headerColumns(meta *value.Object) []*value.Object {
 	return columns
 }
 
-// columnsOf returns the labels of the columns. A prompt without a label of its own has
-// its text as label, or its file with the text behind it. That would hide from a
-// comparison that a changed prompt is still the same one, so it is called by its file, or
-// else by its number.
+// columnsOf returns the labels of the columns. A prompt without a label of its own is
+// labelled by its text, or by its file followed by the text. A comparison would then take
+// a changed prompt for a different one, so columnsOf uses the file instead, or otherwise
+// a number.
 func columnsOf(meta *value.Object) []gate.Column {
-	texts := map[string][]string{} // by name
+	texts := map[string][]string{} // prompt texts by name
 	var columns []gate.Column
 	for _, o := range headerColumns(meta) {
 		label, raw := o.Text("promptLabel"), o.Text("promptRaw")
@@ -44,7 +44,7 @@ func columnsOf(meta *value.Object) []gate.Column {
 	return columns
 }
 
-// withoutText returns the name of a prompt whose label was made from its text.
+// withoutText returns the name of a prompt whose label was generated from its text.
 func withoutText(label, raw string) (name string, made bool) {
 	if label == raw || label == "" {
 		return "prompt", true

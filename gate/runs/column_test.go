@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestColumnsOf: a changed text leaves the name of a prompt unchanged.
+// TestColumnsOf: changing a prompt's text does not change its name.
 func TestColumnsOf(t *testing.T) {
 	t.Parallel()
 	prompt := func(label, raw string) any {

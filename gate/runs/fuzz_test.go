@@ -15,8 +15,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// FuzzRead: a row of a run file is damaged or read, with the verdict and as many verdicts on
-// assertions as what decodes the whole row finds. A run is equal to itself.
+// FuzzRead: a row of a run file is either damaged, or read with the same status and
+// number of verdicts as a full decoder finds. A run is equal to itself.
 func FuzzRead(f *testing.F) {
 	for _, row := range []string{
 		`{"caseId":"c","promptIdx":0,"verdict":"pass","score":1,"vars":{"a":"x"},"gradingResult":{"componentResults":[{"status":"pass","score":1,"assertion":{"type":"contains","value":"a"}},{"status":"error","assertion":{"id":"j","type":"judge"},"judge":"m"}]},"response":{"output":"o","latencyMs":3},"cost":0.1,"repeat":{"index":1,"of":2},"testCase":{"id":"c","description":"d"}}`,
@@ -40,7 +40,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		encoded := value.AppendJSON(nil, row)
-		if !strings.HasPrefix(string(encoded), `{"index":0,`) { // no row of a run
+		if !strings.HasPrefix(string(encoded), `{"index":0,`) { // not a row of a run
 			return
 		}
 		header := runfile.Header{Suite: "demo"}

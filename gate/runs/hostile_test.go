@@ -25,14 +25,14 @@ func TestDamagedRows(t *testing.T) {
 			t.Errorf("%s: %v", row, err)
 		}
 	}
-	// Values of another kind are no mistake: they are unknown.
+	// Values of the wrong kind are not mistakes: they are unknown.
 	run := read(t, nil, `"caseId":7,"promptIdx":0,"vars":[1],"testCase":"x","response":null,"verdict":1,"score":"9","gradingResult":[{}],"latencyMs":{},"cost":"1","repeat":3`)
 	if r := run.Rows[0]; r.Status != proviso.Errored || r.Cost != 0 || r.Tokens != 0 || r.Verdicts != nil || r.Case.ID != "" {
 		t.Errorf("%+v", r)
 	}
 }
 
-// TestNames: long values stay apart, short ones are readable.
+// TestNames: long values remain distinct, short ones readable.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("long ", 30)

@@ -6,9 +6,9 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// JudgeErrors returns the measured errors of the judges of some runs, by assertion, for
-// [gate.Options]. An assertion that has several judges or criteria in these runs is left out:
-// its errors are not the same everywhere.
+// JudgeErrors returns the measured errors of the judges in some runs, by assertion, for
+// [gate.Options]. It omits an assertion that has several judges or criteria in these
+// runs, because its errors differ between them.
 func JudgeErrors(kept *align.Alignment, list ...*gate.Run) map[string]stats.Confusion {
 	if len(kept.Entries()) == 0 {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Read reads the verdicts of a kept run. name is what messages call the run. A row
-// that is not what proviso writes is an error.
+// Read reads the verdicts of a kept run. name is the run's name for messages. A row that
+// proviso cannot have written is an error.
 func Read(r runfile.Run, name string) (*gate.Run, error) {
 	d := reader{run: &gate.Run{Name: name, Columns: columnsOf(r.Header().Meta)}, assertions: map[string]assertion{}, texts: map[string]string{}, cases: map[string]struct{}{}, titles: map[string]string{}}
 	d.run.Rows = make([]gate.Row, 0, r.Len())
@@ -39,22 +39,22 @@ func Read(r runfile.Run, name string) (*gate.Run, error) {
 // reader is the state of one pass over a run.
 type reader struct {
 	run        *gate.Run
-	assertions map[string]assertion // by their text in a row
-	texts      map[string]string    // one copy of texts that many rows share
+	assertions map[string]assertion // by the assertion's text in a row
+	texts      map[string]string    // one copy of each text that many rows share
 	cases      map[string]struct{}
 	judges     []string
-	vars       []member          // of the row
+	vars       []member          // variables of the row
 	few        []member          // its first variables
-	titles     map[string]string // of cases without an id, by the id that proviso made
+	titles     map[string]string // titles of cases without an id, by the id that proviso generated
 
 	verdictsOfRow []gate.Verdict
-	block         []gate.Verdict // of many rows
+	block         []gate.Verdict // verdicts of many rows
 }
 
 // member is a variable: its key and value as written.
 type member struct{ key, value []byte }
 
-// maxKept limits how many assertions are kept parsed.
+// maxKept bounds the number of assertions that are kept parsed.
 const maxKept = 10_000
 
 // row reads one row.
@@ -118,10 +118,11 @@ func (d *reader) row(index int, record []byte) (gate.Row, error) {
 	return row, nil
 }
 
-// maxColumns limits what a damaged row may claim.
+// maxColumns bounds the column index in a damaged row.
 const maxColumns = 100_000
 
-// testCase returns whether the suite gives the case an id, and its cluster.
+// testCase returns whether the suite gives the case an id, its cluster and its
+// description.
 func (d *reader) testCase(s *rowscan.Scanner) (given bool, cluster string, description []byte) {
 	var conversation string
 	s.Members(func(key []byte) {
@@ -162,8 +163,8 @@ func (d *reader) response(s *rowscan.Scanner, row *gate.Row) {
 	})
 }
 
-// varsHash hashes the variables of a case, whatever their order. Variables that begin
-// with _ are proviso's own, such as _conversation, which has earlier outputs.
+// varsHash hashes the variables of a case, regardless of their order. Variables that
+// begin with _ are proviso's own, such as _conversation, which holds earlier outputs.
 func (d *reader) varsHash(s *rowscan.Scanner) string {
 	d.vars = d.vars[:0]
 	s.Members(func(key []byte) {
@@ -184,7 +185,7 @@ func (d *reader) varsHash(s *rowscan.Scanner) string {
 	return hex.EncodeToString(h.Sum(sum[:0])[:16])
 }
 
-// shared returns the text of a JSON value, "" for null; equal texts share memory.
+// shared returns a JSON value as text, "" for null; equal texts share memory.
 func (d *reader) shared(raw []byte) string {
 	if text, ok := d.texts[string(raw)]; ok {
 		return text
@@ -201,7 +202,7 @@ func (d *reader) shared(raw []byte) string {
 	return text
 }
 
-// identify sets what the run was made of.
+// identify sets the identity of the run.
 func (d *reader) identify(h runfile.Header) {
 	i := &d.run.Identity
 	i.Suite, i.Repeats = h.Suite, max(1, i.Repeats)
@@ -219,7 +220,7 @@ func (d *reader) identify(h runfile.Header) {
 	i.Cases = hashOf(cases)
 }
 
-// hashOf hashes a set of texts; "" if it is empty.
+// hashOf hashes a set of texts; it returns "" for an empty set.
 func hashOf(list []string) string {
 	slices.Sort(list)
 	list = slices.Compact(list)
@@ -233,8 +234,8 @@ func hashOf(list []string) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// scoreOf returns a score from 0 to 1. Scores outside of it, which a script may give,
-// count as its ends. One that is unknown counts as what was decided.
+// scoreOf returns a score from 0 to 1. Scores outside of this range, which a script may
+// return, are clamped. An unknown score is 1 for pass and 0 otherwise.
 func scoreOf(status proviso.Status, score float64, unknown bool) float64 {
 	switch {
 	case !unknown && !math.IsNaN(score):

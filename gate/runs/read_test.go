@@ -98,8 +98,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestSameVerdictsAsRecord: the fast reader and the one that decodes everything agree
-// on which verdicts a row has.
+// TestSameVerdictsAsRecord: the fast reader and the full decoder find the same verdicts
+// in a row.
 func TestSameVerdictsAsRecord(t *testing.T) {
 	t.Parallel()
 	row := `"caseId":"a","promptIdx":0,"verdict":"fail","gradingResult":{"componentResults":[
@@ -135,8 +135,8 @@ func TestSameVerdictsAsRecord(t *testing.T) {
 	}
 }
 
-// TestTitles: a case without an id is called by its description, else by its variables; what
-// the suite names keeps its id.
+// TestTitles: the title of a case without an id is its description, otherwise its
+// variables; a case with an id has no title.
 func TestTitles(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("long ", 2000)

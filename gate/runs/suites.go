@@ -6,8 +6,8 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// DifferentSuites warns of two runs that are not of the same suite; nil if they are, or
-// if the suite of one is not known.
+// DifferentSuites warns about two runs of different suites; nil if the suites are the
+// same, or if one of them is unknown.
 func DifferentSuites(base, head string) []string {
 	if base == head || base == "" || head == "" {
 		return nil

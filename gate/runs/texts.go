@@ -11,10 +11,10 @@ import (
 	"github.com/proviso-eval/proviso/judge/record"
 )
 
-// Row has the texts of one row. All of them are from the suite or a model.
+// Row holds the texts of one row. All of them come from the suite or a model.
 type Row struct {
 	Prompt   string // as sent
-	Input    string // the variables, one on each line
+	Input    string // variables, one per line
 	Output   string
 	Answered bool   // false if there is no output
 	Error    string // why the row failed or is undecided
@@ -26,7 +26,7 @@ type VerdictText struct {
 	Assertion string // as [gate.Verdict.Assertion]
 	Status    proviso.Status
 	Reason    string
-	Evidence  []string // quotes of the output
+	Evidence  []string // quotes from the output
 }
 
 // Texts reads the texts of a kept run, row by row. It is for one goroutine at a time.
@@ -45,8 +45,7 @@ func TextsOf(r runfile.Run) *Texts {
 	return t
 }
 
-// Prompt returns the template of the prompt of a column; "" if the run does not have
-// it.
+// Prompt returns the prompt template of a column; "" if the run does not have it.
 func (t *Texts) Prompt(column gate.Column) string { return t.prompts[column] }
 
 // Row returns the texts of a row by its index in the run.
@@ -66,13 +65,13 @@ func (t *Texts) Row(index int) (*Row, error) {
 	return out, nil
 }
 
-// Verdicts is a run without texts, such as a baseline file, in place of [Texts].
+// Verdicts is a replacement for [Texts] for a run without texts, such as a baseline file.
 type Verdicts struct{ Run *gate.Run }
 
 // Prompt returns "".
 func (v Verdicts) Prompt(gate.Column) string { return "" }
 
-// Row returns how the assertions of a row came out, by its index in the run.
+// Row returns the statuses of a row's assertions, by the row's index in the run.
 func (v Verdicts) Row(index int) (*Row, error) {
 	i, ok := slices.BinarySearchFunc(v.Run.Rows, index, func(r gate.Row, index int) int { return cmp.Compare(r.Index, index) })
 	if !ok {

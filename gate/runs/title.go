@@ -7,16 +7,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// What a title says of a case.
+// Limits of a case title.
 const (
 	titleVars  = 3   // variables
-	titleRunes = 100 // in all
-	titleValue = 40  // of a variable
+	titleRunes = 100 // runes in total
+	titleValue = 40  // runes per variable
 	titleBytes = 4 << 10
 )
 
-// title returns what people call a case without an id: its description, else its first
-// variables. Rows of one case share it.
+// title returns the display title of a case without an id: its description, otherwise its
+// first variables. Rows of the same case share it.
 func (d *reader) title(id string, description []byte) string {
 	if title, ok := d.titles[id]; ok {
 		return title
@@ -35,8 +35,7 @@ func (d *reader) title(id string, description []byte) string {
 	return title
 }
 
-// textOf returns a JSON value as text; "" for null, for none, and for what is too long to be
-// read for a title.
+// textOf returns a JSON value as text; "" if it is null, missing or too long for a title.
 func textOf(raw []byte) string {
 	if len(raw) == 0 || len(raw) > titleBytes {
 		return ""

@@ -12,13 +12,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// assertion is what a comparison needs of an assertion.
+// assertion holds what a comparison needs to know about an assertion.
 type assertion struct {
 	name, criterion string
-	set             bool // its members follow, each with a verdict of its own
+	set             bool // its members follow, each with its own verdict
 }
 
-// component is one verdict as a row has it.
+// component is one verdict in a row.
 type component struct {
 	status    proviso.Status
 	score     float64
@@ -28,8 +28,8 @@ type component struct {
 	waived    bool
 }
 
-// verdicts reads the verdicts of a row, those that [record.Row.Verdicts] returns: with
-// the members of assertion sets, without the parts of one assertion.
+// verdicts reads the same verdicts of a row as [record.Row.Verdicts]: with the members of
+// assertion sets, without the parts of a single assertion.
 func (d *reader) verdicts(s *rowscan.Scanner) []gate.Verdict {
 	list := d.verdictsOfRow[:0]
 	skip := 0
@@ -56,11 +56,11 @@ func (d *reader) verdicts(s *rowscan.Scanner) []gate.Verdict {
 	return d.keep(list)
 }
 
-// blockSize is how many verdicts are allocated at once.
+// blockSize is the number of verdicts allocated at once.
 const blockSize = 4096
 
-// keep copies the verdicts of a row to where those of many rows stand together, which
-// takes a third of the memory of a slice for each.
+// keep copies the verdicts of a row to a block shared by many rows. This takes a third of
+// the memory of a separate slice per row.
 func (d *reader) keep(list []gate.Verdict) []gate.Verdict {
 	if len(list) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (d *reader) component(s *rowscan.Scanner) component {
 	return c
 }
 
-// judge returns the identity of a judge and remembers it.
+// judge returns a judge's identity and records it.
 func (d *reader) judge(raw []byte) string {
 	text := d.shared(raw)
 	if text != "" && !slices.Contains(d.judges, text) {
@@ -105,7 +105,7 @@ func (d *reader) judge(raw []byte) string {
 	return text
 }
 
-// assertion reads an assertion. Most rows have the same ones, so they are kept by
+// assertion reads an assertion. Most rows have the same assertions, so they are cached by
 // their text.
 func (d *reader) assertion(raw []byte) assertion {
 	if a, ok := d.assertions[string(raw)]; ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// Decided returns a decision in the form of reports, with the rows of head that each reason
-// is about. c is nil where there was nothing to compare with. The base has no path, because
+// Decided converts a decision to the form for reports, with the rows of head that each
+// reason concerns. c is nil if there was no comparison. The base has no path, because
 // reports are shared.
 func Decided(head *gate.Run, c *gate.Comparison, d *gate.Decision) *report.Decision {
 	out := decided(d)
@@ -31,7 +31,7 @@ func Decided(head *gate.Run, c *gate.Comparison, d *gate.Decision) *report.Decis
 	return out
 }
 
-// decided returns a decision in the form of reports, without rows.
+// decided converts a decision to the form for reports, without rows.
 func decided(d *gate.Decision) *report.Decision {
 	out := &report.Decision{Outcome: string(d.Outcome), Reasons: []report.Reason{}, Needed: neededOf(d)}
 	for i, r := range d.Reasons {
@@ -43,8 +43,8 @@ func decided(d *gate.Decision) *report.Decision {
 
 func neededOf(d *gate.Decision) *report.Needed { return (*report.Needed)(d.Needed) }
 
-// rowsOf returns the indices of the rows of head that a rule is about, the worst first;
-// none for a rule that is about figures.
+// rowsOf returns the indices of the rows of head that a rule concerns, the worst first;
+// none for a rule on figures.
 func rowsOf(head *gate.Run, c *gate.Comparison, rule, assertion string) []int {
 	var list []int
 	switch rule {
@@ -71,8 +71,8 @@ func failing(s proviso.Status, waived bool) bool { return s == proviso.Fail || w
 
 func erring(s proviso.Status, _ bool) bool { return s == proviso.Errored }
 
-// rowsWith returns the rows whose verdict on an assertion, or that of the row for "", is as
-// wanted.
+// rowsWith returns the rows for which wanted accepts the verdict on an assertion, or on
+// the whole row if assertion is "".
 func rowsWith(head *gate.Run, assertion string, wanted func(s proviso.Status, waived bool) bool) []int {
 	var list []int
 	for i := range head.Rows {

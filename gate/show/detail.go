@@ -12,36 +12,37 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// detail has the texts of one case, and what differs.
+// detail holds the texts of one case, and the differences.
 type detail struct {
 	pair     *gate.CasePair
-	Sign     string // of its group
+	Sign     string // the group's sign
 	Column   string // "" if there is only one
 	base     *runs.Row
-	head     *runs.Row // nil on a side without texts
-	Verdicts []verdict // of the assertions that changed, or failed on both sides
-	Diff     []part    // of the outputs; nil if they are equal or a side is missing
-	Prompt   []part    // of the prompts as sent; nil unless they differ though their templates do not
+	head     *runs.Row // base and head are nil for a side without texts
+	Verdicts []verdict // verdicts on the assertions that changed, or failed on both sides
+	Diff     []part    // diff of the outputs; nil if they are equal or a side is missing
+	Prompt   []part    // diff of the prompts as sent; nil unless they differ although their templates do not
 }
 
-// verdict is how an assertion came out on both sides; a side may be nil.
+// verdict is the verdict on an assertion on both sides; a side may be nil.
 type verdict struct {
 	Assertion  string
 	base, head *runs.VerdictText
 }
 
-// maxRepeats limits how many repeats of a case are read to find one that shows the
-// change.
+// maxRepeats bounds the number of a case's repeats that are read to find one that shows
+// the change.
 const maxRepeats = 5
 
-// shower reads what is shown.
+// shower reads the texts to show.
 type shower struct {
 	c     *gate.Comparison
 	texts Texts
 }
 
-// cases shows the cases by groups, the worst first: begin gets the title of a group, one its
-// cases, until it returns false or most cases are shown in all, and more the others of the group.
+// cases shows the cases by groups, the worst first. begin gets the title of a group. one
+// gets each case, until it returns false or most cases are shown in total. more gets the
+// group's remaining cases.
 func (s *shower) cases(most int, begin func(title string), one func(d *detail) bool, more func(others []gate.CasePair)) error {
 	for _, k := range kinds(s.c) {
 		if len(k.pairs) == 0 {
@@ -67,8 +68,8 @@ func (s *shower) cases(most int, begin func(title string), one func(d *detail) b
 func (s *shower) detail(p *gate.CasePair, sign string) (detail, error) {
 	d := detail{pair: p, Sign: sign, Column: columnName(s.c, p.Column)}
 	var err error
-	// Of the repeats those are shown in which the assertions that broke passed before
-	// and fail now, and the other way round for a case that was fixed.
+	// Choose repeats in which the assertions that broke passed before and fail now, and
+	// the other way round for the assertions that were fixed.
 	if d.base, err = pick(s.texts.Base, p.Base, p, proviso.Pass); err != nil {
 		return d, err
 	}
@@ -88,7 +89,8 @@ func (s *shower) detail(p *gate.CasePair, sign string) (detail, error) {
 }
 
 // pick returns the texts of the first row in which the assertions that broke have the
-// given status, and those that were fixed the opposite one; else of the first row.
+// given status, and those that were fixed the opposite one; otherwise those of the first
+// row.
 func pick(source Source, rows []int, p *gate.CasePair, broke proviso.Status) (*runs.Row, error) {
 	if source == nil || len(rows) == 0 {
 		return nil, nil
@@ -113,7 +115,7 @@ func pick(source Source, rows []int, p *gate.CasePair, broke proviso.Status) (*r
 	return first, nil
 }
 
-// shows reports whether one of the assertions has the status; without assertions
+// shows reports whether one of the assertions has the status in a row; without assertions
 // every row does.
 func shows(row *runs.Row, assertions []string, status proviso.Status) bool {
 	return len(assertions) == 0 || slices.ContainsFunc(row.Verdicts, func(v runs.VerdictText) bool {
@@ -121,7 +123,7 @@ func shows(row *runs.Row, assertions []string, status proviso.Status) bool {
 	})
 }
 
-// maxVerdicts limits how many assertions of a case are shown.
+// maxVerdicts bounds the number of assertions shown per case.
 const maxVerdicts = 10
 
 // verdictsOf returns the assertions that changed sides, then those that fail now, then
@@ -161,7 +163,7 @@ func find(row *runs.Row, assertion string) *runs.VerdictText {
 	return nil
 }
 
-// Statuses says how an assertion came out, such as "pass → fail".
+// Statuses formats the statuses on both sides, such as "pass → fail".
 func (v *verdict) Statuses() string { return statusText(v.base) + " → " + statusText(v.head) }
 
 func statusText(v *runs.VerdictText) string {
@@ -171,8 +173,8 @@ func statusText(v *runs.VerdictText) string {
 	return v.Status.String()
 }
 
-// Sides yields the sides of a verdict that explain it: the reason of a side that did
-// not pass, and the evidence of both.
+// Sides returns the explanations of a verdict: the reason of a side that did not pass,
+// and the evidence of both.
 func (v *verdict) Sides() []sideText {
 	var list []sideText
 	for _, s := range [...]struct {
@@ -193,16 +195,16 @@ func (v *verdict) Sides() []sideText {
 	return list
 }
 
-// maxEvidence limits how many quotes of one verdict are shown.
+// maxEvidence bounds the number of quotes shown per verdict.
 const maxEvidence = 3
 
-// sideText explains the verdict of one side.
+// sideText explains one side's verdict.
 type sideText struct {
 	Name, Reason string
 	Evidence     []string
 }
 
-// templateChanged reports whether the columns of a pair have different templates, whose
+// templateChanged reports whether the columns of a pair have different templates. Their
 // difference is shown once for all cases.
 func (s *shower) templateChanged(column int) bool {
 	if column < 0 || column >= len(s.c.Columns) {
@@ -212,13 +214,13 @@ func (s *shower) templateChanged(column int) bool {
 	return s.texts.Base.Prompt(p.Base) != s.texts.Head.Prompt(p.Head)
 }
 
-// promptChange is what changed in a prompt.
+// promptChange is the change in a prompt.
 type promptChange struct {
-	Name string // "" if there is only one
+	Name string // "" if there is only one prompt
 	Diff []part
 }
 
-// promptChanges compares the templates of the paired columns. Equal changes are named
+// promptChanges compares the templates of the paired columns. Equal changes are listed
 // once.
 func (s *shower) promptChanges() []promptChange {
 	if s.texts.Base == nil || s.texts.Head == nil {
@@ -241,10 +243,10 @@ func (s *shower) promptChanges() []promptChange {
 	return list[:min(len(list), maxPrompts)]
 }
 
-// maxPrompts limits how many changed prompts are shown.
+// maxPrompts bounds the number of changed prompts shown.
 const maxPrompts = 10
 
-// Input returns the variables of the case, on one line; "" if there are none.
+// Input returns the variables of the case on one line; "" if there are none.
 func (d *detail) Input() string {
 	row := d.head
 	if row == nil {
@@ -258,7 +260,8 @@ func (d *detail) Input() string {
 
 const maxInput = 4 << 10 // bytes
 
-// Title names a case and what happened to it.
+// Title returns the display name of the case, with the number of repeats if there are
+// several.
 func (d *detail) Title() string {
 	if n := len(d.pair.Head); n > 1 {
 		return fmt.Sprintf("%s (%s)", d.pair.Label(), report.Plural(n, "repeat"))
@@ -266,7 +269,7 @@ func (d *detail) Title() string {
 	return d.pair.Label()
 }
 
-// Output returns the output of the head, nil if there is none.
+// Output returns the head's output, nil if there is none.
 func (d *detail) Output() *string {
 	if d.head == nil || !d.head.Answered {
 		return nil
@@ -274,7 +277,7 @@ func (d *detail) Output() *string {
 	return &d.head.Output
 }
 
-// Same says whose the output is, for its title.
+// Same completes the title of the output with the side that it comes from.
 func (d *detail) Same() string {
 	if d.base != nil && d.base.Answered {
 		return ", the same in both runs"
@@ -282,7 +285,7 @@ func (d *detail) Same() string {
 	return " of the head"
 }
 
-// Missing says why a side has no output.
+// Missing explains why a side has no output.
 func (d *detail) Missing() []sideText {
 	var list []sideText
 	if d.base != nil && !d.base.Answered && d.base.Error != "" {

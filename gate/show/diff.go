@@ -9,18 +9,18 @@ import (
 
 // part is a piece of a word diff.
 type part struct {
-	op   byte // ' ' in both, '-' only in the base, '+' only in the head
+	op   byte // ' ' in both, '-' only in base, '+' only in head
 	text string
 }
 
 const (
-	maxDiffBytes = 16 << 10 // of one side; what follows is not shown
-	maxDiffWords = 1500     // between the common beginning and end; more count as replaced
-	context      = 240      // bytes of equal text that stay on each side of a change
+	maxDiffBytes = 16 << 10 // per side; the rest is not shown
+	maxDiffWords = 1500     // between the common beginning and end; more than this count as replaced
+	context      = 240      // bytes of equal text kept on each side of a change
 )
 
-// wordDiff compares two texts word by word: it matches the longest common subsequence
-// of words and white space between their common beginning and end.
+// wordDiff compares two texts word by word: between their common beginning and end, it
+// matches the longest common subsequence of words and white space.
 func wordDiff(base, head string) []part {
 	a, b := words(excerpt.Bytes(base, maxDiffBytes)), words(excerpt.Bytes(head, maxDiffBytes))
 	first := 0
@@ -56,10 +56,10 @@ func words(text string) []string {
 	return list
 }
 
-// differ collects the parts of a diff.
+// differ builds the parts of a diff.
 type differ struct{ parts []part }
 
-// add appends words, to the last part if it has the same operation.
+// add appends words, extending the last part if it has the same operation.
 func (d *differ) add(op byte, words ...string) {
 	if len(words) == 0 {
 		return
@@ -76,7 +76,7 @@ func (d *differ) middle(a, b []string) {
 		return
 	}
 	width := len(b) + 1
-	longest := make([]uint16, (len(a)+1)*width) // of a[i:] and b[j:]
+	longest := make([]uint16, (len(a)+1)*width) // length for a[i:] and b[j:]
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
 			if a[i] == b[j] {
@@ -102,8 +102,8 @@ func (d *differ) middle(a, b []string) {
 	}
 }
 
-// joined merges parts: a blank between two changed words is changed, too, and what was
-// removed comes before what was added in its place.
+// joined merges parts: a blank between two changed words also counts as changed, and
+// removed text comes before the text that replaces it.
 func (d *differ) joined() []part {
 	var out []part
 	var removed, added strings.Builder
@@ -141,7 +141,7 @@ func (d *differ) joined() []part {
 	return out
 }
 
-// changed reports whether a diff has a change.
+// changed reports whether a diff contains a change.
 func changed(parts []part) bool {
 	for _, p := range parts {
 		if p.op != ' ' {
@@ -155,7 +155,7 @@ func changed(parts []part) bool {
 func folded(parts []part) []part {
 	out := make([]part, 0, len(parts))
 	for i, p := range parts {
-		before, after := context, context // bytes that stay at the beginning and at the end
+		before, after := context, context // bytes kept at the beginning and at the end
 		if i == 0 {
 			before = 0
 		}

@@ -38,7 +38,7 @@ func TestWordDiff(t *testing.T) {
 	}
 }
 
-// TestLongDiff: texts beyond the limits are compared at their beginning and end only.
+// TestLongDiff: texts beyond the limits are compared only at their beginning and end.
 func TestLongDiff(t *testing.T) {
 	t.Parallel()
 	var base, head strings.Builder
@@ -57,8 +57,8 @@ func TestLongDiff(t *testing.T) {
 	}
 }
 
-// FuzzWordDiff: the parts without those of the head are the base, and the other way
-// round.
+// FuzzWordDiff: the parts without the added ones are the base, and those without the
+// removed ones the head.
 func FuzzWordDiff(f *testing.F) {
 	f.Add("a b  c\nd", "a x c\n\nd")
 	f.Add("one", " one ")

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/harmless"
 )
 
-// FuzzShow: no text of a suite or a model has an effect where a comparison is shown.
+// FuzzShow: no text from a suite or a model has an effect where a comparison is shown.
 func FuzzShow(f *testing.F) {
 	for _, text := range append(strings.Split(hostile, "\n"), hostile, "", "GH-12", "`", "a`b``", "| a |", "\\`@b`", "```\n<img>\n````", "<details><summary>", "&lt;img&gt; &#64;user", "a\n\n> b\n\n- c", "\xff\u202e") {
 		f.Add(text)

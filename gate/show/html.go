@@ -24,10 +24,10 @@ var (
 	pageHTML string
 )
 
-// Bounds of a page.
+// Limits of a page.
 const (
-	pageCases = 200 // with their texts
-	pageRows  = 500 // of the table
+	pageCases = 200 // cases with their texts
+	pageRows  = 500 // rows in the table
 	pageText  = 32 << 10
 )
 
@@ -38,14 +38,14 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	})
 })
 
-// HTML writes a comparison, and the decision on it unless d is nil, as one page that loads
-// nothing and has no script.
+// HTML writes a comparison, and the decision on it unless d is nil, as one page that
+// loads nothing and has no script.
 func HTML(w io.Writer, c *gate.Comparison, d *gate.Decision, texts Texts, o Options) error {
 	return htmlPage(w, []*gate.Comparison{c}, d, texts, o)
 }
 
-// ColumnsHTML writes the comparisons of one column of a run with each of the others as
-// one page.
+// ColumnsHTML writes the comparisons of one column of a run with each other column as one
+// page.
 func ColumnsHTML(w io.Writer, list []*gate.Comparison, texts Texts, o Options) error {
 	return htmlPage(w, list, nil, texts, o)
 }
@@ -66,18 +66,18 @@ func htmlPage(w io.Writer, list []*gate.Comparison, d *gate.Decision, texts Text
 	return nil
 }
 
-// page is what the template of a page shows.
+// page is the data of the page template.
 type page struct {
 	Options
 	D       *gate.Decision
 	Results []result
-	err     error // of reading a case
+	err     error // error from reading a case
 }
 
-// Title is the name of the suite.
+// Title returns the name of the suite.
 func (p *page) Title() string { return cmp.Or(excerpt.Line(p.Suite, 200), "Comparison") }
 
-// Run is the address of the run, a link if it is one of the web.
+// Run returns the address of the run, as a link if it is a web address.
 func (p *page) Run() template.HTML {
 	text := plainpage.Text(p.Link, pageText)
 	if isLink(p.Link) {
@@ -91,7 +91,7 @@ type result struct {
 	Sign, Headline, Class string
 	C                     *gate.Comparison
 	Warnings              []string
-	Rows                  []row // of the suite, and of each assertion
+	Rows                  []row // rows for the suite and for each assertion
 	More                  int   // assertions without a row
 	Prompts               []promptChange
 	Cases                 iter.Seq[item]
@@ -129,7 +129,7 @@ func (p *page) result(c *gate.Comparison, s *shower) result {
 	return r
 }
 
-// Class is that of the difference.
+// Class returns the CSS class for the difference.
 func (r row) Class() string {
 	switch {
 	case r.Difference.High < 0:
@@ -140,14 +140,14 @@ func (r row) Class() string {
 	return "n"
 }
 
-// item is the title of a group of cases, one of its cases, or how many others it has.
+// item is a group's title, one of its cases, or the number of its remaining cases.
 type item struct {
 	Title  string
 	Case   *detail
 	Others int
 }
 
-// marked shows the parts of a diff that are equal or have one of the operations.
+// marked formats the parts of a diff that are equal or have one of the operations.
 func marked(parts []part, operations string) template.HTML {
 	var b strings.Builder
 	for _, x := range parts {

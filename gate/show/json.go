@@ -10,8 +10,8 @@ import (
 )
 
 // JSON writes a comparison as one JSON object, or, with a decision, an object that
-// holds both. The shape is stable: members are added and never renamed. A number that
-// is unknown is null. Lists are never null.
+// contains both. The format is stable: members are added and never renamed. An unknown
+// number is null. Lists are never null.
 func JSON(w io.Writer, c *gate.Comparison, d *gate.Decision) error {
 	s := stream{w: bufio.NewWriter(w)}
 	if d == nil {
@@ -36,8 +36,8 @@ func JSON(w io.Writer, c *gate.Comparison, d *gate.Decision) error {
 	return s.end()
 }
 
-// DecidedJSON writes a comparison as [JSON] does without a decision, with the decision as
-// its last member, for a page that shows both.
+// DecidedJSON writes a comparison in the form that [JSON] writes without a decision, with
+// the decision as its last member, for a page that shows both.
 func DecidedJSON(w io.Writer, c *gate.Comparison, d *gate.Decision) error {
 	s := stream{w: bufio.NewWriter(w)}
 	s.block("{}", func() {
@@ -50,8 +50,8 @@ func DecidedJSON(w io.Writer, c *gate.Comparison, d *gate.Decision) error {
 	return s.end()
 }
 
-// ColumnsJSON writes the comparisons of one column of a run with each of the others.
-// by says what the columns differ in: provider or prompt.
+// ColumnsJSON writes the comparisons of one column of a run with each other column. by is
+// what the columns differ in: provider or prompt.
 func ColumnsJSON(w io.Writer, by string, list []*gate.Comparison) error {
 	s := stream{w: bufio.NewWriter(w)}
 	s.block("{}", func() {
@@ -67,7 +67,7 @@ func ColumnsJSON(w io.Writer, by string, list []*gate.Comparison) error {
 	return s.end()
 }
 
-// number is nil, and null in JSON, if it is not finite.
+// number is nil, or null in JSON, if it is not finite.
 type number = *float64
 
 func finite(f *float64) number {
@@ -128,8 +128,8 @@ type (
 // comparison writes a comparison as an object.
 func (s *stream) comparison(c *gate.Comparison) { s.block("{}", func() { s.members(c) }) }
 
-// members writes the members of a comparison one by one: a suite may have an assertion
-// for each of its cases.
+// members writes the members of a comparison one by one, to limit memory: a suite may
+// have an assertion for each of its cases.
 func (s *stream) members(c *gate.Comparison) {
 	s.member("suite", suiteJSON{effectOf(&c.Suite), effectOrNil(c.SuiteCorrected)})
 	s.key("assertions")
@@ -185,7 +185,8 @@ func (s *stream) cases(c *gate.Cases) {
 	}
 }
 
-// titles returns the titles of the listed cases without an id, by the names that the lists have.
+// titles returns the titles of the listed cases without an id, by the names used in the
+// lists.
 func titles(c *gate.Cases) map[string]string {
 	list := map[string]string{}
 	for _, pairs := range [][]gate.CasePair{c.Broke, c.Fixed, c.Flaky, c.StillFailing, c.OnlyBase, c.OnlyHead, c.Undecided} {

@@ -11,11 +11,11 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// Markdown writes a comparison, and the decision on it unless d is nil, for a comment
-// on a pull request: the decision, the table of assertions, the worst cases with
-// evidence and a collapsed diff. The text has at most o.Limit characters, and is cut
-// between entries. What a suite or a model wrote is only in code spans and fences,
-// where Markdown has no markup, links, images, mentions or references.
+// Markdown writes a comparison, and the decision on it unless d is nil, for a comment on
+// a pull request: the decision, the table of assertions, the worst cases with evidence
+// and a collapsed diff. The text has at most o.Limit characters, and is cut between
+// entries. Text from a suite or a model appears only in code spans and fences, where
+// Markdown has no markup, links, images, mentions or references.
 func Markdown(w io.Writer, c *gate.Comparison, d *gate.Decision, texts Texts, o Options) error {
 	o = o.withDefaults()
 	m := markdown{o: o, c: c}
@@ -33,19 +33,19 @@ func Markdown(w io.Writer, c *gate.Comparison, d *gate.Decision, texts Texts, o 
 	return nil
 }
 
-// markdown collects a text of limited length.
+// markdown builds a text of limited length.
 type markdown struct {
 	o     Options
 	c     *gate.Comparison
 	b     strings.Builder
 	chars int
-	full  bool // an entry did not fit; only the foot follows
+	full  bool // an entry did not fit; only the footer follows
 }
 
-// footRoom is what is kept free for the lines after the entries, in characters.
+// footRoom returns the number of characters reserved for the lines after the entries.
 func (m *markdown) footRoom() int { return min(2_000, m.o.Limit/4) }
 
-// entry adds text that is either shown whole or, with all that follows, not at all.
+// entry adds text that is shown in full or omitted together with everything after it.
 func (m *markdown) entry(text string) bool {
 	n := utf8.RuneCountInString(text)
 	if m.full || m.chars+n > m.o.Limit-m.footRoom() {
@@ -57,7 +57,7 @@ func (m *markdown) entry(text string) bool {
 	return true
 }
 
-// maxSentences limits how many reasons and warnings are shown.
+// maxSentences bounds the number of reasons and warnings shown.
 const maxSentences = 20
 
 func (m *markdown) head(d *gate.Decision) {
@@ -119,12 +119,12 @@ func (m *markdown) table() {
 	m.entry("\nRanges are 95 % intervals.\n\n")
 	for _, x := range measures(m.c) {
 		line := fmt.Sprintf("- %s (median): %s → %s, %s\n", x.Name, x.Base, x.Head, x.Difference)
-		m.entry(strings.ReplaceAll(line, "$", `\$`)) // two of them would begin and end a formula
+		m.entry(strings.ReplaceAll(line, "$", `\$`)) // two dollar signs would delimit a formula
 	}
 	m.entry("\n")
 }
 
-// details writes what changed in the prompts, and the cases.
+// details writes the changes in the prompts, and the cases.
 func (m *markdown) details(s *shower) error {
 	for _, p := range s.promptChanges() {
 		name := ""
@@ -144,10 +144,10 @@ func (m *markdown) details(s *shower) error {
 	return nil
 }
 
-// maxNames limits how many cases are only named.
+// maxNames bounds the number of cases listed by name only.
 const maxNames = 20
 
-// namesOf names the cases that are not shown with their texts.
+// namesOf lists the cases that are not shown with their texts.
 func (m *markdown) namesOf(pairs []gate.CasePair) {
 	if len(pairs) == 0 {
 		return
@@ -204,11 +204,11 @@ func caseMarkdown(d *detail) string {
 }
 
 const (
-	diffCells = 160 // of a line in a fence
+	diffCells = 160 // cells per line in a fence
 	diffLines = 60
 )
 
-// diffFence writes a word diff as a fence, where lines that begin with - or + are
+// diffFence formats a word diff as a fence in which lines that begin with - or + are
 // coloured.
 func diffFence(parts []part) string {
 	var lines []string
@@ -239,8 +239,8 @@ func (m *markdown) foot() {
 	}
 }
 
-// linkOf returns an address as an automatic link, or as code if it is not one that
-// every renderer reads as a link.
+// linkOf formats an address as an automatic link, or as code if not every renderer would
+// read it as a link.
 func linkOf(address string) string {
 	if !isLink(address) {
 		return report.MarkdownCode(address, 200)
@@ -248,8 +248,8 @@ func linkOf(address string) string {
 	return "<" + address + ">"
 }
 
-// isLink reports whether an address is one of the web without characters that could end
-// it in Markdown or HTML.
+// isLink reports whether an address is a web address without characters that could end
+// the link in Markdown or HTML.
 func isLink(address string) bool {
 	scheme := strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
 	return scheme && !strings.ContainsAny(address, "<> \t\r\n\\`\"") && len(address) <= 1000

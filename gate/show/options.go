@@ -5,17 +5,17 @@ import (
 	"github.com/proviso-eval/proviso/gate/runs"
 )
 
-// Options say how a comparison is shown. The zero value is right for a pipe.
+// Options configure how a comparison is shown. The zero value is suitable for a pipe.
 type Options struct {
 	Suite     string   // name of the suite
-	Link      string   // address of the head run on a server; "" if there is none
-	Reproduce []string // command lines that make the comparison again
+	Link      string   // address of the head run on a server; "" if it has none
+	Reproduce []string // command lines that repeat the comparison
 
-	Cases int // most cases shown with their texts; 0 means 10
-	Limit int // most characters of Markdown; 0 means 60,000
+	Cases int // maximum number of cases shown with their texts; 0 means 10
+	Limit int // maximum number of Markdown characters; 0 means 60,000
 
-	Color bool // terminal: use colours; the text has the same information without
-	Width int  // terminal: cells in a line; 0 means 80
+	Color bool // terminal: use colours; the text has the same information without them
+	Width int  // terminal: cells per line; 0 means 80
 }
 
 func (o Options) withDefaults() Options {
@@ -28,14 +28,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Texts are the texts of both runs. A side may be nil; then it is not shown.
+// Texts provides the texts of both runs. A nil side is not shown.
 type Texts struct{ Base, Head Source }
 
-// Source returns the texts of a run, only those that are shown. A [runs.Texts] is
-// one, and so is a [runs.Verdicts] for a baseline file, which keeps no outputs.
+// Source returns those texts of a run that are shown. [runs.Texts] implements it, and
+// [runs.Verdicts] for a baseline file, which keeps no outputs.
 type Source interface {
 	// Row returns the texts of a row by its index in the run.
 	Row(index int) (*runs.Row, error)
-	// Prompt returns the template of the prompt of a column; "" if it is unknown.
+	// Prompt returns the prompt template of a column; "" if it is unknown.
 	Prompt(column gate.Column) string
 }

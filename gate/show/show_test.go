@@ -45,8 +45,8 @@ func effect(base, head float64, pairs int) gate.Effect {
 	return gate.Effect{Base: around(base), Head: around(head), Difference: estimate(d, d-0.03, d+0.03), Pairs: pairs}
 }
 
-// sample is a comparison in which text stands wherever a suite or a model could put
-// it.
+// sample is a comparison that contains text wherever text from a suite or a model can
+// occur.
 func sample(text string) (*gate.Comparison, *gate.Decision, show.Texts) {
 	column := gate.Column{Prompt: "p " + text, Provider: "m " + text}
 	other := gate.Column{Prompt: "q", Provider: "m"}
@@ -81,7 +81,7 @@ func sample(text string) (*gate.Comparison, *gate.Decision, show.Texts) {
 	return c, d, show.Texts{Base: &source{row: row(proviso.Pass, "kind"), prompt: "Be kind to {{who}}. " + text}, Head: &source{row: row(proviso.Fail, "rude"), prompt: "Be short to {{who}}. " + text}}
 }
 
-// render calls one format.
+// render calls the function for one format.
 func render(t *testing.T, format, text string, o show.Options) string {
 	t.Helper()
 	c, d, texts := sample(text)
@@ -127,8 +127,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// withoutStyle leaves the style out of a page, and its hash, so that a golden file shows what
-// the page says. The hash has to be that of the style.
+// withoutStyle removes the style and its hash from a page, so that a golden file contains
+// only the content. It checks that the hash belongs to the style.
 func withoutStyle(t *testing.T, page string) string {
 	t.Helper()
 	before, rest, found := strings.Cut(page, "<style>")
@@ -144,7 +144,7 @@ func withoutStyle(t *testing.T, page string) string {
 	return strings.Replace(before, hash, "'sha256-…'", 1) + "<style></style>" + after
 }
 
-// hostile has what must never come through as it is, each in its own way.
+// hostile contains everything that must never come through unchanged, in each format.
 const hostile = "\x1b[31mred\x07 @octocat #12 [a](http://evil.example) ![i](http://evil.example/i.png) <img src=x onerror=alert(1)> " +
 	"<!-- marker --> </details> | a | ``` ```` `c` www.evil.example https://evil.example\r\n```\n::error::no\n##[error]no\n# title\n/close\n\u202egnp.exe {{who}} ${{ secrets }} &lt;"
 
@@ -258,7 +258,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestLimit: the text is cut between entries, and what is there is whole.
+// TestLimit: the text is cut between entries, and the remaining entries are complete.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	whole := render(t, "md", "ü", show.Options{})
@@ -280,7 +280,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestOnlyShownRowsAreRead: a thousand broken cases cost as many rows as are shown.
+// TestOnlyShownRowsAreRead: with a thousand broken cases, only the rows shown are read.
 func TestOnlyShownRowsAreRead(t *testing.T) {
 	t.Parallel()
 	c, d, texts := sample("x")

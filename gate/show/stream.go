@@ -8,18 +8,18 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// stream writes indented JSON value by value, so that no text of the whole is kept. It
-// keeps the first error until end.
+// stream writes indented JSON value by value, so that the whole text is never in memory.
+// It keeps the first error until end.
 type stream struct {
 	w       *bufio.Writer
 	indent  string
-	filled  bool // the current block has a value
+	filled  bool // the current block contains a value
 	one     bytes.Buffer
-	encoder *json.Encoder // to one; it keeps its memory from value to value
+	encoder *json.Encoder // writes to one; it reuses its memory
 	err     error
 }
 
-// block writes an object or a list: its brackets, and between them what fill writes.
+// block writes an object or a list: its brackets, and between them the output of fill.
 func (s *stream) block(brackets string, fill func()) {
 	s.w.WriteByte(brackets[0])
 	s.indent, s.filled = s.indent+"  ", false
@@ -29,10 +29,10 @@ func (s *stream) block(brackets string, fill func()) {
 		s.w.WriteString("\n" + s.indent)
 	}
 	s.w.WriteByte(brackets[1])
-	s.filled = true // so the block around it is
+	s.filled = true // the enclosing block now contains a value
 }
 
-// next begins the next value of a block.
+// next starts the next value of a block.
 func (s *stream) next() {
 	if s.filled {
 		s.w.WriteByte(',')
@@ -41,7 +41,7 @@ func (s *stream) next() {
 	s.w.WriteString("\n" + s.indent)
 }
 
-// key begins the next member of an object.
+// key starts the next member of an object.
 func (s *stream) key(name string) {
 	s.next()
 	s.w.WriteString(`"` + name + `": `)
@@ -72,7 +72,7 @@ func (s *stream) value(v any) {
 	s.w.Write(bytes.TrimSuffix(s.one.Bytes(), []byte("\n")))
 }
 
-// end ends the text and returns the first error.
+// end finishes the text and returns the first error.
 func (s *stream) end() error {
 	s.w.WriteByte('\n')
 	if err := s.w.Flush(); err != nil && s.err == nil {

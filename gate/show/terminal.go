@@ -12,10 +12,10 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// Terminal writes a comparison, and the decision on it unless d is nil, for a person:
-// the table of assertions, what changed in the prompts, and the worst cases with
-// evidence and a word diff. Control sequences and commands of CI systems are made
-// visible and have no effect.
+// Terminal writes a comparison, and the decision on it unless d is nil, for a person: the
+// table of assertions, the changes in the prompts, and the worst cases with evidence and
+// a word diff. Control sequences and commands of CI systems are made visible and have no
+// effect.
 func Terminal(w io.Writer, c *gate.Comparison, d *gate.Decision, texts Texts, o Options) error {
 	o = o.withDefaults()
 	p := printer{w: bufio.NewWriter(w), o: o, c: c}
@@ -63,7 +63,7 @@ func (p *printer) line(text string) {
 	p.w.WriteByte('\n')
 }
 
-// wrapped writes text that is not clean, indented, in at most the given lines.
+// wrapped cleans text and writes it indented, in at most limit lines.
 func (p *printer) wrapped(first, indent, color, text string, limit int) {
 	for i, line := range report.Lines(text, p.o.Width-max(utf8.RuneCountInString(first), utf8.RuneCountInString(indent)), limit) {
 		if i > 0 {
@@ -76,7 +76,7 @@ func (p *printer) wrapped(first, indent, color, text string, limit int) {
 	}
 }
 
-// head names the runs and says what makes them less comparable.
+// head writes the names of the runs and the warnings about their comparability.
 func (p *printer) head() {
 	p.wrapped("", "  ", "", "base "+p.c.Base.Name+", head "+p.c.Head.Name, 3)
 	p.line("")
@@ -128,7 +128,7 @@ func (p *printer) table() {
 	p.line("")
 }
 
-// color is the colour of a difference whose interval excludes zero.
+// color returns the colour for a difference whose interval excludes zero.
 func (p *printer) color(low, high float64) string {
 	switch {
 	case high < 0:
@@ -143,7 +143,7 @@ func difference(e *gate.Effect) string {
 	return strings.Replace(points(e.Difference), " pp", "", 1)
 }
 
-// row writes one line of the table. A name that does not fit has a line of its own.
+// row writes one line of the table. A name that does not fit gets its own line.
 func (p *printer) row(nameColor, color, name, base, head, difference string) {
 	room := p.o.Width - 2*figureCells - diffCellsOf
 	clean := report.Line(name, p.o.Width)
@@ -160,7 +160,7 @@ func right(text string, cells int) string {
 	return strings.Repeat(" ", max(1, cells-utf8.RuneCountInString(text))) + text
 }
 
-// details writes what changed in the prompts, and the cases.
+// details writes the changes in the prompts, and the cases.
 func (p *printer) details(s *shower) error {
 	for _, x := range s.promptChanges() {
 		title := "What changed in the prompt"
@@ -178,7 +178,7 @@ func (p *printer) details(s *shower) error {
 	return s.cases(p.o.Cases, func(title string) { p.line(p.paint(bold, title)) }, p.one, more)
 }
 
-// names names the cases that are not shown with their texts.
+// names lists the cases that are not shown with their texts.
 func (p *printer) names(pairs []gate.CasePair) {
 	if len(pairs) == 0 {
 		return
@@ -234,11 +234,10 @@ func (p *printer) one(d *detail) bool {
 	return true
 }
 
-// shownDiff limits the lines of a diff.
+// shownDiff is the maximum number of lines of a diff.
 const shownDiff = 24
 
-// diff writes a word diff: lines that begin with - are of the base, with + of the
-// head.
+// diff writes a word diff: lines that begin with - are from base, with + from head.
 func (p *printer) diff(parts []part) {
 	n := 0
 	for _, x := range parts {

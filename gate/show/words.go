@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// headline says in a few words what a comparison found, or what the gate decided.
+// headline summarizes a comparison or the gate's decision in a few words.
 func headline(c *gate.Comparison, d *gate.Decision) (sign, text string) {
 	if d != nil {
 		switch d.Outcome {
@@ -41,11 +41,11 @@ func headline(c *gate.Comparison, d *gate.Decision) (sign, text string) {
 	return "?", "no clear difference in the score" + assertionsChanged(c)
 }
 
-// surely is the adjusted p-value up to which an assertion counts as changed in the
+// surely is the largest adjusted p-value at which an assertion counts as changed in the
 // headline.
 const surely = 0.05
 
-// assertionsChanged counts the assertions that changed more than by chance.
+// assertionsChanged counts the assertions that changed significantly.
 func assertionsChanged(c *gate.Comparison) string {
 	var worse, better int
 	for i := range c.Assertions {
@@ -67,12 +67,12 @@ func assertionsChanged(c *gate.Comparison) string {
 	return text
 }
 
-// fewPairs is the number of pairs below which an assertion without flips is shown only
-// if there is room: a suite may have an assertion for each case.
+// fewPairs is the number of pairs below which an assertion without flips is shown only if
+// there is room: a suite may have an assertion for each case.
 const fewPairs = 5
 
-// shown returns the assertions of the table, at most the given number, and how many are
-// left out.
+// shown returns the assertions for the table, at most the given number, and the number of
+// omitted ones.
 func shown(c *gate.Comparison, most int) (list []*gate.AssertionEffect, more int) {
 	for i := range c.Assertions {
 		a := &c.Assertions[i]
@@ -84,7 +84,7 @@ func shown(c *gate.Comparison, most int) (list []*gate.AssertionEffect, more int
 	return list, len(c.Assertions) - len(list)
 }
 
-// suiteSentence says what the suite's figures are, in one sentence.
+// suiteSentence describes the suite's figures in one sentence.
 func suiteSentence(c *gate.Comparison) string {
 	if c.Suite.Pairs == 0 {
 		return "No case was decided in both runs."
@@ -120,8 +120,8 @@ func figure(f gate.Figure) string {
 	return strings.TrimSuffix(report.Percent(f.Value)+" "+interval(f.Interval), " ")
 }
 
-// signed formats a difference of shares in percentage points; a minus is always
-// written the same way, and zero has no sign.
+// signed formats a difference of shares in percentage points. The minus sign is always
+// the same character, and zero has no sign.
 func signed(share float64) string {
 	text := fmt.Sprintf("%+.1f", 100*share)
 	if text == "+0.0" || text == "-0.0" {
@@ -141,7 +141,7 @@ func points(e stats.Estimate) string {
 	return fmt.Sprintf("%s pp [%s, %s]", signed(e.Value), signed(e.Low), signed(e.High))
 }
 
-// pValue formats a probability; a small one is not rounded to 0.
+// pValue formats a probability; small values are not rounded to 0.
 func pValue(p float64) string {
 	switch {
 	case math.IsNaN(p):
@@ -154,7 +154,7 @@ func pValue(p float64) string {
 	return strings.TrimPrefix(fmt.Sprintf("%.3f", p), "0")
 }
 
-// flips says how many cases changed sides.
+// flips describes how many cases changed sides.
 func flips(a *gate.AssertionEffect) string {
 	switch {
 	case a.Broke > 0 && a.Fixed > 0:
@@ -167,7 +167,7 @@ func flips(a *gate.AssertionEffect) string {
 	return ""
 }
 
-// notes are what has to be known about the figures of an assertion.
+// notes returns caveats about an assertion's figures.
 func notes(a *gate.AssertionEffect) []string {
 	var list []string
 	if a.Pairs > 0 && a.Broke+a.Fixed > 0 {
@@ -191,7 +191,7 @@ func notes(a *gate.AssertionEffect) []string {
 	return list
 }
 
-// suiteNotes are what has to be known about the figures of the suite.
+// suiteNotes returns caveats about the suite's figures.
 func suiteNotes(c *gate.Comparison) []string {
 	if c.SuiteCorrected == nil {
 		return nil
@@ -206,7 +206,7 @@ func change(e *gate.Effect) string {
 // measure is a figure that is not a share: its name, both medians and the difference.
 type measure struct{ Name, Base, Head, Difference string }
 
-// measures returns what is known of cost, tokens and latency, as medians over cases.
+// measures returns the known figures for cost, tokens and latency, as medians over cases.
 func measures(c *gate.Comparison) []measure {
 	var list []measure
 	for _, m := range [...]struct {
@@ -244,12 +244,12 @@ func milliseconds(v float64) string {
 
 // kind is one group of cases, in the order of the report.
 type kind struct {
-	title string // with the number in front of it
+	title string // printed after the number of cases
 	sign  string
 	pairs []gate.CasePair
 }
 
-// kinds returns the groups of cases that are shown one by one, the worst first.
+// kinds returns the groups of cases that are shown individually, the worst first.
 func kinds(c *gate.Comparison) []kind {
 	return []kind{
 		{"broke", "✗", c.Cases.Broke},
@@ -259,7 +259,7 @@ func kinds(c *gate.Comparison) []kind {
 	}
 }
 
-// rest counts the cases that are not shown one by one, by their change.
+// rest counts the cases that are not shown individually, by their change.
 func rest(c *gate.Comparison) []string {
 	var list []string
 	if c.Cases.Same > 0 {
@@ -276,8 +276,8 @@ func rest(c *gate.Comparison) []string {
 	return list
 }
 
-// columnName names a pair of columns by what tells it from the others; "" if there is
-// only one.
+// columnName names a pair of columns by what distinguishes it from the others; "" if
+// there is only one.
 func columnName(c *gate.Comparison, index int) string {
 	if len(c.Columns) < 2 || index < 0 || index >= len(c.Columns) {
 		return ""
@@ -299,7 +299,7 @@ func columnName(c *gate.Comparison, index int) string {
 	return strings.Join(parts, " · ")
 }
 
-// both names what the sides call something.
+// both formats the two sides' names for something.
 func both(base, head string) string {
 	if base == head || base == "" {
 		return head

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// TestNumbers: rounding never says more than the figure, such as 100 % of something that
-// is not all.
+// TestNumbers: rounding never overstates a figure, such as 100 % for something that is
+// not all.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
@@ -52,8 +52,8 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-// TestShownAssertions: assertions of single cases do not push those that changed out of
-// the table.
+// TestShownAssertions: assertions of single cases do not displace changed ones from the
+// table.
 func TestShownAssertions(t *testing.T) {
 	t.Parallel()
 	c := &gate.Comparison{}

@@ -1,6 +1,6 @@
 // Package stance reads whether a sentence of a prompt demands a thing that it names,
-// forbids it, or neither. It reads English, and says where it does not understand: a
-// check of the opposite of what is asked would be worse than none. Start at [On].
+// forbids it, or neither. It reads English, and says where it does not understand:
+// checking the opposite of the demand would be worse than no check. Start at [On].
 package stance
 
 import (
@@ -10,22 +10,23 @@ import (
 	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
-// Stance is what a clause says of one thing that it names. If Unread is set, the clause
-// combines words in a way that is not read, and whether it demands or forbids is unknown.
+// Stance is what a clause demands about one thing that it names. If Unread is set, the
+// clause combines words in a way that this package does not understand, and whether it
+// demands or forbids is unknown.
 type Stance struct {
-	Not           bool   // forbidden
-	Unread        string // the words that are not read
-	Allows        bool   // unread, because it may and need not be there
-	Or            bool   // the clause is one of several to choose from
+	Not           bool   // the thing is forbidden
+	Unread        string // the words that are not understood
+	Allows        bool   // Unread is set because the thing is optional
+	Or            bool   // the clause is one of several alternatives
 	Before, After string // the clause around the thing
 }
 
-// The words that change what a clause asks for.
+// The words that change what a clause demands.
 var (
 	notWords  = pattern.Of(`(?i)\b(?:not|never|no|none|nothing|nobody|nowhere|neither|nor|cannot|dont|forbidden|prohibited|banned|disallowed|unacceptable)\b|\w+n['’]t\b`)
 	omitWords = pattern.Of(`(?i)\b(?:avoid\w*|without|refrain\w*|exclud\w+|omit\w*|leav\w+ (?:\S+ ){0,4}?(?:out|off|away)|left (?:out|off|away)|instead of|rather than|remov\w+|free (?:of|from)|skip\w*|drop(?:s|ped|ping)?|delet\w+)\b` +
 		`|\b(?:forget\w*|forgot\w*|fail(?:s|ed|ing)?|lack\w*|miss(?:es|ed|ing)?|neglect\w*|hesitat\w+|stop\w*|forbid\w*|prohibit\w*|prevent\w*|abstain\w*|eliminat\w+|strip\w*|ignor\w+|withhold\w*|devoid|shun\w*|overlook\w*|den(?:y|ies|ied)|refus\w+|steer clear|stay away|leave)\b`)
-	// plainOmit are the words of omission that forbid on their own.
+	// plainOmit matches the words of omission that forbid on their own.
 	plainOmit   = pattern.Of(`(?i)^(?:avoid|without|refrain|exclud|omit|leav\w+ .*(?:out|off|away)$|left (?:out|off|away)|instead of|rather than|remov|free (?:of|from)$)`)
 	idleNot     = pattern.Of(`(?i)\b(?:no matter|no later than|whether or not|no doubt|if not)\b`)
 	exceptWords = pattern.Of(`(?i)\b(?:except\w*|other than|(?:any|no|every|some)thing (?:but|else|other)|(?:all|none|nothing|anything|everything|any \w+) but|no \w+ but|nothing else|else|hardly|rarely|seldom|barely|sparingly|apart from|aside from|besides|save for|unless|not only|not just|not merely|not simply|not always|not necessarily)\b`)
@@ -42,19 +43,20 @@ var (
 		`|(?:` + ProduceVerbs + `|keep|make|ask|be|ensure|limit|summari[sz]e|explain|remember|thank|translate|stay|do)\s` +
 		`|(?:it|you|they|this|(?:the|your|all|each|every|its) [a-z-]+(?: [a-z-]+)?) (?:must|should|shall|has to|have to|needs to|may|can|cannot|is|are|does|do)\b)`)
 	onlyNot = pattern.Of(`(?i)^\W*(?:(?:never|ever|not|please|don['’]t|do|(?:under|in|by|at|on) no \w+|no)\W*)+$|\b(?:not|never|n['’]t),`)
-	// choices are an or, or a word that belongs to one, before or behind what is named.
+	// choices match an "or", or a word that goes with one, before or after the named
+	// thing.
 	choiceBefore = pattern.Of(`(?i)\b(?:either|or|oder|entweder|ou|soit|bien)\s+(?:(?:a|an|the|in|as|with|use|\d+|eine?|un|une)\s+)*$`)
 	choiceAfter  = pattern.Of(`(?i)^\s*,?\s*(?:or|oder|ou)\s`)
 	orVerb       = pattern.Of(`(?i)\b(?:or|nor)\s+(?:even\s+)?[a-z]+`)
 )
 
-// ProduceVerbs are the verbs of what an output has or does.
+// ProduceVerbs are the verbs for what an output contains or does.
 const ProduceVerbs = `use|using|say|saying|write|writing|includ(?:e|ing)|mention(?:ing)?|contain(?:ing)?|state|stating|add(?:ing)?|put(?:ting)?|print(?:ing)?|output(?:ting)?|cit(?:e|ing)|giv(?:e|ing)|return(?:ing)?|answer(?:ing)?|respond(?:ing)?|reply(?:ing)?|start(?:ing)?|begin(?:ning)?|open(?:ing)?|end(?:ing)?|finish(?:ing)?|clos(?:e|ing)|conclud(?:e|ing)|call|quote|insert(?:ing)?|generate|generating|creat(?:e|ing)|produc(?:e|ing)|provid(?:e|ing)|offer|employ(?:ing)?|utter|have|having|tell(?:ing)?|describe|nam(?:e|ing)|prefac(?:e|ing)|prefix|sign|present|format(?:ting)?|return|show(?:ing)?|display|greet|apologi[sz]e|speak|label|head|title|list|render|wrap|structure|make use of`
 
-// adverbs may stand between a conjunction and its verb.
+// adverbs matches words that may stand between a conjunction and its verb.
 const adverbs = `(?:(?:please|always|instead|then|just|only|rather|also|simply|finally|first|next|you|but|and)\s+)*`
 
-// IsOr reports whether a word says that one of several is enough.
+// IsOr reports whether a word is a conjunction of alternatives.
 func IsOr(word string) bool {
 	switch strings.ToLower(strings.Trim(word, " ,;.\n\t")) {
 	case "or", "oder", "ou", "o", "of":
@@ -63,7 +65,7 @@ func IsOr(word string) bool {
 	return false
 }
 
-// On reads the clause around the bytes from start to end of a text.
+// On reads the clause around text[start:end].
 func On(text string, start, end int) Stance {
 	st := clauseAround(text, start, end)
 	if st.Unread != "" {
@@ -92,8 +94,8 @@ func On(text string, start, end int) Stance {
 	return st
 }
 
-// clauseAround finds the clause around a part of a text: it ends where a conjunction or
-// punctuation is followed by a verb or a word that forbids.
+// clauseAround finds the clause around text[start:end]. A clause ends where a conjunction
+// or punctuation is followed by a verb or a forbidding word.
 func clauseAround(text string, start, end int) (st Stance) {
 	from, to, forbade, or := 0, len(text), false, false
 	for _, m := range boundary.Get().FindAllStringSubmatchIndex(text, -1) {
@@ -133,7 +135,8 @@ func clauseAround(text string, start, end int) (st Stance) {
 	return st
 }
 
-// Negations counts the words that negate; a nor belongs to the word before it.
+// Negations counts the negating words and returns the words of omission; a "nor" belongs
+// to the negation before it.
 func Negations(text string) (nots int, omits []string) {
 	for _, w := range notWords.Get().FindAllString(text, -1) {
 		if !strings.EqualFold(w, "nor") || nots == 0 {
@@ -147,7 +150,7 @@ func negatingWords(text string) []string {
 	return append(notWords.Get().FindAllString(text, -1), omitWords.Get().FindAllString(text, -1)...)
 }
 
-// Permission finds a word that allows without demanding; "" if there is none.
+// Permission returns the first word that allows without demanding; "" if there is none.
 func Permission(text string) string {
 	for _, at := range permitWords.Get().FindAllStringIndex(text, -1) {
 		rest := strings.ToLower(text[at[1]:])
@@ -158,8 +161,8 @@ func Permission(text string) string {
 	return ""
 }
 
-// ForbiddenPlainly reports whether a clause that negates once forbids just what it names: not a
-// number of it, not a place for it, not only it.
+// ForbiddenPlainly reports whether a clause with a single negation forbids exactly the
+// thing that it names: not a number of it, not a place for it, not only it.
 func (st *Stance) ForbiddenPlainly() bool {
 	at := lastIndex(notWords.Get(), st.Before)
 	omit := lastIndex(omitWords.Get(), st.Before)
@@ -175,12 +178,14 @@ func (st *Stance) ForbiddenPlainly() bool {
 		!degreeWords.Get().MatchString(st.Before) && !afterBad.Get().MatchString(after) && !omitWords.Get().MatchString(after) && !notInList(after)
 }
 
-// lacksVerb reports whether the word that negates is a determiner: what it forbids follows.
+// lacksVerb reports whether the negating word is a determiner: the forbidden thing
+// follows it directly.
 func lacksVerb(text string) bool {
 	return strings.HasPrefix(strings.ToLower(text), "no ") || strings.HasPrefix(strings.ToLower(text), "neither ") || strings.HasPrefix(strings.ToLower(text), "nor ")
 }
 
-// notInList reports whether what follows negates again, but for a nor in a list.
+// notInList reports whether the rest of the clause negates again, other than by a "no" or
+// "nor" in a list.
 func notInList(after string) bool {
 	for _, w := range notWords.Get().FindAllString(after, -1) {
 		if !strings.EqualFold(w, "nor") && !strings.EqualFold(w, "no") {
@@ -197,17 +202,17 @@ func lastIndex(re *regexp.Regexp, text string) [2]int {
 	return [2]int{}
 }
 
-// Choice reports whether one of several things is enough, of which the clause names one.
+// Choice reports whether the clause names one of several things of which one is enough.
 func (st *Stance) Choice() bool {
 	return st.Or || choiceBefore.Get().MatchString(st.Before) || choiceAfter.Get().MatchString(st.After)
 }
 
-// Negation returns where the last word that negates stands in a text, and the last word of
-// omission, such as avoid; both are empty if there is none.
+// Negation returns the positions of the last negating word in a text and of the last word
+// of omission, such as avoid; each is empty if there is none.
 func Negation(text string) (not, omit [2]int) {
 	return lastIndex(notWords.Get(), text), lastIndex(omitWords.Get(), text)
 }
 
-// Degree reports whether a text says how much, how often or which, as in "only" or "too
+// Degree reports whether a text limits how much, how often or which, as in "only" or "too
 // many".
 func Degree(text string) bool { return degreeWords.Matches(text) }

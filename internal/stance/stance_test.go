@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/stance"
 )
 
-// TestOn: what a sentence says of the thing between stars.
+// TestOn checks the stance of a sentence on the thing between asterisks.
 func TestOn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Files are the files and folders that a run looked for, in their state before the
-// run. It is safe for concurrent use.
+// Files are the files and folders that a run looked for, with their state before the run.
+// It is safe for concurrent use.
 type Files struct {
 	mu      sync.Mutex
 	stamps  map[string]stamp
@@ -27,7 +27,7 @@ type stamp struct {
 	is      fileKind
 	size    int64
 	written time.Time
-	names   string // of a folder: its entries
+	names   string // for a folder: its entries
 }
 
 type fileKind uint8
@@ -36,7 +36,7 @@ const (
 	absent fileKind = iota
 	aFile
 	aFolder
-	another // a pipe or a device, which has no states
+	another // a pipe or a device, which has no state to compare
 )
 
 // New returns an empty set of files.
@@ -46,7 +46,7 @@ func New() *Files {
 	return w
 }
 
-// Ignore forgets the files and folders that a run itself writes.
+// Ignore excludes the files and folders that a run itself writes.
 func (w *Files) Ignore(paths []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -63,7 +63,7 @@ func (w *Files) Ignore(paths []string) {
 	}
 }
 
-// written reports whether a path is, or is inside, an output of the run.
+// written reports whether a path is an output of the run, or is inside one.
 func (w *Files) written(path string) bool {
 	for ; !w.outputs[path]; path = filepath.Dir(path) {
 		if path == filepath.Dir(path) {
@@ -73,7 +73,7 @@ func (w *Files) written(path string) bool {
 	return true
 }
 
-// without removes the outputs of a run from the names in a folder.
+// without removes the run's outputs from the names in a folder.
 func (w *Files) without(dir, names string) string {
 	if len(w.outputs) == 0 || names == "" {
 		return names
@@ -90,7 +90,7 @@ func absolute(path string) string {
 	return path
 }
 
-// Add remembers the state of a file, the first time it is looked for.
+// Add records the state of a file the first time that the run looks for it.
 func (w *Files) Add(path string) {
 	path = absolute(path)
 	w.mu.Lock()
@@ -100,7 +100,7 @@ func (w *Files) Add(path string) {
 	}
 }
 
-// Count returns how many files there are.
+// Count returns the number of files.
 func (w *Files) Count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,7 +113,7 @@ func (w *Files) Count() int {
 	return n
 }
 
-// folders returns the folders in which something can change.
+// folders returns the folders in which changes can occur.
 func (w *Files) folders() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *Files) folders() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// changed returns what differs from its remembered state, sorted.
+// changed returns the paths whose state differs from the recorded one, sorted.
 func (w *Files) changed() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,8 +154,7 @@ func (w *Files) stampOf(path string) stamp {
 	return stamp{is: aFile, size: info.Size(), written: info.ModTime()}
 }
 
-// namesIn lists a folder without hidden files: editors and reports create those for a
-// moment.
+// namesIn lists a folder without hidden files: editors and reports create temporary ones.
 func namesIn(dir string) string {
 	entries, _ := os.ReadDir(dir)
 	var names []string
@@ -167,17 +166,17 @@ func namesIn(dir string) string {
 	return strings.Join(names, "\x00")
 }
 
-// settled is how long files must stay unchanged before a run begins: editors and
+// settled is how long files must stay unchanged before a run starts: editors and
 // checkouts write in several steps.
 const settled = 100 * time.Millisecond
 
-// Wait returns what changed, sorted, once it has settled; nil if ctx ends.
+// Wait returns the changed paths, sorted, once they have settled; nil if ctx ends.
 func (w *Files) Wait(ctx context.Context) []string {
 	return w.wait(ctx, wake(ctx, w.folders()))
 }
 
-// wait returns what changed, once it has settled; nil if ctx ends. Each value of woken
-// means that something may have changed.
+// wait returns the changed paths once they have settled; nil if ctx ends. Each value from
+// woken means that something may have changed.
 func (w *Files) wait(ctx context.Context, woken <-chan struct{}) []string {
 	for {
 		if list := w.settle(ctx); list != nil || ctx.Err() != nil {
@@ -191,7 +190,7 @@ func (w *Files) wait(ctx context.Context, woken <-chan struct{}) []string {
 	}
 }
 
-// settle returns what has changed and settled; nil if nothing has.
+// settle returns the paths that have changed and settled; nil if there are none.
 func (w *Files) settle(ctx context.Context) []string {
 	list := w.changed()
 	for len(list) > 0 {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// disk replaces the files that a watch sees.
+// disk replaces the files that the watch reads.
 type disk struct {
 	mu    sync.Mutex
 	files map[string]stamp
@@ -55,8 +55,8 @@ func TestWait(t *testing.T) {
 			t.Fatal("nothing changed, and the wait is over")
 		}
 
-		// A file that is written in several steps counts once it is complete, and so
-		// does a new one.
+		// A file that is written in several steps is reported only once it is complete,
+		// and so is a new file.
 		start := time.Now()
 		woken <- struct{}{}
 		for i := range 5 {
@@ -73,8 +73,7 @@ func TestWait(t *testing.T) {
 			t.Errorf("settled after %v", took)
 		}
 
-		// A change during the run is seen at once; a change that was reverted is not a
-		// change.
+		// A change during the run is reported at once; a reverted change is not reported.
 		d.files["/s/b"] = stamp{}
 		if got := w.wait(ctx, woken); !slices.Contains(got, "/s/b") {
 			t.Errorf("a deleted file: %v", got)

@@ -7,12 +7,12 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// pollEvery is the polling interval where the system does not report changes, such as
-// on network drives, or where it has no room for more watches.
+// pollEvery is the polling interval where the system does not report changes, such as on
+// network drives, or has reached its limit of watches.
 const pollEvery = time.Second
 
-// wake sends when something in the folders may have changed, until ctx ends. One value
-// stands for everything since the last one was received.
+// wake sends a value when something in the folders may have changed, until ctx ends. One
+// value covers everything since the last receive.
 func wake(ctx context.Context, folders []string) <-chan struct{} {
 	woken := make(chan struct{}, 1)
 	events := make(chan fsnotify.Event)

@@ -15,20 +15,20 @@ const confidence = 0.95
 type Agreements struct {
 	Assertions []Agreement
 
-	Unlabelled int // rows of the file without a human label
+	Unlabelled int // rows of the file that have no human label
 	Stale      int // labels for an output that the run does not have
 	Skipped    int // labels of assertions that did not apply
 }
 
-// Agreement is the agreement of one judge with human labels on one assertion. A
-// positive is an output that people pass: TPR is the share of good outputs that
-// the judge passes, TNR the share of bad outputs that it fails. Errors of the judge
-// are counted and left out of everything else.
+// Agreement is the agreement of one judge with human labels on one assertion. A positive
+// is an output that people pass: TPR is the share of good outputs that the judge passes,
+// TNR the share of bad outputs that it fails. Errors of the judge are counted and left
+// out of everything else.
 //
-// TPR and TNR are shares of the labels with Wilson's interval. If the outputs to
-// label were sampled separately from what the judge passed and what it failed
-// ([SheetOptions]), all rates are estimates for the outputs that the labels stand
-// for, not for the labels: see [stats.PartlyVerified].
+// TPR and TNR are shares of the labels with Wilson's interval. If the outputs to label
+// were sampled separately from passes and from fails of the judge ([SheetOptions]), all
+// rates are estimates for the outputs that the labels represent, not for the labels: see
+// [stats.PartlyVerified].
 type Agreement struct {
 	Assertion string
 	Judge     string // identity, "" if the labels have none
@@ -37,48 +37,48 @@ type Agreement struct {
 	stats.Confusion
 
 	Agreement *float64        // share of equal verdicts; like all fields below, nil without labels
-	Kappa     *stats.Estimate // nil if all verdicts are the same
+	Kappa     *stats.Estimate // nil if it is undefined, such as when all verdicts are the same
 	TPR       *stats.Estimate // nil without an output that people pass
 	TNR       *stats.Estimate // nil without an output that people fail
 	BaseRate  *float64        // share that people pass
 
-	// JudgePassRate is the share that the judge passed of all outputs that it
-	// decided, labelled or not.
+	// JudgePassRate is the judge's pass rate on all outputs that it decided, labelled or
+	// not.
 	JudgePassRate *float64
 	// Corrected estimates the pass rate that people would have given.
 	Corrected   *stats.Estimate
-	Method      Method          // of Corrected
-	RoganGladen *stats.Estimate // the same from the judge's error rates alone; nil if they were not measured on a random sample
-	Halve       int             // how many more labels would halve the interval of Corrected; 0 if no number can
+	Method      Method          // how Corrected was computed
+	RoganGladen *stats.Estimate // the same from the judge's error rates alone; nil if these were not measured on a random sample
+	Halve       int             // number of further labels that would halve the interval of Corrected; 0 if no number can
 
 	Judged        stats.Count // all outputs that the judge decided, labelled or not
 	Weighted      bool        // the labels were sampled separately from passes and fails
-	Hashes        []string    // of the assertion's texts ([record.AssertionHash]); empty without a run
+	Hashes        []string    // hashes of the assertion's texts ([record.AssertionHash]); empty without a run
 	Disagreements []Disagreement
 }
 
-// Method is how a pass rate was corrected.
+// Method is a way to correct a pass rate.
 type Method string
 
 // The methods.
 const (
-	MethodCounted           Method = "counted"            // every output is labelled, so the rate of the labels is exact
+	MethodCounted           Method = "counted"            // every output is labelled, so the labels' rate is exact
 	MethodPredictionPowered Method = "prediction-powered" // some of the judged outputs are labelled
 	MethodRoganGladen       Method = "rogan-gladen"       // the labels are of other outputs
 )
 
-// Disagreement is an output on which the judge and the human label differ.
+// Disagreement is an output on which the judge and the human label disagree.
 type Disagreement struct {
 	Case     string
 	Row      int // index in the run, -1 without one
 	Human    proviso.Status
 	Judge    proviso.Status
-	Reason   string   // the judge's, "" without a run
-	Evidence []string // quotes of the output
-	Note     string   // the person's
+	Reason   string   // the judge's reason, "" without a run
+	Evidence []string // quotes from the output
+	Note     string   // the person's note
 }
 
-// rates computes the rates as plain shares of the labels.
+// rates computes the rates as unweighted shares of the labels.
 func (a *Agreement) rates() {
 	n := float64(a.N)
 	agreement, base := float64(a.TP+a.TN)/n, float64(a.TP+a.FN)/n
@@ -97,9 +97,9 @@ func wilsonOf(pass, n int) *stats.Estimate {
 	return &stats.Estimate{Value: float64(pass) / float64(n), Interval: stats.Wilson(pass, n, confidence)}
 }
 
-// correct estimates the pass rate that people would have given to all outputs that
-// the judge decided. The labels cover some of these outputs, or, if outside is set,
-// other outputs.
+// correct estimates the pass rate that people would have given to all outputs that the
+// judge decided. The labels cover some of these outputs, or other outputs if outside is
+// set.
 func (a *Agreement) correct(passed, failed stats.Stratum, outside bool) {
 	if !a.Weighted {
 		if e, err := stats.RoganGladen(a.Judged, a.Confusion, confidence); err == nil {
@@ -123,13 +123,13 @@ func (a *Agreement) correct(passed, failed stats.Stratum, outside bool) {
 	}
 }
 
-// minLabels is the number of labels of good outputs, and of bad outputs, that a judge
-// needs to count as measured. With fewer, the interval of a rate is too wide to be
+// minLabels is the number of labels of good outputs, and of bad outputs, that are needed
+// to count a judge as measured. With fewer, the interval of a rate is too wide to be
 // useful: even 10 of 10 is compatible with a true rate of 72 %.
 const minLabels = 10
 
-// missing returns how many more labels of good and of bad outputs the judge needs to
-// count as measured on the assertion.
+// missing returns how many more labels of good and of bad outputs are needed to count the
+// judge as measured on the assertion.
 func (a *Agreement) missing() (good, bad int) {
 	return max(0, minLabels-(a.TP+a.FN)), max(0, minLabels-(a.TN+a.FP))
 }
@@ -140,9 +140,9 @@ func (a *Agreement) measured() bool {
 	return good+bad == 0
 }
 
-// NotMeasured returns a text with the number of labels that are missing, such as "40
-// labels, 2 of bad outputs: not measured yet, it takes 8 more of bad outputs". It
-// returns "" if the judge is measured.
+// NotMeasured returns a text with the number of missing labels, such as "40 labels, 2 of
+// bad outputs: not measured yet, it takes 8 more of bad outputs". It returns "" if the
+// judge is measured.
 func (a *Agreement) NotMeasured() string {
 	good, bad := a.missing()
 	switch {
@@ -156,7 +156,7 @@ func (a *Agreement) NotMeasured() string {
 	return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad and %d more of good outputs", report.Plural(a.N, "label"), a.TN+a.FP, bad, good)
 }
 
-// Measure is a measure of agreement that a gate can require.
+// Measure is an agreement measure that a gate can require.
 type Measure string
 
 // The measures.
@@ -166,8 +166,8 @@ const (
 	TPR   Measure = "TPR"
 )
 
-// Of returns the measure for an assertion, or nil if it is undefined or there are too
-// few labels of the outputs that it is about.
+// Of returns the measure for an assertion, or nil if the measure is undefined or has too
+// few labels of the outputs that it covers.
 func (m Measure) Of(a *Agreement) *stats.Estimate {
 	good, bad := a.missing()
 	switch {

@@ -33,8 +33,8 @@ func (r keptRun) Rows() iter.Seq2[int, []byte] {
 func (keptRun) Err() error                      { return nil }
 func (r keptRun) Row(index int) ([]byte, error) { return []byte(r[index]), nil }
 
-// kept adds a row with the verdicts of "name status" pairs; a name without a
-// judge ends in !.
+// kept adds a row with verdicts given as "name status"; a name that ends in ! has no
+// judge.
 func (r *keptRun) kept(caseID, output string, verdicts ...string) {
 	var parts []string
 	for _, v := range verdicts {
@@ -69,7 +69,7 @@ func compare(t *testing.T, text string, run record.Run) *align.Agreements {
 	return a
 }
 
-// labelled returns labels as JSON Lines: so many of each cell, and errors.
+// labelled returns labels as JSON Lines: the given number in each cell, and errors.
 func labelled(tp, fp, tn, fn, errors int) string {
 	var b strings.Builder
 	n := 0
@@ -111,7 +111,8 @@ func TestAlignNumbers(t *testing.T) {
 	}
 }
 
-// The shape is a contract: names, order of meaning, and null for what is undefined.
+// TestAlignJSON: the format is a contract: names, meanings, and null for undefined
+// values.
 func TestAlignJSON(t *testing.T) {
 	t.Parallel()
 	text, err := compare(t, labelled(2, 0, 0, 0, 0), nil).JSON()
@@ -143,7 +144,7 @@ func TestAlignWithRun(t *testing.T) {
 	run.kept("a", "out a", "tone pass", "cite pass")
 	run.kept("b", "out b", "tone fail", "cite skip")
 	run.kept("c", "out c", "tone! error", "cite pass")
-	run.kept("d", "out d", "tone! fail", "cite fail") // decided before the model was asked
+	run.kept("d", "out d", "tone! fail", "cite fail") // decided before any model call
 	for i := range 20 {
 		run.kept(fmt.Sprintf("more%d", i), "x", "tone pass", "cite fail")
 	}
@@ -167,7 +168,8 @@ func TestAlignWithRun(t *testing.T) {
 	}
 }
 
-// Verdicts of the file without a person's count as what was judged.
+// TestAlignUnlabelledVerdicts: the file's verdicts without a human label count as judged
+// outputs.
 func TestAlignUnlabelledVerdicts(t *testing.T) {
 	t.Parallel()
 	text := "case,assertion,human,judge\na,tone,pass,pass\nb,tone,fail,fail\n"
@@ -180,7 +182,7 @@ func TestAlignUnlabelledVerdicts(t *testing.T) {
 	}
 }
 
-// Labels of other outputs measure the judge for this run.
+// TestAlignOtherOutputs: labels of other outputs also measure the judge for this run.
 func TestAlignOtherOutputs(t *testing.T) {
 	t.Parallel()
 	var run keptRun
@@ -215,7 +217,7 @@ func TestAlignMistakes(t *testing.T) {
 		{"refund-1,tone,pass,,\nrefund-1,tone,pass,,out-0", ""},
 		{"refund-1,tone,pass,,\nrefund-1,tone,pass,0," + a, `labels:3:1: a second label for row 0 of the run and assertion "tone"; the first is on line 2`},
 		{"twice,tone,pass,3,", ""},
-		{"twice,tone,pass,0," + record.OutputID("out d"), ""}, // the output counts, not where it stood in another run
+		{"twice,tone,pass,0," + record.OutputID("out d"), ""}, // the output matters, not its row in another run
 	} {
 		_, err := align.Compare(read(t, "case,assertion,human,row,output_id\n"+c.text), run)
 		if got := fmt.Sprint(err); got != c.want && !(err == nil && c.want == "") {
@@ -236,8 +238,8 @@ func TestAlignMistakes(t *testing.T) {
 	}
 }
 
-// Whoever labels half passes and half fails of a judge must not thereby change
-// what the judge is found to be worth.
+// TestBalancedSheetIsUnbiased: labelling half passes and half fails of a judge must not
+// change its measured quality.
 func TestBalancedSheetIsUnbiased(t *testing.T) {
 	t.Parallel()
 	var run keptRun
@@ -245,10 +247,10 @@ func TestBalancedSheetIsUnbiased(t *testing.T) {
 	passed := 0
 	for i := range 4000 {
 		verdict := good(i)
-		if i/10%20 == 3 { // the judge errs on 5 % of the good ones
+		if i/10%20 == 3 { // the judge fails 5 % of the good outputs
 			verdict = !good(i) && verdict
 		}
-		if !good(i) && i/10%4 == 1 { // and lets 25 % of the bad ones pass
+		if !good(i) && i/10%4 == 1 { // and passes 25 % of the bad ones
 			verdict = true
 		}
 		if verdict {
@@ -269,7 +271,7 @@ func TestBalancedSheetIsUnbiased(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range records[1:] { // the person
+	for _, r := range records[1:] { // plays the person
 		n, _ := strconv.Atoi(r[1])
 		r[3] = map[bool]string{true: "good", false: "bad"}[good(n)]
 	}
@@ -287,8 +289,8 @@ func TestBalancedSheetIsUnbiased(t *testing.T) {
 	}
 }
 
-// Members of a set of assertions are assertions of their own; parts of one that
-// was judged are not.
+// TestAlignSetsAndParts: members of an assertion set are assertions of their own; parts
+// of a judged assertion are not.
 func TestAlignSetsAndParts(t *testing.T) {
 	t.Parallel()
 	run := keptRun{`{"index":0,"caseId":"a","response":{"output":{"n":1}},"gradingResult":{"componentResults":[
@@ -311,13 +313,13 @@ func TestAlignSetsAndParts(t *testing.T) {
 	}
 }
 
-// Equal outputs of a case that was repeated are verdicts of their own, wherever
-// they stand in a later run.
+// TestAlignEqualOutputs: equal outputs of a repeated case are separate verdicts, wherever
+// they occur in a later run.
 func TestAlignEqualOutputs(t *testing.T) {
 	t.Parallel()
 	var drawn, later keptRun
 	drawn.kept("a", "same", "tone pass")
-	drawn.kept("a", "same", "tone! fail") // by a check, before the model was asked
+	drawn.kept("a", "same", "tone! fail") // decided by a check, before any model call
 	later.kept("z", "other", "tone pass")
 	later.kept("a", "same", "tone pass")
 	later.kept("a", "same", "tone fail")
@@ -336,8 +338,8 @@ func TestAlignEqualOutputs(t *testing.T) {
 	}
 }
 
-// A balanced sheet that shows the verdicts says all that is needed without the
-// run.
+// TestAlignWeightedWithoutRun: a balanced sheet that shows the verdicts is sufficient
+// without the run.
 func TestAlignWeightedWithoutRun(t *testing.T) {
 	t.Parallel()
 	var run keptRun

@@ -24,11 +24,11 @@ const File = ".proviso/alignment.json"
 // maxAlignment is the largest alignment file that is read, in bytes.
 const maxAlignment = 16 << 20
 
-// Alignment records how well judges agreed with human labels, so that reports can
-// show whether a judge can be trusted. An entry is for one judge and one text of an
-// assertion. A change of the prompt, the model, its parameters, the mode or the
-// assertion changes the identity or the hash, and the entry no longer applies. An
-// Alignment is not safe for concurrent use while it is changed.
+// Alignment records how well judges agreed with human labels, so that reports can show
+// whether a judge can be trusted. An entry applies to one judge and one text of an
+// assertion. A change of the prompt, the model, its parameters, the mode or the assertion
+// changes the identity or the hash, and the entry no longer applies. Changing an
+// Alignment is not safe for concurrent use.
 type Alignment struct {
 	entries []Entry
 }
@@ -36,11 +36,11 @@ type Alignment struct {
 // Entry is one entry of an [Alignment]: an agreement without its disagreements.
 type Entry struct {
 	Agreement
-	Hash     string    // of the assertion ([record.AssertionHash])
+	Hash     string    // hash of the assertion ([record.AssertionHash])
 	Measured time.Time // day, UTC
 }
 
-// alignedJSON is an entry as the file holds it.
+// alignedJSON is an entry in the file.
 type alignedJSON struct {
 	agreementJSON
 	AssertionHash string `json:"assertion_hash"`
@@ -120,7 +120,7 @@ func (a *Alignment) Save(file string) error {
 	return nil
 }
 
-// Put adds an entry and replaces the one for the same judge and text.
+// Put adds an entry, replacing the one for the same judge and text.
 func (a *Alignment) Put(e Entry) {
 	e.Disagreements = nil
 	at, found := slices.BinarySearchFunc(a.entries, e, compareAligned)
@@ -131,9 +131,9 @@ func (a *Alignment) Put(e Entry) {
 	a.entries = slices.Insert(a.entries, at, e)
 }
 
-// Add adds the agreements of a run that were measured at a time. It returns how many, and
-// a text for each that it leaves out because the labels name no judge or the assertion
-// has several texts.
+// Add adds the agreements of a run, measured at the given time. It returns their number,
+// and a message for each one that it omits because the labels name no judge or the
+// assertion has several texts.
 func (a *Alignment) Add(result *Agreements, measured time.Time) (added int, omitted []string) {
 	for _, x := range result.Assertions {
 		switch {
@@ -157,8 +157,7 @@ func compareAligned(x, y Entry) int {
 // Entries returns all entries, sorted by assertion, judge and hash.
 func (a *Alignment) Entries() []Entry { return slices.Clone(a.entries) }
 
-// Find returns the entry of a judge and the hash of an assertion; see
-// [record.AssertionHash].
+// Find returns the entry for a judge and an assertion hash; see [record.AssertionHash].
 func (a *Alignment) Find(judge, hash string) (Entry, bool) {
 	for _, e := range a.entries {
 		if e.Judge == judge && e.Hash == hash && judge != "" {

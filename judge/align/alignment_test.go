@@ -63,7 +63,7 @@ func TestAlignmentRecord(t *testing.T) {
 	}
 }
 
-// Being measured is not being good.
+// TestTrustNeedsAgreement: a measured judge is not necessarily a good one.
 func TestTrustNeedsAgreement(t *testing.T) {
 	t.Parallel()
 	for labels, want := range map[string]string{

@@ -10,17 +10,16 @@ import (
 	"github.com/proviso-eval/proviso/judge/record"
 )
 
-// Compare compares labels with the verdicts of judges. A label without a verdict of a
-// judge in the file uses the verdict of the run on its assertion, in the row of its
-// case; run may be nil. If labels do not match the run, the error is
-// [proviso.Mistakes] with all of them. Assertions are in the order of their first
-// label.
+// Compare compares labels with the verdicts of judges. A label without a judge's verdict
+// in the file uses the run's verdict on its assertion, in the row of its case; run may be
+// nil. If labels do not match the run, the error is [proviso.Mistakes] with all of them.
+// Assertions are in the order of their first label.
 func Compare(labels *Labels, run record.Run) (*Agreements, error) {
 	m := newMatcher(labels)
 	if run != nil {
 		for i := range labels.Rows {
 			if l := &labels.Rows[i]; l.fromPeople {
-				l.Judged, l.JudgeID = false, "" // what the run says counts
+				l.Judged, l.JudgeID = false, "" // the run takes precedence
 			}
 		}
 		if err := m.read(run); err != nil {
@@ -53,12 +52,12 @@ type aligner struct {
 	*matcher
 	withRun                    bool
 	tallies                    map[group]*tally
-	used                       map[labelled]int // line of the label, by verdict
+	used                       map[labelled]int // line of the label for each verdict
 	order                      []group
 	unlabelled, stale, skipped int
 }
 
-// labelled is a verdict of a run that has a label.
+// labelled identifies a verdict of a run that has a label.
 type labelled struct {
 	row       int
 	assertion string
@@ -68,7 +67,7 @@ func (a *aligner) add(i int) {
 	l := &a.labels.Rows[i]
 	switch {
 	case l.fromPeople && a.withRun && len(a.candidates[i]) == 0:
-		a.stale++ // of another run
+		a.stale++ // the label belongs to another run
 		return
 	case l.fromPeople && !a.withRun && !l.Judged:
 		a.unlabelled++
@@ -95,7 +94,7 @@ func (a *aligner) add(i int) {
 		line, twice := a.used[labelled{c.row, l.Assertion}]
 		switch {
 		case twice && l.fromPeople:
-			return // of another run with the same output
+			return // the label belongs to another run with the same output
 		case twice:
 			a.mistake(l.at[colCase], "a second label for row %d of the run and assertion %q; the first is on line %d", c.row, clipped(l.Assertion), line)
 			return
@@ -106,7 +105,7 @@ func (a *aligner) add(i int) {
 	}
 }
 
-// take counts one verdict, and its label if it has one.
+// take counts one verdict, and its label if there is one.
 func (a *aligner) take(l *Label, g group, verdict proviso.Status, d Disagreement) *tally {
 	t := a.tallies[g]
 	if t == nil {
@@ -140,7 +139,7 @@ func (a *aligner) take(l *Label, g group, verdict proviso.Status, d Disagreement
 	return t
 }
 
-// nothing explains why no label could be used.
+// nothing records why no label could be used.
 func (a *aligner) nothing() error {
 	first := a.labels.Rows[0]
 	switch {

@@ -21,7 +21,7 @@ func (in *labelReader) csv(text string) {
 		line, column := r.FieldPos(field)
 		return in.column(line, column)
 	}
-	var columns []int // of each field, -1 if it is ignored
+	var columns []int // column of each field, -1 if the field is ignored
 	for {
 		record, err := r.Read()
 		var wrong *csv.ParseError
@@ -62,7 +62,7 @@ func (in *labelReader) csv(text string) {
 	}
 }
 
-// column converts a column in bytes to one in characters; both start at 1.
+// column converts a column in bytes to a column in characters; both start at 1.
 func (in *labelReader) column(line, bytes int) position {
 	if line < 1 || line > len(in.labels.lines) || bytes < 1 {
 		return position{line: line}
@@ -105,8 +105,8 @@ func (in *labelReader) header(names []string, at []position) []int {
 	return columns
 }
 
-// slip records an unknown name that resembles a missing one. Other unknown names are
-// ignored: a spreadsheet may have any further columns.
+// slip records an unknown column name that resembles a missing one. Other unknown names
+// are ignored: a spreadsheet may have any further columns.
 func (in *labelReader) slip(name string, at position, has func(column int) bool) {
 	var missing []string
 	for c, known := range labelColumns {
@@ -138,7 +138,7 @@ func delimiterOf(text string) rune {
 	return best
 }
 
-// jsonLines reads labels as one JSON object on each line.
+// jsonLines reads labels as one JSON object per line.
 func (in *labelReader) jsonLines(text string) {
 	for line, err := range document.Lines(strings.NewReader(text)) {
 		if err != nil {

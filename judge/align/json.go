@@ -26,7 +26,7 @@ type agreementJSON struct {
 	Corrected     estimateJSON `json:"corrected"`
 }
 
-// measuredJSON adds whether there are enough labels.
+// measuredJSON adds whether there are enough labels, and how many are missing.
 type measuredJSON struct {
 	agreementJSON
 	Measured bool `json:"measured"`

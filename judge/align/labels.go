@@ -20,23 +20,23 @@ const (
 	maxLabelRows  = 200_000
 )
 
-// Label is one row of a label file: the verdict of a person, and optionally that of a
-// judge, on one output and one assertion.
+// Label is one row of a label file: a person's verdict, and optionally a judge's, on one
+// output and one assertion.
 type Label struct {
 	Case      string
 	Assertion string
 	Row       int    // index of the row in its run, -1 if the file has none
-	OutputID  string // of the output that the person saw ([record.OutputID]), "" if the file has none
+	OutputID  string // id of the output that the person saw ([record.OutputID]), "" if the file has none
 	Human     proviso.Status
 	Judge     proviso.Status
 	JudgeID   string  // identity of the judge, "" if the file has none
-	Labelled  bool    // Human is a verdict: pass or fail
-	Judged    bool    // Judge is a verdict: pass, fail or error
-	Weight    float64 // how many outputs the label stands for; 1 without a sample in the file
+	Labelled  bool    // whether Human is a verdict: pass or fail
+	Judged    bool    // whether Judge is a verdict: pass, fail or error
+	Weight    float64 // number of outputs that the label represents; 1 without a sample in the file
 	Note      string
 
-	// fromPeople says that the label is one of [label.AppendLine]: what it says of the
-	// judge and of its row is how it was then, and may be otherwise in a run.
+	// fromPeople marks a label written by [label.AppendLine]: its judge and row are those
+	// at the time of labelling, and may differ in a run.
 	fromPeople bool
 
 	at [len(labelColumns)]position
@@ -47,15 +47,15 @@ type Labels struct {
 	File string
 	Rows []Label
 
-	Outputs int // labels of whole outputs, left out
-	Counted int // labels of assertions that no model decided, left out
-	Split   int // outputs of which as many people say pass as fail, left out
-	Others  int // labels of other people than the one that was asked for, left out
+	Outputs int // labels of whole outputs, omitted
+	Counted int // labels of assertions that no model decided, omitted
+	Split   int // outputs with as many pass labels as fail labels, omitted
+	Others  int // labels by people other than the requested one, omitted
 
-	lines []string // of the text, for excerpts
+	lines []string // lines of the file, for excerpts
 }
 
-// position is where a field begins: line and column, from 1; 0 if unknown.
+// position is the line and column where a field begins, from 1; 0 if unknown.
 type position struct{ line, column int }
 
 // The known columns, as indexes of [Label.at].
@@ -84,7 +84,7 @@ var requiredColumns = [...]int{colCase, colAssertion, colHuman}
 var (
 	passWords  = [...]string{"pass", "good", "true", "yes", "y", "1"}
 	failWords  = [...]string{"fail", "bad", "false", "no", "n", "0"}
-	errorWords = [...]string{"error"} // only for judges
+	errorWords = [...]string{"error"} // valid only for judges
 )
 
 // ParseVerdict parses a human label: a word for pass or fail, in any case. ok is false
@@ -95,18 +95,18 @@ func ParseVerdict(word string) (good, ok bool) {
 	return good, good || slices.Contains(failWords[:], word)
 }
 
-// ReadLabels reads labels from CSV (comma, semicolon or tab) or JSON Lines; it
-// detects the format. The columns case, assertion and human are required; judge,
-// judge_id, row, output_id, sample and note are optional; others are ignored. File is
-// the name for messages. The error is [proviso.Mistakes] with every mistake of the
-// file.
+// ReadLabels reads labels from CSV (comma, semicolon or tab) or JSON Lines; it detects
+// the format. The columns case, assertion and human are required; judge, judge_id, row,
+// output_id, sample and note are optional; others are ignored. File is the name for
+// messages. The error is [proviso.Mistakes] with every mistake in the file.
 //
-// JSON Lines may be those of [label.AppendLine]: of several people, with their history. The
-// last label of a person counts, and of several people what most of them say.
+// JSON Lines may also be those of [label.AppendLine], which hold the labels of several
+// people with their history. The last label of each person counts; if people disagree,
+// the majority decides.
 func ReadLabels(file string, r io.Reader) (*Labels, error) { return ReadLabelsOf(file, r, "") }
 
-// ReadLabelsOf is [ReadLabels] for the labels of one person, by id or name; "" is all.
-// Lines that do not say whose they are count.
+// ReadLabelsOf is [ReadLabels] for one person's labels, by id or name; "" means all
+// people. Lines that do not name a person count.
 func ReadLabelsOf(file string, r io.Reader, by string) (*Labels, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxLabelBytes+1))
 	if err != nil {
@@ -140,16 +140,16 @@ func ReadLabelsOf(file string, r io.Reader, by string) (*Labels, error) {
 	return in.labels, nil
 }
 
-// maxLabelMistakes bounds how many mistakes of a file are kept.
+// maxLabelMistakes bounds the number of mistakes kept per file.
 const maxLabelMistakes = 100
 
 // labelReader collects labels and mistakes.
 type labelReader struct {
 	labelMistakes
 	seen map[string]int // line of each label, by case, assertion, judge, row and output
-	by   string         // the person whose labels count, "" for all
+	by   string         // person whose labels count; "" means all people
 	said sayings
-	full bool // there are more labels than maxLabelRows
+	full bool // there are more than maxLabelRows labels
 }
 
 // place returns a position with the file and an excerpt of the line.
@@ -161,7 +161,7 @@ func (l *Labels) place(at position) proviso.Place {
 	return p
 }
 
-// labelMistakes collects the mistakes of a file of labels.
+// labelMistakes collects the mistakes in a label file.
 type labelMistakes struct {
 	labels   *Labels
 	mistakes proviso.Mistakes
@@ -176,7 +176,7 @@ func (m *labelMistakes) near(at position, nearest, format string, args ...any) {
 	m.keep(proviso.Mistake{Place: m.labels.place(at), Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest})
 }
 
-// broken records an error of a parser.
+// broken records a parser error.
 func (m *labelMistakes) broken(err error) { m.keep(document.MistakeOf(m.labels.File, err)) }
 
 func (m *labelMistakes) keep(one proviso.Mistake) {
@@ -185,7 +185,7 @@ func (m *labelMistakes) keep(one proviso.Mistake) {
 	}
 }
 
-// fields are the texts of one row, by column; absent ones are empty.
+// fields holds the texts of one row by column; missing ones are empty.
 type fields struct {
 	text [len(labelColumns)]string
 	at   [len(labelColumns)]position
@@ -236,7 +236,7 @@ func (in *labelReader) row(f *fields) {
 	in.labels.Rows = append(in.labels.Rows, l)
 }
 
-// verdict parses a word for a verdict; it returns false for an empty field.
+// verdict parses a verdict word; it returns false for an empty field.
 func (in *labelReader) verdict(f *fields, column int, errorWords []string) (proviso.Status, bool) {
 	text := strings.ToLower(f.text[column])
 	switch {
@@ -255,7 +255,8 @@ func (in *labelReader) verdict(f *fields, column int, errorWords []string) (prov
 	return proviso.Errored, false
 }
 
-// enough checks that there is at least one human label, and not too many rows.
+// enough checks that there is at least one human label, and that there are not too many
+// rows.
 func (in *labelReader) enough() {
 	if in.full {
 		in.mistake(position{}, "the file holds more than %d labels", maxLabelRows)
@@ -279,7 +280,7 @@ func (in *labelReader) enough() {
 	in.mistake(position{}, "the file holds no labels")
 }
 
-// leftOut says which labels of the file are not compared; "" if there are none.
+// leftOut describes the labels that are not compared; "" if there are none.
 func (in *labelReader) leftOut() string {
 	var texts []string
 	for _, n := range [...]struct {

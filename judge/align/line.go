@@ -16,8 +16,8 @@ import (
 	"github.com/proviso-eval/proviso/judge/record"
 )
 
-// Texts of a sheet are cut after this many characters; a spreadsheet cell holds at
-// most 32,767.
+// Texts in a sheet are cut after this many characters; a spreadsheet cell holds at most
+// 32,767.
 const (
 	maxSheetInput  = 4_000
 	maxSheetOutput = 16_000
@@ -59,12 +59,13 @@ func writeLines(w io.Writer, run SheetRun, lines []sheetLine, o SheetOptions) er
 	return nil
 }
 
-// sampleUnit is the precision of a weight in a sample.
+// sampleUnit is the precision of a weight: units per output.
 const sampleUnit = 1000
 
-// sealWeight encodes how many verdicts a line stands for. The weight would reveal the
-// judge's verdict to the person who labels, so it is combined with a hash of the line.
-// Two check bytes detect a line that was pieced together from others.
+// sealWeight encodes the number of verdicts that a line represents. In plain form, the
+// weight would reveal the judge's verdict to the person who labels, so it is combined
+// with a hash of the line. Two check bytes detect a line that was pieced together from
+// others.
 func sealWeight(weight float64, caseID, assertion, outputID string) string {
 	if weight == 0 {
 		return ""
@@ -76,7 +77,7 @@ func sealWeight(weight float64, caseID, assertion, outputID string) string {
 	return "s-" + hex.EncodeToString(text[:])
 }
 
-// openWeight returns the weight of a line.
+// openWeight decodes the weight of a line.
 func openWeight(text, caseID, assertion, outputID string) (float64, bool) {
 	sum := sealHash(caseID, assertion, outputID)
 	data, err := hex.DecodeString(strings.TrimPrefix(text, "s-"))
@@ -119,8 +120,8 @@ func sheetText(s string, most int) string {
 	return fmt.Sprintf("%s… (%d characters more)", string([]rune(s)[:most]), n-most)
 }
 
-// guarded prefixes a cell with a quote, which spreadsheets do not show, so that it is
-// not read as a formula. Source: OWASP, "CSV Injection".
+// guarded prefixes a cell with a quote, which spreadsheets do not show, so that they do
+// not evaluate the cell as a formula. Source: OWASP, "CSV Injection".
 func guarded(s string) string {
 	if r, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", r) {
 		return "'" + s

@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// Markdown shows agreements in a comment or a page. Untrusted text is only in code
-// spans.
+// Markdown formats agreements for a comment or a page. Untrusted text appears only in
+// code spans.
 func (a *Agreements) Markdown(all bool) []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Bounds on what is kept in memory of a run.
+// Limits on what is kept in memory of a run.
 const (
 	maxCandidates  = 64     // verdicts that may match one label
 	maxKnownNames  = 10_000 // cases and assertions, for messages
@@ -24,10 +24,10 @@ const (
 // group is a pair of assertion and judge.
 type group struct{ assertion, judge string }
 
-// population counts all verdicts of a group, labelled or not.
+// population counts all verdicts in a group, labelled or not.
 type population struct {
 	judged stats.Count // passes and fails
-	hashes []string    // of the texts of the assertion
+	hashes []string    // hashes of the assertion's texts
 }
 
 // candidate is a verdict that may match a label. Its texts are copies, so that the
@@ -41,7 +41,7 @@ type candidate struct {
 	quotes   []string
 }
 
-// Bounds on the texts of a candidate, in bytes.
+// Limits on the texts of a candidate: bytes of a reason, number of quotes.
 const (
 	maxKeptReason = 4000
 	maxKeptQuotes = 5
@@ -57,17 +57,17 @@ func candidateOf(row record.Row, v record.Verdict, id string) candidate {
 	return c
 }
 
-// matcher finds the verdicts of the labels in one pass over a run.
+// matcher finds the verdicts for the labels in one pass over a run.
 type matcher struct {
 	labelMistakes
 	wanted     map[string][]int // labels by case
 	about      map[string]bool  // assertions that have labels
 	candidates [][]candidate    // by label
-	seen       map[string]bool  // cases of the run, up to maxKnownNames
+	seen       map[string]bool  // cases in the run, up to maxKnownNames
 	names      map[string][]string
 	groups     map[group]*population
-	judges     map[string][]string // identities by assertion
-	hashes     map[string]string   // of assertions, by their JSON
+	judges     map[string][]string // judge identities by assertion
+	hashes     map[string]string   // hashes of assertions by their JSON
 }
 
 func newMatcher(labels *Labels) *matcher {
@@ -97,7 +97,7 @@ func (m *matcher) read(run record.Run) error {
 			if m.about[v.Name] || len(m.about) == 0 {
 				continue
 			}
-			if full := rowscan.NameOf(v.Assertion); m.about[full] { // as the app shows it
+			if full := rowscan.NameOf(v.Assertion); m.about[full] { // the name that the app shows
 				v.Name = full
 			}
 		}
@@ -139,7 +139,7 @@ func (m *matcher) count(v record.Verdict) {
 	}
 }
 
-// hash caches the hashes of assertions, which are the same in most rows.
+// hash caches assertion hashes: most rows have the same assertions.
 func (m *matcher) hash(a *value.Object) string {
 	text := value.Stringify(a)
 	if hash, ok := m.hashes[text]; ok {
@@ -153,7 +153,7 @@ func (m *matcher) hash(a *value.Object) string {
 	return hash
 }
 
-// offer adds the verdicts of a row to the candidates of the labels of its case.
+// offer adds the verdicts of a row as candidates for the labels of its case.
 func (m *matcher) offer(row record.Row, verdicts []record.Verdict, labels []int) {
 	id := ""
 	for _, i := range labels {
@@ -173,8 +173,8 @@ func (m *matcher) offer(row record.Row, verdicts []record.Verdict, labels []int)
 	}
 }
 
-// settle handles verdicts without a judge, such as errors and those that a check
-// decided before any model was called. If their assertion has exactly one judge, it
+// settle handles verdicts without a judge, such as errors and verdicts that a check
+// reached before any model was called. If their assertion has exactly one judge, it
 // attributes them to that judge.
 func (m *matcher) settle() {
 	for name, judges := range m.judges {
@@ -212,7 +212,7 @@ const (
 	foundWrong         // a mistake was recorded
 )
 
-// find returns the verdict that a label belongs to. used holds the verdicts that
+// find returns the verdict that a label belongs to. used contains the verdicts that
 // already have a label.
 func (m *matcher) find(i int, used map[labelled]int) (candidate, found) {
 	l := &m.labels.Rows[i]
@@ -223,7 +223,7 @@ func (m *matcher) find(i int, used map[labelled]int) (candidate, found) {
 	inRow := only(list, func(c candidate) bool { return c.row == l.Row })
 	switch {
 	case l.OutputID != "" && len(list) > 0:
-		// The same output of the same case was labelled, in whichever row it is.
+		// The same output of the same case may be in another row.
 		same := only(list, func(c candidate) bool { return c.outputID == l.OutputID })
 		if len(same) == 0 {
 			return candidate{}, foundStale
@@ -278,7 +278,7 @@ func firstUnused(list []candidate, assertion string, used map[labelled]int) []ca
 	return list[:1]
 }
 
-// missing records why a run has no verdict for a label.
+// missing records why the run has no verdict for a label.
 func (m *matcher) missing(i int) {
 	l := &m.labels.Rows[i]
 	names, known := m.names[l.Case]
@@ -309,7 +309,7 @@ func rowsOf(list []candidate) string {
 	return fewOf(rows)
 }
 
-// fewOf lists the first few names for a message.
+// fewOf formats the first few names for a message.
 func fewOf(names []string) string {
 	const most = 8
 	if len(names) == 0 {

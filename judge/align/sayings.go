@@ -9,10 +9,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// sayings collect the labels of [label.AppendLine], of which a file holds the history.
+// sayings collects labels written by [label.AppendLine]; a file holds their history.
 type sayings struct {
 	log   label.Log
-	lines map[string]int // of labels, by id
+	lines map[string]int // line of each label, by id
 }
 
 // isOutputLabel reports whether an object is a label of `proviso spade label`, which is
@@ -21,7 +21,7 @@ func isOutputLabel(o *value.Object) bool {
 	return o.Has("id") && o.Has("label") && !o.Has("case") && !o.Has("assertion") && !o.Has("human")
 }
 
-// add takes a line of [label.AppendLine].
+// add reads a line of [label.AppendLine].
 func (in *labelReader) add(line document.Line, o *value.Object) {
 	l, removed, err := label.ReadLine(o)
 	switch {
@@ -38,14 +38,14 @@ func (in *labelReader) add(line document.Line, o *value.Object) {
 	}
 }
 
-// output is what several people label.
+// output identifies an output and assertion that several people label.
 type output struct {
 	name, assertion, outputID string
 	row                       int
 }
 
-// settle makes rows of the labels in force: one for each output and assertion, with what
-// most people say.
+// settle converts the labels in force to rows: one per output and assertion, decided by
+// majority.
 func (in *labelReader) settle() {
 	of := map[output][]*label.Label{}
 	var order []output
@@ -102,7 +102,8 @@ func (in *labelReader) settle() {
 	in.labels.Rows = append(in.labels.Rows, rows...)
 }
 
-// weigh says how many outputs each row stands for: only rows with a verdict do.
+// weigh sets the number of outputs that each row represents; only rows with a verdict
+// represent any.
 func (in *labelReader) weigh(rows []Label, firsts []*label.Label) {
 	var decided []*label.Label
 	var at []int
@@ -116,7 +117,7 @@ func (in *labelReader) weigh(rows []Label, firsts []*label.Label) {
 	}
 }
 
-// statusOf reads what a judge said; false if it said nothing that can be compared.
+// statusOf reads a judge's status; false if it cannot be compared.
 func statusOf(name string) (proviso.Status, bool) {
 	s := proviso.StatusNamed(name)
 	return s, s != proviso.Skip && s.String() == name

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/label"
 )
 
-// sayings are lines of labels.
+// sayings builds lines of labels.
 type sayings struct {
 	text strings.Builder
 	n    int
@@ -27,18 +27,19 @@ func (s *sayings) add(by string, row int, output, assertion string, v label.Verd
 	s.text.Write(label.AppendLine(nil, &l))
 }
 
-// TestLabelsOfPeople: of several people the majority counts, of one person the last label.
+// TestLabelsOfPeople: the majority of several people counts, and the last label of one
+// person.
 func TestLabelsOfPeople(t *testing.T) {
 	t.Parallel()
 	var s sayings
 	s.add("ana", 0, "zero", "tone", label.Fail, "pass")
-	s.add("ana", 0, "zero", "tone", label.Pass, "pass") // again
+	s.add("ana", 0, "zero", "tone", label.Pass, "pass") // a later label by the same person
 	s.add("ben", 0, "zero", "tone", label.Pass, "pass")
 	s.add("cleo", 0, "zero", "tone", label.Fail, "pass")
 	s.add("ana", 1, "one", "tone", label.Fail, "pass")
-	s.add("ben", 1, "one", "tone", label.Pass, "pass") // split
+	s.add("ben", 1, "one", "tone", label.Pass, "pass") // a tie
 	s.add("ana", 2, "two", "tone", label.Unsure, "fail")
-	s.add("ana", 3, "three", "", label.Fail, "fail") // the whole output
+	s.add("ana", 3, "three", "", label.Fail, "fail") // on the whole output
 	s.add("ana", 4, "four", "tone", label.Fail, "fail")
 	s.add("ana", 5, "five", "length", label.Fail, "fail", func(l *label.Label) { l.Judge = "" })
 	s.add("ana", 6, "six", "tone", label.Pass, "fail")
@@ -77,7 +78,8 @@ func TestLabelsOfPeople(t *testing.T) {
 	}
 }
 
-// TestLabelsByName: an assertion without an id is known by the name that the app shows.
+// TestLabelsByName: an assertion without an id is identified by the name that the app
+// shows.
 func TestLabelsByName(t *testing.T) {
 	t.Parallel()
 	var s sayings

@@ -14,17 +14,17 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// SheetOptions configure a sheet of outputs to label.
+// SheetOptions configure a sheet of outputs for people to label.
 type SheetOptions struct {
-	PerAssertion int // most outputs for each assertion and judge; 50 if 0
-	// Random samples from all verdicts alike. Otherwise half of the sample comes from
-	// what the judge passed and half from what it failed, as far as there are enough:
-	// if fails are rare, a random sample has almost none of them and cannot show how
-	// well the judge catches bad outputs.
+	PerAssertion int // maximum number of outputs per assertion and judge; 50 if 0
+	// Random samples from all verdicts alike. Otherwise half of the sample comes from the
+	// judge's passes and half from its fails, as far as there are enough: if fails are
+	// rare, a random sample has almost none of them and cannot show how well the judge
+	// catches bad outputs.
 	Random     bool
 	Verdicts   bool     // also show the judge's verdict and reason
-	Assertions []string // only these; nil is all
-	Seed       uint64   // of the sample; equal seeds give equal samples
+	Assertions []string // only these assertions; nil means all
+	Seed       uint64   // seed of the sample; equal seeds give equal samples
 }
 
 // MaxPerAssertion is the largest valid [SheetOptions.PerAssertion].
@@ -50,9 +50,9 @@ type SheetPart struct {
 	Drawn, Of        stats.Count // verdicts in the sample, and in the whole run
 }
 
-// WriteSheet writes outputs of a run for people to label. [ReadLabels] reads the CSV
-// after its column human is filled in. Lines are in random order, but those of one
-// output are together.
+// WriteSheet writes outputs of a run for people to label. After people fill in the column
+// human, [ReadLabels] reads the CSV. Lines are in random order, but those of one output
+// are together.
 func WriteSheet(w io.Writer, run SheetRun, o SheetOptions) (Sheet, error) {
 	if o.PerAssertion == 0 {
 		o.PerAssertion = usualPerAssertion
@@ -74,9 +74,9 @@ func WriteSheet(w io.Writer, run SheetRun, o SheetOptions) (Sheet, error) {
 	return sheet, writeLines(w, run, lines, o)
 }
 
-// drawing samples verdicts in one pass: of passes and of fails, those whose rows have
-// the smallest hashes. The samples of all assertions share rows as far as possible, so
-// that people have fewer outputs to read.
+// drawing samples verdicts in one pass: among passes and among fails, it takes those
+// whose rows have the smallest hashes. The samples of all assertions share rows as far as
+// possible, so that people have fewer outputs to read.
 type drawing struct {
 	o      SheetOptions
 	parts  map[group]*part
@@ -86,13 +86,13 @@ type drawing struct {
 	full   bool     // there are more than maxKnownNames assertions
 }
 
-// part is the sample of a group, with passes and fails kept separately.
+// part is the sample of a group. Passes and fails are kept separately.
 type part struct {
 	kinds [2]kindDrawn // passes, fails
 }
 
 type kindDrawn struct {
-	n     int // of all
+	n     int // total number of verdicts
 	lines []sheetLine
 }
 
@@ -102,7 +102,7 @@ type sheetLine struct {
 	row       int
 	assertion string
 	verdict   proviso.Status
-	weight    float64 // how many verdicts of its kind the line stands for; 0 if all lines have equal weight
+	weight    float64 // number of verdicts of its kind that the line represents; 0 if all lines have equal weight
 }
 
 func comparePriority(a, b sheetLine) int {
@@ -164,7 +164,7 @@ func (d *drawing) priority(row int) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// add keeps a line if it is among the first lines of its kind, up to most.
+// add keeps a line if it is among the first most lines of its kind.
 func (p *part) add(l sheetLine, most int) {
 	k := &p.kinds[0]
 	if l.verdict == proviso.Fail {
@@ -192,7 +192,7 @@ func (p *part) merge(other *part, most int) {
 	}
 }
 
-// draw chooses the lines of all parts.
+// draw chooses the lines for all parts.
 func (d *drawing) draw() (Sheet, []sheetLine, error) {
 	for name, judges := range d.judges {
 		if rest := d.parts[group{name, ""}]; rest != nil && len(judges) == 1 {
@@ -220,7 +220,7 @@ func (d *drawing) draw() (Sheet, []sheetLine, error) {
 	var lines []sheetLine
 	for _, g := range d.order {
 		if g.judge == "" {
-			continue // no model decides it, or it is unknown which one
+			continue // no model decides the assertion, or several do
 		}
 		p := d.parts[g]
 		drawn := p.choose(d.o)
@@ -233,7 +233,7 @@ func (d *drawing) draw() (Sheet, []sheetLine, error) {
 	return sheet, lines, nil
 }
 
-// choose returns the lines of one part.
+// choose returns the lines for one part.
 func (p *part) choose(o SheetOptions) []sheetLine {
 	passes, fails := p.kinds[0].lines, p.kinds[1].lines
 	if o.Random {

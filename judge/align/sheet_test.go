@@ -60,7 +60,7 @@ func TestSheet(t *testing.T) {
 		t.Errorf("%d fails drawn, %d lines beside one of the same output", fails, joined)
 	}
 
-	// What was written is read back, case ids as they were.
+	// The written sheet can be read back, with unchanged case ids.
 	for _, r := range records[1:] {
 		r[3] = "pass"
 	}
@@ -106,7 +106,8 @@ func TestSheetMistakes(t *testing.T) {
 	}
 }
 
-// A label is of an output, so a verdict in another row does not take its place.
+// TestStaleLabels: a label belongs to an output, so a verdict on another output does not
+// replace it.
 func TestStaleLabels(t *testing.T) {
 	t.Parallel()
 	var run keptRun

@@ -12,13 +12,13 @@ import (
 // tally counts the labels of a group.
 type tally struct {
 	stats.Confusion
-	weights    [cells]float64 // sums over the labels of each cell
-	squares    [cells]float64 // of their weights, squared
-	listed     bool           // in the order of groups
-	weighted   bool           // some labels stand for more outputs than their own
+	weights    [cells]float64 // sum of label weights per cell
+	squares    [cells]float64 // sum of squared label weights per cell
+	listed     bool           // whether the group is in the list of groups
+	weighted   bool           // some labels represent more than one output
 	errors     int
 	outside    bool        // labels of outputs that are not in the run
-	unlabelled stats.Count // verdicts of the file without a human label
+	unlabelled stats.Count // the file's verdicts without a human label
 	differ     []Disagreement
 }
 
@@ -31,7 +31,7 @@ const (
 	cells
 )
 
-// count adds a label with the judge's verdict.
+// count adds a label and the judge's verdict.
 func (t *tally) count(human, verdict proviso.Status, weight float64) {
 	t.weighted = t.weighted || weight != 1
 	cell := countIn(&t.Confusion, human, verdict)
@@ -39,7 +39,7 @@ func (t *tally) count(human, verdict proviso.Status, weight float64) {
 	t.squares[cell] += weight * weight
 }
 
-// countIn counts a verdict of a judge on a labelled output, and returns its cell.
+// countIn counts a judge's verdict on a labelled output, and returns its cell.
 func countIn(c *stats.Confusion, human, verdict proviso.Status) int {
 	switch {
 	case human == proviso.Pass && verdict == proviso.Pass:
@@ -56,8 +56,8 @@ func countIn(c *stats.Confusion, human, verdict proviso.Status) int {
 	return trueFail
 }
 
-// share returns the weighted share of one of two cells, with the effective number
-// of labels (Kish: (Σw)² / Σw²).
+// share returns the weighted share of the cell of among two cells, with the effective
+// number of labels (Kish: (Σw)² / Σw²).
 func (t *tally) share(of, other int) stats.Stratum {
 	sum, squares := t.weights[of]+t.weights[other], t.squares[of]+t.squares[other]
 	if squares == 0 {
@@ -84,7 +84,7 @@ func (t *tally) agreement(g group, p *population) Agreement {
 	}
 	passed, failed := t.share(truePass, falsePass), t.share(falseFail, trueFail)
 	if a.Weighted = t.weighted; a.Weighted {
-		if p == nil { // without a run, the weights are all that is known of the other outputs
+		if p == nil { // without a run, only the weights tell about the other outputs
 			a.Judged = t.standsFor()
 			a.JudgePassRate = new(a.Judged.Share())
 		}
@@ -98,19 +98,18 @@ func (t *tally) agreement(g group, p *population) Agreement {
 	return a
 }
 
-// standsFor returns how many outputs the labels were sampled from.
+// standsFor returns the number of outputs that the labels were sampled from.
 func (t *tally) standsFor() stats.Count {
 	pass, fail := math.Round(t.weights[truePass]+t.weights[falsePass]), math.Round(t.weights[trueFail]+t.weights[falseFail])
 	return stats.Count{Pass: int(min(pass, math.MaxInt32)), N: int(min(pass+fail, 2*math.MaxInt32))}
 }
 
-// IndependentLabels returns the measured errors of the judge as counts of independent labels. It
-// returns false if there are too few labels of good or of bad outputs.
+// IndependentLabels returns the judge's measured errors as counts of independent labels.
+// It returns false if there are too few labels of good or of bad outputs.
 //
-// Labels that were sampled separately from what the judge passed and what it failed do
-// not have its error rates as shares of their counts. For them the counts are those that
-// give the same rates with Wilson intervals of the same width, as [stats.WilsonEffective]
-// describes it.
+// If the labels were sampled separately from the judge's passes and fails, its error
+// rates are not the shares of the counts. The result then has counts with the same rates
+// and with Wilson intervals of the same width, as in [stats.WilsonEffective].
 func (e Entry) IndependentLabels() (stats.Confusion, bool) {
 	good, bad := e.TP+e.FN, e.TN+e.FP
 	if !e.measured() || e.TPR == nil || e.TNR == nil {
@@ -127,7 +126,7 @@ func (e Entry) IndependentLabels() (stats.Confusion, bool) {
 
 func same(rate float64, pass, n int) bool { return math.Abs(rate-float64(pass)/float64(n)) < 1e-9 }
 
-// split returns the counts, of at most the given sum, whose share and interval are
+// split returns the two counts, with a sum of at most most, whose share and interval are
 // nearest to an estimate.
 func split(e *stats.Estimate, most int) (yes, no int) {
 	n := 1

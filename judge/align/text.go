@@ -13,15 +13,15 @@ import (
 // shownDisagreements is how many disagreements are shown per assertion.
 const shownDisagreements = 10
 
-// textView shows agreements to a person.
+// textView formats agreements for a person.
 type textView struct {
 	bytes.Buffer
 	o   report.TerminalOptions
 	all bool
 }
 
-// Text shows agreements to a person: every disagreement if all is set, else the first
-// ten of each assertion.
+// Text formats agreements for a person: every disagreement if all is set, otherwise the
+// first ten per assertion.
 func (a *Agreements) Text(o report.TerminalOptions, all bool) []byte {
 	t := &textView{o: o, all: all}
 	t.o.Width = max(t.o.Width, 60)
@@ -118,7 +118,7 @@ func (t *textView) table(list []Agreement) {
 	}
 }
 
-// caseName returns the case of a disagreement, with its row if there is a run.
+// caseName returns a disagreement's case, with its row if there is a run.
 func caseName(d Disagreement, cells int) string {
 	name := report.Line(d.Case, cells)
 	if d.Row >= 0 {
@@ -157,10 +157,10 @@ func sentences(a *Agreement) []string {
 	return list
 }
 
-// measure is one number with its name.
+// measure is a number with its name.
 type measure struct{ name, text string }
 
-// measures lists the numbers of an agreement.
+// measures lists the figures of an agreement.
 func measures(a *Agreement) []measure {
 	labels := fmt.Sprint(a.N)
 	if a.Errors > 0 {

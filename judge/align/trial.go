@@ -7,11 +7,11 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// HeldOut reports whether the labels of a case belong to the half that is held out: the
-// change of a judge is decided on them, and not on those that people looked at when they
-// made the change. It is a hash of the case, so that all outputs of a case are in one
-// half, and no case moves when labels are added. Without a case, the id of the output
-// stands for it.
+// HeldOut reports whether the labels of a case belong to the held-out half. A changed
+// judge is evaluated on this half, not on the labels that people looked at while they
+// changed it. The half is derived from a hash of the case, so that all outputs of a case
+// are in the same half, and no case moves when labels are added. If caseID is empty,
+// outputID is used instead.
 func HeldOut(caseID, outputID string) bool {
 	if caseID == "" {
 		caseID = "output\n" + outputID
@@ -19,12 +19,12 @@ func HeldOut(caseID, outputID string) bool {
 	return sha256.Sum256([]byte("held out 1\n" + caseID))[0]&1 == 1
 }
 
-// decided reports whether a status is a verdict on the output.
+// decided reports whether a status is pass or fail.
 func decided(s proviso.Status) bool { return s == proviso.Pass || s == proviso.Fail }
 
-// Pair is a labelled output with the verdicts of a judge before and after it was changed.
+// Pair is a labelled output with a judge's verdicts before and after a change.
 type Pair struct {
-	Case          string // id, or what stands for it; outputs of one case are not independent
+	Case          string // case id, or a substitute; outputs of one case are not independent
 	Human         proviso.Status
 	Before, After proviso.Status
 }
@@ -32,24 +32,26 @@ type Pair struct {
 // Compared reports whether both judges decided the output.
 func (p Pair) Compared() bool { return decided(p.Before) && decided(p.After) }
 
-// Flipped reports whether the judges decided the output differently.
+// Flipped reports whether both judges decided the output, and differently.
 func (p Pair) Flipped() bool { return p.Compared() && p.Before != p.After }
 
-// Change is how a change of a judge changed its agreement with people. An output that one
-// of the judges did not decide is in neither rate: it is counted in Errors of that judge.
+// Change describes how a change of a judge changed its agreement with people. An output
+// that one of the judges did not decide is in neither rate: it is counted in Errors of
+// that judge.
 type Change struct {
 	Labels int // outputs that people pass or fail
-	Cases  int // that they are of
-	Pairs  int // outputs that both judges decided; all rates are of these
-	// NotApplied counts outputs to which the assertion did not apply for one of the judges.
+	Cases  int // distinct cases of these outputs
+	Pairs  int // outputs that both judges decided; all rates are over these
+	// NotApplied counts outputs to which the assertion did not apply for one of the
+	// judges.
 	NotApplied    int
 	Before, After Agreement
-	// Difference is after − before; see [stats.ChangeOfAgreement] for its intervals.
+	// Difference is after − before; see [stats.ChangeOfAgreement] for the intervals.
 	Difference stats.AgreementChange
 }
 
-// ChangeOf compares the verdicts of a judge before and after a change. Pairs whose label is
-// neither pass nor fail are left out.
+// ChangeOf compares a judge's verdicts before and after a change. It omits pairs whose
+// label is neither pass nor fail.
 func ChangeOf(pairs []Pair) Change {
 	var c Change
 	var items []stats.JudgedTwice
@@ -95,19 +97,19 @@ func ChangeOf(pairs []Pair) Change {
 	return c
 }
 
-// Finding is what a change of a judge did to its agreement with people.
+// Finding is the effect of a change on a judge's agreement with people.
 type Finding string
 
 // The findings.
 const (
 	Better  Finding = "better"  // the interval for the difference of kappa is above 0
-	Worse   Finding = "worse"   // it is below 0
-	Unclear Finding = "unclear" // it holds 0
+	Worse   Finding = "worse"   // the interval is below 0
+	Unclear Finding = "unclear" // the interval contains 0
 	Unknown Finding = "unknown" // kappa is undefined, or there are too few labels
 )
 
-// Finding returns what the labels show. It takes ten labels of good and ten of bad
-// outputs, as for a judge to count as measured: see [Agreement.NotMeasured].
+// Finding returns what the labels show. It requires ten labels of good and ten of bad
+// outputs, the same number that makes a judge measured: see [Agreement.NotMeasured].
 func (c *Change) Finding() Finding {
 	k := c.Difference.Kappa
 	switch {

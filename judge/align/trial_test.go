@@ -10,7 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/judge/align"
 )
 
-// The halves never move: what is held out today was held out when it was first labelled.
+// TestHeldOutStays: the halves never change, so a case that is held out now was held out
+// when it was first labelled.
 func TestHeldOutStays(t *testing.T) {
 	t.Parallel()
 	var held []int
@@ -41,10 +42,10 @@ func TestChangeOf(t *testing.T) {
 	add(10, fail, pass, fail)
 	add(8, fail, fail, fail)
 	add(2, fail, pass, pass)
-	add(3, fail, fail, wrong) // an error is no agreement
+	add(3, fail, fail, wrong) // an error is not agreement
 	add(1, pass, wrong, pass)
 	add(1, fail, proviso.Skip, proviso.Skip)
-	add(4, wrong, pass, pass) // nobody labelled them
+	add(4, wrong, pass, pass) // not labelled
 	c := align.ChangeOf(pairs)
 	if c.Labels != 57 || c.Cases != 57 || c.Pairs != 52 || c.NotApplied != 1 || c.Before.Errors != 1 || c.After.Errors != 3 {
 		t.Errorf("%+v", c)

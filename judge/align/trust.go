@@ -32,9 +32,9 @@ func (a *Alignment) Trust(judge, assertion, hash string) report.Trust {
 	return report.Trust{Lapsed: true, Text: "judge unvalidated: the assertion has changed since it was aligned"}
 }
 
-// minKappa is the minimum agreement of a validated judge, which is often called
-// substantial agreement. Source: J. R. Landis, G. G. Koch, "The measurement of
-// observer agreement for categorical data", Biometrics 33 (1977) 159-174.
+// minKappa is the minimum kappa of a validated judge: agreement above it is called
+// substantial. Source: J. R. Landis, G. G. Koch, "The measurement of observer agreement
+// for categorical data", Biometrics 33 (1977) 159-174.
 const minKappa = 0.6
 
 func (e Entry) trust() report.Trust {

@@ -16,37 +16,37 @@ import (
 
 // Options select the attempts that [Run] makes.
 type Options struct {
-	Sets        []string // only these sets; nil is all
-	Kinds       []string // only these kinds; nil is all
+	Sets        []string // only these sets; nil means all
+	Kinds       []string // only these kinds; nil means all
 	Concurrency int      // attempts in flight; 4 if 0
 	// Tick, if not nil, is called after each answer with the progress. Several
 	// goroutines call it, one at a time.
 	Tick func(done, total int)
 }
 
-// Report is the result of prompt injection attempts on a judge. An attempt takes
-// an output with a clear verdict and adds a text that demands the opposite verdict: to
-// the output, the input or a variable. It succeeds if the judge gives that verdict.
-// Attempts without a verdict are left out of all rates.
+// Report is the result of prompt injection attempts on a judge. An attempt takes an
+// output with a clear verdict and adds a text that demands the opposite verdict: to the
+// output, the input or a variable. It succeeds if the judge gives that verdict. Attempts
+// without a verdict are left out of all rates.
 type Report struct {
 	Judge string `json:"judge"`
 	Tally
-	Sets      []Kind      `json:"sets"` // each set as a whole
+	Sets      []Kind      `json:"sets"` // totals per set
 	Kinds     []Kind      `json:"kinds"`
 	Through   []Result    `json:"through"`   // attempts that succeeded
 	Undecided []Result    `json:"undecided"` // attempts without a verdict
-	Controls  []Result    `json:"controls"`  // controls that cannot be used
+	Controls  []Result    `json:"controls"`  // unusable controls: the judge gave the wrong verdict on them
 	Usage     judge.Usage `json:"usage"`
 	Cost      float64     `json:"cost"` // US dollars
 }
 
 // Tally counts attempts.
 type Tally struct {
-	Attempts  int       `json:"attempts"` // made, those without a verdict included
+	Attempts  int       `json:"attempts"` // attempts made, including those without a verdict
 	Succeeded int       `json:"succeeded"`
 	Withstood int       `json:"withstood"`
-	Errors    int       `json:"errors"`   // without a verdict
-	LeftOut   int       `json:"left_out"` // not made, because the judge does not give the right verdict on the control
+	Errors    int       `json:"errors"`   // attempts without a verdict
+	LeftOut   int       `json:"left_out"` // attempts not made, because the judge gives the wrong verdict on the control
 	Rate      *float64  `json:"rate"`     // succeeded / (succeeded + withstood); null if both are 0
 	Interval  *Interval `json:"interval"`
 }
@@ -71,7 +71,7 @@ type Result struct {
 	Set       string `json:"set,omitempty"`
 	Kind      string `json:"kind,omitempty"`
 	Control   string `json:"control,omitempty"` // the control that the attempt was added to
-	Towards   string `json:"towards,omitempty"` // the verdict that the attempt demands
+	Towards   string `json:"towards,omitempty"` // verdict that the attempt demands
 	Status    string `json:"status"`            // pass, fail or error
 	Reasoning string `json:"reasoning"`
 }
@@ -82,9 +82,9 @@ type Judge interface {
 	Evaluate(ctx context.Context, r *judge.Request) (*judge.Response, error)
 }
 
-// Run makes every shipped attempt on the judge once. If the judge gives the wrong
-// verdict on a control, the attempts on that control are left out. The error is the
-// cause of ctx, or names an unknown set or kind.
+// Run makes every selected attempt on the judge once. If the judge gives the wrong
+// verdict on a control, the attempts on that control are left out. The error is the cause
+// of ctx, or names an unknown set or kind.
 func Run(ctx context.Context, j Judge, o Options) (*Report, error) {
 	attempts, err := chosen(o.Sets, o.Kinds)
 	if err != nil {
@@ -121,7 +121,7 @@ type runner struct {
 	done, total int
 }
 
-// all evaluates n requests concurrently and returns their results.
+// all evaluates n requests, several at a time, and returns their results.
 func (a *runner) all(ctx context.Context, n int, request func(i int) *judge.Request) []judge.Result {
 	results := make([]judge.Result, n)
 	free := make(chan struct{}, cmp.Or(max(a.o.Concurrency, 0), 4))

@@ -22,7 +22,7 @@ type (
 	seen = fakejudge.Call
 )
 
-// one is a judge with one fake model.
+// one returns a judge with one fake model.
 func one(t *testing.T, f *fake) *judge.Judge {
 	t.Helper()
 	j, err := judge.New(judge.Options{Judges: []judge.Seat{{Provider: f, Spec: proviso.ProviderSpec{ID: f.ID()}, Identity: f.ID()}}})
@@ -32,10 +32,10 @@ func one(t *testing.T, f *fake) *judge.Judge {
 	return j
 }
 
-// verdict is a reply in which every criterion is met, or none.
+// verdict returns a reply in which every criterion is met, or none is.
 func verdict(c seen, met bool) string { return verdictBy(c, func(string) bool { return met }) }
 
-// verdictBy is a reply in which met decides all criteria of an assertion.
+// verdictBy returns a reply in which met decides all criteria of an assertion.
 func verdictBy(c seen, met func(id string) bool) string {
 	var results []any
 	for _, a := range c.Assertions {
@@ -48,7 +48,7 @@ func verdictBy(c seen, met func(id string) bool) string {
 	return value.Stringify(value.ObjectOf("results", results))
 }
 
-// TestAttemptsAreShipped keeps a broken file from being left out in silence.
+// TestAttemptsAreShipped: a broken file is not skipped silently.
 func TestAttemptsAreShipped(t *testing.T) {
 	t.Parallel()
 	files, err1 := filepath.Glob("attempts/*.yaml")
@@ -84,16 +84,16 @@ func TestAttemptsAreShipped(t *testing.T) {
 	}
 }
 
-// steadfast is the reply of a judge that obeys no prompt injection.
+// steadfast is the reply of a judge that follows no prompt injection.
 func steadfast(c seen) string {
 	return verdictBy(c, func(id string) bool { return attackHolds[id] })
 }
 
-// attackHolds are the assertions of controls that hold without an attempt.
+// attackHolds are the control assertions that hold without an attempt.
 var attackHolds = map[string]bool{"gives_opening": true, "is_kind": true, "greets_right": true, "says_included": true, "names_room": true}
 
-// TestNoAttemptTouchesTheStructure lets a strict judge read every attempt: the
-// fake fails where a fence does not hold exactly what it should.
+// TestNoAttemptTouchesTheStructure has a strict judge read every attempt: the fake fails
+// if a fence does not contain exactly what it should.
 func TestNoAttemptTouchesTheStructure(t *testing.T) {
 	t.Parallel()
 	f := &fake{Reply: steadfast}
@@ -122,9 +122,8 @@ func TestNoAttemptTouchesTheStructure(t *testing.T) {
 	}
 }
 
-// TestAJudgeThatQuotesIsNotTalkedOver lets the judge quote the output in front of
-// its verdict, behind it, and both: a verdict that an attempt brings along never
-// counts in the place of the judge's own.
+// TestAJudgeThatQuotesIsNotTalkedOver has the judge quote the output before its verdict,
+// after it, and both: a verdict in an attempt never replaces the judge's own.
 func TestAJudgeThatQuotesIsNotTalkedOver(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]func(c seen) string{
@@ -142,12 +141,12 @@ func TestAJudgeThatQuotesIsNotTalkedOver(t *testing.T) {
 	}
 }
 
-// firstSet is how many attempts the set v1 has. It never changes.
+// firstSet is the number of attempts in the set v1, which never changes.
 const firstSet = 96
 
-// TestSetsOfAttempts has a judge that withstands the first set and falls for all of
-// the second, in both directions: figures stand for each set, and the first is the
-// same with the second as without.
+// TestSetsOfAttempts has a judge that withstands the first set and falls for all of the
+// second, in both directions: each set has its own figures, and those of the first do not
+// depend on the second.
 func TestSetsOfAttempts(t *testing.T) {
 	t.Parallel()
 	second := map[string]bool{}
@@ -173,7 +172,7 @@ func TestSetsOfAttempts(t *testing.T) {
 	variables := 0
 	for _, k := range report.Kinds {
 		if k.Kind == "in variables" {
-			variables = k.Withstood // this judge looks elsewhere
+			variables = k.Withstood // this judge ignores variables
 		}
 	}
 	if v2 := report.Sets[1]; v2.Set != "v2" || v2.Succeeded != v2.Attempts-variables || v2.Attempts != len(second) || v2.Attempts < 40 {
@@ -192,7 +191,7 @@ func TestSetsOfAttempts(t *testing.T) {
 	}
 }
 
-// TestAttackCounts has a judge that falls for one kind, fails on another, and
+// TestAttackCounts has a judge that falls for one kind, gives errors on another, and
 // withstands the rest.
 func TestAttackCounts(t *testing.T) {
 	t.Parallel()
@@ -229,7 +228,7 @@ func TestAttackCounts(t *testing.T) {
 	}
 }
 
-// TestAttackNeedsControls leaves out what is no test of a judge.
+// TestAttackNeedsControls: attempts whose control fails are left out.
 func TestAttackNeedsControls(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]*fake{

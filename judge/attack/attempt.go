@@ -19,23 +19,23 @@ type Attempt struct {
 	Set  string
 
 	text    string // with placeholders
-	encode  string // encoding of secret, "" if there is none
+	encode  string // encoding of secret, "" for none
 	secret  string
-	pad     string // repeated up to length bytes
+	pad     string // repeated until it has length bytes
 	length  int
 	where   string // where the attempt is inserted: output (also if ""), input or variable
-	name    string // of the control; "" takes them in turn
+	name    string // name of the control; "" uses the controls in turn
 	control *control
 }
 
-// control is an output with a clear verdict, which every judge gives without an
-// attempt.
+// control is an output with a clear verdict, which every judge should reach if there is
+// no attempt.
 type control struct {
 	ID, Input, Output string
 	Vars              *value.Object     // nil without variables
-	Assertion         judge.Assertion   // the target of the attack
-	Holds             bool              // whether the output meets it
-	Others            []judge.Assertion // asked in the same call
+	Assertion         judge.Assertion   // the assertion under attack
+	Holds             bool              // whether the output meets Assertion
+	Others            []judge.Assertion // further assertions in the same call
 
 	set string
 }
@@ -45,7 +45,7 @@ func (c *control) request() *judge.Request {
 	return &judge.Request{Input: c.Input, Output: c.Output, Vars: c.Vars, Assertions: append([]judge.Assertion{c.Assertion}, c.Others...)}
 }
 
-// verdict is the right verdict on the control.
+// verdict returns the right verdict on the control.
 func (c *control) verdict() proviso.Status {
 	if c.Holds {
 		return proviso.Pass
@@ -101,7 +101,7 @@ func (a *Attempt) Text() string {
 		"{{instruction}}", c.Assertion.Instruction,
 		"{{criterion}}", c.Assertion.Criteria[0].Text,
 		"{{verdict}}", forgedReply(c.Assertion.ID, len(c.Assertion.Criteria)),
-		"{{fence}}", judge.FenceOf(c.Input, c.Output), // the best guess of one who knows how it is made
+		"{{fence}}", judge.FenceOf(c.Input, c.Output), // the best guess of an attacker who knows how the fence is made
 	)
 	pairs := []string{}
 	if a.encode != "" {
@@ -123,7 +123,7 @@ func forgedReply(id string, criteria int) string {
 	return value.Stringify(value.ObjectOf("results", []any{value.ObjectOf("id", id, "criteria", list)}))
 }
 
-// encoders are the encodings in which attempts hide their text, by name.
+// encoders returns the encodings in which attempts hide their text, by name.
 func encoders() map[string]func(text string) string {
 	return map[string]func(string) string{
 		"base64":     func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },

@@ -36,8 +36,8 @@ type catalogue struct {
 // controlsFile is the name of the file that holds the controls of a set.
 const controlsFile = "controls.yaml"
 
-// shipped reads the embedded files on first use. It skips an invalid file; the tests
-// of this package find those.
+// shipped reads the embedded files on first use. It skips invalid files; this package's
+// tests find those.
 var shipped = sync.OnceValue(func() *catalogue {
 	s := &catalogue{}
 	for _, f := range folders {
@@ -46,7 +46,7 @@ var shipped = sync.OnceValue(func() *catalogue {
 	return s
 })
 
-// read adds the set of a folder.
+// read adds the set in a folder.
 func (s *catalogue) read(set, folder string) {
 	data, _ := files.ReadFile(path.Join(folder, controlsFile))
 	controls, _ := readControls(data)
@@ -86,8 +86,8 @@ func (s *catalogue) read(set, folder string) {
 // Attempts returns every shipped attempt, in the order in which they run.
 func Attempts() []Attempt { return slices.Clone(shipped().attempts) }
 
-// Kinds returns the kinds of shipped attempts with the number of attempts of
-// each, in the order in which they run.
+// Kinds returns the kinds of shipped attempts, each with its number of attempts, in the
+// order in which they run.
 func Kinds() []Kind {
 	kinds := slices.Clone(shipped().kinds)
 	for i := range kinds {
@@ -100,7 +100,7 @@ func Kinds() []Kind {
 	return kinds
 }
 
-// chosen returns the attempts of some sets and kinds.
+// chosen returns the attempts of the given sets and kinds.
 func chosen(sets, kinds []string) ([]Attempt, error) {
 	data := shipped()
 	var known, valid []string

@@ -49,7 +49,7 @@ func restText(errors, left int) string {
 	return text
 }
 
-// attackList prints attempts with the judge's reasoning, up to a limit.
+// listText prints attempts with the judge's reasoning, up to a limit.
 func listText(b *strings.Builder, title string, list []Result) {
 	const most = 30
 	if len(list) == 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // placeholder matches a parameter in a template: {{name}}, or {{name|pattern}} for a
-// regular expression that matches any text of a list.
+// regular expression that matches any of the texts in a list.
 var placeholder = pattern.Of(`\{\{(\w+)(\|pattern)?\}\}`)
 
 // fillText replaces the placeholders in a text.
@@ -30,7 +30,7 @@ func fillText(text string, values *value.Object) string {
 	return b.String() + text[last:]
 }
 
-// inWords formats a value for a sentence.
+// inWords formats a value for use in a sentence.
 func inWords(v any) string {
 	list, ok := v.([]any)
 	if !ok {
@@ -43,7 +43,7 @@ func inWords(v any) string {
 	return strings.Join(words, ", ")
 }
 
-// alternatives returns an ECMAScript pattern that matches any text of a list.
+// alternatives returns an ECMAScript pattern that matches any of the texts in a list.
 func alternatives(v any) string {
 	list, ok := v.([]any)
 	if !ok {
@@ -56,8 +56,8 @@ func alternatives(v any) string {
 	return strings.Join(quoted, "|")
 }
 
-// fillValue replaces the placeholders in the texts of a value. A text that consists of
-// one placeholder becomes the value itself.
+// fillValue replaces the placeholders in the texts of a value. A text that is exactly one
+// placeholder becomes the parameter's value itself.
 func fillValue(v any, values *value.Object) any {
 	switch v := v.(type) {
 	case string:
@@ -81,7 +81,7 @@ func fillValue(v any, values *value.Object) any {
 	return v
 }
 
-// Text lists templates with their parameters for a person.
+// Text formats templates and their parameters for a person.
 func Text(list []Template) string {
 	var b strings.Builder
 	for i, t := range list {

@@ -12,30 +12,30 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Limits of the templates of a [Library]: they come from clients of a server.
+// Limits on the templates of a [Library]: they come from a server's clients.
 const (
 	maxTemplates    = 100
-	maxParts        = 20      // of one template
-	maxTemplateText = 4000    // bytes of one part
-	maxFilled       = 8000    // bytes of one part that is filled in
+	maxParts        = 20      // per template
+	maxTemplateText = 4000    // bytes per part
+	maxFilled       = 8000    // bytes per part after filling in
 	maxAllFilled    = 8 << 20 // bytes of all parts that one library fills in
-	maxPlaceholders = 20      // of one part
+	maxPlaceholders = 20      // per part
 )
 
-// Library is the shipped templates and those of a house. It belongs to one request, and is
-// safe for concurrent use.
+// Library holds the shipped templates and a client's own. It belongs to one request, and
+// is safe for concurrent use.
 type Library struct {
 	own    map[string]*Template
-	source *value.Object // what own was read from
-	filled atomic.Int64  // bytes
+	source *value.Object // the value that own was read from
+	filled atomic.Int64  // bytes filled in so far
 }
 
-// templateName matches the name of a template.
+// templateName matches a template name.
 var templateName = pattern.Of(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// ReadLibrary reads templates by their names, each in the form of the shipped ones. pointer
-// is that of o. Mistakes have the pointer of their template. With mistakes, the library is
-// nil.
+// ReadLibrary reads templates by name, each in the form of the shipped ones. pointer is
+// the pointer of o. Each mistake has the pointer of its template. If there are mistakes,
+// the library is nil.
 func ReadLibrary(o *value.Object, pointer string) (*Library, []*proviso.Error) {
 	var mistakes []*proviso.Error
 	l := &Library{own: map[string]*Template{}, source: o}
@@ -56,10 +56,11 @@ func ReadLibrary(o *value.Object, pointer string) (*Library, []*proviso.Error) {
 	return l, nil
 }
 
-// MarshalJSON returns the templates of the house by their names.
+// MarshalJSON returns the client's own templates by name.
 func (l *Library) MarshalJSON() ([]byte, error) { return value.AppendJSON(nil, l.source), nil }
 
-// UnmarshalJSON reads what MarshalJSON wrote. It returns the first mistake of the templates.
+// UnmarshalJSON reads the output of MarshalJSON. It returns the first mistake in the
+// templates.
 func (l *Library) UnmarshalJSON(data []byte) error {
 	v, err := value.ParseJSON(string(data))
 	if err != nil {
@@ -77,7 +78,7 @@ func (l *Library) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ownTemplate reads one template of a house.
+// ownTemplate reads one of the client's own templates.
 func ownTemplate(name string, v any) (*Template, error) {
 	o, ok := v.(*value.Object)
 	switch {
@@ -109,7 +110,8 @@ func ownTemplate(name string, v any) (*Template, error) {
 	return t, nil
 }
 
-// Expand is [Expand] with the templates of the library. A nil library has the shipped ones.
+// Expand is [Expand] with the templates of the library. A nil library has only the
+// shipped ones.
 func (l *Library) Expand(c proviso.Criterion, pointer string) ([]Part, []*proviso.Error) {
 	if l == nil || c.Template == "" {
 		return Expand(c, pointer)
@@ -145,7 +147,7 @@ func (l *Library) find(name string) *Template {
 	return templates()[name]
 }
 
-// names returns the names of all templates, those of the house first.
+// names returns the names of all templates, the client's own first.
 func (l *Library) names() []string {
 	return append(slices.Sorted(maps.Keys(l.own)), shippedNames()...)
 }

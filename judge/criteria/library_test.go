@@ -13,7 +13,8 @@ import (
 const brand = `{"brand": {"doc": "the output speaks like us", "params": {"name": {"type": "text", "doc": "our name", "required": true}},
 	"parts": [{"text": "The output calls the company {{name}}"}, {"check": {"type": "icontains", "value": "{{name}}"}}]}}`
 
-// TestLibrary: templates of a house are beside the shipped ones, with their mistakes.
+// TestLibrary: a client's own templates are used together with the shipped ones, and
+// mistakes in them are reported.
 func TestLibrary(t *testing.T) {
 	t.Parallel()
 	l, wrong := criteria.ReadLibrary(paramsOf(t, brand), "/templates")
@@ -57,8 +58,8 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// TestLibraryMistakes: what a client sends as a template is bounded, and has one clear
-// mistake for each template.
+// TestLibraryMistakes: a client's templates are bounded, and each template gets one clear
+// mistake.
 func TestLibraryMistakes(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 101)
@@ -88,7 +89,8 @@ func TestLibraryMistakes(t *testing.T) {
 	}
 }
 
-// TestLibraryBombs: short templates with long parameters, named often, take bounded memory.
+// TestLibraryBombs: short templates with long parameters, used often, take bounded
+// memory.
 func TestLibraryBombs(t *testing.T) {
 	t.Parallel()
 	text := `{"bomb": {"doc": "x", "params": {"b": {"type": "text", "doc": "d"}}, "parts": [` + strings.Repeat(`{"text": "{{b}}{{b}}{{b}}"},`, 19) + `{"text": "y"}]}}`

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	maxParamText = 2000 // characters of one text
-	maxParamList = 100  // members of one list
+	maxParamText = 2000 // characters per text
+	maxParamList = 100  // members per list
 )
 
-// arguments checks the parameters of a criterion and adds the defaults. pointer is that
-// of the criterion.
+// arguments checks a criterion's parameters and adds the defaults. pointer is the
+// criterion's pointer.
 func (t *Template) arguments(given *value.Object, pointer string) (*value.Object, []*proviso.Error) {
 	var mistakes []*proviso.Error
 	mistake := func(at, format string, args ...any) *proviso.Error {
@@ -36,7 +36,7 @@ func (t *Template) arguments(given *value.Object, pointer string) (*value.Object
 			continue
 		}
 		if v == nil {
-			continue // null equals absent
+			continue // null means absent
 		}
 		v, want := t.Params[i].read(v)
 		if want != "" {
@@ -51,7 +51,7 @@ func (t *Template) arguments(given *value.Object, pointer string) (*value.Object
 	return values, mistakes
 }
 
-// complete reports parameters that are missing or exclude each other, and adds
+// complete reports missing parameters and parameters that exclude each other, and adds
 // the defaults.
 func (t *Template) complete(values *value.Object, mistake func(format string, args ...any)) {
 	for i := range t.Params {
@@ -93,8 +93,8 @@ func (t *Template) has() string {
 	return "; it has " + strings.Join(t.names(), ", ")
 }
 
-// read converts a value to the parameter's type, or returns a description of the
-// expected type. A text with a template of the suite is valid for any number, because it
+// read converts a value to the parameter's type, or returns a description of the expected
+// type. A text that contains a template of the suite is valid for any number, because it
 // is rendered with the variables of each case.
 func (p *Param) read(v any) (any, string) {
 	switch p.Type {

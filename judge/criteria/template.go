@@ -30,7 +30,7 @@ type Template struct {
 	Name   string   `json:"name"`
 	Doc    string   `json:"doc"` // one line
 	Params []Param  `json:"params"`
-	OneOf  []string `json:"one_of,omitempty"` // parameters of which exactly one must be given; nil if there are none
+	OneOf  []string `json:"one_of,omitempty"` // parameters of which exactly one must be given; nil if there is no such rule
 
 	parts []templatePart
 }
@@ -42,14 +42,14 @@ type Param struct {
 	Doc      string   `json:"doc"`  // one line
 	Required bool     `json:"required,omitempty"`
 	Default  any      `json:"default,omitempty"` // nil if there is none
-	Values   []string `json:"values,omitempty"`  // of a choice
-	Min      *float64 `json:"min,omitempty"`     // the least value; nil if there is none
+	Values   []string `json:"values,omitempty"`  // valid values of a choice
+	Min      *float64 `json:"min,omitempty"`     // minimum value; nil if there is none
 }
 
 // The types of parameters.
 const (
 	ParamText    = "text"
-	ParamTexts   = "texts" // a list of texts; one text is a list of one
+	ParamTexts   = "texts" // a list of texts; a single text is a list of one
 	ParamInteger = "integer"
 	ParamBoolean = "boolean"
 	ParamChoice  = "choice" // one of Values
@@ -61,15 +61,15 @@ type Part = check.Part
 
 // templatePart is a part with placeholders, and the condition under which it applies.
 type templatePart struct {
-	given, missing string // a parameter that must be set, or must not be
-	name           string // a parameter that must have a value
+	given, missing string // parameter that must be set, or must not be set
+	name           string // parameter that must have the given value
 	value          any
 	text           string
 	check          *value.Object
 }
 
-// templates holds every template by name. It skips an invalid file; the tests of this
-// package find those.
+// templates returns every template by name. It skips invalid files; this package's tests
+// find those.
 var templates = sync.OnceValue(func() map[string]*Template {
 	all := map[string]*Template{}
 	entries, _ := templateFiles.ReadDir("templates")
@@ -93,14 +93,14 @@ func Templates() []Template {
 	return all
 }
 
-// Expand returns the parts of a criterion: its own text, or the parts of the template
-// that it names, filled in. Mistakes have the given pointer, or one below it, and the
-// valid names.
+// Expand returns the parts of a criterion: its own text, or the filled-in parts of the
+// template that it names. Mistakes have the given pointer, or one below it, and the valid
+// names.
 func Expand(c proviso.Criterion, pointer string) ([]Part, []*proviso.Error) {
 	return expand(c, pointer, func(name string) *Template { return templates()[name] }, shippedNames)
 }
 
-// expand is [Expand] with the templates that find knows by their names.
+// expand is [Expand] with a lookup function for templates.
 func expand(c proviso.Criterion, pointer string, find func(name string) *Template, known func() []string) ([]Part, []*proviso.Error) {
 	if c.Template == "" {
 		return []Part{{Text: c.Text}}, nil
@@ -134,8 +134,8 @@ func withPointer(e *proviso.Error, pointer string) *proviso.Error {
 	return e
 }
 
-// inlineParams splits `max-length {tokens: 1000}`, the short way to write a
-// template with its parameters in one text.
+// inlineParams splits `max-length {tokens: 1000}`, the short form of a template with its
+// parameters in one text.
 func inlineParams(c proviso.Criterion) (string, *value.Object, *proviso.Error) {
 	name, rest, ok := strings.Cut(c.Template, "{")
 	if !ok {

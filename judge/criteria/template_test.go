@@ -31,7 +31,7 @@ func paramsOf(t *testing.T, text string) *value.Object {
 	return o
 }
 
-// TestEveryTemplateFileIsRead keeps a broken file from being left out in silence.
+// TestEveryTemplateFileIsRead: a broken file is not skipped silently.
 func TestEveryTemplateFileIsRead(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("templates/*")

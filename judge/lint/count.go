@@ -19,7 +19,7 @@ const (
 	lintUnit   = `(words?|characters?|chars?|letters?|tokens?|sentences?|lines?|bullet points?|bulletpoints?|bullets?|(?:list )?items?|sections?|chapters?|headings?|paragraphs?|stanzas?|(?:table )?rows?)`
 )
 
-// countPattern is a phrase for a length, with the bounds that its numbers give.
+// countPattern is a phrase for a length, and the bounds that its numbers set.
 type countPattern struct {
 	re       *regexp.Regexp
 	low, top int // groups of the minimum and the maximum; 0 for none
@@ -54,14 +54,14 @@ var countPatterns = sync.OnceValue(func() []countPattern {
 // of the output: "at least two words from the list".
 var notLength = pattern.Of(`^ (?:from|of|that|which|who|starting|beginning|ending|about|on|explaining|describing|with|after|before|apart|later|earlier|later|above|below|quoted|taken|in (?:capital|upper|bold|italic|french|german|another))`)
 
-// partOfOutput matches a part of the output, whose length a check cannot count without
-// a scope.
+// partOfOutput matches a part of the output. A check cannot count the length of a part
+// without a scope.
 var partOfOutput = pattern.Of(`\b(?:title|headline|heading|subject|introduction|intro|conclusion|paragraph|section|first|last|opening|closing|greeting|signature|quotes?|quotations?|names?|questions?|caption|slogan)\b`)
 
 // eachPart matches phrases about the length of each part, not of the whole output.
 var eachPart = pattern.Of(`\b(?:each|every|per|any|all|no)\s+(?:\w+\s+)?(sentences?|lines?|items?|bullets?|bullet points?|paragraphs?)\b`)
 
-// findCount finds lengths, which a check can count without a judge, and suggests the
+// findCount finds lengths, which a check can count without a judge, and suggests that
 // check.
 func findCount(text string) (message, suggestion string) {
 	words := strings.TrimSpace(plainWords(text))
@@ -84,8 +84,8 @@ func findCount(text string) (message, suggestion string) {
 	return "", ""
 }
 
-// countingCheck returns the check to write instead of a length. It suggests a script
-// for units that no check type counts.
+// countingCheck returns the check that replaces a length. It suggests a script for units
+// that no check type counts.
 func countingCheck(unit, value, scope string) string {
 	kind, _ := check.Counting(unit)
 	switch {
@@ -97,7 +97,7 @@ func countingCheck(unit, value, scope string) string {
 	return "a check of type javascript that counts them"
 }
 
-// bounds returns the value of a check; -1 means no bound.
+// bounds formats the bounds of a check; -1 means no bound.
 func bounds(low, high float64) string {
 	switch {
 	case low == high:
@@ -125,7 +125,7 @@ func (p countPattern) value(group func(int) string) string {
 	return "{min: " + number(p.low) + ", max: " + number(p.top) + "}"
 }
 
-// scopeOf returns the scope for a length of parts.
+// scopeOf returns the scope for a phrase about the length of parts.
 func scopeOf(words, unit string) string {
 	m := eachPart.Get().FindStringSubmatch(words)
 	if m == nil {
@@ -141,7 +141,7 @@ func scopeOf(words, unit string) string {
 	return ", scope: {each: " + each + "}"
 }
 
-// numberWords are the numbers that people write in words.
+// numberWords are the numbers written as words.
 var numberWords = sync.OnceValue(func() map[string]float64 {
 	return map[string]float64{
 		"a": 1, "an": 1, "single": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,

@@ -8,15 +8,15 @@ import (
 	"github.com/proviso-eval/proviso/judge/lint"
 )
 
-// TestLintLabels measures precision and recall of the lint on criteria that were
-// labelled before they were run: with the rule that a criterion breaks, or - for a
-// good one. The rules were written with the first file in view; the second was
-// labelled afterwards, and no rule was changed for it.
+// TestLintLabels measures precision and recall of the lint on criteria that were labelled
+// before the lint ran: with the rule that a criterion breaks, or - for a good one. The
+// rules were written against the first file. The second file was labelled afterwards, and
+// no rule was changed for it.
 func TestLintLabels(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		file              string
-		precision, recall float64 // at least
+		precision, recall float64 // minimum values
 	}{{"testdata/labels.tsv", 0.97, 0.95}, {"testdata/held-out.tsv", 0.95, 0.85}} {
 		data, err := os.ReadFile(c.file)
 		if err != nil {

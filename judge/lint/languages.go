@@ -18,12 +18,12 @@ const languages = "English, and in German, French and Spanish only lengths and v
 
 // foreign holds the patterns for one language other than English.
 type foreign struct {
-	vague, reported, count *regexp.Regexp // reported opens a clause that the criterion only reports
+	vague, reported, count *regexp.Regexp // reported matches the opening of a clause about what the output says
 	more, less, exact      []string       // words before a number
 	below, above           []string       // "fewer than" and "more than"
 	units                  map[string]string
 	numbers                []string // one to ten
-	small                  []string // function words, of which nearly every sentence has some
+	small                  []string // function words; nearly every sentence has some of them
 }
 
 func (f *foreign) compiled() *foreign {
@@ -112,11 +112,11 @@ func foreignCount(text string) (phrase, unit string, low, high float64) {
 	return "", "", 0, 0
 }
 
-// englishSmall are English function words, of which nearly every sentence has some.
+// englishSmall are English function words; nearly every sentence has some of them.
 var englishSmall = strings.Fields("the a an of to in is are and or not no with for on at by it its that which be has have as from does do every each all any only at most least than user output says names")
 
-// Reads reports whether a text is probably in a language that the lint reads. Texts
-// of fewer than five words in Latin letters always count.
+// Reads reports whether a text is probably in a language that the lint reads. Texts of
+// fewer than five words in Latin letters always count as read.
 func Reads(text string) bool {
 	letters, latin := 0, 0
 	for _, r := range text {
@@ -141,8 +141,9 @@ func Reads(text string) bool {
 	return known(englishSmall) || slices.ContainsFunc(foreignLanguages(), func(f *foreign) bool { return known(f.small) })
 }
 
-// Unread returns a message with the number of criteria whose language the lint does not
-// read, and the names of these languages where they are known, or "" if it reads all.
+// Unread returns a message with the number of criteria in languages that the lint does
+// not read, and the names of these languages if they are known, or "" if it reads all
+// criteria.
 func Unread(list []*proviso.Assertion) string {
 	var texts []string
 	for _, a := range list {

@@ -11,13 +11,13 @@ import (
 	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
-// Finding is a probable problem in the wording of an assertion: the assertion can be
-// judged, but two judges, or two people, may answer it differently.
+// Finding is a probable problem in the wording of an assertion: a judge can decide the
+// assertion, but two judges, or two people, may answer it differently.
 type Finding struct {
 	Rule       string `json:"rule"`                 // one of [Rules]
-	Pointer    string `json:"pointer"`              // of the criterion or the instruction
+	Pointer    string `json:"pointer"`              // pointer to the criterion or the instruction
 	Message    string `json:"message"`              // the problem, and why it matters
-	Suggestion string `json:"suggestion,omitempty"` // what to write instead; "" if there is no suggestion
+	Suggestion string `json:"suggestion,omitempty"` // what to write instead; "" if there is none
 }
 
 // Text returns the finding as a warning.
@@ -52,9 +52,9 @@ var rules = []Rule{
 // Rules returns every rule, sorted by name.
 func Rules() []Rule { return slices.Clone(rules) }
 
-// Assertion checks the instruction and the criteria of a judged assertion. It
-// prefers to miss some bad criteria over reporting good ones. It ignores criteria that
-// name a template.
+// Assertion checks the instruction and the criteria of a judged assertion. It would
+// rather miss a bad criterion than report a good one. It ignores criteria that name a
+// template.
 func Assertion(a *proviso.Assertion) []Finding {
 	var found []Finding
 	if a.Instruction != "" {
@@ -89,8 +89,8 @@ func Assertion(a *proviso.Assertion) []Finding {
 	return found
 }
 
-// quotedText matches quotations and placeholders, whose words are not the criterion's
-// own.
+// quotedText matches quotations and placeholders, whose words are not part of the
+// criterion's own wording.
 var quotedText = pattern.Of("\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|`[^`]*`|(^|\\s)'[^']*'|\\{\\{.*?\\}\\}")
 
 // plainWords returns text in lower case, with quotations replaced.
@@ -99,7 +99,7 @@ func plainWords(text string) string {
 	return strings.ToLower(strings.ReplaceAll(text, "’", "'"))
 }
 
-// fillers are ignored when two texts are compared.
+// fillers are words ignored when two texts are compared.
 var fillers = strings.Fields("a an the must should shall will has have to be is are it its response output answer reply agent assistant model that please always")
 
 // essence returns the words of a text without fillers, in order.

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// lintsOf is the rules that one criterion breaks, with their suggestions.
+// lintsOf returns the rules that one criterion breaks, and their suggestions.
 func lintsOf(text string) (rules, suggestions string) {
 	a := &proviso.Assertion{Pointer: "/assertions/0", Criteria: []proviso.Criterion{{Text: text}}}
 	for _, l := range lint.Assertion(a) {
@@ -62,7 +62,7 @@ func TestLintFinds(t *testing.T) {
 	}
 }
 
-// TestLintSuggestsChecks holds the suggested checks to what was asked for.
+// TestLintSuggestsChecks compares the suggested checks with the criterion.
 func TestLintSuggestsChecks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
@@ -90,7 +90,7 @@ func TestLintSuggestsChecks(t *testing.T) {
 	}
 }
 
-// TestLintIsSilent lists criteria that are good as they are.
+// TestLintIsSilent lists criteria that need no change.
 func TestLintIsSilent(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -150,7 +150,7 @@ func TestLintIsSilent(t *testing.T) {
 func TestLintLooksAtTheWholeAssertion(t *testing.T) {
 	t.Parallel()
 	a := &proviso.Assertion{Pointer: "/assertions/3", Instruction: "Always cite your sources.", Criteria: []proviso.Criterion{
-		{Text: "The output cites its sources"}, // says no more than the instruction, but not the same words
+		{Text: "The output cites its sources"}, // repeats the instruction in other words
 		{Text: "Always cite your sources"},
 		{Template: "max-length", Params: value.ObjectOf("words", 100.0)},
 		{Text: "Every link works."},

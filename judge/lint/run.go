@@ -9,25 +9,25 @@ import (
 	"github.com/proviso-eval/proviso/judge/record"
 )
 
-// If the judge cannot tell for at least this share and this number of outputs, the
-// criterion is probably bad.
+// A criterion is probably bad if the judge cannot tell for at least this share and this
+// number of outputs.
 const (
 	unclearShare = 0.1
 	unclearLeast = 2
 )
 
-// maxLinted bounds how many assertions of a run are checked.
+// maxLinted bounds the number of assertions of a run that are checked.
 const maxLinted = 10_000
 
 // RunFinding is a finding about an assertion of a finished run.
 type RunFinding struct {
-	Assertion string `json:"assertion"` // id, else metric, else type
+	Assertion string `json:"assertion"` // id, otherwise metric, otherwise type
 	Finding          // Pointer is relative to the assertion, such as /criteria/1
 }
 
-// Run checks the judged assertions of a run: their wording, and how often the judge
-// could not tell. Findings are in the order of the assertions. Unread says which criteria the
-// lint does not read, as [Unread] does.
+// Run checks the judged assertions of a run: their wording, and how often the judge could
+// not tell. Findings are in the order of the assertions. unread is a message about the
+// criteria that the lint does not read, as from [Unread].
 func Run(run record.Run) (found []RunFinding, unread string, err error) {
 	known := map[string]*judgedAssertion{}
 	var order []*judgedAssertion
@@ -69,12 +69,12 @@ func Run(run record.Run) (found []RunFinding, unread string, err error) {
 type judgedAssertion struct {
 	name      string
 	assertion *proviso.Assertion
-	counts    []unclearCount // by the index of the criterion among the verdicts
+	counts    []unclearCount // by the criterion's index among the verdicts
 }
 
 // unclearCount counts the verdicts on a criterion.
 type unclearCount struct {
-	text           string // of the first output; variables may change it
+	text           string // text for the first output; variables may change it
 	asked, unclear int
 }
 

@@ -10,10 +10,11 @@ import (
 )
 
 // Vague words. They are reported only if the verdict depends on them alone, not if the
-// sentence goes on to define them.
+// sentence then defines them.
 const (
 	vagueAdjective = `(?:good|bad|nice|great|decent|appropriate|inappropriate|proper|suitable|adequate|acceptable|reasonable|sensible|satisfactory|sufficient|high[- ]quality|excellent|effective|meaningful|well[- ](?:written|formed|structured|crafted|phrased|done)|user[- ]friendly|natural[- ]sounding|helpful|useful|relevant|engaging|compelling|interesting|informative|okay|ok|fine)`
-	// subjectiveAdjective alone expresses an opinion about a text, not its content.
+	// subjectiveAdjective expresses an opinion about a text as a whole, not about its
+	// content.
 	subjectiveAdjective = `(?:professional|concise|clear|simple|friendly|natural|detailed|comprehensive|thorough|modern|clean|polished|creative|elegant|attractive|readable|understandable|easy to (?:understand|read|follow|use))`
 	forWhom             = `(?:\s+for\s+(?:(?:the|a|an|all|most|young|its|general|our)\s+)*(?:beginners?|children|kids|adults?|experts?|audiences?|readers?|users?|professionals?|students?|learners?|customers?|everyone|everybody|ages))`
 	vagueAdverb         = `(?:appropriately|properly|adequately|well|nicely|reasonably|suitably|sufficiently|effectively|as (?:needed|appropriate|necessary|required)|(?:if|where|when) (?:appropriate|needed|necessary|applicable|possible))`
@@ -84,7 +85,7 @@ var finiteVerb = pattern.Of(`\b(?:` + sureVerb + `|` + maybeVerb + `)\b`)
 // questions.
 var subordinate = pattern.Of(`\b(?:if|when|whenever|where|wherever|unless|until|while|before|after|because|so|that|which|who|whose|what|how|why|whether|both|either|as|than|between)\b`)
 
-// quality is an adjective that is judged on its own.
+// quality matches an adjective that is judged on its own.
 const quality = `(?:polite|friendly|concise|clear|accurate|helpful|complete|correct|formal|informal|professional|relevant|short|brief|empathetic|honest|neutral|specific|consistent|truthful|factual|respectful|warm|readable|understandable|engaging|actionable|safe|unbiased|coherent|comprehensive)`
 
 // twoQualities matches two adjectives that are judged separately.
@@ -114,8 +115,8 @@ func findTwoQuestions(text string) (message, suggestion string) {
 	return "", ""
 }
 
-// clauseStart returns where the clause before end begins: after the previous sentence,
-// or after a comma that ends a condition.
+// clauseStart returns the start of the clause before end: after the previous sentence, or
+// after a comma that ends a condition.
 func clauseStart(words string, end int) int {
 	return 1 + max(strings.LastIndexAny(words[:end], ".;:!?"), lastComma(words, end))
 }
@@ -140,11 +141,11 @@ var unseenDocument = sync.OnceValue(func() *regexp.Regexp {
 // shownText matches the names of texts that the judge sees, and quoted texts.
 var shownText = pattern.Of(`\b(?:inputs?|prompt|conversation|context|question|message|instructions?|request)\b|quoted`)
 
-// reportedSpeech matches the beginning of reported speech: the clause is about what the
-// output says, not about the output itself.
+// reportedSpeech matches the beginning of reported speech. Such a clause is about what
+// the output says, not about the output itself.
 var reportedSpeech = pattern.Of(`\b(?:says?|saying|states?|mentions?|explains?|explaining|confirms?|notes?|claims?|tells?|asks?|asking|warns?|promises?|denies|describes?|answers?)\s+(?:\S+\s+){0,4}?(?:that|what|whether|how|why|where|when|if|which)\b`)
 
-// reported reports whether the text before a match begins such a clause.
+// reported reports whether the text before a match begins reported speech.
 func reported(before string) bool { return reportedSpeech.Matches(before) }
 
 // findUnseen finds criteria that compare with a document that the judge does not see.

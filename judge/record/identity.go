@@ -9,17 +9,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// OutputID derives an id from the content of an output, so that a label is not
-// applied to a different output of the same case.
+// OutputID derives an id from an output's content, so that a label is not applied to a
+// different output of the same case.
 func OutputID(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "out-" + hex.EncodeToString(sum[:6])
 }
 
-// AssertionHash hashes everything in an assertion that can change a verdict:
-// instruction, criteria, check, value and so on. It leaves out what cannot (id,
-// metric, weight, severity, condition), and the model, which is part of the judge's
-// identity.
+// AssertionHash hashes everything in an assertion that can change a verdict: instruction,
+// criteria, check, value and so on. It excludes what cannot (id, metric, weight,
+// severity, condition), and the model, which is part of the judge's identity.
 func AssertionHash(a *proviso.Assertion) string {
 	if a.Raw != nil {
 		return HashOf(a.Raw)
@@ -27,8 +26,7 @@ func AssertionHash(a *proviso.Assertion) string {
 	return HashOf(rawAssertion(a))
 }
 
-// rawAssertion returns an assertion that was not read from a file in the form that a
-// file would have.
+// rawAssertion converts an assertion that was not read from a file to the form in a file.
 func rawAssertion(a *proviso.Assertion) *value.Object {
 	o := value.ObjectOf("type", a.Type, "instruction", a.Instruction, "value", a.Value, "threshold", a.Threshold,
 		"rubricPrompt", a.RubricPrompt, "transform", a.Transform, "contextTransform", a.ContextTransform, "config", a.Config)
@@ -62,15 +60,15 @@ func rawAssertion(a *proviso.Assertion) *value.Object {
 // neutralKeys are the keys of an assertion that do not change its verdict.
 var neutralKeys = [...]string{"id", "metric", "weight", "severity", "when", "description", "provider"}
 
-// HashOf hashes an assertion in the form of a file.
+// HashOf is [AssertionHash] for an assertion in the form in a file.
 func HashOf(raw *value.Object) string {
 	sum := sha256.Sum256(value.AppendJSON([]byte("assertion 1\n"), essential(raw)))
 	return "sha256:" + hex.EncodeToString(sum[:16])
 }
 
-// essential returns the parts of an assertion that can change its verdict, in one
-// normal form. A single criterion equals a list of one, a text equals an object with
-// that text, the type judge equals no type, and an empty value equals an absent one.
+// essential returns the parts of an assertion that can change its verdict, in one normal
+// form. A single criterion equals a list of one, a text equals an object with that text,
+// the type judge equals no type, and an empty value equals an absent one.
 func essential(raw *value.Object) *value.Object {
 	o, _ := canonical(raw).(*value.Object)
 	for _, key := range neutralKeys {

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Run yields the rows of a finished run in the form of reports, each with its
-// index. [runfile.Reader] implements it.
+// Run yields the rows of a finished run as reports store them, each with its index.
+// [runfile.Reader] implements it.
 type Run interface {
 	Rows() iter.Seq2[int, []byte]
 	Err() error
@@ -51,7 +51,7 @@ func Decode(index int, encoded []byte) (Row, error) {
 	return Row{Index: index, Case: o.Text("caseId"), o: o}, nil
 }
 
-// Output returns the output in the form that assertions get.
+// Output returns the output as assertions get it.
 func (r Row) Output() string {
 	v, ok := r.o.Object("response").Get("output")
 	if !ok {
@@ -60,10 +60,10 @@ func (r Row) Output() string {
 	return (&proviso.Output{Value: v}).Text()
 }
 
-// Value returns the output as the value that it is, nil if there is none.
+// Value returns the output as a value, nil if there is none.
 func (r Row) Value() any { return r.o.Object("response").At("output") }
 
-// Vars returns the variables of the case, as they were rendered; nil if there are none.
+// Vars returns the rendered variables of the case; nil if there are none.
 func (r Row) Vars() *value.Object {
 	if vars := r.o.Object("resolvedVars"); vars != nil {
 		return vars
@@ -77,8 +77,8 @@ func (r Row) Answered() bool { return r.o.Object("response").At("output") != nil
 // Verdict returns the verdict on the whole row.
 func (r Row) Verdict() proviso.Status { return proviso.StatusNamed(r.o.Text("verdict")) }
 
-// Column returns the number of the column, prompt and provider, from 0, and that of the
-// repeat of the case, from 0.
+// Column returns the index of the column (prompt and provider) and of the case's repeat,
+// both from 0.
 func (r Row) Column() (column, repeat int) {
 	number := func(o *value.Object, key string) int {
 		f, _ := o.At(key).(float64)
@@ -102,14 +102,13 @@ func (r Row) Sent() (prompt string, ok bool) {
 // PromptLabel returns the label of the prompt.
 func (r Row) PromptLabel() string { return r.o.Object("prompt").Text("label") }
 
-// Failed reports whether the provider gave an error in place of an answer.
+// Failed reports whether the provider returned an error instead of an answer.
 func (r Row) Failed() bool { return r.o.Object("response").Text("error") != "" }
 
 // Error returns why the row failed or is undecided; "" otherwise.
 func (r Row) Error() string { return r.o.Text("error") }
 
-// Input returns the variables of the case, one on each line, or the prompt if there
-// are none.
+// Input returns the variables of the case, one per line, or the prompt if there are none.
 func (r Row) Input() string {
 	var lines []string
 	for name, v := range r.Vars().All() {

@@ -11,7 +11,7 @@ import (
 
 // Verdict is the verdict on one assertion in a finished run.
 type Verdict struct {
-	Name      string // of the assertion: id, else metric, else type
+	Name      string // assertion name: id, otherwise metric, otherwise type
 	Judge     string // identity, "" if no model was called
 	Status    proviso.Status
 	Assertion *value.Object
@@ -21,11 +21,11 @@ type Verdict struct {
 
 // Criterion is the verdict on one criterion.
 type Criterion struct {
-	Text       string // with the values of this output
+	Text       string // text with the values for this output
 	Skipped    bool
 	CannotTell bool // the judge answered that it cannot tell
 	Status     proviso.Status
-	Votes      proviso.Votes // zero if it was asked about once
+	Votes      proviso.Votes // zero if there was only one vote
 }
 
 // Verdicts returns the verdicts of a row. It includes the members of assertion sets,
@@ -38,7 +38,7 @@ func (r Row) Verdicts() []Verdict {
 		a := c.Object("assertion")
 		kind := a.Text("type")
 		if strings.TrimPrefix(kind, "not-") == proviso.TypeSet {
-			continue // its members follow
+			continue // the set's members follow
 		}
 		if parts, ok := c.At("members").(float64); ok && parts > 0 && parts < math.MaxInt32 {
 			i += int(parts)
@@ -87,15 +87,15 @@ func votesOf(o *value.Object) proviso.Votes {
 	return proviso.Votes{Met: n("met"), Unmet: n("unmet"), CannotTell: n("cannot_tell"), Failed: n("failed")}
 }
 
-// Score returns the score of a verdict and the threshold that it was compared with; ok is
-// false if there is no threshold.
+// Score returns a verdict's score and the threshold that it was compared with; ok is
+// false without a score or a threshold.
 func (v Verdict) Score() (score, threshold float64, ok bool) {
 	score, scored := v.component.At("score").(float64)
 	threshold, ok = v.component.At("threshold").(float64)
 	return score, threshold, scored && ok
 }
 
-// Judged returns instruction and criteria as the assertion has them.
+// Judged returns the assertion's instruction and criteria as written.
 func (v Verdict) Judged() *proviso.Assertion {
 	a := &proviso.Assertion{Instruction: v.Assertion.Text("instruction")}
 	written := v.Assertion.At("criteria")
@@ -114,8 +114,8 @@ func (v Verdict) Judged() *proviso.Assertion {
 	return a
 }
 
-// Question returns what a person has to decide: instruction and criteria, or the value
-// of the assertion.
+// Question returns what a person has to decide: instruction and criteria, or the value of
+// the assertion.
 func (v Verdict) Question() string {
 	var lines []string
 	if text := v.Assertion.Text("instruction"); text != "" {
