@@ -27,14 +27,14 @@ const (
 	SuiteFile        = "selected.yaml"
 )
 
-// What a run keeps for the comparison with the next one: a folder with the matrix, the
-// implications and the options of the selection.
+// What a run keeps to compare with the next run: a folder with the matrix, the implications
+// and the selection options.
 const (
 	lastFolder  = "last"
 	optionsFile = "options.json"
 )
 
-// maxEarlier bounds the file of the proposal before, in bytes.
+// maxEarlier bounds the file of the previous proposal, in bytes.
 const maxEarlier = 256 << 20
 
 // folder is where a run keeps its files; "" keeps none.
@@ -49,8 +49,8 @@ func (f folder) write(file string, data []byte) error {
 	})
 }
 
-// writeBy writes a file, which appears when it is complete. A device or a pipe is written
-// to as it is.
+// writeBy writes a file, which appears only when it is complete. It writes to a device or a
+// pipe directly.
 func (f folder) writeBy(file string, write func(io.Writer) error) error {
 	if f == "" {
 		return nil
@@ -81,7 +81,7 @@ func (e *EarlierError) Error() string { return e.File + " cannot be continued: "
 // Unwrap returns the mistakes.
 func (e *EarlierError) Unwrap() error { return e.Mistakes }
 
-// earlier reads the proposal of the run before; nil if there is none.
+// earlier reads the previous run's proposal; nil if there is none.
 func (f folder) earlier() (*propose.Earlier, error) {
 	if f == "" {
 		return nil, nil
@@ -89,7 +89,7 @@ func (f folder) earlier() (*propose.Earlier, error) {
 	name := f.name(CandidatesFile)
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil, nil // it is created, or refused, on writing
+		return nil, nil // the write creates it or fails
 	}
 	if info.Size() > maxEarlier {
 		return nil, proviso.Errorf(proviso.Limit, "%s is longer than the %d MiB that are read", name, maxEarlier>>20)
@@ -105,8 +105,8 @@ func (f folder) earlier() (*propose.Earlier, error) {
 	return e, nil
 }
 
-// costs reads what candidates cost in the runs before; nil if that is missing or
-// unreadable, since it is measured again.
+// costs reads the candidate costs of earlier runs; nil if they are missing or unreadable,
+// because they are measured again.
 func (f folder) costs() matrix.Costs {
 	if f == "" {
 		return nil
@@ -119,7 +119,7 @@ func (f folder) costs() matrix.Costs {
 	return costs
 }
 
-// lastProblem reads the input of the selection before; ok is false if it is missing or
+// lastProblem reads the input of the previous selection; ok is false if it is missing or
 // unreadable.
 func (f folder) lastProblem() (p selection.Problem, ok bool) {
 	last := folder(f.name(lastFolder))
@@ -146,8 +146,8 @@ func (f folder) lastProblem() (p selection.Problem, ok bool) {
 	return p, mistakes.Err() == nil
 }
 
-// keepProblem keeps the input of the selection. The options are written last: without
-// them a partially written problem does not count.
+// keepProblem keeps the input of the selection. It writes the options last: without them, a
+// partially written problem does not count.
 func (f folder) keepProblem(o selection.Options, entries []trial.Entry) error {
 	last := folder(f.name(lastFolder))
 	if err := os.MkdirAll(string(last), 0o755); err != nil {

@@ -12,21 +12,21 @@ import (
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
-// OutputsFile is the file in the folder of a run with the outputs that updates added. A run
-// tries candidates on them beside those that it is given.
+// OutputsFile is the file in a run's folder with the outputs that updates added. A run tries
+// candidates on them in addition to its own outputs.
 const OutputsFile = "outputs.jsonl"
 
-// contentsFile says, in the folder of what a run keeps for the next one, which content the
-// outputs of the matrix had.
+// contentsFile is the file, among those that a run keeps for the next one, with the content
+// ids of the matrix's outputs.
 const contentsFile = "outputs.csv"
 
-// Last is what a run left in its folder to go on from.
+// Last is what a run left in its folder for the next one.
 type Last struct {
 	Problem selection.Problem
-	Known   map[string]string // by id of an output: the id of its content; nil if it was not kept
+	Known   map[string]string // output id -> content id; nil if it was not kept
 }
 
-// ReadLast reads what a run left in its folder; ok is false if it has no selection.
+// ReadLast reads what a run left in its folder; ok is false if the folder has no selection.
 func ReadLast(dir string) (l Last, ok bool) {
 	f := folder(dir)
 	if l.Problem, ok = f.lastProblem(); !ok {
@@ -50,7 +50,7 @@ func ReadLast(dir string) (l Last, ok bool) {
 	return l, true
 }
 
-// Updated is a selection that was brought up to date.
+// Updated is an updated selection.
 type Updated struct {
 	Grid       *matrix.Grid // of all outputs
 	Problem    selection.Problem
@@ -61,9 +61,9 @@ type Updated struct {
 	Outputs    []byte // JSON Lines of the outputs to add
 }
 
-// Keep writes an update into the folder of a run, so that the next run or update goes on
-// from it. The outputs come first: what is written after them can be made of them again. If
-// nothing is selected now, the suite stays as it was.
+// Keep writes an update into a run's folder, so that the next run or update continues from it.
+// It writes the outputs first, because the rest can be recreated from them. If nothing is
+// selected now, the suite stays unchanged.
 func Keep(dir string, u Updated) error {
 	f := folder(dir)
 	if len(u.Outputs) > 0 {
@@ -105,15 +105,15 @@ func Keep(dir string, u Updated) error {
 	return f.keepProblem(u.Problem.Options, u.Grid.Entries)
 }
 
-// ReadCosts reads what candidates cost in the runs of a folder; nil if that is not known.
+// ReadCosts reads the candidate costs from the runs of a folder; nil if unknown.
 func ReadCosts(dir string) matrix.Costs { return folder(dir).costs() }
 
-// contents is the file of which content the outputs had.
+// contents returns the file with the content ids of the outputs.
 func contents(entries []trial.Entry) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	for _, e := range entries {
-		_ = w.Write([]string{e.ID, e.OutputID}) // to memory
+		_ = w.Write([]string{e.ID, e.OutputID}) // writes to memory
 	}
 	w.Flush()
 	return b.Bytes()

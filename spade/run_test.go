@@ -52,8 +52,8 @@ func outputs() []trial.Trial {
 	}
 }
 
-// ExampleRun goes from the versions of a prompt and a few labelled outputs to a suite,
-// without a model.
+// ExampleRun goes from the versions of a prompt and a few labelled outputs to a suite, without
+// a model.
 func ExampleRun() {
 	h, err := delta.HistoryOf([]delta.Version{{Text: prompts[0]}, {Text: prompts[1]}, {Text: prompts[2]}})
 	if err != nil {
@@ -79,7 +79,7 @@ func ExampleRun() {
 	// checked: 2 of 3 instructions
 }
 
-// TestRunKeepsItsFiles runs the pipeline twice in one folder: the second run goes on from
+// TestRunKeepsItsFiles runs the pipeline twice in one folder: the second run continues from
 // the first, and explains what a new label changed.
 func TestRunKeepsItsFiles(t *testing.T) {
 	t.Parallel()
@@ -116,7 +116,7 @@ func TestRunKeepsItsFiles(t *testing.T) {
 	if r.Compared || r.Unkept != nil || len(r.Selection.Selected()) != 2 {
 		t.Errorf("%+v", r)
 	}
-	// The judged candidates have no judge here: they are undecided on every output.
+	// There is no judge here, so the judged candidates are undecided on every output.
 	if got := r.Incomplete(); !slices.Contains(got, spade.Try) {
 		t.Errorf("%v", got)
 	}

@@ -9,22 +9,22 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxSuiteCases bounds the cases of a suite, in bytes of their outputs and variables.
+// maxSuiteCases bounds the cases of a suite, in bytes of outputs and variables.
 const maxSuiteCases = 8 << 20
 
-// WholeSuite is what a suite that checks a prompt consists of.
+// WholeSuite holds the parts of a suite that checks a prompt.
 type WholeSuite struct {
 	Description string
 	Prompt      string
-	// Providers are asked. Without any, cases have the outputs that were tried, so that
-	// the suite runs without a model.
+	// Providers produce the outputs. Without any, cases have the tried outputs, so that the
+	// suite runs without a model.
 	Providers  []string
 	Assertions []byte // YAML with the member assertions, such as [Result.Suite]
 	Cases      []trial.Trial
 }
 
-// YAML writes the suite. Texts of runs are data there, too: a case with a variable that a
-// suite takes for a template or for the name of a file is left out and counted.
+// YAML writes the suite. Texts from runs stay data: a case with a variable that a suite would
+// treat as a template or a file name is left out and counted.
 func (f *WholeSuite) YAML() []byte {
 	var y format.YAML
 	y.Comment("", "Run it with: proviso eval -c suite.yaml")
@@ -47,7 +47,7 @@ func (f *WholeSuite) YAML() []byte {
 	return y.Bytes()
 }
 
-// cases writes the cases. Those with the same variables are one if a model is asked.
+// cases writes the cases. Cases with the same variables are merged if a model is asked.
 func (f *WholeSuite) cases(y *format.YAML) {
 	seen, size, written, left, beyond := map[string]bool{}, 0, 0, 0, 0
 	for i := range f.Cases {
@@ -73,7 +73,7 @@ func (f *WholeSuite) cases(y *format.YAML) {
 			one.Set("vars", t.Vars)
 		}
 		if hasList(t.Vars) {
-			one.Set("options", value.ObjectOf("disableVarExpansion", true)) // else a list makes a row of each entry
+			one.Set("options", value.ObjectOf("disableVarExpansion", true)) // otherwise a list makes a row of each entry
 		}
 		if len(f.Providers) == 0 {
 			one.Set("providerOutput", t.Text())
@@ -102,7 +102,7 @@ func described(t *trial.Trial) string {
 	return t.ID
 }
 
-// asText keeps a prompt from being taken for the name of a file or of a program.
+// asText keeps a prompt from being treated as the name of a file or of a program.
 func asText(prompt string) string {
 	named := !strings.ContainsAny(prompt, "\n\r") && strings.ContainsAny(prompt, `/\*.`)
 	for _, prefix := range [...]string{"file://", "exec:", "langfuse://", "portkey://", "helicone://"} {
@@ -114,7 +114,7 @@ func asText(prompt string) string {
 	return "{% raw %}{% endraw %}" + prompt
 }
 
-// isData reports whether a suite takes a value as it is: as no template and no reference.
+// isData reports whether a suite treats a value as data: not as a template or a reference.
 func isData(v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -14,14 +14,14 @@ import (
 	"github.com/proviso-eval/proviso/spade/subsume"
 )
 
-// work is one run.
+// work is the state of one run.
 type work struct {
 	Steps
 	result *Result
 	folder folder
 }
 
-// step does one step between the calls of Open and Done.
+// step runs one step between the calls of Open and Done.
 func (w *work) step(ctx context.Context, name Step, do func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (w *work) deltas(context.Context) error {
 	return w.folder.write(DeltasFile, append(data, '\n'))
 }
 
-// propose makes candidates. If it is stopped, what was proposed until then is kept.
+// propose makes candidates. If it is stopped, it keeps the proposals so far.
 func (w *work) propose(ctx context.Context) error {
 	o := w.Propose
 	o.Rules = o.Rules || o.Model == nil
@@ -132,7 +132,7 @@ func (w *work) try(ctx context.Context) error {
 	return ErrNoCandidates
 }
 
-// pinned refuses names of no candidate before anything is tried.
+// pinned rejects unknown candidate names before anything is tried.
 func (w *work) pinned() error {
 	names := make([]string, len(w.result.Candidates))
 	for i := range w.result.Candidates {
@@ -141,8 +141,8 @@ func (w *work) pinned() error {
 	return w.Select.Known(names)
 }
 
-// setAside keeps the candidates of text that the prompt no longer has out of a selection
-// that does not look at labels: nothing shows that they still hold.
+// setAside excludes the candidates of text that the prompt no longer has from a selection that
+// ignores labels: nothing shows that they still apply.
 func (w *work) setAside(m *matrix.Matrix) {
 	if good, bad := m.Count(); good > 0 && bad > 0 && w.Select.Method != "none" {
 		return
@@ -156,7 +156,7 @@ func (w *work) setAside(m *matrix.Matrix) {
 	}
 }
 
-// cost keeps what the candidates took.
+// cost saves what the candidates cost.
 func (w *work) cost(list []proviso.Candidate, g *matrix.Grid) error {
 	w.result.Costs = g.Costs(list, w.folder.costs())
 	if len(w.result.Costs) == 0 {
@@ -230,15 +230,15 @@ func (w *work) pick(ctx context.Context) error {
 		return err
 	}
 	if !r.Selection.Found() {
-		// A suite that takes the file would pass with nothing in it: what was selected
-		// before stays.
+		// A suite that includes an empty file would pass, so the file keeps what was selected
+		// before.
 		return nil
 	}
 	return w.folder.write(SuiteFile, r.Suite)
 }
 
-// withoutContradictions bans candidates of which no output can pass both, unless a person
-// keeps one: without labels, nothing shows which of them is right.
+// withoutContradictions bans candidates that no output can both pass, unless a person keeps
+// one: without labels, nothing shows which of them is right.
 func (w *work) withoutContradictions(o *selection.Options) {
 	r := w.result
 	var list []proviso.Candidate
@@ -258,8 +258,8 @@ func (w *work) withoutContradictions(o *selection.Options) {
 	}
 }
 
-// method is the most that the labels allow: sub takes good and bad outputs, and base good
-// ones.
+// method returns the best method that the labels allow: sub needs good and bad outputs, and
+// base good ones.
 func (w *work) method() string {
 	switch good, bad := w.result.Matrix.Count(); {
 	case good > 0 && bad > 0:
@@ -270,8 +270,8 @@ func (w *work) method() string {
 	return "none"
 }
 
-// cover finds what of the prompt the selection checks, and what has changed since the
-// run before.
+// cover finds which parts of the prompt the selection checks, and what has changed since the
+// previous run.
 func (w *work) cover(ctx context.Context) error {
 	r := w.result
 	list, mistakes := candidate.Read(w.folder.name(SuiteFile), r.Suite)

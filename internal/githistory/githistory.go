@@ -24,20 +24,20 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 )
 
-// Revision is the text of a file as of one commit.
+// Revision is the text of a file in one commit.
 type Revision struct {
 	Commit  string // in full; "" for the working copy
 	Time    time.Time
-	Subject string // first line of the commit's message
-	Path    string // in the repository, with slashes
+	Subject string // first line of the commit message
+	Path    string // path in the repository, with slashes
 	Text    []byte
 }
 
 // Limits of a history.
 const (
-	maxCommits   = 200_000  // that are looked at
-	maxRevisions = 10_000   // that are kept
-	maxText      = 16 << 20 // bytes of one revision
+	maxCommits   = 200_000  // commits that are read
+	maxRevisions = 10_000   // revisions that are kept
+	maxText      = 16 << 20 // bytes per revision
 	maxTotal     = 256 << 20
 )
 
@@ -47,11 +47,10 @@ type History struct {
 	Notes     []string
 }
 
-// Of returns the history of a file in the repository around it, back from HEAD. At a
-// merge that kept one side it follows only that side, and it follows a renamed file
-// under its old name. If the working copy differs from HEAD, it is the last revision.
-// It returns an error if there is no repository, if the repository does not have the
-// file, or if a limit was exceeded.
+// Of returns the history of a file in its repository, back from HEAD. At a merge that kept one
+// side it follows only that side, and it follows a renamed file under its old name. If the
+// working copy differs from HEAD, it is the last revision. Of returns an error if there is no
+// repository, if the repository does not have the file, or if a limit is exceeded.
 func Of(ctx context.Context, file string) (*History, error) {
 	root, name, err := locate(file)
 	if err != nil {
@@ -82,7 +81,7 @@ func Of(ctx context.Context, file string) (*History, error) {
 	return h.history, nil
 }
 
-// locate returns the folder of the repository around a file, and the file's name in it.
+// locate returns the root of the repository that contains a file, and the file's name in it.
 // The file itself may be deleted.
 func locate(file string) (root, name string, err error) {
 	abs, err := filepath.Abs(file)
@@ -103,7 +102,7 @@ func locate(file string) (root, name string, err error) {
 	return root, filepath.ToSlash(rel), err
 }
 
-// around returns the folder of the repository around a folder, "" if there is none.
+// around returns the root of the repository that contains a folder, "" if there is none.
 func around(dir string) string {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -117,8 +116,8 @@ func around(dir string) string {
 	}
 }
 
-// open opens the objects of a repository. A linked worktree has a file .git that
-// names its folder, which names the common one (gitrepository-layout(5)).
+// open opens a repository's objects. In a linked worktree, .git is a file that names the
+// worktree's folder, which names the common one (gitrepository-layout(5)).
 func open(root string) (*filesystem.Storage, error) {
 	dir := filepath.Join(root, ".git")
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
@@ -139,7 +138,7 @@ func open(root string) (*filesystem.Storage, error) {
 	return filesystem.NewStorage(fs, cache.NewObjectLRU(32<<20)), nil
 }
 
-// pointer reads a file that names a folder, relative to its own.
+// pointer reads a file that names a folder, relative to the file's own folder.
 func pointer(file, prefix string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -172,7 +171,7 @@ func (r *reader) note(format string, args ...any) {
 	r.history.Notes = append(r.history.Notes, fmt.Sprintf(format, args...))
 }
 
-// walk follows the file from a commit back to where it began.
+// walk follows the file from a commit back to the commit that added it.
 func (r *reader) walk(at plumbing.Hash) error {
 	c, err := r.commit(at)
 	if err != nil {
@@ -218,8 +217,8 @@ func (r *reader) walk(at plumbing.Hash) error {
 	return nil
 }
 
-// before returns the parent to follow and the file's blob there: the first parent with
-// the same file, else the first that has it, else the first.
+// before returns the parent to follow and the file's blob there: the first parent with the
+// same file, else the first parent that has the file, else the first parent.
 func (r *reader) before(c *commit, blob plumbing.Hash) (*commit, plumbing.Hash, error) {
 	var best *commit
 	var found plumbing.Hash
@@ -246,12 +245,12 @@ func (r *reader) before(c *commit, blob plumbing.Hash) (*commit, plumbing.Hash, 
 	return best, found, nil
 }
 
-// As with git's -M50%, a deleted file is the same under another name if half of the
-// lines agree. At most renameLimit deleted files are compared.
+// As with git's -M50%, a deleted file is the same file under another name if half of the lines
+// agree. At most renameLimit deleted files are compared.
 const renameScore, renameLimit = 0.5, 1000
 
-// renamed looks for the file's name in the parent, and follows it. It returns the
-// file's blob there, zero if the file began with the commit.
+// renamed looks for the file's old name in the parent and follows it. It returns the file's
+// blob there, or the zero hash if the commit added the file.
 func (r *reader) renamed(parent, c *commit, blob plumbing.Hash) (plumbing.Hash, error) {
 	gone := map[string]plumbing.Hash{}
 	if err := r.gone(parent.tree, c.tree, "", 0, renameLimit, gone); err != nil {
@@ -266,7 +265,7 @@ func (r *reader) renamed(parent, c *commit, blob plumbing.Hash) (plumbing.Hash, 
 				return plumbing.ZeroHash, err
 			}
 		}
-		// Of equally similar files, the one that keeps its base name.
+		// Among equally similar files, prefer the one with the same base name.
 		if s > score || s == score && path.Base(name) == path.Base(r.path) {
 			best, score = name, s
 		}
@@ -278,7 +277,7 @@ func (r *reader) renamed(parent, c *commit, blob plumbing.Hash) (plumbing.Hash, 
 	return gone[best], nil
 }
 
-// maxCompared bounds how much of a file is compared, in bytes.
+// maxCompared bounds how many bytes of a file are compared.
 const maxCompared = 1 << 20
 
 // alike returns the share of common lines of two files.
@@ -311,7 +310,7 @@ func (r *reader) alike(a, b plumbing.Hash) (float64, error) {
 	return float64(common) / float64(max(1, n, m)), nil
 }
 
-// keep adds the file's text as of a commit.
+// keep adds the file's text in a commit.
 func (r *reader) keep(c *commit, hash plumbing.Hash) error {
 	data, err := r.object(plumbing.BlobObject, hash, maxText)
 	if err != nil {
@@ -327,7 +326,7 @@ func (r *reader) keep(c *commit, hash plumbing.Hash) error {
 	return nil
 }
 
-// workingCopy adds the file in the working folder, if it differs from the last commit.
+// workingCopy adds the file in the working copy if it differs from the last commit.
 func (r *reader) workingCopy(root, name string) error {
 	file := filepath.Join(root, filepath.FromSlash(name))
 	f, err := os.Open(file)
@@ -354,7 +353,7 @@ func (r *reader) workingCopy(root, name string) error {
 	return nil
 }
 
-// sameText compares texts, ignoring line ends, which a checkout may change.
+// sameText compares texts, ignoring line endings, which a checkout may change.
 func sameText(a, b []byte) bool {
 	unix := func(s []byte) string { return strings.ReplaceAll(string(s), "\r\n", "\n") }
 	return unix(a) == unix(b)

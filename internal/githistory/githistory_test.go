@@ -20,7 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/githistory"
 )
 
-// repo is a repository that a test writes.
+// repo is a repository that a test creates.
 type repo struct {
 	t     testing.TB
 	dir   string
@@ -68,7 +68,7 @@ func (r *repo) blob(text string) plumbing.Hash {
 	})
 }
 
-// commit writes files, which may stand in folder p, and makes it HEAD.
+// commit writes files, which may be in folder p, and makes the commit HEAD.
 func (r *repo) commit(message string, files map[string]string, parents ...plumbing.Hash) plumbing.Hash {
 	r.t.Helper()
 	root, folder := &object.Tree{}, &object.Tree{}

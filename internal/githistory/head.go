@@ -14,7 +14,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// Limits of the search for changes. Beyond them it is unknown whether there are any.
+// Limits of the search for changes. Beyond them, Dirty is unknown.
 const (
 	maxTracked = 50_000   // files
 	maxIndex   = 64 << 20 // bytes of git's index
@@ -24,16 +24,16 @@ const (
 // State is what a repository has checked out.
 type State struct {
 	Commit string // in full
-	Branch string // "" if a commit is checked out that is not a branch
-	// Dirty is whether tracked files differ from the commit, in the index or in the
-	// working copy. It is nil if that is unknown: the repository is too large, or its
-	// index has a form that is not read.
+	Branch string // "" if HEAD is detached
+	// Dirty is whether tracked files differ from the commit, in the index or in the working
+	// copy. It is nil if unknown: the repository is too large, or the index format is not
+	// supported.
 	Dirty *bool
 }
 
-// Head returns the state of the repository around a folder. As git does, it compares
-// the size and the time of files with git's index, and reads only those that differ. It
-// runs no filter, so a file whose line ends git would convert may count as changed.
+// Head returns the state of the repository around a folder. Like git, it compares the sizes
+// and times of files with git's index, and reads only files that differ. It runs no filter, so
+// a file whose line endings git would convert may count as changed.
 func Head(ctx context.Context, dir string) (*State, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -103,8 +103,8 @@ func (r *reader) dirty(root string, head plumbing.Hash) (bool, error) {
 	return false, nil
 }
 
-// staged reports whether the index differs from the commit. Usually git keeps the hash
-// of the whole tree in the index (the "cached tree" of gitformat-index).
+// staged reports whether the index differs from the commit. Usually the index holds the hash
+// of the whole tree (the "cached tree" of gitformat-index).
 func (r *reader) staged(c *commit, idx *index.Index) (bool, error) {
 	if idx.Cache != nil {
 		for _, t := range idx.Cache.Entries {
@@ -125,7 +125,7 @@ func (r *reader) staged(c *commit, idx *index.Index) (bool, error) {
 	return len(files) != len(idx.Entries), nil
 }
 
-// files lists a tree with its folders.
+// files lists the files of a tree and its folders.
 func (r *reader) files(tree plumbing.Hash, prefix string, depth int, list map[string]plumbing.Hash) error {
 	entries, err := r.tree(tree)
 	if err != nil || depth > maxFolders || len(list)+len(entries) > maxTracked || r.ctx.Err() != nil {
@@ -155,13 +155,13 @@ func changedFile(root string, e *index.Entry, idx *index.Index) (bool, error) {
 	}
 	same := uint32(info.Size()) == e.Size && info.ModTime().Equal(e.ModifiedAt)
 	if same && info.ModTime().Before(idx.ModTime) {
-		return false, nil // a later time could hide a change right after git looked
+		return false, nil // git looked in the same instant, so a later change may have the same time
 	}
 	sum, err := blobOf(path, info)
 	return sum != e.Hash, err
 }
 
-// blobOf returns the hash of a file or a link as git would store it.
+// blobOf returns the hash that git would store for a file or a link.
 func blobOf(path string, info os.FileInfo) (plumbing.Hash, error) {
 	if info.Mode()&os.ModeSymlink != 0 {
 		target, err := os.Readlink(path)

@@ -85,7 +85,7 @@ func TestHead(t *testing.T) {
 			t.Errorf("%s: branch %q, want %q", step.name, s.Branch, branch)
 		}
 	}
-	// A damaged index leaves the rest.
+	// With a damaged index, the rest is still known.
 	if err := os.WriteFile(filepath.Join(dir, ".git", "index"), []byte("DIRC no index"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// commit is the part of a commit that this package needs. (The package object of go-git
-// would also check signatures, with an OpenPGP library that every command would have to
-// start.)
+// commit is the part of a commit that this package needs. (The object package of go-git would
+// also check signatures, with an OpenPGP library that every command would have to initialize.)
 type commit struct {
 	hash    plumbing.Hash
 	tree    plumbing.Hash
@@ -26,8 +25,8 @@ type commit struct {
 // The maximum size of a commit and of a tree, in bytes.
 const maxCommit, maxTree = 1 << 20, 64 << 20
 
-// commit reads a commit: lines of a header, a blank line, the message
-// (gitformat-commit is that of `git cat-file commit`).
+// commit reads a commit: header lines, a blank line and the message (gitformat-commit, the
+// format of `git cat-file commit`).
 func (r *reader) commit(hash plumbing.Hash) (*commit, error) {
 	data, err := r.object(plumbing.CommitObject, hash, maxCommit)
 	if err != nil {
@@ -66,7 +65,7 @@ type entry struct {
 	file   bool // a regular file: no link, no submodule
 	link   bool // a symbolic link
 
-	program bool // a file that may be run
+	program bool // an executable file
 }
 
 // tree reads a folder: mode, name, NUL and hash of each member.
@@ -90,7 +89,7 @@ func (r *reader) tree(hash plumbing.Hash) ([]entry, error) {
 	return list, nil
 }
 
-// blob returns the file's blob in a commit, zero if it is not there.
+// blob returns the file's blob in a commit, or the zero hash if the commit does not have it.
 func (r *reader) blob(c *commit, name string) (plumbing.Hash, error) {
 	at := c.tree
 	parts := strings.Split(name, "/")
@@ -117,9 +116,9 @@ func (r *reader) blob(c *commit, name string) (plumbing.Hash, error) {
 	return at, nil
 }
 
-// object reads an object whole.
+// object reads a whole object.
 func (r *reader) object(kind plumbing.ObjectType, hash plumbing.Hash, limit int64) ([]byte, error) {
-	// The size is known before the object is in memory, whole or as a delta.
+	// The size is known before the object is loaded, whether it is stored whole or as a delta.
 	if size, err := r.store.EncodedObjectSize(hash); err == nil && size > limit {
 		return nil, fmt.Errorf("%s %s has %d MiB; %d MiB are read", kind, short(hash), size>>20, limit>>20)
 	}
@@ -135,8 +134,8 @@ func (r *reader) object(kind plumbing.ObjectType, hash plumbing.Hash, limit int6
 	return data, errors.Join(err, in.Close())
 }
 
-// gone lists the files that are in one tree and not in another, at most limit; it skips
-// folders that are the same in both.
+// gone lists at most limit files that are in one tree and not in the other. It skips folders
+// that are the same in both.
 func (r *reader) gone(from, to plumbing.Hash, prefix string, depth, limit int, list map[string]plumbing.Hash) error {
 	if from == to || depth > maxFolders || len(list) >= limit || r.ctx.Err() != nil {
 		return nil
@@ -172,6 +171,5 @@ func (r *reader) gone(from, to plumbing.Hash, prefix string, depth, limit int, l
 	return nil
 }
 
-// maxFolders is the maximum depth of folders that are searched for the old name of a
-// file.
+// maxFolders is the maximum folder depth of the search for a file's old name.
 const maxFolders = 64

@@ -17,19 +17,19 @@ import (
 	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
-// maxRef is the longest name of a commit, and maxSteps how far ~ and ^ go back.
+// maxRef is the maximum length of a commit name, and maxSteps how far ~ and ^ may go back.
 const maxRef, maxSteps = 250, 100_000
 
-// refName is what git-check-ref-format(1) permits, without a leading dash, which a
-// program would take for an option.
+// refName is what git-check-ref-format(1) permits, without a leading dash, which a program
+// would take for an option.
 var refName = pattern.Of(`^[\pL\pN_@][\pL\pN_@./+#=,%-]*$`)
 
 // parents is what may follow a name: ~, ~3, ^, ^2 and sequences of them
 // (gitrevisions(7)).
 var parents = pattern.Of(`^(?:[~^][0-9]*)*$`)
 
-// resolve finds a commit by the name of a branch, a tag, a remote branch, HEAD, @ or a
-// hash of at least 4 digits, with ~ and ^ behind it.
+// resolve finds a commit by a branch, a tag, a remote branch, HEAD, @ or a hash of at least 4
+// digits, optionally followed by ~ and ^.
 func (r *reader) resolve(root, name string) (*commit, error) {
 	base, steps := name, ""
 	if i := strings.IndexAny(name, "~^"); i >= 0 {
@@ -60,8 +60,8 @@ func (r *reader) resolve(root, name string) (*commit, error) {
 
 func shortened(name string) string { return name[:min(len(name), 100)] }
 
-// named returns what a name stands for, the zero hash if it is unknown. As in git, a
-// name has priority over the beginning of a hash.
+// named returns the hash that a name stands for, or the zero hash if the name is unknown. As
+// in git, a name has priority over a hash prefix.
 func (r *reader) named(base string) (plumbing.Hash, error) {
 	if len(base) == 40 && plumbing.IsHash(base) {
 		return plumbing.NewHash(base), nil
@@ -69,7 +69,7 @@ func (r *reader) named(base string) (plumbing.Hash, error) {
 	for _, rule := range plumbing.RefRevParseRules {
 		full := plumbing.ReferenceName(fmt.Sprintf(rule, base))
 		if !strings.HasPrefix(full.String(), "refs/") && full.String() != strings.ToUpper(base) {
-			continue // of the names outside of refs only those such as HEAD and FETCH_HEAD
+			continue // outside of refs, only names such as HEAD and FETCH_HEAD count
 		}
 		if ref, err := storer.ResolveReference(r.store, full); err == nil {
 			return ref.Hash(), nil
@@ -99,7 +99,7 @@ func (r *reader) named(base string) (plumbing.Hash, error) {
 	return plumbing.ZeroHash, proviso.Errorf(proviso.Invalid, "%s is the beginning of %d commits; write more of its digits", base, len(list))
 }
 
-// unknown says that there is no such commit, and what to do.
+// unknown returns the error that there is no such commit, with advice.
 func (r *reader) unknown(root, name string) error {
 	hint := "`git fetch` downloads what a remote has"
 	if _, err := r.store.Shallow(); err == nil {
@@ -113,7 +113,7 @@ func (r *reader) unknown(root, name string) error {
 // maxTags limits tags of tags.
 const maxTags = 10
 
-// peeled returns the commit that a hash is, or that a tag is for.
+// peeled returns the commit that a hash is or that a tag points to.
 func (r *reader) peeled(hash plumbing.Hash) (*commit, error) {
 	for range maxTags {
 		data, err := r.object(plumbing.TagObject, hash, maxCommit)
@@ -165,8 +165,8 @@ func (r *reader) back(c *commit, steps string) (*commit, error) {
 	return c, nil
 }
 
-// repository returns the root of the working copy around a folder, or around what there
-// is of its path, links resolved.
+// repository returns the root of the working copy around a folder, with links resolved. If the
+// folder does not exist, the search starts at its nearest existing parent.
 func repository(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -27,10 +27,10 @@ const (
 	maxLinks     = 8 // links that lead to each other
 )
 
-// Snapshot is the files of one commit. It is for one goroutine.
+// Snapshot is the files of one commit. It is not safe for concurrent use.
 type Snapshot struct {
-	Root   string // of the working copy, links resolved
-	Commit string // hash, in full
+	Root   string // root of the working copy, links resolved
+	Commit string // full hash
 	Notes  []string
 
 	r     *reader
@@ -40,8 +40,8 @@ type Snapshot struct {
 	bytes int64
 }
 
-// At returns the files of a commit of the repository around a folder. name is a
-// branch, a tag or a hash, with ~ and ^ behind it. Nothing is fetched.
+// At returns the files of a commit in the repository around a folder. name is a branch, a tag
+// or a hash, optionally followed by ~ and ^. At fetches nothing.
 func At(ctx context.Context, dir, name string) (*Snapshot, error) {
 	root, err := repository(dir)
 	if err != nil {
@@ -59,9 +59,9 @@ func At(ctx context.Context, dir, name string) (*Snapshot, error) {
 	return &Snapshot{Root: root, Commit: c.hash.String(), r: r, tree: c.tree, trees: map[plumbing.Hash][]entry{}}, nil
 }
 
-// Name returns the name of a path on disk in the repository, with slashes; false if it
-// is outside. The path may not exist. Links below the root stay in the name: a file that
-// a change replaced with a link to another one is known by its own name.
+// Name returns the repository name of a path on disk, with slashes; false if the path is
+// outside the repository. The path need not exist. Links below the root stay in the name: a
+// file that a change replaced with a link to another file keeps its own name.
 func (s *Snapshot) Name(file string) (string, bool) {
 	abs, err := filepath.Abs(file)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Snapshot) Name(file string) (string, bool) {
 	rest, real := "", ""
 	for dir := abs; ; {
 		if at, err := filepath.EvalSymlinks(dir); err == nil && at == s.Root {
-			real = filepath.Join(at, rest) // of several, the longest rest
+			real = filepath.Join(at, rest) // if several folders match, the one with the longest rest wins
 		} else if err == nil && real == "" {
 			real = filepath.Join(at, rest)
 		}
@@ -102,8 +102,8 @@ func (s *Snapshot) list(hash plumbing.Hash) ([]entry, error) {
 	return list, nil
 }
 
-// find returns the entry of a name, links followed inside the repository; nil if there
-// is none. "." is the root.
+// find returns the entry of a name, following links inside the repository; nil if there is
+// none. "." is the root.
 func (s *Snapshot) find(name string) (*entry, error) {
 	for range maxLinks {
 		e, rest, at, err := s.walk(name)
@@ -123,8 +123,8 @@ func (s *Snapshot) find(name string) (*entry, error) {
 	return nil, nil
 }
 
-// walk follows a name to its entry, or to the first link on the way, with the rest of
-// the name behind it.
+// walk follows a name to its entry, or to the first link on the way and the rest of the name
+// behind that link.
 func (s *Snapshot) walk(name string) (e *entry, rest, at string, err error) {
 	e = &entry{folder: true, hash: s.tree}
 	if name == "." {
@@ -156,10 +156,10 @@ func (s *Snapshot) note(format string, args ...any) {
 	}
 }
 
-// Write writes a file, or a folder with all that is in it, below a folder on disk,
-// under its name in the repository. A link to a file of the repository becomes a copy of
-// the file; links to folders are followed in name alone. Nothing is run: no hook, no filter. It reports whether the commit has
-// the name; what was written before is left unchanged.
+// Write writes a file, or a folder with everything in it, below a folder on disk, under its
+// name in the repository. A link to a file in the repository becomes a copy of that file.
+// Links to folders are resolved in names, but not copied. Write runs no hook and no filter. It
+// reports whether the commit has the name; files that were written before stay unchanged.
 func (s *Snapshot) Write(to *os.Root, name string) (bool, error) {
 	e, err := s.find(name)
 	if err != nil || e == nil {
@@ -192,7 +192,7 @@ func (s *Snapshot) write(to *os.Root, name string, e *entry, depth int) error {
 			if child, err = s.find(inner); err != nil {
 				return err
 			}
-			if child == nil || child.folder { // a file in a linked folder is written when it is asked for
+			if child == nil || child.folder { // a file in a linked folder is written only on request
 				continue
 			}
 		}
@@ -203,12 +203,13 @@ func (s *Snapshot) write(to *os.Root, name string, e *entry, depth int) error {
 	return nil
 }
 
-// plain reports whether a name of a tree is a name of a file on every system.
+// plain reports whether a name in a tree is a valid file name on every system.
 func plain(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.EqualFold(name, ".git") && !strings.ContainsAny(name, "/\\\x00") && filepath.IsLocal(name)
 }
 
-// lfs is how a file begins that is kept elsewhere (Git LFS specification, version 1).
+// lfs is the start of a file whose content is stored elsewhere (Git LFS specification, version
+// 1).
 var lfs = []byte("version https://git-lfs.github.com/spec/")
 
 func (s *Snapshot) writeFile(to *os.Root, name string, e *entry) error {
@@ -238,9 +239,9 @@ func (s *Snapshot) writeFile(to *os.Root, name string, e *entry) error {
 	return to.WriteFile(local, data, mode)
 }
 
-// Changed returns which of some paths on disk are not as in the commit, by their names
-// in the repository: changed, new or deleted files. A folder is changed if a file that
-// the commit has directly in it is gone. Paths outside of the repository are left out.
+// Changed returns which of the given paths on disk differ from the commit, by their names in
+// the repository: changed, new or deleted files. A folder is changed if a file that the commit
+// has directly in it is gone. Paths outside of the repository are ignored.
 func (s *Snapshot) Changed(paths []string) ([]string, error) {
 	changed := map[string]bool{}
 	for _, file := range paths {
@@ -279,7 +280,7 @@ func (s *Snapshot) Changed(paths []string) ([]string, error) {
 	return slices.Sorted(maps.Keys(changed)), nil
 }
 
-// gone adds the files of a folder of the commit that the folder on disk lacks.
+// gone adds the files that the commit has in a folder and the folder on disk lacks.
 func (s *Snapshot) gone(name string, e *entry, dir string, changed map[string]bool) error {
 	list, err := s.list(e.hash)
 	if err != nil {
@@ -296,8 +297,8 @@ func (s *Snapshot) gone(name string, e *entry, dir string, changed map[string]bo
 	return nil
 }
 
-// sameFile compares a file with a blob by its hash. A checkout may have changed the
-// line ends.
+// sameFile compares a file with a blob by its hash. A checkout may have changed the line
+// endings.
 func sameFile(file string, hash plumbing.Hash) (bool, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -306,7 +307,7 @@ func sameFile(file string, hash plumbing.Hash) (bool, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil || len(data) > maxFile {
-		return false, err // what is too large to compare counts as changed
+		return false, err // a file that is too large to compare counts as changed
 	}
 	if plumbing.ComputeHash(plumbing.BlobObject, data) == hash {
 		return true, nil

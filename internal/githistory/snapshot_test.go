@@ -54,7 +54,7 @@ func (r *repo) folder(name string, entries ...object.TreeEntry) object.TreeEntry
 	return object.TreeEntry{Name: name, Mode: filemode.Dir, Hash: r.raw(entries...)}
 }
 
-// written writes a name of a commit and returns all files that there are then.
+// written writes names of a commit and returns all files that then exist.
 func written(t *testing.T, s *githistory.Snapshot, names ...string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -83,8 +83,8 @@ func written(t *testing.T, s *githistory.Snapshot, names ...string) (string, err
 	return strings.Join(list, " "), err
 }
 
-// TestSnapshotWrite writes the folder of a suite and a file beside it. Nothing leads out
-// of the repository, whatever the commit holds.
+// TestSnapshotWrite writes the folder of a suite and a file beside it. Nothing leads out of
+// the repository, whatever the commit contains.
 func TestSnapshotWrite(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -132,8 +132,8 @@ func TestSnapshotChanged(t *testing.T) {
 	}
 }
 
-// TestSnapshotChangedLinks: a file that a change replaced with a link to another file of
-// the commit, or to one outside, has changed although no text of the commit has.
+// TestSnapshotChangedLinks: a file that a change replaced with a link to another file of the
+// commit, or to an outside file, has changed although no text in the commit has.
 func TestSnapshotChangedLinks(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -147,7 +147,7 @@ func TestSnapshotChangedLinks(t *testing.T) {
 	for name, target := range map[string]string{"p/a.txt": "b.txt", "p/c.txt": outside, "q": "o"} {
 		if err := os.Symlink(target, filepath.Join(r.dir, filepath.FromSlash(name))); err != nil {
 			if runtime.GOOS == "windows" {
-				t.Skip(err) // a right that not every account has
+				t.Skip(err) // not every account has this right
 			}
 			t.Fatal(err)
 		}
@@ -166,8 +166,8 @@ func TestSnapshotChangedLinks(t *testing.T) {
 	}
 }
 
-// TestSnapshotLargeFile: a file that is too large is not read into memory to see that.
-// It runs alone, because it measures what the process allocates.
+// TestSnapshotLargeFile: a file that is too large is not read into memory to find that out.
+// The test runs alone, because it measures what the process allocates.
 func TestSnapshotLargeFile(t *testing.T) {
 	r := newRepo(t)
 	r.commitTree(r.raw(r.file("big", strings.Repeat("0", 128<<20))), "refs/heads/main")
@@ -186,7 +186,7 @@ func TestSnapshotLargeFile(t *testing.T) {
 	}
 }
 
-// TestResolve finds commits by what git calls them.
+// TestResolve finds commits by git's names for them.
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -236,8 +236,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// FuzzResolve: no name of a commit panics or leaves the repository, and what is found is a
-// commit.
+// FuzzResolve: no name of a commit causes a panic or leaves the repository, and whatever is
+// found is a commit.
 func FuzzResolve(f *testing.F) {
 	for _, name := range []string{"main", "HEAD~1", "main^2~3^0", "--upload-pack=x", "@{u}", "refs/../config", "ffff", "v1.2/x"} {
 		f.Add(name)

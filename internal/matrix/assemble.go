@@ -9,19 +9,19 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Limits of the size of a matrix.
+// Size limits of a matrix.
 const (
 	maxCells    = 16 << 20
-	maxVerdicts = 64 << 20 // bytes of all assertions
+	maxVerdicts = 64 << 20 // verdict bytes of all assertions
 
-	// One row may claim a high column or many repeats. Beyond this number of cells, a
-	// matrix has at most a fixed number of cells for each row.
+	// A single row may claim a high column or many repeats. Beyond this number of cells, a
+	// matrix has at most a fixed number of cells per row.
 	maxClaimed = 1 << 20
 	maxPerRow  = 256
 )
 
-// Matrix returns the verdicts of the rows so far. Rows, of the run, and Status are for
-// the caller to set. The error is that the run has more cells than a matrix may have.
+// Matrix returns the verdicts of the rows so far. The caller sets Rows, the number of rows in
+// the run, and Status. Matrix returns an error if the run has too many cells.
 func (b *Builder) Matrix() (*Matrix, error) {
 	most := min(maxCells, max(maxClaimed, maxPerRow*len(b.rows)))
 	if n := len(b.cases) * b.repeats; n > 0 && (n > most || len(b.columns) > most/n) {
@@ -33,7 +33,7 @@ func (b *Builder) Matrix() (*Matrix, error) {
 	order := b.order(m)
 	cells := len(b.cases) * len(b.columns) * b.repeats
 	m.Cells, m.Index = make([]byte, cells), bytes.Repeat([]byte{0xff}, 4*cells)
-	places := make([]uint32, len(b.rows)) // of the rows
+	places := make([]uint32, len(b.rows)) // by row
 	for i := range b.rows {
 		r := &b.rows[i]
 		at := (int(order[r.testCase])*len(b.columns)+int(r.column))*b.repeats + int(r.repeat)
@@ -47,8 +47,7 @@ func (b *Builder) Matrix() (*Matrix, error) {
 	return m, nil
 }
 
-// order sets the cases of a matrix, in the order of the suite, and returns the position
-// of each.
+// order sets a matrix's cases, in suite order, and returns the position of each.
 func (b *Builder) order(m *Matrix) []uint32 {
 	sorted := make([]uint32, len(b.cases))
 	titled := false
@@ -68,8 +67,8 @@ func (b *Builder) order(m *Matrix) []uint32 {
 	return order
 }
 
-// verdicts sets the assertions of a matrix. If there are too many, those with the most
-// verdicts stay.
+// verdicts sets a matrix's assertions. If there are too many, it keeps those with the most
+// verdicts.
 func (b *Builder) verdicts(m *Matrix, places []uint32) {
 	list := make([]*assertion, len(b.list))
 	for i := range list {

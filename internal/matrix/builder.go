@@ -9,18 +9,18 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Limits of what a builder keeps, whatever the rows hold.
+// Limits of what a builder keeps, whatever the rows contain.
 const (
 	maxAssertions = 2_000
 	maxOthers     = 200_000   // assertions that are only counted
-	maxTexts      = 10_000    // assertions that are found by their text
-	maxTextBytes  = 16 << 20  // of those texts
-	maxText       = 500       // bytes of an id, a name or a description
+	maxTexts      = 10_000    // assertions that are looked up by their text
+	maxTextBytes  = 16 << 20  // bytes of those texts
+	maxText       = 500       // bytes of an id, name or description
 	maxRows       = 1<<29 - 1 // see verdict
 )
 
-// Builder makes a [Matrix] of the rows of a run. Rows may come in any order, each once,
-// and the builder can go on after [Builder.Matrix]. It is for one goroutine at a time.
+// Builder makes a [Matrix] from a run's rows. Rows may come in any order, each once, and more
+// rows may follow after [Builder.Matrix]. It is not safe for concurrent use.
 type Builder struct {
 	columns []Column
 	named   []bool // columns whose names are known
@@ -29,13 +29,13 @@ type Builder struct {
 
 	cases  []testCase
 	byTest map[uint32]int32 // cases without repeats
-	byID   map[uint64]int32 // cases with repeats, by a hash: their tests have numbers of their own
+	byID   map[uint64]int32 // cases with repeats, by a hash: each repeat has its own test number
 
 	asserted
 	scratch row
 }
 
-// placed is a row and where it stands.
+// placed is a row and its position in the matrix.
 type placed struct {
 	index          uint32
 	testCase       int32
@@ -45,11 +45,11 @@ type placed struct {
 
 type testCase struct {
 	id, title string
-	test      uint32 // the lowest of its rows
+	test      uint32 // lowest test number of its rows
 }
 
-// NewBuilder returns a builder of a run whose columns are known. Columns that are not
-// known are read from the rows.
+// NewBuilder returns a builder for a run with the given columns. The names of further columns
+// are read from the rows.
 func NewBuilder(columns []Column) *Builder {
 	b := &Builder{repeats: 1, byTest: map[uint32]int32{}, byID: map[uint64]int32{}, asserted: newAsserted()}
 	for _, c := range columns[:min(len(columns), maxColumns)] {
@@ -59,8 +59,8 @@ func NewBuilder(columns []Column) *Builder {
 	return b
 }
 
-// Add adds one row: a record as package report writes it. A damaged record adds nothing and is an
-// error.
+// Add adds one row: a record as package report writes it. For a damaged record it returns an
+// error and adds nothing.
 func (b *Builder) Add(record []byte) error {
 	if err := b.scratch.read(record); err != nil {
 		return err
@@ -71,12 +71,12 @@ func (b *Builder) Add(record []byte) error {
 // Len returns the number of rows so far.
 func (b *Builder) Len() int { return len(b.rows) }
 
-// Size estimates the memory that the builder takes, in bytes.
+// Size estimates the builder's memory, in bytes.
 func (b *Builder) Size() int {
 	return cap(b.rows)*16 + len(b.cases)*96 + len(b.columns)*64 + b.asserted.size()
 }
 
-// put adds a row that was read.
+// put adds a parsed row.
 func (b *Builder) put(r *row) error {
 	if len(b.rows) >= maxRows {
 		return proviso.Errorf(proviso.Limit, "the run has more than %d rows", maxRows)
@@ -89,7 +89,7 @@ func (b *Builder) put(r *row) error {
 	return nil
 }
 
-// setColumn reads the names of a column from the first row that it has.
+// setColumn takes a column's names from its first row.
 func (b *Builder) setColumn(r *row) {
 	for len(b.columns) <= r.column {
 		b.columns, b.named = append(b.columns, Column{}), append(b.named, false)
@@ -99,7 +99,7 @@ func (b *Builder) setColumn(r *row) {
 	}
 }
 
-// caseOf returns the position of the case of a row in b.cases.
+// caseOf returns the position of a row's case in b.cases.
 func (b *Builder) caseOf(r *row) int32 {
 	at, known, id := int32(0), false, uint64(0)
 	if r.of > 1 {
@@ -123,24 +123,24 @@ func (b *Builder) caseOf(r *row) int32 {
 	return at
 }
 
-// textOf decodes a text, and shortens it; "" stands for any other value.
+// textOf decodes and shortens a text; it returns "" for any other value.
 func textOf(raw []byte) string {
 	s := rowscan.New(raw)
 	return excerpt.Bytes(s.Text(), maxText)
 }
 
-// asserted is the verdicts by assertion.
+// asserted holds the verdicts by assertion.
 type asserted struct {
 	list   []assertion
 	byName map[string]int32
-	others map[uint64]struct{} // hashes of the names that are beyond the limit
+	others map[uint64]struct{} // hashes of the names beyond the limit
 	seed   maphash.Seed
 
-	texts map[string]int32 // by the text of an assertion in a row: its position in list, or one of the numbers below
-	bytes int              // of these texts
+	texts map[string]int32 // text of an assertion in a row -> position in list, or one of the numbers below
+	bytes int              // total length of these texts
 }
 
-// Numbers for assertions without a position.
+// Numbers of assertions without a position.
 const (
 	isOther = -1 // beyond the limit
 	isSet   = -2 // its members have verdicts
@@ -148,12 +148,11 @@ const (
 
 type assertion struct {
 	name, kind string
-	first      uint64 // where it occurs first: index of the row, and place in it
+	first      uint64 // first occurrence: index of the row, and position in it
 	verdicts   []verdict
 }
 
-// verdict is the position of a row in the rows of the builder, and a status in the three
-// lowest bits.
+// verdict is a row's position in the builder's rows, with a status in the three lowest bits.
 type verdict uint32
 
 func newAsserted() asserted {
@@ -168,8 +167,8 @@ func (a *asserted) size() int {
 	return n
 }
 
-// add adds the verdicts of a row: those of the members of sets, without the parts of one
-// assertion.
+// add adds a row's verdicts. A set counts by its members, and the parts of a single assertion
+// do not count.
 func (a *asserted) add(ordinal uint32, r *row) {
 	skip := 0
 	for i := range r.parts {
@@ -200,8 +199,8 @@ func (a *assertion) add(ordinal uint32, place uint64, status byte) {
 	a.verdicts = append(a.verdicts, verdict(ordinal<<3)|verdict(status))
 }
 
-// find returns the position of an assertion. Most rows have the same
-// assertions, so they are looked up by their text.
+// find returns the position of an assertion. Most rows have the same assertions, so it looks
+// them up by their text.
 func (a *asserted) find(raw []byte) int32 {
 	if at, ok := a.texts[string(raw)]; ok {
 		return at
@@ -218,7 +217,7 @@ func (a *asserted) find(raw []byte) int32 {
 	return at
 }
 
-// open returns the position of an assertion by its name.
+// open returns the position of an assertion, looked up by its name.
 func (a *asserted) open(raw []byte) int32 {
 	v, err := value.ParseJSON(string(raw))
 	o, ok := v.(*value.Object)

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// WriteJSON writes the matrix as one JSON object, piece by piece, so that its memory does
-// not grow with the matrix.
+// WriteJSON writes the matrix as one JSON object, piece by piece, so memory use does not grow
+// with the matrix.
 func (m *Matrix) WriteJSON(w io.Writer) error {
 	e := encoder{w: bufio.NewWriterSize(w, 32<<10)}
 	e.open()
@@ -26,7 +26,7 @@ func (m *Matrix) WriteJSON(w io.Writer) error {
 	for _, name := range m.Assertions {
 		e.base64(name, m.Verdicts[name])
 	}
-	e.first = false // also if there are none
+	e.first = false // even if the list is empty
 	e.text("}")
 	e.member("finished", m.Finished)
 	e.member("rows", m.Rows)
@@ -38,7 +38,7 @@ func (m *Matrix) WriteJSON(w io.Writer) error {
 	return e.w.Flush()
 }
 
-// encoder writes members of an object until the first error.
+// encoder writes the members of an object until the first error.
 type encoder struct {
 	w     *bufio.Writer
 	first bool
@@ -51,7 +51,7 @@ func (e *encoder) text(s string) {
 	}
 }
 
-// open begins an object.
+// open starts an object.
 func (e *encoder) open() {
 	e.text("{")
 	e.first = true

@@ -3,7 +3,7 @@
 // it, so that a page shows 100,000 cases without their texts. Start at [Builder].
 package matrix
 
-// The codes of a status in the bytes of a [Matrix].
+// Status codes in the bytes of a [Matrix].
 const (
 	Running byte = iota // there is no row yet, or the row does not have the assertion
 	Pass
@@ -15,15 +15,15 @@ const (
 // noRow is the index of a cell without a row.
 const noRow = 0xffffffff
 
-// Column is a column of a run: a prompt with a provider, each by its name for people.
+// Column is a column of a run: a prompt with a provider, both by display name.
 type Column struct {
 	Prompt   string `json:"prompt"`
 	Provider string `json:"provider"`
 }
 
-// Matrix is the verdicts of a run. Its bytes are one for each case, column and repeat:
-// that of case i, column j and repeat k is at (i*len(Columns) + j)*Repeats + k.
-// [Matrix.WriteJSON] encodes it. What it holds is shared, and must not be changed.
+// Matrix holds the verdicts of a run, one byte for each case, column and repeat: case i,
+// column j, repeat k is at (i*len(Columns) + j)*Repeats + k. [Matrix.WriteJSON] encodes it.
+// Its contents are shared and must not be changed.
 type Matrix struct {
 	Columns        []Column          `json:"columns"`
 	Assertions     []string          `json:"assertions" doc:"Names, in the order of the suite"`

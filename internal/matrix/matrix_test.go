@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/matrix"
 )
 
-// record is a row as its JSON has it.
+// record is a row as in its JSON.
 type record struct {
 	Index     int            `json:"index"`
 	CaseID    string         `json:"caseId"`
@@ -47,7 +47,7 @@ type repeat struct {
 
 var statuses = []string{"pass", "fail", "error", "skip"}
 
-// runOf makes the rows of a run, those of each row in the order of its index.
+// runOf makes the rows of a run in index order.
 func runOf(r *rand.Rand, cases, columns, repeats int) []record {
 	var list []record
 	assertions := []map[string]any{{"type": "contains", "value": "a"}, {"type": "llm-rubric", "metric": "tone", "value": strings.Repeat("polite ", 30)}, {"id": "short", "type": "javascript"}}
@@ -93,7 +93,7 @@ func encoded(t testing.TB, list []record) iter.Seq2[int, []byte] {
 
 func code(status string) byte { return byte(1 + slices.Index(statuses, status)) }
 
-// TestMatrixOfRows: whatever the order of the rows is, the matrix has what the rows say.
+// TestMatrixOfRows: whatever the order of the rows, the matrix has their verdicts.
 func TestMatrixOfRows(t *testing.T) {
 	t.Parallel()
 	names := map[string]string{"contains": "contains a", "javascript": "short", "llm-rubric": "tone"}
@@ -102,7 +102,7 @@ func TestMatrixOfRows(t *testing.T) {
 		cases, columns, repeats := 1+r.IntN(30), 1+r.IntN(4), 1+r.IntN(3)
 		list := runOf(r, cases, columns, repeats)
 		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-		list = list[:1+r.IntN(len(list))] // a run that is running
+		list = list[:1+r.IntN(len(list))] // an unfinished run
 		b := matrix.NewBuilder(nil)
 		if err := b.AddAll(encoded(t, list)); err != nil {
 			t.Fatal(err)
@@ -152,8 +152,8 @@ func TestMatrixOfRows(t *testing.T) {
 	}
 }
 
-// TestOneByOne: rows that are added one by one, in any order, make the same matrix as all
-// at once, and a matrix in between changes nothing.
+// TestOneByOne: rows that are added one by one, in any order, make the same matrix as all at
+// once, and an intermediate matrix changes nothing.
 func TestOneByOne(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 7))
@@ -186,7 +186,7 @@ func TestOneByOne(t *testing.T) {
 	}
 }
 
-// TestJSON: what is streamed is what encoding/json would write.
+// TestJSON: the streamed JSON equals that of encoding/json.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	b := matrix.NewBuilder([]matrix.Column{{Prompt: "a <b>", Provider: "\u2028"}, {}})
@@ -216,7 +216,7 @@ func TestJSON(t *testing.T) {
 }
 
 // TestSets: the members of a set have verdicts, the set and the parts of an assertion have
-// none; of two assertions with one name the worst status counts.
+// none; if two assertions share a name, the worst status counts.
 func TestSets(t *testing.T) {
 	t.Parallel()
 	part := func(status, assertion string, members int) string {
@@ -240,8 +240,8 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// TestLimits: an assertion for each case leaves those that many cases share, and claims of
-// single rows take no memory.
+// TestLimits: with an assertion per case, those that many cases share remain, and the claims
+// of single rows take no memory.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	b := matrix.NewBuilder(nil)
@@ -267,7 +267,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestDamaged: nothing of a damaged row is added, and the others are.
+// TestDamaged: a damaged row is skipped as a whole, and the others are added.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	b := matrix.NewBuilder(nil)
@@ -291,7 +291,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// FuzzAdd: no record makes the builder fail badly, or take memory beyond what it holds.
+// FuzzAdd: no record causes a panic or memory use beyond the record's size.
 func FuzzAdd(f *testing.F) {
 	for _, x := range runOf(rand.New(rand.NewPCG(3, 3)), 2, 2, 2) {
 		data, err := json.Marshal(x)
@@ -310,7 +310,7 @@ func FuzzAdd(f *testing.F) {
 		_ = b.Add([]byte(`{"index":5,"testIdx":1,"promptIdx":1,"verdict":"fail"}`))
 		m, failed := b.Matrix()
 		if failed != nil {
-			return // it says that there are too many cells
+			return // the error is that there are too many cells
 		}
 		want := 1
 		if err == nil {

@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// batchSize is how many bytes of rows one processor reads at once.
+// batchSize is how many bytes of rows one worker reads at once.
 const batchSize = 256 << 10
 
-// batch is rows that are read together. The rows refer to its bytes.
+// batch is a group of rows that are read together. The rows refer to its bytes.
 type batch struct {
 	bytes   []byte
 	ends    []int
 	rows    []row
 	damaged error         // the first error
-	read    chan struct{} // receives when the rows are read
+	read    chan struct{} // receives once the rows are read
 }
 
-// AddAll adds all rows of a sequence, such as that of report.Rows, on all processors. A
-// record need only be valid until the next one. Rows that are damaged are left out, and
-// the error is that of the first.
+// AddAll adds all rows of a sequence, such as report.Rows, on all processors. A record need
+// only stay valid until the next one. Damaged rows are skipped, and AddAll returns the error
+// of the first.
 func (b *Builder) AddAll(rows iter.Seq2[int, []byte]) error {
 	processors := max(1, runtime.GOMAXPROCS(0))
 	work := make(chan *batch, 2*processors)
@@ -33,7 +33,7 @@ func (b *Builder) AddAll(rows iter.Seq2[int, []byte]) error {
 			}
 		})
 	}
-	var under, free []*batch // in the order of the rows
+	var under, free []*batch // batches in flight, in row order
 	var first error
 	take := func() {
 		x := under[0]
@@ -74,7 +74,7 @@ func (b *Builder) AddAll(rows iter.Seq2[int, []byte]) error {
 
 func newBatch() *batch { return &batch{read: make(chan struct{}, 1)} }
 
-// scan reads the rows of a batch.
+// scan parses the rows of a batch.
 func (x *batch) scan() {
 	start := 0
 	for i, end := range x.ends {
@@ -91,7 +91,7 @@ func (x *batch) scan() {
 	}
 }
 
-// putAll adds the rows that were read, and empties the batch.
+// putAll adds the parsed rows and empties the batch.
 func (b *Builder) putAll(x *batch) error {
 	err := x.damaged
 	for i := range x.ends {
@@ -104,7 +104,7 @@ func (b *Builder) putAll(x *batch) error {
 	}
 	x.bytes, x.ends, x.damaged = x.bytes[:0], x.ends[:0], nil
 	if cap(x.bytes) > 4*batchSize {
-		x.bytes, x.rows = nil, nil // does not keep the memory of one large row
+		x.bytes, x.rows = nil, nil // releases the memory of one large row
 	}
 	return err
 }

@@ -9,28 +9,28 @@ import (
 	"github.com/proviso-eval/proviso/internal/rowscan"
 )
 
-// row is what the matrix needs of a record. Its texts are parts of the record, as they
-// are written there.
+// row is what the matrix needs from a record. Its texts are slices of the record, still
+// encoded.
 type row struct {
 	index, test uint32
 	column      int
 	status      byte
 	caseID      []byte
 	title       []byte // nil if there is none
-	prompt      []byte // label
-	provider    []byte // label, or id
+	prompt      []byte // label of the prompt
+	provider    []byte // label or id of the provider
 	repeat, of  int
 	parts       []part
 }
 
-// part is one component of the verdict on a row.
+// part is one component of a row's verdict.
 type part struct {
 	assertion []byte // nil if it has none
 	status    byte
-	members   int // how many of the next ones belong to it
+	members   int // number of following parts that belong to it
 }
 
-// Limits of what a row may claim.
+// Limits of the numbers in a row.
 const (
 	maxColumns = 10_000
 	maxRepeats = 10_000
@@ -91,7 +91,7 @@ func (r *row) read(record []byte) error {
 	return nil
 }
 
-// member reads one member of the object that is next.
+// member reads one member of the next object.
 func member(s *rowscan.Scanner, name string) (raw []byte) {
 	s.Members(func(key []byte) {
 		if string(key) == name {

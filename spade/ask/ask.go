@@ -1,5 +1,5 @@
-// Package ask puts questions of spade to a model: it writes the prompt, with untrusted
-// text between marks, and finds the JSON in the reply. Start at [Begin].
+// Package ask sends spade's questions to a model: it writes the prompt, with untrusted text
+// between marks, and finds the JSON in the reply. Start at [Begin].
 package ask
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Model is a model that proposes and classifies. Its provider applies budgets, caches
-// and recording as decorators.
+// Model is a model that proposes and classifies. Decorators of its provider apply budgets,
+// caching and recording.
 type Model struct {
 	Provider proviso.Provider
-	// Spec is the specification that opened Provider. A temperature and a limit on the
-	// answer's length in its configuration are kept.
+	// Spec is the specification of Provider. A temperature and a limit on the answer's length
+	// in its configuration are kept.
 	Spec proviso.ProviderSpec
 }
 
-// Label is the name of the model: its label in a suite, or its id.
+// Label returns the model's name: its label in a suite, or its id.
 func (m *Model) Label() string {
 	if name := m.Spec.Name(); name != "" {
 		return name
@@ -38,13 +38,13 @@ func (m *Model) Label() string {
 	return m.Provider.ID()
 }
 
-// Spent is what questions to a model used.
+// Spent is the usage of the questions to a model.
 type Spent struct {
 	Calls  int // answered calls
-	Cached int // of them, calls answered from a cache
-	Judged int // outputs that a judge decided candidates on; its tokens and cost are in the sums
+	Cached int // answered calls that came from a cache
+	Judged int // outputs on which a judge decided candidates; its tokens and cost are in the sums
 	Usage  proviso.Usage
-	Cost   float64 // US dollars, of the calls with a known price
+	Cost   float64 // US dollars, for the calls with a known price
 }
 
 // Add adds other usage.
@@ -61,23 +61,22 @@ func (s *Spent) Add(o Spent) {
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-// words returns one of the prompts with its placeholders filled in.
+// words returns a prompt with its placeholders filled in.
 func words(name string) string {
 	text, err := promptFiles.ReadFile("prompts/" + name + ".txt")
 	if err != nil {
-		panic(err) // a name in this package without its file
+		panic(err) // the package names a prompt file that it does not have
 	}
 	return strings.TrimSpace(string(text))
 }
 
-// Instructions returns the text before the material, which is the same in every call.
+// Instructions returns the text before the material. It is the same in every call.
 func Instructions(name string) string {
 	text := strings.NewReplacer("{{categories}}", words("categories")+"\n", "{{types}}", typeLines()).Replace(words(name))
 	return text + "\n\n" + words("fenced")
 }
 
-// wording identifies all text that proviso sends to a proposing model, except the
-// material.
+// wording identifies all text that proviso sends to a proposing model, except the material.
 var wording = sync.OnceValue(func() string {
 	parts := []string{"spade prompt 1"}
 	for _, name := range []string{"criteria", "uncaught", "candidates", "classify", "again", "repair", "closing"} {
@@ -89,8 +88,7 @@ var wording = sync.OnceValue(func() string {
 // Piece is a part of the material for a model.
 type Piece struct{ Name, Text string }
 
-// material puts pieces between marks that cannot occur in them, and leaves out empty
-// ones.
+// material puts pieces between marks that cannot occur in them, and omits empty pieces.
 func material(pieces []Piece, sample proviso.Sample, closing string) string {
 	key, contents := []string{"fence spade 1", wording(), fmt.Sprint(sample)}, []string{}
 	for _, p := range pieces {
@@ -114,14 +112,14 @@ type message struct{ role, content string }
 type Dialogue struct {
 	model    *Model
 	reply    *proviso.Reply
-	most     int // tokens of an answer
+	most     int // maximum tokens of an answer
 	messages []message
 	sample   proviso.Sample
 	Spent    Spent
-	Hash     string // of the first question
+	Hash     string // hash of the first question
 }
 
-// Begin makes the question: instructions, which are the same in every call, and the
+// Begin builds a question from instructions, which are the same in every call, and the
 // material.
 func Begin(m *Model, name string, reply *proviso.Reply, most int, pieces []Piece) *Dialogue {
 	d := &Dialogue{model: m, reply: reply, most: most}
@@ -133,9 +131,9 @@ func Begin(m *Model, name string, reply *proviso.Reply, most int, pieces []Piece
 // DefaultQuestions is the default number of questions in flight.
 const DefaultQuestions = 4
 
-// Each calls ask for every number below n, for so many at once as concurrency says (0 is
-// 4), and waits for all calls. The first error ends the context of the others, and is
-// returned, as is the end of ctx.
+// Each calls ask for every i from 0 to n-1, at most concurrency calls at once (0 means 4), and
+// waits for all of them. The first error cancels the context of the others, and Each returns
+// it. If ctx ends, Each returns its error.
 func Each(ctx context.Context, n, concurrency int, ask func(ctx context.Context, i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -154,19 +152,19 @@ func Each(ctx context.Context, n, concurrency int, ask func(ctx context.Context,
 	return context.Cause(ctx)
 }
 
-// MaxPromptShown is how many bytes of a prompt a model is shown.
+// MaxPromptShown is how many bytes of a prompt a model sees.
 const MaxPromptShown = 48 << 10
 
-// maxReply bounds the reply that is read, and maxQuoted the part of an unreadable one
-// that is sent back, in bytes.
+// maxReply bounds how many bytes of a reply are read, and maxQuoted how many bytes of an
+// unreadable reply are sent back.
 const (
 	maxReply  = 1 << 20
 	maxQuoted = 16 << 10
 )
 
-// Ask sends the question and passes the answer to read. If read fails, the model is
-// asked once more, with the problem. The model's last reply is at the end of the
-// dialogue.
+// Ask sends the question and passes the answer to read. If read fails, Ask sends the problem
+// to the model once and reads the new answer. Afterwards, the last message of the dialogue is
+// the model's last reply.
 func (d *Dialogue) Ask(ctx context.Context, read func(text string) error) error {
 	first, err := d.say(ctx, nil)
 	if err != nil {
@@ -177,7 +175,7 @@ func (d *Dialogue) Ask(ctx context.Context, read func(text string) error) error 
 		d.messages = append(d.messages, message{"assistant", first})
 		return nil
 	}
-	// The text after a colon comes from the reply and is not ours.
+	// The text after a colon comes from the reply and is untrusted.
 	why, _, _ := strings.Cut(wrong.Error(), ": ")
 	d.messages = append(d.messages, message{"assistant", excerpt.Head(first, maxQuoted)}, message{"user", strings.ReplaceAll(words("again"), "{{why}}", why)})
 	d.sample.Repair++
@@ -192,7 +190,7 @@ func (d *Dialogue) Ask(ctx context.Context, read func(text string) error) error 
 	return nil
 }
 
-// Again sends the model what to correct; empty pieces are left out.
+// Again sends the model corrections to make; it omits empty pieces.
 func (d *Dialogue) Again(pieces ...Piece) {
 	d.sample.Repair++
 	d.messages = append(d.messages, message{"user", material(pieces, d.sample, words("repair"))})
@@ -245,10 +243,10 @@ func spentOn(out *proviso.Output) Spent {
 	return s
 }
 
-// lengthSettings are the names of settings that bound the length of an answer.
+// lengthSettings are the names of settings that bound an answer's length.
 var lengthSettings = [...]string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"}
 
-// settings are the defaults under the model's own settings: temperature 0 and enough
+// settings are defaults that the model's own settings override: temperature 0 and enough
 // tokens for the answer.
 func (d *Dialogue) settings() *value.Object {
 	own, cfg := d.model.Spec.Config, value.NewObject(2)

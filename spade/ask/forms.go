@@ -2,11 +2,11 @@ package ask
 
 import "strings"
 
-// Form is a group of assertion types whose value a model writes in the same way.
+// Form is a group of assertion types whose values a model writes in the same way.
 type Form struct {
 	Name  string
 	Types []string
-	Says  string // meaning of the members of a candidate for these types
+	Says  string // meaning of a candidate's members for these types
 }
 
 // Forms returns the types that a model may use, as its instructions list them.

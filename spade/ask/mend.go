@@ -2,12 +2,11 @@ package ask
 
 import "strings"
 
-// mended rewrites the object or list at the beginning of a text, and returns it as JSON,
-// with its length in the text. It corrects mistakes of models that can be read in one
-// way: commas before an end, texts in single quotation marks, names without quotation
-// marks, line breaks in texts, escapes that JSON does not have (such as \d in a pattern),
-// quotation marks in a text that are not followed by the end of one, comments, and True,
-// False and None. An object or list that does not end is not completed: then it returns
+// mended rewrites the object or list at the start of a text as JSON, and returns it with its
+// length in the text. It corrects model mistakes that have only one reading: trailing commas,
+// single quotation marks, unquoted names, line breaks in strings, escapes that JSON does not
+// have (such as \d in a pattern), unescaped quotation marks inside a string, comments, and
+// True, False and None. It does not complete an object or list without an end: then it returns
 // "" and how much it read.
 func mended(text string) (strict string, length int) {
 	m := mender{text: text}
@@ -27,7 +26,7 @@ func mended(text string) (strict string, length int) {
 	return "", len(text)
 }
 
-// mender is the work on one text.
+// mender is the state of mending one text.
 type mender struct {
 	text  string
 	at    int
@@ -35,10 +34,10 @@ type mender struct {
 	out   strings.Builder
 }
 
-// maxDepth bounds how deep the objects of a reply are nested.
+// maxDepth bounds how deeply the objects of a reply are nested.
 const maxDepth = 64
 
-// other writes what stands outside of texts.
+// other writes what is outside of strings.
 func (m *mender) other(c byte) bool {
 	rest := m.text[m.at:]
 	switch {
@@ -64,7 +63,7 @@ func (m *mender) other(c byte) bool {
 	return m.depth <= maxDepth
 }
 
-// word writes a name or a word for a value.
+// word writes a name or a keyword.
 func (m *mender) word() {
 	end := m.at
 	for end < len(m.text) && (isLetter(m.text[end]) || m.text[end] >= '0' && m.text[end] <= '9') {
@@ -86,7 +85,7 @@ func (m *mender) word() {
 	m.out.WriteString(word)
 }
 
-// skipped returns the place after blanks and comments from at.
+// skipped returns the position after the white space and comments that start at at.
 func (m *mender) skipped(at int) int {
 	for at < len(m.text) {
 		rest := m.text[at:]
@@ -111,7 +110,7 @@ func (m *mender) skipped(at int) int {
 	return at
 }
 
-// quoted writes a text as JSON; it is false if the text does not end.
+// quoted writes a string as JSON; it returns false if the string does not end.
 func (m *mender) quoted(quote byte) bool {
 	m.out.WriteByte('"')
 	for m.at++; m.at < len(m.text); m.at++ {
@@ -138,8 +137,8 @@ func (m *mender) quoted(quote byte) bool {
 	return false
 }
 
-// escaped writes a backslash and the byte after it. What is no escape of JSON, such as \d
-// in a pattern, is a backslash of the text.
+// escaped writes a backslash and the byte after it. If the two are no JSON escape, such as \d
+// in a pattern, the backslash is literal.
 func (m *mender) escaped(c byte) {
 	switch {
 	case c == '\'':
@@ -157,7 +156,7 @@ func hexadecimal(text string) bool {
 	return len(text) == 4 && strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }
 
-// ends reports whether what follows a quotation mark shows that it ended a text.
+// ends reports whether the text after a quotation mark shows that the mark ended a string.
 func (m *mender) ends(at int) bool {
 	at = m.skipped(at)
 	return at < len(m.text) && strings.IndexByte(",:]}", m.text[at]) >= 0

@@ -12,11 +12,11 @@ import (
 // maxScan bounds the work of finding JSON in a reply, in bytes.
 const maxScan = 8 * maxReply
 
-// ListIn finds the list under a key of the one JSON object in a reply that has such a
-// list. It skips text around the object, such as a fence, and what a model thought
-// before it. It accepts what models write in place of JSON, see [mended]; the list alone;
-// and the object inside another one. Two different objects, or an object with a duplicate
-// key, are an error, and so is an object that is cut off.
+// ListIn finds the list under a key in the only JSON object of a reply that has such a list.
+// It skips text around the object, such as a fence or what a model thought first. It also
+// accepts JSON with the mistakes that [mended] corrects, the list alone, and the object inside
+// another one. Two different objects, an object with a duplicate key and a truncated object
+// are errors.
 func ListIn(reply, key string) (*value.Object, []any, error) {
 	answer, ended := judge.WithoutThoughts(reply)
 	if !ended {
@@ -48,7 +48,7 @@ func ListIn(reply, key string) (*value.Object, []any, error) {
 	return found, list, nil
 }
 
-// holder returns the object with a list under the key: v, or a member of v.
+// holder returns the object with a list under the key: v or a member of v.
 func holder(v any, key string) *value.Object {
 	o, _ := v.(*value.Object)
 	if _, ok := o.At(key).([]any); ok {
@@ -63,7 +63,7 @@ func holder(v any, key string) *value.Object {
 	return nil
 }
 
-// objects reports whether a list has objects and nothing else.
+// objects reports whether a list contains only objects.
 func objects(list []any) bool {
 	for _, v := range list {
 		if _, ok := v.(*value.Object); !ok {
@@ -76,11 +76,11 @@ func objects(list []any) bool {
 // found is an object or a list in a reply.
 type found struct {
 	value any
-	twice error // it holds an object that has a key twice; nil if not
+	twice error // error for a duplicate key in it; nil if there is none
 }
 
-// jsonIn returns the objects and lists in a text, without those inside others. Of a
-// broken one it returns the whole ones inside it.
+// jsonIn returns the top-level objects and lists in a text. If one is broken, it returns the
+// complete ones inside it.
 func jsonIn(text string) []found {
 	var list []found
 	for i, work := 0, 0; i < len(text) && work < maxScan; {
@@ -121,7 +121,7 @@ func ObjectSchema(pairs ...any) *value.Object {
 	return value.ObjectOf("type", "object", "properties", properties, "required", required, "additionalProperties", false)
 }
 
-// Schema is the schema of a value of one of several types.
+// Schema is the schema of a value that has one of several types.
 func Schema(types ...any) *value.Object {
 	if len(types) == 1 {
 		return value.ObjectOf("type", types[0])

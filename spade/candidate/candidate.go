@@ -1,4 +1,4 @@
-// Package candidate reads and writes candidate assertions, with their provenance and the
+// Package candidate reads and writes candidate assertions with their provenance, and reads the
 // implications between them. Start at [Read].
 package candidate
 
@@ -25,12 +25,12 @@ const JudgeType = proviso.TypeJudge
 // so a file of candidates is also a valid file of assertions.
 const ProvenanceKey = "spade"
 
-// Read reads candidates from YAML, JSON or, if the name ends in .jsonl, JSON
-// Lines: the assertions of a suite's assertion set, as a list or as an object with the
-// key assertions. The provenance of a candidate is optional and stands under config,
-// spade, and so do its priorities: pin, ban and cost. From a Python file (.py) it reads the top-level functions whose parameters are
-// example, prompt and response. It reports all mistakes with their places; if there are
-// any, it returns no candidates.
+// Read reads candidates from YAML, JSON or, if the name ends in .jsonl, JSON Lines: assertions
+// as in a suite's assertion set, as a list or as an object with the key assertions. The
+// optional provenance of a candidate is under config, spade, as are its priorities: pin, ban
+// and cost. From a Python file (.py), Read reads the top-level functions with the parameters
+// example, prompt and response. It reports all mistakes with their places; if there are any,
+// it returns no candidates.
 func Read(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".jsonl":
@@ -83,7 +83,7 @@ func decodeCandidates(entries []any, at string, doc *document.Document) ([]provi
 	assertions, wrong := suite.DecodeSet(check.Facts(), entries, at)
 	var mistakes proviso.Mistakes
 	for _, e := range wrong {
-		if e.Pointer == "" { // it counts those that are not listed
+		if e.Pointer == "" { // it counts the unlisted mistakes
 			mistakes = append(mistakes, proviso.Mistake{Place: proviso.Place{File: doc.Place("").File}, Code: e.Code, Message: e.Message, Warning: e.Warning})
 			continue
 		}
@@ -117,7 +117,7 @@ func ofAll(assertions []*proviso.Assertion) []proviso.Candidate {
 	return list
 }
 
-// Decoded reads an assertion in the form of a suite, or says what is wrong with it.
+// Decoded reads an assertion in the form of a suite, or returns what is wrong with it.
 func Decoded(o *value.Object) (a *proviso.Assertion, wrong string) {
 	list, mistakes := suite.DecodeSet(check.Facts(), []any{o}, "")
 	switch {
@@ -129,7 +129,7 @@ func Decoded(o *value.Object) (a *proviso.Assertion, wrong string) {
 	return list[0], ""
 }
 
-// Of returns the candidate that an assertion of a file is.
+// Of returns the candidate for an assertion from a file.
 func Of(a *proviso.Assertion) proviso.Candidate {
 	c := proviso.Candidate{Name: a.ID, Assertion: a}
 	c.Description = a.Raw.Text("description")
@@ -175,8 +175,8 @@ func provenance(c *proviso.Candidate) *value.Object {
 	return o
 }
 
-// Object returns the assertion of a candidate as a suite writes it, with the name
-// first, and with its provenance if whole is set.
+// Object returns a candidate's assertion as a suite has it, with the name first, and with its
+// provenance if whole is set.
 func Object(c *proviso.Candidate, whole bool) *value.Object {
 	o := value.ObjectOf("id", c.Name)
 	o.SetText("description", c.Description)
@@ -202,8 +202,8 @@ func Object(c *proviso.Candidate, whole bool) *value.Object {
 	return o
 }
 
-// YAML writes candidates as a file that [Read] reads and that a
-// suite can name under assertions. The comments are written at the top, one per line.
+// YAML writes candidates as a file that [Read] reads and that a suite can list under
+// assertions. The comments are at the top, one per line.
 func YAML(list []proviso.Candidate, comments []string) []byte {
 	var y format.YAML
 	for _, c := range comments {

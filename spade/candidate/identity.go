@@ -14,7 +14,7 @@ func Check(c *proviso.Candidate) string {
 	return value.Stringify(o)
 }
 
-// TakeProvenance copies the provenance of candidates from another list, by name, where they have
+// TakeProvenance copies provenance, by name, from another list to the candidates that have
 // none.
 func TakeProvenance(list, others []proviso.Candidate) {
 	for i := range list {

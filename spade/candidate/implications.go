@@ -16,11 +16,11 @@ type Implication struct {
 	A, B string
 }
 
-// ReadImplications reads implications from CSV: a header with a and b, and per row the
-// names of two candidates. If the file has a column set, only the rows of that set are
-// read; further columns are evidence and ignored. The names must be among those given.
-// Duplicates and pairs of a candidate with itself are dropped. A set of [ImplicationSets]
-// may be empty if the file has another one of them.
+// ReadImplications reads implications from CSV: a header with a and b, and two candidate names
+// per row. If the file has a column set, it reads only the rows of that set; further columns
+// are evidence and ignored. The names must be among names. Duplicates and pairs of a candidate
+// with itself are dropped. A set of [ImplicationSets] may be empty if the file has another of
+// these sets.
 func ReadImplications(file string, r io.Reader, set string, names []string) ([]Implication, proviso.Mistakes) {
 	t := &format.Table{File: file}
 	rd := implications{Table: t, set: set, names: names, known: map[string]bool{}, sets: map[string]bool{}, seen: map[Implication]bool{}}
@@ -81,8 +81,7 @@ func (r *implications) row(rec document.Record) {
 	}
 }
 
-// checkSets checks that the chosen set exists, and that one is chosen where there are
-// several.
+// checkSets checks that the chosen set exists, and that a set is chosen if there are several.
 func (r *implications) checkSets() {
 	var sets []string
 	for s := range r.sets {
@@ -99,7 +98,7 @@ func (r *implications) checkSets() {
 	}
 }
 
-// ImplicationSets returns the names of the sets of a subsumption, in order: proven; judged,
-// named and confirmed by the judge and not contradicted; raw, every claim from any
-// source; final, what was kept and what follows from it.
+// ImplicationSets returns the names of a subsumption's sets, in order: proven; judged, found
+// and confirmed by the judge and not contradicted; raw, every claim from any source; final,
+// what was kept and what follows from it.
 func ImplicationSets() []string { return []string{"proven", "judged", "raw", "final"} }

@@ -10,14 +10,14 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// The keys under config, spade, with which people say what they want selected.
+// The keys under config, spade, that hold people's priorities for the selection.
 const (
 	pinKey  = "pin"
 	banKey  = "ban"
 	costKey = "cost"
 )
 
-// readPriorities reads what people decided about a candidate.
+// readPriorities reads the priorities that people gave a candidate.
 func readPriorities(c *proviso.Candidate, from *value.Object) {
 	c.Pin, _ = from.At(pinKey).(bool)
 	c.Ban, _ = from.At(banKey).(bool)
@@ -25,7 +25,7 @@ func readPriorities(c *proviso.Candidate, from *value.Object) {
 	c.Cost = int(min(max(cost, 0), solve.MaxCost))
 }
 
-// setPriorities writes what people decided about a candidate.
+// setPriorities writes the priorities that people gave a candidate.
 func setPriorities(o *value.Object, c *proviso.Candidate) {
 	if c.Pin {
 		o.Set(pinKey, true)
@@ -38,8 +38,7 @@ func setPriorities(o *value.Object, c *proviso.Candidate) {
 	}
 }
 
-// wrongPriorities returns the mistakes in what people decided about the assertion at a
-// pointer.
+// wrongPriorities returns the mistakes in the priorities of the assertion at a pointer.
 func wrongPriorities(a *proviso.Assertion, doc *document.Document, at string) (wrong proviso.Mistakes) {
 	if a.Config == nil {
 		return nil

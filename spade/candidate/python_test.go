@@ -98,7 +98,7 @@ func TestReadPython(t *testing.T) {
 	if !ok || f.Entry != "is_short" || short.Description != "Checks that the response is short." || strings.Contains(f.Text, "ALL_FUNCTIONS") || strings.Contains(f.Text, "import re") || strings.Contains(f.Text, "\nreturn ") {
 		t.Errorf("%v %+v\n%s", ok, short, f.Text)
 	}
-	// The value is the body of a function of output and context.
+	// The value is the body of a function with output and context.
 	if value := short.Assertion.Value.(string); !strings.HasSuffix(value, "\nreturn is_short(context.get(\"vars\"), context.get(\"prompt\"), output)\n") {
 		t.Errorf("%s", value)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/proviso-eval/proviso/spade/candidate/python"
 )
 
-// TestAuthorsFile: a file as the paper's authors published them is read as it is, and
-// each candidate has what its function uses and no more.
+// TestAuthorsFile: a file as the paper's authors published it is read unchanged, and each
+// candidate has exactly what its function uses.
 func TestAuthorsFile(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/authors.py")

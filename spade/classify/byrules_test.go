@@ -32,8 +32,8 @@ func TestByRules(t *testing.T) {
 	}
 }
 
-// TestByRulesOnPublishedTaxonomy scores the rules on the data of the paper, on which its
-// model has an F1 of 0.809. They were written with a look at the even rows alone.
+// TestByRulesOnPublishedTaxonomy scores the rules on the paper's data, on which its model has
+// an F1 of 0.809. The rules were written by looking only at the even rows.
 func TestByRulesOnPublishedTaxonomy(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(published)

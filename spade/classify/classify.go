@@ -42,32 +42,32 @@ func classifyReply() *proviso.Reply {
 	)}
 }
 
-// Limits of what a model is asked about one version.
+// Limits of a question about one version.
 const (
 	maxClassified     = 120
 	maxClassifiedSize = 48 << 10
 )
 
-// All asks a model for the categories of the changes of each version, for as many
-// versions at once as concurrency allows (0 is 4). A version without an answer has an
-// error, and the others go on. If ctx ends, the remaining versions have its error.
+// All asks a model for the categories of each version's changes, for at most concurrency
+// versions at once (0 means 4). A version without an answer has an error, and the others
+// continue. If ctx ends, the remaining versions have its error.
 func All(ctx context.Context, changes []delta.Change, m *ask.Model, concurrency int) []Classified {
 	out := make([]Classified, len(changes))
 	_ = ask.Each(ctx, len(changes), concurrency, func(ctx context.Context, i int) error {
 		out[i] = classify(ctx, &changes[i], m)
 		return nil
-	}) // a version that ctx ended has its error
+	}) // a version cut off by ctx has its error
 	return out
 }
 
-// classify asks about one version.
+// classify asks the model about one version.
 func classify(ctx context.Context, c *delta.Change, m *ask.Model) Classified {
 	out := Classified{Classes: delta.Classes{Deltas: make([]string, len(c.Deltas))}}
 	if out.Err = ctx.Err(); out.Err != nil {
 		return out
 	}
 	var lines []*value.Object
-	var asked []int // the delta of each line
+	var asked []int // delta of each line
 	size := 0
 	for i, d := range c.Deltas {
 		if d.Moved {
@@ -82,7 +82,7 @@ func classify(ctx context.Context, c *delta.Change, m *ask.Model) Classified {
 		asked = append(asked, i)
 	}
 	if len(lines) == 0 {
-		return out // only places and blanks changed
+		return out // only positions and white space changed
 	}
 	if len(c.Text) > ask.MaxPromptShown {
 		out.Notes = append(out.Notes, fmt.Sprintf("the prompt has %d bytes, of which the beginning and the end were shown, %d in all", len(c.Text), ask.MaxPromptShown))
@@ -148,8 +148,8 @@ func inCategoryOrder(list []string) []string {
 	return slices.Compact(list)
 }
 
-// ByRules classifies the changes of versions without a model, by the words of what changed.
-// The rules read English.
+// ByRules classifies the changes of versions without a model, by the words of the changes. The
+// rules read English.
 func ByRules(changes []delta.Change) []Classified {
 	out := make([]Classified, len(changes))
 	for i := range changes {
@@ -161,13 +161,13 @@ func ByRules(changes []delta.Change) []Classified {
 	return out
 }
 
-// leastReworded is the share of the added sentences that reword others from which on a
-// version clarifies the prompt; below it, the prompt is written anew.
+// leastReworded is the minimum share of rewordings among the added sentences for a version to
+// clarify the prompt; below it, the prompt counts as rewritten.
 const leastReworded = 0.25
 
-// ruled classifies one version. A sentence counts for the version in all of its
-// categories, and in its own with the first of them. Of a reworded sentence counts what
-// only one of its wordings has. What was removed counts only if nothing was added.
+// ruled classifies one version. A sentence counts for the version in all of its categories,
+// and for itself in the first of them. A reworded sentence counts by the words that only one
+// of its wordings has. Removed text counts only if nothing was added.
 func ruled(c *delta.Change) delta.Classes {
 	out := delta.Classes{Deltas: make([]string, len(c.Deltas)), Whole: []string{}}
 	added, removed, reworded := tally(c.Deltas)
@@ -198,8 +198,8 @@ func ruled(c *delta.Change) delta.Classes {
 	return out
 }
 
-// tally counts sentences that were added, removed and reworded; reworded ones are added,
-// too.
+// tally counts the sentences that were added, removed and reworded; a reworded sentence also
+// counts as added.
 func tally(list []proviso.Delta) (added, removed, reworded int) {
 	for _, d := range list {
 		switch {
@@ -216,7 +216,7 @@ func tally(list []proviso.Delta) (added, removed, reworded int) {
 	return added, removed, reworded
 }
 
-// differing returns what only one of two lists has.
+// differing returns the members that only one of two lists has.
 func differing(a, b []string) []string {
 	var out []string
 	for _, x := range slices.Concat(a, b) {

@@ -133,7 +133,7 @@ func TestPublishedTaxonomy(t *testing.T) {
 		said[i] = append([]string{}, c.Whole...)
 	}
 	s = classify.ScoreOf(list, said)
-	if f, _ := s.Micro.F1(); f != 1 || len(people) != 87 { // the others change only places and blanks
+	if f, _ := s.Micro.F1(); f != 1 || len(people) != 87 { // the others change only positions and white space
 		t.Errorf("%v %d %+v", f, len(people), s)
 	}
 }

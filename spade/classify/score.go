@@ -21,14 +21,14 @@ type LabelledChange struct {
 	Name       string
 	Change     delta.Change
 	Categories []string // in the order of [delta.Categories]; there may be none
-	Predicted  []string // the model's categories in the file; nil if it has none
+	Predicted  []string // model's categories in the file; nil if there are none
 }
 
-// ReadLabelled reads labelled changes from JSON Lines: objects with ground_truth, a
-// list of categories, and diff, the lines of the prompt with a prefix of two characters
-// each: "+ " added, "- " removed, "  " unchanged; other lines are skipped. Repo, commit
-// and name make up the name of the change; predicted is optional. It reports all
-// mistakes with their lines; if there are any, it returns nothing else.
+// ReadLabelled reads labelled changes from JSON Lines: objects with ground_truth, a list of
+// categories, and diff, the lines of the prompt with a prefix of two characters each: "+ "
+// added, "- " removed, "  " unchanged; other lines are skipped. The change's name consists of
+// repo, commit and name; predicted is optional. ReadLabelled reports all mistakes with their
+// lines; if there are any, it returns nothing else.
 func ReadLabelled(file string, data []byte) ([]LabelledChange, proviso.Mistakes) {
 	t := &format.Table{File: file}
 	var list []LabelledChange
@@ -81,7 +81,7 @@ func labelled(t *format.Table, line int, o *value.Object) (l LabelledChange, ok 
 	return l, true
 }
 
-// categoriesIn reads the names of categories.
+// categoriesIn reads category names.
 func categoriesIn(t *format.Table, line int, list []any) []string {
 	var out []string
 	for _, v := range list {
@@ -127,18 +127,18 @@ func changeOf(text string) delta.Change {
 
 // CategoryScore counts how often people and a model chose a category.
 type CategoryScore struct {
-	Category string // "" for all together
+	Category string // "" for all categories together
 	Both     int    // true positives
-	Model    int    // chosen by the model alone
-	People   int    // chosen by people alone
+	Model    int    // chosen only by the model
+	People   int    // chosen only by people
 }
 
-// Precision is the share of the model's choices that people made too, with its 95 %
-// interval (Wilson); false if the model made none.
+// Precision is the share of the model's choices that people also made, with its 95 % interval
+// (Wilson); false if the model made none.
 func (s CategoryScore) Precision() (stats.Estimate, bool) { return shareOf(s.Both, s.Both+s.Model) }
 
-// Recall is the share of people's choices that the model made too, with its 95 %
-// interval (Wilson); false if people made none.
+// Recall is the share of people's choices that the model also made, with its 95 % interval
+// (Wilson); false if people made none.
 func (s CategoryScore) Recall() (stats.Estimate, bool) { return shareOf(s.Both, s.Both+s.People) }
 
 func shareOf(k, n int) (stats.Estimate, bool) {
@@ -160,15 +160,15 @@ func (s CategoryScore) F1() (float64, bool) {
 // Score compares a model's categories with human labels.
 type Score struct {
 	Micro      CategoryScore
-	Categories []CategoryScore // in the order of [delta.Categories], those that were chosen at all
-	Groups     []CategoryScore // of all categories of a group, in the order of [delta.Groups]
+	Categories []CategoryScore // categories that somebody chose, in the order of [delta.Categories]
+	Groups     []CategoryScore // all categories of a group, in the order of [delta.Groups]
 	Rows       int             // rows with an answer
 	Exact      int             // rows with the same categories
-	Undecided  []string        // names of the rows without an answer, which are not counted
+	Undecided  []string        // names of the uncounted rows without an answer
 }
 
-// ScoreOf compares human labels with said, which has the model's categories for
-// each labelled change, nil if there is no answer.
+// ScoreOf compares human labels with said, the model's categories for each labelled change;
+// nil means no answer.
 func ScoreOf(list []LabelledChange, said [][]string) Score {
 	var out Score
 	counts := map[string]*CategoryScore{}

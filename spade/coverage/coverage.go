@@ -1,5 +1,4 @@
-// Package coverage reports which instructions of a prompt are checked by an assertion.
-// Start at [Of].
+// Package coverage reports which instructions of a prompt an assertion checks. Start at [Of].
 package coverage
 
 import (
@@ -22,22 +21,22 @@ import (
 type Line struct {
 	delta.Unit
 	Category    string
-	Instruction bool     // asks something of an output
-	Assertions  []string // names
-	Apart       bool     // it holds only sometimes, or what stands around it turns its meaning: see [rules.Apart]
-	// Made are the candidates that the rules make of the unit; none if they do not
+	Instruction bool     // requires something of an output
+	Assertions  []string // names of the assertions
+	Apart       bool     // applies only sometimes, or its context reverses its meaning: see [rules.Apart]
+	// Made are the candidates that the rules make from the unit; none if they do not
 	// understand it.
 	Made []proviso.Candidate
 }
 
-// Cover holds which instructions of a prompt are checked.
+// Cover reports which instructions of a prompt are checked.
 type Cover struct {
 	Lines   []Line
 	Covered int      // instructions with an assertion
 	Total   int      // instructions
-	Former  []string // assertions of what an earlier version asked and the prompt no longer does
+	Former  []string // assertions for requirements that only an earlier version has
 	Orphans []string // assertions that belong to no unit of the prompt
-	Unread  string   // what the rules do not read of the prompt's language; "" if they read it
+	Unread  string   // what the rules cannot read in the prompt's language; "" if they read it
 }
 
 // Share returns covered / total, 1 for a prompt without instructions.
@@ -48,10 +47,9 @@ func (c *Cover) Share() float64 {
 	return float64(c.Covered) / float64(c.Total)
 }
 
-// Of matches assertions with the units of a prompt. An assertion belongs to the
-// sentence that it was made from, wherever that sentence is in the prompt. Without
-// provenance it belongs to the sentence of which the rules make the same check, or one that
-// it implies.
+// Of matches assertions with the units of a prompt. An assertion belongs to the sentence that
+// it was made from, wherever that sentence is in the prompt. Without provenance it belongs to
+// the sentence from which the rules make the same check, or a check that it implies.
 func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.Compiler) (*Cover, error) {
 	h, err := delta.HistoryOf([]delta.Version{{Name: "the prompt", Text: prompt}})
 	if err != nil {
@@ -61,7 +59,7 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 	if err != nil {
 		return nil, err
 	}
-	made := map[string]string{} // key of a sentence, by the check that rules make from it
+	made := map[string]string{} // check made by the rules -> key of its sentence
 	byKey := map[string][]proviso.Candidate{}
 	categories := map[string]string{}
 	for i := range p.Candidates {
@@ -109,8 +107,8 @@ func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.C
 	return out, nil
 }
 
-// meanings returns, by name, the keys of the sentences of assertions without provenance
-// that check no less than what the rules make of the sentence, in other words.
+// meanings returns, by name, the sentence keys of assertions without provenance that use other
+// words but imply the check that the rules make from the sentence.
 func meanings(list, byRules []proviso.Candidate, made map[string]string, c *check.Compiler) map[string]string {
 	var others []proviso.Candidate
 	for i := range list {
@@ -130,8 +128,8 @@ func meanings(list, byRules []proviso.Candidate, made map[string]string, c *chec
 	return keys
 }
 
-// isInstruction reports whether a unit asks something of an output, unlike a role,
-// data, an example or a heading.
+// isInstruction reports whether a unit requires something of an output, unlike a role, data,
+// an example or a heading.
 func isInstruction(l Line) bool {
 	if l.Part != delta.Sentence {
 		return false
@@ -175,8 +173,8 @@ func (c *Cover) JSON() ([]byte, error) {
 	return format.JSON(out, "  ")
 }
 
-// terse are instructions without a word that tells the rules a topic: "No preamble.", "Code
-// only.", "One sentence.", "Stay on topic.", "Language: English.".
+// terse are instructions without a word from which the rules know the topic: "No preamble.",
+// "Code only.", "One sentence.", "Stay on topic.", "Language: English.".
 var terse = []*pattern.Lazy{
 	pattern.Of(`(?i)^no [\w'’/-]+(?: [\w'’/-]+|(?:, [\w'’/-]+)*,? (?:or|and) (?:no )?[\w'’/-]+)?\W*$`),
 	pattern.Of(`(?i)^(?:[\w'’/-]+ ){1,4}only\W*$|^only (?:[\w'’/-]+ ){0,4}[\w'’/-]+\W*$`),
@@ -185,8 +183,8 @@ var terse = []*pattern.Lazy{
 	pattern.Of(`(?i)^\W*(?:(?:please|always|then|also|and|only|just) )*(?:answer|stay|stick|sign|skip|leave|drop|be|limit|spell|indent|wrap|attach|sound|prefix|prefer|capitali[sz]e) \S`),
 }
 
-// silent are sentences that ask for nothing, though a word in them has a topic: thanks, a
-// greeting, a wish and a permission.
+// silent are sentences that require nothing, although one of their words has a topic: thanks,
+// a greeting, a wish or a permission.
 var silent = []*pattern.Lazy{
 	pattern.Of(`(?i)^\W*(?:thank you|thanks|many thanks|good luck|hello|hi|welcome|no (?:problem|worries|pressure|rush|hurry)|well done|great)(?: (?:so|very) much| a lot| in advance| again| there| everyone| all)?\W*$`),
 	pattern.Of(`(?i)^(?:[\w'’-]+ ){1,5}(?:is|are) (?:(?:also|always|very|perfectly) )?(?:welcome|allowed|fine|okay|ok|optional|permitted|acceptable)\W*$`),
@@ -204,23 +202,23 @@ func anyOf(list []*pattern.Lazy, text string) bool {
 // Kind is why a sentence is covered or not.
 type Kind uint8
 
-// The kinds. Every sentence of the last version is of one of them.
+// The kinds. Every sentence of the last version has one of them.
 const (
 	Covered    Kind = iota // an instruction with a selected assertion
 	Unselected             // an instruction with candidates, none of which is selected
 	Unproposed             // an instruction without a candidate
-	Silent                 // it asks for nothing in an output: a role, data, an example, a heading
+	Silent                 // requires nothing of an output: a role, data, an example, a heading
 	kinds
 )
 
-// Sum accounts for every sentence once: the numbers of the kinds add up to the sentences of
-// the last version.
+// Sum accounts for every sentence once: the counts of the kinds add up to the number of
+// sentences in the last version.
 type Sum struct {
 	Sentences int
 	Of        [kinds]int
-	Lines     []SumLine // in the order of the prompt
-	// Unchecked are the sentences that the proposal made no check of, by what they are in
-	// the last version. Earlier counts those that it does not have any more.
+	Lines     []SumLine // in prompt order
+	// Unchecked counts, by kind in the last version, the sentences for which the proposal made
+	// no check. Earlier counts those that the last version no longer has.
 	Unchecked [kinds]int
 	Earlier   int
 }
@@ -229,12 +227,12 @@ type Sum struct {
 type SumLine struct {
 	*Line
 	Kind       Kind
-	Candidates []string // that were not selected
+	Candidates []string // candidates that were not selected
 	Reason     string   // why no candidate was made, "" if unknown
 }
 
-// Sum accounts for the sentences of a prompt. The candidates are those that were selected
-// from, and unproposed the sentences of the proposal without one; both may be nil.
+// Sum accounts for the sentences of a prompt. candidates are all candidates of the selection,
+// and unproposed the sentences of the proposal without a candidate; both may be nil.
 func (c *Cover) Sum(candidates []proviso.Candidate, unproposed []rules.Unproposed) *Sum {
 	made, reasons := map[string][]string{}, map[string]string{}
 	for i := range candidates {
@@ -270,7 +268,7 @@ func (c *Cover) Sum(candidates []proviso.Candidate, unproposed []rules.Unpropose
 	return s
 }
 
-// Silence says in words why a sentence asks for nothing in an output.
+// Silence explains why a sentence requires nothing of an output.
 func (l *SumLine) Silence() string {
 	text := strings.Trim(l.Text, " *_")
 	switch {

@@ -33,7 +33,7 @@ func TestCoverCountsWhatRulesCheck(t *testing.T) {
 	}
 }
 
-// TestSumAddsUp: every sentence is of one kind, and every sentence without a check, too.
+// TestSumAddsUp: every sentence has one kind, including every sentence without a check.
 func TestSumAddsUp(t *testing.T) {
 	t.Parallel()
 	versions := []delta.Version{
@@ -71,8 +71,8 @@ func TestSumAddsUp(t *testing.T) {
 	}
 }
 
-// TestCoverKnowsEqualChecks: an assertion that somebody wrote in other words covers the
-// sentence whose check it is, or is stricter than.
+// TestCoverKnowsEqualChecks: an assertion in other words covers the sentence whose check it
+// equals or is stricter than.
 func TestCoverKnowsEqualChecks(t *testing.T) {
 	t.Parallel()
 	c := spadetest.Compiler(t)
@@ -101,8 +101,8 @@ func TestCoverKnowsEqualChecks(t *testing.T) {
 	}
 }
 
-// TestCoverCountsTerseInstructions: an instruction counts without a verb or a word that tells
-// its topic, and thanks, permissions and facts do not count.
+// TestCoverCountsTerseInstructions: an instruction counts without a verb or a topic word, and
+// thanks, permissions and facts do not count.
 func TestCoverCountsTerseInstructions(t *testing.T) {
 	t.Parallel()
 	c := spadetest.Compiler(t)

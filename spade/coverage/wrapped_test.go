@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/rules"
 )
 
-// wrap breaks the lines of a text at blanks; items go on indented.
+// wrap breaks the lines of a text at spaces; continuation lines of items are indented.
 func wrap(text string, width int) string {
 	var out []string
 	for _, line := range strings.Split(text, "\n") {
@@ -93,7 +93,7 @@ func TestWrappedPrompts(t *testing.T) {
 	}
 }
 
-// TestWrappedPromptsOfThePaper counts what is found again in the prompts of the paper.
+// TestWrappedPromptsOfThePaper counts what is found again in the paper's prompts.
 func TestWrappedPromptsOfThePaper(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob("../../../shared/spade/*/prompts.jsonl")

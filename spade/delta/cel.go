@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// celOf translates a condition of Jinja or Nunjucks into CEL over the variables of a
-// case: names, comparisons with texts, numbers, true and false, and, or, not, in a list,
-// is defined. It returns "" for anything else, and for a name that is in assigned. A name
-// without a value is false, as in the template.
+// celOf translates a Jinja or Nunjucks condition into CEL over the variables of a case. It
+// supports names, comparisons with strings, numbers, true and false, and, or, not, in a list,
+// and is defined. It returns "" for anything else, and for a name in assigned. As in the
+// template, a name without a value is false.
 func celOf(text string, assigned []string) string {
 	p := celParser{rest: text, assigned: assigned}
 	out := p.or(0)
@@ -27,7 +27,7 @@ type celParser struct {
 	wrong    bool
 }
 
-// deepest bounds parentheses within parentheses.
+// deepest bounds the nesting of parentheses.
 const deepest = 20
 
 // peek returns the next word or sign; "" at the end.
@@ -107,7 +107,7 @@ func (p *celParser) not(depth int) string {
 	return p.test()
 }
 
-// comparison reports whether a comparison follows, which is not read behind a parenthesis.
+// comparison reports whether a comparison follows, which is not supported after a parenthesis.
 func (p *celParser) comparison() bool {
 	switch p.peek() {
 	case "==", "===", "!=", "!==", "<", ">", "<=", ">=", "in", "is", "|", "+", "-", "*", "/":
@@ -116,7 +116,7 @@ func (p *celParser) comparison() bool {
 	return false
 }
 
-// test reads a name with what it is compared with.
+// test reads a name and its comparison, if any.
 func (p *celParser) test() string {
 	name := p.peek()
 	p.rest = p.rest[len(name):]
@@ -161,7 +161,7 @@ func (p *celParser) test() string {
 	}
 }
 
-// field writes a name of the template as a field of vars.
+// field writes a template name as a field of vars.
 func (p *celParser) field(name string) (string, bool) {
 	parts := strings.Split(name, ".")
 	for i, part := range parts {
@@ -172,10 +172,10 @@ func (p *celParser) field(name string) (string, bool) {
 	return "vars." + name, !slices.Contains(p.assigned, parts[0])
 }
 
-// notFields are words of the template or of CEL that are no names.
+// notFields are words of the template or of CEL that are not names.
 var notFields = strings.Fields("and or not in is if else true false True False none None null as break const continue for function import let loop package namespace return var void while")
 
-// has tests that a field exists, and each above it.
+// has tests that a field and each of its parents exist.
 func has(field string) string {
 	parts := strings.Split(field, ".")
 	var list []string
@@ -185,7 +185,7 @@ func has(field string) string {
 	return strings.Join(list, " && ")
 }
 
-// literal reads a text, a number, true or false.
+// literal reads a string, a number, true or false.
 func (p *celParser) literal() string {
 	word := p.peek()
 	p.rest = p.rest[len(word):]

@@ -9,15 +9,14 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// maxCells bounds the table for one gap between units that occur once on both sides; a
-// larger gap counts as replaced completely.
+// maxCells bounds the table for one gap between units that occur once on both sides; a larger
+// gap counts as completely replaced.
 const maxCells = 1 << 22
 
-// Diff compares two versions unit by unit and returns the removed, added and moved
-// units in the order of the new version, removed ones first. It first matches the units
-// that occur once in both versions, as many as are in the same order (patience sorting,
-// as in Bram Cohen's patience diff). The gaps between them are matched by longest
-// common subsequence.
+// Diff compares two versions unit by unit and returns the removed, added and moved units in
+// the order of the new version, removed ones first. It first matches the longest sequence of
+// units that occur once in both versions and in the same order (patience sorting, as in Bram
+// Cohen's patience diff). It matches the gaps between them by longest common subsequence.
 func Diff(before, after []Unit) []proviso.Delta {
 	d := &differ{a: before, b: after, kept: make([]bool, len(before)), partner: make([]int, len(after))}
 	for j := range d.partner {
@@ -29,13 +28,13 @@ func Diff(before, after []Unit) []proviso.Delta {
 
 type differ struct {
 	a, b    []Unit
-	kept    []bool // by old unit: it is still there
+	kept    []bool // by old unit: it still exists
 	partner []int  // by new unit: the matching old one, or -1
 }
 
 func (d *differ) match(i, j int) { d.kept[i], d.partner[j] = true, i }
 
-// gap matches units i to iEnd of the old version with j to jEnd of the new one.
+// gap matches units i to iEnd of the old version with units j to jEnd of the new one.
 func (d *differ) gap(i, iEnd, j, jEnd int, anchors bool) {
 	for i < iEnd && j < jEnd && d.a[i].Key == d.b[j].Key {
 		d.match(i, j)
@@ -64,8 +63,8 @@ func (d *differ) gap(i, iEnd, j, jEnd int, anchors bool) {
 	}
 }
 
-// anchors returns the pairs of units that occur once on each side, as many as are in
-// the same order.
+// anchors returns the longest sequence of pairs of units that occur once on each side, in the
+// same order.
 func (d *differ) anchors(i, iEnd, j, jEnd int) [][2]int {
 	type seen struct{ inA, inB, a, b int }
 	count := map[string]*seen{}
@@ -149,12 +148,11 @@ func (d *differ) longest(i, iEnd, j, jEnd int) {
 	}
 }
 
-// deltas lists the unmatched units. An added unit with the same text as a removed one
-// has moved. Removed units come before units that were added between the same
-// neighbours.
+// deltas lists the unmatched units. An added unit with the same text as a removed one has
+// moved. Removed units come before units that were added between the same neighbours.
 func (d *differ) deltas() []proviso.Delta {
 	moved := d.moves()
-	until := make([]int, len(d.b)) // the old units before a new one or in its place
+	until := make([]int, len(d.b)) // old units before a new one or in its place
 	for j, next := len(d.b)-1, len(d.a); j >= 0; j-- {
 		if d.partner[j] >= 0 {
 			next = d.partner[j]
@@ -190,8 +188,8 @@ func deltaOf(u *Unit, added bool) proviso.Delta {
 	return proviso.Delta{Added: added, Text: u.Text, Part: string(u.Part), Line: u.Line, Condition: u.Condition, When: u.When}
 }
 
-// moves pairs removed and added units that have the same text. It returns the old place
-// of each new unit, or -1 if it has not moved.
+// moves pairs removed and added units that have the same text. It returns the old position of
+// each new unit, or -1 if it has not moved.
 func (d *differ) moves() []int {
 	gone := map[string][]int{}
 	for i, u := range d.a {
@@ -210,16 +208,16 @@ func (d *differ) moves() []int {
 	return from
 }
 
-// What makes an added text a new wording of a removed one: the share of their words that
-// both have (Dice's coefficient), of texts up to a length.
+// Limits for treating an added text as a rewording of a removed one: the minimum share of
+// common words (Dice's coefficient), and bounds on what is compared.
 const (
 	leastAlike    = 0.6
-	maxAlikeWords = 400     // of a text
-	maxAlikePairs = 250_000 // of a version; beyond them nothing is linked
+	maxAlikeWords = 400     // words in a text
+	maxAlikePairs = 250_000 // pairs in a version; beyond them nothing is linked
 )
 
-// linkReworded links each added text to the removed text that it rewords, the most alike
-// first, and each removed text at most once.
+// linkReworded links each added text to the removed text that it rewords, the most similar
+// pairs first, and each removed text at most once.
 func linkReworded(list []proviso.Delta) {
 	var added, removed []wordBag
 	for i := range list {
@@ -260,7 +258,7 @@ func linkReworded(list []proviso.Delta) {
 
 // wordBag counts the words of a text.
 type wordBag struct {
-	index int // of its delta
+	index int // index of its delta
 	words map[string]int
 	size  int
 }
@@ -278,8 +276,8 @@ func bagOf(text string, index int) wordBag {
 	return b
 }
 
-// alike is the share of the words of two texts that both have. Without a word of four
-// letters among them it is 0: "Be brief" does not reword "Be kind".
+// alike is the share of common words of two texts. Without a common word of four letters it is
+// 0: "Be brief" does not reword "Be kind".
 func (b *wordBag) alike(other *wordBag) float64 {
 	if 2*float64(min(b.size, other.size)) < leastAlike*float64(b.size+other.size) {
 		return 0

@@ -15,12 +15,12 @@ var (
 	outputLabels    = strings.Fields("output reply response answer a assistant ai bot agent model result summary translation label sentiment category classification class completion solution expected ausgabe antwort réponse sortie salida respuesta")
 )
 
-// longestExample is how many lines of a prompt are read to find the end of an example.
+// longestExample bounds how many lines are searched for the end of an example.
 const longestExample = 2000
 
-// examples marks the lines of examples: what stands in tags of that name, behind a heading
-// or a line such as "Example:", pairs of an input and an output, and turns of a chat that
-// have an answer.
+// examples marks the lines of examples: the content of example tags, the text after a heading
+// or a line such as "Example:", pairs of an input and an output, and chat turns that have an
+// answer.
 func (s *splitter) examples() {
 	shot := 0
 	mark := func(from, to int) {
@@ -54,7 +54,7 @@ func (s *splitter) examples() {
 	}
 }
 
-// shots cuts the lines of several examples where the next one begins.
+// shots splits the lines of several examples into one span each.
 func (s *splitter) shots(from, to int) []span {
 	var list []span
 	start, answered := from, false
@@ -77,7 +77,7 @@ func (s *splitter) opensExample(i int) bool {
 	return !closes && strings.Contains(name, "example") && !strings.HasSuffix(name, "s")
 }
 
-// label says which half of an example a line begins.
+// label returns which half of an example a line starts.
 func (s *splitter) label(i int) exampleLabel {
 	text := strings.TrimLeft(s.list[i].text, "#*-_> ")
 	word, rest, ok := strings.Cut(text, ":")
@@ -115,9 +115,9 @@ const (
 	outputLabel
 )
 
-// pairs returns the end of the examples that begin at line i with the label of an input:
-// at least two with an output each, or one behind a line that speaks of an example. A pair
-// with a variable of the template in it is where the data goes.
+// pairs returns the end of the examples that start at line i with an input label: at least two
+// inputs with an output each, or one after a line that announces an example. A pair with a
+// template variable in it is where the data goes.
 func (s *splitter) pairs(i int) int {
 	end, n := i, 0
 	for at := i; at < len(s.list); {
@@ -139,8 +139,8 @@ func (s *splitter) pairs(i int) int {
 	return i
 }
 
-// pair returns the line behind the input and the output that begin at line i; -1 if they
-// are none.
+// pair returns the line after the input and the output that start at line i; -1 if there is no
+// pair.
 func (s *splitter) pair(i int) int {
 	if s.label(i) != inputLabel {
 		return -1
@@ -157,7 +157,7 @@ func (s *splitter) pair(i int) int {
 		case label == outputLabel:
 			outputs++
 			if value := strings.TrimSpace(l.text[strings.IndexByte(l.text, ':')+1:]); strings.Trim(value, "*_") == "" && (at+1 == len(s.list) || s.list[at+1].kind == blankLine && (at+2 == len(s.list) || s.label(at+2) != noLabel)) {
-				return -1 // nothing is answered
+				return -1 // there is no answer
 			}
 		case at > i && label == inputLabel && outputs > 0, l.kind == blankLine && outputs > 0, l.kind == headingLine && label == noLabel:
 			if outputs == 0 {
@@ -172,7 +172,7 @@ func (s *splitter) pair(i int) int {
 	return len(s.list)
 }
 
-// hasVariable reports whether a line has a variable or a statement of the template.
+// hasVariable reports whether a line has a template variable or statement.
 func (s *splitter) hasVariable(i int) bool {
 	l := &s.list[i]
 	at, _ := slices.BinarySearchFunc(s.kept, l.start, func(k span, at int) int { return k.start - at })
@@ -184,13 +184,13 @@ func (s *splitter) hasVariable(i int) bool {
 	return false
 }
 
-// isName reports whether what is in braces begins as a name does, unlike JSON.
+// isName reports whether text in braces starts like a name, unlike JSON.
 func isName(text string) bool {
 	inner := strings.TrimLeft(strings.Trim(text, "{}"), "%-#/^& \t\r\n")
 	return inner != "" && (inner[0] == '_' || unicode.IsLetter(firstRune(inner)))
 }
 
-// announced reports whether the line with words before line i speaks of an example.
+// announced reports whether the last line with words before line i announces an example.
 func (s *splitter) announced(i int) bool {
 	for i--; i >= 0; i-- {
 		if s.list[i].kind != blankLine {
@@ -201,7 +201,7 @@ func (s *splitter) announced(i int) bool {
 	return false
 }
 
-// isExampleTitle reports whether a heading is that of examples.
+// isExampleTitle reports whether a heading introduces examples.
 func isExampleTitle(text string) bool {
 	text = strings.ToLower(strings.Trim(text, "*_: "))
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -222,7 +222,7 @@ func isExampleLine(text string) bool {
 }
 
 // section returns the end of the section of the heading in line i: the next heading of its
-// level, or where the prompt speaks again.
+// level, or where the prompt addresses the model again.
 func (s *splitter) section(i int) int {
 	level := headingLevel(s.list[i].text)
 	for at := i + 1; at < min(len(s.list), i+longestExample); at++ {
@@ -235,7 +235,7 @@ func (s *splitter) section(i int) int {
 }
 
 // behind returns the end of the example whose title is line i. It ends where the prompt
-// speaks again.
+// addresses the model again.
 func (s *splitter) behind(i int) int {
 	for at := i; at < min(len(s.list), i+longestExample); at++ {
 		if s.hasVariable(at) || at > i && s.speaks(at) {
@@ -251,11 +251,11 @@ func (s *splitter) behind(i int) int {
 	return min(len(s.list), i+longestExample)
 }
 
-// speakers begin a paragraph that speaks to the model again.
+// speakers start a paragraph that addresses the model again.
 var speakers = strings.Fields("now remember note do don't never always make ensure be use answer return respond reply write please you your the if begin only avoid follow keep output given here")
 
-// speaks reports whether a paragraph behind an example speaks to the model again: it has a
-// variable of the template, is a role of a chat, or begins as instructions do.
+// speaks reports whether a paragraph after an example addresses the model again: it has a
+// template variable, is a chat role, or starts like an instruction.
 func (s *splitter) speaks(i int) bool {
 	l := &s.list[i]
 	switch {
@@ -273,7 +273,7 @@ func (s *splitter) speaks(i int) bool {
 	return slices.Contains(speakers, strings.ReplaceAll(word, "’", "'"))
 }
 
-// tagged returns the end of the example in the tag of line i.
+// tagged returns the end of the example whose tag is in line i.
 func (s *splitter) tagged(i int) int {
 	name, closes := tagName(s.list[i].text)
 	if closes || !strings.Contains(name, "example") && !strings.Contains(name, "demonstration") && name != "sample" && name != "shot" {
@@ -287,8 +287,8 @@ func (s *splitter) tagged(i int) int {
 	return i
 }
 
-// turns returns the end of the turn of a user in line i with the answer to it; i if it has
-// no answer, or a variable of the template.
+// turns returns the end of the user turn in line i and its answer; i if the turn has no
+// answer, or has a template variable.
 func (s *splitter) turns(i int) int {
 	answered := false
 	for at := i + 1; at < min(len(s.list), i+longestExample); at++ {

@@ -17,23 +17,23 @@ import (
 
 // Version is one wording of a prompt.
 type Version struct {
-	Name string    // of the file, commit or entry that has it
+	Name string    // name of its file, commit or entry
 	Time time.Time // zero if unknown
 	Text string
 }
 
-// Change is a version with its differences from the one before; the first is compared
-// with an empty one.
+// Change is a version with its differences from the previous one; the first is compared with
+// an empty one.
 type Change struct {
 	Version
-	Number int // from 1; versions equal to the one before are not counted
+	Number int // from 1; versions equal to the previous one are not counted
 	Deltas []proviso.Delta
 }
 
-// Skip is a version with the same text as the one before.
+// Skip is a version with the same text as the previous one.
 type Skip struct {
 	Name string `json:"name"`
-	Same int    `json:"same_as"` // the number of the version before
+	Same int    `json:"same_as"` // number of the previous version
 }
 
 // History is the sequence of changes of a prompt.
@@ -48,8 +48,8 @@ const (
 	MaxVersions = 10_000
 )
 
-// HistoryOf compares versions, oldest first. It is an error if all versions are empty,
-// or if there are more or longer versions than the limits allow.
+// HistoryOf compares versions, oldest first. It returns an error if all versions are empty, or
+// if their number or length exceeds the limits.
 func HistoryOf(versions []Version) (*History, error) {
 	if len(versions) > MaxVersions {
 		return nil, proviso.Errorf(proviso.Limit, "%d versions, more than the %d that are read", len(versions), MaxVersions)
@@ -82,8 +82,8 @@ func HistoryOf(versions []Version) (*History, error) {
 	return nil, proviso.Errorf(proviso.Invalid, "no version of the prompt has any text")
 }
 
-// Last returns the units of the last version, by their keys. A unit that stands there
-// several times, under conditions, applies under any of them.
+// Last returns the units of the last version by key. A unit that occurs several times, under
+// different conditions, applies under any of them.
 func (h *History) Last() map[string]Unit {
 	units := map[string]Unit{}
 	for _, u := range Split(h.Changes[len(h.Changes)-1].Text) {
@@ -96,7 +96,7 @@ func (h *History) Last() map[string]Unit {
 	return units
 }
 
-// either joins two conditions; "" if one of them is missing.
+// either joins two conditions with or; "" (always) if one of them is "".
 func either(a, b, or string) string {
 	if a == "" || b == "" {
 		return ""
@@ -104,9 +104,9 @@ func either(a, b, or string) string {
 	return "(" + a + ")" + or + "(" + b + ")"
 }
 
-// Asked returns every sentence that a version of the prompt added, once, where it was
-// added first. Text that the last version no longer has is marked with the version that
-// removed it, and text that the last version has is under the condition that it has there.
+// Asked returns every sentence that a version of the prompt added, once, where it was first
+// added. Text that the last version no longer has is marked with the version that removed it.
+// Text that the last version has gets the condition that it has there.
 func (h *History) Asked() []proviso.Delta {
 	last, removed := h.Last(), map[string]int{}
 	for _, c := range h.Changes {
@@ -136,22 +136,22 @@ func (h *History) Asked() []proviso.Delta {
 	return list
 }
 
-// ReadVersions reads versions of a prompt from JSON Lines (.jsonl) or JSON. A version
-// is an object with the text under template, prompt or text, with chat messages under
-// messages, or with a prompt as LangChain exports it, also under manifest. A file holds
-// a version, a list of versions, or an object with such a list under versions or
-// commits. Versions with a number (version) are sorted by it, others by time
-// (created_at or timestamp); else they keep their order. Files of other tools
-// ([exported.Kinds]) are recognised by their content. Any other file is one version.
-// A chat becomes one text, with the role of each message on a line before it.
+// ReadVersions reads versions of a prompt from JSON Lines (.jsonl) or JSON. A version is an
+// object with the text under template, prompt or text, with chat messages under messages, or
+// with a prompt as LangChain exports it, also under manifest. A file holds a version, a list
+// of versions, or an object with such a list under versions or commits. Versions with a number
+// (version) are sorted by it, others by time (created_at or timestamp); otherwise they keep
+// their order. Files of other tools ([exported.Kinds]) are recognised by their content. Any
+// other file is one version. A chat becomes one text, with the role of each message on the
+// line before it.
 func ReadVersions(file string, data []byte) ([]Version, proviso.Mistakes) {
 	list, _, mistakes := ReadPart(file, "", data)
 	return list, mistakes
 }
 
-// ReadPart is [ReadVersions] of one part of a file, with notes for the user: of the prompt
-// with a name, where a tool exports several, or of the text that a program or a YAML file
-// gives a name ([literal.Find]). The part "" is the whole file.
+// ReadPart is like [ReadVersions] for one part of a file, and also returns notes for the user.
+// A part is a prompt's name, if a tool exports several, or the name of a string in a program
+// or a YAML file ([literal.Find]). The part "" is the whole file.
 func ReadPart(file, part string, data []byte) (list []Version, notes []string, mistakes proviso.Mistakes) {
 	if part != "" && literal.Reads(file) {
 		found, err := literal.Find(file, string(data), part)
@@ -186,7 +186,7 @@ func ReadPart(file, part string, data []byte) (list []Version, notes []string, m
 	return r.inOrder(), r.notes, r.mistakes
 }
 
-// mistakeOfLiteral is the mistake of a text that was not found in a file.
+// mistakeOfLiteral returns the mistake for a string that a file does not have.
 func mistakeOfLiteral(file string, err error) proviso.Mistake {
 	var syntax *document.SyntaxError
 	var wrong *literal.Error

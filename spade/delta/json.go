@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/spade/internal/format"
 )
 
-// changeJSON is a version with its changes in JSON. [ReadVersions] reads it too, so
-// that the next command can read what one command writes.
+// changeJSON is a version with its changes in JSON. [ReadVersions] reads it too, so that one
+// command can read another's output.
 type changeJSON struct {
 	Version    int         `json:"version"`
 	Name       string      `json:"name"`
@@ -21,7 +21,7 @@ type changeJSON struct {
 	Changes    []deltaJSON `json:"changes"`
 }
 
-// groupsJSON are the categories of a version by the groups of the taxonomy.
+// groupsJSON holds the categories of a version by taxonomy group.
 type groupsJSON struct {
 	Structural []string `json:"structural"`
 	Content    []string `json:"content"`
@@ -64,12 +64,12 @@ func (c *Change) plain() changeJSON {
 
 // Classes are the categories that a model gave the changes of one version.
 type Classes struct {
-	Whole  []string // categories of the version as a whole, in the order of [Categories]
-	Deltas []string // the category of each of its deltas; "" if the model was not asked
+	Whole  []string // categories of the whole version, in the order of [Categories]
+	Deltas []string // category of each delta; "" if the model was not asked
 	Err    error    // why there is no answer
 }
 
-// classified is plain with the model's classification of the version.
+// classified is plain plus the model's classification of the version.
 func (c *Change) classified(list []Classes, i int) changeJSON {
 	j := c.plain()
 	if i >= len(list) {
@@ -87,8 +87,7 @@ func (c *Change) classified(list []Classes, i int) changeJSON {
 	return j
 }
 
-// JSON returns the history as one indented JSON object, with the categories of the versions
-// in list, if any.
+// JSON returns the history as one indented JSON object, with the categories in list, if any.
 func (h *History) JSON(list []Classes) ([]byte, error) {
 	out := struct {
 		Versions []changeJSON `json:"versions"`
@@ -100,7 +99,7 @@ func (h *History) JSON(list []Classes) ([]byte, error) {
 	return format.JSON(out, "  ")
 }
 
-// JSONL returns the versions of the history, a line each, with their categories as in
+// JSONL returns the versions of the history, one per line, with their categories as in
 // [History.JSON].
 func (h *History) JSONL(list []Classes) ([]byte, error) {
 	var b bytes.Buffer

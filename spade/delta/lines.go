@@ -8,35 +8,35 @@ import (
 	"github.com/proviso-eval/proviso/internal/segment"
 )
 
-// lineKind says how a line takes part in the prompt.
+// lineKind is the role of a line in the prompt.
 type lineKind int
 
 const (
 	blankLine lineKind = iota
 	plainLine
-	itemLine    // begins a list item
-	headingLine // Markdown's # and the lines of === or ---, and the header of a table
-	tableLine   // a row of a table, which is not cut
+	itemLine    // starts a list item
+	headingLine // Markdown's # and underlines of === or ---, and a table header
+	tableLine   // a table row, which is not split
 	codeLine    // a closed fenced block
-	markupLine  // a tag, a ruler, the name of a role
+	markupLine  // a tag, a ruler or a role name
 	dataLine    // looks like JSON or code
 	exampleLine
 )
 
-// partOf are the parts of the kinds of lines that are units as they are.
+// partOf maps the kinds of lines that are whole units to their parts.
 var partOf = map[lineKind]Part{headingLine: Heading, codeLine: Code, markupLine: Markup}
 
-// line is a line of the prompt, with what cannot be cut.
+// line is a line of the prompt, including any unsplittable span.
 type line struct {
 	start, end int
-	text       string // without blanks around it
+	text       string // trimmed
 	indent     int
 	kind       lineKind
-	goesOn     bool // it continues the line before
-	shot       int  // the number of its example
+	goesOn     bool // continues the previous line
+	shot       int  // number of its example
 }
 
-// lines cuts the prompt at its line breaks.
+// lines splits the prompt at its line breaks.
 func (s *splitter) lines() {
 	s.flat = []byte(s.text)
 	for _, k := range s.kept {
@@ -67,14 +67,15 @@ func (s *splitter) lines() {
 	}
 }
 
-// isTitle reports whether a line is short and alone, as a heading with a line under it is.
+// isTitle reports whether a line is short and stands alone, like a heading that a line
+// underlines.
 func (s *splitter) isTitle(i int) bool {
 	l := &s.list[i]
 	return l.kind == plainLine && len(l.text) <= 60 && !strings.ContainsAny(l.text[len(l.text)-1:], ".:!?,;") && (i == 0 || s.list[i-1].kind == blankLine)
 }
 
-// lineEnd returns where the line that begins at start ends, including its break and any
-// uncuttable span.
+// lineEnd returns where the line that starts at start ends, including its line break and any
+// unsplittable span.
 func (s *splitter) lineEnd(start int) int {
 	for from := start; ; {
 		i := strings.IndexByte(s.text[from:], '\n')
@@ -85,7 +86,7 @@ func (s *splitter) lineEnd(start int) int {
 		if from = s.through(end); from == 0 {
 			return end
 		}
-		if s.text[from-1] == '\n' { // a fenced block ends with its line
+		if s.text[from-1] == '\n' { // a fenced block ends at the end of its line
 			return from
 		}
 	}
@@ -124,19 +125,19 @@ func headingLevel(text string) int {
 	return n
 }
 
-// isUnderline reports whether a line has nothing but three or more of one of -, =, _ and *.
+// isUnderline reports whether a line consists of three or more of one of -, =, _ and *.
 func isUnderline(text string) bool {
 	return len(text) >= 3 && strings.ContainsAny(text[:1], "-=_*") && strings.Trim(text, text[:1]) == ""
 }
 
-// isTag reports whether a line is nothing but an XML tag.
+// isTag reports whether a line consists of one XML tag.
 func isTag(text string) bool {
 	name, _ := tagName(text)
 	return name != "" && strings.IndexByte(text, '>') == len(text)-1
 }
 
-// tagName returns the name of the XML tag that a text begins with, in lower case, and
-// whether the tag closes; "" if there is none.
+// tagName returns the name of the XML tag at the start of a text, in lower case, and whether
+// it is a closing tag; "" if there is none.
 func tagName(text string) (name string, closes bool) {
 	rest, ok := strings.CutPrefix(text, "<")
 	if !ok {
@@ -152,7 +153,7 @@ func tagName(text string) (name string, closes bool) {
 	return strings.ToLower(rest[:end]), closes
 }
 
-// isRole reports whether a line is the name of a role, as a chat has them.
+// isRole reports whether a line is the name of a chat role.
 func isRole(text string) bool {
 	switch text {
 	case "system:", "user:", "assistant:", "developer:", "tool:", "messages:":
@@ -161,8 +162,8 @@ func isRole(text string) bool {
 	return strings.HasSuffix(text, "PromptTemplate:") && !strings.Contains(text, " ") // as LangChain's hub prints a chat
 }
 
-// isData reports whether a line looks like JSON or code: it is no sentence, and none goes
-// on in it.
+// isData reports whether a line looks like JSON or code: it neither is nor continues a
+// sentence.
 func isData(text string) bool {
 	switch {
 	case strings.ContainsAny(text[:1], "{}[]") && !strings.ContainsAny(strings.Trim(text, "{}[]"), " "):
@@ -185,14 +186,14 @@ func (s *splitter) tableAt(i int) {
 	}
 }
 
-// wrapWidths bounds the widths at which people and editors wrap lines.
+// wrapWidths bound the widths at which people and editors wrap lines.
 const (
 	leastWrap = 30
 	mostWrap  = 120
 )
 
-// wrapped finds the lines that continue a sentence of the line before, and writes a blank
-// for the break between them.
+// wrapped finds the lines that continue the previous line's sentence, and replaces the line
+// break between them with a space.
 func (s *splitter) wrapped() {
 	width, evidence := s.wrapWidth()
 	near := 0 // width of the paragraph
@@ -212,11 +213,11 @@ func (s *splitter) wrapped() {
 }
 
 // wrapWidth returns the width at which the prompt is wrapped, and whether it is wrapped at
-// all. Lines that surely go on tell, those before a small letter and those that end in a
-// word such as "the": a width is the better, the more of them had no room for another word,
-// and the fewer had or are longer.
+// all. The evidence is lines that certainly continue: before a small letter, or ending in a
+// word such as "the". A width scores higher the more of these lines had no room for another
+// word, and the fewer had room or are longer.
 func (s *splitter) wrapWidth() (width int, wrapped bool) {
-	var score [mostWrap + 2]int // differences of the score from width to width
+	var score [mostWrap + 2]int // differences of the score from one width to the next
 	for i := 1; i < len(s.list); i++ {
 		a, b := &s.list[i-1], &s.list[i]
 		if !a.isText() || b.kind != plainLine || cells(a) > mostWrap || !unicode.IsLower(firstRune(b.text)) && !isOpenWord(strings.ToLower(lastWord(a.text)), true) {
@@ -240,26 +241,26 @@ func (s *splitter) wrapWidth() (width int, wrapped bool) {
 	return width, width > 0
 }
 
-// cells is the width of a line.
+// cells returns the width of a line.
 func cells(l *line) int { return l.indent + utf8.RuneCountInString(l.text) }
 
-// fills reports whether the first word of line b had no room in line a.
+// fills reports whether the first word of line b did not fit in line a.
 func fills(a, b *line, width int) bool {
 	return cells(a) >= leastWrap && cells(a) <= mostWrap && cells(a)+1+utf8.RuneCountInString(segment.FirstWord(b.text)) > width
 }
 
 // wrapping is how a prompt is wrapped.
 type wrapping struct {
-	width, near int  // of its longest line, and of the longest of the paragraph
-	evidence    bool // that it is wrapped at all
+	width, near int  // longest line of the prompt, and of the paragraph
+	evidence    bool // the prompt is certainly wrapped
 }
 
-// usualWrap is a width at which a full line before a small letter is wrapped, whatever the
-// rest of the prompt.
+// usualWrap is a width from which a full line before a small letter counts as wrapped,
+// whatever the rest of the prompt.
 const usualWrap = 55
 
-// paragraphWidth returns the width of the longest line of the paragraph that line i, or
-// the one before, begins.
+// paragraphWidth returns the width of the longest line in the paragraph that starts at line
+// i-1.
 func (s *splitter) paragraphWidth(i int) int {
 	width := cells(&s.list[i-1])
 	for ; i < len(s.list) && s.list[i].kind != blankLine; i++ {
@@ -270,7 +271,7 @@ func (s *splitter) paragraphWidth(i int) int {
 	return width
 }
 
-// continues reports whether line i goes on with a sentence of the line before.
+// continues reports whether line i continues the sentence of the previous line.
 func (s *splitter) continues(i int, w wrapping) bool {
 	a, b := &s.list[i-1], &s.list[i]
 	first := firstRune(b.text)
@@ -303,10 +304,10 @@ func (s *splitter) continues(i int, w wrapping) bool {
 	return small || full && w.evidence
 }
 
-// openQuote reports whether a line opens a quotation that it does not close, or the reverse.
+// openQuote reports whether a line has an odd number of quotation marks.
 func openQuote(text string) bool { return strings.Count(text, `"`)%2 == 1 }
 
-// isLabelled reports whether a line begins with a label of few words, as in "Tone: warm".
+// isLabelled reports whether a line starts with a label of a few words, as in "Tone: warm".
 func isLabelled(text string) bool {
 	label, _, ok := strings.Cut(text, ":")
 	return ok && len(label) <= 30 && strings.Count(label, " ") <= 2
@@ -314,13 +315,12 @@ func isLabelled(text string) bool {
 
 func (l *line) isText() bool { return l.kind == plainLine || l.kind == itemLine }
 
-// statementAt reports whether a statement of the template that stands alone is between
-// two lines.
+// statementAt reports whether a standalone template statement is between two lines.
 func (s *splitter) statementAt(a, b *line) bool {
 	return s.edges[a.start+a.indent+len(a.text)] || s.edges[b.start+b.indent]
 }
 
-// onlyVariable reports whether a line is nothing but a variable of the template.
+// onlyVariable reports whether a line consists of one template variable.
 func onlyVariable(text string) bool { return text[0] == '{' && variable(text, 0) == len(text) }
 
 func lastWord(text string) string {

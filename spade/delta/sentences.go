@@ -10,43 +10,42 @@ import (
 	"github.com/proviso-eval/proviso/internal/segment"
 )
 
-// Unit is a part of a prompt that changes as a whole: a sentence, a line, a list
-// item, a fenced block or an example.
+// Unit is a part of a prompt that changes as a whole: a sentence, a line, a list item, a
+// fenced block or an example.
 type Unit struct {
-	Text string // without blanks around it; a sentence over several lines is written in one
-	Line int    // that it begins in, from 1
-	Key  string // equal for units with the same text, ignoring list markers and runs of blanks
+	Text string // trimmed; a sentence over several lines is on one line
+	Line int    // line where it starts, from 1
+	Key  string // equal for units with the same text, ignoring list markers and runs of spaces
 	Part Part
 
-	// Start and End are its place in the prompt, in bytes.
+	// Start and End are its position in the prompt, in bytes.
 	Start, End int
 
-	// Condition is the condition of the template around the unit, such as vip for
-	// {% if vip %}; "" if it always applies. When is the same in CEL, as a suite has it;
-	// "" if it cannot be translated.
+	// Condition is the template condition around the unit, such as vip for {% if vip %}; "" if
+	// the unit always applies. When is the same in CEL, as in a suite; "" if it cannot be
+	// translated.
 	Condition, When string
 }
 
-// Part says what a unit is.
+// Part is the kind of a unit.
 type Part string
 
-// The parts of a prompt. Only a sentence asks something by itself.
+// The parts of a prompt. Only a sentence can require something by itself.
 const (
-	Sentence Part = ""        // also a line without a full stop, a list item and a row of a table
-	Heading  Part = "heading" // of a section, or of a table
+	Sentence Part = ""        // also a line without a full stop, a list item and a table row
+	Heading  Part = "heading" // section heading or table header
 	Code     Part = "code"    // a closed fenced block
 	Example  Part = "example" // an input with its output, an example in tags, a turn of a chat
-	Markup   Part = "markup"  // a tag, a statement of the template, the name of a role, a ruler
+	Markup   Part = "markup"  // a tag, a template statement, a role name, a ruler
 )
 
-// MaxSentence is how many bytes of a unit are read to find what it asks for.
+// MaxSentence is how many bytes of a unit are read to find its requirement.
 const MaxSentence = 8 << 10
 
-// Split cuts a prompt into units. Lines that wrap one sentence are read as one line, and
-// are cut at the ends of sentences (Unicode Standard Annex #29), but not after an
-// abbreviation. Headings, tables, list items, fenced blocks, tags and examples are units
-// of their own. A template variable ({x}, {{x}}, {% x %}, ${x}) and a code span are never
-// cut. Blank lines are not units.
+// Split splits a prompt into units. It joins the lines of a wrapped sentence, and splits at
+// the ends of sentences (Unicode Standard Annex #29), but not after an abbreviation. Headings,
+// tables, list items, fenced blocks, tags and examples are their own units. It never splits a
+// template variable ({x}, {{x}}, {% x %}, ${x}) or a code span. Blank lines are not units.
 func Split(text string) []Unit {
 	s := &splitter{text: text, kept: unbroken(text)}
 	s.statements()
@@ -59,25 +58,25 @@ func Split(text string) []Unit {
 	return s.units
 }
 
-// splitter cuts from the beginning to the end.
+// splitter splits from the beginning to the end.
 type splitter struct {
 	text  string
-	kept  []span // uncuttable spans, ascending and disjoint
-	next  int    // the first of kept that may end after the next cut
+	kept  []span // unsplittable spans, ascending and disjoint
+	next  int    // first of kept that may end after the next split
 	list  []line
-	flat  []byte // the text, with blanks for the breaks of wrapped lines
+	flat  []byte // the text, with spaces in place of the breaks of wrapped lines
 	tags  []statement
-	edges map[int]bool // where statements that stand alone begin and end
+	edges map[int]bool // offsets where standalone statements start and end
 	units []Unit
 	row   int // line number of offset at, from 0
 	at    int
-	tag   int // the first of tags that begins after the last unit
+	tag   int // first of tags that starts after the last unit
 	open  []condition
-	names []string          // that the template gives a value itself
+	names []string          // names that the template assigns itself
 	cel   map[string]string // translated conditions
 }
 
-// unitsFrom adds the units that begin with line i, and returns the next line.
+// unitsFrom adds the units that start at line i, and returns the next line.
 func (s *splitter) unitsFrom(i int) int {
 	l := &s.list[i]
 	switch l.kind {
@@ -102,8 +101,7 @@ func (s *splitter) unitsFrom(i int) int {
 	return i + 1
 }
 
-// pieces cuts a block at the statements of the template in it, and what is between them
-// into sentences.
+// pieces splits a block at its template statements, and the text between them into sentences.
 func (s *splitter) pieces(start, end int) {
 	first, _ := slices.BinarySearchFunc(s.tags, start, func(t statement, at int) int { return t.start - at })
 	for _, t := range s.tags[first:] {
@@ -120,8 +118,8 @@ func (s *splitter) pieces(start, end int) {
 	s.sentences(start, end)
 }
 
-// sentences cuts one piece; a piece with breaks inside contains an uncuttable span and
-// stays whole.
+// sentences splits one piece. A piece with line breaks contains an unsplittable span and stays
+// whole.
 func (s *splitter) sentences(start, end int) {
 	text := string(s.flat[start:end])
 	if strings.Contains(strings.TrimRight(text, "\r\n"), "\n") {
@@ -138,7 +136,7 @@ func (s *splitter) sentences(start, end int) {
 	}
 	for seg.Next() {
 		value, at := seg.Value(), seg.End()-len(seg.Value())
-		for i := 0; i+2 < len(value); i++ { // a full stop before a small letter ends no sentence in the annex
+		for i := 0; i+2 < len(value); i++ { // in the annex, a full stop before a small letter ends no sentence
 			if value[i] == '.' && value[i+1] == ' ' && segment.LowerStop(value[:i], value[i+1:]) {
 				cut(at + i + 2)
 			}
@@ -148,7 +146,7 @@ func (s *splitter) sentences(start, end int) {
 	s.add(start+from, end, Sentence)
 }
 
-// through returns the end of the uncuttable span around an offset, or 0. Offsets ascend
+// through returns the end of the unsplittable span around an offset, or 0. Offsets must ascend
 // from call to call.
 func (s *splitter) through(at int) int {
 	for s.next < len(s.kept) && s.kept[s.next].end <= at {
@@ -180,8 +178,8 @@ func (s *splitter) add(start, end int, part Part) {
 	s.units = append(s.units, Unit{Text: text, Line: s.row + 1, Key: Key(text), Part: part, Start: start, End: end, Condition: condition, When: when})
 }
 
-// oneLine returns a part of the text, with a blank for each break of a wrapped line and
-// for the indentation around it.
+// oneLine returns a part of the text, with a space for each break of a wrapped line and the
+// indentation around it.
 func (s *splitter) oneLine(start, end int) string {
 	text := s.text[start:end]
 	if !strings.Contains(text, "\n") {
@@ -190,7 +188,7 @@ func (s *splitter) oneLine(start, end int) string {
 	var b strings.Builder
 	for len(text) > 0 {
 		i := strings.IndexByte(text, '\n')
-		if i < 0 || s.flat[start+i] == '\n' { // a break in what is never cut stays
+		if i < 0 || s.flat[start+i] == '\n' { // a line break inside an unsplittable span stays
 			n := i + 1
 			if i < 0 {
 				n = len(text)
@@ -208,14 +206,13 @@ func (s *splitter) oneLine(start, end int) string {
 	return b.String()
 }
 
-// Key returns the text that identifies a unit: a new number in a list does not change
-// it.
+// Key returns the text that identifies a unit. A new list number does not change it.
 func Key(text string) string {
 	return strings.Join(strings.Fields(text[MarkerLength(text):]), " ")
 }
 
-// MarkerLength is the length of the list marker at the start of a text, with the blanks
-// around it.
+// MarkerLength returns the length of the list marker at the start of a text, with the white
+// space around it.
 func MarkerLength(text string) int {
 	line, _, _ := strings.Cut(text, "\n")
 	line = strings.TrimRight(line, " \t\r")
@@ -231,27 +228,27 @@ func firstRune(text string) rune {
 	return r
 }
 
-// Words that do not end a sentence, in English, German, French and Spanish: before any
-// word, and before a small letter, a number or a quotation mark.
+// Words that do not end a sentence, in English, German, French and Spanish: before any word,
+// or only before a small letter, a number or a quotation mark.
 var (
 	openAlways = strings.Fields("a an the of and with from by at your their its than don't der die das dem den des weder sowie kein keine keinen ein eine einen und oder mit für von zum zur le les un une du des et ou avec el los las una del para")
 	openBefore = strings.Fields("use say write include contain avoid mention add exceed refrain like using saying writing to for in on or not no any all each every as that which who whose is are be been must should may can could will would do does never only most least more less fewer exactly about our his her my these those if when while unless because so into onto over under between without within per via please than also " +
 		"nicht zu im in auf an bei nach aus als höchstens mindestens maximal genau nie niemals ohne la de à au aux ne pas en dans sur pour par sans maximum moins plus y o no con por sin al que más menos")
 )
 
-// openVerbs need an object: behind them a sentence goes on before the name of a format, too.
+// openVerbs need an object: a sentence continues after them even before a format name.
 var openVerbs = strings.Fields("use write avoid contain include output return produce not in no never like verwende vermeide utilise évite usa evita")
 
-// formatNames are names that are written with a capital letter anywhere in a sentence.
+// formatNames are names that have a capital letter anywhere in a sentence.
 var formatNames = strings.Fields("html json xml csv yaml markdown latex emojis")
 
-// opensName reports whether a sentence goes on from a verb to the name of a format.
+// opensName reports whether a sentence continues from a verb to a format name.
 func opensName(last, next string) bool {
 	return slices.Contains(openVerbs, strings.ToLower(last)) && slices.Contains(formatNames, strings.ToLower(strings.Trim(next, ".,;:!")))
 }
 
-// isOpenWord reports whether a sentence goes on behind a word, before a capital letter or
-// another sign.
+// isOpenWord reports whether a sentence continues after a word, before a capital letter or
+// before another sign.
 func isOpenWord(word string, beforeCapital bool) bool {
 	word = strings.ReplaceAll(word, "’", "'")
 	return slices.Contains(openAlways, word) || !beforeCapital && slices.Contains(openBefore, word)

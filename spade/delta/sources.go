@@ -14,16 +14,16 @@ import (
 	"github.com/proviso-eval/proviso/internal/githistory"
 )
 
-// ReadGit reads the history of a file from the git repository around it, through renames,
-// or of a part of the file ([ReadPart]); the part "" is the whole file. Commits in which
-// the file does not have the part yet, or the part is as before, are no versions.
-// The notes are for the user. Mistakes are a [proviso.Mistakes].
+// ReadGit reads the history of a file from its git repository, through renames, or the history
+// of a part of the file ([ReadPart]); the part "" is the whole file. A commit is no version if
+// the file does not have the part yet or the part is unchanged. The notes are for the user.
+// Mistakes are a [proviso.Mistakes].
 func ReadGit(ctx context.Context, file, part string) (list []Version, notes []string, err error) {
 	h, err := githistory.Of(ctx, file)
 	if err != nil {
 		return nil, nil, err
 	}
-	var missing proviso.Mistakes // of the latest commit without the part
+	var missing proviso.Mistakes // mistakes of the latest commit without the part
 	without := 0
 	for _, r := range h.Revisions {
 		name := r.Subject
@@ -57,18 +57,18 @@ func ReadGit(ctx context.Context, file, part string) (list []Version, notes []st
 	return list, h.Notes, nil
 }
 
-// SplitPart splits FILE:NAME. A name of a file that exists, or that has no colon behind its
-// ending, is whole. Exists reports whether there is a file.
+// SplitPart splits FILE:NAME. It does not split the name of an existing file, or a name
+// without a colon after its extension. exists reports whether a file exists.
 func SplitPart(name string, exists func(string) bool) (file, part string) {
 	i := strings.LastIndexByte(name, ':')
-	if i < 2 || i == len(name)-1 || strings.ContainsAny(name[i:], `/\`) || exists(name) { // 1 is a drive of Windows
+	if i < 2 || i == len(name)-1 || strings.ContainsAny(name[i:], `/\`) || exists(name) { // 1 is a Windows drive
 		return name, ""
 	}
 	return name[:i], name[i+1:]
 }
 
-// OfSuite takes the prompts of a suite as versions, the oldest first. A prompt that code
-// generates has no text, and is left out with a note.
+// OfSuite returns the prompts of a suite as versions, the oldest first. It skips a prompt that
+// code generates, which has no text, with a note.
 func OfSuite(s *proviso.Suite) (list []Version, notes []string) {
 	for i, p := range s.Prompts {
 		name := p.Label
@@ -81,7 +81,7 @@ func OfSuite(s *proviso.Suite) (list []Version, notes []string) {
 		}
 		ending := ".txt"
 		if strings.HasPrefix(strings.TrimSpace(p.Raw), "[") {
-			ending = ".json" // possibly a chat
+			ending = ".json" // may be a chat
 		}
 		versions, wrong := ReadVersions(name+ending, []byte(p.Raw))
 		if wrong.Err() != nil || len(versions) != 1 {
@@ -93,14 +93,13 @@ func OfSuite(s *proviso.Suite) (list []Version, notes []string) {
 	return list, notes
 }
 
-// maxFolder bounds the files of a folder of versions together, in bytes.
+// maxFolder bounds the total size of a folder of versions, in bytes.
 const maxFolder = 256 << 20
 
-// ReadFolder reads the files of a folder as [ReadVersions] does, a file for each version,
-// in the natural order of their names. Hidden files are left out, and so are subfolders
-// and links that lead out of the folder, each with a note. Read reads a file; nil is
-// [os.ReadFile]. Mistakes are a [proviso.Mistakes]; the notes are valid with an error,
-// too.
+// ReadFolder reads the files of a folder like [ReadVersions], one file per version, in the
+// natural order of their names. It skips hidden files, and, with a note, subfolders and links
+// that lead out of the folder. read reads a file; nil means [os.ReadFile]. Mistakes are a
+// [proviso.Mistakes]; the notes are also valid with an error.
 func ReadFolder(dir string, read func(name string) ([]byte, error)) (list []Version, notes []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -155,8 +154,8 @@ func readFile(file string, read func(name string) ([]byte, error)) ([]Version, e
 	return versions, mistakes.Err()
 }
 
-// linksWithin reports whether a link in a folder leads to a file below it: the author
-// of the versions must not choose which files of the machine a model sees.
+// linksWithin reports whether a link in a folder leads to a file below the folder: the
+// versions' author must not choose which files of the machine a model sees.
 func linksWithin(dir, file string) bool {
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {

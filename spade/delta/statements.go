@@ -9,12 +9,12 @@ import (
 	"github.com/proviso-eval/proviso/internal/segment"
 )
 
-// statement is a statement of the template: {% if x %}, {{#if x}} and the like.
+// statement is a template statement: {% if x %}, {{#if x}} and the like.
 type statement struct {
 	span
 	kind  statementKind
-	text  string // of a condition; "" for an else
-	alone bool   // it stands between sentences, not within one
+	text  string // condition; "" for an else
+	alone bool   // it stands between sentences, not inside one
 }
 
 type statementKind int
@@ -22,28 +22,28 @@ type statementKind int
 const (
 	ifStatement statementKind = iota
 	unlessStatement
-	elseStatement // or elif, with a text
+	elseStatement // or elif, with a condition
 	endStatement
 	loopStatement
 	endLoopStatement
 	otherStatement // set, include, a comment
 )
 
-// condition is one around a part of the prompt.
+// condition is a condition around a part of the prompt.
 type condition struct {
 	loop   bool
-	now    string   // the condition of the branch, as the template has it
-	before []string // the conditions of the branches before, which do not hold
+	now    string   // condition of the current branch, as in the template
+	before []string // conditions of the earlier branches, which do not hold
 }
 
 // mostConditions bounds how many conditions around a sentence are written out.
 const mostConditions = 4
 
-// statements finds the statements of the template among what is never cut. One that opens
-// between two sentences stands alone, with all that belong to it.
+// statements finds the template statements among the unsplittable spans. A statement that
+// opens between two sentences stands alone, and so do all that belong to it.
 func (s *splitter) statements() {
 	s.edges = map[int]bool{}
-	var open []bool // of the statements that are open: alone
+	var open []bool // for each open statement: whether it stands alone
 	for _, k := range s.kept {
 		t, ok := statementOf(s.text[k.start:k.end])
 		if !ok {
@@ -71,7 +71,7 @@ func (s *splitter) statements() {
 	s.names, s.cel = assigned(s.tags), map[string]string{}
 }
 
-// betweenSentences reports whether no sentence goes on at an offset.
+// betweenSentences reports whether no sentence spans an offset.
 func (s *splitter) betweenSentences(at int) bool {
 	before := s.text[max(0, at-200):at]
 	if i := strings.LastIndexByte(before, '\n'); i >= 0 {
@@ -88,7 +88,7 @@ func (s *splitter) betweenSentences(at int) bool {
 	return strings.ContainsRune(segment.SentenceMarks+segment.WideMarks+":", last)
 }
 
-// statementOf reads a statement of Jinja and Nunjucks, or of Handlebars.
+// statementOf reads a Jinja, Nunjucks or Handlebars statement.
 func statementOf(text string) (statement, bool) {
 	if strings.HasPrefix(text, "{#") {
 		return statement{kind: otherStatement}, true
@@ -98,7 +98,7 @@ func statementOf(text string) (statement, bool) {
 		switch word {
 		case "if":
 			return statement{kind: ifStatement, text: rest}, true
-		case "unless": // as Liquid has it
+		case "unless": // Liquid
 			return statement{kind: unlessStatement, text: rest}, true
 		case "elif", "elsif", "elseif", "else":
 			return statement{kind: elseStatement, text: rest}, true
@@ -147,8 +147,8 @@ func cutWord(text string) (word, rest string) {
 	return text[:i], strings.Join(strings.Fields(text[i:]), " ")
 }
 
-// conditionAt returns the condition of the template at an offset, and the same in CEL.
-// Offsets ascend from call to call.
+// conditionAt returns the template condition at an offset, and the same in CEL. Offsets must
+// ascend from call to call.
 func (s *splitter) conditionAt(at int) (text, cel string) {
 	for ; s.tag < len(s.tags) && s.tags[s.tag].end <= at; s.tag++ {
 		s.enter(&s.tags[s.tag])
@@ -185,7 +185,7 @@ func (s *splitter) conditionAt(at int) (text, cel string) {
 	return text, cel
 }
 
-// enter takes a statement into account.
+// enter applies a statement to the open conditions.
 func (s *splitter) enter(t *statement) {
 	n := len(s.open)
 	switch t.kind {
@@ -211,8 +211,8 @@ func (s *splitter) enter(t *statement) {
 	}
 }
 
-// assigned returns the names that the template itself gives a value, in a loop or with
-// set: they are no variables of a case.
+// assigned returns the names that the template itself assigns, in a loop or with set: they are
+// not variables of a case.
 func assigned(tags []statement) []string {
 	var names []string
 	for _, t := range tags {

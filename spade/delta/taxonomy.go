@@ -10,8 +10,7 @@ var Categories = []string{
 	WorkflowDescription, DataIntegration, Quantity, Inclusion, Exclusion, QualitativeCriteria, OtherCategory,
 }
 
-// publishedCategory returns the category for a name in the paper's published data, in
-// lower case.
+// publishedCategory returns the category for a lower-case name in the paper's published data.
 func publishedCategory(name string) (string, bool) {
 	switch name {
 	case "presentationformat":
@@ -28,9 +27,9 @@ func publishedCategory(name string) (string, bool) {
 	return "", false
 }
 
-// CategoryNamed returns the category with a name, in any case and with or without its
-// group ("Structural/", "Content/"). It also accepts the paper's older names. It
-// returns false if there is none.
+// CategoryNamed returns the category with a name, in any case and with or without its group
+// ("Structural/", "Content/"). It also accepts the paper's older names. It returns false if
+// there is none.
 func CategoryNamed(name string) (string, bool) {
 	name = strings.TrimSpace(name)
 	name = name[strings.LastIndexByte(name, '/')+1:]
@@ -43,7 +42,7 @@ func CategoryNamed(name string) (string, bool) {
 	return publishedCategory(squeezed)
 }
 
-// The categories of a change: the taxonomy of the paper's section 2.
+// The categories of a change, from the taxonomy in section 2 of the paper.
 const (
 	ResponseFormat       = "ResponseFormat"
 	ExampleDemonstration = "ExampleDemonstration"
@@ -60,13 +59,13 @@ const (
 // The groups of the categories.
 const (
 	Structural = "Structural" // how the prompt is written
-	Content    = "Content"    // what it asks
+	Content    = "Content"    // what it requires
 )
 
 // Groups are the groups of the taxonomy.
 var Groups = []string{Structural, Content}
 
-// GroupOf returns the group of a category; "" for Other and for what is no category.
+// GroupOf returns the group of a category; "" for Other and for an unknown category.
 func GroupOf(category string) string {
 	switch category {
 	case ResponseFormat, ExampleDemonstration, PromptClarification:
@@ -77,7 +76,7 @@ func GroupOf(category string) string {
 	return ""
 }
 
-// InGroup returns those of some categories that are of a group.
+// InGroup returns the given categories that belong to a group.
 func InGroup(categories []string, group string) []string {
 	var list []string
 	for _, c := range categories {

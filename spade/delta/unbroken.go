@@ -2,11 +2,11 @@ package delta
 
 import "strings"
 
-// span is a part of a text, by bytes.
+// span is a byte range of a text.
 type span struct{ start, end int }
 
-// unbroken finds the parts of a prompt that are never cut: closed fenced blocks, code
-// spans, and the variables and tags of Jinja, Mustache, f-strings and shells.
+// unbroken finds the parts of a prompt that are never split: closed fenced blocks, code spans,
+// and the variables and tags of Jinja, Mustache, f-strings and shells.
 func unbroken(text string) []span {
 	if !strings.ContainsAny(text, "`~{") {
 		return nil
@@ -41,12 +41,12 @@ func unbroken(text string) []span {
 	return list
 }
 
-// maxUnbroken bounds a code span or a variable, in bytes, so that an unclosed one is
-// not searched to the end of the prompt.
+// maxUnbroken bounds a code span or a variable, in bytes, so that the search for the end of an
+// unclosed one stops before the end of the prompt.
 const maxUnbroken = 1000
 
-// codeSpan returns the end of the code span that begins at i, or, if there is none, the
-// negated length of the run of backticks.
+// codeSpan returns the end of the code span that starts at i or, if there is none, the negated
+// length of the run of backticks.
 func codeSpan(text string, i int) int {
 	window := text[i:min(len(text), i+maxUnbroken)]
 	run := len(window) - len(strings.TrimLeft(window, "`"))
@@ -68,8 +68,8 @@ func codeSpan(text string, i int) int {
 	}
 }
 
-// variable returns the end of the variable or tag that begins at i, or 0. Those with
-// double marks may span lines.
+// variable returns the end of the variable or tag that starts at i, or 0. Those with double
+// braces may span lines.
 func variable(text string, i int) int {
 	window := text[i:min(len(text), i+maxUnbroken)]
 	for _, pair := range [...][2]string{{"{%", "%}"}, {"{#", "#}"}, {"{{{", "}}}"}, {"{{", "}}"}} {

@@ -15,13 +15,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxMistakes bounds the mistakes of a file: to find the place of one takes time.
+// maxMistakes bounds the mistakes of a file, because finding the place of each takes time.
 const maxMistakes = 100
 
 // versionReader collects the versions of a file.
 type versionReader struct {
 	file     string
-	part     string // the name of a prompt, "" for the only one
+	part     string // name of a prompt; "" for the only one
 	list     []exported.Version
 	notes    []string
 	mistakes proviso.Mistakes
@@ -66,7 +66,7 @@ func (r *versionReader) json(data []byte) {
 	r.entries(entries)
 }
 
-// entries reads versions: those of a tool, or in the general form.
+// entries reads versions in a tool's form or in the general form.
 func (r *versionReader) entries(entries []exported.Entry) {
 	if len(entries) == 0 || r.mistakes.Err() != nil {
 		return

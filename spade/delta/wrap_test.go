@@ -43,8 +43,8 @@ func wrapLines(text string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// promptsOfFixtures are the prompts in the repository, and those of the paper where they
-// are.
+// promptsOfFixtures returns the prompts in the repository, and those of the paper if
+// available.
 func promptsOfFixtures(t *testing.T) map[string]string {
 	t.Helper()
 	prompts := map[string]string{}
@@ -78,11 +78,11 @@ func keys(text string) []string {
 	return list
 }
 
-// leastUnwrapped is the share of the sentences of real prompts that are found again when
+// leastUnwrapped is the minimum share of sentences in real prompts that are found again when
 // each prompt is wrapped at a width.
 var leastUnwrapped = map[int]float64{40: 0.95, 60: 0.98, 80: 0.98}
 
-// TestWrappedPrompts: a wrapped prompt has the sentences of the same prompt unwrapped.
+// TestWrappedPrompts: a wrapped prompt has the same sentences as the unwrapped prompt.
 func TestWrappedPrompts(t *testing.T) {
 	t.Parallel()
 	prompts := promptsOfFixtures(t)

@@ -1,4 +1,4 @@
-// Package hub reads the commits of a prompt from the hub of LangSmith. Start at [Read].
+// Package hub reads the commits of a prompt from the LangSmith hub. Start at [Read].
 package hub
 
 import (
@@ -31,16 +31,16 @@ const (
 	maxWait    = time.Minute
 )
 
-// Options say how the hub is asked.
+// Options configure requests to the hub.
 type Options struct {
 	Client *http.Client // makes the requests
-	Server string       // "" is [Server]
-	Key    string       // "" for public prompts
-	KeyOf  string       // the environment variable of the key, for messages
+	Server string       // "" means [Server]
+	Key    string       // API key; "" for public prompts
+	KeyOf  string       // environment variable of the key, for messages
 	Sleep  func(context.Context, time.Duration) error
 }
 
-// Name splits owner/name; a name alone is of the workspace of the key, whose owner is -.
+// Name splits owner/name. A name alone belongs to the key's workspace, whose owner is -.
 func Name(text string) (owner, name string, err error) {
 	owner, name, ok := strings.Cut(text, "/")
 	if !ok {
@@ -54,10 +54,10 @@ func Name(text string) (owner, name string, err error) {
 	return owner, name, nil
 }
 
-// Read returns the commits of a prompt as a JSON document in the form of the hub's own
-// list, oldest first. It reads all pages, and asks for each manifest that the list lacks.
-// Too many requests, and errors of the server, are tried again. An error is a
-// [proviso.Error]: Refused for a wrong key, NotFound, Limit or Unavailable.
+// Read returns the commits of a prompt as a JSON document in the form of the hub's own list,
+// oldest first. It reads all pages, and requests each manifest that the list lacks. It retries
+// after a rate limit and after server errors. An error is a [proviso.Error]: Refused for a
+// wrong key, NotFound, Limit or Unavailable.
 func Read(ctx context.Context, o Options, owner, name string) ([]byte, error) {
 	r := &reader{Options: o, left: maxBytes, path: "/commits/" + url.PathEscape(owner) + "/" + url.PathEscape(name), what: owner + "/" + name}
 	if r.Server == "" {
@@ -80,7 +80,7 @@ func Read(ctx context.Context, o Options, owner, name string) ([]byte, error) {
 type reader struct {
 	Options
 	path, what string
-	left       int64 // bytes
+	left       int64 // remaining bytes
 }
 
 // list reads all pages of commits, newest first.
@@ -116,7 +116,7 @@ func (r *reader) list(ctx context.Context) ([]any, error) {
 	}
 }
 
-// manifest asks for the prompt of one commit.
+// manifest requests the prompt of one commit.
 func (r *reader) manifest(ctx context.Context, commit *value.Object) error {
 	whole, err := r.get(ctx, r.path+"/"+url.PathEscape(commit.Text("commit_hash")))
 	if err != nil {
@@ -126,7 +126,7 @@ func (r *reader) manifest(ctx context.Context, commit *value.Object) error {
 	return nil
 }
 
-// get asks for one document.
+// get requests one document, with retries.
 func (r *reader) get(ctx context.Context, path string) (*value.Object, error) {
 	for attempt := 1; ; attempt++ {
 		o, wait, err := r.once(ctx, path)
@@ -139,7 +139,7 @@ func (r *reader) get(ctx context.Context, path string) (*value.Object, error) {
 	}
 }
 
-// once asks once; a wait of 0 means that asking again does not help.
+// once makes one request; a wait of 0 means that a retry does not help.
 func (r *reader) once(ctx context.Context, path string) (o *value.Object, wait time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(r.Server, "/")+path, nil)
 	if err != nil {
@@ -176,7 +176,7 @@ func (r *reader) once(ctx context.Context, path string) (o *value.Object, wait t
 	return o, 0, nil
 }
 
-// waitOf is how long to wait before asking again, 0 if it does not help.
+// waitOf returns the wait before a retry, 0 if a retry does not help.
 func waitOf(resp *http.Response) time.Duration {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -186,7 +186,7 @@ func waitOf(resp *http.Response) time.Duration {
 	return min(cmp.Or(transport.RetryAfter(resp.Header, time.Now()), time.Second), maxWait)
 }
 
-// refused explains a status.
+// refused explains an HTTP status.
 func (r *reader) refused(status int) error {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:

@@ -16,9 +16,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// fake is LangSmith's hub with one prompt, as its documentation describes it.
+// fake is the LangSmith hub with one prompt, as its documentation describes it.
 type fake struct {
-	key     string // "" shows the prompt to everybody
+	key     string // "" makes the prompt public
 	commits int
 	bare    bool // the list has no manifests
 	fail    func(asked int) int
@@ -67,7 +67,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"commits":[%s],"total":%d}`, strings.Join(list, ","), f.commits)
 }
 
-// read asks a fake, and returns the waits.
+// read reads from a fake hub, and returns the waits.
 func read(t *testing.T, f *fake, key, name string) (hashes []string, waits []time.Duration, err error) {
 	t.Helper()
 	server := httptest.NewServer(f)
@@ -151,7 +151,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// answers is a network that gives each request the same answer, for some time.
+// answers is a network that gives the first 30 requests the same answer.
 type answers struct {
 	status      int
 	after, body string
@@ -169,8 +169,8 @@ func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Request: r, Header: h, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
-// FuzzAnswers: whatever the hub sends, there are commits with a hash or an error, and no wait
-// is longer than a minute.
+// FuzzAnswers: whatever the hub sends, the result is commits with a hash or an error, and no
+// wait is longer than a minute.
 func FuzzAnswers(f *testing.F) {
 	f.Add(200, "", `{"commits":[{"commit_hash":"a","manifest":{"kwargs":{"template":"x"}}},{"commit_hash":"b","manifest":{}}],"total":2}`)
 	f.Add(200, "", `{"commits":[{"commit_hash":"../../x?#"}],"total":1e300,"manifest":{}}`)

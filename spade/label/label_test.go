@@ -43,7 +43,7 @@ func openLog(t *testing.T, file string, trials []trial.Trial) *label.Log {
 	return log
 }
 
-// labelsOf reads a file of labels as spade matrix does.
+// labelsOf reads a file of labels like spade matrix.
 func labelsOf(t *testing.T, file string, trials []trial.Trial) string {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -220,20 +220,20 @@ func grid(t *testing.T, text string) *matrix.Grid {
 	return g
 }
 
-// TestOrderByCandidates: the output that tells most candidates apart comes first, then
-// the one that splits the candidates that the labels leave together.
+// TestOrderByCandidates: the output that separates most candidates comes first, then the one
+// that best splits the candidates that the labels do not separate.
 func TestOrderByCandidates(t *testing.T) {
 	t.Parallel()
 	trials := outputs("x", "x", "x", "x", "y")
 	g := grid(t, "id,label,p,q,r,s\na,,1,1,1,1\nb,,1,1,0,0\nc,,1,0,0,0\nd,,1,0,1,0\n")
 	good := func(string) string { return "1" }
-	// b and d split two and two; b comes first in the file. Then d splits both classes,
-	// c one. Then nothing is left to tell apart, and c divides the candidates. All
-	// candidates agree on a and e; e is the least similar to the outputs seen.
+	// b and d split two and two; b comes first in the file. Then d splits both classes, c one.
+	// Then nothing is left to separate, and c divides the candidates. All candidates agree on
+	// a and e; e is the least similar to the outputs seen.
 	if got := order(t, trials, g, good); got != "bdcea" {
 		t.Errorf("the order is %s", got)
 	}
-	// Undecided cells tell nothing.
+	// Undecided cells separate nothing.
 	if got := order(t, trials, grid(t, "id,label,p,q\na,,1,\nb,,,0\nc,,1,0\n"), good); !strings.HasPrefix(got, "c") {
 		t.Errorf("the order is %s", got)
 	}
@@ -392,8 +392,8 @@ func TestReadLabelsContradict(t *testing.T) {
 	}
 }
 
-// TestLabelsOfPeople: labels of whole outputs that the server wrote count by majority, and
-// an own label of the session comes before them.
+// TestLabelsOfPeople: labels of whole outputs that the server wrote count by majority, and the
+// session's own labels have priority.
 func TestLabelsOfPeople(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "labels.jsonl")
@@ -428,8 +428,8 @@ func TestLabelsOfPeople(t *testing.T) {
 	}
 }
 
-// TestSlips: a slip in a file of labels has its place and the nearest name, and no entry is
-// changed.
+// TestSlips: a typo in a file of labels is reported with its place and the nearest name, and
+// no entry is changed.
 func TestSlips(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct{ file, text, want, nearest string }{
@@ -458,7 +458,7 @@ func TestSlips(t *testing.T) {
 	}
 }
 
-// TestSplit: people who disagree are named, and what they disagree on has no label.
+// TestSplit: outputs on which people disagree are listed and have no label.
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	entries := entriesOf(t, outputs("one", "two"))

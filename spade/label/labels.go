@@ -16,12 +16,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Read reads labels, id and label and perhaps a note, from CSV or, if the name ends in .jsonl, JSON
-// Lines, and puts them into entries, replacing what they have. If an id has several
-// labels, the last one counts. Labels of people that the server or `proviso view` wrote count
-// by majority, where no other label stands in the file. An empty label in CSV is ignored; in JSON Lines, a label
-// of null removes earlier ones in the file. A label with the output_id of another
-// output is ignored and counted. With a mistake, the entries keep what they have.
+// Read reads labels (id, label and an optional note) from CSV or, if the name ends in .jsonl,
+// JSON Lines. It sets them in entries and replaces the labels there. If an id has several
+// labels, the last one counts. Labels that the server or `proviso view` wrote count by
+// majority, unless the file has another label for the output. An empty label in CSV is
+// ignored; in JSON Lines, a null label removes earlier ones in the file. A label with the
+// output_id of another output is ignored and counted. If there is a mistake, the entries stay
+// unchanged.
 func Read(file string, data []byte, entries []trial.Entry) (Reading, proviso.Mistakes) {
 	r := newReader(file, entries)
 	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
@@ -53,29 +54,29 @@ func Read(file string, data []byte, entries []trial.Entry) (Reading, proviso.Mis
 	return reading, r.Mistakes
 }
 
-// Reading is what [Read] found beside the labels.
+// Reading is what [Read] found besides the labels.
 type Reading struct {
 	Stale int      // labels of other outputs
-	Split []string // ids of outputs on which people disagree, in the order of the entries; they have no label
+	Split []string // ids of outputs on which people disagree, in entry order; they have no label
 }
 
 // line is one line of a file of labels.
 type line struct {
-	ID, Label string // the label is 1, 0, or "" if it is removed
+	ID, Label string // label is 1, 0, or "" if it is removed
 	Note      string
 	OutputID  string
-	Undone    bool // the line undoes the last label that is in force
+	Undone    bool // the line undoes the last label in force
 }
 
 // reader reads labels and finds their trials.
 type reader struct {
 	format.Table
 	entries []trial.Entry
-	at      map[string]int // of ids, in entries
+	at      map[string]int // position in entries, by id
 	ids     []string
 	stale   int
 	said    map[int]line // the label in force at the end, by entry
-	log     label.Log    // of labels that the server or view wrote
+	log     label.Log    // labels that the server or view wrote
 	each    func(entry int, l line)
 }
 
@@ -89,10 +90,10 @@ func newReader(file string, entries []trial.Entry) *reader {
 	return r
 }
 
-// wrong adds a mistake at a key of the label that is read: id or label.
+// wrong adds a mistake at a key of the current label: id or label.
 type wrong func(key, nearest, format string, args ...any)
 
-// take finds the trial of a label.
+// take finds the entry of a label by id, and passes both to r.each.
 func (r *reader) take(l line, text string, wrong wrong) {
 	i, ok := r.at[l.ID]
 	switch {
@@ -125,7 +126,7 @@ func (r *reader) jsonLines(data []byte) {
 			continue
 		}
 		if ok && o.At("id") == nil && o.Has("assertion") {
-			continue // of `proviso align`: of an assertion, not of an output
+			continue // from `proviso align`: for an assertion, not for an output
 		}
 		if !ok {
 			r.Mistake(at.Number, "", "an object with id and label is expected")
@@ -135,10 +136,10 @@ func (r *reader) jsonLines(data []byte) {
 	}
 }
 
-// lineKeys are the members of a line of labels that decide what it says.
+// lineKeys are the members that define the meaning of a label line.
 var lineKeys = []string{"id", "output_id", "undone", "label", "human", "verdict"}
 
-// object reads one line of `spade label`, or of a person.
+// object reads one line that `spade label` or a person wrote.
 func (r *reader) object(at document.Line, o *value.Object) {
 	valid := lineKeys
 	if slices.ContainsFunc(trial.LabelKeys, o.Has) {
@@ -177,8 +178,8 @@ func (r *reader) object(at document.Line, o *value.Object) {
 	})
 }
 
-// people takes a label that the server or `proviso view` wrote. Those of whole outputs are
-// of use here.
+// people reads a label that the server or `proviso view` wrote. Only labels of whole outputs
+// count.
 func (r *reader) people(number int, o *value.Object) {
 	l, removed, err := label.ReadLine(o)
 	switch {
@@ -191,14 +192,14 @@ func (r *reader) people(number int, o *value.Object) {
 	}
 }
 
-// agreed returns what most people say of each output, by entry: an output is known by the id
-// of its case and its content. Outputs on which people disagree have no label.
+// agreed returns the majority label of each output, by entry. An output is identified by its
+// case id and its content. Outputs on which people disagree have no label.
 func (r *reader) agreed() (said map[int]line, split []int) {
 	list := r.log.InForce()
 	if len(list) == 0 {
 		return nil, nil
 	}
-	same := map[string][]int{} // entries, by output
+	same := map[string][]int{} // entries by output
 	for i, e := range r.entries {
 		same[e.OutputID] = append(same[e.OutputID], i)
 	}
@@ -289,7 +290,7 @@ func (r *reader) csv(data []byte) {
 	})
 }
 
-// slipOfHeader is the mistake of a header without id or without label.
+// slipOfHeader adds the mistake of a header without id or without label.
 func (r *reader) slipOfHeader(header []string, noID bool, lines [][]byte) {
 	valid := trial.LabelKeys[:1]
 	if noID {
@@ -304,14 +305,13 @@ func (r *reader) slipOfHeader(header []string, noID bool, lines [][]byte) {
 	r.Mistake(1, "", "the header must have the columns id and label")
 }
 
-// maxWanted bounds the search for the number of labels that is enough.
+// maxWanted bounds the search for a sufficient number of labels.
 const maxWanted = 100_000
 
-// Wanted returns how many bad and good labels are enough to show that a selection
-// without mistakes is within alpha and tau: the least numbers for which the confidence
-// interval (Wilson) of full coverage is at or above alpha, and that of no false
-// failures is at or below tau. A number is 0 if no number is enough, as for an alpha of
-// 1.
+// Wanted returns how many bad and good labels suffice to show that a selection without
+// mistakes is within alpha and tau: the smallest numbers for which the confidence interval
+// (Wilson) of full coverage is at or above alpha, and that of no false failures is at or below
+// tau. A number is 0 if no number suffices, as for an alpha of 1.
 func Wanted(alpha, tau, confidence float64) (bad, good int) {
 	least := func(enough func(n int) bool) int {
 		low, high := 1, maxWanted

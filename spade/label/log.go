@@ -13,22 +13,22 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Log is a file of labels that grows by a line per label: JSON Lines that
-// [Read] reads. A line is on disk before [Log.Set] returns, so nothing is
-// lost however the session ends; an undo is also a line. It is not safe for concurrent
-// use, but several processes may write to one file.
+// Log is a file of labels with one line per label, as JSON Lines that [Read] reads. A line is
+// on disk before [Log.Set] returns, so nothing is lost however the session ends; an undo is
+// also a line. Log is not safe for concurrent use, but several processes may write to the same
+// file.
 type Log struct {
 	out     format.Log
 	author  string
-	entries []trial.Entry // of the trials that are labelled
-	now     []given       // the label in force, by entry: that of the file, else that of the output
+	entries []trial.Entry // entries of the trials that are labelled
+	now     []given       // label in force, by entry: from the file, else from the output
 	beside  []string
-	steps   []step // what can be undone, the latest last
-	start   []byte // what must come before the next line: a line end that the file lacks
+	steps   []step // changes that can be undone, the latest last
+	start   []byte // written before the next line: a line break that the file lacks
 	// Stale counts the lines of the file that belong to other outputs.
 	Stale int
-	// Cut is the text of an incomplete last line, as a full disk leaves it, which was
-	// removed; usually "".
+	// Cut is the text of an incomplete last line that was removed, such as a full disk leaves;
+	// usually "".
 	Cut string
 }
 
@@ -44,9 +44,8 @@ type step struct {
 // maxLog bounds a file of labels, in bytes.
 const maxLog = 64 << 20
 
-// OpenLog reads the labels in a file, if it exists, and appends further ones. The
-// first label creates the file. It reports all mistakes in the file; if there are any,
-// the log is nil.
+// OpenLog reads the labels in a file, if it exists, and appends new ones. The first label
+// creates the file. It reports all mistakes in the file; if there are any, the log is nil.
 func OpenLog(file string, entries []trial.Entry, author string) (*Log, proviso.Mistakes, error) {
 	l := &Log{out: format.Log{File: file}, author: author, entries: entries, now: make([]given, len(entries))}
 	for i, e := range entries {
@@ -82,8 +81,8 @@ func OpenLog(file string, entries []trial.Entry, author string) (*Log, proviso.M
 	return l, r.Mistakes, nil
 }
 
-// mend handles a last line without a line end. If it is not JSON, it was never written
-// completely and is no label. Otherwise a person may have left out the line end.
+// mend handles a last line without a line break. If the line is not JSON, it was not written
+// completely and is no label. Otherwise a person may have omitted the line break.
 func (l *Log) mend(data []byte) ([]byte, error) {
 	whole := bytes.LastIndexByte(data, '\n') + 1
 	last := bytes.TrimSpace(data[whole:])
@@ -95,7 +94,7 @@ func (l *Log) mend(data []byte) ([]byte, error) {
 		return data, nil
 	}
 	if last[0] != '{' {
-		return data, nil // not one of our lines; its mistake is reported
+		return data, nil // not a line of this log; its mistake is reported
 	}
 	l.Cut = string(last)
 	return data[:whole], os.Truncate(l.out.File, int64(whole))
@@ -113,7 +112,7 @@ func (l *Log) replay(entry int, line line) {
 	l.change(entry, given{line.Label, line.Note})
 }
 
-// change puts g in force.
+// change sets the label in force to g.
 func (l *Log) change(entry int, g given) {
 	if g.label == "" {
 		g.label = l.beside[entry]
@@ -122,7 +121,7 @@ func (l *Log) change(entry int, g given) {
 	l.now[entry] = g
 }
 
-// Label returns the label in force for a trial, 1, 0 or "", and the note.
+// Label returns the label in force for a trial (1, 0 or "") and its note.
 func (l *Log) Label(entry int) (label, note string) {
 	return l.now[entry].label, l.now[entry].note
 }
@@ -145,7 +144,7 @@ func (l *Log) Labels() trial.Labels {
 	return trial.CountLabels(list)
 }
 
-// Set labels a trial, 1 or 0, or removes its label with ""; a note may be empty.
+// Set labels a trial with 1 or 0, or removes its label with ""; note may be empty.
 func (l *Log) Set(entry int, label, note string) error {
 	if err := l.append(entry, given{label, note}, false); err != nil {
 		return err
@@ -154,8 +153,8 @@ func (l *Log) Set(entry int, label, note string) error {
 	return nil
 }
 
-// Undo takes back the last label, even one of an earlier session, and returns its
-// trial; ok is false if there is none.
+// Undo reverts the last label, even one from an earlier session, and returns its trial; ok is
+// false if there is none.
 func (l *Log) Undo() (entry int, ok bool, err error) {
 	n := len(l.steps)
 	if n == 0 {
@@ -174,7 +173,7 @@ func (l *Log) Undo() (entry int, ok bool, err error) {
 	return last.entry, true, nil
 }
 
-// append keeps a line.
+// append writes a line and records the change.
 func (l *Log) append(entry int, g given, undone bool) error {
 	o := value.ObjectOf("id", l.entries[entry].ID, "label", nil)
 	if g.label != "" {

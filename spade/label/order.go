@@ -13,30 +13,30 @@ import (
 	"unicode"
 )
 
-// order finds the output that is most worth labelling; see [Start].
+// order finds the most useful output to label; see [Start].
 type order struct {
-	rows    []int // of the grid, by trial; -1 if it has none
+	rows    []int // row of the grid, by trial; -1 if there is none
 	cells   [][]matrix.Cell
-	classes []uint64 // of candidates: equal for those that agree on all labelled outputs
+	classes []uint64 // class by candidate: equal for candidates that agree on all labelled outputs
 	member  []int    // class numbers, by candidate; computed when needed
 	sizes   int      // number of classes
-	stale   bool     // member must be computed again
+	stale   bool     // member must be recomputed
 
 	seen     []bool // labelled or skipped
 	labelled []bool
 	prints   []fingerprint
-	near     []float64 // distance to the nearest one seen
-	out      []bool    // never shown
+	near     []float64 // distance to the nearest seen output
+	out      []bool    // excluded
 }
 
-// fingerprint is what distances are computed from.
+// fingerprint is the basis of distances between outputs.
 type fingerprint struct {
 	words  [minima]uint32
 	length float64 // binary logarithm of the number of bytes
 }
 
-// minima is how many minima MinHash keeps: the standard error of the share of
-// common words is at most 1/(2√minima), a twelfth.
+// minima is how many minima MinHash keeps: the standard error of the share of common words is
+// at most 1/(2√minima), a twelfth.
 const minima = 36
 
 func newOrder(trials []trial.Trial, g *matrix.Grid) *order {
@@ -58,7 +58,7 @@ func newOrder(trials []trial.Trial, g *matrix.Grid) *order {
 	return o
 }
 
-// only excludes all but some trials.
+// only excludes all trials except those in list.
 func (o *order) only(list []int) {
 	for i := range o.out {
 		o.out[i] = true
@@ -97,7 +97,7 @@ func mixed(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-// distance is 0 for equal outputs, up to 1.
+// distance is between 0, for equal outputs, and 1.
 func (p *fingerprint) distance(q *fingerprint) float64 {
 	common := 0
 	for k := range p.words {
@@ -129,7 +129,7 @@ func (o *order) see(i int, labelled bool) {
 func (o *order) forget(i int) {
 	if o.labelled[i] {
 		o.labelled[i] = false
-		o.refine(i) // a second time removes it
+		o.refine(i) // refining a second time reverts the first
 	}
 	o.seen[i] = false
 	for j := range o.near {
@@ -147,8 +147,8 @@ func (o *order) forget(i int) {
 	}
 }
 
-// refine separates candidates that differ on a trial: a class is the exclusive or of
-// 64-bit hashes of trials and cells.
+// refine separates candidates that differ on a trial. A class is the exclusive or of 64-bit
+// hashes of trials and cells.
 func (o *order) refine(i int) {
 	if o.rows[i] < 0 {
 		return
@@ -177,14 +177,15 @@ func (o *order) number() {
 	o.sizes = len(numbers)
 }
 
-// worth is what labelling an output reveals about candidates, the most important first.
+// worth is what labelling an output reveals about candidates, the most important measure
+// first.
 type worth struct{ apart, all, balance int }
 
 func (w worth) compare(v worth) int {
 	return cmp.Or(cmp.Compare(w.apart, v.apart), cmp.Compare(w.all, v.all), cmp.Compare(w.balance, v.balance))
 }
 
-// next returns the most valuable of the wanted trials, and why; -1 if there is none.
+// next returns the most valuable of the wanted trials, and the reason; -1 if there is none.
 func (o *order) next(wanted func(i int) bool, have trial.Labels) (int, string) {
 	if o.cells != nil {
 		if i, why := o.telling(wanted, have); i >= 0 {
@@ -269,9 +270,9 @@ type Queued struct {
 	Why string
 }
 
-// Queue returns the outputs that are most worth labelling, at most so many, as [Start] asks
-// for them: each as if those before it had a label. The grid holds the results of candidates
-// by id; nil if there are none.
+// Queue returns the most useful outputs to label, up to most, in the order of [Start]: each as
+// if those before it were labelled. The grid holds the results of candidates by id; nil if
+// there are none.
 func Queue(trials []trial.Trial, g *matrix.Grid, most int) []Queued {
 	o := newOrder(trials, g)
 	var have trial.Labels

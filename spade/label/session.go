@@ -1,5 +1,5 @@
-// Package label asks people which outputs are good: it keeps their labels in a file and
-// finds the output that is most worth labelling next. Start at [Start].
+// Package label asks people which outputs are good: it keeps their labels in a file and finds
+// the most useful output to label next. Start at [Start].
 package label
 
 import (
@@ -12,13 +12,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Session is a labelling session: which output comes next, the answers so far, and
-// how to undo them. Start at [Start].
+// Session is a labelling session: the next output, the answers so far, and how to undo them.
+// Start at [Start].
 type Session struct {
 	trials []trial.Trial
 	log    *Log
 	order  *order
-	queue  []int // with a fixed order: the trials that are left, the next one first
+	queue  []int // with a fixed order: the remaining trials, the next one first
 	fixed  bool
 	past   []past
 	put    []bool // skipped in this session
@@ -34,13 +34,12 @@ type past struct {
 
 // Options configure a labelling session.
 type Options struct {
-	// Grid holds the results of candidates on the outputs, matched by id; nil if none
-	// were tried.
+	// Grid holds the results of candidates on the outputs, matched by id; nil if none were
+	// tried.
 	Grid *matrix.Grid
-	// Review goes through labelled outputs, good, bad or all, instead of unlabelled
-	// ones.
+	// Review goes through labelled outputs (good, bad or all) instead of unlabelled ones.
 	Review string
-	// Only are the indices of the trials to label; nil is all.
+	// Only are the indices of the trials to label; nil means all.
 	Only []int
 }
 
@@ -48,25 +47,25 @@ type Options struct {
 type Asked struct {
 	Trial *trial.Trial
 	Index int    // among all trials
-	Why   string // why it comes next; "" in a review
+	Why   string // reason why it comes next; "" in a review
 	Label string // its current label, usually ""
 	Note  string
 }
 
-// Start goes through trials; log holds the labels so far.
+// Start starts a session over trials; log holds the labels so far.
 //
-// With a grid, the next output is the one that best separates candidates that the
-// labelled outputs do not separate yet. Candidates that agree on all labelled outputs
-// form a class. An output is worth, for each class, the number of candidates that pass
-// it times the number that fail it. Ties are broken by the same product over all
-// candidates, then by how many candidates fail it (more, while fewer bad than good
-// outputs are labelled, else fewer), then by the order of the trials.
+// With a grid, the next output is the one that best separates candidates that the labelled
+// outputs do not separate yet. Candidates that agree on all labelled outputs form a class. The
+// worth of an output is the sum over all classes of the number of candidates that pass it
+// times the number that fail it. Ties are broken by the same product over all candidates, then
+// by how many candidates fail it (more, while fewer bad than good outputs are labelled, else
+// fewer), then by the order of the trials.
 //
 // Without a grid, or when candidates separate nothing, the next output is the one least
-// similar to those seen so far (farthest-first traversal: Gonzalez, "Clustering to
-// minimize the maximum intercluster distance", 1985). Half of the distance is the share
-// of words that two outputs do not have in common (Jaccard, estimated by MinHash), half
-// the ratio of their lengths. The first output is the one of median length.
+// similar to those seen so far (farthest-first traversal: Gonzalez, "Clustering to minimize
+// the maximum intercluster distance", 1985). Half of the distance is the share of words that
+// the two outputs do not have in common (Jaccard, estimated by MinHash), the other half comes
+// from the ratio of their lengths. The first output is the one of median length.
 func Start(trials []trial.Trial, log *Log, o Options) (*Session, error) {
 	l := &Session{trials: trials, log: log, put: make([]bool, len(trials))}
 	switch o.Review {
@@ -90,8 +89,8 @@ func Start(trials []trial.Trial, log *Log, o Options) (*Session, error) {
 	return l, nil
 }
 
-// reviewed lists the labelled trials. With a grid, those come first whose label most
-// candidates contradict: good ones that many fail, bad ones that many pass.
+// reviewed lists the labelled trials. With a grid, trials whose label most candidates
+// contradict come first: good ones that many fail, bad ones that many pass.
 func reviewed(log *Log, o Options) []int {
 	against := map[int]int{}
 	var list []int
@@ -148,7 +147,7 @@ func (l *Session) Current() (a Asked, ok bool) {
 	return a, true
 }
 
-// Answer labels the current output, 1 or 0, and goes on to the next.
+// Answer labels the current output 1 or 0 and moves on to the next.
 func (l *Session) Answer(label string) error {
 	_, note := l.log.Label(l.at)
 	if err := l.log.Set(l.at, label, note); err != nil {
@@ -158,7 +157,7 @@ func (l *Session) Answer(label string) error {
 	return nil
 }
 
-// Note keeps a note on the current output, with or without a label.
+// Note keeps a note on the current output, labelled or not.
 func (l *Session) Note(text string) error {
 	label, _ := l.log.Label(l.at)
 	if err := l.log.Set(l.at, label, text); err != nil {
@@ -168,8 +167,8 @@ func (l *Session) Note(text string) error {
 	return nil
 }
 
-// Skip leaves the current output as it is and goes on to the next; it does not come
-// again in this session.
+// Skip leaves the current output unchanged and moves on to the next; the skipped output does
+// not return in this session.
 func (l *Session) Skip() {
 	l.put[l.at] = true
 	l.leave(true)
@@ -183,9 +182,8 @@ func (l *Session) leave(skipped bool) {
 	l.next()
 }
 
-// Undo takes back the last answer and returns to its output. After the answers of this
-// session it continues with labels of earlier ones. It returns false if there is
-// nothing to undo.
+// Undo reverts the last answer and returns to its output. After the answers of this session it
+// continues with labels of earlier ones. It returns false if there is nothing to undo.
 func (l *Session) Undo() (bool, error) {
 	n := len(l.past)
 	if n > 0 && l.past[n-1].skipped {
@@ -205,7 +203,7 @@ func (l *Session) Undo() (bool, error) {
 	return true, nil
 }
 
-// again goes back to a trial, and then to the one that was current.
+// again returns to a trial; the current trial comes after it.
 func (l *Session) again(entry int) {
 	if l.fixed {
 		if l.at >= 0 && l.at != entry {
@@ -228,7 +226,7 @@ func (l *Session) Skipped() int {
 	return n
 }
 
-// Left returns how many outputs are still to come, including the current one.
+// Left returns how many outputs remain, including the current one.
 func (l *Session) Left() int {
 	if l.fixed {
 		n := len(l.queue)

@@ -14,30 +14,29 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Trials are decided in batches, and within a batch candidate by candidate: code has a
-// process of its own for each candidate, and one process after the other is used for
-// many outputs. With output by output instead, every process that is running has to
-// stay, or is started again for every output where there are more candidates than
-// processes.
+// Trials are decided in batches, and within a batch one candidate after another. Each
+// candidate's code has its own process, which then decides many outputs in a row. Deciding
+// output by output would keep every process alive, or restart it for every output if there are
+// more candidates than processes.
 const (
 	firstBatch    = 64 // trials
 	maxBatch      = 1024
-	maxBatchBytes = 16 << 20 // of outputs, prompts and variables, besides the last trial of a batch
+	maxBatchBytes = 16 << 20 // bytes of outputs, prompts and variables, not counting a batch's last trial
 
-	// A batch is larger than the one before if that took less than quickBatch, so that
-	// progress is seen and kept, and smaller if it took more than slowBatch.
+	// A batch is larger than the previous one if that took less than quickBatch, and smaller
+	// if it took more than slowBatch, so that progress is shown and saved.
 	quickBatch = 2 * time.Second
 	slowBatch  = 10 * time.Second
 
-	// worthHelp is how much work a candidate must have left for a second lane to help
-	// with it: starting a process for the second lane takes some milliseconds.
+	// worthHelp is how much work a candidate must have left for a second lane to help, because
+	// starting a process for that lane takes some milliseconds.
 	worthHelp = 100 * time.Millisecond
-	lookAgain = 20 * time.Millisecond // of a lane that finds nothing to help with
+	lookAgain = 20 * time.Millisecond // poll interval of an idle lane
 
 	maxSeries = 64 // rows that a lane takes at a time
 )
 
-// batches decides all trials, so many cells at a time as there are lanes.
+// batches decides all trials, with lanes cells in flight.
 func (p *trying) batches(ctx context.Context, trials iter.Seq2[trial.Trial, error], lanes int) error {
 	size, b := firstBatch, &batch{}
 	flush := func() {
@@ -69,19 +68,19 @@ func (p *trying) batches(ctx context.Context, trials iter.Seq2[trial.Trial, erro
 	return nil
 }
 
-// batch is a number of trials that are decided together.
+// batch is a group of trials that are decided together.
 type batch struct {
 	rows     []batchRow
 	columns  []*batchColumn
 	bytes    int
-	backward bool // the columns are tried from the last to the first: the processes of the last ones are still there
+	backward bool // tries the columns last to first, because the processes of the last ones still exist
 }
 
-// batchRow is a trial with what was decided about it.
+// batchRow is a trial with its results so far.
 type batchRow struct {
 	trial trial.Trial
 	row   *check.Row
-	mu    sync.Mutex // held while an assertion looks at row, which keeps what assertions share
+	mu    sync.Mutex // held while an assertion uses row, which assertions share
 	cells []Cell
 	pack  *cellPack
 	said  []said
@@ -99,13 +98,13 @@ func (b *batch) add(t trial.Trial, cells []Cell) {
 
 // batchColumn is a candidate that needs no model, with its progress in a batch.
 type batchColumn struct {
-	index   int          // of the candidate
-	next    atomic.Int64 // row
-	started atomic.Int64 // when, in nanoseconds since the epoch
+	index   int          // index of the candidate
+	next    atomic.Int64 // next row
+	started atomic.Int64 // start time, in nanoseconds since the epoch
 }
 
-// left estimates how long the rest of the column takes one lane. It is 0 for one that
-// nobody has started or that is finished.
+// left estimates how long one lane needs for the rest of the column. It is 0 for a column that
+// is not started or is finished.
 func (c *batchColumn) left(rows int) time.Duration {
 	done, started := c.next.Load(), c.started.Load()
 	if started == 0 || done >= int64(rows) {
@@ -114,8 +113,8 @@ func (c *batchColumn) left(rows int) time.Duration {
 	return time.Since(time.Unix(0, started)) / time.Duration(max(done, 1)) * time.Duration(int64(rows)-done)
 }
 
-// several returns how many rows a lane takes at a time: as many as take it a moment, so
-// that the last ones can be shared.
+// several returns how many rows a lane takes at a time: about worthHelp of work, so that lanes
+// can share the last rows.
 func (c *batchColumn) several() int64 {
 	done := c.next.Load()
 	if done == 0 {
@@ -125,8 +124,8 @@ func (c *batchColumn) several() int64 {
 	return min(max(int64(worthHelp/max(each, 1)), 1), maxSeries)
 }
 
-// decide decides a batch: first the kept cells and the candidates that need no model,
-// then, trial by trial, those that ask one. It returns how long the first part took.
+// decide decides a batch: first the kept cells and the candidates that need no model, then,
+// trial by trial, the candidates that ask a model. It returns how long the first part took.
 func (p *trying) decide(ctx context.Context, b *batch, lanes int) time.Duration {
 	began := time.Now()
 	var row atomic.Int64
@@ -170,7 +169,7 @@ func (p *trying) decide(ctx context.Context, b *batch, lanes int) time.Duration 
 	return took
 }
 
-// share runs work in so many goroutines, and waits for all of them.
+// share runs work in lanes goroutines, and waits for all of them.
 func share(lanes int, work func()) {
 	var wait sync.WaitGroup
 	for range lanes {
@@ -179,7 +178,7 @@ func share(lanes int, work func()) {
 	wait.Wait()
 }
 
-// column decides a candidate on the rows that no other lane has taken.
+// column decides a candidate on the rows that no other lane has claimed.
 func (p *trying) column(ctx context.Context, b *batch, c *batchColumn) {
 	for ctx.Err() == nil {
 		n := c.several()
@@ -191,7 +190,7 @@ func (p *trying) column(ctx context.Context, b *batch, c *batchColumn) {
 	}
 }
 
-// part decides a candidate on some rows, except where that was kept.
+// part decides a candidate on some rows, except where a result is kept.
 func (p *trying) part(ctx context.Context, rows []batchRow, j int) {
 	s, ok := p.alone[j].(seriesTryer)
 	if !ok || len(rows) == 1 {
@@ -214,7 +213,7 @@ func (p *trying) part(ctx context.Context, rows []batchRow, j int) {
 	})
 }
 
-// cell decides a candidate on a trial, unless that was kept.
+// cell decides a candidate on a trial, unless a result is kept.
 func (p *trying) cell(ctx context.Context, r *batchRow, j int) {
 	if r.takeKept(j) || ctx.Err() != nil {
 		return
@@ -228,7 +227,7 @@ func (p *trying) cell(ctx context.Context, r *batchRow, j int) {
 	r.take(ctx, j, s, time.Since(began))
 }
 
-// takeKept takes the result of a candidate that was kept, if there is one.
+// takeKept uses the kept result of a candidate, if there is one.
 func (r *batchRow) takeKept(j int) bool {
 	kept, ok := r.pack.get(j)
 	if ok {
@@ -237,18 +236,18 @@ func (r *batchRow) takeKept(j int) bool {
 	return ok
 }
 
-// take takes the result of a candidate, which took so long.
+// take records the result of a candidate and how long it took.
 func (r *batchRow) take(ctx context.Context, j int, s said, took time.Duration) {
 	if ctx.Err() != nil {
-		return // the result may come from the end of ctx
+		return // the end of ctx may have caused the result
 	}
 	s.took = max(took, 1)
 	r.said[j] = s
 	r.pack.put(j, s, took)
 }
 
-// finish keeps what was decided about a trial, decides the candidates that ask a model,
-// and counts the results.
+// finish saves the results of a trial, decides the candidates that ask a model, and counts the
+// results.
 func (p *trying) finish(ctx context.Context, r *batchRow) {
 	r.pack.save()
 	for j, t := range p.alone {
@@ -261,7 +260,7 @@ func (p *trying) finish(ctx context.Context, r *batchRow) {
 	if p.together != nil && ctx.Err() == nil {
 		began := time.Now()
 		asked = p.together.Eval(ctx, r.row)
-		took := time.Since(began) // of all questions, which are asked together
+		took := time.Since(began) // for all questions, which are sent together
 		for k, v := range asked {
 			if ctx.Err() == nil || v.Status != proviso.Errored {
 				s := saidBy(&v)

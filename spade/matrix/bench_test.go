@@ -40,7 +40,7 @@ func confined(t testing.TB, workers int) proviso.Code {
 	return s
 }
 
-// pythonChecks are functions in Python, and outputs for them.
+// pythonChecks returns Python functions, and outputs for them.
 func pythonChecks(t testing.TB, functions, outputs int) ([]proviso.Candidate, []trial.Trial) {
 	t.Helper()
 	var file strings.Builder
@@ -65,8 +65,7 @@ func pythonChecks(t testing.TB, functions, outputs int) ([]proviso.Candidate, []
 	return list, trials
 }
 
-// TestLanes: more lanes decide the same, in the sandbox, with more functions than there
-// may be processes.
+// TestLanes: more lanes decide the same, in the sandbox, with more functions than processes.
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	list, trials := pythonChecks(t, 70, 70)
@@ -86,8 +85,8 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// BenchmarkPython tries functions in Python on outputs, and prints how long more lanes
-// take, as a multiple of what one takes.
+// BenchmarkPython tries Python functions on outputs, and prints how long more lanes take, as a
+// multiple of the time of one lane.
 func BenchmarkPython(b *testing.B) {
 	for _, size := range []struct{ functions, outputs int }{{50, 200}, {100, 2000}} {
 		var one time.Duration

@@ -13,20 +13,20 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Cost is what deciding one candidate took, measured while it was tried. Results that were
-// kept from an earlier time are not counted: they cost nothing.
+// Cost is the measured cost of deciding one candidate. Results that were kept from earlier are
+// not counted: they cost nothing.
 type Cost struct {
 	// Definition identifies the assertion that was measured.
 	Definition string
-	Outputs    int           // that were measured
-	Took       time.Duration // on all of them; 0 if no time was measured
+	Outputs    int           // measured outputs
+	Took       time.Duration // total time; 0 if no time was measured
 	Asked      int           // outputs for which a model was asked
 	Prompt     int64         // tokens of all questions
 	Completion int64         // tokens of all answers
 	USD        float64       // of all of them; 0 if the prices of the model are not known
 }
 
-// PerOutput is what the candidate costs for one output, in US dollars; ok is false if no
+// PerOutput returns the candidate's cost for one output, in US dollars; ok is false if no
 // question with a known price was measured.
 func (c Cost) PerOutput() (usd float64, ok bool) {
 	if c.Asked == 0 || c.USD <= 0 {
@@ -35,7 +35,7 @@ func (c Cost) PerOutput() (usd float64, ok bool) {
 	return c.USD / float64(c.Asked), true
 }
 
-// Time is how long the candidate takes for one output; ok is false if that was not
+// Time returns how long the candidate takes for one output; ok is false if that was not
 // measured.
 func (c Cost) Time() (each time.Duration, ok bool) {
 	if c.Outputs == 0 || c.Took <= 0 {
@@ -44,12 +44,12 @@ func (c Cost) Time() (each time.Duration, ok bool) {
 	return c.Took / time.Duration(c.Outputs), true
 }
 
-// Costs are what candidates cost, by name.
+// Costs are the costs of candidates, by name.
 type Costs map[string]Cost
 
-// Costs returns what the candidates of a grid took, without those that were not measured.
-// The list is that of [Try]. Of a candidate with the same definition that was not measured
-// this time, the cost is that of earlier, which may be nil.
+// Costs returns the measured costs of a grid's candidates. list is the list that was passed to
+// [Try]. A candidate that was not measured this time keeps its cost from earlier, if its
+// definition is the same; earlier may be nil.
 func (g *Grid) Costs(list []proviso.Candidate, earlier Costs) Costs {
 	costs := Costs{}
 	for j := range list {
@@ -70,7 +70,8 @@ func (g *Grid) Costs(list []proviso.Candidate, earlier Costs) Costs {
 	return costs
 }
 
-// Of returns the costs of candidates that are still defined as when they were measured.
+// Of returns the costs of candidates whose definition has not changed since they were
+// measured.
 func (c Costs) Of(list []proviso.Candidate) Costs {
 	out := Costs{}
 	for i := range list {
@@ -97,7 +98,7 @@ type costJSON struct {
 	USD        float64 `json:"usd,omitempty"`
 }
 
-// JSON writes the costs, which [ReadCosts] reads.
+// JSON writes the costs in the form that [ReadCosts] reads.
 func (c Costs) JSON() ([]byte, error) {
 	list := []costJSON{}
 	for name, k := range c {
@@ -163,7 +164,7 @@ func (r *costReader) wrong(pointer, message string) {
 // maxMeasure bounds the numbers in a file of costs.
 const maxMeasure = 1e9
 
-// number reads a number from 0; 0 if it is missing.
+// number reads a number of at least 0; 0 if it is missing.
 func (r *costReader) number(o *value.Object, key string, whole bool) float64 {
 	if !o.Has(key) {
 		return 0

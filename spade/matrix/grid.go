@@ -18,35 +18,35 @@ import (
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
-// Grid holds the results of candidates on trials; [Grid.CSV] writes it as the matrix
-// that [Read] reads. It holds one byte per cell, and no outputs.
+// Grid holds the results of candidates on trials; [Grid.CSV] writes it as the matrix that
+// [Read] reads. It holds one byte per cell, and no outputs.
 type Grid struct {
 	Names   []string
 	Columns []Column // by candidate
 	Entries []trial.Entry
-	Cells   [][]Cell // by entry, then by candidate
+	Cells   [][]Cell // by trial, then by candidate
 
 	// Usage and Cost are the totals of the model calls; Cost is in US dollars.
 	Usage proviso.Usage
 	Cost  float64
-	// Unkept is the error that kept cells from being saved for the next time, or nil.
+	// Unkept is the error that prevented saving cells for the next run, or nil.
 	Unkept error
 }
 
 // Column summarises the cells of one candidate.
 type Column struct {
-	Threw int // cells that failed because the candidate threw; included in the failed
+	Threw int // cells that failed because the candidate threw; included in Failed
 	Kept  int // cells taken from an earlier run
-	// Why are up to three different reasons for undecided cells, Thrown for those that
-	// threw.
+	// Why are up to three different reasons for undecided cells, and Thrown for cells whose
+	// candidate threw.
 	Why, Thrown []string
 	// NotRunnable is the reason why the candidate cannot run here at all; "" if it can.
 	NotRunnable string
 	AsksModel   bool
-	Cost        Cost // of the cells that were decided now; its definition is not set
+	Cost        Cost // cost of the cells that were decided now, without a definition
 }
 
-// Rate counts the results of a candidate. Threw is included in the failed.
+// Rate counts the results of a candidate. Threw is included in Failed.
 type Rate struct {
 	Passed    int `json:"passed"`
 	Failed    int `json:"failed"`
@@ -57,29 +57,28 @@ type Rate struct {
 // Options configure how candidates are tried.
 type Options struct {
 	Compiler    *check.Compiler
-	Concurrency int // cells at a time; 0 is one per processor, and at least four if a model is asked
+	Concurrency int // cells in flight; 0 is one per processor, and at least four if a model is asked
 
 	// Code runs Python functions as [python.Of] finds them; nil runs none.
 	Code proviso.Code
-	// Packages says that Code may import installed packages, for the reason of a cell
-	// whose function could not import one.
+	// Packages means that Code may import installed packages. It only affects the reason of a
+	// cell whose function could not import one.
 	Packages bool
-	// Untimed says that the times of models would be wrong, such as those of recorded
-	// answers.
+	// Untimed means that model times are meaningless, such as for recorded answers.
 	Untimed bool
-	// Keep keeps decided cells for the next time; nil keeps none.
+	// Keep saves decided cells for the next run; nil saves none.
 	Keep *Keep
-	// Tick is called after every trial, from one goroutine at a time; nil is not
-	// called.
+	// Tick is called after every trial, from one goroutine at a time; it may be nil.
 	Tick func(done int)
 }
 
-// Try decides every candidate on every trial. An assertion that does not apply to an
-// output passes; one that throws fails. A cell is undecided if the assertion could not
-// be decided, and all cells of a candidate are if this version or machine cannot run
-// it. Invalid candidates and candidates that compare several outputs are an error that
-// names them all. Only a batch of trials is in memory at a time ([maxBatchBytes]). If ctx ends, the remaining
-// cells are undecided and the error is that of ctx. An error from trials also ends it.
+// Try decides every candidate on every trial. An assertion that does not apply to an output
+// passes; one that throws fails. A cell is undecided if the assertion could not be decided.
+// All cells of a candidate are undecided if this version or machine cannot run it. For invalid
+// candidates and candidates that compare several outputs, Try returns one error that names
+// them all. Only one batch of trials is in memory at a time ([maxBatchBytes]). If ctx ends,
+// the remaining cells are undecided and Try returns the error of ctx. An error from trials
+// also ends it.
 func Try(ctx context.Context, list []proviso.Candidate, trials iter.Seq2[trial.Trial, error], o Options) (*Grid, error) {
 	g := &Grid{Columns: make([]Column, len(list))}
 	for i := range list {
@@ -111,12 +110,12 @@ func Try(ctx context.Context, list []proviso.Candidate, trials iter.Seq2[trial.T
 type trying struct {
 	o        Options
 	g        *Grid
-	alone    []tryer    // by candidate; nil for those that ask a model, and those that cannot run
+	alone    []tryer    // by candidate; nil for candidates that ask a model or cannot run
 	asking   []int      // the candidates that ask a model, in order
-	together *check.Set // those that ask a model, so that their questions share calls
+	together *check.Set // candidates that ask a model, so that their questions share calls
 	keys     *cellKeys
 
-	mu   sync.Mutex // guards what follows, and the grid's columns
+	mu   sync.Mutex // guards the fields below, and the grid's columns
 	done int
 }
 
@@ -131,8 +130,8 @@ type said struct {
 	cell   Cell
 	threw  bool
 	kept   bool          // from an earlier run
-	reason string        // why it is undecided or threw
-	took   time.Duration // to decide; 0 if that was not measured
+	reason string        // why the cell is undecided or threw
+	took   time.Duration // time to decide; 0 if not measured
 }
 
 // prepareTries compiles the candidates.
@@ -169,7 +168,7 @@ func prepareTries(ctx context.Context, list []proviso.Candidate, g *Grid, o Opti
 		return nil, &InvalidError{Wrong: wrong}
 	}
 	if len(asking) > 0 {
-		p.together, _ = o.Compiler.Compile(asking) // compiled before, one by one
+		p.together, _ = o.Compiler.Compile(asking) // each was already compiled
 	}
 	if o.Keep != nil {
 		p.keys = newCellKeys(list, p)
@@ -211,7 +210,7 @@ func (p *trying) close() {
 	}
 }
 
-// setTryer is a candidate that is an ordinary assertion of a suite.
+// setTryer is a candidate that is an ordinary suite assertion.
 type setTryer struct{ set *check.Set }
 
 func (s setTryer) close() {}
@@ -224,7 +223,7 @@ func (s setTryer) try(ctx context.Context, _ *trial.Trial, row *check.Row) said 
 	return saidBy(&verdicts[0])
 }
 
-// saidBy turns a verdict into a result.
+// saidBy converts a verdict to a result.
 func saidBy(v *proviso.Verdict) said {
 	switch v.Status {
 	case proviso.Pass, proviso.Skip:
@@ -280,7 +279,7 @@ func (p *trying) note(ctx context.Context, list []said, asked []proviso.Verdict)
 	}
 }
 
-// measure counts what a question to a model took. An answer that was kept took nothing.
+// measure counts the cost of a question to a model. A kept answer cost nothing.
 func (p *trying) measure(j int, v *proviso.Verdict) {
 	if v.Usage.Prompt+v.Usage.Completion == 0 || v.Cached && v.Cost == 0 {
 		return
@@ -299,7 +298,7 @@ const (
 	maxReason  = 2 << 10
 )
 
-// oneMore adds a reason if it is new and there is room.
+// oneMore adds a reason if it is new and the list is not full.
 func oneMore(list []string, reason string) []string {
 	reason = strings.Clone(reason[:min(len(reason), maxReason)])
 	if len(list) == maxReasons || slices.Contains(list, reason) {
@@ -313,7 +312,7 @@ type gridJSON struct {
 	Candidates []columnJSON `json:"candidates"`
 	Outputs    outputsJSON  `json:"outputs"`
 	Cells      cellsJSON    `json:"cells"`
-	Kept       int          `json:"kept"` // cells that were decided at an earlier time
+	Kept       int          `json:"kept"` // cells that an earlier run decided
 	Tokens     int64        `json:"tokens"`
 	Cost       float64      `json:"cost"`
 }

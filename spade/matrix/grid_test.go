@@ -25,8 +25,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// pythonCode stands for a Python runner: the text after "# " in the first line defines
-// what the function does.
+// pythonCode stands for a Python runner: the text after "# " in the first line defines what
+// the function does.
 type pythonCode struct {
 	calls   atomic.Int64
 	mu      sync.Mutex
@@ -178,7 +178,7 @@ func TestThrows(t *testing.T) {
 	}
 }
 
-// TestKeep: decided cells are kept; new, undecided and broken ones are decided again.
+// TestKeep: decided cells are kept; new, undecided and broken cells are decided again.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	code := &pythonCode{}
@@ -256,7 +256,7 @@ func TestKeepsNoFiles(t *testing.T) {
 	}
 }
 
-// TestStopped: a run that is stopped keeps what was decided, and nothing wrong.
+// TestStopped: a stopped run keeps what was decided, and nothing wrong.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	code := &pythonCode{}
@@ -283,7 +283,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestChangedFile: outputs that change between two reads are noticed.
+// TestChangedFile: outputs that change between two reads are detected.
 func TestChangedFile(t *testing.T) {
 	t.Parallel()
 	list := candidates(t, "c.yaml", "assertions: [{id: a, type: contains, value: x}]")

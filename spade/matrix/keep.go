@@ -14,20 +14,19 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Keep keeps decided cells, so that trying the same candidates on the same outputs
-// again decides only what is new: after an interrupted run, or after a change of one
-// candidate. The key of a cell is made of the candidate's definition, the output with
-// its prompt and variables, and the engine.
+// Keep saves decided cells, so that trying the same candidates on the same outputs again
+// decides only new cells: after an interrupted run, or after a change of one candidate. A
+// cell's key consists of the candidate's definition, the output with its prompt and variables,
+// and the engine.
 //
-// Undecided cells are not kept. Candidates that ask a model are not kept here, because
-// the judge keeps their verdicts by its identity. Candidates that read files or the
-// network are not kept, because their result can change. Keep is safe for concurrent
-// use.
+// Keep does not save undecided cells, nor cells of candidates that ask a model, because the
+// judge keeps their verdicts by its identity, nor cells of candidates that read files or the
+// network, because their results can change. Keep is safe for concurrent use.
 type Keep struct {
-	// Store has an entry for each output, with the cells of all candidates.
+	// Store has one entry per output, with the cells of all candidates.
 	Store *blobs.Store
-	// Engine identifies what decides: the version of proviso, and whatever else changes
-	// verdicts.
+	// Engine identifies everything besides the candidate and output that affects verdicts,
+	// such as the version of proviso.
 	Engine string
 
 	mu  sync.Mutex
@@ -48,7 +47,7 @@ func (k *Keep) failure() error {
 	return k.err
 }
 
-// cellKeys holds the keys of candidates in the entries of a [Keep]. A nil one keeps
+// cellKeys holds the keys of candidates in the entries of a [Keep]. A nil *cellKeys keeps
 // nothing.
 type cellKeys struct {
 	keep  *Keep
@@ -93,7 +92,7 @@ func definition(a *proviso.Assertion) string {
 	return value.Stringify(o)
 }
 
-// repeatable reports whether a candidate gives the same result for an output each time.
+// repeatable reports whether a candidate always gives the same result for an output.
 func repeatable(a *proviso.Assertion) bool {
 	if a.Raw == nil || strings.Contains(value.Stringify(a.Raw), "file://") {
 		return false
@@ -102,7 +101,7 @@ func repeatable(a *proviso.Assertion) bool {
 	return ok && kind.Needs&check.NeedsNetwork == 0 && !slices.ContainsFunc(a.Assert, func(inner *proviso.Assertion) bool { return !repeatable(inner) })
 }
 
-// cellPack holds the kept cells of one output. A nil one keeps nothing. It is safe for
+// cellPack holds the kept cells of one output. A nil *cellPack keeps nothing. It is safe for
 // concurrent use.
 type cellPack struct {
 	*cellKeys
@@ -120,12 +119,12 @@ const (
 	keptThrew  = "threw"
 )
 
-// maxOthers bounds how many cells of candidates that are no longer tried an entry
-// keeps.
+// maxOthers bounds how many cells of other candidates an entry keeps.
 const maxOthers = 4096
 
-// saveSlow is how long a cell takes that is saved at once. Others wait until their
-// output is decided, since deciding them again takes hardly longer than saving them.
+// saveSlow is the time from which a cell is saved at once. Faster cells wait until all cells
+// of their output are decided, because deciding them again takes hardly longer than saving
+// them.
 const saveSlow = 50 * time.Millisecond
 
 // load reads the kept cells of a trial.
@@ -140,7 +139,7 @@ func (c *cellKeys) load(t *trial.Trial) *cellPack {
 	p := &cellPack{cellKeys: c, key: blobs.Key(about...), kept: map[int]said{}, others: map[string]string{}}
 	entry, _, err := c.keep.Store.Get(p.key)
 	if err != nil {
-		return p // as if nothing was kept; a write reports the error
+		return p // treated as if nothing was kept; a write reports the error
 	}
 	for _, state := range [...]string{keptPassed, keptFailed, keptThrew} {
 		list, _ := entry.At(state).(string)
@@ -178,7 +177,7 @@ func (p *cellPack) get(j int) (said, bool) {
 	return s, ok
 }
 
-// put keeps a cell that took so long, if it is decided.
+// put keeps a cell if it is decided, and saves it at once if it took longer than saveSlow.
 func (p *cellPack) put(j int, s said, took time.Duration) {
 	if p == nil || p.keys[j] == "" || s.cell == Undecided {
 		return

@@ -31,14 +31,14 @@ type Example struct {
 
 // Matrix holds the result of each candidate on each example.
 type Matrix struct {
-	Names     []string // of the candidates, in the order of the file
+	Names     []string // names of the candidates, in file order
 	Examples  []Example
 	Cells     [][]Cell // by candidate, then by example
 	Unlabeled int      // rows that were left out because they have no label
-	Rest      [][]Cell // of the rows without a label, by candidate; nil if there are none
+	Rest      [][]Cell // cells of the rows without a label, by candidate; nil if there are none
 }
 
-// Count returns how many examples are good and how many bad.
+// Count returns the numbers of good and bad examples.
 func (m *Matrix) Count() (good, bad int) {
 	for _, e := range m.Examples {
 		if e.Good {
@@ -51,11 +51,11 @@ func (m *Matrix) Count() (good, bad int) {
 // cells are the accepted spellings of a cell.
 var cells = map[string]Cell{"1": Passed, "0": Failed, "": Undecided, "pass": Passed, "fail": Failed, "true": Passed, "false": Failed, thrownCell: Failed}
 
-// thrownCell is the cell of a candidate that threw, in a matrix that distinguishes it
-// from a fail.
+// thrownCell is the cell of a candidate that threw, in a matrix that distinguishes this from a
+// fail.
 const thrownCell = "error"
 
-// Only returns the matrix of some of the candidates.
+// Only returns the matrix of the wanted candidates.
 func (m *Matrix) Only(wanted func(name string) bool) *Matrix {
 	out := &Matrix{Examples: m.Examples, Unlabeled: m.Unlabeled}
 	for j, name := range m.Names {
@@ -70,8 +70,7 @@ func (m *Matrix) Only(wanted func(name string) bool) *Matrix {
 	return out
 }
 
-// Matrix returns the results by candidate, those of outputs with a label apart from the
-// others.
+// Matrix returns the results by candidate; those of outputs without a label are in Rest.
 func (g *Grid) Matrix() *Matrix {
 	m := &Matrix{Names: g.Names, Cells: make([][]Cell, len(g.Names))}
 	for i, e := range g.Entries {
@@ -92,11 +91,11 @@ func (g *Grid) Matrix() *Matrix {
 	return m
 }
 
-// Read reads a matrix from CSV: a header id,label and the names of the
-// candidates, then a row per example. A label is 1, good, pass or true, or 0, bad, fail
-// or false; a row without one is left out and counted. A cell is 1 or 0 in the same
-// words, error for a candidate that threw, or empty if it is undecided. It reports all
-// mistakes with their lines; if there are any, the matrix is nil.
+// Read reads a matrix from CSV: a header id,label and the names of the candidates, then a row
+// per example. A label is 1, good, pass or true, or 0, bad, fail or false; rows without a
+// label are left out and counted. A cell is 1 or 0 or one of these words, error for a
+// candidate that threw, or empty if undecided. Read reports all mistakes with their lines; if
+// there are any, the matrix is nil.
 func Read(file string, r io.Reader) (*Matrix, proviso.Mistakes) {
 	g, mistakes := ReadGrid(file, r)
 	if g == nil {
@@ -105,7 +104,7 @@ func Read(file string, r io.Reader) (*Matrix, proviso.Mistakes) {
 	return g.Matrix(), mistakes
 }
 
-// ReadGrid reads the same file as [Read] and keeps the rows without a label.
+// ReadGrid reads the same file as [Read] but keeps the rows without a label.
 func ReadGrid(file string, r io.Reader) (*Grid, proviso.Mistakes) {
 	s := &gridReader{Table: format.Table{File: file}, lines: map[string]int{}}
 	s.Rows(r, s.header, s.row)
@@ -118,7 +117,7 @@ func ReadGrid(file string, r io.Reader) (*Grid, proviso.Mistakes) {
 type gridReader struct {
 	format.Table
 	grid  Grid
-	lines map[string]int // of ids
+	lines map[string]int // line by id
 }
 
 func (s *gridReader) header(header []string) bool {
@@ -201,7 +200,7 @@ func (g *Grid) Rates() []Rate {
 	return rates
 }
 
-// ByID finds the rows of a grid.
+// ByID maps ids to the rows of a grid.
 func (g *Grid) ByID() map[string]int {
 	at := make(map[string]int, len(g.Entries))
 	for i, e := range g.Entries {

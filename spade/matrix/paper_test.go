@@ -17,10 +17,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// paperFiles names a folder with what the paper's authors published of each pipeline, for
-// those who have it elsewhere than in paperData: their functions, NAME.py or
-// NAME/candidate_assertions.py, the labelled outputs NAME/labeled.jsonl and
-// NAME/matrix.csv. None has a licence, so none is in this repository.
+// paperFiles names the variable for a folder with what the paper's authors published of each
+// pipeline, if it is not in paperData: their functions, NAME.py or
+// NAME/candidate_assertions.py, the labelled outputs NAME/labeled.jsonl and NAME/matrix.csv.
+// None has a licence, so none is in this repository.
 const (
 	paperFiles = "PROVISO_SPADE_FILES"
 	paperData  = "../../../shared/spade"
@@ -38,8 +38,8 @@ func published(files ...string) []byte {
 	return nil
 }
 
-// TestPublishedFunctions: the files of the paper's authors are read unedited, and every
-// function that asks no model decides each output as their matrix says.
+// TestPublishedFunctions: the files of the paper's authors are read unchanged, and every
+// function that asks no model decides each output as in their matrix.
 func TestPublishedFunctions(t *testing.T) {
 	t.Parallel()
 	for name, pure := range map[string]int{"codereviews": 21, "emails": 13, "finance": 1, "lecturesummaries": 45, "sportroutine": 19, "statsbot": 11, "negotiation": 48, "threads": 21} {
@@ -119,7 +119,7 @@ func publishedMatrix(t *testing.T, name string) map[string]map[string]string {
 }
 
 // publishedOutputs reads the labelled outputs; nil if there are none. In codereviews the
-// authors gave their functions what the variable holds as JSON.
+// authors passed their functions the variable's content as JSON.
 func publishedOutputs(t *testing.T, name string) []trial.Trial {
 	t.Helper()
 	data := published(filepath.Join(name, "labeled.jsonl"))

@@ -14,11 +14,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// pythonTryer runs such a function, with no grant but that of installed packages.
+// pythonTryer runs a Python function with no grants other than installed packages.
 type pythonTryer struct {
 	fn       proviso.Function
 	not      bool
-	packages bool // are granted
+	packages bool // packages are granted
 }
 
 // compilePython prepares the function of a candidate. Where Python cannot run at all,
@@ -46,8 +46,8 @@ func (p *trying) compilePython(ctx context.Context, a *proviso.Assertion, f pyth
 
 func (t *pythonTryer) close() { _ = t.fn.Close() }
 
-// seriesTryer decides one candidate on many outputs in less time than one by one. It
-// calls each in order.
+// seriesTryer decides one candidate on many outputs faster than one by one. It calls each in
+// order.
 type seriesTryer interface {
 	trySeries(ctx context.Context, rows []*batchRow, each func(i int, s said))
 }
@@ -72,8 +72,8 @@ func (t *pythonTryer) try(ctx context.Context, trial *trial.Trial, row *check.Ro
 	return t.said(t.fn.Call(ctx, row.Vars, trial.Prompt, trial.Text()))
 }
 
-// said is what a call says. An exception is a fail, as in the paper and for every script;
-// so is a result other than True or False.
+// said converts the result of a call. An exception is a fail, as in the paper and for every
+// script; so is a result other than True or False.
 func (t *pythonTryer) said(out any, err error) said {
 	var thrown *proviso.ScriptError
 	switch {
@@ -96,11 +96,11 @@ func (t *pythonTryer) said(out any, err error) said {
 	return said{cell: Failed}
 }
 
-// notJSON ends the message of Python for a result that is not one of JSON, such as the
-// match of a pattern.
+// notJSON ends Python's error message for a result that is not JSON, such as the match of a
+// pattern.
 const notJSON = "is not JSON serializable"
 
-// missing says what an import needs that found no module.
+// missing explains how to make a missing module available.
 func (t *pythonTryer) missing() string {
 	if t.packages {
 		return "; the package is not installed for this Python"
@@ -108,30 +108,30 @@ func (t *pythonTryer) missing() string {
 	return "; installed packages need --grant packages"
 }
 
-// Synthesised runs code without any grants, whatever its purpose: candidates use it,
-// since a model may have written them.
+// Synthesised runs code without any grants, whatever its purpose. It is for candidates,
+// because a model may have written them.
 func Synthesised(code proviso.Code) proviso.Code { return synthesised{code} }
 
 type synthesised struct{ proviso.Code }
 
-// Compile compiles src as code that a model wrote.
+// Compile compiles src as code written by a model.
 func (s synthesised) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
 	src.Purpose = proviso.Synthesised
 	return s.Code.Compile(ctx, src)
 }
 
-// Wrong is a mistake in a candidate that is found when it is compiled.
+// Wrong is a mistake that was found when a candidate was compiled.
 type Wrong struct {
-	Name    string         // of the candidate
-	Err     *proviso.Error // its pointer is that of the file of the candidates; "" if unknown
+	Name    string         // name of the candidate
+	Err     *proviso.Error // its pointer is into the file of candidates; "" if unknown
 	Nearest string         // the valid name that was probably meant; "" if none is near
 }
 
-// InvalidError is the error of [Try] if candidates cannot be tried at all. It has all of
-// their mistakes, and the code Invalid.
+// InvalidError is the error of [Try] if candidates cannot be tried at all. It holds all of
+// their mistakes and has the code Invalid.
 type InvalidError struct{ Wrong []Wrong }
 
-// Error names each candidate with its mistake, in a line each.
+// Error lists each candidate with its mistake, one per line.
 func (e *InvalidError) Error() string {
 	lines := make([]string, len(e.Wrong))
 	for i, w := range e.Wrong {
@@ -146,8 +146,8 @@ func (e *InvalidError) Error() string {
 // Unwrap returns the mistakes as one error.
 func (e *InvalidError) Unwrap() error { return proviso.Errorf(proviso.Invalid, "%s", e.Error()) }
 
-// nearestOf returns the valid name that was meant by the type of an assertion, or by the
-// key that a mistake points at.
+// nearestOf returns the valid name that was probably meant by the type of an assertion, or by
+// the key that a mistake points at.
 func nearestOf(a *proviso.Assertion, e *proviso.Error) string {
 	name := strings.TrimSuffix(e.Pointer, "#")
 	name = name[strings.LastIndex(name, "/")+1:]

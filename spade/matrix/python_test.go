@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestDownloadedPython: functions that were written for assertions decide as these do,
-// and functions in Python are what they were.
+// TestDownloadedPython: functions that were written from assertions decide like the
+// assertions, and Python functions stay unchanged.
 func TestDownloadedPython(t *testing.T) {
 	t.Parallel()
 	list := candidates(t, "c.yaml", `assertions:
@@ -71,8 +71,8 @@ func TestDownloadedPython(t *testing.T) {
 	}
 }
 
-// TestAuthorsFileRuns: a function that needs a package is undecided without it, and no
-// other is.
+// TestAuthorsFileRuns: a function that needs a package is undecided without it, and no other
+// function is.
 func TestAuthorsFileRuns(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../candidate/testdata/authors.py")

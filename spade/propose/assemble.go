@@ -12,9 +12,9 @@ import (
 	"github.com/proviso-eval/proviso/spade/rules"
 )
 
-// assemble makes a proposal from the work so far: first the candidates of rules, then
-// those of models, old and new, in the order of the prompt's versions, then those that
-// people wrote. The caller holds r.mu, or no other goroutine runs.
+// assemble makes a proposal from the work so far: first the candidates of rules, then those of
+// models, old and new, in the order of the prompt's versions, then those that people wrote.
+// The caller holds r.mu, or no other goroutine is running.
 func (r *proposing) assemble() *Proposal {
 	out := &Proposal{Unproposed: slices.Clone(r.left), Before: r.Earlier.Dropped}
 	a := assembler{out: out, names: map[string]bool{}, same: map[string]string{}}
@@ -35,7 +35,7 @@ func (r *proposing) assemble() *Proposal {
 	for n, v := range r.reports {
 		reports[n] = *v
 	}
-	var late []proviso.Candidate // of what the prompt no longer asks: what checks the same for it comes first
+	var late []proviso.Candidate // candidates of removed text: they come after equal checks of current text
 	for _, j := range jobs {
 		out.Criteria = append(out.Criteria, j.criteria...)
 		out.Dropped = append(out.Dropped, j.dropped...)
@@ -70,8 +70,8 @@ func (r *proposing) assemble() *Proposal {
 	return out
 }
 
-// ruled returns the candidates of the rules, and their hashes: those of before, if the rules
-// made none this time.
+// ruled returns the candidates of the rules and their hashes. If the rules did not run, it
+// returns the earlier proposal's hashes.
 func (r *proposing) ruled() (list []proviso.Candidate, hashes []string) {
 	if r.rules == nil {
 		return nil, r.Earlier.Ruled
@@ -84,15 +84,14 @@ func (r *proposing) ruled() (list []proviso.Candidate, hashes []string) {
 	return list, hashes
 }
 
-// inOrder sorts the candidates from one on by the place of their sentences.
+// inOrder sorts the candidates from an index on by the place of their sentences.
 func (a *assembler) inOrder(from int) {
 	slices.SortStableFunc(a.out.Candidates[from:], func(a, b proviso.Candidate) int {
 		return cmp.Or(cmp.Compare(a.Delta.Version, b.Delta.Version), cmp.Compare(a.Delta.Line, b.Delta.Line))
 	})
 }
 
-// former splits candidates into those of what the prompt asks, and of what it no longer
-// asks.
+// former splits candidates into those of text in the prompt and those of removed text.
 func former(list []proviso.Candidate) (now, gone []proviso.Candidate) {
 	for i := range list {
 		if list[i].Delta.Removed > 0 {
@@ -104,8 +103,8 @@ func former(list []proviso.Candidate) (now, gone []proviso.Candidate) {
 	return now, gone
 }
 
-// unproposed lists each sentence without candidates once, with the model's reason
-// rather than the rules' if the model was asked.
+// unproposed lists each sentence without candidates once. If the model was asked, the model's
+// reason replaces the rules'.
 func (r *proposing) unproposed(out *Proposal, jobs []*job) {
 	made, told := map[string]bool{}, map[string]bool{}
 	for i := range out.Candidates {
@@ -147,12 +146,12 @@ func (r *proposing) unproposed(out *Proposal, jobs []*job) {
 type assembler struct {
 	out   *Proposal
 	names map[string]bool
-	same  map[string]string // names, by what is checked
-	heirs map[string]string // names of candidates of what is no longer asked, by what is checked
+	same  map[string]string // names by check
+	heirs map[string]string // names of candidates of removed text, by check
 }
 
-// takeOver gives the names of candidates of what is no longer asked to those that check the
-// same for what is.
+// takeOver gives the names of candidates of removed text to the candidates of current text
+// with the same check.
 func (a *assembler) takeOver(list []proviso.Candidate) {
 	a.heirs = map[string]string{}
 	for i := range list {
@@ -160,7 +159,7 @@ func (a *assembler) takeOver(list []proviso.Candidate) {
 	}
 }
 
-// reserve keeps names that candidates already have.
+// reserve reserves the names that candidates already have.
 func (a *assembler) reserve(lists ...[]proviso.Candidate) {
 	for _, list := range lists {
 		for i := range list {
@@ -169,8 +168,8 @@ func (a *assembler) reserve(lists ...[]proviso.Candidate) {
 	}
 }
 
-// add adds candidates and returns how many; named ones keep their names, which are
-// reserved.
+// add adds candidates and returns how many it added; named candidates keep their names, which
+// are reserved.
 func (a *assembler) add(list []proviso.Candidate, named bool) int {
 	added := 0
 	for i := range list {

@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Limits of the second question.
+// Limits of the second question, which asks for candidates.
 const (
 	maxCovered    = 16 // criteria per question
 	maxOfOne      = 3  // candidates per criterion
@@ -27,16 +27,16 @@ const (
 // entry is a candidate as the model wrote it, with its problem, if any.
 type entry struct {
 	name, description string
-	covers            []int // numbers of criteria
+	covers            []int // criterion numbers
 	object            *value.Object
 	candidate         proviso.Candidate
 	problem           string
 	note              string // why it could not be tried
-	tried             tried  // on labelled outputs
+	tried             tried  // results on labelled outputs
 }
 
-// askCandidates asks for assertions that decide criteria, tries them, and asks once more
-// about those that cannot be used, or decide labelled outputs wrongly.
+// askCandidates asks for assertions that decide criteria and tries them. It asks once more
+// about those that are unusable or decide labelled outputs wrongly.
 func (j *job) askCandidates(ctx context.Context, r *proposing, list []DeltaCriterion) error {
 	shown := r.shown(j)
 	d := ask.Begin(r.Model, "candidates", candidatesReply(), 8192, j.material(r, list, shown))
@@ -85,8 +85,8 @@ func (w *writing) take(ctx context.Context, said []any) {
 	w.judge(ctx, w.entries)
 }
 
-// repeats reports whether a candidate is equal to another one of the same name, which
-// then covers what it covers.
+// repeats reports whether a candidate equals another one of the same name. The other one then
+// also covers its criteria.
 func (w *writing) repeats(x *entry) bool {
 	i := slices.IndexFunc(w.entries, func(old *entry) bool {
 		return x.problem == "" && old.problem == "" && old.candidate.Name == x.candidate.Name && candidate.Check(&old.candidate) == candidate.Check(&x.candidate)
@@ -103,9 +103,9 @@ func (w *writing) repeats(x *entry) bool {
 	return true
 }
 
-// correct reads the second answer: a candidate with the name of a wrong one replaces it,
-// one with the name of a candidate that decided outputs wrongly does if it is better, and
-// the rest is new.
+// correct reads the second answer. A candidate with the name of an unusable one replaces it.
+// One with the name of a candidate that decided outputs wrongly replaces that only if it is
+// better. The rest is new.
 func (w *writing) correct(ctx context.Context, said []any) {
 	var list []*entry
 	for _, e := range said {
@@ -137,8 +137,8 @@ func (w *writing) correct(ctx context.Context, said []any) {
 	}
 }
 
-// takenBack drops a candidate that decides outputs wrongly and that the model gives up: the
-// answer names it, and says that it covers nothing.
+// takenBack drops a candidate that decides outputs wrongly if the model gives it up: the
+// answer names it, with nothing that it covers.
 func (w *writing) takenBack(o *value.Object) bool {
 	covers, isList := o.At("covers").([]any)
 	i := slices.IndexFunc(w.entries, func(x *entry) bool {
@@ -193,8 +193,8 @@ func (w *writing) read(ctx context.Context, o *value.Object) *entry {
 	return x
 }
 
-// examine makes a candidate of an assertion; it returns why it cannot be used, or why
-// it could not be tried.
+// examine makes a candidate of an assertion. It returns why the candidate cannot be used, or
+// why it could not be tried.
 func (w *writing) examine(ctx context.Context, x *entry) (problem, note string) {
 	first := w.criteria[x.covers[0]-1]
 	o := value.ObjectOf("id", rules.Slug(x.name), "description", x.description)
@@ -222,7 +222,7 @@ func (w *writing) examine(ctx context.Context, x *entry) (problem, note string) 
 	return problem, note
 }
 
-// problems returns the feedback for the model: what is wrong, what decides labelled
+// problems returns the feedback for the model: what is wrong, which candidates decide labelled
 // outputs wrongly, with some of these outputs, and what is missing.
 func (w *writing) problems() (list []*value.Object, outputs []*trial.Trial) {
 	show := func(t *trial.Trial) {
@@ -260,19 +260,19 @@ func (w *writing) problems() (list []*value.Object, outputs []*trial.Trial) {
 	return list, outputs[:min(len(outputs), maxMoreShown)]
 }
 
-// decidedBefore reports whether a known assertion, which decides the good outputs rightly,
-// was made of the same words for the same kind of thing. Such a criterion needs no other.
+// decidedBefore reports whether a known assertion that decides the good outputs correctly was
+// made from the same words for the same kind of thing. Such a criterion needs no other
+// assertion.
 func (w *writing) decidedBefore(c *DeltaCriterion) bool {
 	if w.bad != nil {
-		return false // what is known does not catch them
+		return false // known assertions do not catch them
 	}
 	return slices.ContainsFunc(w.known, func(k known) bool {
 		return k.wrong == "" && k.Category == c.Category && k.Delta.Text != "" && delta.Key(k.Delta.Text) == delta.Key(c.Delta.Text)
 	})
 }
 
-// ofCriteria returns the usable candidates by the number of a criterion that they
-// cover.
+// ofCriteria returns the usable candidates by the number of each criterion that they cover.
 func (w *writing) ofCriteria() map[int][]*entry {
 	of := map[int][]*entry{}
 	for _, x := range w.entries {
@@ -285,12 +285,12 @@ func (w *writing) ofCriteria() map[int][]*entry {
 	return of
 }
 
-// awaited reports whether a candidate for a criterion is to be corrected.
+// awaited reports whether a correction is due for a candidate of a criterion.
 func (w *writing) awaited(n int) bool {
 	return slices.ContainsFunc(w.entries, func(x *entry) bool { return x.problem != "" && slices.Contains(x.covers, n) })
 }
 
-// keep adds the usable candidates and reports why the rest is dropped.
+// keep adds the usable candidates and reports why the others are dropped.
 func (w *writing) keep() {
 	of := map[int]int{}
 	taken := map[string]bool{}

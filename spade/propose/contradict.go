@@ -14,8 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// read reads the sentences of all versions by rules, whether or not they propose: a
-// candidate of a model must not say the opposite.
+// read reads the sentences of all versions by rules, whether or not the rules propose: a
+// model's candidate must not contradict them.
 func (r *proposing) read(ctx context.Context) error {
 	read := r.rules
 	if read == nil || !r.Dropped {
@@ -33,8 +33,8 @@ func (r *proposing) read(ctx context.Context) error {
 	return nil
 }
 
-// contradicts explains that a candidate is the opposite of what the rules read in a
-// sentence that it covers; "" if it is not.
+// contradicts explains that a candidate is the opposite of what the rules read in a sentence
+// that it covers; "" if it is not.
 func (r *proposing) contradicts(c *proviso.Candidate, covered []DeltaCriterion) string {
 	for _, x := range covered {
 		for _, read := range r.reading[delta.Key(x.Delta.Text)] {
@@ -46,8 +46,8 @@ func (r *proposing) contradicts(c *proviso.Candidate, covered []DeltaCriterion) 
 	return ""
 }
 
-// otherSide reports whether of two counts of the same thing one has only a lower bound and
-// the other only an upper one.
+// otherSide reports whether, of two counts of the same thing, one has only a lower bound and
+// the other only an upper bound.
 func otherSide(a, b *proviso.Assertion) bool {
 	if a.Type != b.Type || strings.HasPrefix(a.Type, "not-") || value.Stringify(a.Raw.At("scope")) != value.Stringify(b.Raw.At("scope")) {
 		return false
@@ -69,8 +69,8 @@ func otherSide(a, b *proviso.Assertion) bool {
 	return low(one) && high(two) || high(one) && low(two)
 }
 
-// underCondition gives a candidate the condition of the template around its sentence, if
-// it has no other. The note says why it could not.
+// underCondition gives a candidate the template condition of its sentence, unless it has
+// another condition. The note says why that failed.
 func underCondition(c proviso.Candidate) (_ proviso.Candidate, note string) {
 	switch {
 	case c.Delta.Condition == "" || c.Assertion.Raw.Has("when"):
@@ -88,7 +88,7 @@ func underCondition(c proviso.Candidate) (_ proviso.Candidate, note string) {
 	return c, ""
 }
 
-// sameBut reports whether two candidates check the same, apart from the condition, which
+// sameBut reports whether two candidates are the same check apart from the condition, which
 // the first does not have.
 func sameBut(c, conditional *proviso.Candidate) bool {
 	if c.Assertion.Raw.Has("when") || !conditional.Assertion.Raw.Has("when") {

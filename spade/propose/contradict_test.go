@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/spade/propose"
 )
 
-// TestProposeRefusesTheOpposite: a candidate of a model that contradicts its sentence is not
-// kept, with and without the candidates of the rules.
+// TestProposeRefusesTheOpposite: a model's candidate that contradicts its sentence is dropped,
+// with and without the candidates of the rules.
 func TestProposeRefusesTheOpposite(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// criteriaReply is the shape of the answer to the first question.
+// criteriaReply is the schema of the answer to the first question.
 func criteriaReply() *proviso.Reply {
 	return &proviso.Reply{Name: "criteria", Schema: ask.ObjectSchema("criteria", ask.ListSchema(ask.ObjectSchema(
 		"n", ask.Schema("integer"), "quote", ask.Schema("string"), "category", ask.EnumSchema(delta.Categories), "criterion", ask.Schema("string"), "vague", ask.Schema("boolean"),
@@ -50,7 +50,7 @@ func (j *job) run(ctx context.Context, r *proposing) {
 	}
 }
 
-// evenly cuts a list into the fewest parts of at most so many, of about equal length.
+// evenly splits a list into the fewest parts of up to most members, of about equal length.
 func evenly[T any](list []T, most int) [][]T {
 	n := (len(list) + most - 1) / most
 	parts := make([][]T, 0, n)
@@ -117,7 +117,8 @@ func (j *job) askCriteria(ctx context.Context, r *proposing) error {
 	return nil
 }
 
-// reader returns what reads the list under a key of an answer, with at most so many members.
+// reader returns a function that reads the list under a key of an answer, with up to most
+// members.
 func reader(key string, most int, list *[]any) func(text string) error {
 	return func(text string) (err error) {
 		if _, *list, err = ask.ListIn(text, key); err == nil && len(*list) > most {
@@ -127,8 +128,8 @@ func reader(key string, most int, list *[]any) func(text string) error {
 	}
 }
 
-// removed returns the sentences that the versions removed, so that the model knows what
-// was replaced.
+// removed returns the sentences that the versions removed, so that the model knows what was
+// replaced.
 func (j *job) removed() string {
 	var b strings.Builder
 	for _, c := range j.changes {
@@ -162,7 +163,7 @@ func (j *job) readCriteria(said []any) []wrongCriterion {
 	return wrong
 }
 
-// criterion reads one criterion; the problem says why it cannot be used.
+// criterion reads one criterion; problem says why it cannot be used.
 func (j *job) criterion(o *value.Object, text string) (c DeltaCriterion, problem string) {
 	n, _ := o.At("n").(float64)
 	quote := o.Text("quote")

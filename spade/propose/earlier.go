@@ -20,20 +20,20 @@ type Earlier struct {
 	Unproposed []rules.Unproposed
 	Dropped    []Dropped
 	Asked      []string // hashes of the sentences that a model was asked about, sorted
-	Ruled      []string // hashes of what rules made, sorted; if it is no longer a candidate, a person removed it
+	Ruled      []string // hashes of candidates that rules made, sorted; one without a candidate was removed by a person
 }
 
 // sentenceHash identifies a sentence in a file, ignoring its list marker and blanks.
 func sentenceHash(key string) string { return blobs.Key("sentence", key)[:16] }
 
-// ruleHash identifies what a rule made of a sentence.
+// ruleHash identifies a rule's candidate for a sentence.
 func ruleHash(c *proviso.Candidate) string {
 	return blobs.Key("rule", delta.Key(c.Delta.Text), candidate.Check(c))[:16]
 }
 
-// ReadEarlier reads a file of [Proposal.YAML], [Proposal.JSON] or [candidate.JSONL].
-// JSON Lines and the files of other programs do not list the sentences without
-// candidates. For those files, the sentences of a model's candidates count as asked.
+// ReadEarlier reads a file of [Proposal.YAML], [Proposal.JSON] or [candidate.JSONL]. JSON
+// Lines and other programs' files do not list the sentences without candidates. For those
+// files, the sentences of a model's candidates count as asked.
 func ReadEarlier(file string, data []byte) (*Earlier, proviso.Mistakes) {
 	list, mistakes := candidate.Read(file, data)
 	if mistakes.Err() != nil {
@@ -56,8 +56,8 @@ func ReadEarlier(file string, data []byte) (*Earlier, proviso.Mistakes) {
 	return e, mistakes
 }
 
-// With returns the proposal with candidates that people wrote, in place of those that it
-// has by the same names. A nil proposal is an empty one.
+// With returns the proposal with candidates that people wrote, which replace its candidates of
+// the same names. A nil proposal is empty.
 func (e *Earlier) With(own []proviso.Candidate) *Earlier {
 	if len(own) == 0 {
 		return e
@@ -75,7 +75,7 @@ func (e *Earlier) With(own []proviso.Candidate) *Earlier {
 	return out
 }
 
-// state reads the part of a file besides the candidates.
+// state reads the part of a file other than the candidates.
 func (e *Earlier) state(v any) {
 	root, _ := v.(*value.Object)
 	from, _ := root.At(candidate.ProvenanceKey).(*value.Object)
@@ -115,12 +115,12 @@ func (e *Earlier) asked(key string) bool {
 	return ok
 }
 
-// places holds where each sentence of a history was first added, by key, and whether
-// the last version still has it.
+// places maps each sentence of a history, by key, to where it was first added, and records
+// whether the last version still has it.
 type places struct {
 	first map[string]proviso.Delta
 	now   map[string]bool
-	still map[string]bool // letters of what the last version has
+	still map[string]bool // letters of the last version's sentences
 }
 
 func placesOf(h *delta.History) *places {
@@ -135,23 +135,23 @@ func placesOf(h *delta.History) *places {
 	return s
 }
 
-// place returns where a text was first added; with dropped, also for text that a later
-// version removed.
+// place returns where a text was first added; with dropped, also for text that a later version
+// removed.
 func (s *places) place(text string, dropped bool) (proviso.Delta, bool) {
 	key := delta.Key(text)
 	d, ok := s.first[key]
 	return d, ok && (s.now[key] || dropped)
 }
 
-// kept returns the candidates to keep: those whose sentence still exists, and those
-// without provenance. A candidate that rules would make again takes its place in rules,
-// so that a person's changes stay. What a person removed is removed from rules.
+// kept returns the candidates to keep: those whose sentence still exists, and those without
+// provenance. A candidate that the rules would make again replaces theirs in rules, so that a
+// person's changes stay. Candidates that a person removed are removed from rules.
 func (e *Earlier) kept(s *places, rules []proviso.Candidate, dropped bool) (ruled, made, byHand []proviso.Candidate) {
 	gone := make([]bool, len(rules))
 	for i := range rules {
 		_, gone[i] = slices.BinarySearch(e.Ruled, ruleHash(&rules[i]))
 	}
-	of := map[string][]int{} // rules, by sentence
+	of := map[string][]int{} // rules by sentence
 	for i := range rules {
 		key := delta.Key(rules[i].Delta.Text)
 		of[key] = append(of[key], i)
@@ -182,8 +182,8 @@ func (e *Earlier) kept(s *places, rules []proviso.Candidate, dropped bool) (rule
 	return ruled, made, byHand
 }
 
-// madeAgain returns the index of the rule's candidate with the same name or the same
-// check; -1 if there is none.
+// madeAgain returns the index of the rule's candidate with the same name or the same check; -1
+// if there is none.
 func madeAgain(c *proviso.Candidate, rules []proviso.Candidate, some []int) int {
 	if c.Model != "" || len(some) == 0 {
 		return -1

@@ -14,9 +14,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// YAML writes the proposal as a file that [candidate.Read] reads, that a suite can name
-// under assertions, and that [ReadEarlier] continues from. The comments are written at
-// the top, one per line.
+// YAML writes the proposal as a file that [candidate.Read] reads, that a suite can list under
+// assertions, and that [ReadEarlier] continues from. The comments are at the top, one per
+// line.
 func (p *Proposal) YAML(comments []string) []byte {
 	var y format.YAML
 	y.Write(candidate.YAML(p.Candidates, comments))
@@ -36,7 +36,7 @@ func (p *Proposal) YAML(comments []string) []byte {
 	return y.Bytes()
 }
 
-// About returns the comments at the top of a file of the proposal.
+// About returns the comments at the top of a proposal file.
 func (p *Proposal) About(h *delta.History) []string {
 	by := " by rules"
 	if len(p.Asked) > 0 || slices.ContainsFunc(p.Candidates, func(c proviso.Candidate) bool { return c.Model != "" }) {
@@ -60,8 +60,7 @@ func (p *Proposal) state() *value.Object {
 	return o
 }
 
-// fruitless returns the sentences that a model was asked about without a candidate as
-// the result.
+// fruitless returns the sentences that a model was asked about and that have no candidate.
 func (p *Proposal) fruitless() []any {
 	var list []any
 	for i := range p.Unproposed {
@@ -79,9 +78,9 @@ func unproposedObject(u *rules.Unproposed) *value.Object {
 	return o
 }
 
-// JSON returns the proposal as one indented JSON object: the candidates as in a file,
-// the sentences without a check, and, if a model was asked, its criteria, what was
-// dropped, and its usage.
+// JSON returns the proposal as one indented JSON object: the candidates as in a file, the
+// sentences without a check, and, if a model was asked, its criteria, what was dropped, and
+// its usage.
 func (p *Proposal) JSON() ([]byte, error) {
 	o := value.NewObject(6)
 	list := make([]any, len(p.Candidates))
@@ -125,7 +124,7 @@ func (p *Proposal) report(o *value.Object) {
 	o.Set("versions", versions)
 }
 
-// droppedObjects are what was not kept, now and before.
+// droppedObjects lists what was not kept, now and earlier.
 func (p *Proposal) droppedObjects() []any {
 	list := make([]any, 0, len(p.Before)+len(p.Dropped))
 	for _, d := range slices.Concat(p.Before, p.Dropped) {

@@ -15,14 +15,14 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// values read what a model wrote for the types of a form, or return the problem.
+// values read a model's value for the types of a form, or return the problem.
 var values = map[string]func(o *value.Object) (any, string){
 	"text": textValue, "texts": textsValue, "pattern": patternValue, "range": rangeValue,
 	"count": countValue, "chars": charsValue, "schema": schemaValue, "none": noValue,
 }
 
-// candidatesReply is the shape of the answer to the second question. What a type uses
-// stands in an object of its own, so that an answer has no empty members.
+// candidatesReply is the schema of the answer to the second question. Each type's members are
+// in their own object, so that an answer has no empty members.
 func candidatesReply() *proviso.Reply {
 	text, fold := ask.Schema("string"), ask.Schema("boolean")
 	texts, limit := ask.ListSchema(text), ask.AnySchema(ask.Schema("number", "null"), text)
@@ -41,8 +41,8 @@ func candidatesReply() *proviso.Reply {
 	)))}
 }
 
-// flat returns a candidate with the members of its value beside the others, where some
-// models write them.
+// flat returns a candidate with the members of its value beside the others, where some models
+// write them.
 func flat(o *value.Object) *value.Object {
 	inner := o.Object("value")
 	if inner.Len() == 0 {
@@ -55,8 +55,7 @@ func flat(o *value.Object) *value.Object {
 	return made
 }
 
-// assertionOf makes an assertion, without a name, of a model's candidate; otherwise it
-// returns the problem.
+// assertionOf makes an unnamed assertion from a model's candidate, or returns the problem.
 func assertionOf(o *value.Object) (a *value.Object, problem string) {
 	o = flat(o)
 	kind := o.Text("type")
@@ -107,7 +106,7 @@ func formOf(base string) *ask.Form {
 	return nil
 }
 
-// folds reports whether ignoreCase changes what a type does.
+// folds reports whether ignoreCase has an effect on a type.
 func folds(base string) bool {
 	k, ok := check.Lookup(base)
 	return ok && k.Folds && !k.FoldsCase
@@ -132,7 +131,7 @@ func unknownForm(kind, base string, not bool) string {
 	return problem
 }
 
-// Texts of a candidate.
+// Parts of a candidate that are texts.
 
 func textValue(o *value.Object) (any, string) {
 	if text := o.Text("text"); strings.TrimSpace(text) != "" {
@@ -163,7 +162,7 @@ func patternValue(o *value.Object) (any, string) {
 	return nil, "needs pattern"
 }
 
-// limits reads min and max into an object. A limit is a number, or a variable in braces.
+// limits copies min and max into an object. A limit is a number, or a variable in braces.
 func limits(o, into *value.Object) (problem string) {
 	numbers := map[string]float64{}
 	for _, key := range []string{"min", "max"} {
@@ -255,7 +254,7 @@ func pythonForm(o *value.Object) (*value.Object, string) {
 	return value.ObjectOf("type", python.Type, "value", imports(code)+code), ""
 }
 
-// maxQuestions is how many questions a judged candidate has at most.
+// maxQuestions is the maximum number of questions of a judged candidate.
 const maxQuestions = 3
 
 func questions(o *value.Object) (*value.Object, string) {

@@ -21,8 +21,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// lint explains why a candidate that compiles decides something other than its
-// criteria; "" if it finds nothing.
+// lint explains why a candidate that compiles does not decide its criteria; "" if it finds
+// nothing.
 func lint(c *proviso.Candidate, covered []DeltaCriterion, prompt string, trials []trial.Trial) string {
 	base, not := strings.CutPrefix(c.Assertion.Type, "not-")
 	for _, rule := range []func() string{
@@ -64,13 +64,13 @@ func searched(c *proviso.Candidate, base string) []string {
 	return list
 }
 
-// wordsOf are the words of a pattern that have three letters or more.
+// wordsOf returns the words of a pattern that have three letters or more.
 func wordsOf(re string) []string {
 	list := strings.FieldsFunc(re, func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' })
 	return slices.DeleteFunc(list, func(w string) bool { return len(w) < 3 })
 }
 
-// searches returns where a type looks for text; MatchNone if it does not.
+// searches returns where a type searches for text; MatchNone if it does not.
 func searches(base string) proviso.Match {
 	if kind, ok := check.Lookup(base); ok && kind.Measure == check.NoMeasure {
 		return kind.Match
@@ -78,14 +78,14 @@ func searches(base string) proviso.Match {
 	return proviso.MatchNone
 }
 
-// stopWords carry no meaning of a sentence by themselves.
+// stopWords carry no meaning by themselves.
 const stopWords = " a about all an and any are as at be been but by can do does each for from has have if in into is it its may more must no not of on only or other our should so some such than that the their them then there these they this those to up use was we were what when which who will with would you your "
 
-// ownWords finds a check that looks for the words of a quality: an answer is not polite
-// because it contains "polite". Only words of the quote count, since the rest of its
-// sentence may name what an answer is about, and of a pattern only words of qualities,
-// since others may find a place, such as the line of the subject. A check that refuses words is another
-// matter: an answer that says "concise" may well be wordy.
+// ownWords finds a check that searches for the words of a quality: an answer is not polite
+// because it contains "polite". Only words of the quote count, because the rest of its
+// sentence may name the topic of an answer. Of a pattern, only words of qualities count,
+// because others may locate a place, such as the subject line. A check that rejects words is
+// fine: an answer that says "concise" may well be wordy.
 func ownWords(c *proviso.Candidate, base string, not bool, covered []DeltaCriterion) string {
 	if not || searches(base) == proviso.MatchNone {
 		return ""
@@ -107,7 +107,7 @@ func ownWords(c *proviso.Candidate, base string, not bool, covered []DeltaCriter
 	return ""
 }
 
-// wordIn reports whether a text holds words as whole words.
+// wordIn reports whether a text contains words as whole words.
 func wordIn(text, words string) bool {
 	if words == "" {
 		return false
@@ -125,7 +125,7 @@ func wordIn(text, words string) bool {
 	}
 }
 
-// isQuoted reports whether a sentence quotes a text, which is then meant literally.
+// isQuoted reports whether a sentence quotes a text, which is then literal.
 func isQuoted(sentence, text string) bool {
 	return slices.ContainsFunc(rules.QuotedPhrases(sentence), func(p string) bool { return strings.Contains(fold(p), text) })
 }
@@ -143,8 +143,8 @@ func hides(sentence, quote string) bool {
 	return i < 0 || i < at[1] && i+len(quote) > at[0]
 }
 
-// hidden requires that a check of something to be hidden fails where it shows, under a
-// name that the prompt has.
+// hidden finds a check for something hidden that requires it, or whose texts are not names in
+// the prompt. The check must fail if the hidden thing shows under a name that the prompt has.
 func hidden(c *proviso.Candidate, base string, not bool, covered []DeltaCriterion, prompt string) string {
 	switch searches(base) {
 	case proviso.MatchNone, proviso.MatchPattern, proviso.MatchCount:
@@ -167,7 +167,7 @@ func hidden(c *proviso.Candidate, base string, not bool, covered []DeltaCriterio
 	return ""
 }
 
-// foreignLimit finds a limit that is not among the numbers of the sentence.
+// foreignLimit finds a limit that is not among the numbers of its sentence.
 func foreignLimit(c *proviso.Candidate, covered []DeltaCriterion) string {
 	var used []float64
 	switch v := c.Assertion.Value.(type) {
@@ -184,7 +184,7 @@ func foreignLimit(c *proviso.Candidate, covered []DeltaCriterion) string {
 	about := false
 	for _, x := range covered {
 		if x.Vague || x.Category == "ExampleDemonstration" || x.Delta.Part == string(delta.Example) || x.Delta.Part == string(delta.Code) {
-			return "" // the numbers of an example are its own
+			return "" // an example has its own numbers
 		}
 		said = append(said, numbersIn(x.Delta.Text)...)
 		about = about || aboutPattern.Matches(x.Delta.Text)
@@ -206,8 +206,8 @@ var (
 	digitsPattern = pattern.Of(`\d[\d,]*`)
 )
 
-// numbersIn returns the numbers of a sentence. Numbers up to one are left out if there
-// are others, because any sentence may contain "one".
+// numbersIn returns the numbers of a sentence. Numbers up to one are left out if there are
+// others, because any sentence may contain "one".
 func numbersIn(text string) []float64 {
 	var list []float64
 	for _, d := range digitsPattern.Get().FindAllString(text, -1) {
@@ -224,7 +224,7 @@ func numbersIn(text string) []float64 {
 }
 
 // severalWord returns the number for a word that the rules know only in longer phrases,
-// else 0.
+// otherwise 0.
 func severalWord(word string) int {
 	switch word {
 	case "couple", "both", "twice":
@@ -262,9 +262,9 @@ var (
 	plainVariable = pattern.Of(`^\{\{-?\s*([A-Za-z_]\w*)(?:\.\w+|\s*\|\s*[a-z]+)*\s*-?\}\}`)
 )
 
-// expression finds anything in a template except a plain variable. A prompt could have
-// made the model use more than the variables, such as a key in the environment of the
-// suite that takes the candidate.
+// expression finds anything in a template except a plain variable. A prompt could have made
+// the model use more than the variables, such as a key in the environment of the suite that
+// includes the candidate.
 func expression(c *proviso.Candidate) string {
 	if c.Assertion.Type == python.Type {
 		return ""
@@ -285,7 +285,7 @@ func expression(c *proviso.Candidate) string {
 	return ""
 }
 
-// stringsIn adds the texts of a value to a list, keys among them.
+// stringsIn appends the strings of a value to a list, including keys.
 func stringsIn(v any, list []string) []string {
 	switch v := v.(type) {
 	case string:
@@ -332,7 +332,7 @@ func unknownVariable(c *proviso.Candidate, prompt string, trials []trial.Trial) 
 	return ""
 }
 
-// shownVars are the variables that a prompt names, in the order of their names.
+// shownVars returns the variables that a prompt names, sorted.
 func shownVars(prompt string) []string {
 	var names []string
 	for _, m := range promptVariable.Get().FindAllStringSubmatch(prompt, -1) {

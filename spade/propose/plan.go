@@ -17,16 +17,16 @@ import (
 // job is one question about sentences of one version, or of several small ones, with its
 // result.
 type job struct {
-	changes []*delta.Change // that brought the sentences, the oldest first
+	changes []*delta.Change // versions that added the sentences, the oldest first
 	deltas  []proviso.Delta
-	// bad are outputs that nothing catches; then the question is what is wrong with
-	// them, and the sentences are those of the prompt.
+	// bad are outputs that nothing catches. Then the question is what is wrong with them, and
+	// the sentences are those of the prompt.
 	bad []*trial.Trial
 
-	asked      []proviso.Delta // deltas, also if there is no answer
+	asked      []proviso.Delta // deltas asked about, even without an answer
 	criteria   []DeltaCriterion
 	candidates []proviso.Candidate
-	caught     []int           // bad trials that they catch, by their place among the trials
+	caught     []int           // bad trials that they catch, as indices of trials
 	made       map[string]bool // sentences that the candidates cover
 	left       []rules.Unproposed
 	dropped    []Dropped
@@ -49,13 +49,13 @@ func (r *proposing) plan() []*job {
 			}
 			switch d = r.said.first[key]; {
 			case d.Part == string(delta.Heading) || d.Part == string(delta.Markup):
-				// It asks nothing by itself.
+				// It requires nothing by itself.
 			case d.Removed > 0 && !r.Dropped:
 				r.left = append(r.left, rules.Unproposed{Delta: d, Category: "", Reason: "a later version does not say it any more"})
 			case r.Earlier.asked(key):
 				done[key] = true
 			case d.Removed > 0 && r.said.still[letters(d.Text)]:
-				// What is asked is the same: it is asked about where it stands now.
+				// The requirement is unchanged: the question is about its current place.
 			case r.Model != nil && asksNothing(d.Text):
 				done[key] = true
 				r.left = append(r.left, rules.Unproposed{Delta: d, Category: delta.OtherCategory, Reason: "it is a heading or data, and no model was asked about it"})
@@ -71,8 +71,8 @@ func (r *proposing) plan() []*job {
 	return jobs
 }
 
-// asksNothing reports whether a sentence is certainly no instruction: a heading, a label
-// of one or two words, a rule, or a variable with nothing but its label.
+// asksNothing reports whether a sentence is certainly no instruction: a heading, a label of
+// one or two words, a rule, or a variable with only its label.
 func asksNothing(text string) bool {
 	text = strings.Trim(strings.TrimSpace(text[delta.MarkerLength(text):]), "*_ ")
 	if strings.HasPrefix(text, "#") && !strings.Contains(text, "\n") {
@@ -87,8 +87,8 @@ func asksNothing(text string) bool {
 	return !hasLetters(text) || ok && len(strings.Fields(label)) <= 2
 }
 
-// letters returns the letters and digits of a text, in lower case: two sentences that differ
-// in nothing else ask the same.
+// letters returns the letters and digits of a text, in lower case: sentences with the same
+// letters require the same.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -107,8 +107,8 @@ func (r *proposing) prompt() string { return r.last().Text }
 
 func (r *proposing) last() *delta.Change { return &r.history.Changes[len(r.history.Changes)-1] }
 
-// together adds the questions about one version, within the bounds. A version that fits
-// into the question about those before it gets none of its own.
+// together adds the questions about one version, within the limits. A version that fits into
+// the question about those before it gets no question of its own.
 func (r *proposing) together(jobs []*job, c *delta.Change, deltas []proviso.Delta) []*job {
 	if len(deltas) > maxAsked {
 		for _, d := range deltas[maxAsked:] {
@@ -144,7 +144,7 @@ func (r *proposing) together(jobs []*job, c *delta.Change, deltas []proviso.Delt
 	return jobs
 }
 
-// sizeOf is how many bytes of sentences a question has.
+// sizeOf returns how many bytes of sentences a question has.
 func sizeOf(deltas []proviso.Delta) int {
 	size := 0
 	for _, d := range deltas {
@@ -153,11 +153,11 @@ func sizeOf(deltas []proviso.Delta) int {
 	return size
 }
 
-// maxUncaught is how many bad outputs one question is about.
+// maxUncaught is how many bad outputs one question covers.
 const maxUncaught = 4
 
-// uncaught returns the bad outputs that nothing catches, by their place among the trials,
-// and the sentences of the prompt that such an output could break.
+// uncaught returns the bad outputs that nothing catches, as indices of trials, and the
+// sentences of the prompt that such an output could break.
 func (r *proposing) uncaught() (bad []int, deltas []proviso.Delta) {
 	if r.Model == nil {
 		return nil, nil
@@ -180,8 +180,8 @@ func (r *proposing) uncaught() (bad []int, deltas []proviso.Delta) {
 	return bad, deltas
 }
 
-// nextUncaught makes the question about the next bad outputs; nil if none is left. It
-// leaves out those that the answers before catch.
+// nextUncaught makes the question about the next bad outputs; nil if none is left. It skips
+// those that the answers so far catch.
 func (r *proposing) nextUncaught() *job {
 	var bad []*trial.Trial
 	for ; len(r.pending) > 0 && len(bad) < maxUncaught; r.pending = r.pending[1:] {
@@ -195,9 +195,9 @@ func (r *proposing) nextUncaught() *job {
 	return &job{changes: []*delta.Change{r.last()}, deltas: slices.Clone(r.broken), bad: bad}
 }
 
-// runAll asks about the sentences of a job. If no answer about several versions together
-// can be used, it asks about each of them, so that one does not hold up the others. It
-// returns the finished parts.
+// runAll asks about the sentences of a job. If the answer about several versions together is
+// unusable, it asks about each of them, so that one does not block the others. It returns the
+// finished parts.
 func (j *job) runAll(ctx context.Context, r *proposing) []*job {
 	j.run(ctx, r)
 	unreachable := proviso.CodeOf(j.report.Err) == proviso.Unavailable

@@ -1,5 +1,5 @@
-// Package propose proposes assertions for what each version of a prompt added, by rules,
-// by a model, or both. Start at [Run].
+// Package propose proposes assertions for what each version of a prompt added, by rules, by a
+// model, or both. Start at [Run].
 package propose
 
 import (
@@ -23,39 +23,39 @@ type Options struct {
 	Compiler *check.Compiler
 	// Code compiles and tries Python candidates; if nil, they stay untried.
 	Code proviso.Code
-	// Rules enables the rules; Model is the model that proposes, nil for none.
+	// Rules enables the rules; Model is the proposing model, nil for none.
 	Rules bool
 	Model *ask.Model
 	// Dropped also proposes for text that is no longer in the last version.
 	Dropped bool
 	// Trials are outputs of the prompt: the model sees two good and two bad ones, and
-	// candidates are tried on them. What fails more than Tau of the good ones, or catches
-	// nothing, goes back to the model once.
+	// candidates are tried on them. Candidates that fail more than Tau of the good ones, or
+	// catch nothing, go back to the model once.
 	Trials []trial.Trial
 	Tau    float64
-	// Judged compiles judged candidates with a judge, which decides them on the outputs
-	// that the model sees; nil leaves them untried.
+	// Judged compiles judged candidates with a judge, which decides them on the outputs that
+	// the model sees; nil leaves them untried.
 	Judged *check.Compiler
-	// Uncaught are the ids of bad trials that no candidate catches: the model is also
-	// asked what is wrong with them.
+	// Uncaught are the ids of bad trials that no candidate catches: the model is also asked
+	// what is wrong with them.
 	Uncaught []string
-	// Concurrency is the number of questions in flight; 0 is 4.
+	// Concurrency is the number of questions in flight; 0 means 4.
 	Concurrency int
-	// Earlier is the proposal before this one. It is kept where the prompt still has
-	// its sentences, and the model is not asked about them again.
+	// Earlier is the previous proposal. Its candidates are kept if the prompt still has their
+	// sentences, and the model is not asked about these again.
 	Earlier *Earlier
-	// Save is called with the proposal after each answered question, one call at a
-	// time; an error ends the proposing. It may be nil.
+	// Save is called with the proposal after each answered question, one call at a time; an
+	// error stops Run. It may be nil.
 	Save func(*Proposal) error
 	// Progress is called with the number of answered questions, one call at a time. It
 	// may be nil.
 	Progress func(answered, of int)
 }
 
-// Limits of what a model is asked. Anything beyond them is listed as not proposed.
+// Limits of the questions to a model. Anything beyond them is listed as not proposed.
 const (
 	maxAsked        = 240      // sentences of one version
-	maxTogether     = 24       // sentences in one question, also of several versions
+	maxTogether     = 24       // sentences in one question, also across versions
 	maxTogetherSize = 12 << 10 // bytes of sentences in one question
 )
 
@@ -65,7 +65,7 @@ type Dropped struct {
 	Criterion string // its words; "" for a candidate
 	Version   int
 	Reason    string
-	Same      bool // a kept one checks the same
+	Same      bool // a kept one is the same check
 }
 
 // VersionReport reports on the questions about one version, or about several small ones
@@ -76,8 +76,8 @@ type VersionReport struct {
 	Asked    int // sentences that the model was asked about
 	Criteria int // criteria found in them
 	Proposed int // candidates proposed
-	Repaired int // of them, candidates that could not be used and were corrected
-	Improved int // of them, candidates that were changed because of the outputs they were tried on
+	Repaired int // of them, unusable candidates that were corrected
+	Improved int // of them, candidates that were changed because of their results on outputs
 	Kept     int
 	Notes    []string // notes for the user
 	Spent    ask.Spent
@@ -88,14 +88,13 @@ type VersionReport struct {
 type DeltaCriterion struct {
 	proviso.Criterion
 	Delta proviso.Delta
-	Quote string // the words of the sentence that state it
-	Vague bool   // a person would have to choose the details
+	Quote string // words of the sentence that state it
+	Vague bool   // a person must choose the details
 }
 
-// Run proposes assertions for what each version added: by rules, by a model, or
-// both; equal checks appear once. A question that cannot be answered is an error of its
-// version, and the others go on. If ctx ends, or Save fails, the proposal holds the
-// work so far, together with the error.
+// Run proposes assertions for what each version added: by rules, by a model, or both; equal
+// checks appear once. A question without an answer is an error of its version, and the others
+// continue. If ctx ends or Save fails, Run returns the work so far together with the error.
 func Run(ctx context.Context, h *delta.History, o Options) (*Proposal, error) {
 	r := &proposing{Options: o, history: h, said: placesOf(h), reports: map[int]*VersionReport{}}
 	if o.Earlier == nil {
@@ -132,17 +131,17 @@ func Run(ctx context.Context, h *delta.History, o Options) (*Proposal, error) {
 	return r.assemble(), err
 }
 
-// proposing is the work on one history.
+// proposing is the state of proposing for one history.
 type proposing struct {
 	Options
 	history *delta.History
 	said    *places
 	rules   *rules.Proposed // nil without rules
-	known   []known         // candidates of rules, and earlier ones
+	known   []known         // candidates of rules and earlier ones
 	left    []rules.Unproposed
-	reading map[string][]proviso.Candidate // what the rules read in each sentence, by its key
-	pending []int                          // bad trials that nothing catches and that were not asked about
-	broken  []proviso.Delta                // the sentences that they may break
+	reading map[string][]proviso.Candidate // candidates that the rules read in each sentence, by its key
+	pending []int                          // bad trials that nothing catches and that no question covered
+	broken  []proviso.Delta                // sentences that they may break
 
 	mu      sync.Mutex
 	done    []*job
@@ -152,8 +151,8 @@ type proposing struct {
 	jobs    int
 }
 
-// version returns the report of a version; the caller holds r.mu, or no other goroutine
-// runs yet.
+// version returns the report of a version; the caller holds r.mu, or no other goroutine runs
+// yet.
 func (r *proposing) version(n int) *VersionReport {
 	if r.reports[n] == nil {
 		r.reports[n] = &VersionReport{Version: n, First: n}
@@ -180,8 +179,9 @@ func (r *proposing) askAll(ctx context.Context, jobs []*job) error {
 	})
 }
 
-// askUncaught asks about bad outputs, after all other questions and one by one: an answer
-// often catches more outputs than it was asked about, and the next question shows it.
+// askUncaught asks about bad outputs, after all other questions and one question at a time,
+// because an answer often catches more outputs than its question covers, and the next question
+// takes that into account.
 func (r *proposing) askUncaught(ctx context.Context, j *job) error {
 	for _, part := range j.runAll(ctx, r) {
 		if err := r.finish(ctx, part); err != nil {
@@ -238,7 +238,7 @@ func (p *Proposal) Failed() error {
 	return errors.Join(list...)
 }
 
-// Name names the versions that the report is about.
+// Name returns the name of the versions that the report covers.
 func (v *VersionReport) Name() string {
 	if v.First < v.Version {
 		return fmt.Sprintf("versions %d to %d", v.First, v.Version)
@@ -246,7 +246,7 @@ func (v *VersionReport) Name() string {
 	return fmt.Sprintf("version %d", v.Version)
 }
 
-// Spent is what the questions of all versions used.
+// Spent returns the usage of all versions' questions.
 func (p *Proposal) Spent() ask.Spent {
 	var s ask.Spent
 	for _, v := range p.Versions {
@@ -258,14 +258,14 @@ func (p *Proposal) Spent() ask.Spent {
 // Proposal is the result of proposing for a history.
 type Proposal struct {
 	Candidates []proviso.Candidate
-	Unproposed []rules.Unproposed // of the sentences that the last version has
-	Gone       []rules.Unproposed // of those that it no longer has
-	Ruled      []string           // hashes of what rules made, even if a person removed it, sorted
+	Unproposed []rules.Unproposed // sentences that the last version has
+	Gone       []rules.Unproposed // sentences that it no longer has
+	Ruled      []string           // sorted hashes of the candidates that rules made, including those that a person removed
 
-	// The rest comes from models only.
+	// The following fields come only from models.
 	Criteria []DeltaCriterion
 	Dropped  []Dropped
-	Before   []Dropped       // what the proposal before dropped
-	Versions []VersionReport // of the versions that a model was asked about
-	Asked    []string        // hashes of the sentences that a model was asked about, now or earlier, sorted
+	Before   []Dropped       // what the previous proposal dropped
+	Versions []VersionReport // reports on the versions that a model was asked about
+	Asked    []string        // sorted hashes of the sentences that a model was asked about, now or earlier
 }

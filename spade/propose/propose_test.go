@@ -33,7 +33,7 @@ func historyOf(t *testing.T, texts ...string) *delta.History {
 	return h
 }
 
-// proposeWith has a model propose, one question at a time.
+// proposeWith makes a model propose, one question at a time.
 func proposeWith(t *testing.T, m *spadetest.Model, o propose.Options, texts ...string) *propose.Proposal {
 	t.Helper()
 	o.Compiler, o.Concurrency = spadetest.Compiler(t), 1
@@ -83,7 +83,7 @@ func TestProposeByModel(t *testing.T) {
 	if len(p.Criteria) != 2 || p.Criteria[0].Quote != "at most 80 words" || !p.Criteria[1].Vague {
 		t.Errorf("%+v", p.Criteria)
 	}
-	// Both versions are asked about together, and not about what asks nothing.
+	// One question covers both versions, without the sentences that require nothing.
 	first, second := m.Asked[0], m.Asked[1]
 	if got := len(spadetest.Objects(first.Parts["sentences"])); got != 2 || !strings.Contains(second.Parts["prompt"], "friendly") {
 		t.Errorf("%d %v\n%v", got, first.Parts, second.Parts)
@@ -106,8 +106,8 @@ func TestProposeByModel(t *testing.T) {
 	}
 }
 
-// TestProposeRefuses gives a model's unusable candidates, each with the message that
-// the model gets, and drops them if they come again.
+// TestProposeRefuses gives a model's unusable candidates, each with the message that the model
+// gets, and drops them if they come again.
 func TestProposeRefuses(t *testing.T) {
 	t.Parallel()
 	const prompt = "Be concise and clear.\nUse about 100 words.\nNever mention the context. It has the heading ## Context.\nSay \"thank you\".\n{customer}"
@@ -173,7 +173,7 @@ func TestProposeRefuses(t *testing.T) {
 			t.Errorf("%s\n%+v\n%+v", x.members, p.Candidates, p.Dropped)
 		}
 	}
-	// These are correct.
+	// The following are correct.
 	for _, x := range []struct{ members, want string }{
 		{`"covers":[1],"type":"word-count","max":60`, `{"type":"word-count","value":{"max":60}}`},
 		{`"covers":[2],"type":"word-count","min":75,"max":125`, `{"type":"word-count","value":{"min":75,"max":125}}`},
@@ -211,8 +211,8 @@ func TestProposeRefuses(t *testing.T) {
 	}
 }
 
-// TestProposeRepairs reports wrong and missing candidates to the model once, and takes
-// its corrections.
+// TestProposeRepairs reports wrong and missing candidates to the model once, and uses its
+// corrections.
 func TestProposeRepairs(t *testing.T) {
 	t.Parallel()
 	m := &spadetest.Model{Reply: func(q spadetest.Question) (string, error) {
@@ -253,7 +253,7 @@ func TestProposeRepairs(t *testing.T) {
 	}
 }
 
-// TestProposeGoesOn lets a version fail and keeps the rest.
+// TestProposeGoesOn: one version fails, and the rest is kept.
 func TestProposeGoesOn(t *testing.T) {
 	t.Parallel()
 	for name, bad := range map[string]func() (string, error){
@@ -286,8 +286,7 @@ func TestProposeGoesOn(t *testing.T) {
 	}
 }
 
-// TestProposeKeepsHalf keeps the answers about a version with a later question that
-// failed.
+// TestProposeKeepsHalf keeps the answers about a version if a later question about it failed.
 func TestProposeKeepsHalf(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -421,8 +420,8 @@ func TestProposeKeepsChanges(t *testing.T) {
 	}
 }
 
-// TestProposeIsBounded asks about a prompt of 1 MB within the bounds, and lists what
-// was left out.
+// TestProposeIsBounded asks about a prompt of 1 MB within the limits, and lists what was left
+// out.
 func TestProposeIsBounded(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -475,7 +474,7 @@ func TestProposeStops(t *testing.T) {
 		return spadetest.Obedient(q)
 	}}
 	o := propose.Options{Compiler: spadetest.Compiler(t), Concurrency: 1, Model: &ask.Model{Provider: m}}
-	long := strings.Repeat(" very long", 700) + "." // so that each version is a question of its own
+	long := strings.Repeat(" very long", 700) + "." // makes each version a separate question
 	h := historyOf(t, "First"+long, "First"+long+"\nSecond"+long, "First"+long+"\nSecond"+long+"\nThird"+long)
 	p, err := propose.Run(ctx, h, o)
 	if !errors.Is(err, context.Canceled) || len(p.Candidates) != 1 || p.Failed() != nil {

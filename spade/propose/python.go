@@ -8,11 +8,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// pythonModules are the modules that a model may use without importing them.
+// pythonModules are the modules that a model may use without an import.
 var pythonModules = []string{"datetime", "json", "math", "re", "string", "unicodedata"}
 
-// imports returns the imports that code uses and does not have. The class in the module
-// datetime is imported if its functions are called on the name.
+// imports returns the imports that code uses and lacks. It imports the class in the module
+// datetime if the code calls the class's functions on the name.
 func imports(code string) string {
 	var b strings.Builder
 	for _, name := range pythonModules {
@@ -34,10 +34,10 @@ func imports(code string) string {
 
 var datetimeClass = pattern.Of(`(?:^|[^\w.])datetime\.(now|today|strptime|fromisoformat|utcnow|fromtimestamp|combine)\b`)
 
-// plainPattern translates what people write in patterns of Python and other languages
-// into ECMAScript without flags: inline flags at the beginning, slashes around a pattern,
-// names of groups, and \A and \Z. It reports whether letters match in any case. What it
-// does not know is left, and refused when it is compiled.
+// plainPattern translates what people write in patterns of Python and other languages into
+// ECMAScript without flags: leading inline flags, slashes around a pattern, group names, and
+// \A and \Z. fold means that case is ignored. It leaves what it does not know, and the
+// compiler rejects that.
 func plainPattern(o *value.Object) (plain *value.Object, fold bool) {
 	text := o.Text("pattern")
 	flags := ""
@@ -66,8 +66,8 @@ var (
 	namedReference = pattern.Of(`\(\?P=(\w+)\)`)
 )
 
-// withFlags writes a pattern that means the same without the flags s (a dot matches line
-// breaks) and m (^ and $ are the ends of lines).
+// withFlags writes a pattern with the same meaning without the flags s (a dot matches line
+// breaks) and m (^ and $ match at line ends).
 func withFlags(text string, dots, lines bool) string {
 	var b strings.Builder
 	class := false

@@ -46,8 +46,7 @@ func TestProposePython(t *testing.T) {
 	}
 }
 
-// snake stands for a Python that throws, loops or answers as a comment in the code
-// tells it to.
+// snake stands for a Python that throws, loops or answers as a comment in the code says.
 type snake struct{}
 
 func (snake) Compile(_ context.Context, src proviso.Source) (proviso.Function, error) {

@@ -27,8 +27,8 @@ func scripted(category, first, second string) *spadetest.Model {
 	}}
 }
 
-// TestProposeTakesBack: a candidate that decides outputs wrongly and that the model gives
-// up is dropped, and one that is right is not.
+// TestProposeTakesBack: a candidate that decides outputs wrongly and that the model gives up
+// is dropped, and a correct one is not.
 func TestProposeTakesBack(t *testing.T) {
 	t.Parallel()
 	trials := labelled([]string{"a b c", "a b", "x y z", "a c"}, []string{"a b c d"})
@@ -44,8 +44,8 @@ func TestProposeTakesBack(t *testing.T) {
 	}
 }
 
-// TestProposeSparesRounds: nothing is asked once more that is decided already, or that a
-// few outputs do not show.
+// TestProposeSparesRounds: there is no second question about what is already decided, or about
+// what a few outputs cannot show.
 func TestProposeSparesRounds(t *testing.T) {
 	t.Parallel()
 	templates := template.New(template.Options{})
@@ -56,7 +56,7 @@ func TestProposeSparesRounds(t *testing.T) {
 		o      propose.Options
 		m      *spadetest.Model
 		prompt string
-		rounds int // questions
+		rounds int // number of questions
 	}{
 		"a rule decides it": {propose.Options{Rules: true}, scripted("Quantity", "", ""), "Use at most 3 sentences.", 2},
 		"a rule decides something else of it": {
@@ -81,8 +81,8 @@ func TestProposeSparesRounds(t *testing.T) {
 	}
 }
 
-// TestProposeShowsKnown shows which part of an answer a known assertion looks at, and of a
-// long sentence what stands around the quote.
+// TestProposeShowsKnown shows which part of an answer a known assertion checks, and only the
+// text around the quote of a long sentence.
 func TestProposeShowsKnown(t *testing.T) {
 	t.Parallel()
 	e, mistakes := propose.ReadEarlier("c.yaml", []byte("assertions:\n- {id: short, type: sentence-count, value: {max: 2}, scope: {section: {from: '## Summary'}}, when: vars.limit == 3.0}\n"))
@@ -108,8 +108,8 @@ func TestProposeShowsKnown(t *testing.T) {
 	}
 }
 
-// TestProposeAsksOnce: of two versions of a sentence that differ in signs alone, the model
-// is asked about the one that the prompt has.
+// TestProposeAsksOnce: if two versions of a sentence differ only in punctuation, the model is
+// asked about the one that the prompt has.
 func TestProposeAsksOnce(t *testing.T) {
 	t.Parallel()
 	m := &spadetest.Model{Reply: spadetest.Obedient}
@@ -123,8 +123,8 @@ func TestProposeAsksOnce(t *testing.T) {
 	}
 }
 
-// TestProposeForUncaughtInTurn: an output that an answer catches is not asked about any more,
-// and the next question knows the assertion.
+// TestProposeForUncaughtInTurn: an output that an answer catches is in no later question, and
+// the next question knows the assertion.
 func TestProposeForUncaughtInTurn(t *testing.T) {
 	t.Parallel()
 	trials := labelled([]string{"fine", "well"}, []string{"b x", "c", "d", "e", "f x", "g", "h x", "i x", "j x"})

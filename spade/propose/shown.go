@@ -22,17 +22,17 @@ const (
 	labelBad  = "0"
 )
 
-// Limits of what a model is shown beside the prompt.
+// Limits of what a model sees besides the prompt.
 const (
 	shownEach     = 2       // good outputs, and bad ones
-	maxMoreShown  = 6       // outputs in the feedback
-	maxShownText  = 6 << 10 // bytes of an output
-	maxShownValue = 1 << 10 // bytes of the value of a variable
-	maxShownVars  = 3 << 10 // bytes of the values of an output
+	maxMoreShown  = 6       // outputs in feedback
+	maxShownText  = 6 << 10 // bytes per output
+	maxShownValue = 1 << 10 // bytes per variable value
+	maxShownVars  = 3 << 10 // bytes of all values of an output
 	maxShownPaths = 30      // lines about one variable
-	maxShownKnown = 60      // assertions that there are already
-	maxShownCheck = 200     // bytes of one of them
-	maxShownAsked = 400     // bytes of the sentence beside a criterion; the prompt is shown, too
+	maxShownKnown = 60      // existing assertions
+	maxShownCheck = 200     // bytes per existing assertion
+	maxShownAsked = 400     // bytes of a criterion's sentence; the model also sees the prompt
 )
 
 // material returns the material of the second question.
@@ -51,8 +51,8 @@ func (j *job) material(r *proposing, list []DeltaCriterion, shown []*trial.Trial
 	}
 }
 
-// around shortens a long sentence to what stands around a quote, as an example of many
-// lines may have several criteria.
+// around shortens a long sentence to the text around a quote, because an example of many lines
+// may have several criteria.
 func around(text, quote string) string {
 	if len(text) <= maxShownAsked {
 		return text
@@ -66,9 +66,9 @@ func around(text, quote string) string {
 	return short
 }
 
-// shown returns the outputs that the model sees with a question: two good and two bad
-// ones, those with a note first, of different cases if there are some. Without labels
-// that is the first output. For outputs that nothing catches, the bad ones are these.
+// shown returns the outputs that the model sees with a question: two good and two bad ones,
+// first those with a note, and of different cases if possible. Without labels it is the first
+// output. For a question about uncaught outputs, the bad ones are these.
 func (r *proposing) shown(j *job) []*trial.Trial {
 	var list []*trial.Trial
 	add := func(label string) {
@@ -98,8 +98,8 @@ func (r *proposing) shown(j *job) []*trial.Trial {
 	return list
 }
 
-// worth is how much an output shows: a note says why its label is what it is, and another
-// case than that of the first output shows more.
+// worth rates how informative an output is: a note explains its label, and a case other than
+// the first output's shows more.
 func worth(first, t *trial.Trial) int {
 	n := 0
 	if t.Note != "" {
@@ -111,7 +111,7 @@ func worth(first, t *trial.Trial) int {
 	return n
 }
 
-// outputs are trials as the model sees them.
+// outputs returns trials as the model sees them.
 func (r *proposing) outputs(list []*trial.Trial) []*value.Object {
 	objects := make([]*value.Object, len(list))
 	for i, t := range list {
@@ -134,7 +134,7 @@ func (r *proposing) outputs(list []*trial.Trial) []*value.Object {
 	return objects
 }
 
-// shownValues are the values of variables, shortened.
+// shownValues returns the shortened values of variables.
 func shownValues(vars *value.Object) *value.Object {
 	o, size := value.NewObject(vars.Len()), 0
 	for name, v := range vars.All() {
@@ -150,8 +150,8 @@ func shownValues(vars *value.Object) *value.Object {
 	return o
 }
 
-// variables describes the variables of the prompt and of the outputs: their types, and
-// what is in objects and lists.
+// variables describes the variables of the prompt and of the outputs: their types, and the
+// contents of objects and lists.
 func (r *proposing) variables() []*value.Object {
 	names := shownVars(r.prompt())
 	for i := range r.Trials {
@@ -175,8 +175,8 @@ func (r *proposing) variables() []*value.Object {
 	return list
 }
 
-// kindsOf returns the types of the values of a variable, and of what is in them by its
-// path, such as items[].price.
+// kindsOf returns the types of a variable's values, and of nested values by path, such as
+// items[].price.
 func (r *proposing) kindsOf(name string) (kinds []string, inside *value.Object) {
 	inside = value.NewObject(4)
 	missing := false
@@ -233,14 +233,14 @@ func kindOf(v any) string {
 	return "object"
 }
 
-// known is a candidate that there is already.
+// known is an existing candidate.
 type known struct {
 	*proviso.Candidate
-	wrong string // which good outputs it fails, if they are too many
+	wrong string // the good outputs that it fails, if they are too many
 }
 
-// knownBefore returns the candidates that there are before a model is asked. Those that
-// need no model and no code are tried, so that the model knows which decide wrongly.
+// knownBefore returns the candidates that exist before a model is asked. It tries those that
+// need no model and no code, so that the model learns which decide wrongly.
 func (r *proposing) knownBefore(ctx context.Context) []known {
 	var list []known
 	same := map[string]bool{}
@@ -268,7 +268,7 @@ func (r *proposing) knownBefore(ctx context.Context) []known {
 	return list
 }
 
-// shownChecks are candidates as the model sees those that there are already.
+// shownChecks returns existing candidates as the model sees them.
 func shownChecks(all []known) []*value.Object {
 	var list []*value.Object
 	for _, k := range all[:min(len(all), maxShownKnown)] {

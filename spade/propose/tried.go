@@ -13,16 +13,16 @@ import (
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
-// tried is how a candidate decided labelled outputs.
+// tried is the result of a candidate on labelled outputs.
 type tried struct {
-	good, bad int    // outputs that it decided
-	wrong     []miss // good ones that it fails
-	caught    []int  // bad ones that it fails, by their place among the trials
+	good, bad int    // number of decided outputs
+	wrong     []miss // good outputs that it fails
+	caught    []int  // bad outputs that it fails, as indices of trials
 }
 
 // miss is a good output that a candidate fails.
 type miss struct {
-	at     int // its place among the trials
+	at     int // index of the trial
 	reason string
 }
 
@@ -40,20 +40,20 @@ func (t *tried) add(at int, label string, passed bool, reason string) {
 	}
 }
 
-// strict reports whether it fails more than the share tau of the good outputs.
+// strict reports whether the candidate fails more than the share tau of the good outputs.
 func (t *tried) strict(tau float64) bool { return float64(len(t.wrong)) > tau*float64(t.good)+1e-9 }
 
-// silent reports whether it failed nothing, although bad outputs were there.
+// silent reports whether the candidate failed nothing although there are bad outputs.
 func (t *tried) silent() bool { return t.bad > 0 && len(t.wrong)+len(t.caught) == 0 }
 
-// enoughGood is how many good outputs show that a candidate is of no use.
+// enoughGood is how many good outputs can show that a candidate is useless.
 const enoughGood = 8
 
-// hopeless reports whether it fails more than half of many good outputs.
+// hopeless reports whether the candidate fails more than half of many good outputs.
 func (t *tried) hopeless() bool { return t.good >= enoughGood && 2*len(t.wrong) > t.good }
 
-// better reports whether it decides the labelled outputs better than another candidate:
-// within tau rather than not, then by the bad outputs less the good ones that fail.
+// better reports whether t decides the labelled outputs better than o: within tau rather than
+// not, then by the number of failed bad outputs minus failed good ones.
 func (t *tried) better(o *tried, tau float64) bool {
 	if t.strict(tau) != o.strict(tau) {
 		return o.strict(tau)
@@ -61,7 +61,7 @@ func (t *tried) better(o *tried, tau float64) bool {
 	return len(t.caught)-len(t.wrong) > len(o.caught)-len(o.wrong)
 }
 
-// examples returns the places of two good outputs that it fails.
+// examples returns the indices of two good outputs that the candidate fails.
 func (t *tried) examples() []int {
 	var list []int
 	for _, m := range t.wrong[:min(len(t.wrong), shownEach)] {
@@ -70,7 +70,7 @@ func (t *tried) examples() []int {
 	return list
 }
 
-// failures describes the good outputs that it fails.
+// failures describes the good outputs that the candidate fails.
 func (t *tried) failures(trials []trial.Trial) string {
 	var some []string
 	for _, m := range t.wrong[:min(len(t.wrong), shownEach)] {
@@ -83,8 +83,7 @@ func (t *tried) failures(trials []trial.Trial) string {
 	return fmt.Sprintf("%d of %d good outputs, such as %s", len(t.wrong), t.good, strings.Join(some, " and "))
 }
 
-// weak explains why a candidate that can be used decides good outputs wrongly; "" if it
-// does not.
+// weak explains how a usable candidate decides good outputs wrongly; "" if it does not.
 func (w *writing) weak(x *entry) string {
 	if x.problem != "" || !x.tried.strict(w.Tau) {
 		return ""
@@ -92,8 +91,8 @@ func (w *writing) weak(x *entry) string {
 	return "it fails " + x.tried.failures(w.Trials) + ", which people found good: what it decides is not what the criterion asks, or it reads it too strictly"
 }
 
-// open returns the bad trials that no candidate of the question catches, leaving out those
-// that fail too many good ones; nil if a person has labelled none, or all are caught.
+// open returns the bad trials that no candidate of the question catches, ignoring candidates
+// that fail too many good ones; nil if no trial is labelled bad or all are caught.
 func (w *writing) open() []int {
 	var list []int
 	for i := range w.Trials {
@@ -109,7 +108,7 @@ func (w *writing) open() []int {
 }
 
 // triedOnAll reports whether a candidate decided all the bad outputs that it is for. Judged
-// ones see a few, which show nothing if they break other criteria.
+// candidates see only a few, which prove nothing if they break other criteria.
 func (w *writing) triedOnAll(x *entry) bool {
 	if w.bad != nil {
 		return true
@@ -123,9 +122,9 @@ func (w *writing) triedOnAll(x *entry) bool {
 	return x.tried.bad == bad
 }
 
-// judge decides the judged candidates among entries on the outputs that the model is
-// shown, all of them about one output together. Without a judge, or an answer of it,
-// nothing is known.
+// judge decides the judged candidates among entries on the outputs that the model sees, all
+// questions about one output together. Without a judge, or if it gives no answer, nothing is
+// known.
 func (w *writing) judge(ctx context.Context, entries []*entry) {
 	if w.Judged == nil {
 		return

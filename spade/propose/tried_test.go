@@ -15,7 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// labelled are trials with texts of good and bad outputs.
+// labelled returns trials with texts of good and bad outputs.
 func labelled(good, bad []string) []trial.Trial {
 	var list []trial.Trial
 	add := func(id, label string, texts []string) {
@@ -29,7 +29,7 @@ func labelled(good, bad []string) []trial.Trial {
 }
 
 // TestProposeTries sends candidates that fail good outputs, or catch nothing, back to the
-// model once, with the outputs, and takes what is better.
+// model once, with the outputs, and uses what is better.
 func TestProposeTries(t *testing.T) {
 	t.Parallel()
 	trials := labelled([]string{"a b c", "a b", "x y z", "a c"}, []string{"a b c d", "nothing", "bad word here", "more"})
@@ -77,7 +77,8 @@ func TestProposeTries(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	// What is right is asked about once, and so is what catches nothing if nothing is open.
+	// A correct candidate takes one question, and so does one that catches nothing if nothing
+	// is open.
 	m := &spadetest.Model{Reply: func(q spadetest.Question) (string, error) {
 		if q.Step == "criteria" {
 			return spadetest.OneEach(q), nil
@@ -90,7 +91,8 @@ func TestProposeTries(t *testing.T) {
 	}
 }
 
-// TestProposeDrops what fails most of many good outputs, and keeps why in the file.
+// TestProposeDrops drops a candidate that fails most of many good outputs, and keeps the
+// reason in the file.
 func TestProposeDrops(t *testing.T) {
 	t.Parallel()
 	m := &spadetest.Model{Reply: func(q spadetest.Question) (string, error) {
@@ -118,7 +120,7 @@ func TestProposeDrops(t *testing.T) {
 	}
 }
 
-// grader fails what holds the word bad.
+// grader fails texts with the word bad.
 type grader struct{ asked int }
 
 func (g *grader) Grade(_ context.Context, q proviso.Question) (proviso.Grade, error) {
@@ -126,7 +128,7 @@ func (g *grader) Grade(_ context.Context, q proviso.Question) (proviso.Grade, er
 	return proviso.Grade{Pass: !strings.Contains(q.Output, "bad"), Reason: "graded"}, nil
 }
 
-// TestProposeTriesJudged decides judged candidates on the outputs that are shown.
+// TestProposeTriesJudged decides judged candidates on the outputs that the model sees.
 func TestProposeTriesJudged(t *testing.T) {
 	t.Parallel()
 	m := &spadetest.Model{Reply: spadetest.Obedient}
@@ -136,7 +138,7 @@ func TestProposeTriesJudged(t *testing.T) {
 	p := proposeWith(t, m, propose.Options{
 		Trials: labelled([]string{"bad", "bad too", "fine"}, []string{"bad"}), Judged: check.New(check.Options{Templates: templates, Grader: g}),
 	}, "Be kind.")
-	if g.asked != 3 || len(p.Candidates) != 1 { // three outputs; what comes again is not judged again
+	if g.asked != 3 || len(p.Candidates) != 1 { // three outputs; a repeated candidate is not judged again
 		t.Errorf("asked %d times: %+v", g.asked, p)
 	}
 	if told := m.Asked[len(m.Asked)-1]; !strings.Contains(told.Again["problems"], "it fails 2 of 2 good outputs, such as output g1 (graded) and output g2 (graded)") {
@@ -144,7 +146,7 @@ func TestProposeTriesJudged(t *testing.T) {
 	}
 }
 
-// TestProposeForUncaught asks what is wrong with bad outputs, and marks no sentence as
+// TestProposeForUncaught asks what is wrong with bad outputs, and does not mark a sentence as
 // asked about.
 func TestProposeForUncaught(t *testing.T) {
 	t.Parallel()

@@ -18,15 +18,15 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxTried is how many trials a candidate is tried on before it is kept.
+// maxTried bounds how many trials a candidate is tried on before it is kept.
 const maxTried = 300
 
-// callTimeout is how long a Python candidate may look at one output.
+// callTimeout is the time limit of a Python candidate for one output.
 const callTimeout = 5 * time.Second
 
-// tryCandidate compiles a candidate and decides it on the trials and a few other outputs.
-// It returns how it decided labelled trials, the problem if it cannot be used, and a note
-// if it could not be tried here.
+// tryCandidate compiles a candidate and decides it on the trials and a few other outputs. It
+// returns the results on labelled trials, the problem if the candidate cannot be used, and a
+// note if it could not be tried here.
 func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Compiler, code proviso.Code, trials []trial.Trial) (t tried, problem, note string) {
 	if f, ok := python.Of(c.Assertion); ok {
 		return tryPython(ctx, c.Name, f, code, trials)
@@ -65,7 +65,7 @@ func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Com
 		t.add(i, one.Label, passed, reason)
 	}
 	if c.Assertion.When != "" {
-		return t, "", "" // what it is about is not known for outputs that are made up
+		return t, "", "" // its context is unknown for made-up outputs
 	}
 	passes, fails := 0, 0
 	for _, text := range probes() {
@@ -85,12 +85,12 @@ func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Com
 	return t, oneSided(c.Assertion, passes, fails), ""
 }
 
-// maxQuestion bounds a question of a judged candidate, in bytes: what is longer holds a
-// copy of the material.
+// maxQuestion bounds a question of a judged candidate, in bytes: a longer one contains a copy
+// of the material.
 const maxQuestion = 1000
 
-// undecidable finds what a judge could not decide: a question that is too long, and a
-// variable that an output does not have, or whose value is longer than a judge reads.
+// undecidable finds what a judge could not decide: a question that is too long, and a variable
+// that an output lacks or whose value is longer than a judge reads.
 func undecidable(c *proviso.Candidate, trials []trial.Trial) string {
 	names := rules.Variables(value.Stringify(c.Assertion.Raw))
 	for _, x := range c.Assertion.Criteria {
@@ -123,9 +123,9 @@ var probes = sync.OnceValue(func() []string {
 	}, rules.Probes()...)
 })
 
-// oneSided reports whether a check gives the same verdict for every output: a positive
-// one that passes all probes except the empty one, or a negated one that passes none.
-// The opposite proves nothing: the probes lack what it looks for, or are below its
+// oneSided reports whether a check gives the same verdict for every output: a positive check
+// that passes all probes except the empty one, or a negated one that passes none. The opposite
+// proves nothing: the probes lack the text that the check searches for, or are below its
 // limit.
 func oneSided(a *proviso.Assertion, passes, fails int) string {
 	_, not := strings.CutPrefix(a.Type, "not-")
@@ -177,7 +177,7 @@ func tryPython(ctx context.Context, name string, src python.Function, code provi
 	return t, "", ""
 }
 
-// runProblem separates errors in the code from reasons why it cannot run here.
+// runProblem separates errors in the code from reasons why the code cannot run here.
 func runProblem(what string, err error) (problem, note string) {
 	var thrown *proviso.ScriptError
 	switch {

@@ -12,13 +12,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// amount is a quantity where it stands in a sentence.
+// amount is a quantity and its place in a sentence.
 type amount struct {
 	bound
 	unit, words string
 	start, end  int
 	compared    bool // with words such as "more than" before the number
-	bare        bool // without words that say how the number bounds
+	bare        bool // without words that define the kind of bound
 }
 
 // count is a quantity that became a draft.
@@ -29,8 +29,8 @@ type count struct {
 	draft int
 }
 
-// otherNouns are things that an output has many of, or that are in its input: a quantity
-// of their words or characters is none of the output.
+// otherNouns are things that an output has many of, or that are in its input: a quantity of
+// their words or characters does not apply to the output.
 const otherNouns = `words?|sentences?|lines?|paragraphs?|bullets?|bullet points?|items?|points?|passwords?|(?:user ?)?names?|identifiers?|codes?|keys?|numbers?|urls?|variables?|functions?|strings?|fields?|cells?|tags?|labels?|titles?|headings?|headlines?|sections?|steps?|options?|questions?|examples?|inputs?|subject(?: line)?|quotes?|comments?|rows?|columns?|slides?|files?|documents?|articles?`
 
 var (
@@ -47,10 +47,9 @@ var (
 	reversible   = pattern.Of(`(?i)^\W*(?:(?:ever|please|` + stance.ProduceVerbs + `|go|run|be|ask|asking|circumstances|case|account|get|let|make|produce|answer|grow|become|exceed|it|answers?|response|responses|reply|replies|outputs?|results?|messages?|texts?|e-?mails?|letters?|story|stories|poems?|posts?|tweets?|reports?|essays?|summary|summaries|explanations?|a|an|any|the|your|with|that|which|is|are|has|have|to|in|up|out|on|for|from|using|writing|giving|us|as|of)\b\W*)*$`)
 )
 
-// reads reports whether a quantity is demanded of the output, and turns one that is
-// forbidden into what may be there: not more than three is at most three. Of all else it
-// says that the rules do not read it.
-// Reversed says that it was forbidden.
+// reads reports whether a quantity is required of the output, and converts a forbidden one
+// into what is allowed: not more than three becomes at most three. For anything else it adds a
+// reason why the rules cannot read it. reversed means that the quantity was forbidden.
 func (s *sentence) reads(a *amount) (reversed, ok bool) {
 	st := stance.On(s.plain, a.start, a.end)
 	before := s.plain[:a.start]
@@ -77,8 +76,8 @@ func (s *sentence) reads(a *amount) (reversed, ok bool) {
 	return false, false
 }
 
-// counted is the place of the number and of the words that bound it: "limit your answer to"
-// is of the clause around it.
+// counted returns the place of the number and of the words that bound it: "limit your answer
+// to" belongs to the surrounding clause.
 func (a *amount) counted(at []int) [2]int {
 	if a.bare || len(at) > 5 && limits.Get().MatchString(a.words) {
 		for i := 2; i+1 < len(at); i += 2 {
@@ -92,7 +91,7 @@ func (a *amount) counted(at []int) [2]int {
 
 var limits = pattern.Of(`(?i)^\W*limit`)
 
-// ofOther reports whether a quantity is one of another thing than the output: words longer
+// ofOther reports whether a quantity applies to something other than the output: words longer
 // than 12 characters.
 func (s *sentence) ofOther(before string, a *amount) bool {
 	if m := inPart.Get().FindStringSubmatch(s.plain[a.end:]); m != nil {
@@ -108,13 +107,14 @@ func (s *sentence) ofOther(before string, a *amount) bool {
 	if m == nil || wholePlural.Get().MatchString(m[1]) && !strings.EqualFold(m[1], "words") {
 		return false
 	}
-	if partPattern.Get().MatchString(strings.ReplaceAll(before, "\x00", " ")) { // which scopeOf refuses with the name
+	if partPattern.Get().MatchString(strings.ReplaceAll(before, "\x00", " ")) { // scopeOf rejects it and names the part
 		return false
 	}
 	return otherNoun.Get().MatchString(m[1]) || strings.HasSuffix(strings.ToLower(m[1]), "s") && !strings.HasSuffix(strings.ToLower(m[1]), "ss")
 }
 
-// reverse turns a forbidden comparison into a limit, if the words between are read.
+// reverse converts a forbidden comparison into a limit, if the rules understand the words
+// between.
 func (a *amount) reverse(before string) bool {
 	at, omit := stance.Negation(before)
 	if !a.compared || !reversible.Get().MatchString(before[max(at[1], omit[1]):]) {
@@ -123,7 +123,7 @@ func (a *amount) reverse(before string) bool {
 	return a.complement(strings.TrimSpace(a.words))
 }
 
-// complement is what is left if more than a number, or fewer, is forbidden.
+// complement replaces a forbidden "more than" or "fewer than" with the bound that remains.
 func (b *bound) complement(words string) bool {
 	step := func(n string, by int) string {
 		v, err := strconv.Atoi(n)
@@ -143,7 +143,7 @@ func (b *bound) complement(words string) bool {
 	return true
 }
 
-// alternatives takes back the counts of the same thing that one output cannot have, or
+// alternatives removes counts of the same thing that one output cannot have together, or
 // between which the output may choose.
 func (s *sentence) alternatives() {
 	gone := map[int]bool{}
@@ -174,7 +174,7 @@ func above(low, high string) bool {
 	return err1 == nil && err2 == nil && l > h
 }
 
-// short is a text for a reason: one line, without what is hidden in it.
+// short shortens a text for a reason: one line, without its hidden parts.
 func short(text string) string {
 	words := slices.Compact(strings.Fields(strings.ReplaceAll(text, "\x00", " … ")))
 	if len(words) > 12 {
@@ -191,9 +191,9 @@ var (
 	wholeNouns  = pattern.Of(`(?i)\b(answer|response|reply|output|result|message|text|e-?mail|letter|story|poem|article|post|tweet|report|essay|translation|explanation|completion|review)\b`)
 )
 
-// scopeOf returns the part of the output that a quantity applies to: nil for the whole;
-// part is the name of one that cannot be found. Before is the text in front of the
-// quantity; words are the quantity.
+// scopeOf returns the part of the output that a quantity applies to: nil for the whole. part
+// is the name of a part that cannot be located. before is the text before the quantity; words
+// are the quantity.
 func (s *sentence) scopeOf(before, words string) (scope *value.Object, part string) {
 	if m := eachPattern.Get().FindStringSubmatch(strings.Replace(s.text, words, "\x00", 1)); m != nil {
 		return value.ObjectOf("each", eachOf(m[1]+m[2])), ""

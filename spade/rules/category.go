@@ -33,7 +33,7 @@ func categoryOf(s *sentence) string {
 	return delta.OtherCategory
 }
 
-// category returns the topic of the sentence. Of other languages the topic is not known.
+// category returns the topic of the sentence. Topics of other languages are unknown.
 func (s *sentence) category() string {
 	if s.unread != "" {
 		return delta.OtherCategory
@@ -65,7 +65,7 @@ func reasonOf(category string) string {
 	return "no quantity, format or quoted phrase is in it"
 }
 
-// QualityPattern finds the words of a quality in a sentence.
+// QualityPattern matches the words of a quality in a sentence.
 func QualityPattern() *regexp.Regexp {
 	for _, c := range categories {
 		if c.category == delta.QualitativeCriteria {
@@ -75,7 +75,7 @@ func QualityPattern() *regexp.Regexp {
 	return regexp.MustCompile(`$^`)
 }
 
-// topics are the categories of the words of a sentence; it may have several.
+// topics map words of a sentence to categories; a sentence may have several.
 var topics = []struct {
 	category string
 	is       *pattern.Lazy
@@ -88,8 +88,8 @@ var topics = []struct {
 	{delta.DataIntegration, pattern.Of(`\{\{?\s*[A-Za-z_][\w.]*|\{%|\[[a-z_]+\]`)},
 }
 
-// Categories returns the categories of a change by its words, the most telling first; none
-// if no rule knows one. It reads English.
+// Categories returns the categories of a change by its words, the most specific first; none if
+// no rule knows one. It reads English.
 func Categories(d proviso.Delta) []string {
 	var list []string
 	switch delta.Part(d.Part) {

@@ -10,25 +10,25 @@ import (
 	"unicode/utf8"
 )
 
-// A sentence is read twice. First, patterns find what it names and what it seems to say of
-// it; then every word of it has to be accounted for by a grammar of clauses. What the
-// grammar does not derive, or derives with another meaning, gets no check: a word that is
-// left over may turn, weaken or narrow what is asked.
+// A sentence is read twice. First, patterns find the things that it names and its apparent
+// statements about them. Then a grammar of clauses must account for every word. A thing gets
+// no check if the grammar does not derive its clause, or derives another meaning, because an
+// unexplained word may reverse, weaken or narrow the requirement.
 
-// meaning is what a clause says of the things that it names.
+// meaning is a clause's statement about the things that it names.
 type meaning uint8
 
 const (
 	unclear  meaning = iota
 	silent           // it names nothing, and changes no other clause
-	demanded         // what it names has to be there
-	barred           // what it names must not be there
+	demanded         // the things must be present
+	barred           // the things must be absent
 )
 
-// kinds of things, as the symbols of the grammar have them.
+// kinds of things, as grammar symbols.
 const (
 	amountKind = 'q' // a quantity
-	formKind   = 'f' // a format, and a sign with a name
+	formKind   = 'f' // a format, or a character with a name
 	caseKind   = 'c' // a format that is an adjective: comma-separated
 	jsonKind   = 'j'
 	phraseKind = 'p' // a quoted phrase
@@ -37,8 +37,8 @@ const (
 	endKind    = 'e' // a question at the end
 )
 
-// accounted keeps the drafts of a sentence that the grammar derives with the same meaning,
-// and refuses the others.
+// accounted keeps the drafts of a sentence that the grammar derives with the same meaning, and
+// rejects the others.
 func (s *sentence) accounted() {
 	if len(s.drafts) == 0 {
 		return
@@ -68,16 +68,16 @@ func (s *sentence) accounted() {
 	s.drafts = kept
 }
 
-// answers reports whether a number of questions may be one of those that are answered: the
-// sentence does not say that they are asked.
+// answers reports whether a number of questions may be the number that is answered: the
+// sentence does not say that the questions are asked.
 func (s *sentence) answers(d *draft) bool {
 	return strings.HasPrefix(d.name, "questions_") && !asked.Get().MatchString(s.text)
 }
 
 var asked = pattern.Of(`(?i)\b(?:ask\w*|pose[rz]?|contains?|include|ends? with|question marks?|stell\w*|frag[et]?|haz|haga|fai|chiedi|faça|pergunte|stel|vraag)\b`)
 
-// symbols writes the sentence in the words of the grammar: small letters, with a symbol in
-// place of each thing that a draft was read from, and blanks around marks. It returns the
+// symbols writes the sentence in the words of the grammar: in lower case, with a symbol in
+// place of each thing that a draft was read from, and spaces around marks. It returns the
 // symbol of each draft.
 func (s *sentence) symbols() (string, []string) {
 	type piece struct {
@@ -104,7 +104,7 @@ func (s *sentence) symbols() (string, []string) {
 		}
 		pieces, names[i] = append(pieces, p), p.symbol
 	}
-	for _, g := range quotedGroups(s.text) { // which no draft has
+	for _, g := range quotedGroups(s.text) { // quotes without a draft
 		if !slices.ContainsFunc(pieces, func(p piece) bool { return p.start < g.end && g.start < p.end }) {
 			pieces = append(pieces, piece{place{start: g.start, end: g.end}, "~p"})
 		}
@@ -127,11 +127,11 @@ func (s *sentence) symbols() (string, []string) {
 // dataPlace is where the template puts data.
 var dataPlace = pattern.Of(`\{\{[^{}]*\}\}|\{\s*\w+\s*\}|<</?sys>>`)
 
-// colon stands before what is quoted, and ends no clause.
+// colon precedes a quote, and ends no clause.
 var colon = pattern.Of(` : (#[ps]|~p)`)
 
-// normal writes a text in small letters, with marks as words of their own and without
-// emphasis. Contractions of not are written out.
+// normal writes a text in lower case, with marks as separate words and without emphasis. It
+// expands contractions of not.
 func normal(text string) string {
 	text = strings.ToLower(strings.NewReplacer("’", "'", "**", "", "__", "", "\u00a0", " ", "\u202f", " ").Replace(text))
 	text = strings.NewReplacer("can't", "can not", "cannot", "can not", "won't", "will not", "dont ", "do not ", "n't", " not", "it's", "it is", "you're", "you are").Replace(text)
@@ -162,7 +162,7 @@ func normal(text string) string {
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// shownSymbols puts what was read back into a clause, for a reason.
+// shownSymbols replaces the symbols in a clause with their original text, for a reason.
 func (s *sentence) shownSymbols(clause string) string {
 	_, names := s.symbols()
 	for i, d := range s.drafts {
@@ -171,7 +171,7 @@ func (s *sentence) shownSymbols(clause string) string {
 	return strings.NewReplacer(" ,", ",", " :", ":", "~p", "“…”").Replace(clause)
 }
 
-// clausesOf cuts a sentence in the words of the grammar where a clause begins.
+// clausesOf splits a sentence in grammar words where a clause starts.
 func clausesOf(text string, starts []*regexp.Regexp) (clauses, joints []string) {
 	from, joint := 0, ""
 	add := func(to int) {
@@ -195,8 +195,9 @@ func clausesOf(text string, starts []*regexp.Regexp) (clauses, joints []string) 
 	return clauses, joints
 }
 
-// derive reads each clause, and returns what is said of each symbol. If one clause is not
-// derived, nothing is said of any, because it may change the others; left is that clause.
+// derive reads each clause, and returns the meaning of each symbol. If a clause is not
+// derived, no symbol has a meaning, because the clause may change the others; left is that
+// clause.
 func (s *sentence) derive(text string) (read map[string]meaning, left string) {
 	g := english()
 	if s.tongue != nil {
@@ -217,7 +218,7 @@ func (s *sentence) derive(text string) (read map[string]meaning, left string) {
 			before == barred && goesOn.Get().MatchString(c),
 			// "Do not apologise and say …" may forbid both.
 			before == barred && m == demanded && g.and.MatchString(joints[i]),
-			// "Answer in 3 sentences, then sign off" does not count what comes then.
+			// "Answer in 3 sentences, then sign off" does not count what follows.
 			g.then != nil && g.then.MatchString(joints[i]) && strings.Contains(text, " #q"):
 			return map[string]meaning{}, c
 		}
@@ -237,7 +238,7 @@ func (s *sentence) derive(text string) (read map[string]meaning, left string) {
 		}
 	}
 	if swap {
-		for _, t := range swapped { // where one of them is written at all, it is this one
+		for _, t := range swapped { // if one of them is written at all, it is this one
 			read[t] = unclear
 		}
 	}
@@ -249,28 +250,28 @@ var (
 	dataOnly      = pattern.Of(`^(?:~v ?)+$`)
 	fullSentences = pattern.Of(`\b(?:full|complete|whole) sentences\b`)
 	symbol        = pattern.Of(`#[a-z]\d+e?`)
-	// goesOn begins a clause that depends on the one before.
+	// goesOn starts a clause that depends on the one before.
 	goesOn = pattern.Of(`^(?:without|instead of|rather than|not|ohne|sans|sin|senza|sem|zonder) `)
 )
 
-// grammar is the clauses of a language.
+// grammar holds the clause patterns of a language.
 type grammar struct {
-	starts      []*regexp.Regexp // where a clause begins; their first group is what joins it
-	idle        *regexp.Regexp   // words that say nothing
+	starts      []*regexp.Regexp // start of a clause; the first group is the joint to the previous clause
+	idle        *regexp.Regexp   // words without meaning
 	demand, bar *regexp.Regexp   // whole clauses that name something
-	free        *regexp.Regexp   // whole clauses that name nothing, and change nothing
-	risky       *regexp.Regexp   // words with which a clause that names nothing may change another
-	forbids     *regexp.Regexp   // a clause that names nothing, and forbids
-	choice      *regexp.Regexp   // several things to choose from
-	end         string           // of each clause
-	then        *regexp.Regexp   // a joint behind which something is added
-	// Of two clauses, the first says what not to write, and the second what to write in its
-	// place.
+	free        *regexp.Regexp   // whole clauses that name nothing and change nothing
+	risky       *regexp.Regexp   // words with which a clause that names nothing may change another one
+	forbids     *regexp.Regexp   // a clause that names nothing and forbids
+	choice      *regexp.Regexp   // a choice between several things
+	end         string           // end of each clause
+	then        *regexp.Regexp   // a joint after which something is added
+	// In a pair of clauses, the first says what not to write, and the second what to write
+	// instead.
 	instead, swaps *regexp.Regexp
-	and            *regexp.Regexp // a joint behind which a negation may go on
+	and            *regexp.Regexp // a joint after which a negation may continue
 }
 
-// without takes the idle words away; what else the pattern matches stays.
+// without removes the idle words; anything else that the pattern matches stays.
 func (g *grammar) without(clause string) string {
 	if g.idle == nil {
 		return clause

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// The parts of the clauses of English. Each ends with a blank if it is not empty.
+// The parts of English clauses. Each ends with a space if it is not empty.
 const (
 	// wholeThing are the symbols of amounts, formats and JSON.
 	wholeThing = `#[qfcj]\d+`
 
 	enAnswer = `(?:answers?|responses?|reply|replies|outputs?|messages?|texts?|e-?mails?|mails?|letters?|summary|summaries|results?|completions?|posts?|tweets?|story|stories|poems?|haikus?|essays?|articles?|reports?|reviews?|translations?|explanations?|descriptions?|paraphrases?|recaps?|notes?|captions?)`
-	// enReply are the words for the output that cannot mean the input.
+	// enReply are words for the output that cannot mean the input.
 	enReply = `(?:answers?|responses?|reply|replies|outputs?)`
 	enInput = `(?:text|article|document|passage|transcript|conversation|chat|dialogue|call|meeting|ticket|complaint|question|query|request|message|e-?mail|review|story|paper|abstract|report|thread|content|following|above|input|note|notes|page|post|discussion|feedback|problem|issue|case|book|film|movie|video|news|customer|user|client|reader|caller|student|patient)s?`
 	enDet   = `(?:the|your|a|an|each|every|all|any|this|that|its|my|our|whole|entire)`
@@ -22,7 +22,7 @@ const (
 	enModal = `(?:must|should|shall|has to|have to|needs to|need to|ought to|is to|are to|will)`
 	enSubj  = `(?:(?:you|it|answers|responses|replies|outputs) |(?:(?:the|your|each|every|all|any|this|a|an) ){1,2}(?:(?:short|brief|final|whole|entire|complete|full|new) )*` + enAnswer + ` )`
 
-	// enMake are verbs with what an output has as their object; enDo need a preposition.
+	// enMake are verbs whose object is part of an output; enDo need a preposition.
 	enMake   = `(?:use|write|give|provide|produce|generate|return|output|create|compose|draft|send|include|contain|have|add|list|ask|make|emit|print|show|display|insert|employ|put|offer|suggest|deliver|apply|stick to|spit out)`
 	enMaking = `(?:using|writing|giving|providing|producing|generating|returning|outputting|creating|sending|including|containing|having|adding|asking|inserting|employing)`
 	enDo     = `(?:answer|respond|reply|summari[sz]e|explain|describe|format|present|structure|write|keep|limit|restrict|make|rewrite|rephrase|paraphrase|translate|be|stay|speak|return|output|produce|generate|provide|give|deliver|send|express|phrase|condense|talk|organi[sz]e|render|lay out|compress|aim|elaborate|discuss)`
@@ -68,7 +68,7 @@ var english = sync.OnceValue(func() *grammar {
 		`(?:output )?(?:in|with|using|as|within) (?:only )?` + things + keys + enOnly + tail,
 		`(?:` + thing + more + keys + `) (?:only|exclusively|and nothing else)` + tail,
 		enLead + `(?:an? |your )?(?:short |brief |concise )?(?:` + enAnswer + ` )?(?:(?:in|of|with|using) )?#q\d+` + more + tail,
-		// Of each part.
+		// Limits on each part.
 		enLead + enYou + `(?:` + enMake + `|` + enDo + `|limit|keep) (?:` + enObj + `|` + each + ` )?(?:(?:` + enPrep + `) )?` + part + `(?: (?:per|in|for) (?:each |every )?(?:bullet(?: point)?|item|point|line|sentence|paragraph))?` + tail,
 		enLead + each + ` (?:` + enModal + ` |can )?(?:(?:have|has|be|is|are|contain|contains|consist of|stay|use|uses) )?(?:only )?(?:(?:in|of|with) )?` + part + tail,
 		part + `(?: (?:per|in|for) (?:each |every )?(?:bullet(?: point)?|item|point|line|sentence|paragraph))` + tail,
@@ -130,7 +130,7 @@ var english = sync.OnceValue(func() *grammar {
 	}
 })
 
-// oneOf matches a whole clause with one of several patterns.
+// oneOf returns a pattern that matches a whole clause with one of several patterns.
 func oneOf(list []string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + strings.Join(list, `|`) + `)$`)
 }

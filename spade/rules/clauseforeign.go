@@ -5,26 +5,25 @@ import (
 	"strings"
 )
 
-// vocabulary is the words of a language with which a clause plainly demands or forbids.
-// Each field has alternatives. A clause in which another word stands is not derived: these
-// languages put their words in many orders, so that the words count here and not their
-// order.
+// vocabulary holds the words of a language with which a clause plainly demands or forbids.
+// Each field has alternatives. A clause with any other word is not derived. These languages
+// vary their word order, so only the words count here, not their order.
 type vocabulary struct {
-	fill   string // articles, prepositions, pronouns, names of the output, and whom it is for
-	quote  string // names of what is quoted, and of a quantity of it
-	verb   string // of what an output has, and demanding modal verbs
-	no     string // what forbids, alone or with both of its words
-	may    string // modal verbs that demand nothing, and forbid if they are negated
-	must   string // modal verbs that demand, and demand nothing if they are negated
-	begin  string // verbs of how an output begins and ends
-	banned string // predicates of what is forbidden
-	join   string // and, in front of another clause
-	half   string // the half of a negation that stands before a bound with the other
+	fill   string // articles, prepositions, pronouns, names of the output, and its audience
+	quote  string // names of quoted things, and of a quantity of them
+	verb   string // verbs for what an output has, and demanding modal verbs
+	no     string // words that forbid, alone or as a pair
+	may    string // modal verbs that demand nothing, and forbid when negated
+	must   string // modal verbs that demand, and demand nothing when negated
+	begin  string // verbs for how an output starts and ends
+	banned string // predicates of forbidden things
+	join   string // and, before another clause
+	half   string // the half of a negation that precedes a bound with the other half
 	say    string // verbs of writing
-	be     string // verbs of a clause that names nothing, with a quality behind it
+	be     string // verbs of a clause that names nothing, before a quality
 }
 
-// grammar makes the clauses of a language.
+// grammar builds the clause patterns of a language.
 func (v *vocabulary) grammar() *grammar {
 	word := func(list string) string { return `(?:(?:` + list + `) )*` }
 	thing := `(?:` + word(v.fill+`|`+v.quote) + `#[ps]\d+ |#[qfjc]\d+ )`
@@ -59,8 +58,7 @@ func (v *vocabulary) grammar() *grammar {
 	}
 }
 
-// blanked matches a whole clause with one of several patterns, of which each word ends with
-// a blank.
+// blanked is like [oneOf] for patterns in which each word ends with a space.
 func blanked(list []string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + strings.Join(list, `|`) + `)$`)
 }

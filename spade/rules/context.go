@@ -12,27 +12,27 @@ import (
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
-// standing is where a sentence stands in its prompt: what the headings, tags and lines above
-// it say of it.
+// standing is the context of a sentence in its prompt: what the headings, tags and lines above
+// say about it.
 type standing struct {
 	role
-	under string // the words above that are not neutral
-	after string // the words behind it that take something back
-	near  string // words of or around it that narrow it
+	under string // words above it that are not neutral
+	after string // words after it that take something back
+	near  string // words in or near it that narrow it
 }
 
-// role is what the words above a list or a section make of what stands there.
+// role is the effect of the words above a list or a section on its content.
 type role uint8
 
 const (
 	plainRole     role = iota // rules, requirements and the like
-	forbiddenRole             // what must not be done
+	forbiddenRole             // forbidden things
 	unreadRole                // a condition, a permission, a part of the output, or unknown
-	commentRole               // what stands in a comment
+	commentRole               // inside a comment
 )
 
-// standings returns where the sentences of a prompt stand, by their keys. What stands in
-// several places in different ways is unread.
+// standings returns the contexts of a prompt's sentences by key. A sentence that occurs in
+// different contexts is unread.
 func standings(prompt string) map[string]standing {
 	w := &walk{prompt: prompt, units: delta.Split(prompt), found: map[string]standing{}, roles: map[string]role{}}
 	w.around = surroundingsOf(w.units)
@@ -42,8 +42,8 @@ func standings(prompt string) map[string]standing {
 	return w.found
 }
 
-// Apart returns the keys of the sentences of a prompt that hold only sometimes, or stand
-// under words that forbid, allow or narrow them, or that the rules do not understand.
+// Apart returns the keys of a prompt's sentences that apply only sometimes, or are under words
+// that forbid, allow or narrow them, or that the rules do not understand.
 func Apart(prompt string) map[string]bool {
 	apart := map[string]bool{}
 	for key, s := range standings(prompt) {
@@ -60,22 +60,22 @@ type level struct {
 	text  string
 }
 
-// walk reads a prompt from its beginning to its end.
+// walk reads a prompt from start to end.
 type walk struct {
 	prompt         string
 	units          []delta.Unit
 	headings, tags []level
-	items          []level // those that the last one stands under, and itself
-	lead           string  // of the list or lines that follow; "" for none
-	listed         bool    // the lead has items
+	items          []level // the last item and the items above it
+	lead           string  // lead-in of the following list or lines; "" for none
+	listed         bool    // the lead-in has items
 	around         surroundings
 	found          map[string]standing
-	roles          map[string]role // of the words above that were read already
-	comment        int             // where the last comment ends that began before the last sentence
-	searched       int             // up to where comments were searched
+	roles          map[string]role // roles of words already read
+	comment        int             // end of the last comment that starts before the last sentence
+	searched       int             // comments were searched up to here
 }
 
-// roleOf reads words above a sentence, once.
+// roleOf reads the words above a sentence, with a cache.
 func (w *walk) roleOf(text string) role {
 	r, ok := w.roles[text]
 	if !ok {
@@ -85,7 +85,7 @@ func (w *walk) roleOf(text string) role {
 	return r
 }
 
-// inComment reports whether a place is in a comment. Places ascend from call to call.
+// inComment reports whether an offset is in a comment. Offsets must ascend from call to call.
 func (w *walk) inComment(at int) bool {
 	for w.comment <= at {
 		i := strings.Index(w.prompt[w.searched:at], "<!--")
@@ -107,7 +107,7 @@ func (w *walk) inComment(at int) bool {
 
 func (w *walk) unit(i int) {
 	u := &w.units[i]
-	gap := 0 // line breaks before it
+	gap := 0 // line breaks before the unit
 	if i > 0 {
 		gap = strings.Count(w.prompt[w.units[i-1].End:u.Start], "\n")
 	}
@@ -119,7 +119,7 @@ func (w *walk) unit(i int) {
 		w.items = nil
 		w.tag(u.Text)
 	case delta.Sentence:
-		if bracketed.Get().MatchString(u.Text) { // a heading by another sign
+		if bracketed.Get().MatchString(u.Text) { // a heading with another marker
 			w.items, w.lead = nil, ""
 			w.headings = append(w.headings[:0:0], level{2, strings.Trim(u.Text, "[]")})
 			return
@@ -130,7 +130,7 @@ func (w *walk) unit(i int) {
 	}
 }
 
-// heading goes into a section. The header of a table begins none.
+// heading enters a section. A table header starts none.
 func (w *walk) heading(u *delta.Unit) {
 	if strings.Contains(u.Text, "|") {
 		return
@@ -145,7 +145,7 @@ func (w *walk) heading(u *delta.Unit) {
 	w.headings = append(w.headings, level{depth, u.Text})
 }
 
-// tag goes into or out of a tag, which governs what stands in it.
+// tag enters or leaves a tag, which governs its content.
 func (w *walk) tag(text string) {
 	name, closing := strings.CutPrefix(strings.TrimPrefix(text, "<"), "/")
 	if !strings.HasPrefix(text, "<") {
@@ -171,7 +171,7 @@ func (w *walk) tag(text string) {
 	case !strings.HasSuffix(strings.TrimSpace(text), "/>"):
 		depth := 0
 		if attributes {
-			depth = 1 // it is said of whom or what
+			depth = 1 // the attributes restrict it to someone or something
 		}
 		w.tags = append(w.tags, level{depth, name})
 	}
@@ -181,7 +181,7 @@ func (w *walk) tag(text string) {
 func (w *walk) sentence(i, gap int) {
 	u := &w.units[i]
 	marker := delta.MarkerLength(u.Text)
-	if i > 0 && gap == 0 && w.units[i-1].Part == delta.Sentence { // on the line of the sentence before
+	if i > 0 && gap == 0 && w.units[i-1].Part == delta.Sentence { // on the same line as the previous sentence
 		w.keep(i)
 		return
 	}
@@ -209,13 +209,13 @@ func (w *walk) sentence(i, gap int) {
 	w.keep(i)
 }
 
-// column is where a sentence begins in its line, in bytes.
+// column returns where a sentence starts in its line, in bytes.
 func (w *walk) column(u *delta.Unit) int {
 	return u.Start - 1 - strings.LastIndexByte(w.prompt[:u.Start], '\n')
 }
 
-// leads reports whether a line leads in what follows: it ends with a colon, or ends without
-// a mark before an item, or speaks of what follows.
+// leads reports whether a line introduces the following text: it ends with a colon, or ends
+// without punctuation before an item, or refers to the following text.
 func (w *walk) leads(i int) bool {
 	text := strings.TrimRight(w.units[i].Text, " *_")
 	if strings.HasSuffix(text, ":") {
@@ -227,10 +227,10 @@ func (w *walk) leads(i int) bool {
 	return !strings.ContainsAny(text[max(0, len(text)-1):], ".!?") || pointing.Get().MatchString(text)
 }
 
-// pointing finds a sentence that says something of what follows.
+// pointing matches a sentence that refers to the following text.
 var pointing = pattern.Of(`(?i)\b(?:following|these|below|this|things|folgende\w*|diese\w*|suivant\w*|siguiente\w*|seguent\w*|seguinte\w*|volgende)\b`)
 
-// keep notes where a sentence stands.
+// keep records the context of a sentence.
 func (w *walk) keep(i int) {
 	u := &w.units[i]
 	var s standing
@@ -291,8 +291,8 @@ func (w *walk) keep(i int) {
 	w.found[u.Key] = s
 }
 
-// takesBack finds a sentence or item that says when the one before it does not hold;
-// narrows one that may, if it stands under it or has a number.
+// takesBack matches a sentence or item that says when the previous one does not apply. narrows
+// matches one that may say so, if it is nested below the previous one or has a number.
 var (
 	takesBack = pattern.Of(`(?i)^[-*+•\s\d.)(]*(?:except|unless|exceptions?\b|only (?:for|in|if|when|where|with)\b|but (?:not|only)\b|however|save for|apart from|other than|not (?:for|in|if|when)\b|(?:this|that) (?:rule )?(?:does not|only)|außer|ausgenommen|ausnahme|es sei denn|nur (?:in|bei|für)\b|sauf|excepté|hormis|seulement (?:pour|dans|si)\b|salvo|excepto|menos en|solo (?:en|si|para)\b|tranne|eccetto|exceto|behalve|tenzij)`)
 	narrows   = pattern.Of(`(?i)^[-*+•\s\d.)(]*(?:if|when|for|in|where|wenn|falls|bei|für|si|pour|para|se|per|als|voor)\b`)
@@ -304,7 +304,7 @@ var bracketed = pattern.Of(`^\[[^\]\n]{1,60}\]$`)
 
 var hinders = pattern.Of(`(?i)\b(?:not|never|no|don['’]?ts?|avoid\w*|forbid\w*|forbidden|prohibit\w*|bann?ed|without|if|when|unless|only|for|may|can|optional\w*|bad|wrong|except\w*|examples?|nicht|nie|kein\w*|verboten|vermeide\w*|wenn|ne|pas|jamais|évite\w*|interdit\w*|si|no|nunca|evita\w*|prohibid\w*|non|mai|não|niet|nooit|geen)\b|❌|🚫|✗`)
 
-// roles reads the words above a list or a section.
+// roles are the patterns for the words above a list or a section.
 type roles struct{ plain, forbidden *regexp.Regexp }
 
 var roleWords = sync.OnceValue(func() roles {
@@ -335,7 +335,7 @@ var roleWords = sync.OnceValue(func() roles {
 	return roles{oneOf(plain), oneOf(forbidden)}
 })
 
-// roleOf reads the words above a list or a section. What is not known is unread.
+// roleOf reads the words above a list or a section. Unknown words are unread.
 func roleOf(text string) role {
 	text = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.So, r) || strings.ContainsRune("#*_`<>\uFE0F✗✘", r) {
@@ -357,8 +357,8 @@ func roleOf(text string) role {
 	return unreadRole
 }
 
-// forbiddenAs writes an item of a list of what is forbidden as a sentence; "" if the rules
-// do not know what kind of words it has.
+// forbiddenAs writes an item of a forbidding list as a sentence; "" if the rules do not know
+// what kind of words it has.
 func forbiddenAs(item string) string {
 	item = strings.TrimSpace(strings.TrimRight(item, " .;!,"))
 	first := strings.ToLower(strings.TrimRight(firstField(item), ",:"))

@@ -12,23 +12,23 @@ import (
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
-// tongue is a language other than English of which the rules read counts, quoted phrases
-// and the formats whose names are the same everywhere.
+// tongue is a language other than English in which the rules read counts, quoted phrases and
+// the formats that have the same names everywhere.
 type tongue struct {
 	name                                 string
-	most, least, exact, below, above, by string            // alternatives of the words before a number; by is about
-	mostAfter, leastAfter                string            // behind the unit
-	numbers                              map[string]int    // as words
-	units                                map[string]string // singular and plural, to the English plural of unitKinds
-	joins                                string            // between the two numbers of a range
+	most, least, exact, below, above, by string            // alternatives of the words before a number; by means about
+	mostAfter, leastAfter                string            // after the unit
+	numbers                              map[string]int    // numbers as words
+	units                                map[string]string // singular and plural -> English plural of unitKinds
+	joins                                string            // words between the two numbers of a range
 	bare                                 string            // words before a number without a bound
-	never                                string            // alternatives of what forbids
+	never                                string            // alternatives of forbidding words
 	begin, end, include                  string            // alternatives of verbs
 	part                                 string            // names of parts of an output
-	only                                 string            // words of a condition
+	only                                 string            // words that make a condition
 	each                                 string
 	words                                func() *vocabulary
-	double                               twists // words that turn or weaken what is forbidden or demanded
+	double                               twists // words that reverse or weaken a ban or a demand
 
 	once                                 sync.Once
 	sometimes                            *pattern.Lazy
@@ -38,22 +38,21 @@ type tongue struct {
 	clauses                              *grammar
 }
 
-// twists are alternatives of the words that make the meaning of a sentence in a language
-// too hard for rules.
+// twists are alternatives of words that make a sentence too hard for rules.
 type twists struct {
-	omit   string // verbs and prepositions of leaving out: with another negation they demand
-	weaken string // exceptions, degrees, examples, and words of what happens often
+	omit   string // verbs and prepositions of omission: with another negation they demand
+	weaken string // exceptions, degrees, examples, and words for frequent things
 	allow  string // permissions
-	write  string // verbs of what an output says
+	write  string // verbs for what an output says
 }
 
-// Patterns of words in any language: Go's \b knows only ASCII.
+// Word patterns for any language: Go's \b supports only ASCII.
 const (
 	wordStart = `(?:^|[\s(„“"«:;,])`
 	wordEnd   = `(?:$|[\s.,;:!?)“”"»])`
 )
 
-// compiled makes the patterns of a language.
+// compiled compiles the patterns of a language.
 func (t *tongue) compiled() *tongue {
 	t.once.Do(func() {
 		number := `(\d{1,3}(?:[., ]\d{3})+|\d+|` + strings.Join(longestFirst(t.numbers), "|") + `)`
@@ -74,8 +73,8 @@ func (t *tongue) compiled() *tongue {
 	return t
 }
 
-// allowed are the permissions of all languages: a short sentence may be taken for one of a
-// related language.
+// allowed returns the permissions of all languages, because a short sentence may be mistaken
+// for a related language.
 func allowed() string {
 	var list []string
 	for _, t := range tongues() {
@@ -98,7 +97,7 @@ func longestFirst[V any](words map[string]V) []string {
 	return list
 }
 
-// languageOf names the language of a sentence, by its words or else by those of its
+// languageOf returns the language of a sentence, by its own words or else by those of its
 // prompt.
 func languageOf(text, prompt string) string {
 	if name := language.Of(text); name != "" {
@@ -107,8 +106,8 @@ func languageOf(text, prompt string) string {
 	return prompt
 }
 
-// tongueOf returns how a language is read; nil for English and for all that the rules do
-// not read.
+// tongueOf returns the rules for a language; nil for English and for languages that the rules
+// do not read.
 func tongueOf(name string) *tongue {
 	for _, t := range tongues() {
 		if t.name == name {
@@ -118,8 +117,8 @@ func tongueOf(name string) *tongue {
 	return nil
 }
 
-// Unread says what the rules do not read of a prompt in another language than English; ""
-// if they read it.
+// Unread says what the rules do not read in a prompt that is not in English; "" if they read
+// it.
 func Unread(prompt string) string { return unread(language.Of(prompt)) }
 
 func unread(name string) string {
@@ -144,8 +143,8 @@ func (s *sentence) foreign() {
 	}
 }
 
-// foreignCounts finds the required counts. Text that matches one pattern is hidden from
-// the next ones.
+// foreignCounts finds the required counts. It hides the text that matches one pattern from the
+// next ones.
 func (s *sentence) foreignCounts() {
 	t := s.tongue
 	for _, p := range []struct {
@@ -171,8 +170,8 @@ func (s *sentence) foreignCounts() {
 	s.alternatives()
 }
 
-// before is what stands before a count, with the word right behind it: the part of an
-// output that it is about.
+// before returns the text before a count, and the word right after the count: the part of an
+// output that the count applies to.
 func before(text string, at []int) string {
 	out := text[max(0, at[0]-50):at[0]] + " \x00 "
 	if next := strings.Fields(text[at[1]:min(len(text), at[1]+40)]); len(next) > 0 && !strings.ContainsAny(text[at[1]-1:at[1]], ".,;:!?)") {
@@ -238,12 +237,12 @@ func (t *tongue) readPlain(m []string) (bound, string, bool) {
 	return bound{low: n, high: n}, unit, ok
 }
 
-// among reports whether words are one of some alternatives.
+// among reports whether words equal one of several alternatives.
 func among(words, alternatives string) bool {
 	return slices.Contains(strings.Split(alternatives, "|"), strings.ToLower(strings.Join(strings.Fields(words), " ")))
 }
 
-// foreignFormats finds the formats whose names are the same everywhere.
+// foreignFormats finds the formats that have the same names everywhere.
 func (s *sentence) foreignFormats() {
 	plain := s.plain
 	for i, f := range formats {
@@ -274,7 +273,7 @@ func (s *sentence) foreignFormat(f shape, plain string, at []int) {
 	}
 }
 
-// foreignPhrase makes a check of a run of quoted phrases, by the words around it.
+// foreignPhrase makes a check from a run of quoted phrases, by the words around it.
 func (s *sentence) foreignPhrase(g quoted, before, after string) {
 	t, shown := s.tongue, quotedList(g.phrases)
 	values, ok := s.templates(g.phrases, shown)

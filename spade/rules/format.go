@@ -11,17 +11,17 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// shape is a form of output that can be checked.
+// shape is a checkable form of output.
 type shape struct {
-	words string // pattern of the words that ask for it
+	words string // pattern of the words that require it
 	is    string // name of the candidate
-	text  string // what is checked
-	not   string // what is checked if it is forbidden; "" if that makes no sense
-	make  []any  // the assertion; its type is negated if it is forbidden
+	text  string // what the check requires
+	not   string // what the check requires if the form is forbidden; "" if that makes no sense
+	make  []any  // the assertion; its type is negated if the form is forbidden
 }
 
-// formats are the formats that the rules know. If a sentence asks for several, each
-// becomes a candidate.
+// formats are the formats that the rules know. Each format that a sentence requires becomes a
+// candidate.
 var formats = []shape{
 	{`\b(?:markdown|\.md)\b`, "markdown", "The output uses Markdown.", "The output does not use Markdown.", []any{"type", "regex", "value", markdownSign}},
 	{`\bhtml\b`, "html", "The output has HTML.", "The output has no HTML.", []any{"type", "contains-html"}},
@@ -43,7 +43,7 @@ var formats = []shape{
 	{`\bem[- ]?dash(?:es)?\b`, "em_dashes", "The output has an em dash.", "The output has no em dash.", []any{"type", "contains", "value", "—"}},
 }
 
-// formatWords are the compiled patterns of [formats], in its order.
+// formatWords are the compiled patterns of [formats], in the same order.
 var formatWords = sync.OnceValue(func() []*regexp.Regexp {
 	list := make([]*regexp.Regexp, len(formats))
 	for i, f := range formats {
@@ -55,7 +55,7 @@ var formatWords = sync.OnceValue(func() []*regexp.Regexp {
 // markdownSign matches text that is Markdown and not plain text.
 const markdownSign = "(?:^|\\n)[ \\t]*(?:#{1,6} |[-*+] |\\d{1,3}[.)] |> |```|\\|.*\\|)|\\*\\*[^*\\n]+\\*\\*|`[^`\\n]+`|\\[[^\\]\\n]+\\]\\([^)\\n]+\\)"
 
-// scripts are languages that are recognised by their letters.
+// scripts are languages that are recognised by their script.
 var scripts = []struct{ language, letters string }{
 	{"arabic", `\u0600-\u06ff`}, {"bulgarian", `\u0400-\u04ff`}, {"chinese", `\u4e00-\u9fff`}, {"greek", `\u0370-\u03ff`}, {"hebrew", `\u0590-\u05ff`},
 	{"hindi", `\u0900-\u097f`}, {"japanese", `\u3040-\u30ff\u4e00-\u9fff`}, {"korean", `\uac00-\ud7af`}, {"persian", `\u0600-\u06ff`}, {"russian", `\u0400-\u04ff`},
@@ -84,7 +84,7 @@ func (s *sentence) formats() {
 	s.formatsOf(false)
 }
 
-// formatsOf finds formats; only those that are forbidden, if forbidden is set.
+// formatsOf finds formats, or only forbidden ones if forbidden is set.
 func (s *sentence) formatsOf(forbidden bool) {
 	plain := s.plain
 	add := func(at []int, f shape) {
@@ -114,7 +114,7 @@ func (s *sentence) formatsOf(forbidden bool) {
 	s.language(plain)
 }
 
-// place is where a format stands, without the preposition or the verb before it.
+// place returns where a format is, without the preposition or the verb before it.
 func (f *shape) place(text string, at []int, not bool) place {
 	p := place{start: at[0], end: at[1], kind: formKind, not: not}
 	switch f.is {
@@ -149,8 +149,8 @@ func (s *sentence) counted(what string) bool {
 	return false
 }
 
-// polarity reports whether a sentence forbids the format that stands at some offsets. If
-// the rules cannot tell, ok is false and the reason is added.
+// polarity reports whether a sentence forbids the format at some offsets. If the rules cannot
+// decide, ok is false and polarity adds the reason.
 func (s *sentence) polarity(plain string, at []int) (not, ok bool) {
 	st := stance.On(plain, at[0], at[1])
 	clause := strings.TrimSpace(st.Before + plain[at[0]:at[1]] + st.After)
@@ -179,7 +179,7 @@ func (s *sentence) polarity(plain string, at []int) (not, ok bool) {
 	return false, false
 }
 
-// demands reports whether a sentence plainly asks for what stands at some offsets.
+// demands reports whether a sentence plainly requires what is at some offsets.
 func (s *sentence) demands(plain string, at []int) bool {
 	not, ok := s.polarity(plain, at)
 	return ok && !not
@@ -215,7 +215,7 @@ func (s *sentence) json(plain string, add func([]int, shape)) {
 	add(at, shape{is: "json", text: text, not: "The output has no JSON.", make: pairs})
 }
 
-// keys returns the names of a JSON object's keys, if the sentence quotes them.
+// keys returns the keys of a JSON object that the sentence quotes.
 func (s *sentence) keys() []string {
 	at := jsonKeys.Get().FindStringIndex(s.text)
 	if at == nil {
@@ -229,7 +229,7 @@ func (s *sentence) keys() []string {
 	return nil
 }
 
-// language makes a check of a language that is recognised by its letters.
+// language makes a check of a language that is recognised by its script.
 func (s *sentence) language(plain string) {
 	m := languageWord.Get().FindStringSubmatchIndex(plain)
 	if m == nil || !askWords.Get().MatchString(plain) || !s.demands(plain, m) {

@@ -7,11 +7,11 @@ import (
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
-// surroundings finds what narrows the sentences of a prompt although it stands in other
-// sentences. It holds what is true of the whole prompt.
+// surroundings finds text in other sentences that narrows a sentence. It holds facts about the
+// whole prompt.
 type surroundings struct {
-	exempt string // words that exempt something from rules: then none of them holds always
-	grades bool   // the agent judges texts, so that "the email must …" may be of its input
+	exempt string // words that exempt something from rules: then no rule always applies
+	grades bool   // the agent judges texts, so "the email must …" may be about its input
 }
 
 func surroundingsOf(units []delta.Unit) (s surroundings) {
@@ -74,8 +74,8 @@ func (s *surroundings) narrowed(units []delta.Unit, i int, gap int) string {
 	return ""
 }
 
-// labelled returns the label before a sentence, or before its neighbour, that names a part of
-// the output: "question: at most 6 words".
+// labelled returns the label before a sentence or its neighbour that names a part of the
+// output: "question: at most 6 words".
 func labelled(units []delta.Unit, i int) string {
 	if label := labelOf(units[i].Text); label != "" {
 		for _, n := range []int{i, i - 1, i + 1} {
@@ -97,13 +97,13 @@ func labelOf(text string) string {
 	return ""
 }
 
-// otherSubject reports whether a sentence demands something of what is no output.
+// otherSubject reports whether a sentence makes a demand on something other than the output.
 func otherSubject(text string) bool {
 	m := subject.Get().FindStringSubmatch(text)
 	return m != nil && !outputNoun.Get().MatchString(m[1])
 }
 
-// overlapping reports whether one phrase is a part of another.
+// overlapping reports whether one phrase contains another.
 func overlapping(phrases []string) bool {
 	for i, a := range phrases {
 		for j, b := range phrases {

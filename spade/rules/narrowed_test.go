@@ -8,20 +8,20 @@ import (
 	"github.com/proviso-eval/proviso/spade/rules"
 )
 
-// TestNarrowed: what stands around a sentence may narrow it, and then it gets no check. The
-// others keep theirs.
+// TestNarrowed: the text around a sentence may narrow it, and then it gets no check. The other
+// sentences keep theirs.
 func TestNarrowed(t *testing.T) {
 	t.Parallel()
 	c := spadetest.Compiler(t)
 	for prompt, want := range map[string]string{
-		// What is said instead of what is forbidden is not said in every output.
+		// A replacement for something forbidden is not in every output.
 		"Don't guess. Say \"I am not sure\".":                       "",
 		"Do not leave a field empty. Write \"none\" instead.":       "",
 		"Do not give tax advice, say \"please ask an accountant\".": "",
 		"Never say \"me\". Say \"the team\" instead.":               `not-icontains-any ["me"]`,
 		"Nenne keine Namen. Sag \"das weiß ich nicht\".":            "",
 		"- No emojis.\n- Say \"thank you\".":                        `not-chars {"class":"emoji","min":1}; icontains "thank you"`,
-		// A phrase that is a part of another one.
+		// One phrase contains the other.
 		"Say \"Lake Geneva\" rather than \"Lake\".":                                     "",
 		"Never say \"log\". Say \"log in\".":                                            "",
 		"Never say \"cheap,\" \"low cost,\" or \"budget.\"":                             `not-icontains-any ["cheap","low cost","budget"]`,
@@ -29,7 +29,7 @@ func TestNarrowed(t *testing.T) {
 		"Mention \"women's sizes\".":                                                    `icontains-any ["women's sizes","women’s sizes"]`,
 		"Return JSON with the keys \"id\" and \"note\".":                                `contains-json {"type":"object","required":["id","note"]}`,
 		"Return JSON with the keys \"id\" and \"note\". If \"note\" is empty, omit it.": "",
-		// What follows allows more, or asks for more.
+		// The following sentence allows or requires more.
 		"Answer in JSON. On errors answer with plain text.":                     "",
 		"At most 4 sentences. Refunds may have 6.":                              "",
 		"At most 4 sentences. Longer answers are okay for engineers.":           "",
@@ -40,7 +40,7 @@ func TestNarrowed(t *testing.T) {
 		"Summarize it in 1 sentence. Then list 3 actions.":                      "",
 		"At most 4 sentences. If you do not know the answer, say so.":           `sentence-count {"max":4}`,
 		"At most 4 sentences. Be friendly.":                                     `sentence-count {"max":4}`,
-		// Parts, and some outputs only.
+		// Parts, and only some outputs.
 		"List 5 items, no more than 10 words.":                            "",
 		"- subject: at most 6 words\n- answer: at most 2 sentences":       "",
 		"Length: at most 4 sentences":                                     `sentence-count {"max":4}`,

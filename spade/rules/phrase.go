@@ -27,7 +27,7 @@ var (
 	exampleWords = pattern.Of(`(?i)\b(such as|like|e\.g\.|for example|for instance|similar to|you can|you may|may|can|could|might|consider)\b`)
 )
 
-// quoted is a run of quoted phrases that belong together.
+// quoted is a group of consecutive quoted phrases.
 type quoted struct {
 	phrases    []string
 	any        bool // joined by or
@@ -48,7 +48,7 @@ func (s *sentence) phrases() {
 	}
 }
 
-// guillemets is where quotedPattern has the phrase between « and ».
+// guillemets is the group of quotedPattern for the phrase between « and ».
 const guillemets = 2 * 4
 
 func quotedGroups(text string) []quoted {
@@ -67,7 +67,7 @@ func quotedGroups(text string) []quoted {
 			phrase = strings.TrimSuffix(phrase, ".")
 		}
 		if m[guillemets] >= 0 {
-			phrase = strings.Trim(phrase, " \u00a0\u202f") // as French has them
+			phrase = strings.Trim(phrase, " \u00a0\u202f") // French spacing
 		}
 		// The quotation marks, which may have several bytes.
 		start, end = max(m[0], start-3), min(m[1], end+3)
@@ -87,13 +87,12 @@ func quotedGroups(text string) []quoted {
 	return list
 }
 
-// listGoesOn matches what stands behind a phrase of a list.
+// listGoesOn matches the text after a phrase inside a list.
 var listGoesOn = pattern.Of(`^\s*(?:or\b|and\b|["“])`)
 
 func trimMarks(s string) string { return strings.Trim(s, "\"“”„«»`'") }
 
-// templates returns phrases as values of an assertion; ok is false if one of them cannot be
-// one.
+// templates returns phrases as values of an assertion; ok is false if a phrase cannot be one.
 func (s *sentence) templates(phrases []string, shown string) (values []any, ok bool) {
 	for _, p := range phrases {
 		v, ok := s.template(p)
@@ -106,8 +105,8 @@ func (s *sentence) templates(phrases []string, shown string) (values []any, ok b
 	return values, true
 }
 
-// phrase makes a check of one run, by the words around it. Before are the words since
-// the run before.
+// phrase makes a check from one run, by the words around it. before is the text since the
+// previous run.
 func (s *sentence) phrase(g quoted, before, after string) {
 	shown := quotedList(g.phrases)
 	values, ok := s.templates(g.phrases, shown)
@@ -145,7 +144,7 @@ func (s *sentence) phrase(g quoted, before, after string) {
 	}
 }
 
-// subjectOnly is what stands before a phrase that is the subject of its clause.
+// subjectOnly matches the text before a phrase that is the subject of its clause.
 var (
 	subjectOnly = pattern.Of(`(?i)^\W*(?:(?:always|the|a|any|in (?:the|your) [a-z]+|words?|phrases?|terms?|expressions?|sentences?|texts?|names?|and|or|but|also)\b\W*)*$`)
 	beOmitted   = pattern.Of(`(?i)^[\s,]*(?:(?:must|should|has to|have to|needs? to|is to|are to) be (?:avoided|omitted|excluded|left out|removed)|(?:must|should|is|are) (?:never|forbidden|banned|prohibited))`)
@@ -154,9 +153,8 @@ var (
 	outputDoes  = pattern.Of(`(?i)^\W*(?:the|your|every|each|all|any)\s+(?:answers?|response|responses|reply|replies|outputs?|messages?|e-?mails?|letters?|story|report)\s+(?:always\s+)?[a-z]+s?\b`)
 )
 
-// vague says why the words around a phrase do not tell plainly whether the output has it;
-// "" if they do. A phrase that is the subject has its verb behind it, and the stance is set
-// by it.
+// vague says why the words around a phrase do not make clear whether the output has it; "" if
+// they do. If the phrase is the subject, its verb follows it and sets the stance.
 func (s *sentence) vague(st *stance.Stance, after, shown string) string {
 	if subjectOnly.Get().MatchString(st.Before) && st.Unread == "" && subjectVerb.Get().MatchString(st.After) {
 		nots, omits := stance.Negations(st.After)
@@ -233,7 +231,8 @@ func (s *sentence) include(g quoted, values []any, shown string, at place) {
 	s.draft(at, delta.Inclusion, "includes_"+Slug(g.phrases[0]), "The output "+verb+shown+".", words([]any{"type", kind, "value", values}, g.phrases)...)
 }
 
-// words lets phrases count only as whole words, if a word could go on at one of their ends.
+// words makes phrases match only as whole words, if a word could continue at one of their
+// ends.
 func words(pairs []any, phrases []string) []any {
 	for _, p := range phrases {
 		first, _ := utf8.DecodeRuneInString(p)
@@ -245,8 +244,8 @@ func words(pairs []any, phrases []string) []any {
 	return pairs
 }
 
-// affix makes a check of the beginning or end of the output, or of each part of it. Before
-// are the words in front of the verb.
+// affix makes a check of the start or end of the output, or of each part of it. before is the
+// text before the verb.
 func (s *sentence) affix(name, verb, before string, values []any, shown string, at place) {
 	scope, part := s.scopeOf(before, shown)
 	switch {
@@ -279,7 +278,8 @@ func (s *sentence) affix(name, verb, before string, values []any, shown string, 
 	s.draft(at, category, name+"_with_"+Slug(fmt.Sprint(values[0])), text, pairs...)
 }
 
-// wordAt reports whether a word could go on where a beginning ends, or an end begins.
+// wordAt reports whether a word could continue at the end of a required start, or before a
+// required end.
 func wordAt(phrase any, name string) bool {
 	text := fmt.Sprint(phrase)
 	r, _ := utf8.DecodeRuneInString(text)
@@ -291,8 +291,8 @@ func wordAt(phrase any, name string) bool {
 
 var listMarker = pattern.Of(`^\s*(?:[-*+•–‣◦]|\d+[.)]?|#)`)
 
-// template turns the variables of a phrase into those of a suite; ok is false if the
-// prompt lacks one of them.
+// template converts the variables of a phrase to those of a suite; ok is false if the prompt
+// lacks one of them.
 func (s *sentence) template(phrase string) (string, bool) {
 	out := placeholder.Get().ReplaceAllStringFunc(phrase, func(v string) string { return "{{ " + strings.Trim(v, "{} ") + " }}" })
 	return out, s.hasVariable(out)
@@ -308,8 +308,8 @@ func quotedList(phrases []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// unquoted makes checks that need no quotation marks: a variable that must occur,
-// characters with names, and the ends of outputs.
+// unquoted makes checks that need no quotation marks: a required variable, characters with
+// names, and the ends of outputs.
 func (s *sentence) unquoted() {
 	if at := includeVariable.Get().FindStringSubmatchIndex(s.text); at != nil {
 		m := s.text[at[2]:at[3]]
@@ -339,7 +339,7 @@ var (
 	endsInQuestion  = pattern.Of(`(?i)\b(?:end|finish|close|conclude)\b(?:\s+\S+){0,4}?\s+(?:with|by asking|in)\s+((?:a|one|an)\s+(?:\w+[- ]){0,2}question)\b`)
 )
 
-// QuotedPhrases returns the phrases that a sentence has between quotation marks.
+// QuotedPhrases returns the phrases of a sentence that are in quotation marks.
 func QuotedPhrases(text string) []string {
 	var list []string
 	for _, g := range quotedGroups(text) {

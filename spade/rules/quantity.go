@@ -26,7 +26,8 @@ func counter(kind string) func(any) []any {
 	return func(amount any) []any { return []any{"type", kind, "value", amount} }
 }
 
-// occurrences counts a pattern; chars a class of characters.
+// occurrences returns the assertion values that count a pattern; chars does so for a character
+// class.
 func occurrences(regex string) func(any) []any {
 	return func(amount any) []any { return []any{"type", "count", "value", withKey("regex", regex, amount)} }
 }
@@ -44,7 +45,7 @@ func withKey(key, val string, amount any) *value.Object {
 	return o
 }
 
-// unitKinds are what the rules can count.
+// unitKinds are the things that the rules can count.
 var unitKinds = []unitKind{
 	{`words?`, "words", "word", counter("word-count")},
 	{`sentences?`, "sentences", "sentence", counter("sentence-count")},
@@ -71,7 +72,7 @@ var NumberWords = sync.OnceValue(func() map[string]int {
 	}
 })
 
-// The parts of the patterns of quantities.
+// The parts of the quantity patterns.
 var (
 	digitsPart  = `\d{1,3}(?:,\d{3})+|\d+`
 	wordsPart   = `a single|a couple of|a dozen|a hundred|one hundred|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|hundred`
@@ -104,13 +105,13 @@ var (
 	unknownPattern = pattern.Of(`(?i)\b(at least|at most|no more than|up to|exactly|a maximum of|a minimum of|fewer than|more than)\s+(` + digitsPart + `|` + wordsPart + `)\s+((?:[a-z-]+\s+)?[a-z-]+s)\b`)
 )
 
-// quantities finds the required counts. Text that matches one pattern is hidden from
-// the next ones, and from the rules of formats.
+// quantities finds the required counts. It hides the text that matches one pattern from the
+// next ones and from the format rules.
 func (s *sentence) quantities() {
 	for _, p := range []struct {
 		re   *pattern.Lazy
 		read func(m []string) (bound, string, bool)
-		bare bool // the number has no words that say how it bounds
+		bare bool // no words define the kind of bound
 	}{
 		{bothPattern, readBoth, false}, {rangePattern, readRange, false}, {orMorePattern, readOrMore, false}, {afterPattern, readAfter, false}, {boundPattern, readBound, false}, {hyphenPattern, readHyphen, true}, {barePattern, readBare, true},
 	} {
@@ -135,8 +136,8 @@ func (s *sentence) quantities() {
 	}
 }
 
-// eachMatch calls found for each match of a pattern, with its groups and their places, and
-// hides the match from the patterns after it.
+// eachMatch calls found for each match of a pattern, with its groups and their offsets, and
+// hides the match from later patterns.
 func (s *sentence) eachMatch(re *pattern.Lazy, found func(m []string, at []int)) {
 	for at := re.Get().FindStringSubmatchIndex(s.plain); at != nil; at = re.Get().FindStringSubmatchIndex(s.plain) {
 		m := make([]string, len(at)/2)
@@ -150,19 +151,19 @@ func (s *sentence) eachMatch(re *pattern.Lazy, found func(m []string, at []int))
 	}
 }
 
-// hide takes a match out of the sentence, whose length stays.
+// hide removes a match from the sentence without changing its length.
 func (s *sentence) hide(at []int) {
 	s.plain = s.plain[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + s.plain[at[1]:]
 }
 
-// placeOf is the place of a quantity, without the blanks around it.
+// placeOf returns the place of a quantity, without the white space around it.
 func placeOf(text string, at [2]int, reversed bool) place {
 	words := text[at[0]:at[1]]
 	start := at[0] + len(words) - len(strings.TrimLeft(words, " \t\n,"))
 	return place{start: start, end: max(start, at[1]-len(words)+len(strings.TrimRight(words, " \t\n,."))), kind: amountKind, not: reversed}
 }
 
-// bound is a number of units from low to high; "" is no limit. Each is digits or a
+// bound is a range of units from low to high; "" means no limit. Each limit is digits or a
 // template variable.
 type bound struct {
 	low, high string
@@ -178,7 +179,7 @@ func readRange(m []string) (bound, string, bool) {
 	return bound{low: low, high: high}, m[5], ok1 && ok2
 }
 
-// readBoth reads a lower and an upper bound, of which one has the unit.
+// readBoth reads a lower and an upper bound, one of which has the unit.
 func readBoth(m []string) (bound, string, bool) {
 	low, ok1 := number(m[1], 0)
 	high, ok2 := number(m[3], 0)
@@ -203,7 +204,7 @@ func readAfter(m []string) (bound, string, bool) {
 	return bound{high: n}, m[2], ok
 }
 
-// Words of bounds, grouped by their effect on the number.
+// Bound words, grouped by their effect on the number.
 var (
 	mostWords  = pattern.Of(`(?i)^(no more|not (be )?more|\w+n['’]t be (more|longer)|(not|never) be longer|no longer|not longer|(not|never|\w+n['’]t) (to )?exceed|no greater|at (the )?most|(a )?max|up to|within|limit)`)
 	leastWords = pattern.Of(`(?i)^(no fewer|no less|not (be )?(fewer|less|shorter)|\w+n['’]t be (fewer|less|shorter)|at least|(a )?min)`)
@@ -326,11 +327,11 @@ func unitOf(word string) *unitKind {
 	return nil
 }
 
-// hasVariable reports whether every variable of a bound is one of the prompt.
+// hasVariable reports whether the prompt has every variable of a bound.
 func (s *sentence) hasVariable(text string) bool {
 	for _, m := range anyVariable.Get().FindAllStringSubmatch(text, -1) {
 		if !regexp.MustCompile(`\{\s*`+m[1]+`\s*[}|]`).MatchString(s.prompt) || regexp.MustCompile(`\{%-?\s*(?:for|set|assign|capture|with)\s[^%]*\b`+m[1]+`\b[^%]*?(?:\bin\b|=|%\})`).MatchString(s.prompt) || m[1] == "this" || m[1] == "loop" {
-			return false // the template itself gives it a value
+			return false // the template itself assigns it
 		}
 	}
 	return true
@@ -356,7 +357,7 @@ func (b bound) amount() any {
 	return o
 }
 
-// words names and describes a bound.
+// words returns a name and a description for a bound.
 func (b bound) words(kind *unitKind) (name, text string) {
 	units := func(n string) string {
 		if n == "1" {

@@ -12,9 +12,9 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/read.txt anew; read every check in it")
 
-// TestRead compares what is made of many sentences with testdata/read.txt, in which somebody
-// has read every check. A line that begins with "# " sets what stands around the sentences
-// that follow, \n is a line break, and the lines with => are the checks.
+// TestRead compares the checks for many sentences with testdata/read.txt, in which a person
+// has read every check. A line that starts with "# " sets the context of the following
+// sentences, \n is a line break, and the lines with => are the checks.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/read.txt"
@@ -68,8 +68,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// demandsOfItems are items that have a check under a neutral heading, with one that has the
-// opposite under a forbidding one, or "" for none.
+// demandsOfItems are items with their check under a neutral heading and the opposite check
+// under a forbidding one, or "" for none.
 var demandsOfItems = []struct{ item, plain, barred string }{
 	{"use emojis", `chars {"class":"emoji","min":1}`, `not-chars {"class":"emoji","min":1}`},
 	{"use at least 2 hashtags", `count {"regex":"#[A-Za-z_]\\w*","min":2}`, ""},
@@ -83,8 +83,8 @@ var demandsOfItems = []struct{ item, plain, barred string }{
 	{"return HTML", `contains-html undefined`, `not-contains-html undefined`},
 }
 
-// TestListsAndSections: an item never means the opposite of what its heading or the line
-// above makes of it.
+// TestListsAndSections: an item never means the opposite of what its heading or the line above
+// makes it mean.
 func TestListsAndSections(t *testing.T) {
 	t.Parallel()
 	c := spadetest.Compiler(t)
@@ -114,7 +114,7 @@ func TestListsAndSections(t *testing.T) {
 	}
 }
 
-// TestTakenBack: what stands behind a sentence may say when it does not hold.
+// TestTakenBack: the text after a sentence may say when the sentence does not apply.
 func TestTakenBack(t *testing.T) {
 	t.Parallel()
 	c := spadetest.Compiler(t)

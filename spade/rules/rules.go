@@ -18,14 +18,14 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Unproposed is a change without a check, and the reason.
+// Unproposed is a change without a check, with the reason.
 type Unproposed struct {
 	Delta    proviso.Delta
 	Category string
 	Reason   string
 }
 
-// Proposed is what the rules made of a history.
+// Proposed is the result of the rules for a history.
 type Proposed struct {
 	Candidates []proviso.Candidate
 	Unproposed []Unproposed
@@ -39,12 +39,11 @@ type Options struct {
 	Dropped bool
 }
 
-// Propose proposes assertions for what each version added, without a model:
-// for quantities, formats, phrases that an output must or must not have, and how
-// it begins and ends. Each candidate is compiled and tried. What the rules cannot
-// turn into a check is listed with the reason; headings and tags are not sentences and
-// are not listed. Candidates of text that the last version no longer has come last, and
-// are marked with the version that removed it.
+// Propose proposes assertions for what each version added, without a model: for quantities,
+// formats, required and forbidden phrases, and how an output starts and ends. It compiles and
+// tries each candidate. It lists what the rules cannot turn into a check, with the reason;
+// headings and tags are not sentences and are not listed. Candidates of text that the last
+// version no longer has come last, and are marked with the version that removed it.
 func Propose(ctx context.Context, h *delta.History, o Options) (*Proposed, error) {
 	p := &proposer{options: o, history: h, out: &Proposed{}, names: map[string]bool{}, same: map[string]bool{}, standing: map[int]map[string]standing{}}
 	p.prompt = h.Changes[len(h.Changes)-1].Text
@@ -68,26 +67,26 @@ func Propose(ctx context.Context, h *delta.History, o Options) (*Proposed, error
 		if d.Removed > 0 && o.Dropped {
 			left := len(p.out.Unproposed)
 			p.delta(ctx, d)
-			p.out.Unproposed = p.out.Unproposed[:left] // nobody asks for it any more
+			p.out.Unproposed = p.out.Unproposed[:left] // the prompt no longer requires it
 		}
 	}
 	return p.out, nil
 }
 
-// proposer proposes for one history.
+// proposer is the state of proposing for one history.
 type proposer struct {
 	options  Options
 	prompt   string // the last version
-	language string // of it; "" if it cannot be told
+	language string // language of the prompt; "" if unknown
 	out      *Proposed
 	names    map[string]bool
 	same     map[string]bool // proposed assertions, as JSON
 	history  *delta.History
-	standing map[int]map[string]standing // of the sentences of each version, from 1
+	standing map[int]map[string]standing // contexts of each version's sentences; versions count from 1
 }
 
-// standingOf returns where a sentence stands: in the last version, or else in the one that
-// introduced it.
+// standingOf returns the context of a sentence in the last version, or else in the version
+// that introduced it.
 func (p *proposer) standingOf(d proviso.Delta) standing {
 	version := len(p.history.Changes)
 	if d.Removed > 0 {
@@ -112,23 +111,23 @@ type draft struct {
 
 // place is what a draft was read from.
 type place struct {
-	start, end int  // in the sentence; end is 0 if the draft has no place
-	kind       byte // of the thing that is asked for: see [sentence.symbols]
-	not        bool // it is forbidden
-	each       bool // it is asked of each part
+	start, end int  // offsets in the sentence; end is 0 if the draft has no place
+	kind       byte // kind of the required thing: see [sentence.symbols]
+	not        bool // the thing is forbidden
+	each       bool // it applies to each part
 }
 
 // sentence is a unit in the form that the rules use.
 type sentence struct {
 	text    string
 	lower   string
-	plain   string // text, with NUL in place of what a rule has read
+	plain   string // text, with NUL in place of what a rule has already read
 	prompt  string
-	tongue  *tongue // nil for English, and for what the rules do not read
-	unread  string  // what the rules do not read of its language
+	tongue  *tongue // nil for English, and for languages that the rules do not read
+	unread  string  // what the rules do not read in its language
 	drafts  []draft
-	counts  []count  // the quantities among the drafts
-	refused []string // reasons
+	counts  []count  // quantities among the drafts
+	refused []string // reasons for what was refused
 	hint    string   // category of what was refused
 }
 
@@ -141,10 +140,10 @@ func (s *sentence) refuse(category, format string, args ...any) {
 	s.refused, s.hint = append(s.refused, fmt.Sprintf(format, args...)), category
 }
 
-// conditional finds a requirement that holds only sometimes.
+// conditional matches a requirement that applies only sometimes.
 var conditional = pattern.Of(`(?i)\b(if|when|whenever|unless|in case|in cases where|should the user|in the event|depending on|where (?:applicable|appropriate|necessary|possible|relevant)|as needed|optionally|optional)\b`)
 
-// delta proposes for one unit.
+// delta makes proposals for one unit.
 func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
 	switch delta.Part(d.Part) {
 	case delta.Heading, delta.Markup:
@@ -189,7 +188,7 @@ func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
 	}
 }
 
-// reason says why no check is made of a sentence where it stands; "" if one may be.
+// reason says why a sentence gets no check in its context; "" if it may get one.
 func (at standing) reason(text string) string {
 	switch {
 	case at.role == commentRole:
@@ -204,7 +203,7 @@ func (at standing) reason(text string) string {
 	return ""
 }
 
-// firstCategory is the category of the first draft, "" without one.
+// firstCategory returns the category of the first draft, "" without one.
 func (s *sentence) firstCategory() string {
 	if len(s.drafts) > 0 {
 		return s.drafts[0].category
@@ -217,8 +216,8 @@ var (
 	inlineIf       = pattern.Of(`\{%-?\s*(?:if|elif|elsif|else|unless|case|when)\b[^%]*%\}|\{\{#(?:if|unless)\b[^}]*\}\}`)
 )
 
-// sometimes says why a sentence holds only sometimes in a way that no check can tell; ""
-// if it always holds, or under a condition that a suite can have.
+// sometimes says why a sentence applies only sometimes in a way that no check can express; ""
+// if it always applies, or under a condition that a suite can have.
 func (s *sentence) sometimes(d proviso.Delta) string {
 	if d.Condition != "" && d.When == "" {
 		return fmt.Sprintf("it applies only if %q holds, which is not translated into a when", format.Excerpt(d.Condition))
@@ -250,7 +249,7 @@ func (s *sentence) read() {
 	s.accounted()
 }
 
-// asks reports whether the rules would make a candidate of a sentence.
+// asks reports whether the rules would make a candidate from a sentence.
 func asks(s *sentence) bool {
 	t := sentence{text: s.text, lower: s.lower, prompt: s.prompt, tongue: s.tongue}
 	t.read()
@@ -301,8 +300,8 @@ func Probes() []string {
 	return []string{"", "One sentence. Another one!\n\n- an item\n- another", `{"a": [1, "b"]}`, "## Heading\n\n| a | b |\n|---|---|\n\U0001F600"}
 }
 
-// try compiles an assertion and decides it on a few outputs. It returns why it cannot
-// be used, or "". Template variables have the value 3.
+// try compiles an assertion and decides it on a few outputs. It returns why the assertion
+// cannot be used, or "". Template variables have the value 3.
 func try(ctx context.Context, c *check.Compiler, a *proviso.Assertion) string {
 	set, wrong := c.Compile([]*proviso.Assertion{a})
 	if len(wrong) > 0 {
@@ -334,7 +333,7 @@ func Variables(text string) []string {
 	return names
 }
 
-// Slug turns a phrase into a part of a name.
+// Slug converts a phrase to a part of a name.
 func Slug(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(text) {

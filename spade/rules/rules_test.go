@@ -36,8 +36,8 @@ func propose(t *testing.T, o rules.Options, texts ...string) *rules.Proposed {
 	return p
 }
 
-// TestRules gives each sentence its assertions; a reason with a minus means that there
-// is none.
+// TestRules compares each sentence with its assertions; a minus before a reason means that
+// there are none.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	c := spadetest.Compiler(t)
@@ -125,7 +125,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestForeignRules gives each sentence of a prompt in another language its assertions.
+// TestForeignRules compares each sentence of a prompt in another language with its assertions.
 func TestForeignRules(t *testing.T) {
 	t.Parallel()
 	c := spadetest.Compiler(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
-// The words around a thing that the rules look for besides its stance.
+// The words around a thing that the rules check besides its stance.
 var (
 	describing  = pattern.Of(`(?i)\b(?:often|usually|sometimes|typically|generally|commonly|frequently|normally|tends? to|likes? to|(?:is|are|was|were|am|been) (?:also )?(?:called|named|titled|known|labell?ed|defined|said|referred|written|spelled|pronounced)|known as|refers? to|stands? for|also called|means|say(?:s|ing) that|calls? (?:it|them|this|us)|asked|said|wrote|used to)\b`)
 	modalWords  = pattern.Of(`(?i)\b(?:must|should|shall|has to|have to|needs? to|ought to|required to|is to|are to)\b`)
@@ -20,8 +20,8 @@ var (
 	demand      = pattern.Of(`(?i)(?:^\W*|[,:;(—–.!?]\s*|\b(?:and|then|to|please|always|also|or|but|just|only|simply|first|finally|instead|that you|you)\s+)(?:` + stance.ProduceVerbs + `|sign off|summari[sz]e|explain|ask|thank|keep|make|refer|address|introduce|write|describe)\b`)
 )
 
-// masked is a text with NUL in place of each quoted phrase and its marks: what a phrase
-// says is no word of the sentence.
+// masked returns a text with NUL in place of each quoted phrase and its marks, because the
+// words of a phrase are not words of the sentence.
 func masked(text string) string {
 	out := []byte(text)
 	for _, m := range quotedPattern.Get().FindAllStringSubmatchIndex(text, -1) {
@@ -39,16 +39,17 @@ func masked(text string) string {
 	return string(out)
 }
 
-// needsModel is why nothing is proposed for words that the rules do not read.
+// needsModel returns the reason why nothing is proposed for words that the rules do not read.
 func needsModel(words string) string {
 	return "the rules do not understand “" + short(words) + "” well enough: a model is needed (--model)"
 }
 
-// foreignStance reads what a sentence in another language says of what stands between two
-// offsets. Many languages negate twice without turning the meaning, so that only a
-// negation with a word of leaving out counts as a double one. Where a language puts its
-// verb, and how far a negation reaches, the rules do not know: what forbids has to stand in
-// the same part of the sentence, between conjunctions and punctuation, or nowhere.
+// foreignStance reads the stance of a sentence in another language on the text between two
+// offsets. In many languages a second negation does not reverse the meaning, so only a
+// negation with a word of omission counts as a double one. The rules do not know where a
+// language puts its verb, or how far a negation reaches: a forbidding word has to be in the
+// same part of the sentence, between conjunctions and punctuation, or there must be none at
+// all.
 func (s *sentence) foreignStance(text string, start, end int) stance.Stance {
 	t := s.tongue
 	from, to := joint.Get().FindAllStringIndex(text[:start], -1), joint.Get().FindStringIndex(text[end:])
@@ -66,7 +67,7 @@ func (s *sentence) foreignStance(text string, start, end int) stance.Stance {
 	case t.weakens.Get().MatchString(near):
 		st.Unread = t.weakens.Get().FindString(near)
 	case t.omits.Get().MatchString(whole) && t.negative.Get().MatchString(t.omits.Get().ReplaceAllString(whole, " \x00 ")):
-		// Only if the words of leaving out are of this part, or begin the sentence.
+		// Only if the words of omission are in this part or start the sentence.
 		if omits || !hasWords(st.Before) || t.omits.Get().MatchString(text[:start]) {
 			if !never || omits {
 				st.Unread = strings.TrimSpace(whole)
@@ -95,21 +96,22 @@ func hasWords(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r > ' ' })
 }
 
-// joint is what separates the parts of a sentence; more are signs that a negation is one of
+// joint separates the parts of a sentence; more indicates that a negation only limits a
 // degree.
 var (
 	joint = pattern.Of(`(?i)[.,;:!?]\s+|\s(?:und|et|y|e|en|aber|sondern|mais|pero|sino|ma|mas|maar)\s`)
-	// French negates with two words; ownNot is the second in a bound, full others.
+	// French negates with two words; ownNot matches the second one in a bound, full matches
+	// others.
 	ownNot = pattern.Of(`(?i)^pas `)
 	full   = pattern.Of(`(?i)(?:^|\s)(?:jamais|aucun\w*|rien|sans|ni|pas)(?:$|\s)`)
 	more   = pattern.Of(`(?i)(?:^|\s)(?:nur|zu viele?|seulement|uniquement|trop|solo|sólo|solamente|demasiad[oa]s|soltanto|troppi|troppe|só|apenas|somente|demais|muit[oa]s|alleen|slechts|te veel|zu oft|immer|toujours|siempre|sempre|altijd|alle|tous|toutes|todos|todas|tutti|tutte)(?:$|[\s.,;:!?)])`)
 )
 
-// foreignReads reports whether a count is demanded of the output, and turns a forbidden
-// comparison into a limit; reversed says that it was forbidden.
+// foreignReads reports whether a count is required of the output, and converts a forbidden
+// comparison into a limit; reversed means that the count was forbidden.
 func (s *sentence) foreignReads(b *bound, compared bool, m []string, at []int) (reversed, ok bool) {
 	t := s.tongue
-	// The pattern takes a blank or a comma on both sides along.
+	// The match includes a space or a comma on both sides.
 	start := at[0] + len(m[0]) - len(strings.TrimLeft(m[0], " \n\t.,;:!?"))
 	end := at[1] - len(m[0]) + len(strings.TrimRight(m[0], " \n\t.,;:!?"))
 	st := s.foreignStance(s.plain, start, end)

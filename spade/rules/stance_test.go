@@ -12,8 +12,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// turned are sentences that negate, allow, describe, count or except. Each has its
-// assertions, or none: never the opposite.
+// turned are sentences that negate, allow, describe, count or make exceptions. Each has the
+// right assertions or none: never the opposite.
 var turned = []struct{ text, want string }{
 	// English.
 	{`Do not use more than 3 sentences.`, `sentence-count {"max":3}`},
@@ -285,7 +285,7 @@ var turned = []struct{ text, want string }{
 	{`Gebruik het woord «korting» hoogstens twee keer voor de klant.`, ""},
 }
 
-// TestTurnedMeaning: a sentence whose meaning is turned around has the right checks or none.
+// TestTurnedMeaning: a sentence with a reversed meaning has the right checks or none.
 func TestTurnedMeaning(t *testing.T) {
 	t.Parallel()
 	c := spadetest.Compiler(t)
@@ -314,7 +314,8 @@ func reasons(p *rules.Proposed) string {
 	return b.String()
 }
 
-// TestNegatedSentences: what forbids a sentence passes no output that keeps it.
+// TestNegatedSentences: the check of a negated sentence passes no output that follows the
+// original sentence.
 func TestNegatedSentences(t *testing.T) {
 	t.Parallel()
 	c := check.New(check.Options{Templates: template.New(template.Options{})})
@@ -350,7 +351,7 @@ func TestNegatedSentences(t *testing.T) {
 				continue
 			}
 			for _, output := range outputs {
-				allowed := strings.HasPrefix(negation, "You may") // a limit may stay one
+				allowed := strings.HasPrefix(negation, "You may") // a limit may stay a limit
 				if !allowed && passes(plain, output) && passes(negated, output) {
 					t.Errorf("%q passes %q and %q: %s", output, s, negation+s, shownAssertion(negated[0].Assertion))
 				}

@@ -2,7 +2,7 @@ package rules
 
 import "sync"
 
-// tongues are the languages besides English, of which the rules read a part.
+// tongues are the languages besides English that the rules partly read.
 var tongues = sync.OnceValue(func() []*tongue {
 	return []*tongue{german(), french(), spanish(), italian(), portuguese(), dutch()}
 })
@@ -17,7 +17,8 @@ func numbered(words ...string) map[string]int {
 	return m
 }
 
-// named gives units their names: pairs of the English plural and its names.
+// named maps the names of units to English plurals; each pair is an English plural and its
+// names.
 func named(pairs ...[]string) map[string]string {
 	m := map[string]string{}
 	for _, p := range pairs {

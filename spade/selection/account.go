@@ -13,11 +13,11 @@ type Fate uint8
 // The fates.
 const (
 	Selected Fate = iota
-	Unfair        // fails more good examples by itself than tau allows
+	Unfair        // by itself fails more good examples than tau allows
 	Implied       // a selected candidate implies it
-	Spare         // not needed, and could be selected as well
-	Crowded       // fails, together with those selected, more good examples than tau allows
-	Dear          // costs, together with those selected, more per output than the budget allows
+	Spare         // not needed, but could also be selected
+	Crowded       // together with the selected ones, fails more good examples than tau allows
+	Dear          // together with the selected ones, costs more per output than the budget allows
 )
 
 var fateNames = [...]string{"selected", "unfair", "implied", "spare", "crowded", "dear"}
@@ -29,16 +29,16 @@ func (f Fate) String() string { return fateNames[f] }
 type Account struct {
 	Name     string
 	Fate     Fate
-	Covered  int      // bad examples that it fails, as it should
+	Covered  int      // bad examples that it fails
 	False    int      // good examples that it fails or may fail
 	Unknown  int      // examples on which it is undecided
-	Perhaps  int      // those of False that fail only if an undecided cell counts as a fail
+	Perhaps  int      // part of False that fails only if an undecided cell counts as a fail
 	Alone    []string // ids of the bad examples that no other selected candidate fails
-	By       []string // for an implied candidate: the selected ones that imply it
-	Together int      // for a spare or crowded candidate: good examples failed if it were selected too
+	By       []string // for an implied candidate: the selected candidates that imply it
+	Together int      // for a spare or crowded candidate: good examples that would fail if it were also selected
 
-	// For a selected candidate, OnlyFalse counts the good examples that no other
-	// selected one fails; LeftOver are the candidates that only it implies.
+	// For a selected candidate, OnlyFalse counts the good examples that no other selected
+	// candidate fails; LeftOver are the candidates that only this one implies.
 	OnlyFalse int
 	LeftOver  []string
 }

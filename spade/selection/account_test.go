@@ -65,7 +65,7 @@ func TestAccountsOfImpliedAndCrowded(t *testing.T) {
 	}
 }
 
-// TestThresholds: a trade-off under thresholds is what select finds under them.
+// TestThresholds: a trade-off for given thresholds equals the selection for them.
 func TestThresholds(t *testing.T) {
 	t.Parallel()
 	m := read(t, rivals)

@@ -9,21 +9,21 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// Binding says which thresholds shape a selection: without one that does not bind, the
-// same candidates are selected.
+// Binding says which thresholds affect a selection. Dropping a threshold that does not bind
+// leaves the selection unchanged.
 type Binding struct {
 	Alpha, Tau bool
 	// Cov is how many candidates the method cov selects within the same thresholds; 0 if
-	// that is not known.
+	// unknown.
 	Cov int
 }
 
 // bindingWork bounds each search of [Selection.Bind], in steps.
 const bindingWork = solve.DefaultWork / 50
 
-// Bind finds which thresholds shape a selection of the method sub, and keeps it in
-// [Selection.Binding]. It searches three times more, for a short time. It does nothing
-// where the selection is not proven, or a search does not end.
+// Bind finds which thresholds affect a selection of the method sub, and sets
+// [Selection.Binding]. It runs three more short searches. It does nothing if the selection is
+// not proven or one of the first two searches does not end.
 func (s *Selection) Bind(ctx context.Context) error {
 	if s.Options.Method != solve.Subsumption.String() || s.Answer.Status != solve.Optimal || !s.Answer.Tied {
 		return nil
@@ -60,12 +60,11 @@ func (s *Selection) Bind(ctx context.Context) error {
 	return nil
 }
 
-// fewFalse is the number of good outputs up to which a candidate's false failures
-// suggest wrong labels.
+// fewFalse is up to how many false failures of a candidate suggest wrong labels.
 const fewFalse = 3
 
 // Almost returns the candidate that catches most of the uncaught bad outputs and fails few
-// good outputs, with the ids of both; "" if there is none.
+// good outputs, with the ids of these bad and good outputs; "" if there is none.
 func (s *Selection) Almost() (name string, caught, failed []string) {
 	for j, fails := range s.Instance.Fails {
 		var bad, good []string
@@ -85,19 +84,19 @@ func (s *Selection) Almost() (name string, caught, failed []string) {
 	return name, caught, failed
 }
 
-// Wider is the false failure rate of a selection on all outputs, of which people have
-// labelled some.
+// Wider is the false failure rate of a selection on all outputs, only some of which have
+// labels.
 type Wider struct {
 	FFR                stats.Estimate
-	Outputs, Unlabeled int // that the selection decides
+	Outputs, Unlabeled int // outputs that the selection decides
 }
 
-// Wider estimates the false failure rate on all outputs of the matrix, labelled or not,
-// from what the selection says of every one: the prediction-powered estimate for pass and
-// fail ([stats.PartlyVerified]). The labels have to be a random sample of what the
-// selection passes, and one of what it fails; their shares may differ. It returns false
-// where nothing is unlabelled, or labels of a kind are missing. Outputs on which a selected
-// candidate is undecided are left out.
+// Wider estimates the false failure rate on all outputs of the matrix, labelled or not, from
+// the selection's verdict on each: the prediction-powered estimate for pass and fail
+// ([stats.PartlyVerified]). The labels must be a random sample of the outputs that the
+// selection passes, and another of those that it fails; the two sampling rates may differ.
+// Wider returns false if everything is labelled or one kind of label is missing. It ignores
+// outputs on which a selected candidate is undecided.
 func (s *Selection) Wider(confidence float64) (Wider, bool) {
 	if !s.Found() || len(s.Answer.Selected) == 0 || s.Good == 0 || s.Bad == 0 || s.Matrix.Unlabeled == 0 || len(s.Matrix.Rest) != len(s.Matrix.Names) {
 		return Wider{}, false

@@ -9,9 +9,9 @@ import (
 
 // Values of [Options.Undecided].
 const (
-	Bound     = "bound"  // as the worst case: a bad output is not caught, a good one is failed
-	CountFail = "fail"   // as a fail, on good and bad outputs
-	Ignore    = "ignore" // as a pass
+	Bound     = "bound"  // the worst case: a bad output is not caught, a good one is failed
+	CountFail = "fail"   // a fail, on good and bad outputs
+	Ignore    = "ignore" // a pass
 )
 
 // Doubt describes how undecided cells affect a selection.
@@ -19,21 +19,20 @@ type Doubt struct {
 	Cells     int // undecided cells of the selected candidates
 	Elsewhere int // undecided cells of the other candidates
 
-	// Bad and Good count the outputs that fail only if an undecided cell is a fail.
-	// They are 0 unless undecided cells count as [Bound]: then the answer's count of
-	// false failures includes Good, and its coverage does not include Bad.
+	// Bad and Good count the outputs that fail only if an undecided cell is a fail. They are 0
+	// unless undecided cells count as [Bound]: then the answer's false failures include Good,
+	// and its coverage excludes Bad.
 	Bad, Good int
 	// LowerBound is a lower bound of the objective, however the undecided cells are
 	// decided.
 	LowerBound int
-	// Possible reports, for an answer without a selection, that some decision of the
-	// undecided cells would allow one.
+	// Possible means that there is no selection, but some decision of the undecided cells
+	// would allow one.
 	Possible bool
 }
 
-// Proven reports whether the selection is proven to be the best. It is not proven while
-// a selected candidate has undecided cells, unless the options define how such cells
-// count.
+// Proven reports whether the selection is proven to be the best. It is not proven while a
+// selected candidate has undecided cells, unless the options define how they count.
 func (s *Selection) Proven() bool { return s.Status() == solve.Optimal }
 
 // Status is the result of the search, adjusted for undecided cells.
@@ -55,13 +54,13 @@ func statusOf(a *solve.Answer, d Doubt, bounds bool) solve.Status {
 	return a.Status
 }
 
-// bounds reports whether undecided cells bound the worth of the selection. The method
-// none uses no examples.
+// bounds reports whether undecided cells bound the worth of the selection. The method none
+// uses no examples, so they do not.
 func (s *Selection) bounds() bool {
 	return s.Options.undecided() == Bound && s.Options.Method != solve.None.String()
 }
 
-// undecided returns what an undecided cell counts as.
+// undecided returns how undecided cells count.
 func (o Options) undecided() string {
 	if o.Undecided == "" {
 		return Bound
@@ -69,7 +68,7 @@ func (o Options) undecided() string {
 	return o.Undecided
 }
 
-// fails tells whether a cell counts as a fail of an example.
+// fails reports whether a cell counts as a fail of an example.
 func (o Options) fails(cell matrix.Cell, good bool) bool {
 	switch o.undecided() {
 	case Bound:
@@ -80,8 +79,8 @@ func (o Options) fails(cell matrix.Cell, good bool) bool {
 	return cell == matrix.Failed
 }
 
-// doubt counts the uncertainty that undecided cells leave in an answer.
-// [Selection.settle] adds the bounds that need a search.
+// doubt counts the uncertainty from undecided cells in an answer. [Selection.settle] adds the
+// bounds that need a search.
 func (s *Selection) doubt(a *solve.Answer) Doubt {
 	d := Doubt{LowerBound: a.LowerBound}
 	picked := make([]bool, len(s.Matrix.Names))
@@ -118,9 +117,9 @@ func (s *Selection) doubt(a *solve.Answer) Doubt {
 	return d
 }
 
-// settle finds what undecided cells leave open in the answer to in. It searches once
-// more with every undecided cell decided in favour. No other decision of the cells has
-// a lower objective, or a selection if that has none.
+// settle finds the uncertainty from undecided cells in the answer to in. It searches once more
+// with every undecided cell decided favourably. No other decision of the cells has a lower
+// objective, or a selection if this one has none.
 func (s *Selection) settle(ctx context.Context, in *solve.Instance, a *solve.Answer, method solve.Method, work int64) (Doubt, error) {
 	d := s.doubt(a)
 	chosen := method == solve.Coverage || method == solve.Subsumption
@@ -145,7 +144,7 @@ func (s *Selection) settle(ctx context.Context, in *solve.Instance, a *solve.Ans
 	return d, nil
 }
 
-// failures lists, for each candidate, the examples whose cell counts as a fail.
+// failures lists, for each candidate, the examples whose cells count as fails.
 func (s *Selection) failures(counts func(cell matrix.Cell, good bool) bool) [][]int {
 	fails := make([][]int, len(s.Matrix.Names))
 	for j, column := range s.Matrix.Cells {
@@ -158,8 +157,8 @@ func (s *Selection) failures(counts func(cell matrix.Cell, good bool) bool) [][]
 	return fails
 }
 
-// contradicted returns the implications that an example contradicts. Where undecided
-// cells bound the selection, an undecided cell contradicts nothing.
+// contradicted returns the implications that an example contradicts. If undecided cells bound
+// the selection, an undecided cell contradicts nothing.
 func (s *Selection) contradicted() [][2]int {
 	if s.Options.undecided() != Bound {
 		return solve.Contradicted(s.Instance)

@@ -98,9 +98,9 @@ func leftOver(m *matrix.Matrix, pairs []candidate.Implication, subset uint) int 
 	return len(m.Names) - bits.OnesCount(known)
 }
 
-// everything tries every subset with every decision of the cells. It returns the
-// smallest objective of a subset that is within the thresholds for all decisions, and
-// of one that is within them for any; -1 if there is none.
+// everything tries every subset with every decision of the cells. It returns the smallest
+// objective of a subset that is within the thresholds for all decisions, and of one that is
+// within them for any decision; -1 if there is none.
 func everything(m *matrix.Matrix, pairs []candidate.Implication, o selection.Options) (certain, possible int) {
 	good, bad := m.Count()
 	need, allow := solve.Thresholds(good, bad, o.Alpha, o.Tau)
@@ -163,8 +163,8 @@ func TestUndecidedCellsBoundTheSelection(t *testing.T) {
 	}
 }
 
-// boundsHold checks that the range of a selection matches its undecided cells, and that
-// nothing with an undecided cell is called proven.
+// boundsHold checks that the range of a selection matches its undecided cells, and that a
+// selection with an undecided cell is not called proven.
 func boundsHold(t *testing.T, m *matrix.Matrix, s *selection.Selection) {
 	t.Helper()
 	var subset uint

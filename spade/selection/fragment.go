@@ -12,10 +12,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Fragment writes the selected candidates as part of a suite, with comments on what
-// each catches and where it comes from. It writes an assertion set or, if each is set,
-// the assertions of defaultTest, which are scored together with those of the cases. If
-// the list lacks selected candidates, the error names them all.
+// Fragment writes the selected candidates as part of a suite, with comments on what each
+// catches and its origin. It writes an assertion set or, if each is set, the assertions of
+// defaultTest, which are scored together with those of the cases. If list lacks selected
+// candidates, the error names them all.
 func (s *Selection) Fragment(list []proviso.Candidate, each bool) ([]byte, error) {
 	byName := map[string]*proviso.Candidate{}
 	var names, missing []string
@@ -48,8 +48,7 @@ func (s *Selection) Fragment(list []proviso.Candidate, each bool) ([]byte, error
 	return y.Bytes(), nil
 }
 
-// Suite is [Selection.Fragment] where something was selected, else an empty assertion
-// set.
+// Suite is [Selection.Fragment] if something was selected, else an empty assertion set.
 func (s *Selection) Suite(list []proviso.Candidate, each bool) ([]byte, error) {
 	if !s.Found() {
 		return []byte("# Nothing was selected.\nassertions: []\n"), nil
@@ -57,7 +56,7 @@ func (s *Selection) Suite(list []proviso.Candidate, each bool) ([]byte, error) {
 	return s.Fragment(list, each)
 }
 
-// members writes the list of assertions under its key.
+// members writes the assertion list under its key.
 func (s *Selection) members(y *format.YAML, byName map[string]*proviso.Candidate, indent string, each bool) {
 	key := "assertions"
 	if each {
@@ -86,7 +85,7 @@ func (s *Selection) members(y *format.YAML, byName map[string]*proviso.Candidate
 	}
 }
 
-// inTest turns an assertion of a set into one of a case, with its name as metric.
+// inTest converts an assertion of a set to one of a case, with its name as metric.
 func inTest(o *value.Object) *value.Object {
 	out := value.NewObject(o.Len())
 	for key, v := range o.All() {
@@ -102,7 +101,7 @@ func inTest(o *value.Object) *value.Object {
 	return out
 }
 
-// head describes, line by line, how the selection was made.
+// head returns comment lines on how the selection was made.
 func (s *Selection) head() []string {
 	o := s.Options
 	lines := []string{fmt.Sprintf("Selected by proviso spade select: %d of %d candidates, method %s.", len(s.Answer.Selected), len(s.Matrix.Names), o.Method)}
@@ -136,7 +135,7 @@ func (s *Selection) worth(a *Account) string {
 	return text
 }
 
-// Between formats a certain count and the number that may be added to it.
+// Between formats a certain count and how much may be added to it.
 func Between(certain, perhaps int) string {
 	if perhaps == 0 {
 		return fmt.Sprint(certain)

@@ -8,11 +8,11 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// confidence is that of the intervals in JSON.
+// confidence is the confidence of the intervals in JSON.
 const confidence = 0.95
 
-// selectionJSON is the JSON form of a selection. The numbers that need a selection are
-// null without one.
+// selectionJSON is the JSON form of a selection. Without a selection, the numbers that depend
+// on one are null.
 type selectionJSON struct {
 	Method              string        `json:"method"`
 	Status              string        `json:"status"`
@@ -43,20 +43,20 @@ type selectionJSON struct {
 	Dropped             [][2]string   `json:"dropped_implications,omitempty"`
 }
 
-// priceJSON is what the selection costs per output, in US dollars, where there is a budget.
+// priceJSON is the cost of the selection per output, in US dollars, if there is a budget.
 type priceJSON struct {
 	USD    *float64 `json:"usd_per_output"`
 	Budget float64  `json:"budget"`
 }
 
-// bindsJSON says which thresholds shape the selection.
+// bindsJSON says which thresholds affect the selection.
 type bindsJSON struct {
 	Alpha bool `json:"alpha"`
 	Tau   bool `json:"tau"`
 	Cov   *int `json:"cov_would_select,omitempty"`
 }
 
-// coverageJSON counts what is certainly caught. AtMost is what is caught if every
+// coverageJSON counts the certainly caught outputs. AtMost is how many are caught if every
 // undecided cell is a fail.
 type coverageJSON struct {
 	Covered int  `json:"covered"`
@@ -64,7 +64,7 @@ type coverageJSON struct {
 	Bad     int  `json:"bad"`
 }
 
-// ffrJSON counts what certainly fails. AtMost, which is compared with tau, counts every
+// ffrJSON counts the certain false failures. AtMost, which is compared with tau, counts every
 // undecided cell as a fail.
 type ffrJSON struct {
 	False  int  `json:"false_failures"`
@@ -81,17 +81,16 @@ type widerJSON struct {
 	Outputs int     `json:"outputs"`
 }
 
-// doubtJSON is what undecided cells leave open.
+// doubtJSON is the uncertainty from undecided cells.
 type doubtJSON struct {
 	As       string         `json:"count_as"`
 	Selected int            `json:"selected_cells"`
 	Others   int            `json:"other_cells"`
-	Lower    *int           `json:"lower_bound,omitempty"` // however the cells are decided
-	Cells    map[string]int `json:"candidates"`            // by name, of those that have any
+	Lower    *int           `json:"lower_bound,omitempty"` // for any decision of the cells
+	Cells    map[string]int `json:"candidates"`            // undecided cells by candidate, if it has any
 }
 
-// JSON returns the selection as one indented JSON object; took is the duration of the
-// search.
+// JSON returns the selection as one indented JSON object; took is the duration of the search.
 func (s *Selection) JSON(took time.Duration) ([]byte, error) {
 	a := s.Answer
 	j := selectionJSON{
@@ -137,7 +136,7 @@ func (s *Selection) JSON(took time.Duration) ([]byte, error) {
 	return json.MarshalIndent(j, "", "  ")
 }
 
-// doubtJSON adds what undecided cells leave open, if there are any.
+// doubtJSON adds the uncertainty from undecided cells, if there are any.
 func (s *Selection) doubtJSON(j *selectionJSON) {
 	d := s.Doubt
 	if d.Cells+d.Elsewhere == 0 {
@@ -151,7 +150,7 @@ func (s *Selection) doubtJSON(j *selectionJSON) {
 	}
 }
 
-// undecidedCells counts them for each candidate that has any.
+// undecidedCells counts the undecided cells of each candidate that has any.
 func (s *Selection) undecidedCells() map[string]int {
 	cells := map[string]int{}
 	for j, column := range s.Matrix.Cells {

@@ -14,17 +14,17 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// Prices are what candidates cost in production for each output, as far as that is known.
+// Prices are the known costs of candidates in production per output.
 type Prices struct {
 	USD     map[string]float64 // by name; a candidate that asks no model costs 0
-	Unknown []string           // candidates that ask a model of which that is not known, in the order of the matrix
+	Unknown []string           // candidates that ask a model and have no known price, in matrix order
 	costs   matrix.Costs
 	asks    map[string]bool
 }
 
-// PricesOf finds what candidates cost for each output: what is given by name, what was
-// measured, and for others that ask a model the price judge, which may be nil. Names are
-// those of the matrix. A candidate that the list does not have asks no model.
+// PricesOf finds the price of each candidate per output: the given price by name, else the
+// measured one, else judge for candidates that ask a model; judge may be nil. names are those
+// of the matrix. A candidate that is not in list asks no model.
 func PricesOf(list []proviso.Candidate, names []string, given map[string]float64, costs matrix.Costs, judge *float64) Prices {
 	p := Prices{USD: maps.Clone(given), costs: costs, asks: map[string]bool{}}
 	if p.USD == nil {
@@ -52,8 +52,8 @@ func PricesOf(list []proviso.Candidate, names []string, given map[string]float64
 	return p
 }
 
-// TakePrices gives the options the prices. With a budget, it is an error if that of a
-// candidate is not known.
+// TakePrices sets the prices in the options. With a budget, an unknown price of a candidate is
+// an error.
 func (o *Options) TakePrices(p Prices) error {
 	o.Price = p.USD
 	open := slices.DeleteFunc(slices.Clone(p.Unknown), func(name string) bool { return slices.Contains(o.Ban, name) })
@@ -64,8 +64,8 @@ func (o *Options) TakePrices(p Prices) error {
 		format.Counted(len(open), "candidate costs", "candidates cost")+" ("+format.Some(open, shownNames)+")")
 }
 
-// KnownNames returns an error for a name that no candidate has, which names the nearest.
-// What is the thing that is given for them.
+// KnownNames returns an error for a name that no candidate has; the error suggests the nearest
+// name. what describes the given values.
 func KnownNames(what string, given map[string]float64, names []string) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
@@ -75,18 +75,18 @@ func KnownNames(what string, given map[string]float64, names []string) error {
 	return nil
 }
 
-// Running is what a set of assertions costs in production, for each output.
+// Running is the cost of a set of assertions in production, per output.
 type Running struct {
 	USD     float64
-	Unknown []string // members that ask a model of which the cost is not known; USD is without them
+	Unknown []string // members that ask a model at an unknown price; USD excludes them
 	Asking  int      // members that ask a model
-	// Local is the time of the members that ask no model, one after the other, and Model
-	// that of the slowest one that asks one, since they are asked at the same time.
+	// Local is the total time of the members that ask no model, and Model the time of the
+	// slowest one that asks a model, because models are asked concurrently.
 	Local, Model time.Duration
 	Untimed      []string // members whose time was not measured
 }
 
-// Of returns what a set of candidates costs.
+// Of returns the cost of a set of candidates.
 func (p Prices) Of(names []string) Running {
 	var r Running
 	for _, name := range names {
@@ -113,11 +113,11 @@ func (p Prices) Of(names []string) Running {
 // maxUSD bounds a price, in US dollars per output.
 const maxUSD = 10_000
 
-// nano is the unit of a budget, as a share of a US dollar.
+// nano is the number of budget units in a US dollar.
 const nano = 1e9
 
-// limits turns the budget into a limit of the search. Prices are rounded up and the budget
-// is rounded down, to a billionth of a dollar.
+// limits converts the budget into a limit of the search. It rounds prices up and the budget
+// down, to a billionth of a dollar.
 func (s *Selection) limits() error {
 	o := s.Options
 	if o.Budget == nil {
@@ -126,7 +126,7 @@ func (s *Selection) limits() error {
 	if method, _ := solve.MethodOf(o.Method); method != solve.Coverage && method != solve.Subsumption {
 		return proviso.Errorf(proviso.Invalid, "the method %s takes no budget; cov and sub do", o.Method)
 	}
-	const slack = 1e-6 // of the unit, for rounding errors of floating point
+	const slack = 1e-6 // floating-point tolerance, in units
 	l := solve.Limit{Price: make([]int64, len(s.Matrix.Names)), Most: int64(math.Floor(min(*o.Budget, maxUSD)*nano + slack))}
 	for j, name := range s.Matrix.Names {
 		usd := o.Price[name]
@@ -139,7 +139,7 @@ func (s *Selection) limits() error {
 	return nil
 }
 
-// Spends is what the selection costs per output, in US dollars, by the prices of its
+// Spends returns the cost of the selection per output, in US dollars, at the prices of its
 // options.
 func (s *Selection) Spends() float64 {
 	sum := 0.0
@@ -149,7 +149,7 @@ func (s *Selection) Spends() float64 {
 	return sum
 }
 
-// dear reports whether a candidate does not fit into the budget beside the selected.
+// dear reports whether a candidate exceeds the budget together with the selected ones.
 func (s *Selection) dear(j int) bool {
 	for i := range s.Instance.Limits {
 		l := &s.Instance.Limits[i]
@@ -160,8 +160,8 @@ func (s *Selection) dear(j int) bool {
 	return false
 }
 
-// CostOfJudged sets the cost of selecting candidates that a model decides, unless they
-// have a cost of their own. Names are those of the matrix; a cost of 0 changes nothing.
+// CostOfJudged sets the selection cost of candidates that ask a model, unless they have their
+// own cost. names are those of the matrix; a cost of 0 changes nothing.
 func (o *Options) CostOfJudged(list []proviso.Candidate, names []string, cost int) {
 	if cost == 0 {
 		return

@@ -10,9 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// TakePriorities adds the pins, bans and costs that stand with the candidates. Those that
-// the options have already come first. Names are those of the matrix; the others are
-// ignored.
+// TakePriorities adds the pins, bans and costs of candidates. Those already in the options
+// have priority. names are those of the matrix; others are ignored.
 func (o *Options) TakePriorities(list []proviso.Candidate, names []string) {
 	o.Keep, o.Ban = slices.Clone(o.Keep), slices.Clone(o.Ban)
 	own := slices.Concat(o.Keep, o.Ban)
@@ -39,8 +38,8 @@ func (o *Options) TakePriorities(list []proviso.Candidate, names []string) {
 	o.Cost = costs
 }
 
-// Known refuses pins, bans and costs for names that no candidate has, so that they can be
-// refused before anything is tried.
+// Known rejects pins, bans and costs for names that no candidate has, so that they fail before
+// anything is tried.
 func (o *Options) Known(names []string) error {
 	for _, given := range []struct {
 		list []string
@@ -55,8 +54,8 @@ func (o *Options) Known(names []string) error {
 	return nil
 }
 
-// ban takes the banned candidates out of the matrix and the implications. What follows
-// from implications through a banned candidate is still true.
+// ban removes the banned candidates from the matrix and the implications. It keeps what
+// follows from implications through a banned candidate.
 func (s *Selection) ban(implications *[]candidate.Implication) error {
 	o, m := &s.Options, s.Matrix
 	if len(o.Ban) == 0 {
@@ -81,8 +80,8 @@ func (s *Selection) ban(implications *[]candidate.Implication) error {
 	return nil
 }
 
-// closed adds the implications that follow from others. Those with an unknown name stay,
-// so that their mistake is reported.
+// closed adds the implications that follow from others. It keeps those with an unknown name,
+// so that the mistake is reported.
 func closed(list []candidate.Implication, names []string) []candidate.Implication {
 	index := map[string]int{}
 	for j, name := range names {

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/selection"
 )
 
-// randomProblem is a small random matrix with implications and priorities, and perhaps a
+// randomProblem returns a small random matrix with implications and priorities, and perhaps a
 // budget.
 func randomProblem(r *rand.Rand) (m *matrix.Matrix, implies []candidate.Implication, o selection.Options) {
 	m = &matrix.Matrix{}
@@ -56,8 +56,8 @@ func randomProblem(r *rand.Rand) (m *matrix.Matrix, implies []candidate.Implicat
 	return m, implies, o
 }
 
-// leastObjective tries every subset that has the pinned candidates and none of the banned.
-// It counts by itself, without the package's instance; ok is false if none is within the
+// leastObjective tries every subset that contains the pinned candidates and none of the banned
+// ones. It counts without the package's instance; ok is false if no subset is within the
 // thresholds.
 func leastObjective(m *matrix.Matrix, implies []candidate.Implication, o selection.Options) (best int, ok bool) {
 	good, bad := m.Count()

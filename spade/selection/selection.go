@@ -1,5 +1,5 @@
-// Package selection picks the fewest candidates that catch the bad outputs and spare the
-// good ones, and explains the choice. Start at [Select].
+// Package selection picks the fewest candidates that catch the bad outputs and spare the good
+// ones, and explains the choice. Start at [Select].
 package selection
 
 import (
@@ -19,8 +19,8 @@ import (
 // Options define the best selection.
 type Options struct {
 	Method string  // all, base, cov, sub or none
-	Alpha  float64 // the share of bad examples that must be caught, 0 to 1
-	Tau    float64 // the share of good examples that may be failed, 0 to 1
+	Alpha  float64 // share of bad examples that must be caught, 0 to 1
+	Tau    float64 // share of good examples that may fail, 0 to 1
 
 	// Undecided says how an undecided cell counts: [Bound] (the default), [CountFail]
 	// or [Ignore].
@@ -31,15 +31,15 @@ type Options struct {
 	DropContradicted bool
 	// Cost is the cost of selecting a candidate, by name; 1 if absent.
 	Cost map[string]int
-	// Budget, if not nil, is what the selected may cost together for each output, in US
-	// dollars, and Price what each costs; 0 if absent. Names that the matrix does not have
-	// are ignored.
+	// Budget, if not nil, is the maximum total price of the selected candidates per output, in
+	// US dollars. Price is the price of each candidate; 0 if absent. Names that the matrix
+	// does not have are ignored.
 	Budget *float64           `json:",omitempty"`
 	Price  map[string]float64 `json:",omitempty"`
-	// Keep names candidates that are selected in any case.
+	// Keep names candidates that are always selected.
 	Keep []string
-	// Ban names candidates that are never selected. The selection is that of the others:
-	// a banned candidate catches nothing, and need not be implied.
+	// Ban names candidates that are never selected. The selection is made from the others: a
+	// banned candidate catches nothing, and need not be implied.
 	Ban []string
 	// FFRConfidence, if not 0, compares tau with the upper bound of the false failure
 	// rate at this confidence instead of the observed rate.
@@ -56,18 +56,17 @@ type Selection struct {
 	Answer    *solve.Answer
 	Good, Bad int
 	Doubt     Doubt
-	// Violates names the thresholds, alpha or tau, that the selection breaks.
+	// Violates names the thresholds, alpha or tau, that the selection violates.
 	Violates []string
-	// Dropped are the implications that were dropped because an example contradicts
-	// them.
+	// Dropped are the implications that an example contradicts.
 	Dropped []candidate.Implication
 	// Uncaught are the ids of the bad examples that no candidate within tau catches.
 	Uncaught []string
-	// Binding says which thresholds shape the selection; nil if [Selection.Bind] did not
-	// find it out.
+	// Binding says which thresholds affect the selection; nil if [Selection.Bind] did not
+	// determine it.
 	Binding *Binding
-	// Banned are the candidates that were left out because the options ban them, in the
-	// order of the matrix. [Selection.Matrix] does not have them.
+	// Banned are the candidates that the options ban, in matrix order. [Selection.Matrix] does
+	// not have them.
 	Banned []string
 }
 
@@ -102,10 +101,9 @@ func (o Options) Valid() error {
 	return nil
 }
 
-// Select picks the best subset of the candidates. Implications are used as given unless
-// the options say otherwise. It returns an error for mistakes in the options, for names
-// that the matrix does not have, and for labels that are not enough to measure
-// anything.
+// Select picks the best subset of the candidates. It uses implications as given unless the
+// options say otherwise. It returns an error for mistakes in the options, for names that the
+// matrix does not have, and for labels that cannot measure anything.
 func Select(ctx context.Context, m *matrix.Matrix, implications []candidate.Implication, o Options) (*Selection, error) {
 	method, _ := solve.MethodOf(o.Method)
 	s, err := prepare(m, implications, o, method)
@@ -131,16 +129,16 @@ func Select(ctx context.Context, m *matrix.Matrix, implications []candidate.Impl
 	return s, nil
 }
 
-// refuse makes a selection of base infeasible that breaks tau where no output is labelled
-// bad: nothing shows what it is good for. With bad outputs, base is there to be compared
-// with other methods.
+// refuse makes a selection by base infeasible if it violates tau and no output is labelled
+// bad, because nothing shows its value. With bad outputs, base is there for comparison with
+// other methods.
 func (s *Selection) refuse(method solve.Method) {
 	if method == solve.Base && s.Bad == 0 {
 		s.Answer.Status, s.Answer.Selected, s.Answer.LeftOver, s.Answer.BestProven = solve.Infeasible, nil, nil, true
 	}
 }
 
-// prepare checks that there is enough to select by, and builds the instance.
+// prepare checks that the labels suffice, and builds the instance.
 func prepare(m *matrix.Matrix, implications []candidate.Implication, o Options, method solve.Method) (*Selection, error) {
 	if err := o.Valid(); err != nil {
 		return nil, err
@@ -159,9 +157,9 @@ func prepare(m *matrix.Matrix, implications []candidate.Implication, o Options, 
 	return s, s.instance(implications)
 }
 
-// measurable checks that there is enough to select by. Good outputs alone are enough for
-// base, which looks at false failures only. Bad ones alone are enough for nothing: a
-// candidate that fails everything would look best.
+// measurable checks that the labels suffice for a selection. Good outputs alone suffice for
+// base, which only considers false failures. Bad ones alone never suffice: a candidate that
+// fails everything would look best.
 func (s *Selection) measurable(method solve.Method) error {
 	switch {
 	case len(s.Matrix.Names) == 0:
@@ -212,7 +210,7 @@ func (s *Selection) instance(implications []candidate.Implication) error {
 	return s.costs(index)
 }
 
-// relations drops and closes implications as the options ask.
+// relations drops and closes implications as the options say.
 func (s *Selection) relations() {
 	in := s.Instance
 	if s.Options.DropContradicted {
@@ -242,7 +240,7 @@ func (s *Selection) costs(index map[string]int) error {
 	return nil
 }
 
-// counts turns the thresholds into numbers of examples.
+// counts converts the thresholds to numbers of examples.
 func (o Options) counts(good, bad int) (need, allow int) {
 	need, allow = solve.Thresholds(good, bad, o.Alpha, o.Tau)
 	if o.FFRConfidence != 0 {
@@ -251,9 +249,9 @@ func (o Options) counts(good, bad int) (need, allow int) {
 	return need, allow
 }
 
-// allowed is the highest number of failed good examples whose upper bound (Clopper and
-// Pearson, one-sided) is within tau. It is at least 0: a selection that fails no good
-// example is always allowed.
+// allowed returns the highest number of failed good examples whose upper bound (Clopper and
+// Pearson, one-sided) is within tau. It is at least 0: a selection that fails no good example
+// is always allowed.
 func allowed(good int, tau, confidence float64) int {
 	most := 0
 	for k := 0; k <= good; k++ {
@@ -266,7 +264,7 @@ func allowed(good int, tau, confidence float64) int {
 	return most
 }
 
-// uncaught are the bad examples that no candidate within tau fails.
+// uncaught returns the bad examples that no candidate within tau fails.
 func (s *Selection) uncaught() []string {
 	caught := make([]bool, len(s.Matrix.Examples))
 	for _, fails := range s.Instance.Fails {
@@ -292,7 +290,7 @@ func (s *Selection) uncaught() []string {
 	return ids
 }
 
-// Selected returns the names of the selected candidates, in the matrix's order.
+// Selected returns the names of the selected candidates, in matrix order.
 func (s *Selection) Selected() []string { return s.names(s.Answer.Selected) }
 
 func (s *Selection) names(list []int) []string {
@@ -303,14 +301,14 @@ func (s *Selection) names(list []int) []string {
 	return out
 }
 
-// Gap is the largest possible distance of the objective from the best one, as a share
-// of itself.
+// Gap returns the largest possible distance of the objective from the best one, as a share of
+// the objective.
 func (s *Selection) Gap() float64 {
 	return float64(s.Answer.Objective-s.lowerBound()) / math.Max(1, float64(s.Answer.Objective))
 }
 
-// lowerBound is a lower bound of every selection's objective. A proof holds for the
-// decided cells, whatever the other candidates leave open.
+// lowerBound returns a lower bound of every selection's objective. A proof holds for the
+// decided cells, whatever the other candidates leave undecided.
 func (s *Selection) lowerBound() int {
 	if s.Proven() {
 		return s.Answer.LowerBound

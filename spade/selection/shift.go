@@ -20,32 +20,31 @@ type Problem struct {
 // Cause is the part of a [Problem] whose change added or removed a candidate.
 type Cause uint8
 
-// The causes, in the order in which [Explain] looks at them.
+// The causes, in the order in which [Explain] considers them.
 const (
 	ByOptions      Cause = iota + 1 // method, thresholds, costs, pins and bans
 	ByRemoval                       // removed candidates
-	ByLabels                        // examples that are new, gone, or labelled differently
-	ByCandidates                    // candidates that are new, or have other results
+	ByLabels                        // new, removed or relabelled examples
+	ByCandidates                    // candidates that are new or have other results
 	ByImplications                  // changed implications
 )
 
 var causeNames = [...]string{"", "the options changed", "candidates are gone", "the labels changed", "the candidates changed", "the implications changed"}
 
-// String returns the cause in words.
+// String describes the cause.
 func (c Cause) String() string { return causeNames[c] }
 
 // Shift is a candidate that only one of two selections has.
 type Shift struct {
 	Name     string
-	Selected bool // in the new selection; false if it was in the old one
+	Selected bool // in the new selection; false if in the old one
 	Cause    Cause
-	Because  string // the new selection's reason, in a sentence
+	Because  string // reason in the new selection, as a sentence
 }
 
-// Explain compares the selections of before and after, and finds the causes of the
-// differences: it changes the parts of the problem one after the other and looks at
-// which of them a candidate came or went. The shifts are in the order of the matrix,
-// with removed candidates at the end.
+// Explain compares the selections before and after, and finds the causes of the differences:
+// it changes the parts of the problem one after another and observes which change adds or
+// removes a candidate. The shifts are in matrix order, with removed candidates at the end.
 func Explain(ctx context.Context, before, after Problem) ([]Shift, error) {
 	x := explainer{before: before, after: after}
 	first, _, err := x.selected(ctx, before)
@@ -66,7 +65,7 @@ func Explain(ctx context.Context, before, after Problem) ([]Shift, error) {
 				return nil, err
 			}
 			if !ok {
-				continue // the next change, such as the first labels, is what counts
+				continue // a later change, such as the first labels, is the cause
 			}
 			now = selected
 		}
@@ -82,8 +81,8 @@ func Explain(ctx context.Context, before, after Problem) ([]Shift, error) {
 
 type explainer struct{ before, after Problem }
 
-// selected returns the names in the solution of a problem, empty if it has no solution;
-// ok is false where nothing can be measured.
+// selected returns the names in the solution of a problem, empty if it has no solution; ok is
+// false if nothing can be measured.
 func (x *explainer) selected(ctx context.Context, p Problem) (names []string, ok bool, err error) {
 	s, err := Select(ctx, p.Matrix, p.Implications, p.Options)
 	switch {
@@ -97,7 +96,7 @@ func (x *explainer) selected(ctx context.Context, p Problem) (names []string, ok
 	return s.Selected(), true, nil
 }
 
-// upTo returns the earlier problem with the changes up to a cause.
+// upTo returns the earlier problem with all changes up to a cause.
 func (x *explainer) upTo(c Cause) Problem {
 	p := x.before
 	p.Options = x.after.Options
@@ -117,7 +116,7 @@ func (x *explainer) upTo(c Cause) Problem {
 	return p
 }
 
-// relabelled has the examples of the later matrix, with the earlier cells where they
+// relabelled returns the examples of the later matrix, with the earlier cells where they
 // exist. All of its candidates are in the later matrix.
 func (x *explainer) relabelled(m *matrix.Matrix) *matrix.Matrix {
 	row := map[string]int{}
@@ -185,7 +184,7 @@ func (x *explainer) changes(first []string, last *Selection, cause map[string]Ca
 	return list
 }
 
-// because explains a candidate's place in or out of a selection.
+// because explains why a candidate is in or out of a selection.
 func (x *explainer) because(a Account, s *Selection) string {
 	switch a.Fate {
 	case Selected:
@@ -217,7 +216,7 @@ func (x *explainer) because(a Account, s *Selection) string {
 // shownNames is how many names a sentence lists before it counts the rest.
 const shownNames = 5
 
-// ids lists examples, and marks those that were not known as bad before.
+// ids lists examples, and marks those that were not labelled bad before.
 func (x *explainer) ids(ids []string) string {
 	fresh := 0
 	for _, id := range ids {

@@ -95,7 +95,7 @@ func TestExplain(t *testing.T) {
 	if err != nil || len(changes) != 2 || changes[0].Cause != selection.ByLabels {
 		t.Errorf("first labels: %+v, %v", changes, err)
 	}
-	// The first labels bring another method, which needs them.
+	// The first labels lead to another method, which needs them.
 	unlabelled := problem(t, head)
 	unlabelled.Options.Method = "none"
 	changes, err = selection.Explain(t.Context(), unlabelled, problem(t, head+"g1,1,1,0\nb1,0,0,1\n"))

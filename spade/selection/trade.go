@@ -15,44 +15,45 @@ type Axis string
 
 // The axes.
 const (
-	BySize   Axis = "size"   // the most bad outputs caught with at most so many candidates
-	ByBudget Axis = "budget" // the most bad outputs caught for at most so many US dollars per output
-	ByAlpha  Axis = "alpha"  // the best selection of the method that catches at least this share
+	BySize   Axis = "size"   // most bad outputs caught with a maximum number of candidates
+	ByBudget Axis = "budget" // most bad outputs caught within a budget in US dollars per output
+	ByAlpha  Axis = "alpha"  // best selection of the method that catches at least this share
 )
 
-// Trade is a selection that is the best of one point on an axis.
+// Trade is the best selection for one point on an axis.
 type Trade struct {
 	Axis   Axis
 	At     float64 // the point
 	Tau    float64
 	Status solve.Status // adjusted for undecided cells
-	// Selected are the candidates, Covered the bad outputs that they catch, and False the
-	// good ones that they fail or may fail. They are empty if there is no selection.
+	// Selected are the candidates, Covered the number of bad outputs that they catch, and
+	// False the number of good ones that they fail or may fail. They are empty if there is no
+	// selection.
 	Selected       []string
 	Covered, False int
 	Running        Running
-	// Dominated says that another trade is nowhere worse, and better in size, coverage,
-	// false failures or cost.
+	// Dominated means that another trade is nowhere worse, and better in size, coverage, false
+	// failures or cost.
 	Dominated bool
 }
 
 // Found reports whether there is a selection.
 func (t *Trade) Found() bool { return t.Status == solve.Optimal || t.Status == solve.Feasible }
 
-// Axes are the points of a trade-off. Every one is combined with every tau.
+// Axes are the points of a trade-off. Each point is combined with every tau.
 type Axes struct {
 	Sizes          []int
 	Budgets        []float64 // in US dollars per output
 	Alphas, Taus   []float64
-	UntilAllCaught bool // ends the sizes where more candidates catch nothing more
+	UntilAllCaught bool // stops the sizes when more candidates catch nothing more
 }
 
 // maxFrontier bounds the points of a frontier.
 const maxFrontier = 400
 
-// Trades selects for every point of the axes. Options are those of [Select], and their
-// budget holds everywhere; the points share the work limit. The second result counts the
-// good outputs, the third the bad ones.
+// Trades selects for every point of the axes. o are options of [Select]; their budget applies
+// everywhere, and the points share their work limit. good and bad count the good and bad
+// outputs.
 func Trades(ctx context.Context, m *matrix.Matrix, implications []candidate.Implication, o Options, x Axes, p Prices) (list []Trade, good, bad int, err error) {
 	method, _ := solve.MethodOf(o.Method)
 	if method != solve.Coverage && method != solve.Subsumption {
@@ -87,7 +88,7 @@ type trader struct {
 	selected     map[[2]int]*Selection // by the thresholds as counts
 }
 
-// at finds the trades of one tau.
+// at computes the trades of one tau.
 func (t *trader) at(ctx context.Context, tau float64) error {
 	before := -1
 	for _, size := range t.x.Sizes {
@@ -140,9 +141,8 @@ func (t *trader) at(ctx context.Context, tau float64) error {
 	return nil
 }
 
-// most finds the selection within tau and a limit that catches the most bad outputs, and
-// of these the one that the method cov prefers: first the best coverage, then the fewest
-// candidates with it, and of these the cheapest.
+// most finds the selection within tau and a limit that catches the most bad outputs. Ties go
+// to the one that the method cov prefers: the fewest candidates, and then the cheapest.
 func (t *trader) most(ctx context.Context, at Trade, limit func(*Selection) error) (Trade, error) {
 	o := t.options
 	o.Method, o.Alpha, o.Tau = solve.Coverage.String(), 1, at.Tau
@@ -180,9 +180,9 @@ func (t *trader) most(ctx context.Context, at Trade, limit func(*Selection) erro
 	return at, nil
 }
 
-// cheapest puts the cheapest of equally small selections in the place of the answer, up to
-// a millionth of the dearest candidate. It needs no proof of its own: any that is found is
-// as small and catches as much.
+// cheapest replaces the answer with the cheapest selection of the same size and coverage, up
+// to a millionth of the most expensive candidate's price. It needs no proof of its own: any
+// such selection is as small and catches as much.
 func (t *trader) cheapest(ctx context.Context, s *Selection) error {
 	if !s.Found() || t.prices.Of(s.Selected()).USD == 0 {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// mostCaught tries every set of at most so many candidates within tau and a budget. It
-// returns the most bad outputs caught, the fewest candidates that catch so many, and what
-// the cheapest of these cost.
+// mostCaught tries every set of at most size candidates within tau and a budget. It returns
+// the most bad outputs caught, the fewest candidates that catch that many, and the cost of the
+// cheapest such set.
 func mostCaught(m *matrix.Matrix, tau float64, size int, price map[string]float64, budget float64) (caught, fewest int, cheapest float64) {
 	good, _ := m.Count()
 	caught = -1

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/spade/selection"
 )
 
-// TestWiderCoversTheTruth: of many samples of labels, the interval has the true rate in
-// about as many as it says.
+// TestWiderCoversTheTruth: over many samples of labels, the interval contains the true rate
+// about as often as its confidence says.
 func TestWiderCoversTheTruth(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(19, 8))

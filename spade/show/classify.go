@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// shownUndecided is how many changes without an answer the terminal lists.
+// shownUndecided is the maximum number of changes without an answer that the terminal lists.
 const shownUndecided = 10
 
 // Score shows a comparison to a person.

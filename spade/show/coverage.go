@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/coverage"
 )
 
-// CoverLine summarises a cover in a line.
+// CoverLine summarises a cover in one line.
 func CoverLine(c *coverage.Cover) string {
 	return fmt.Sprintf("%d of %s covered (%s)", c.Covered, report.Plural(c.Total, "instruction"), report.Percent(c.Share()))
 }
@@ -79,5 +79,5 @@ func CoverMarkdown(c *coverage.Cover) []byte {
 	return b.Bytes()
 }
 
-// sentenceOf writes a clause as a sentence.
+// sentenceOf formats a clause as a sentence.
 func sentenceOf(clause string) string { return strings.ToUpper(clause[:1]) + clause[1:] + "." }

@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/selection"
 )
 
-// are is the verb for n of something.
+// are returns the verb for n of something.
 func are(n int) string {
 	if n == 1 {
 		return "is"
@@ -23,7 +23,7 @@ func counting(undecided string) string {
 	return "count as fails (--undecided fail)"
 }
 
-// unproven describes what undecided cells of the selected candidates leave open.
+// unproven describes the uncertainty from undecided cells of the selected candidates.
 func unproven(s Selection) []string {
 	d := s.Doubt
 	text := fmt.Sprintf("Not proven: %s of the selected candidates %s undecided", report.Plural(d.Cells, "cell"), are(d.Cells))
@@ -37,7 +37,7 @@ func unproven(s Selection) []string {
 	return []string{text + "."}
 }
 
-// broken names the thresholds that a selection breaks.
+// broken describes the thresholds that a selection violates.
 func broken(s Selection) []string {
 	var list []string
 	for _, name := range s.Violates {
@@ -62,18 +62,18 @@ func isOrMayBe(certain bool) string {
 	return "may be"
 }
 
-// caughtText is the range of caught bad outputs, with and without undecided cells.
+// caughtText formats the range of caught bad outputs, with and without undecided cells.
 func caughtText(s Selection) string { return selection.Between(s.Answer.Covered, s.Doubt.Bad) }
 
-// failedText is the same for failed good outputs.
+// failedText formats the same range for failed good outputs.
 func failedText(s Selection) string {
 	return selection.Between(s.Answer.False-s.Doubt.Good, s.Doubt.Good)
 }
 
-// falseText returns how many good outputs a candidate fails.
+// falseText formats how many good outputs a candidate fails.
 func falseText(a *selection.Account) string { return selection.Between(a.False-a.Perhaps, a.Perhaps) }
 
-// rangedShare is a share with its interval, or the range that undecided cells leave.
+// rangedShare formats a share with its interval, or the range that undecided cells allow.
 func rangedShare(certain, perhaps, n int) string {
 	if perhaps == 0 {
 		return wilsonText(certain, n)

@@ -66,7 +66,7 @@ func filled[T any](text string) *T {
 	return v
 }
 
-// FuzzShow: no text of a prompt, a model, a label or a file has an effect where results are
+// FuzzShow: no text from a prompt, a model, a label or a file has an effect where results are
 // shown, however narrow the terminal is.
 func FuzzShow(f *testing.F) {
 	for _, text := range []string{"", "GH-12", "::error::no", "`", "a`b``", "| a |", "\\`@b`", "```\n<img>\n````", "<details><summary>", "&lt;img&gt; &#64;user [a](/b) #12", "a\n\n> b\n\n- c", "\xff\u202e", "\r\n##[error]no\x1b[31m"} {

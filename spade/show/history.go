@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
-// What the terminal shows of a version without --all.
+// Limits of what the terminal shows of a version without --all.
 const (
 	shownChanges     = 60 // changes of a version
 	shownChangeLines = 12 // lines of one change
@@ -85,7 +85,7 @@ func (t *page) version(c *delta.Change, class *delta.Classes) {
 	}
 }
 
-// grouped lists categories by the groups of the taxonomy.
+// grouped lists categories by taxonomy group.
 func grouped(categories []string) string {
 	var parts []string
 	for _, g := range slices.Concat(delta.Groups, []string{""}) {
@@ -126,7 +126,7 @@ func (t *page) stayed(c *delta.Change) []delta.Unit {
 	return list
 }
 
-// changeSigns are the marks of the kinds of change, with and without colours.
+// changeSigns are the marks for the kinds of change, with their colours.
 var changeSigns = map[string]struct{ sign, color string }{
 	"added": {"+", "32"}, "removed": {"-", "31"}, "moved": {"~", "33"},
 }
@@ -176,7 +176,7 @@ func (t *page) unit(sign, color string, line int, text, note string) {
 	}
 }
 
-// wrap breaks text at blanks into rows that fit and are safe to print.
+// wrap breaks text at spaces into lines that fit and are safe to print.
 func (t *page) wrap(text string, cells int) []string {
 	var rows []string
 	for line := range strings.Lines(text) {
@@ -220,8 +220,8 @@ func chunk(word string, n int) string {
 	return word
 }
 
-// HistoryMarkdown shows a history in a comment or a page, with the categories of its
-// changes if there are any. Untrusted text is only in code spans.
+// HistoryMarkdown shows a history in a comment or a page, with the categories of its changes
+// if there are any. Untrusted text is only in code spans.
 func HistoryMarkdown(h *delta.History, classes []delta.Classes) []byte {
 	var b bytes.Buffer
 	for i := range h.Changes {

@@ -10,17 +10,17 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Output shows the output to label.
+// Output shows an output to label.
 type Output struct {
 	Options report.TerminalOptions
 	Screen  bool // clear the screen for each output
-	Height  int  // of the screen, in lines; 0 without a screen
-	Open    bool // prompt and variables are shown in full
-	Top     int  // the first visible line of the output
-	more    bool // there are lines below
-	page    int  // visible lines
+	Height  int  // screen height in lines; 0 without a screen
+	Open    bool // the prompt and the variables are unfolded
+	Top     int  // first visible line of the output
+	more    bool // there are more lines below
+	page    int  // number of visible lines
 	Hint    string
-	// Verdicts shows what the run said of the output; review names the keys of a review.
+	// Verdicts shows the run's verdicts on the output; Review shows the keys of a review.
 	Verdicts, Review bool
 }
 
@@ -31,7 +31,7 @@ const (
 	minPage        = 5
 )
 
-// Act applies a key that changes the view, and reports whether it did.
+// Act handles a key that changes the view, and reports whether it did.
 func (v *Output) Act(key byte) bool {
 	switch key {
 	case 'p', 'P':

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
-// Grid prints the results of trying candidates for a person.
+// Grid prints the results of trying candidates for people.
 func Grid(g *matrix.Grid, rates []matrix.Rate, o report.TerminalOptions) []byte {
 	t := &page{o: o}
 	name := 9
@@ -36,11 +36,11 @@ func Grid(g *matrix.Grid, rates []matrix.Rate, o report.TerminalOptions) []byte 
 	return t.Bytes()
 }
 
-// Troubles describes which candidates were undecided or threw, how often and why, in a
-// line each; candidates with the same reason share one.
+// Troubles describes which candidates were undecided or threw, how often and why, one per
+// line; candidates with the same reason share a line.
 func Troubles(g *matrix.Grid, rates []matrix.Rate) []string {
 	var lines []string
-	by := map[string][]string{} // names, by what happened
+	by := map[string][]string{} // names by what happened
 	add := func(name, what string) {
 		if by[what] == nil {
 			lines = append(lines, what)
@@ -65,7 +65,7 @@ func Troubles(g *matrix.Grid, rates []matrix.Rate) []string {
 	return lines
 }
 
-// namedInTroubles is how many candidates with the same trouble are named.
+// namedInTroubles is the maximum number of names per trouble.
 const namedInTroubles = 5
 
 // GridLine summarises a matrix in a line.

@@ -1,5 +1,5 @@
-// Package show renders the results of spade's steps: as text for a terminal, as Markdown
-// and as SVG. Untrusted text is escaped for where it is shown.
+// Package show renders the results of spade's steps: as text for a terminal, as Markdown and
+// as SVG. It escapes untrusted text for its destination.
 package show
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// page collects lines for a person.
+// page collects lines for the terminal.
 type page struct {
 	bytes.Buffer
 	o   report.TerminalOptions
-	all bool // nothing is left out
+	all bool // nothing is omitted
 }
 
-// newPage returns a page that is at least so many cells wide.
+// newPage returns a page that is no narrower than least cells.
 func newPage(o report.TerminalOptions, least int) *page {
 	o.Width = max(o.Width, least)
 	return &page{o: o}
@@ -28,7 +28,7 @@ func (t *page) line(format string, args ...any) {
 	t.WriteByte('\n')
 }
 
-// title begins a part of the page.
+// title starts a part of the page.
 func (t *page) title(text string) {
 	if t.Len() > 0 {
 		t.WriteByte('\n')
@@ -36,7 +36,7 @@ func (t *page) title(text string) {
 	t.line("%s", t.paint("1", text))
 }
 
-// part begins a part of the page, after a blank line.
+// part starts a part of the page after a blank line.
 func (t *page) part(format string, args ...any) {
 	t.line("\n  %s", t.paint("1", fmt.Sprintf(format, args...)))
 }
@@ -48,7 +48,7 @@ func (t *page) intervals() {
 
 func (t *page) paint(color, text string) string { return paint(t.o, color, text) }
 
-// paint colours a text, if the options want colours.
+// paint colours a text if the options ask for colours.
 func paint(o report.TerminalOptions, color, text string) string {
 	if !o.Color || text == "" {
 		return text
@@ -56,7 +56,7 @@ func paint(o report.TerminalOptions, color, text string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-// cellsIn is the approximate width of a name on a terminal.
+// cellsIn returns the approximate width of a name on a terminal.
 func cellsIn(name string) int { return len([]rune(report.Line(name, 60))) }
 
 // pad returns a name with exactly the given width.

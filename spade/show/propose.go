@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/rules"
 )
 
-// What the terminal lists of a proposal without --all.
+// Limits of what the terminal lists of a proposal without --all.
 const (
 	shownUnproposed = 15 // sentences without a check
 	shownDropped    = 15 // criteria and candidates that were not kept
@@ -58,7 +58,7 @@ func (t *page) candidate(c *proviso.Candidate) {
 	}
 }
 
-// dropped lists the proposals of a model that were not kept.
+// dropped lists the rejected proposals of a model.
 func (t *page) dropped(list []propose.Dropped) {
 	if len(list) == 0 {
 		return

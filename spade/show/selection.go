@@ -59,7 +59,7 @@ func Verdict(s Selection) []string {
 	return append(list, broken(s)...)
 }
 
-// Unbound names the thresholds without which the same would be selected.
+// Unbound names the thresholds that do not affect the selection.
 func Unbound(s Selection) []string {
 	b := s.Binding
 	if b == nil {
@@ -114,7 +114,7 @@ func infeasible(s Selection) []string {
 	return append(list, "Lower alpha, raise tau, or propose candidates for what is not caught.")
 }
 
-// NoneWithin is the subject of a sentence about candidates within tau, where there are none.
+// NoneWithin is the subject of a sentence that there are no candidates within tau.
 func NoneWithin(s Selection) string {
 	switch {
 	case s.Options.FFRConfidence != 0:
@@ -125,7 +125,7 @@ func NoneWithin(s Selection) string {
 	return fmt.Sprintf("no candidate that fails at most %s of the good outputs (tau)", report.Percent(s.Options.Tau))
 }
 
-// Names lists names, up to most, and counts the rest.
+// Names lists up to most names, and counts the rest.
 func Names(names []string, most int) string {
 	var parts []string
 	for i, name := range names {
@@ -138,7 +138,7 @@ func Names(names []string, most int) string {
 	return strings.Join(parts, ", ")
 }
 
-// wilsonText is a share with its interval.
+// wilsonText formats a share with its interval.
 func wilsonText(k, n int) string {
 	if n == 0 {
 		return "–"
@@ -150,7 +150,7 @@ func wilsonText(k, n int) string {
 // number is a named measure of a selection.
 type number struct{ name, text string }
 
-// measures are the measures of a selection.
+// measures returns the measures of a selection.
 func measures(s Selection) []number {
 	a, o := s.Answer, s.Options
 	var list []number
@@ -196,7 +196,7 @@ func tauText(o selection.Options) string {
 	return fmt.Sprintf("tau %v", o.Tau)
 }
 
-// headline says how many were selected.
+// headline says how many candidates were selected.
 func headline(s Selection) string {
 	if !s.Found() {
 		return "Selected nothing of " + report.Plural(len(s.Matrix.Names), "candidate")
@@ -360,7 +360,7 @@ type Selection struct {
 	Took         time.Duration
 }
 
-// JSON is the selection as JSON.
+// JSON returns the selection as JSON.
 func (s Selection) JSON() ([]byte, error) {
 	data, err := s.Selection.JSON(s.Took)
 	return append(data, '\n'), err

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/subsume"
 )
 
-// shownPairs is how many pairs of a kind the terminal lists.
+// shownPairs is the maximum number of pairs of a kind that the terminal lists.
 const shownPairs = 40
 
 // sourceNames name the sources of implications, in a sentence and as a title.
@@ -102,11 +102,11 @@ func (t *page) pairs(s *subsume.Subsumption, title string, of func(*subsume.Pair
 	}
 }
 
-// Pairs shows pairs of a subsumption to a person who reviews them.
+// Pairs shows the pairs of a subsumption to a reviewer.
 type Pairs struct {
 	Subsumption *subsume.Subsumption
 	Options     report.TerminalOptions
-	Outputs     map[string]string // texts of outputs by id, to show some of them; may be nil
+	Outputs     map[string]string // texts of outputs by id, to show as examples; may be nil
 }
 
 // Pair shows a pair with its evidence, but without its source, which would bias people.
@@ -146,7 +146,7 @@ func (v *Pairs) output(t *page, what, id string) {
 	}
 }
 
-// Precision shows how many of the pairs of each source are right.
+// Precision shows how many of each source's pairs are correct.
 func Precision(list []subsume.Precision, o report.TerminalOptions) []byte {
 	t := &page{o: o}
 	t.part("%-10s %6s %6s %8s  precision", "Source", "right", "wrong", "skipped")

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/coverage"
 )
 
-// kindNames say what the sentences of a kind are, one and several.
+// kindNames describe the sentences of a kind, singular and plural.
 var kindNames = []struct {
 	kind      coverage.Kind
 	one, many string
@@ -20,8 +20,8 @@ var kindNames = []struct {
 	{coverage.Silent, "asks for nothing in an output", "ask for nothing in an output"},
 }
 
-// SumLines account for the sentences of a prompt, and for those that the proposal made no
-// check of, in a line each; a prompt of which every sentence is covered has none.
+// SumLines account for the sentences of a prompt, and for those without a check in the
+// proposal, in a line each. A prompt whose sentences are all covered has none.
 func SumLines(s *coverage.Sum) []string {
 	var list []string
 	if s.Of[coverage.Covered] < s.Sentences {
@@ -37,7 +37,7 @@ func SumLines(s *coverage.Sum) []string {
 	return list
 }
 
-// addends lists the numbers of the kinds that are not 0.
+// addends lists the counts that are not 0.
 func addends(of []int, earlier int) string {
 	var parts []string
 	add := func(n int, one, many string) {
@@ -55,7 +55,7 @@ func addends(of []int, earlier int) string {
 	return strings.Join(parts, ", ")
 }
 
-// SumMarkdown lists the sentences that are not covered, each with its reason.
+// SumMarkdown lists the uncovered sentences, each with its reason.
 func SumMarkdown(s *coverage.Sum) []byte {
 	var b bytes.Buffer
 	b.WriteString("## Every sentence\n\n")

@@ -20,20 +20,20 @@ type Trades struct {
 	Options    selection.Options
 	Good, Bad  int
 	Candidates int
-	Priced     bool // the assertions are known, and so whether they ask a model
+	Priced     bool // it is known which assertions ask a model
 }
 
-// oneSided is the confidence of a range whose ends are limits of 95 % each.
+// oneSided is the confidence of a two-sided interval whose ends are one-sided 95 % limits.
 const oneSided = 0.9
 
-// atMost and atLeast are the limits of a share that was seen.
+// atMost and atLeast are the limits of an observed share.
 func atMost(k, n int) float64  { return stats.Wilson(k, n, oneSided).High }
 func atLeast(k, n int) float64 { return stats.Wilson(k, n, oneSided).Low }
 
 // tradesLegend explains the columns.
 const tradesLegend = "caught: bad outputs, with the lower limit of their share; failed: good outputs, with the upper limit (one-sided, 95 %, Wilson). The limits do not know that the sets were chosen on the same outputs. *: another line is at least as good in everything, and better in something; ~ is not proven to be the best."
 
-// columns are the texts of one line.
+// tradeColumns are the column titles.
 var tradeColumns = []string{"", "size", "caught", "failed", "per output", "time", "candidates"}
 
 func (t Trades) cells(x selection.Trade) []string {
@@ -79,7 +79,7 @@ func pointText(x selection.Trade) string {
 	return fmt.Sprintf("alpha %v", x.At)
 }
 
-// costText is what a set costs, "" if it is not known what asks a model.
+// costText formats the cost of a set, "" if it is unknown which assertions ask a model.
 func (t Trades) costText(x selection.Trade) string {
 	switch r := x.Running; {
 	case !t.Priced:
@@ -91,7 +91,7 @@ func (t Trades) costText(x selection.Trade) string {
 	}
 }
 
-// timeText is how long a set takes, as far as it was measured.
+// timeText formats how long a set takes, as far as that was measured.
 func timeText(r selection.Running) string {
 	if r.Local+r.Model == 0 {
 		return "–"
@@ -103,7 +103,7 @@ func timeText(r selection.Running) string {
 	return text
 }
 
-// shortTime is a duration with two digits.
+// shortTime formats a duration with two digits.
 func shortTime(d time.Duration) string {
 	for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
 		if d >= 10*unit {
@@ -138,7 +138,7 @@ func (t Trades) title() string {
 	return text
 }
 
-// notes say what the figures leave out.
+// notes say what the figures omit.
 func (t Trades) notes() []string {
 	var unknown, untimed []string
 	asking := false
@@ -228,7 +228,7 @@ func (t Trades) Markdown() []byte {
 	return b.Bytes()
 }
 
-// tradeJSON is one trade-off in JSON. What is not known is null.
+// tradeJSON is one trade-off in JSON. Unknown values are null.
 type tradeJSON struct {
 	By        selection.Axis `json:"by"`
 	At        float64        `json:"at"`
@@ -269,15 +269,15 @@ func (t Trades) JSON() ([]byte, error) {
 	return format.JSON(map[string]any{"frontier": list}, "  ")
 }
 
-// Sizes of the picture of trade-offs, in pixels.
+// Sizes in the picture of trade-offs, in pixels.
 const (
 	tradeStep, tradeHigh   = 84, 240
 	tradeLeft, tradeAbove  = 64, 84
 	tradeBelow, tradeShift = 116, 10
 )
 
-// SVG draws the trade-offs: for each point the share of bad outputs caught, down to its
-// lower limit, and the share of good outputs failed, up to its upper limit.
+// SVG draws the trade-offs: for each point the share of bad outputs caught, with its lower
+// limit, and the share of good outputs failed, with its upper limit.
 func (t Trades) SVG() []byte {
 	var b bytes.Buffer
 	width, height := max(620, tradeLeft+tradeStep*len(t.List)+20), tradeAbove+tradeHigh+tradeBelow

@@ -15,7 +15,7 @@ import (
 // Update is the data for the reports of spade update.
 type Update struct {
 	*update.Report
-	Written string // the folder that was written; "" if nothing was
+	Written string // folder that was written; "" if none
 }
 
 // section is a part of the report.
@@ -24,7 +24,7 @@ type section struct {
 	lines []string
 }
 
-// said counts what is said of the new outputs.
+// said counts the opinions on the new outputs.
 func (u Update) said() string {
 	var good, bad, up, down, failed, nothing, known int
 	for i := range u.Outputs {
@@ -71,7 +71,7 @@ func (u Update) sections() []section {
 	return append(list, u.uncaughtSection(), u.queueSection(), u.shiftSection())
 }
 
-// notes say how what is said was used.
+// notes say how the opinions were used.
 func (u Update) notes() []string {
 	var list []string
 	hints := 0
@@ -133,12 +133,12 @@ func countText(c stats.Count) string { return fmt.Sprintf("%d of %d", c.Pass, c.
 
 func ratesText(r update.Rates) string { return countText(r.Before) + " → " + countText(r.Now) }
 
-// pointsText is a difference of shares in percentage points.
+// pointsText formats a difference of shares in percentage points.
 func pointsText(d *stats.Estimate) string {
 	return fmt.Sprintf("%+.0f points (%+.0f to %+.0f)", 100*d.Value, 100*d.Low, 100*d.High)
 }
 
-// saidBy describes who says that an output is bad.
+// saidBy describes how each source marks an output as bad.
 var saidBy = map[update.Source]string{update.People: "labelled bad", update.Thumb: "thumb down", update.Failure: "failed in the run"}
 
 func (u Update) uncaughtSection() section {
@@ -204,7 +204,7 @@ func (u Update) shiftSection() section {
 	return s
 }
 
-// shiftLine is a candidate that came or went, with the cause.
+// shiftLine describes an added or removed candidate, with the cause.
 func shiftLine(c selection.Shift) string {
 	sign := "-"
 	if c.Selected {

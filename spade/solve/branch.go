@@ -14,16 +14,16 @@ type tree struct {
 	w     weights
 	r     *relaxation
 	fix   []int8
-	at    *set // those that are fixed in
+	at    *set // candidates that are fixed in
 	limit int64
 	nodes int64
-	spent bool // the work ran out
+	spent bool // the work limit is reached
 	extra int64
 
 	best  int64           // value of the best selection
 	sel   []int           // the best selection, by candidate of the instance; nil if there is none
-	stop  int64           // a value that is good enough to end the search
-	floor float64         // a bound from elsewhere
+	stop  int64           // a value good enough to end the search
+	floor float64         // a lower bound from elsewhere
 	found func(sel []int) // if set, called with each better selection
 }
 
@@ -46,14 +46,14 @@ func (t *tree) take(value int64, sel []int) {
 	}
 }
 
-// Steps of the ascent at the root and below.
+// Ascent steps at the root and below it.
 const (
 	rootSteps  = 600
 	childSteps = 60
 )
 
-// run searches and returns a lower bound on the value, which is that of the best
-// selection if the work was enough.
+// run searches and returns a lower bound on the value. If the work limit was not reached, the
+// bound is the value of the best selection.
 func (t *tree) run() int64 {
 	lower := t.visit(0, t.floor)
 	if lower >= float64(t.best) {
@@ -72,8 +72,8 @@ func (t *tree) cut(bound float64) bool {
 	return t.best <= t.stop || math.Ceil(bound-slack(bound)) >= float64(t.best)
 }
 
-// visit searches below the fixed candidates. It returns a bound on the value of what
-// was not searched, +Inf if that is nothing.
+// visit searches below the fixed candidates. It returns a bound on the value of the part that
+// was not searched, +Inf if everything was searched.
 func (t *tree) visit(depth int, parent float64) float64 {
 	if t.spent || t.work() > t.limit || t.ctx.Err() != nil {
 		t.spent = true
@@ -122,7 +122,7 @@ func (t *tree) visit(depth int, parent float64) float64 {
 	return lower
 }
 
-// under visits with k fixed to v.
+// under visits the subtree with k fixed to v.
 func (t *tree) under(k int, v int8, depth int, bound float64) float64 {
 	if v == in && !t.at.fits(k) {
 		return math.Inf(1)
@@ -147,8 +147,8 @@ func (t *tree) aim(parent float64) float64 {
 	return math.Max(parent, float64(t.at.value)) + 1
 }
 
-// possible fixes out what no longer fits and reports whether the rest can still catch
-// enough.
+// possible fixes out candidates that no longer fit and reports whether the others can still
+// catch enough.
 func (t *tree) possible(fixed *[]int) bool {
 	for k, f := range t.fix {
 		if f == open && !t.at.fits(k) {
@@ -180,7 +180,7 @@ func (t *tree) settle(bound float64, fixed *[]int) {
 	if t.best == math.MaxInt64 {
 		return
 	}
-	// the bound at the kept prices, which red belongs to
+	// the bound at the kept prices, which red corresponds to
 	v := t.r.bound()
 	for k, f := range t.fix {
 		if f != open {
@@ -203,7 +203,7 @@ func (t *tree) settle(bound float64, fixed *[]int) {
 	}
 }
 
-// choose picks the candidate to branch on, -1 if all are fixed: one that matters and is
+// choose picks the candidate to branch on, -1 if all are fixed: one that has an effect and is
 // fractional in the relaxation.
 func (t *tree) choose() int {
 	best, value := -1, -1.0
@@ -223,7 +223,7 @@ func (t *tree) choose() int {
 	return best
 }
 
-// leaf takes the fixed candidates as a selection, if it catches enough.
+// leaf offers the fixed candidates as a selection if they catch enough.
 func (t *tree) leaf() {
 	if t.at.caught >= t.m.need && t.at.failed <= t.m.allow && t.at.value < t.best {
 		t.take(t.at.value, t.at.selected())

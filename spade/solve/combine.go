@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// combiner enumerates the sets of one cost, lowest indices first, and keeps the one
-// that catches most and then fails least. Where there are few sets, it breaks ties of
-// coverage faster than another branch and bound.
+// combiner enumerates the sets of one cost, lowest indices first, and keeps the one that
+// catches most and, among those, fails least. If there are few sets, it breaks coverage ties
+// faster than another branch and bound.
 type combiner struct {
 	in       *Instance
 	ids      []int
-	bad      [][]uint64 // by position: the bad examples it catches
+	bad      [][]uint64 // bad examples that the candidate catches, by position
 	good     [][]uint64
-	reach    [][]int // by position and cost: a bound on what that cost can catch from there on
+	reach    [][]int // by position and cost: a bound on what that cost can catch from that position on
 	allow    int
-	most     int // covered by the best so far
-	least    int // failed by it
+	most     int // bad examples covered by the best set so far
+	least    int // good examples failed by it
 	found    bool
 	chosen   []int
 	best     []int
@@ -25,8 +25,8 @@ type combiner struct {
 	exceeded bool
 }
 
-// combine returns the first of the best sets of the given total cost; ok is false if
-// that would take more work than limit.
+// combine returns the first of the best sets of the given total cost; ok is false if that
+// needs more work than limit.
 func combine(in *Instance, ids []int, cost int, best Worth, limit int64) (sel []int, work int64, ok bool) {
 	c := &combiner{in: in, ids: ids, allow: in.Allow, most: best.Covered, least: best.False, limit: limit}
 	if cost > 12 || int64(len(ids))*int64(len(in.Good)) > limit {
@@ -66,8 +66,8 @@ func (c *combiner) prepare(cost int) {
 	}
 }
 
-// visit chooses from position k on, with cost left to spend. caught and failed
-// are bit sets; scratch holds those of the levels below.
+// visit chooses from position k on, with cost left to spend. caught and failed are bit sets;
+// scratch holds those of the levels below.
 func (c *combiner) visit(k, cost int, caught, failed, scratch []uint64, covered, wrong int) {
 	if cost == 0 {
 		if covered >= c.in.Need && (covered > c.most || covered == c.most && (wrong < c.least || wrong == c.least && !c.found)) {

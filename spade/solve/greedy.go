@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// prices of failing a good example, relative to catching a bad one, that the
-// greedy start tries in turn.
+// prices of failing a good example, relative to catching a bad one, that the greedy start
+// tries in turn.
 var prices = []float64{0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10}
 
-// cover adds candidates until enough bad examples are caught, each time the one that
-// catches most for what it fails and costs. It reports whether that succeeded.
+// cover adds candidates until enough bad examples are caught, each time the one that catches
+// most relative to what it fails and costs. It reports whether that succeeded.
 func (s *set) cover(free []int, price float64) bool {
 	for s.caught < s.m.need {
 		best, value := -1, 0.0
@@ -44,7 +44,7 @@ func (s *set) cover(free []int, price float64) bool {
 	return true
 }
 
-// fill adds, in the order given, what lowers the value and fits.
+// fill adds, in the given order, candidates that lower the value and fit.
 func (s *set) fill(order []int) {
 	for _, k := range order {
 		if !s.in[k] && s.delta(k) < 0 && s.fits(k) {
@@ -53,9 +53,8 @@ func (s *set) fill(order []int) {
 	}
 }
 
-// improve changes one candidate at a time, or one for another, as long as that
-// lowers the value and keeps both thresholds. free are the candidates it may
-// touch; limit bounds the work.
+// improve changes one candidate at a time, or swaps two, as long as that lowers the value and
+// keeps both thresholds. free are the candidates that it may change; limit bounds the work.
 func (s *set) improve(free []int, limit int64) {
 	end := s.work + limit
 	for improved := true; improved; {
@@ -78,7 +77,7 @@ func (s *set) improve(free []int, limit int64) {
 	}
 }
 
-// exchange drops k, or puts another in its place, if that is better.
+// exchange drops k, or replaces it with another candidate, if that is better.
 func (s *set) exchange(k int, free []int, end int64) bool {
 	before := s.value
 	s.drop(k)
@@ -101,8 +100,7 @@ func (s *set) exchange(k int, free []int, end int64) bool {
 	return false
 }
 
-// start looks greedily for a first selection within the thresholds; nil if it finds
-// none.
+// start searches greedily for a first selection within the thresholds; nil if it finds none.
 func (m *model) start(w weights, work *int64) *set {
 	all := make([]int, len(m.ids))
 	for k := range all {
@@ -133,17 +131,17 @@ func (m *model) start(w weights, work *int64) *set {
 	return slices.MinFunc(found, byValue)
 }
 
-// improved is how many of the greedy selections are improved further.
+// improved is how many of the greedy selections are improved.
 const improved = 3
 
-// greedy adds what improves the value and then what coverage needs. The result may
-// catch too little.
+// greedy adds candidates that improve the value, and then candidates that coverage needs. The
+// result may catch too little.
 func (m *model) greedy(w weights, all []int, price float64) *set {
 	s := newSet(m, w)
 	if m.method == Subsumption {
 		s.dearest(all)
 	}
-	if !s.cover(all, price) && m.method == Subsumption { // the first step took what coverage needs
+	if !s.cover(all, price) && m.method == Subsumption { // the first step used up what coverage needs
 		work := s.work
 		s = newSet(m, w)
 		s.work = work
@@ -155,7 +153,7 @@ func (m *model) greedy(w weights, all []int, price float64) *set {
 	return s
 }
 
-// dearest adds what implies most for the good examples that it fails.
+// dearest adds the candidates that imply most relative to the good examples that they fail.
 func (s *set) dearest(free []int) {
 	type offer struct {
 		k    int

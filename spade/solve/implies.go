@@ -27,8 +27,8 @@ func Close(candidates int, implies [][2]int) [][2]int {
 	return out
 }
 
-// Contradicted returns the implications that an example contradicts: it passes
-// the first candidate and fails the second.
+// Contradicted returns the implications that an example contradicts: it passes the first
+// candidate and fails the second.
 func Contradicted(in *Instance) [][2]int {
 	var out [][2]int
 	for _, p := range in.Implies {
@@ -60,10 +60,9 @@ func successors(n int, implies [][2]int) [][]int {
 	return next
 }
 
-// Classes returns, for each candidate, the lowest candidate that it implies and
-// that implies it, both perhaps by way of others: itself if there is no such
-// cycle. (Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal
-// on Computing 1, 1972, without recursion.)
+// Classes returns, for each candidate, the lowest candidate that it implies and that implies
+// it, directly or indirectly; without such a cycle, itself. (Tarjan, "Depth-first search and
+// linear graph algorithms", SIAM Journal on Computing 1, 1972, without recursion.)
 func Classes(candidates int, implies [][2]int) []int {
 	t := tarjan{
 		next: successors(candidates, implies), class: make([]int, candidates),
@@ -118,7 +117,7 @@ func (t *tarjan) visit(root int) {
 	}
 }
 
-// leave takes the class that ends with j off the stack.
+// leave pops the class that ends with j off the stack.
 func (t *tarjan) leave(j int) {
 	first := slices.Index(t.stack, j)
 	members := t.stack[first:]
@@ -129,8 +128,8 @@ func (t *tarjan) leave(j int) {
 	t.stack = t.stack[:first]
 }
 
-// sources returns the lowest member of each class that no other class implies: a
-// smallest set that implies all (section 3.3.3).
+// sources returns the lowest member of each class that no other class implies: a smallest set
+// that implies all candidates (section 3.3.3).
 func (in *Instance) sources() []int {
 	class := Classes(len(in.Fails), in.Implies)
 	implied := make([]bool, len(in.Fails))

@@ -9,13 +9,13 @@ import (
 
 // Instance is the input of a selection. Candidates and examples are numbered from 0.
 type Instance struct {
-	Good    []bool   // by example: its human label
-	Fails   [][]int  // by candidate: the examples that it fails, ascending
-	Implies [][2]int // a, b: whatever passes a passes b, so that b adds nothing to a
-	Cost    []int    // by candidate: of selecting it, at least 1; nil is 1 for all
-	Need    int      // how many bad examples a selection must catch
-	Allow   int      // how many good examples it may fail
-	Keep    []int    // candidates that every selection has
+	Good    []bool   // human label, by example
+	Fails   [][]int  // failed examples, ascending, by candidate
+	Implies [][2]int // a, b: whatever passes a passes b, so b adds nothing to a
+	Cost    []int    // cost of selection, by candidate, at least 1; nil means 1 for all
+	Need    int      // minimum number of bad examples that a selection catches
+	Allow   int      // maximum number of good examples that it fails
+	Keep    []int    // candidates that are in every selection
 	Limits  []Limit  // bounds on sums over a selection; nil for none
 }
 
@@ -23,17 +23,17 @@ type Instance struct {
 const (
 	maxCandidates = 1 << 16
 	maxExamples   = 1 << 22
-	MaxCost       = 1 << 20 // of selecting a candidate
+	MaxCost       = 1 << 20 // cost of selecting one candidate
 )
 
-// Thresholds turns the share of bad examples to catch and the share of good ones that
-// may fail into counts. It ignores rounding errors of floating point.
+// Thresholds converts the share of bad examples to catch and the share of good ones that may
+// fail to counts. It ignores floating-point rounding errors.
 func Thresholds(good, bad int, alpha, tau float64) (need, allow int) {
 	const slack = 1e-9
 	return int(math.Ceil(float64(alpha*float64(bad)) - slack)), int(math.Floor(float64(tau*float64(good)) + slack))
 }
 
-// Count returns how many examples are good and how many bad.
+// Count returns the numbers of good and bad examples.
 func (in *Instance) Count() (good, bad int) {
 	for _, g := range in.Good {
 		if g {
@@ -90,8 +90,8 @@ func (in *Instance) cost(j int) int {
 	return in.Cost[j]
 }
 
-// eligible reports which candidates do not exceed the limit of false failures, or another
-// limit, by themselves.
+// eligible returns a function that reports whether a candidate by itself stays within the
+// limit of false failures and all other limits.
 func (in *Instance) eligible() func(int) bool {
 	return func(j int) bool {
 		failed := 0
@@ -118,14 +118,13 @@ func (in *Instance) every(keep func(int) bool) []int {
 // Worth holds the measures of a selection, counted on the original instance.
 type Worth struct {
 	Selected  []int // ascending
-	Objective int   // of the method
-	Covered   int   // bad examples that are caught
-	False     int   // good examples that are failed
-	// LeftOver are the candidates that are neither selected nor implied by a
-	// selected one.
+	Objective int   // objective of the method
+	Covered   int   // bad examples caught
+	False     int   // good examples failed
+	// LeftOver are the candidates that are neither selected nor implied by a selected one.
 	LeftOver []int
-	// Addable are those of LeftOver that could be selected as well within the
-	// limit of false failures and the other limits.
+	// Addable are the members of LeftOver that could also be selected within the limit of
+	// false failures and the other limits.
 	Addable []int
 }
 

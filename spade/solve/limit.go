@@ -2,17 +2,17 @@ package solve
 
 import "errors"
 
-// Limit is a bound on a sum over the selected candidates, such as what a selection costs
-// per output. Unlike false failures, what two candidates take adds up.
+// Limit is a bound on a sum over the selected candidates, such as the cost of a selection per
+// output. Unlike false failures, the prices of two candidates add up.
 type Limit struct {
-	Price []int64 // by candidate: what selecting it takes, from 0 to [MaxPrice]
-	Most  int64   // what a selection may take, from 0
+	Price []int64 // price of selecting each candidate, from 0 to [MaxPrice]
+	Most  int64   // maximum total price of a selection, at least 0
 }
 
-// MaxPrice is the most that one candidate may take of a [Limit].
+// MaxPrice is the highest price of one candidate in a [Limit].
 const MaxPrice = 1 << 44
 
-// Taken is what selected candidates take of a limit.
+// Taken returns the total price of selected candidates.
 func (l *Limit) Taken(selected []int) int64 {
 	sum := int64(0)
 	for _, j := range selected {
@@ -56,19 +56,19 @@ func (s *set) affords(k int) bool {
 	return true
 }
 
-// spend counts what k takes, once more or once less.
+// spend adds k's prices, multiplied by times; -1 removes them.
 func (s *set) spend(k int, times int64) {
 	for i := range s.spent {
 		s.spent[i] += times * s.m.in.Limits[i].Price[s.m.ids[k]]
 	}
 }
 
-// rates are the prices of the limits in the relaxation: one multiplier for each, of its
-// sum as a share of the limit. A limit of 0 needs none, since [set.affords] leaves nothing
-// open.
+// rates are the prices of the limits in the relaxation: one multiplier per limit, for its sum
+// as a share of the limit. A limit of 0 needs none, because [set.affords] decides it
+// completely.
 type rates struct {
 	rho, keep, d []float64
-	left         []float64 // by limit: the share that the fixed candidates leave
+	left         []float64 // share of each limit that the fixed candidates leave
 	share        [][]float64
 }
 
@@ -87,7 +87,7 @@ func newRates(m *model) rates {
 	return r
 }
 
-// open sets what the fixed candidates leave.
+// open computes what the fixed candidates leave of the limits.
 func (r *rates) open(at *set) {
 	clear(r.d)
 	for i := range r.left {
@@ -98,8 +98,8 @@ func (r *rates) open(at *set) {
 	}
 }
 
-// charge adds the rates to what selecting the free candidates adds to the bound, and
-// returns what they add to the bound itself.
+// charge adds the rates to the reduced costs of the free candidates, and returns what the
+// rates add to the bound itself.
 func (r *rates) charge(free []int32, red []float64) (v float64) {
 	for i, rho := range r.rho {
 		if rho == 0 {
@@ -113,7 +113,7 @@ func (r *rates) charge(free []int32, red []float64) (v float64) {
 	return v
 }
 
-// directions updates the directions of the rates, and returns their squared norm.
+// directions updates the directions of the rates and returns their squared norm.
 func (r *rates) directions(free []int32, x []float64) (norm float64) {
 	for i := range r.rho {
 		g := -r.left[i]

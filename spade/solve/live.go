@@ -4,12 +4,12 @@ package solve
 type live struct {
 	base     float64   // value of the fixed part
 	free     []int32   // positions that are not fixed
-	price    []float64 // by position: of selecting it
+	price    []float64 // price of selecting, by position
 	budget   float64   // good examples that may still fail
-	required float64   // bad examples still to be caught
+	required float64   // bad examples that must still be caught
 
 	goodStart []int32 // by live good row, into cell and cand
-	cell      []int32 // into lam
+	cell      []int32 // indices into lam
 	cand      []int32
 	goodSize  []float64
 	badRow    []int32 // rows of m.bad
@@ -29,7 +29,7 @@ const (
 	in
 )
 
-// open collects what the fixed candidates leave open. at is the set of those that are
+// open collects what the fixed candidates leave open. at is the set of candidates that are
 // fixed in.
 func (r *relaxation) open(fix []int8, at *set) {
 	m, l := r.m, &r.live
@@ -99,8 +99,8 @@ func (r *relaxation) openRows(fix []int8, at *set) {
 	l.badStart = append(l.badStart, int32(len(l.badCand)))
 }
 
-// openImplied finds the candidates that are left over unless something selected implies
-// them, and removes what depends only on the candidate itself.
+// openImplied finds the candidates that are left over unless a selected candidate implies
+// them, and settles the terms that depend only on the candidate itself.
 func (r *relaxation) openImplied(fix []int8, at *set) {
 	m, l := r.m, &r.live
 	for j := range m.in.Fails {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// weights combine the costs of a selection into one number, less is better: a sum over
-// the selected, the left over, the uncovered bad and the failed good.
+// weights combine the costs of a selection into one number, lower is better: a sum over the
+// selected and left-over candidates, the uncovered bad examples and the failed good ones.
 type weights struct {
 	cost, left, bad, good int64
 }
@@ -19,9 +19,8 @@ func primary(method Method) weights {
 	return weights{cost: 1}
 }
 
-// tied adds the order among equals below what the method minimises: fewest left over,
-// most covered, fewest failed. ok is false if the sum exceeds the exact range of
-// float64.
+// tied adds the tie-break below what the method minimises: fewest left over, most covered,
+// fewest failed. ok is false if the sum exceeds the exact range of float64.
 func tied(in *Instance, method Method) (w weights, ok bool) {
 	good, bad := in.Count()
 	w.good = 1
@@ -48,15 +47,15 @@ var covering = weights{bad: 1}
 type rows struct {
 	start  []int32   // row r is failed by cand[start[r]:start[r+1]]
 	cand   []int32   // positions in model.ids, ascending in each row
-	weight []int32   // how many examples the row stands for
-	of     [][]int32 // by candidate: its rows
+	weight []int32   // number of examples that the row stands for
+	of     [][]int32 // rows of each candidate
 }
 
 func (r *rows) len() int { return len(r.weight) }
 
 func (r *rows) row(i int) []int32 { return r.cand[r.start[i]:r.start[i+1]] }
 
-// model is an instance in the form of the search: only candidates that may be selected,
+// model is an instance in the form that the search uses: only candidates that may be selected,
 // and merged rows.
 type model struct {
 	in     *Instance
@@ -64,12 +63,12 @@ type model struct {
 	ids    []int // candidates that may be selected, ascending
 	good   rows
 	bad    rows
-	lost   int // bad examples that none of ids catches
+	lost   int // bad examples that no candidate in ids catches
 	need   int
 	allow  int
-	succ   [][]int32 // by position: candidates of the instance that it implies
-	pred   [][]int32 // by candidate of the instance: positions that imply it
-	local  []int32   // by candidate of the instance: its position, -1 if it has none
+	succ   [][]int32 // by position: candidates of the instance that this one implies
+	pred   [][]int32 // by candidate of the instance: positions that imply this one
+	local  []int32   // by candidate of the instance: its position, -1 if none
 }
 
 func newModel(in *Instance, method Method, ids []int, need int) *model {
@@ -142,7 +141,7 @@ func (m *model) merge() {
 	}
 }
 
-// cells counts what a pass over the whole model visits.
+// cells returns how many cells one pass over the whole model visits.
 func (m *model) cells() int64 {
 	return int64(len(m.good.cand) + len(m.bad.cand) + len(m.ids))
 }

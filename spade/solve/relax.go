@@ -2,15 +2,15 @@ package solve
 
 import "math"
 
-// relaxation is the Lagrangian dual of a model. These constraints are priced:
-// a selected candidate fails its good rows (lam, one price per cell), a caught bad row
-// has a selected candidate (mu, one per row), and an implied candidate has a selected
-// one that implies it (nu), and the limits are kept (limits). For any prices of 0 or more the minimum of the rest is a
-// lower bound. It decomposes into fractional knapsacks over rows and single choices
-// over candidates.
+// relaxation is the Lagrangian dual of a model. It prices these constraints: a selected
+// candidate fails its good rows (lam, one price per cell), a caught bad row has a selected
+// candidate (mu, one per row), an implied candidate has a selected candidate that implies it
+// (nu), and the limits hold (limits). For any prices of at least 0, the minimum of the rest is
+// a lower bound. It decomposes into fractional knapsacks over rows and single choices over
+// candidates.
 //
-// Products are converted before they are added: otherwise Go allows a machine to fuse
-// multiplication and addition, and the search would depend on the machine.
+// Products are converted before they are added: otherwise Go may fuse multiplication and
+// addition on some machines, and the search would depend on the machine.
 type relaxation struct {
 	m *model
 	w weights
@@ -23,7 +23,7 @@ type relaxation struct {
 	live           // what the fixed candidates leave open
 	x, z, u, s     []float64
 	red            []float64 // by position: what selecting it adds to the bound
-	mean           []float64 // by position: x averaged over the steps
+	mean           []float64 // by position: moving average of x over the steps
 	dlam, dmu, dnu []float64 // directions, by live cell, row and implied
 	keepL, keepM   []float64
 	keepN, keepRed []float64
@@ -47,7 +47,7 @@ func newRelaxation(m *model, w weights) *relaxation {
 	return r
 }
 
-// bound solves the relaxed problem at the present prices and returns its value.
+// bound solves the relaxed problem at the current prices and returns its value.
 func (r *relaxation) bound() float64 {
 	l := &r.live
 	for _, k := range l.free {
@@ -113,7 +113,7 @@ func (r *relaxation) goodRows() (v float64) {
 	return v
 }
 
-// badRows catches the rows with the lowest prices, as many as are required.
+// badRows catches the rows with the lowest prices, as many as required.
 func (r *relaxation) badRows() (v float64) {
 	l := &r.live
 	order, left := r.order[:0], l.required
@@ -187,7 +187,7 @@ func (r *relaxation) step(target, v, theta float64) {
 	r.move(theta * math.Max(target-v, 1e-3) / norm)
 }
 
-// direction is d moved towards the subgradient g; a price of 0 is not lowered.
+// direction returns d moved towards the subgradient g; it does not lower a price of 0.
 func direction(d, g, price float64) float64 {
 	const fresh = 0.3
 	if price <= 0 && g < 0 && d <= 0 {
@@ -228,8 +228,8 @@ func (r *relaxation) move(t float64) {
 	r.work += int64(len(r.dlam))
 }
 
-// ascend raises the bound in at most steps steps, or until it reaches enough, and
-// returns the best one. Prices and red are those of the best.
+// ascend takes up to steps steps to raise the bound, or stops when it reaches enough, and
+// returns the best bound. The prices and red correspond to that bound.
 func (r *relaxation) ascend(steps int, theta, aim, enough float64) float64 {
 	const patience = 12
 	best, stall := math.Inf(-1), 0
@@ -293,7 +293,7 @@ func (r *relaxation) restore() {
 	copy(r.red, r.keepRed)
 }
 
-// split reorders order so that the first cut have the highest ratios and fit into
+// split reorders order so that its first cut members have the highest ratios and fit into
 // capacity together, and returns which part of the next one still fits.
 func split(order []int32, ratio, size []float64, capacity float64) (cut int, part float64) {
 	lo, hi := 0, len(order)
@@ -324,8 +324,8 @@ func split(order []int32, ratio, size []float64, capacity float64) (cut int, par
 	return lo, 0
 }
 
-// partition puts the higher ratios of order, which has two members or more, first
-// and returns how many there are: at least one, and not all.
+// partition moves the higher ratios of order, which has at least two members, to the front and
+// returns how many they are: at least one, but not all.
 func partition(order []int32, ratio []float64) int {
 	a, b, c := ratio[order[0]], ratio[order[len(order)/2]], ratio[order[len(order)-1]]
 	pivot := math.Max(math.Min(a, b), math.Min(math.Max(a, b), c))

@@ -13,14 +13,14 @@ type finder struct {
 	method Method
 	full   *model
 	tied   weights
-	exact  bool // tied fits
+	exact  bool // tied is exact
 	limit  int64
 	work   int64
 	nodes  int64
 
 	best   []int // nil if there is none
-	value  int64 // of best, in tied
-	lower  int64 // of the primary objective
+	value  int64 // value of best under tied
+	lower  int64 // lower bound of the primary objective
 	proven bool
 	engine string
 }
@@ -53,7 +53,7 @@ func search(ctx context.Context, in *Instance, method Method, o Options) (*Answe
 	return a, nil
 }
 
-// offer takes sel if it is better than the best.
+// offer keeps sel if it is better than the best.
 func (f *finder) offer(engine string, sel []int) {
 	if v := f.measure(f.tied, sel); v < f.value {
 		f.best, f.value, f.engine = sel, v, engine
@@ -69,7 +69,7 @@ func (f *finder) measure(w weights, sel []int) int64 {
 	return s.value
 }
 
-// run searches a tree and adds its work.
+// run searches a tree and adds up its work.
 func (f *finder) run(t *tree) int64 {
 	lower := t.run()
 	f.nodes += t.nodes
@@ -77,7 +77,7 @@ func (f *finder) run(t *tree) int64 {
 	return lower
 }
 
-// reachable looks for any selection within the thresholds when the greedy start found
+// reachable searches for any selection within the thresholds after the greedy start found
 // none, and returns the answer if there is none.
 func (f *finder) reachable() *Answer {
 	m := newModel(f.in, Coverage, f.full.ids, 0)
@@ -98,9 +98,9 @@ func (f *finder) reachable() *Answer {
 	return a
 }
 
-// core searches among the candidates that imply others, without the coverage threshold.
-// That relaxation is much smaller than the whole; often its answer can be completed at
-// no cost.
+// core searches among the candidates that imply others, without the coverage threshold. That
+// relaxation is much smaller than the full one, and its answer can often be completed at no
+// cost.
 func (f *finder) core() {
 	if f.method != Subsumption {
 		return
@@ -122,7 +122,7 @@ func (f *finder) core() {
 	f.conclude()
 }
 
-// complete extends a selection of the core to one of the whole.
+// complete extends a selection of the core to the full model.
 func (f *finder) complete(sel []int) {
 	s := newSet(f.full, f.tied)
 	var free []int
@@ -141,14 +141,14 @@ func (f *finder) complete(sel []int) {
 	f.work += s.work
 }
 
-// conclude checks whether the best is proven.
+// conclude checks whether the best selection is proven.
 func (f *finder) conclude() {
 	if f.best != nil {
 		f.proven = f.measure(primary(f.method), f.best) <= f.lower
 	}
 }
 
-// branch searches the whole.
+// branch searches the full model.
 func (f *finder) branch() {
 	w := primary(f.method)
 	t := newTree(f.ctx, f.full, w, f.limit-f.work)
@@ -163,7 +163,7 @@ func (f *finder) branch() {
 // combinations bounds the work of trying all sets of one cost.
 const combinations = 4_000_000
 
-// breakTies decides among equally good selections and reports whether it could.
+// breakTies decides between equally good selections and reports whether it could.
 func (f *finder) breakTies() bool {
 	if !f.exact {
 		return false
@@ -188,8 +188,8 @@ func (f *finder) breakTies() bool {
 	return f.first(limit)
 }
 
-// first finds, among the selections of the best value, the one with the lowest
-// indices: it tries to select each candidate in turn.
+// first finds, among the selections of the best value, the one with the lowest indices: it
+// tries to select each candidate in turn.
 func (f *finder) first(limit int64) bool {
 	t := newTree(f.ctx, f.full, f.tied, 0)
 	for k, j := range f.full.ids {
@@ -201,7 +201,7 @@ func (f *finder) first(limit int64) bool {
 			t.fix[k] = in
 			t.at.add(k)
 			t.best, t.sel, t.stop, t.limit = f.value+1, nil, f.value, min(t.work()+limit/8, f.limit-f.work)
-			t.visit(int(min(1, t.nodes)), math.Inf(-1)) // prices go on from those of the first visit
+			t.visit(int(min(1, t.nodes)), math.Inf(-1)) // prices continue from those of the first visit
 			if t.spent {
 				f.nodes, f.work = f.nodes+t.nodes, f.work+t.work()
 				return false

@@ -5,12 +5,12 @@ type set struct {
 	m       *model
 	w       weights
 	in      []bool  // by position
-	good    []int32 // by row: how many selected candidates fail it
+	good    []int32 // by row: number of selected candidates that fail it
 	bad     []int32
-	implied []int32 // by candidate of the instance: how many selected ones imply it
-	failed  int     // good examples
-	caught  int     // bad examples
-	value   int64   // by w
+	implied []int32 // by candidate of the instance: number of selected ones that imply it
+	failed  int     // failed good examples
+	caught  int     // caught bad examples
+	value   int64   // value under w
 	spent   []int64 // by limit of the instance
 	work    int64
 }
@@ -34,7 +34,7 @@ func (s *set) more(k int) int { return s.fresh(&s.m.good, s.good, k) }
 // gain counts the bad examples that adding k would newly catch.
 func (s *set) gain(k int) int { return s.fresh(&s.m.bad, s.bad, k) }
 
-// fresh counts the examples that k fails and nothing selected does.
+// fresh counts the examples that k fails and no selected candidate fails.
 func (s *set) fresh(of *rows, failing []int32, k int) int {
 	s.work += int64(len(of.of[k]))
 	n := 0
@@ -46,7 +46,7 @@ func (s *set) fresh(of *rows, failing []int32, k int) int {
 	return n
 }
 
-// price is what adding k changes in cost and candidates left over.
+// price returns how adding k changes the cost and the left-over candidates.
 func (s *set) price(k int) int64 {
 	j := s.m.ids[k]
 	d := s.w.cost * int64(s.m.in.cost(j))
@@ -70,7 +70,7 @@ func (s *set) has(j int) bool {
 	return k >= 0 && s.in[k]
 }
 
-// delta is what adding k changes in value.
+// delta returns how adding k changes the value.
 func (s *set) delta(k int) int64 {
 	d := s.price(k)
 	if s.w.good != 0 {
@@ -108,8 +108,8 @@ func (s *set) drop(k int) {
 	s.work += int64(len(s.m.good.of[k]) + len(s.m.bad.of[k]))
 }
 
-// enter adds candidate k to those that fail each row, and returns how many examples it is
-// the first to fail.
+// enter counts candidate k in the rows that it fails, and returns how many examples it is the
+// first to fail.
 func (r *rows) enter(failing []int32, k int) (n int) {
 	for _, i := range r.of[k] {
 		if failing[i]++; failing[i] == 1 {
@@ -119,7 +119,8 @@ func (r *rows) enter(failing []int32, k int) (n int) {
 	return n
 }
 
-// leave takes candidate k out again, and returns how many examples nothing fails any more.
+// leave removes candidate k from the rows that it fails, and returns how many examples no
+// candidate fails any more.
 func (r *rows) leave(failing []int32, k int) (n int) {
 	for _, i := range r.of[k] {
 		if failing[i]--; failing[i] == 0 {

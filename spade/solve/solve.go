@@ -1,13 +1,12 @@
-// Package solve picks the best few of many candidate assertions, with a proof, from
-// labelled outputs and from knowledge of which assertion implies which. Start at
-// [Solve]; [Check] measures any selection.
+// Package solve picks the best few of many candidate assertions, with a proof, from labelled
+// outputs and from knowledge of which assertion implies which. Start at [Solve]; [Check]
+// measures any selection.
 //
 // The problems are those of SPADE (Shankar et al., "SPADE: Synthesizing Data Quality
-// Assertions for Large Language Model Pipelines", VLDB 2024, sections 3.2 and 3.3).
-// They are solved exactly by branch and bound over a Lagrangian relaxation (Fisher,
-// "The Lagrangian relaxation method for solving integer programming problems",
-// Management Science 27, 1981). Everything is deterministic: work is limited by a count
-// of steps, never by the clock.
+// Assertions for Large Language Model Pipelines", VLDB 2024, sections 3.2 and 3.3). Package
+// solve solves them exactly by branch and bound over a Lagrangian relaxation (Fisher, "The
+// Lagrangian relaxation method for solving integer programming problems", Management Science
+// 27, 1981). Everything is deterministic: a step count limits the work, never the clock.
 package solve
 
 import (
@@ -19,13 +18,13 @@ import (
 // Method defines what the best selection is.
 type Method uint8
 
-// The methods, as the paper's section 5 names them.
+// The methods, named as in section 5 of the paper.
 const (
 	All         Method = iota // every candidate
 	Base                      // every candidate whose own false failures are within the limit
-	Coverage                  // the cheapest set within both thresholds
-	Subsumption               // the set within both thresholds that is cheap and leaves few candidates neither selected nor implied
-	None                      // without examples: one member of each group that nothing else implies
+	Coverage                  // cheapest set within both thresholds
+	Subsumption               // cheap set within both thresholds that leaves few candidates neither selected nor implied
+	None                      // uses no examples: one member of each group that nothing else implies
 )
 
 var methodNames = [...]string{"all", "base", "cov", "sub", "none"}
@@ -51,8 +50,8 @@ type Status uint8
 
 // The statuses.
 const (
-	Unknown    Status = iota // the work ran out before any selection was found
-	Feasible                 // a selection within the thresholds, not proven to be the best
+	Unknown    Status = iota // the work limit was reached before any selection was found
+	Feasible                 // a selection within the thresholds that is not proven to be the best
 	Optimal                  // no selection is better
 	Infeasible               // no selection is within the thresholds
 )
@@ -64,9 +63,9 @@ func (s Status) String() string {
 
 // Options limit a search.
 type Options struct {
-	// Work is how many elementary steps may be done, 0 for the default. A step is one
-	// visit to a cell of the matrix, so a search takes some nanoseconds per step, and
-	// the same number of steps gives the same answer on every machine.
+	// Work is the maximum number of elementary steps, 0 for the default. A step is one visit
+	// to a matrix cell, so it takes some nanoseconds, and the same number of steps gives the
+	// same answer on every machine.
 	Work int64
 }
 
@@ -79,23 +78,22 @@ type Answer struct {
 	Status Status
 	// LowerBound is a lower bound of every selection's objective.
 	LowerBound int
-	// Tied reports that the order among equally good selections was decided too: fewest
-	// left over, most bad examples caught, fewest false failures, lowest indices.
+	// Tied means that ties between equally good selections are also broken: fewest left over,
+	// most bad examples caught, fewest false failures, lowest indices.
 	Tied bool
-	// If no selection is within the thresholds, Best is the most bad examples that one
-	// within the limit of false failures catches; BestProven reports whether that is
-	// proven.
+	// If no selection is within the thresholds, Best is the most bad examples that a selection
+	// within the limit of false failures catches; BestProven means that this is proven.
 	Best       int
 	BestProven bool
 
-	Engine string // the stage that found it
-	Nodes  int64  // of the search tree
+	Engine string // stage that found it
+	Nodes  int64  // nodes of the search tree
 	Work   int64  // steps done
 }
 
-// Solve returns the best selection by method. It returns an error if the instance
-// is malformed or ctx ended before anything was found; if ctx ends later, the
-// best so far is the answer. It keeps nothing of in.
+// Solve returns the best selection by method. It returns an error if the instance is malformed
+// or ctx ends before anything is found; if ctx ends later, Solve returns the best selection so
+// far. It retains no reference to in.
 func Solve(ctx context.Context, in *Instance, method Method, o Options) (*Answer, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -116,26 +114,26 @@ func Solve(ctx context.Context, in *Instance, method Method, o Options) (*Answer
 	return nil, fmt.Errorf("no method %d", method)
 }
 
-// fixed is the answer of a method without choices.
+// fixed returns the answer of a method without choices.
 func fixed(in *Instance, method Method, selected []int) *Answer {
 	a := &Answer{Worth: in.worth(method, selected), Status: Optimal, Tied: true, Engine: "rule"}
 	a.LowerBound = a.Objective
 	return a
 }
 
-// withKept adds the candidates that every selection has.
+// withKept adds the candidates that are in every selection.
 func (in *Instance) withKept(selected []int) []int {
 	return slices.Compact(slices.Sorted(slices.Values(append(selected, in.Keep...))))
 }
 
-// keeping searches among the selections that have the kept candidates. For each of them
-// it adds bad examples that nothing else catches, so many that no selection without it
-// catches enough. So the search needs no other rule, and its proof holds.
+// keeping searches among the selections that contain the kept candidates. For each of them it
+// adds bad examples that nothing else catches: enough that no selection without the candidate
+// can reach the threshold. So the search needs no additional rule, and its proof holds.
 func keeping(ctx context.Context, in *Instance, method Method, o Options) (*Answer, error) {
 	kept := in.withKept(nil)
 	_, bad := in.Count()
 	if len(kept) == 0 || in.Need > bad {
-		return search(ctx, in, method, o) // nothing catches enough anyway
+		return search(ctx, in, method, o) // nothing catches enough in any case
 	}
 	more := *in
 	more.Keep = nil

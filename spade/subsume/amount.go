@@ -12,14 +12,14 @@ import (
 // endless is the upper end of unbounded amounts.
 const endless = math.MaxInt
 
-// amounts are whole numbers from 0: spans from lo to hi, ascending and separate.
+// amounts are whole numbers of at least 0: spans from lo to hi, ascending and disjoint.
 type amounts []amountSpan
 
 type amountSpan struct{ lo, hi int }
 
-// amountsOf reads the value of a count as package check does: a number, a number
-// written as text, or an object with min, max or both. It ignores other keys of an
-// object; without min and max it uses the default.
+// amountsOf reads the value of a count like package check: a number, a number written as a
+// string, or an object with min, max or both. It ignores other keys of an object; without min
+// and max it uses other.
 func amountsOf(val any, other amounts) (amounts, bool) {
 	switch v := val.(type) {
 	case float64:
@@ -76,7 +76,7 @@ func boundOf(o *value.Object, key string) (bound float64, has, ok bool) {
 	return 0, false, false
 }
 
-// wholeNumber returns f as a count, limited to the range of counts.
+// wholeNumber returns f as a count, clamped to the range of counts.
 func wholeNumber(f float64) int {
 	return int(min(max(f, 0), 1<<53))
 }
@@ -110,13 +110,13 @@ func (a amounts) within(b amounts) bool {
 // limit is a threshold for a measure of an output.
 type limit struct {
 	value float64
-	least bool // the measure must be at least the value; else at most
-	// refs are reference texts, of which the best measure counts; nil if they are part
-	// of what is measured.
+	least bool // the measure must be at least value; otherwise at most
+	// refs are reference texts, of which the best measure counts; nil if they are part of the
+	// measure.
 	refs []string
 }
 
-// within reports whether every measure within l is within k, for the same measure.
+// within reports whether every measure that satisfies l satisfies k, for the same measure.
 func (l *limit) within(k *limit) bool {
 	if !containsEvery(k.refs, l.refs) {
 		return false
@@ -127,7 +127,7 @@ func (l *limit) within(k *limit) bool {
 	return l.value <= k.value
 }
 
-// containsEvery reports whether all of some are in list.
+// containsEvery reports whether list contains all members of some.
 func containsEvery(list, some []string) bool {
 	for _, s := range some {
 		if !slices.Contains(list, s) {
@@ -173,7 +173,7 @@ func fillLimit(f *fact, kind *check.Kind, a *proviso.Assertion) {
 	f.measure, f.limit = value.Stringify(what), l
 }
 
-// textsOf returns a text, or a list of texts, as a list.
+// textsOf returns a string or a list of strings as a list.
 func textsOf(v any) ([]string, bool) {
 	switch v := v.(type) {
 	case string:

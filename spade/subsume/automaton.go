@@ -9,47 +9,45 @@ import (
 
 // Limits of the automata. Nothing is proven beyond them.
 const (
-	maxProgram  = 2000     // instructions of one pattern
-	maxStates   = 4000     // of one pattern, and of one comparison
-	maxDistance = 1 << 17  // steps of one comparison
-	maxEffort   = 1 << 23  // steps of all comparisons of a list
+	maxProgram  = 2000     // instructions per pattern
+	maxStates   = 4000     // states per pattern, and per comparison
+	maxDistance = 1 << 17  // steps per comparison
+	maxEffort   = 1 << 23  // steps of all comparisons in a list
 	maxSweep    = 32 << 20 // steps of trying texts on languages
 )
 
-// machine decides whether a pattern matches somewhere in a text, one code unit at a
-// time (see package regex for the units). Its states are sets of positions in the
-// program, built when they are first reached: the lazy subset construction of Rabin and
-// Scott, as in Thompson's matchers.
+// machine decides whether a pattern matches somewhere in a text, one code unit at a time (see
+// package regex for the units). Its states are sets of positions in the program, built on
+// first visit: the lazy subset construction of Rabin and Scott, as in Thompson's matchers.
 type machine struct {
 	prog  *syntax.Prog
-	cuts  []rune // starts of the classes of units that the program distinguishes; the first is 0
+	cuts  []rune // starts of the unit classes that the program distinguishes; the first is 0
 	ascii [128]uint16
-	first bool // the beginning of the text matters
+	first bool // the start of the text matters
 	words bool // word boundaries matter
 
 	index map[string]int32
 	sets  []positions
 	next  [][]int32 // by state and class; 0 is unknown, else the state plus one
-	ends  []int8    // whether a text may end in the state: 0 is unknown, 1 yes, 2 no
-	full  bool      // there were too many states; the results are invalid
+	ends  []int8    // whether a text may end in the state: 0 means unknown, 1 yes, 2 no
+	full  bool      // there are too many states; the results are invalid
 
-	marks []uint32 // by instruction: the last closure that it was in
+	marks []uint32 // by instruction: number of the last closure that contained it
 	mark  uint32
 	stack []uint32
 	work  int // instructions visited so far
 }
 
-// positions are what a machine knows about the text so far.
+// positions are a machine's knowledge about the text so far.
 type positions struct {
-	before rune    // stands for the unit before: -1 at the beginning, 'a' in a word, ' ' else
+	before rune    // stands for the previous unit: -1 at the start, 'a' in a word, else ' '
 	at     []int32 // instructions that may come next, ascending
 }
 
-// matched is the state after a match: every longer text matches, too.
+// matched is the state after a match: every longer text also matches.
 const matched = 0
 
-// newMachine compiles an expression of package regexp/syntax; nil if it is too
-// large.
+// newMachine compiles an expression of package regexp/syntax; nil if it is too large.
 func newMachine(expr string) *machine {
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -61,7 +59,7 @@ func newMachine(expr string) *machine {
 	}
 	m := &machine{prog: prog, index: map[string]int32{}, marks: make([]uint32, len(prog.Inst))}
 	m.classes()
-	m.state(positions{before: ' ', at: []int32{-1}}) // matched is unlike any other state
+	m.state(positions{before: ' ', at: []int32{-1}}) // unlike any other state
 	start := positions{before: ' '}
 	if m.first || m.words {
 		start.before = -1
@@ -73,7 +71,7 @@ func newMachine(expr string) *machine {
 // start returns the state before the first unit.
 func (m *machine) start() int32 { return matched + 1 }
 
-// classes finds the classes of units that the program distinguishes.
+// classes finds the unit classes that the program distinguishes.
 func (m *machine) classes() {
 	m.cuts = []rune{0}
 	for i := range m.prog.Inst {
@@ -105,8 +103,8 @@ func (m *machine) classes() {
 	}
 }
 
-// single separates a unit from all others, and so also variants in case: the compiler
-// writes a|A as A without case.
+// single separates a unit from all others, and so do its case variants: the compiler writes
+// a|A as A with case folding.
 func (m *machine) single(r rune) {
 	m.cuts = append(m.cuts, r, r+1)
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
@@ -130,7 +128,7 @@ func (m *machine) class(r rune) int {
 	return m.search(r)
 }
 
-// state returns the number of a state.
+// state returns the number of a state, adding it if it is new.
 func (m *machine) state(p positions) int32 {
 	key := binary.AppendVarint(nil, int64(p.before))
 	for _, at := range p.at {
@@ -203,8 +201,8 @@ func (m *machine) accepts(s int32) bool {
 }
 
 // closure returns the instructions that read the next unit, and whether the pattern has
-// matched before it; next is -1 at the end. A match may begin anywhere, so the
-// beginning of the program is always among the positions.
+// matched before it; next is -1 at the end. A match may start anywhere, so the start of the
+// program is always among the positions.
 func (m *machine) closure(p positions, next rune) (at []uint32, done bool) {
 	flags := syntax.EmptyOpContext(p.before, next)
 	m.mark++

@@ -14,49 +14,49 @@ import (
 
 // claim is the meaning of an assertion in a comparable form.
 type claim struct {
-	frame     string // the scope and conditions; claims with equal frames look at the same text
-	condition string // the part of the frame that is not the scope
+	frame     string // scope and conditions; claims with equal frames apply to the same text
+	condition string // the frame without the scope
 	scope     proviso.Scope
-	plain     bool // the frame is the whole output, always
-	parts     bool // every part must satisfy it; else, with any, one of them, or there are no parts
+	plain     bool // applies to the whole output, unconditionally
+	parts     bool // every part must satisfy it; with any, one part, or there are no parts
 	any       bool
 	not       bool
 	*fact
 }
 
-// fact is what is claimed, in all forms in which it can be compared; all of them are
+// fact is the claimed property, in all forms in which it can be compared. All of them are
 // about the text of the output or part, except key. Equal claims share it.
 type fact struct {
 	key string // equal keys have the same meaning
 
 	phrases *phrases
-	text    *language // the texts that it holds for
-	exact   *string   // the only text that it holds for
-	value   any       // the only JSON value that it holds for, if isValue
+	text    *language // texts that have the property
+	exact   *string   // the only text that has the property
+	value   any       // the only JSON value that has the property, if isValue
 	isValue bool
 	counted string // what is counted
 	amounts amounts
 	measure string // what is measured
 	limit   *limit
 	schema  *schemaFact
-	name    string             // a property that an output has exactly one value of
-	of      string             // that value
-	pure    *proviso.Assertion // decides the fact by the text alone; nil if unknown
+	name    string             // a property with exactly one value per output
+	of      string             // value of that property
+	pure    *proviso.Assertion // decides the fact from the text alone; nil if unknown
 
-	passes, fails []rune   // texts that satisfy it and that do not, in code units; nil if there is none, or it is the empty one
-	seen          []uint64 // the sample texts that satisfy it
+	passes, fails []rune   // texts that satisfy it and that do not, in code units; nil for none or the empty text
+	seen          []uint64 // sample texts that satisfy it
 	exist         bool     // seen is computed
 }
 
-// claims reads assertions.
+// claims converts assertions to claims.
 type claims struct {
 	languages *languages
 	facts     map[string]*fact
 	trees     pythonTrees
 }
 
-// of returns the claims of an assertion, which must all hold. It returns nil if nothing
-// is known.
+// of returns the claims of an assertion, all of which must hold. It returns nil if nothing is
+// known.
 func (c *claims) of(a *proviso.Assertion) []claim {
 	if a.Raw == nil || a.Weight != nil && *a.Weight == 0 {
 		return nil // its meaning is only partly known; it passes whatever it finds
@@ -74,13 +74,13 @@ func (c *claims) of(a *proviso.Assertion) []claim {
 		if one.opaque() {
 			one.frame += " none"
 		} else {
-			one.not = !one.not // negated any: none holds
+			one.not = !one.not // negated any: no part satisfies it
 		}
 	}
 	return []claim{one}
 }
 
-// opaque reports whether only an equal fact can be compared with it.
+// opaque reports whether a fact can only be compared with an equal fact.
 func (f *fact) opaque() bool {
 	return f.phrases == nil && f.text == nil && f.exact == nil && !f.isValue && f.amounts == nil && f.limit == nil && f.schema == nil && f.name == ""
 }
@@ -103,8 +103,8 @@ func (c *claims) framed(a *proviso.Assertion) claim {
 	return one
 }
 
-// judged returns the parts of a judged assertion: its check and its criteria. It
-// returns nil if they cannot be separated.
+// judged returns the parts of a judged assertion: its check and its criteria. It returns nil
+// if they cannot be separated.
 func (c *claims) judged(a *proviso.Assertion, one claim) []claim {
 	clauses := len(a.Criteria)
 	if a.Check != nil {
@@ -137,7 +137,7 @@ func (c *claims) judged(a *proviso.Assertion, one claim) []claim {
 	return list
 }
 
-// share returns the fact with a key; make fills a new one.
+// share returns the fact with a key; fill fills in a new one.
 func (c *claims) share(key string, fill func(f *fact)) *fact {
 	if f, ok := c.facts[key]; ok {
 		return f
@@ -150,11 +150,10 @@ func (c *claims) share(key string, fill func(f *fact)) *fact {
 	return f
 }
 
-// notOfTheFact are assertion keys that do not affect the fact, or are handled
-// elsewhere.
+// notOfTheFact are assertion keys that do not affect the fact or are handled elsewhere.
 var notOfTheFact = []string{"id", "type", "description", "metric", "severity", "weight", "when", "transform", "scope"}
 
-// fact returns the meaning of an assertion, without its frame and negation.
+// fact returns the meaning of an assertion without its frame and negation.
 func (c *claims) fact(base string, a *proviso.Assertion) *fact {
 	core := value.NewObject(a.Raw.Len() + 1)
 	for key, v := range a.Raw.All() {
@@ -172,7 +171,7 @@ func (c *claims) fact(base string, a *proviso.Assertion) *fact {
 		core.Set(key, v)
 	}
 	core.Set("type", base)
-	if f, ok := python.Of(a); ok { // the name of the function does not matter
+	if f, ok := python.Of(a); ok { // the function's name does not matter
 		core.Set("value", c.trees.of(f))
 	}
 	return c.share(canonical(core), func(f *fact) { c.fill(f, base, a) })
@@ -188,8 +187,7 @@ func withoutKey(o *value.Object, key string) *value.Object {
 	return out
 }
 
-// canonical writes a value so that equal values give equal texts, regardless of the
-// order of keys.
+// canonical writes a value so that equal values give equal texts, whatever the order of keys.
 func canonical(v any) string { return value.Stringify(sorted(v)) }
 
 func sorted(v any) any {
@@ -217,12 +215,12 @@ func sorted(v any) any {
 //go:embed tree.py
 var treeScript string
 
-// pythonTrees holds the syntax trees of Python candidates, as texts: without names of
-// their functions, docstrings, comments and formatting. Equal trees decide equally.
+// pythonTrees holds the syntax trees of Python candidates as texts, without function names,
+// docstrings, comments and formatting. Equal trees decide equally.
 type pythonTrees map[python.Function]string
 
-// readTrees reads the trees of the Python among the candidates. What cannot be parsed,
-// or may depend on its own text, has none; nothing has one where no Python runs.
+// readTrees reads the trees of the Python candidates. Code that cannot be parsed, or may
+// depend on its own text, has no tree; without Python there are no trees.
 func readTrees(ctx context.Context, list []proviso.Candidate, code proviso.Code) pythonTrees {
 	var functions []python.Function
 	var args [][]any
@@ -259,8 +257,8 @@ func readTrees(ctx context.Context, list []proviso.Candidate, code proviso.Code)
 	return trees
 }
 
-// of returns what a function is compared by. Without a tree it is the text with the
-// name, which the text may read.
+// of returns the text by which a function is compared. Without a tree it is the code with the
+// function's name, which the code may read.
 func (t pythonTrees) of(f python.Function) string {
 	if tree, ok := t[f]; ok {
 		return "tree " + tree

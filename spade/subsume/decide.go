@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// byValue decides by the engine where one of the two is about a single output: only
-// that output passes a, and it passes b; or only that output fails b, and it fails a.
+// byValue uses the engine if one of the two claims is about a single output: only that output
+// passes a, and it passes b; or only that output fails b, and it fails a.
 func (p *Prover) byValue(a, b *claim) bool {
 	if text, ok := a.single(b.fact); ok && !a.not {
 		status, known := p.decide(b.fact, text)
@@ -22,8 +22,8 @@ func (p *Prover) byValue(a, b *claim) bool {
 	return false
 }
 
-// single returns the only text that satisfies a fact, if the engine can decide other on
-// it and automata cannot compare the two.
+// single returns the only text that satisfies a fact, if the engine can decide other on that
+// text and automata cannot compare the two.
 func (f *fact) single(other *fact) (string, bool) {
 	switch {
 	case other.pure == nil:
@@ -59,10 +59,9 @@ func (p *Prover) decide(f *fact, text string) (proviso.Status, bool) {
 	return 0, false
 }
 
-// partOf compares claims about a part of the output with claims about all of it: what
-// occurs in a part occurs in the whole, and what does not occur in the whole occurs in
-// no part. It skips phrases with white space, because a part may have different white
-// space.
+// partOf compares claims about a part of the output with claims about all of it: text that
+// occurs in a part occurs in the whole, and text that does not occur in the whole occurs in no
+// part. It skips phrases with white space, because a part may have different white space.
 func partOf(a, b *claim) ProofKind {
 	switch {
 	case !a.not && b.whole() && !b.not && a.condition == b.condition && a.scope != (proviso.Scope{}) && (!a.parts || a.any):
@@ -77,5 +76,5 @@ func partOf(a, b *claim) ProofKind {
 	return ""
 }
 
-// whole reports whether a claim is about all of the output or prompt.
+// whole reports whether a claim is about the entire output or prompt.
 func (c *claim) whole() bool { return c.scope == (proviso.Scope{Of: c.scope.Of}) }

@@ -11,10 +11,10 @@ import (
 // maxExclusive bounds how many candidates [Exclusive] compares with each other.
 const maxExclusive = 300
 
-// Exclusive returns the pairs of candidates of which no output can pass both, as far as it
-// is proven: whatever passes one fails the other. It compares the first 300 candidates.
-// Whole words and parts of words are not distinguished, because nobody asks for "sorry" and
-// forbids the word "sorry". The compiler may be nil, as in [NewProver].
+// Exclusive returns the pairs of candidates that no output can both pass, as far as this is
+// proven: whatever passes one fails the other. It compares the first 300 candidates. It does
+// not distinguish whole words from parts of words, because nobody requires "sorry" and forbids
+// the word "sorry". The compiler may be nil, as in [NewProver].
 func Exclusive(list []proviso.Candidate, c *check.Compiler) [][2]int {
 	list = list[:min(len(list), maxExclusive)]
 	var all []proviso.Candidate
@@ -47,13 +47,13 @@ func Exclusive(list []proviso.Candidate, c *check.Compiler) [][2]int {
 	return pairs
 }
 
-// negatable reports whether the opposite of an assertion is the negated assertion: it is
-// about the whole output, and always applies.
+// negatable reports whether the negated assertion is the opposite of an assertion: the
+// assertion is about the whole output and always applies.
 func negatable(a *proviso.Assertion) bool {
 	return a != nil && a.Raw != nil && a.Scope == nil && a.When == "" && a.Transform == "" && a.Type != proviso.TypeJudge
 }
 
-// partly returns an assertion with another type, and without whole words.
+// partly returns an assertion of another type that also matches parts of words.
 func partly(a *proviso.Assertion, kind string) *proviso.Assertion {
 	out := *a
 	out.Type, out.WholeWords = kind, false
@@ -70,9 +70,10 @@ func partly(a *proviso.Assertion, kind string) *proviso.Assertion {
 	return &out
 }
 
-// Covering returns, for each check, the number of the wanted one that it implies, so that
-// whatever fails the wanted one fails the check; one with the same meaning comes first. It
-// is -1 if none is proven. Whole words and parts of words are not distinguished.
+// Covering returns, for each check, the index of the wanted candidate that it implies, so that
+// whatever fails the wanted one fails the check; a candidate with the same meaning has
+// priority. It is -1 if none is proven. Covering does not distinguish whole words from parts
+// of words.
 func Covering(checks, wanted []proviso.Candidate, c *check.Compiler) []int {
 	var all []proviso.Candidate
 	for _, list := range [][]proviso.Candidate{wanted, checks} {

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// fill finds the forms in which a fact can be compared.
+// fill computes the forms in which a fact can be compared.
 func (c *claims) fill(f *fact, base string, a *proviso.Assertion) {
 	kind, ok := check.Lookup(base)
 	if !ok || !fixed(a.Value) {
@@ -54,7 +54,7 @@ func (c *claims) fillText(f *fact, match proviso.Match, a *proviso.Assertion, fo
 	case proviso.MatchAnyOne:
 		c.fillPhrases(f, phrasesOf(a.Value), true, fold, a.WholeWords)
 	case proviso.MatchStart, proviso.MatchEnd:
-		if a.WholeWords { // the automata know no words
+		if a.WholeWords { // automata do not support words
 			return
 		}
 	}
@@ -78,8 +78,7 @@ func (c *claims) fillText(f *fact, match proviso.Match, a *proviso.Assertion, fo
 	}
 }
 
-// fixed reports whether a value is the same for every output: it has no template and no
-// file.
+// fixed reports whether a value is the same for every output: it has no template and no file.
 func fixed(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -97,7 +96,7 @@ func fixed(v any) bool {
 	return true
 }
 
-// phraseOf returns the text that contains looks for, as a list of one.
+// phraseOf returns the text that contains searches for, as a list of one.
 func phraseOf(v any) []string {
 	switch v := v.(type) {
 	case string:
@@ -112,8 +111,8 @@ func phraseOf(v any) []string {
 	return nil
 }
 
-// phrasesOf returns the texts of a list, or of a comma-separated text; nil for anything
-// else and for texts with quotes, which have their own rules.
+// phrasesOf returns the members of a list or of a comma-separated text; nil for anything else
+// and for texts with quotes, which have their own rules.
 func phrasesOf(v any) []string {
 	switch v := v.(type) {
 	case []any:
@@ -137,8 +136,8 @@ func phrasesOf(v any) []string {
 	return nil
 }
 
-// fillPhrases handles texts that occur. A whole word is written between two marks that no
-// text has: so it implies the same text as a part of a word, and not the reverse.
+// fillPhrases handles texts that must occur. It writes a whole word between two marks that no
+// text has, so that the word implies the same text as a part of a word, but not the reverse.
 func (c *claims) fillPhrases(f *fact, list []string, any, fold, words bool) {
 	const mark = "\x00"
 	if list == nil || slices.ContainsFunc(list, func(s string) bool { return !utf8.ValidString(s) || words && (s == "" || strings.Contains(s, mark)) }) {
@@ -156,7 +155,7 @@ func (c *claims) fillPhrases(f *fact, list []string, any, fold, words bool) {
 	f.text = c.languages.each(list, !any, fold)
 }
 
-// fillAffix handles texts that begin or end with a phrase, or equal one.
+// fillAffix handles texts that must start or end with a phrase, or equal one.
 func (c *claims) fillAffix(f *fact, place string, val any, fold bool) {
 	text, ok := val.(string)
 	if place == whole {
@@ -210,7 +209,7 @@ func (c *claims) fillCount(f *fact, a *proviso.Assertion) {
 	}
 }
 
-// fillCounter handles how many units the output has.
+// fillCounter handles counts of units in the output.
 func fillCounter(f *fact, base string, a *proviso.Assertion) {
 	what := base
 	val := a.Value

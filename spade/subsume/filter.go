@@ -9,18 +9,18 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// maxAgainst is how many examples that contradict an implication are kept.
+// maxAgainst is the maximum number of kept examples that contradict an implication.
 const maxAgainst = 20
 
 // filter finds the examples that contradict implications.
 type filter struct {
-	passes, fails [][]uint64 // examples, by candidate
+	passes, fails [][]uint64 // passed and failed examples, by candidate
 	unfair        []bool     // candidates whose false failures are above tau
 	unreliable    int        // number of these candidates
 }
 
-// newFilter reads a matrix; nil filters nothing. An undecided cell is neither a pass
-// nor a fail.
+// newFilter reads a matrix; nil filters nothing. An undecided cell is neither a pass nor a
+// fail.
 func newFilter(names []string, m *matrix.Matrix, tau *float64) (*filter, error) {
 	f := &filter{unfair: make([]bool, len(names))}
 	if m == nil {
@@ -72,7 +72,7 @@ func (f *filter) against(a, b int) []int {
 	return list
 }
 
-// judge sets the outcome of a pair by the examples.
+// judge sets the outcome of a pair from the examples.
 func (f *filter) judge(p *Pair) {
 	p.Outcome = Kept
 	switch p.Against = f.against(p.A, p.B); {
@@ -101,8 +101,8 @@ func (s *pairSet) has(a, b int) bool {
 	return s.bits[at/64]&(1<<(at%64)) != 0
 }
 
-// follows returns the pairs that follow from others and are not among them, each with a
-// candidate on the way: the last one before B on a shortest path from A.
+// follows returns the pairs that follow from others and are not among them, each with an
+// intermediate candidate: the last one before B on a shortest path from A.
 func follows(n int, list [][2]int) []Pair {
 	words := (n + 63) / 64
 	next := make([][]uint64, n)

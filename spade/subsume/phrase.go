@@ -8,17 +8,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// phrases are texts that must occur, all of them or any.
+// phrases are texts of which all, or any, must occur.
 type phrases struct {
 	list []string
 	low  []string // the list in lower case, where that is unambiguous (see lowered)
-	sure []bool   // whether low is known
+	sure []bool   // low is known
 	any  bool
-	fold bool // the output is lowered first
+	fold bool // the output is lowercased first
 }
 
-// newPhrases reads a list. Where no letter has another case, folding changes
-// nothing.
+// newPhrases reads a list. If no letter has another case, folding changes nothing.
 func newPhrases(list []string, any, fold bool, cased func(rune) bool) *phrases {
 	p := &phrases{list: list, any: any, fold: fold, low: make([]string, len(list)), sure: make([]bool, len(list))}
 	letters := false
@@ -30,9 +29,8 @@ func newPhrases(list []string, any, fold bool, cased func(rune) bool) *phrases {
 	return p
 }
 
-// entails reports whether a text that satisfies p satisfies q. Only phrases within
-// phrases can prove that: a text of the phrases of p, with something else between them,
-// contains no others.
+// entails reports whether a text that satisfies p satisfies q. Only phrases inside phrases can
+// prove that: a text of p's phrases, with something else between them, contains no others.
 func (p *phrases) entails(q *phrases) bool {
 	if p.fold && !q.fold {
 		return false
@@ -58,7 +56,7 @@ func (p *phrases) entails(q *phrases) bool {
 	})
 }
 
-// follow reports whether all phrases, or any, occur.
+// follow reports whether there returns true for all phrases of p, or for any.
 func (p *phrases) follow(there func(j int) bool) bool {
 	for j := range p.list {
 		if there(j) == p.any {

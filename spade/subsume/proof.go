@@ -17,16 +17,16 @@ type ProofKind string
 // The kinds of proofs.
 const (
 	ByEquality ProofKind = "equal"   // both have the same meaning
-	ByPhrases  ProofKind = "phrases" // the phrases of one hold those of the other
+	ByPhrases  ProofKind = "phrases" // phrases of one contain those of the other
 	ByLimit    ProofKind = "limit"   // a count or threshold lies within the other
-	BySchema   ProofKind = "schema"  // a schema, or a list of elements, is at least as strict
+	BySchema   ProofKind = "schema"  // a schema or a list of elements is at least as strict
 	ByValue    ProofKind = "value"   // the only output that passes one passes the other
 	ByText     ProofKind = "text"    // no text passes one and fails the other
-	ByPart     ProofKind = "part"    // what a part of the output has, the output has
+	ByPart     ProofKind = "part"    // whatever a part of the output has, the output has
 	ByCriteria ProofKind = "parts"   // each part of a judged assertion is implied
 )
 
-// says is the reason for a kind of proof.
+// says returns the reason that a proof kind stands for.
 func (k ProofKind) says() string {
 	switch k {
 	case ByEquality:
@@ -49,27 +49,27 @@ func (k ProofKind) says() string {
 	return ""
 }
 
-// maxDecided bounds how often the engine is run on a single output.
+// maxDecided bounds how often the engine runs on single outputs.
 const maxDecided = 200_000
 
-// Prover proves implications between assertions from the meaning of their types. It is
-// not safe for concurrent use.
+// Prover proves implications between assertions from the meaning of their types. It is not
+// safe for concurrent use.
 type Prover struct {
 	list    []proviso.Candidate
 	claims  [][]claim
-	facts   []*fact // the facts with text languages, in order
+	facts   []*fact // facts with text languages, in order
 	x       explorer
 	known   map[comparison]answer
 	decided map[*fact]*check.Set
 	c       *check.Compiler
-	own     bool // the prover closes it
+	own     bool // the prover closes the compiler
 	left    int  // remaining decisions
 	tests   [][]rune
 	unsure  int
-	shown   []string // results of [Prover.shows]
+	shown   []string // cached results of [Prover.shows]
 }
 
-// comparison names two languages.
+// comparison identifies two compared languages.
 type comparison struct {
 	a, b       *fact
 	notA, notB bool
@@ -81,8 +81,8 @@ type answer struct {
 	found, known bool
 }
 
-// NewProver prepares proofs between candidates. The compiler decides single outputs;
-// nil creates one that reads no files and asks no model, which [Prover.Close] closes.
+// NewProver prepares proofs between candidates. The compiler decides single outputs; for nil,
+// NewProver creates one that reads no files and asks no model, and [Prover.Close] closes it.
 func NewProver(list []proviso.Candidate, c *check.Compiler) *Prover {
 	return newProver(list, c, nil)
 }
@@ -120,8 +120,8 @@ func (p *Prover) Close() error {
 	return p.c.Close()
 }
 
-// examples tries short texts on all languages, so that most comparisons need no search:
-// a text that is in only one of them is enough.
+// examples tries short texts on all languages, so that most comparisons need no search: a text
+// that is in only one of the languages suffices.
 func (p *Prover) examples() {
 	tests := map[string]bool{"": true}
 	p.tests = [][]rune{nil}
@@ -160,8 +160,8 @@ func (p *Prover) examples() {
 	}
 }
 
-// Proves returns the kind of proof that whatever passes candidate a passes b; "" if
-// there is none. Candidates are numbered as they were given.
+// Proves returns the kind of proof that whatever passes candidate a passes b; "" if there is
+// none. a and b are indices into the list.
 func (p *Prover) Proves(a, b int) ProofKind {
 	from, to := p.claims[a], p.claims[b]
 	if a == b || from == nil || to == nil {
@@ -191,8 +191,8 @@ func (p *Prover) any(from []claim, to *claim) ProofKind {
 	return ""
 }
 
-// entails compares two claims. If an implication holds for every single part of an
-// output, it holds for all parts and for any part.
+// entails compares two claims. An implication that holds for every single part of an output
+// holds for all parts and for any part.
 func (p *Prover) entails(a, b *claim) ProofKind {
 	if a.frame != b.frame {
 		return partOf(a, b)
@@ -302,7 +302,7 @@ func (p *Prover) compare(a, b *claim) answer {
 	return got
 }
 
-// joined tries a text that passes a joined with one that fails b.
+// joined tries the concatenation of a text that passes a and one that fails b.
 func (p *Prover) joined(a, b *claim) ([]rune, bool) {
 	x, y := a.passes, b.passes
 	if a.not {
@@ -320,7 +320,7 @@ func (p *Prover) joined(a, b *claim) ([]rune, bool) {
 	return nil, false
 }
 
-// holds reports whether the fact holds of a text.
+// holds reports whether a text has the property.
 func (f *fact) holds(text []rune) bool {
 	return f.text.holds(func(m *machine) bool {
 		s := m.start()
@@ -333,8 +333,8 @@ func (f *fact) holds(text []rune) bool {
 	})
 }
 
-// Refutes returns a text that passes candidate a and fails b, if both are about the
-// whole text of the output and such a text is known.
+// Refutes returns a text that passes candidate a and fails b, if both are about the whole text
+// of the output and such a text is known.
 func (p *Prover) Refutes(a, b int) (text string, ok bool) {
 	from, to := p.claims[a], p.claims[b]
 	if len(from) != 1 || len(to) != 1 || !from[0].plain || !to[0].plain || from[0].text == nil || to[0].text == nil {

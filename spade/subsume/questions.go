@@ -20,20 +20,19 @@ const (
 	windowStep  = 20       // new candidates in the next question
 	windowBytes = 96 << 10 // bytes of candidates per question
 	maxShown    = 4 << 10  // bytes shown of a candidate's check
-	maxSays     = 600      // bytes shown of its description
+	maxSays     = 600      // bytes shown of a candidate's description
 	maxNamed    = 400      // pairs per answer
-	confirmed   = 12       // pairs per question of the second kind
+	confirmed   = 12       // pairs per confirming question
 	findTokens  = 8192
 	confirmMost = 4096
 )
 
-// questions asks a judge which candidate implies which, as in the paper: once
-// for the pairs in a list of candidates, and once more for each pair that it named.
+// questions asks a judge which candidate implies which, as in the paper: once for the pairs in
+// a list of candidates, and once more for each pair that the judge named.
 //
-// A list that does not fit into one question is ordered so that similar candidates are
-// close, and split into windows that overlap by half. The number of questions grows
-// with the number of candidates, not of pairs; dissimilar candidates are never
-// compared.
+// A list that does not fit into one question is ordered so that similar candidates are close,
+// and split into windows that overlap by half. The number of questions grows with the number
+// of candidates, not of pairs; dissimilar candidates are never compared.
 type questions struct {
 	s        *Subsumption
 	list     []proviso.Candidate
@@ -51,7 +50,7 @@ type questions struct {
 // question is one question with its result.
 type question struct {
 	of    []int  // candidates
-	pairs []Pair // that it named, or that it is about
+	pairs []Pair // pairs that the answer named, or that the question is about
 	spent ask.Spent
 	err   error
 }
@@ -99,7 +98,7 @@ func (q *questions) ask(ctx context.Context) []Pair {
 	return pairs
 }
 
-// each asks questions concurrently. A question that ctx ended has its error.
+// each asks questions concurrently. A question that ctx cut off has its error.
 func (q *questions) each(ctx context.Context, list []*question, put func(context.Context, *question)) {
 	q.of += len(list)
 	_ = ask.Each(ctx, len(list), q.limit, func(ctx context.Context, i int) error {
@@ -113,7 +112,7 @@ func (q *questions) each(ctx context.Context, list []*question, put func(context
 	})
 }
 
-// count adds up usage, and keeps the questions without an answer.
+// count adds up usage and records the unanswered questions.
 func (s *Subsumption) count(step string, list []*question, candidates []proviso.Candidate) {
 	for _, one := range list {
 		s.Questions++
@@ -149,8 +148,8 @@ func (q *questions) find(ctx context.Context, one *question) {
 	}
 }
 
-// readFound reads pairs. A pair with a name that is not in the list is left out. If all
-// of them have such names, the answer is about something else, and invalid.
+// readFound reads pairs. It skips a pair with an unknown name. If all pairs have such names,
+// the answer is about something else, and invalid.
 func readFound(text string, at map[string]int) ([]Pair, error) {
 	_, list, err := ask.ListIn(text, "pairs")
 	if err != nil {
@@ -241,8 +240,8 @@ type confirmation struct {
 	why     string
 }
 
-// readConfirmed reads the verdicts on n claims: each exactly once, and true or false.
-// A positive verdict with a counterexample makes the answer invalid.
+// readConfirmed reads the verdicts on n claims: each exactly once, and true or false. A
+// positive verdict with a counterexample makes the answer invalid.
 func readConfirmed(text string, n int) ([]confirmation, error) {
 	_, list, err := ask.ListIn(text, "claims")
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 // Sources returns the sources of implications, in the order of reports.
 func Sources() []Source { return []Source{FromProof, FromJudge, FromFile, FromClosure} }
 
-// Sample picks n of the kept pairs for a person to review, spread evenly over the
-// sources, and returns their places in Pairs. The choice depends only on the
-// candidates, and a larger sample begins with the smaller one.
+// Sample picks n of the kept pairs for a person to review, spread evenly over the sources, and
+// returns their indices in Pairs. The choice depends only on the candidates, and a larger
+// sample starts with the smaller one.
 func (s *Subsumption) Sample(n int) []int {
 	by := map[Source][]int{}
 	keys := make([]string, len(s.Pairs))
@@ -47,8 +47,8 @@ func (s *Subsumption) Sample(n int) []int {
 	return out
 }
 
-// PairKey identifies a pair by the definitions of both candidates, so that an answer
-// counts as long as neither changes.
+// PairKey identifies a pair by the definitions of both candidates, so that a review counts as
+// long as neither changes.
 func (s *Subsumption) PairKey(p *Pair) string {
 	parts := []string{"pair", s.Names[p.A], s.Names[p.B]}
 	if s.prover != nil {
@@ -72,13 +72,12 @@ func (s *Subsumption) Shown(i int) (says, check string) {
 // PairTally counts the examples of a matrix for a pair.
 type PairTally struct {
 	Both, OnlyB, Neither, Undecided int
-	// OnlyBID and NeitherID are the ids of an example that passes B and fails A, and
-	// of one that fails both; "" if there is none.
+	// OnlyBID and NeitherID are the ids of an example that passes B and fails A, and of one
+	// that fails both; "" if there is none.
 	OnlyBID, NeitherID string
 }
 
-// Tally counts the examples by the results of both candidates of a pair; nil without a
-// matrix.
+// Tally counts the examples by the results of both candidates of a pair; nil without a matrix.
 func (s *Subsumption) Tally(p *Pair) *PairTally {
 	if s.matrix == nil {
 		return nil
@@ -111,17 +110,17 @@ func (s *Subsumption) Tally(p *Pair) *PairTally {
 
 // Review is a person's answer about an implication.
 type Review struct {
-	Key    string // of the pair, see [Subsumption.PairKey]
+	Key    string // key of the pair, see [Subsumption.PairKey]
 	A, B   string
 	Source Source
 	Answer string // yes, no or skip
 }
 
-// answers are the valid answers in a file of reviews; undo takes back the last answer.
+// answers are the valid answers in a file of reviews; undo reverts the last answer.
 var answers = []string{"yes", "no", "skip", "undo"}
 
-// ReviewLog is a file of reviews that grows by a line per review. A line is on disk
-// before [ReviewLog.Add] returns. It is not safe for concurrent use.
+// ReviewLog is a file of reviews with one line per review. A line is on disk before
+// [ReviewLog.Add] returns. It is not safe for concurrent use.
 type ReviewLog struct {
 	out  format.Log
 	list []Review
@@ -130,9 +129,8 @@ type ReviewLog struct {
 // maxReviews bounds a file of reviews, in bytes.
 const maxReviews = 64 << 20
 
-// OpenReviews reads the reviews in a file, if it exists, and appends further ones. It
-// reports all mistakes in the file; if there are any, the log is nil. An incomplete
-// last line is removed.
+// OpenReviews reads the reviews in a file, if it exists, and appends new ones. It reports all
+// mistakes in the file; if there are any, the log is nil. It removes an incomplete last line.
 func OpenReviews(file string) (*ReviewLog, proviso.Mistakes, error) {
 	l := &ReviewLog{out: format.Log{File: file}}
 	data, err := format.ReadBounded(file, maxReviews)
@@ -189,7 +187,7 @@ func (l *ReviewLog) Answered(key string) string {
 	return ""
 }
 
-// Add keeps a review.
+// Add appends a review.
 func (l *ReviewLog) Add(r Review) error {
 	if err := l.append(r); err != nil {
 		return err
@@ -198,8 +196,8 @@ func (l *ReviewLog) Add(r Review) error {
 	return nil
 }
 
-// Undo takes back the last review, even one of an earlier session, and returns it; ok
-// is false if there is none.
+// Undo reverts the last review, even one from an earlier session, and returns it; ok is false
+// if there is none.
 func (l *ReviewLog) Undo() (r Review, ok bool, err error) {
 	n := len(l.list)
 	if n == 0 {
@@ -215,7 +213,7 @@ func (l *ReviewLog) Undo() (r Review, ok bool, err error) {
 	return r, true, nil
 }
 
-// append keeps a line.
+// append writes a line.
 func (l *ReviewLog) append(r Review) error {
 	o := value.ObjectOf("pair", r.Key, "a", r.A, "b", r.B, "source", string(r.Source), "answer", r.Answer)
 	if err := l.out.Append(append(value.AppendJSON(nil, o), '\n')); err != nil {
@@ -227,16 +225,16 @@ func (l *ReviewLog) append(r Review) error {
 // Close closes the file.
 func (l *ReviewLog) Close() error { return l.out.Close() }
 
-// Precision is how many of the reviewed pairs of a source are right.
+// Precision is how many reviewed pairs of a source are correct.
 type Precision struct {
 	Source         Source
 	Right, Wrong   int
 	Skipped        int
-	stats.Interval // of the share that is right (Wilson)
+	stats.Interval // interval of the correct share (Wilson)
 }
 
-// Precision sums up the reviews of the pairs of a subsumption, by source; it omits
-// sources without reviews. If a pair has several answers, the last one counts.
+// Precision summarises the reviews of a subsumption's pairs by source; it omits sources
+// without reviews. If a pair has several answers, the last one counts.
 func (l *ReviewLog) Precision(s *Subsumption, confidence float64) []Precision {
 	said := map[string]Review{}
 	for _, r := range l.list {

@@ -7,15 +7,15 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// schemaFact is JSON with a schema, or XML with elements.
+// schemaFact requires JSON with a schema, or XML with elements.
 type schemaFact struct {
-	within bool        // somewhere in the output; else the whole output
-	schema *schemaForm // nil is any JSON
-	moves  bool        // the meaning of the schema depends on its place
-	paths  []string    // of elements; nil for JSON
+	within bool        // somewhere in the output; otherwise the whole output
+	schema *schemaForm // nil means any JSON
+	moves  bool        // the schema's meaning depends on its place
+	paths  []string    // required elements; nil for JSON
 }
 
-// stricter reports whether what conforms to s conforms to t.
+// stricter reports whether everything that conforms to s conforms to t.
 func (s *schemaFact) stricter(t *schemaFact) bool {
 	switch {
 	case s.within != t.within || (s.paths == nil) != (t.paths == nil):
@@ -33,13 +33,13 @@ func (s *schemaFact) stricter(t *schemaFact) bool {
 // schemaForm is a parsed schema, for many comparisons.
 type schemaForm struct {
 	text       string // equal texts are equal schemas
-	everything bool   // it is true, or has no keyword
-	never      bool   // it is false
+	everything bool   // the schema is true, or has no keyword
+	never      bool   // the schema is false
 	object     *value.Object
-	simple     bool  // it has only keywords that are compared
+	simple     bool  // all keywords can be compared
 	values     []any // the only allowed values, if listed
 	listed     bool
-	compiled   *jsonschema.Schema // nil if it cannot be compiled by itself
+	compiled   *jsonschema.Schema // nil if it does not compile by itself
 
 	types      []string
 	required   []string
@@ -50,7 +50,7 @@ type schemaForm struct {
 	items      *schemaForm // nil if absent, or a list
 }
 
-// maxSchemaDepth is how deeply schemas are read.
+// maxSchemaDepth bounds how deeply schemas are read.
 const maxSchemaDepth = 64
 
 // readSchema reads a schema.
@@ -86,7 +86,7 @@ func readSchema(schema any, depth int) *schemaForm {
 	return f
 }
 
-// parts reads the schemas in a schema.
+// parts reads the nested schemas of a schema.
 func (f *schemaForm) parts(depth int) {
 	if list, ok := f.object.At("properties").(*value.Object); ok {
 		f.properties = map[string]*schemaForm{}
@@ -110,8 +110,8 @@ func (f *schemaForm) parts(depth int) {
 // anything is the schema that accepts everything.
 var anything = &schemaForm{text: "true", everything: true}
 
-// refers reports whether the meaning of a schema, or of a part of it, depends on its
-// place: it has references or what they need.
+// refers reports whether the meaning of a schema, or of a part of it, depends on its place: it
+// has references or reference targets.
 func refers(schema any) bool {
 	switch s := schema.(type) {
 	case *value.Object:
@@ -130,8 +130,8 @@ func refers(schema any) bool {
 	return false
 }
 
-// compared are the keywords that [schemaForm.stricter] compares, and remarks those
-// without effect.
+// compared are the keywords that [schemaForm.stricter] compares, and remarks those without
+// effect.
 var (
 	compared = []string{
 		"type", "enum", "const", "required", "properties", "additionalProperties", "items", "minimum", "maximum", "exclusiveMinimum",
@@ -141,9 +141,9 @@ var (
 	remarks = []string{"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"}
 )
 
-// stricter reports whether every value of schema f is valid under schema t, as far as
-// keywords show it that mean the same beside any other. A schema with other keywords is
-// only compared with an equal one.
+// stricter reports whether every value of schema f is valid under schema t, as far as this
+// follows from keywords whose meaning does not depend on other keywords. A schema with other
+// keywords is only compared with an equal one.
 func (f *schemaForm) stricter(t *schemaForm) bool {
 	switch {
 	case t.everything || f.never || f.text == t.text:
@@ -198,15 +198,15 @@ func (f *schemaForm) implies(key string, t *schemaForm) bool {
 	return ok && canonical(v) == canonical(b.At(key))
 }
 
-// reaches reports whether number k of o is at least number l of p.
+// reaches reports whether the number under k in o is at least the number under l in p.
 func reaches(o *value.Object, k string, p *value.Object, l string) bool {
 	x, ok := o.At(k).(float64)
 	y, also := p.At(l).(float64)
 	return ok && also && x >= y
 }
 
-// typesWithin reports whether the types of a schema are among those of another; a
-// schema without types has all.
+// typesWithin reports whether the types of one schema are among those of another; a schema
+// without types allows all.
 func typesWithin(some, all []string) bool {
 	for _, t := range some {
 		if !slices.Contains(all, t) && !(t == "integer" && slices.Contains(all, "number")) {
@@ -224,7 +224,7 @@ func (f *schemaForm) others() *schemaForm {
 	return f.rest
 }
 
-// properly compares the schemas of properties.
+// properly compares the schemas of properties that t names.
 func (f *schemaForm) properly(t *schemaForm) bool {
 	for _, name := range t.names {
 		theirs := t.properties[name]

@@ -101,8 +101,8 @@ func (s *Subsumption) Contradicts(p *Pair) []string {
 	return ids
 }
 
-// CSV writes the sets of a subsumption in the format of [candidate.ReadImplications]: set, a and
-// b, and the source of each pair.
+// CSV writes the sets of a subsumption in the format of [candidate.ReadImplications]: set, a
+// and b, and the source of each pair.
 func (s *Subsumption) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{"set", "a", "b", "source", "outcome", "why"}); err != nil {
@@ -123,8 +123,8 @@ func (s *Subsumption) CSV(w io.Writer) error {
 	return out.Error()
 }
 
-// noFormula returns a judge's text in a form that no spreadsheet treats as a formula
-// (OWASP, "CSV Injection"). Names are not changed, because they are read again.
+// noFormula returns a judge's text in a form that no spreadsheet treats as a formula (OWASP,
+// "CSV Injection"). Names stay unchanged, because they are read again.
 func noFormula(text string) string {
 	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r\n") {
 		return "'" + text
@@ -132,7 +132,7 @@ func noFormula(text string) string {
 	return text
 }
 
-// source returns the source of a pair, with the kind of a proof.
+// source returns the source of a pair, including the kind of a proof.
 func (p *Pair) source() string {
 	if p.Source == FromProof {
 		return string(p.Source) + ":" + string(p.Proof)
@@ -184,14 +184,14 @@ type spentJSON struct {
 	Cost      float64 `json:"cost"`
 }
 
-// JSON writes the complete result, one pair per line, so that memory stays constant.
-// Judge is the model that was asked; nil if none was.
+// JSON writes the complete result, one pair per line, so that memory use is constant. model is
+// the judge, nil if none was asked.
 func (s *Subsumption) JSON(w io.Writer, model *ask.Model) error {
 	out := bufio.NewWriter(w)
 	enc := func(v any) {
 		data, err := json.Marshal(v)
 		if err != nil {
-			data = []byte("null") // only for values that JSON cannot write; there are none
+			data = []byte("null") // only for values that JSON cannot represent; there are none
 		}
 		_, _ = out.Write(data) // bufio keeps the error
 	}

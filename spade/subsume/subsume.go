@@ -20,7 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Source is where an implication comes from.
+// Source is the origin of an implication.
 type Source string
 
 // The sources of implications.
@@ -28,7 +28,7 @@ const (
 	FromProof   Source = "proof"
 	FromJudge   Source = "judge"
 	FromFile    Source = "file"    // claimed in a file
-	FromClosure Source = "closure" // it follows from others
+	FromClosure Source = "closure" // follows from others
 )
 
 // Outcome is the result of checking an implication.
@@ -40,21 +40,21 @@ const (
 	Contradicted Outcome = "contradicted" // an example passes a and fails b
 	Unreliable   Outcome = "ffr"          // the false failure rate of either candidate is above tau
 	Refuted      Outcome = "refuted"      // a text passes a and fails b
-	Denied       Outcome = "denied"       // the judge withdrew it when asked again
-	Unconfirmed  Outcome = "unconfirmed"  // the judge could not be asked again
+	Denied       Outcome = "denied"       // the judge withdrew it in the second question
+	Unconfirmed  Outcome = "unconfirmed"  // the judge did not answer the second question
 )
 
 // Pair is an implication with its evidence: whatever passes A passes B.
 type Pair struct {
-	A, B    int // candidates, as they were given
+	A, B    int // indices of the candidates
 	Source  Source
 	Outcome Outcome
-	Proof   ProofKind // of a proof
-	Via     int       // of a closure: a candidate that A implies and that implies B
+	Proof   ProofKind // kind of the proof
+	Via     int       // for a closure: a candidate that A implies and that implies B
 	Said    string    // the judge's reason for naming it, or ""
-	Answer  string    // the judge's reasoning when asked again, or ""
+	Answer  string    // the judge's reasoning in the second question, or ""
 	Against []int     // examples that contradict it, at most 20
-	Text    string    // of what is refuted: a text that passes A and fails B
+	Text    string    // for a refuted pair: a text that passes A and fails B
 }
 
 // maxCandidates bounds how many candidates are compared pairwise.
@@ -64,19 +64,19 @@ const maxCandidates = 5000
 type Options struct {
 	// Compiler decides single outputs for proofs; nil reads no files and asks no model.
 	Compiler *check.Compiler
-	// Code parses Python, to compare functions by their syntax trees; nil compares texts.
+	// Code parses Python to compare functions by their syntax trees; nil compares texts.
 	Code proviso.Code
-	// Matrix holds the examples that can contradict implications; nil for none.
+	// Matrix holds the examples that can contradict implications; it may be nil.
 	Matrix *matrix.Matrix
-	// Tau, if it is not nil, drops implications where either candidate has a false
-	// failure rate above it. It needs a matrix.
+	// Tau, if not nil, drops implications where either candidate has a false failure rate
+	// above it. It needs a matrix.
 	Tau *float64
 	// Given are claimed implications; they are filtered like those of a judge.
 	Given []candidate.Implication
 
-	// Judge is the model that is asked about what cannot be proven; nil for none.
+	// Judge is the model that is asked about what cannot be proven; it may be nil.
 	Judge *ask.Model
-	// Concurrency is the number of questions in flight; 4 if 0.
+	// Concurrency is the number of questions in flight; 0 means 4.
 	Concurrency int
 	// Progress is called with the number of answered questions, one call at a time. It
 	// may be nil.
@@ -86,12 +86,12 @@ type Options struct {
 // Subsumption holds which candidate implies which.
 type Subsumption struct {
 	Names   []string
-	Pairs   []Pair  // everything that was claimed or follows, by A, then B
+	Pairs   []Pair  // all claimed or derived pairs, by A, then B
 	Classes [][]int // candidates that imply each other, among the kept pairs
 
 	Eligible   int // candidates within tau; all without tau
-	Unsure     int // comparisons that were given up because of their cost
-	Questions  int // questions to the judge, without repairs
+	Unsure     int // comparisons that were abandoned because of their cost
+	Questions  int // questions to the judge, not counting repairs
 	Unanswered []Unanswered
 	Spent      ask.Spent
 
@@ -102,16 +102,16 @@ type Subsumption struct {
 // Unanswered is a question without a usable answer from the judge.
 type Unanswered struct {
 	Step       string   // find or confirm
-	Candidates []string // the candidates it was about
+	Candidates []string // candidates that the question is about
 	Err        error
 }
 
-// Find finds which candidate implies which: by proof where the assertion types allow
-// it, and by asking a judge about the rest. Then it drops what examples contradict and
-// adds what follows from the rest. Without candidates the names are those of the
-// matrix, and only given implications are checked. Questions without an answer are
-// recorded, and the rest of the result is valid. Mistakes in the candidates and options
-// are an error that names them all. If ctx ends, the error is that of ctx.
+// Find finds which candidate implies which: by proof where the assertion types allow it, and
+// by asking a judge about the rest. Then it drops what examples contradict and adds what
+// follows from the rest. Without candidates, the names are those of the matrix, and Find only
+// checks given implications. It records unanswered questions, and the rest of the result is
+// valid. An error names all mistakes in the candidates and options. If ctx ends, Find returns
+// the error of ctx.
 func Find(ctx context.Context, list []proviso.Candidate, o Options) (*Subsumption, error) {
 	s := &Subsumption{matrix: o.Matrix}
 	for i := range list {
@@ -187,7 +187,7 @@ func (s *Subsumption) valid(list []proviso.Candidate, o Options) error {
 	return nil
 }
 
-// Close frees the resources of the proofs. The results can still be read.
+// Close frees the resources of the proofs. The results stay readable.
 func (s *Subsumption) Close() error {
 	if s.prover == nil {
 		return nil
@@ -195,7 +195,7 @@ func (s *Subsumption) Close() error {
 	return s.prover.Close()
 }
 
-// prove adds what can be proven.
+// prove adds the implications that can be proven.
 func (s *Subsumption) prove(ctx context.Context, list []proviso.Candidate, c *check.Compiler, trees pythonTrees, f *filter, add func(Pair)) error {
 	own := c == nil
 	if own {
@@ -210,7 +210,7 @@ func (s *Subsumption) prove(ctx context.Context, list []proviso.Candidate, c *ch
 		b    int32
 		kind ProofKind
 	}
-	proofs := make([][]proof, len(list)) // small entries: there may be very many
+	proofs := make([][]proof, len(list)) // small entries, because there may be very many
 	count := 0
 	for a := range list {
 		if ctx.Err() != nil {
@@ -235,8 +235,8 @@ func (s *Subsumption) prove(ctx context.Context, list []proviso.Candidate, c *ch
 	return nil
 }
 
-// compiles checks that candidates can be decided at all, apart from what this machine
-// or version lacks.
+// compiles checks that candidates can be decided at all, apart from what this machine or
+// version lacks.
 func compiles(list []proviso.Candidate, c *check.Compiler) error {
 	var wrong []string
 	for i := range list {
@@ -292,7 +292,7 @@ func (s *Subsumption) close(f *filter) {
 		switch {
 		case !ok:
 			s.Pairs = append(s.Pairs, p)
-		case p.Outcome == Kept: // it was dropped, but follows anyway
+		case p.Outcome == Kept: // it was dropped, but also follows from others
 			p.Said, p.Answer, p.Text = s.Pairs[i].Said, s.Pairs[i].Answer, s.Pairs[i].Text
 			s.Pairs[i] = p
 		}

@@ -13,11 +13,11 @@ import (
 // maxLiteral bounds the phrases in automata, in characters.
 const maxLiteral = 300
 
-// languages makes languages from the texts that assertions look for.
+// languages makes languages from the texts that assertions search for.
 type languages struct {
 	patterns *regex.Engine
 	machines map[string]*machine
-	lowers   map[rune][]rune // the characters that have a given lower case other than themselves
+	lowers   map[rune][]rune // the characters, other than itself, that have a given lower case
 }
 
 func newLanguages() *languages {
@@ -32,14 +32,14 @@ func newLanguages() *languages {
 	return t
 }
 
-// dottedI is the one character whose lower case is two: i and a dot above.
+// dottedI is the only character whose lower case is two characters: i and a dot above.
 const (
 	dottedI  = 'İ'
 	dotAbove = '\u0307'
 )
 
-// lowered returns a phrase in lower case as package check compares it; ok is false
-// where lower case depends on the context (sigma), or has more characters than before.
+// lowered returns a phrase in lower case like package check; ok is false if lower case depends
+// on the context (sigma) or has more characters than before.
 func lowered(phrase string) (string, bool) {
 	if !utf8.ValidString(phrase) || strings.ContainsAny(phrase, "Σσςİ\u0307\uFFFD") {
 		return "", false
@@ -47,14 +47,14 @@ func lowered(phrase string) (string, bool) {
 	return strings.Map(unicode.ToLower, phrase), true
 }
 
-// cased reports whether another character of an output becomes r in lower case, or r
-// itself changes.
+// cased reports whether another character of an output becomes r in lower case, or r itself
+// changes.
 func (t *languages) cased(r rune) bool {
 	return unicode.ToLower(r) != r || len(t.lowers[r]) > 0 || r == 'i'
 }
 
-// literal returns an expression for a phrase. With fold, the searched text is lowered
-// first; open means that the text may go on after it.
+// literal returns an expression for a phrase. With fold, the searched text is lowercased
+// first; open means that the text may continue after the phrase.
 func (t *languages) literal(phrase string, fold, open bool) (string, bool) {
 	if !utf8.ValidString(phrase) || strings.ContainsRune(phrase, utf8.RuneError) || utf8.RuneCountInString(phrase) > maxLiteral {
 		return "", false
@@ -96,7 +96,7 @@ func (t *languages) pattern(expr string) *language {
 	return &language{op: 'm', m: m}
 }
 
-// where a phrase stands.
+// places of a phrase.
 const (
 	anywhere = ""
 	atStart  = "start"
@@ -119,7 +119,7 @@ func (t *languages) phrase(text, place string, fold bool) *language {
 	return t.pattern(expr)
 }
 
-// sequence returns the texts with the phrases one after the other.
+// sequence returns the texts that contain the phrases one after another.
 func (t *languages) sequence(phrases []string, fold bool) *language {
 	parts := make([]string, len(phrases))
 	size := 0
@@ -133,8 +133,8 @@ func (t *languages) sequence(phrases []string, fold bool) *language {
 	return t.pattern(strings.Join(parts, `(?s:.)*`))
 }
 
-// times returns the texts in which the number of occurrences of a phrase is in the
-// amounts; overlapping occurrences count once.
+// times returns the texts in which a phrase occurs a number of times that is in the amounts;
+// overlapping occurrences count once.
 func (t *languages) times(phrase string, fold bool, in amounts) *language {
 	atLeast := func(n int) *language {
 		if n == 0 {
@@ -163,7 +163,7 @@ func (t *languages) times(phrase string, fold bool, in amounts) *language {
 	return either
 }
 
-// each returns what is in all, or any, of the languages of phrases.
+// each returns the intersection, or the union, of the languages of phrases.
 func (t *languages) each(phrases []string, all, fold bool) *language {
 	l := &language{op: '|'}
 	if all {

@@ -8,8 +8,8 @@ import (
 // language is a set of texts: those in which a pattern matches, or a combination of
 // such sets.
 type language struct {
-	op   byte     // 'm' is a machine, '&' the intersection of subs, '|' their union, '!' the complement of the one
-	m    *machine // of 'm'
+	op   byte     // 'm' is a machine, '&' the intersection of subs, '|' their union, '!' the complement of the only sub
+	m    *machine // for 'm'
 	subs []*language
 	size int // number of machines, once counted
 }
@@ -51,12 +51,12 @@ func (l *language) holds(accepts func(*machine) bool) bool {
 // nothing is the language without texts.
 var nothing = &language{op: '|'}
 
-// explorer looks for texts that separate languages, within its effort.
+// explorer searches for texts that separate languages, within its effort.
 type explorer struct {
 	effort int // remaining steps
 }
 
-// between looks for a shortest text that is in a and not in b, by a search through the
+// between searches for a shortest text that is in a and not in b, by a search through the
 // product of their machines. known is false if it ran out of effort.
 func (x *explorer) between(a, b *language) (units []rune, found, known bool) {
 	if x.effort <= 0 {
@@ -93,7 +93,7 @@ func (x *explorer) between(a, b *language) (units []rune, found, known bool) {
 	return nil, false, w.whole()
 }
 
-// cost is the cost of the search and of its machines so far.
+// cost returns the cost of the search and of its machines so far.
 func (w *walk) cost() int {
 	sum := w.spent
 	for _, m := range w.list {
@@ -105,10 +105,10 @@ func (w *walk) cost() int {
 // walk is one search through a product of machines.
 type walk struct {
 	list  []*machine
-	reps  []rune // one unit of each class that any of the machines distinguishes
+	reps  []rune // one unit per class that any of the machines distinguishes
 	index map[string]int32
 	nodes []node
-	slab  []int32 // states, len(list) for each node
+	slab  []int32 // states, len(list) per node
 	key   []byte
 	spent int
 }

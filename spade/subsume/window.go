@@ -79,8 +79,8 @@ func (q *questions) windows() []*question {
 	return list
 }
 
-// chain orders candidates so that each is followed by the remaining one that shares
-// most words with it.
+// chain orders candidates so that each is followed by the remaining candidate that shares most
+// words with it.
 func chain(of []int, list []proviso.Candidate) []int {
 	marks := make(map[int]wordMarks, len(of))
 	for _, i := range of {
@@ -102,7 +102,7 @@ func chain(of []int, list []proviso.Candidate) []int {
 	return out
 }
 
-// wordMarks is a set of words, by their hashes.
+// wordMarks is a set of words, stored as hash bits.
 type wordMarks [8]uint64
 
 func wordMarksOf(text string) wordMarks {
@@ -116,7 +116,7 @@ func wordMarksOf(text string) wordMarks {
 	return f
 }
 
-// alike is the share of common words of both (Jaccard).
+// alike returns the share of common words (Jaccard).
 func (f wordMarks) alike(g wordMarks) float64 {
 	both, either := 0, 0
 	for i := range f {

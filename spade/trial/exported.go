@@ -10,13 +10,13 @@ import (
 	"github.com/proviso-eval/proviso/spade/internal/exported"
 )
 
-// maxExported bounds a file of JSON, which is read whole, in bytes.
+// maxExported bounds a JSON file, which is read whole, in bytes.
 const maxExported = 256 << 20
 
-// maxPlaces bounds the mistakes in a JSON document that have a place.
+// maxPlaces bounds the mistakes in a JSON document that get a place.
 const maxPlaces = 100
 
-// beginsJSON reports whether a file begins as JSON does. No header of a CSV file does.
+// beginsJSON reports whether a file starts like JSON. No header of a CSV file does.
 func beginsJSON(in *bufio.Reader) bool {
 	head, _ := in.Peek(1 << 10)
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
@@ -71,10 +71,10 @@ func (r *trialReader) json(in io.Reader) {
 	r.objects(doc, entries, func(entry int) string { return document.Join(at, entry) })
 }
 
-// objects reads the outputs of a document that is of no other tool. pointer is that of an
-// entry.
+// objects reads the outputs of a document that comes from no other tool. pointer returns the
+// pointer to an entry.
 func (r *trialReader) objects(doc *document.Document, entries []exported.Entry, pointer func(entry int) string) {
-	// A place is found by reading the document from its start, so not for endless mistakes.
+	// Finding a place reads the document from its start, so only some mistakes get one.
 	r.lineOf = func(entry int) int {
 		if len(r.Mistakes) > maxPlaces {
 			return 0

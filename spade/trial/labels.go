@@ -10,10 +10,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Labels holds counts of labels.
+// Labels counts labels.
 type Labels struct{ Good, Bad, Left int }
 
-// CountLabels counts the labels of entries, and the entries without one.
+// CountLabels counts the labels of entries, and the entries without a label.
 func CountLabels(entries []Entry) Labels {
 	var n Labels
 	for _, e := range entries {
@@ -43,16 +43,15 @@ func (n Labels) OneSided() string {
 	return ""
 }
 
-// labelWords are words of labels, for suggestions.
+// labelWords are label words, for suggestions.
 var labelWords = []string{"good", "bad", "pass", "fail", "true", "false", "yes", "no"}
 
-// NearestLabel returns the word of a label that is nearest to one that is none; "" if none
-// is near.
+// NearestLabel returns the label word that is nearest to an invalid one; "" if none is near.
 func NearestLabel(text string) string {
 	return document.Nearest(strings.TrimSpace(text), labelWords)
 }
 
-// ParseLabel turns a label into 1 or 0.
+// ParseLabel converts a label to 1 or 0.
 func ParseLabel(text string) (string, error) {
 	good, ok := align.ParseVerdict(text)
 	switch {
@@ -64,10 +63,10 @@ func ParseLabel(text string) (string, error) {
 	return "0", nil
 }
 
-// thumbWords are what stands for a thumb, beside the words of a label.
+// thumbWords are words for a thumb, in addition to the label words.
 var thumbWords = []string{"up", "down"}
 
-// parseThumb turns the thumb of a user into a label.
+// parseThumb converts a user's thumb to a label.
 func parseThumb(text string) (string, error) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "up", "👍":
@@ -82,11 +81,11 @@ func parseThumb(text string) (string, error) {
 	return label, nil
 }
 
-// Contradiction is one output to one input that is labelled good under some ids and bad
-// under others.
+// Contradiction is an output for one input that is labelled good under some ids and bad under
+// others.
 type Contradiction struct{ Good, Bad []string }
 
-// Contradictions finds the outputs that are labelled good and bad, in the order of the
+// Contradictions finds the outputs that are labelled both good and bad, in the order of the
 // entries.
 func Contradictions(entries []Entry) []Contradiction {
 	type same struct{ output, input string }

@@ -11,10 +11,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// OfRun yields the outputs of a kept run ([runfile.Reader]). The id of each is that
-// of its case, followed by the number of its column (@2) if it is not the first, and
-// the number of its repetition (.2) if it is not the first. Rows without an output are
-// skipped. The verdicts of the run are in [Trial.Said], and never in the label.
+// OfRun yields the outputs of a kept run ([runfile.Reader]). The id of each is its case id,
+// followed by its column number (@2) and its repeat number (.2) if these are not 1. It skips
+// rows without an output. The verdicts of the run are in [Trial.Said], never in the label.
 func OfRun(run record.Run) iter.Seq2[Trial, error] {
 	return func(yield func(Trial, error) bool) {
 		seen := map[string]int{}
@@ -37,7 +36,7 @@ func OfRun(run record.Run) iter.Seq2[Trial, error] {
 	}
 }
 
-// ofRow makes a trial of a row, which is not kept.
+// ofRow makes a trial from a row and does not retain the row.
 func ofRow(row record.Row) Trial {
 	t := Trial{ID: strings.Clone(row.Case), Index: row.Index, Output: row.Value(), Vars: row.Vars(), Said: saidOf(row)}
 	if t.Vars == nil {
@@ -55,8 +54,8 @@ func ofRow(row record.Row) Trial {
 	return t
 }
 
-// saidOf describes what a run decided about a row: the verdict, and the assertions that
-// did not pass.
+// saidOf describes a run's decision on a row: the verdict, and the assertions that did not
+// pass.
 func saidOf(row record.Row) string {
 	verdict := row.Verdict().String()
 	var against []string

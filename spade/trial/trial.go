@@ -24,35 +24,34 @@ import (
 type Trial struct {
 	ID        string
 	Label     string // 1, 0, or "" without a label
-	Thumb     bool   // the label is the thumb of a user, which is weaker than that of a person who labels
-	Version   string // of the agent or the prompt that answered; "" if unknown
-	Output    any    // a text, or a structure
+	Thumb     bool   // the label is a user's thumb, which is weaker than a label by a reviewer
+	Version   string // version of the agent or the prompt that answered; "" if unknown
+	Output    any    // text or structured value
 	Prompt    string
 	HasPrompt bool
 	Vars      *value.Object
-	Note      string // of the person who labelled it; "" for none
-	// Said summarises the verdicts of the run that the output comes from; "" if it
-	// comes from no run.
+	Note      string // note of the person who labelled it; "" for none
+	// Said summarises the verdicts of the run that produced the output; "" if no run did.
 	Said string
-	// Index is the row of the run; 0 if the output comes from no run.
+	// Index is the row of the run; 0 if no run produced the output.
 	Index int
-	// CaseID is the id of its case, and PromptLabel the label of its prompt; of an output
-	// that comes from no run, its ID and "".
+	// CaseID is the id of its case, and PromptLabel the label of its prompt; if no run
+	// produced the output, they are its ID and "".
 	CaseID, PromptLabel string
-	// Case is the case of a suite that the output answers; nil if it is unknown.
+	// Case is the suite case that the output answers; nil if unknown.
 	Case *proviso.Case
 }
 
 // Text returns the output as assertions see it.
 func (t *Trial) Text() string { return (&proviso.Output{Value: t.Output}).Text() }
 
-// Entry is what is kept of a trial without its output.
+// Entry is a trial without its output.
 type Entry struct {
 	ID       string
 	Label    string // 1, 0, or "" without a label
-	OutputID string // of the output ([record.OutputID])
-	Note     string // of the person who labelled it; "" for none
-	InputID  string // of the prompt and the variables, in the same way
+	OutputID string // identifies the output ([record.OutputID])
+	Note     string // note of the person who labelled it; "" for none
+	InputID  string // identifies the prompt and the variables in the same way
 }
 
 // Entry returns the trial without its output.
@@ -72,8 +71,8 @@ func Entries(trials iter.Seq2[Trial, error]) ([]Entry, error) {
 	return list, nil
 }
 
-// Labelled yields trials with the labels of the entries that [Entries] made of them. It
-// is an error if the trials have changed.
+// Labelled yields trials with the labels of the entries that [Entries] made from them. It
+// yields an error if the trials have changed.
 func Labelled(trials iter.Seq2[Trial, error], entries []Entry) iter.Seq2[Trial, error] {
 	return func(yield func(Trial, error) bool) {
 		changed := func() error {
@@ -98,20 +97,18 @@ func Labelled(trials iter.Seq2[Trial, error], entries []Entry) iter.Seq2[Trial, 
 	}
 }
 
-// The names of the fields of a trial.
+// The field names of a trial.
 var (
 	outputKeys = []string{"output", "response", "answer", "completion"}
 	LabelKeys  = []string{"label", "human", "verdict"}
 	ownKeys    = []string{"id", "label", "human", "verdict", "output", "response", "answer", "completion", "prompt", "model", "provider", "note", "thumb"}
 )
 
-// Read reads outputs from JSON, JSON Lines or CSV: an
-// output (output, response, answer or completion), and optionally an id, a label (1,
-// good, pass or true; 0, bad, fail or false) or the thumb of a user (up or down), the
-// prompt, and vars; in CSV every other
-// column is a variable. Files of other tools ([exported.Kinds]) are recognised by their
-// content. It reports all mistakes with their lines; if there are any, it
-// returns no trials.
+// Read reads outputs from JSON, JSON Lines or CSV: an output (output, response, answer or
+// completion), and optionally an id, a label (1, good, pass or true; 0, bad, fail or false) or
+// a user's thumb (up or down), the prompt, and vars; in CSV every other column is a variable.
+// It recognises files of other tools ([exported.Kinds]) by their content. It reports all
+// mistakes with their lines; if there are any, it returns no trials.
 func Read(file string, data []byte) ([]Trial, proviso.Mistakes) {
 	var list []Trial
 	mistakes := scanTrials(file, bytes.NewReader(data), nil, func(t Trial) bool {
@@ -124,15 +121,14 @@ func Read(file string, data []byte) ([]Trial, proviso.Mistakes) {
 	return list, mistakes
 }
 
-// File yields the outputs of a file as [Read] reads them, one in memory at
-// a time. It opens the file again for every iteration. Mistakes come last, all at once,
-// as a [proviso.Mistakes].
+// File yields the outputs of a file like [Read], with one in memory at a time. It opens the
+// file again for every iteration. Mistakes come last, all at once, as a [proviso.Mistakes].
 func File(file string, open func() (io.ReadCloser, error)) iter.Seq2[Trial, error] {
 	return Noted(file, open, nil)
 }
 
-// Noted is [File], which also calls note for what is left out of the file of another
-// tool; note may be nil.
+// Noted is [File], but also calls note for what is left out of another tool's file; note may
+// be nil.
 func Noted(file string, open func() (io.ReadCloser, error), note func(string)) iter.Seq2[Trial, error] {
 	return func(yield func(Trial, error) bool) {
 		in, err := open()
@@ -152,8 +148,8 @@ func Noted(file string, open func() (io.ReadCloser, error), note func(string)) i
 	}
 }
 
-// scanTrials calls each for every output, until it returns false, and returns the
-// mistakes in the file.
+// scanTrials calls each for every output until it returns false, and returns the mistakes in
+// the file.
 func scanTrials(file string, in io.Reader, note func(string), each func(Trial) bool) proviso.Mistakes {
 	r := &trialReader{Table: format.Table{File: file}, each: each, note: note, lines: map[string]int{}}
 	start := bufio.NewReaderSize(in, 64<<10)
@@ -180,15 +176,15 @@ type trialReader struct {
 	each  func(Trial) bool
 	note  func(string)   // may be nil
 	n     int            // trials so far
-	thumb int            // of them, those whose label is a thumb
-	ended bool           // the caller wants no more
-	lines map[string]int // of ids
-	// lineOf finds the line of an entry of a JSON document, which takes time; nil if
-	// entries are known by their lines.
+	thumb int            // trials so far whose label is a thumb
+	ended bool           // the caller stopped the iteration
+	lines map[string]int // line by id
+	// lineOf finds the line of an entry in a JSON document, which takes time; nil if entries
+	// are identified by line.
 	lineOf func(entry int) int
 }
 
-// at is the line of an output.
+// at returns the line of an output.
 func (r *trialReader) at(line int) int {
 	if r.lineOf != nil {
 		return r.lineOf(line)
@@ -198,7 +194,7 @@ func (r *trialReader) at(line int) int {
 
 func (r *trialReader) jsonLines(in io.Reader) {
 	first := true
-	var foreign []exported.Entry // of another tool, which are read together
+	var foreign []exported.Entry // entries of another tool, which are read together
 	for line, err := range document.Lines(in) {
 		if err != nil {
 			r.Broken(err)
@@ -221,7 +217,8 @@ func (r *trialReader) jsonLines(in io.Reader) {
 	}
 }
 
-// object reads an output in JSON that is known by its line or entry; place finds its values and keys.
+// object reads an output in JSON that is identified by its line or entry; place finds its
+// values and keys.
 func (r *trialReader) object(line int, v any, place func(pointer string, key bool) proviso.Place) {
 	o, ok := v.(*value.Object)
 	if !ok {
@@ -241,8 +238,8 @@ func (r *trialReader) object(line int, v any, place func(pointer string, key boo
 	})
 }
 
-// slipOf returns a member of an output that is probably a slip: of the output where there
-// is none, or of the label, if it holds one.
+// slipOf returns a member of an output that is probably a typo: of the output key if there is
+// none, or of the label key if it holds a label.
 func slipOf(o *value.Object) (slip, meant string) {
 	if !slices.ContainsFunc(outputKeys, o.Has) {
 		return format.Slip(o, outputKeys)
@@ -260,7 +257,7 @@ func slipOf(o *value.Object) (slip, meant string) {
 
 func (r *trialReader) csv(in io.Reader) {
 	var names []string
-	slip := -1 // a column that is probably meant to hold the labels
+	slip := -1 // column that was probably meant to hold the labels
 	r.RowsUntil(in, func(header []string) bool {
 		names = slices.Clone(header)
 		if !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(outputKeys, strings.ToLower(n)) }) {
@@ -273,7 +270,7 @@ func (r *trialReader) csv(in io.Reader) {
 		return true
 	}, func(rec document.Record) bool {
 		if slip >= 0 && rec.Fields[slip] != "" {
-			if _, err := ParseLabel(rec.Fields[slip]); err == nil { // else it is a variable
+			if _, err := ParseLabel(rec.Fields[slip]); err == nil { // otherwise it is a variable
 				r.Mistake(1, "label", "no column is called %q, and it holds labels", names[slip])
 				return false
 			}
@@ -294,8 +291,8 @@ func (r *trialReader) csv(in io.Reader) {
 	})
 }
 
-// HoldsOutputs reports whether the header of a CSV file names a column of outputs beside
-// others.
+// HoldsOutputs reports whether the header of a CSV file names a column of outputs in addition
+// to others.
 func HoldsOutputs(data []byte) bool {
 	for rec, err := range document.ReadCSV(bytes.NewReader(data), document.CSVOptions{NoHeader: true}) {
 		return err == nil && len(rec.Fields) > 1 && slices.ContainsFunc(rec.Fields, func(n string) bool {
@@ -313,7 +310,7 @@ func (r *trialReader) add(line int, o, vars *value.Object, wrongLabel func(key, 
 		t.Vars = value.NewObject(0)
 	}
 	if id := o.At("id"); id != nil && id != "" {
-		t.ID = strings.Clone(value.ToString(id)) // the line is not kept
+		t.ID = strings.Clone(value.ToString(id)) // the line is not retained
 	}
 	wrong := false
 	if first, ok := r.lines[t.ID]; ok {

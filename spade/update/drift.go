@@ -5,25 +5,25 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// Rates count how many outputs an assertion failed before and now, of those on which it is
-// decided.
+// Rates count how many outputs an assertion failed before and now, among the outputs on which
+// it is decided.
 type Rates struct{ Before, Now stats.Count }
 
-// Drift says how often an assertion, or the whole set, fails now and failed before.
+// Drift compares how often an assertion, or the whole set, fails now and failed before.
 type Drift struct {
 	Name string // "" for the set
-	All  Rates  // of all outputs, with and without a label
-	Good Rates  // of outputs that people label good: false failures
-	Bad  Rates  // of outputs that people label bad: catches
+	All  Rates  // all outputs, labelled or not
+	Good Rates  // outputs that people label good: false failures
+	Bad  Rates  // outputs that people label bad: catches
 	Up   stats.Count
-	Down stats.Count // of new outputs with a thumb up or down, which are no labels
-	// Change and Wrong are the differences of All and of Good, now − before, with intervals
-	// that hold for all assertions together ([Confidence], divided among them). They are
-	// nil where there is nothing to compare.
+	Down stats.Count // new outputs with a thumb up or down, which is not a label
+	// Change and Wrong are the differences of All and of Good, now − before. The confidence of
+	// their intervals applies to all assertions together ([Confidence], divided among them).
+	// They are nil if there is nothing to compare.
 	Change, Wrong *stats.Estimate
 }
 
-// Confidence is that with which all intervals of a report hold together.
+// Confidence is the joint confidence of all intervals in a report.
 const Confidence = 0.95
 
 // Changed reports whether the interval of a difference does not include 0.

@@ -14,14 +14,14 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Group is bad outputs that the selection does not catch, which share something that other
-// outputs rarely have. What they share need not be what is wrong with them.
+// Group is bad outputs that the selection does not catch and that share a feature that other
+// outputs rarely have. The feature need not be what is wrong with them.
 type Group struct {
-	// Shared describes it: words in a row, a value of a variable, or a version; "" for the
-	// outputs that share nothing of this kind.
+	// Shared describes the feature: consecutive words, the value of a variable, or a version;
+	// "" for the outputs that share none.
 	Shared  string
 	Members []Missed
-	// Others counts the other new outputs, and With those of them that have it as well.
+	// Others counts the other new outputs, and With those of them that also have the feature.
 	With, Others int
 }
 
@@ -29,20 +29,20 @@ type Group struct {
 type Missed struct {
 	ID string
 	By Source
-	// Caught names candidates that are not selected and catch it.
+	// Caught names unselected candidates that catch it.
 	Caught []string
 }
 
-// Limits of the search for what outputs share.
+// Limits of the search for shared features.
 const (
-	maxWords    = 2000 // of an output that are looked at
+	maxWords    = 2000 // words that are read of an output
 	maxInRow    = 3
-	maxValue    = 60 // bytes of a value of a variable
+	maxValue    = 60 // bytes of a variable's value
 	leastShared = 2  // outputs in a group
 	maxGroups   = 12
-	leastRatio  = 3.0 // how many times as frequent it is in the group as in others
+	leastRatio  = 3.0 // how many times as frequent the feature is in the group as elsewhere
 	mostChance  = 0.05
-	shortWord   = 3 // letters of a word that is nothing to share by itself
+	shortWord   = 3 // letters of a word that is too short to be a feature
 )
 
 // uncaught groups the bad outputs that the selection does not fail.
@@ -94,8 +94,8 @@ func (r *Report) uncaught(selected []string) {
 	}
 }
 
-// chance is how likely it is that at least k of n outputs have something, if k of n and l of
-// m have it and the two do not differ (the one-sided test of Fisher).
+// chance returns how likely it is that at least k of n outputs have a feature, if k of n and l
+// of m have it and the two groups do not differ (Fisher's one-sided test).
 func chance(k, n, l, m int) float64 {
 	choose := func(n, k int) float64 {
 		a, _ := math.Lgamma(float64(n + 1))
@@ -110,10 +110,9 @@ func chance(k, n, l, m int) float64 {
 	return min(1, sum)
 }
 
-// common finds what most of the outputs share and others rarely have, more often than chance
-// would make it: the score is how
-// many have it, times the logarithm of how much more frequent it is there. Equal scores go
-// to the longer text.
+// common finds the feature that most outputs share and others rarely have, more often than by
+// chance. The score is the number of outputs with the feature times the logarithm of how much
+// more frequent it is among them. Ties go to the longer text.
 func common(features []map[string]bool, among []int, with map[string]int, others int) (best string, has int) {
 	count := map[string]int{}
 	for _, i := range among {
@@ -138,7 +137,7 @@ func common(features []map[string]bool, among []int, with map[string]int, others
 	return best, has
 }
 
-// featuresOf are what an output may share with others.
+// featuresOf returns the features that an output may share with others.
 func featuresOf(t *trial.Trial) map[string]bool {
 	list := map[string]bool{}
 	words := strings.FieldsFunc(strings.ToLower(t.Text()), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '\'' })
@@ -167,8 +166,8 @@ func featuresOf(t *trial.Trial) map[string]bool {
 	return list
 }
 
-// queue names the outputs to label: first those of which a thumb or a run says something
-// else than the selection, then those that tell candidates apart.
+// queue lists the outputs to label: first those whose thumb or run disagrees with the
+// selection, then those that best separate candidates.
 func (r *Report) queue(selected []string, most int) {
 	set := r.places(selected)
 	for i := range r.Outputs {

@@ -1,7 +1,7 @@
-// Package update brings a selection up to date with what agents answered since: it finds
-// which selected assertions fail more or less often than before, which bad outputs nothing
-// catches and what these share, which outputs are worth labelling, and what is selected
-// now. Start at [Run].
+// Package update brings a selection up to date with new answers of agents: it finds which
+// selected assertions fail more or less often than before, which bad outputs nothing catches
+// and what these share, which outputs are worth labelling, and what is selected now. Start at
+// [Run].
 package update
 
 import (
@@ -19,64 +19,64 @@ import (
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
-// Source is who says that an output is good or bad.
+// Source is the source of an opinion on an output.
 type Source string
 
-// The sources. All but people are hints: they are no labels unless [Input] says so.
+// The sources. All except People are hints: they are not labels unless [Input] says so.
 const (
 	Nobody  Source = ""
 	People  Source = "people" // a label
-	Thumb   Source = "thumb"  // of a user
-	Failure Source = "run"    // the output failed assertions in the run that it comes from
+	Thumb   Source = "thumb"  // a user's thumb
+	Failure Source = "run"    // the output failed assertions in its run
 )
 
 // Output is one of the new outputs.
 type Output struct {
-	trial.Trial        // without what is said of it
-	Good        bool   // what By says of it
-	By          Source // [Nobody] if nothing is said
-	Known       bool   // it was tried before
-	row         int    // in the grid of the report
+	trial.Trial        // without the opinions
+	Good        bool   // opinion of By
+	By          Source // [Nobody] if there is no opinion
+	Known       bool   // it was already tried
+	row         int    // in the report's grid
 }
 
-// Bad reports whether anybody says that the output is bad.
+// Bad reports whether any source calls the output bad.
 func (o *Output) Bad() bool { return o.By != Nobody && !o.Good }
 
-// Input is what is brought up to date.
+// Input is the input of an update.
 type Input struct {
 	Before     selection.Problem   // the selection so far
-	Grid       *matrix.Grid        // of all outputs so far, as the run kept it
-	Known      map[string]string   // by id of an output so far, where it is known: the id of its content ([record.OutputID])
-	Candidates []proviso.Candidate // those of the grid
+	Grid       *matrix.Grid        // all outputs so far, as the run kept it
+	Known      map[string]string   // output id -> content id ([record.OutputID]) of the outputs so far, where known
+	Candidates []proviso.Candidate // candidates of the grid
 	Trials     []trial.Trial       // the new outputs
-	// Thumbs takes thumbs of users as labels, where people gave none.
+	// Thumbs uses users' thumbs as labels where people gave none.
 	Thumbs bool
-	// Labels puts the labels of a file into entries; it may be nil.
+	// Labels sets the labels of a file in entries; it may be nil.
 	Labels func(entries []trial.Entry) error
-	// Queue is how many outputs to label are named.
+	// Queue is the maximum number of outputs to label in the report.
 	Queue int
 }
 
-// Report is what [Run] found.
+// Report is the result of [Run].
 type Report struct {
 	Outputs []Output
-	Renamed [][2]string  // ids that another output has already, each with the new id, such as o1~2
-	Grid    *matrix.Grid // of all outputs, with the new ones at the end
-	Tried   *matrix.Grid // of the outputs that were tried now
+	Renamed [][2]string  // ids that another output already has, each with the new id, such as o1~2
+	Grid    *matrix.Grid // all outputs, with the new ones at the end
+	Tried   *matrix.Grid // outputs that were tried now
 
-	Drift    []Drift // of the set, and then of each assertion that was selected before
-	Uncaught []Group // bad outputs that the selection does not catch: that of before, if there is none now
+	Drift    []Drift // drift of the set, then of each previously selected assertion
+	Uncaught []Group // bad outputs that the selection does not catch, or the previous selection if there is none now
 	Queue    []label.Queued
 
 	Before, After *selection.Selection // Before is nil if it cannot be selected again
-	Problem       selection.Problem    // that After solves
+	Problem       selection.Problem    // problem that After solves
 	Shifts        []selection.Shift
-	Contradicted  []candidate.Implication // implications that a new output contradicts, which were left out
+	Contradicted  []candidate.Implication // implications that were dropped because a new output contradicts them
 	Thumbs        int                     // thumbs that count as labels in After
 }
 
-// Run tries the candidates on the new outputs, compares, and selects again. Outputs that
-// were tried before are not tried again.
+// Run tries the candidates on the new outputs, compares, and selects again. It does not try
+// outputs again that were already tried.
 func Run(ctx context.Context, in Input, o matrix.Options) (*Report, error) {
 	r := &Report{}
 	list, err := columns(in)
@@ -112,7 +112,7 @@ func Run(ctx context.Context, in Input, o matrix.Options) (*Report, error) {
 	return r, ctx.Err()
 }
 
-// columns returns the candidates of the grid, in its order.
+// columns returns the candidates of the grid, in grid order.
 func columns(in Input) ([]proviso.Candidate, error) {
 	var list []proviso.Candidate
 	var gone []string
@@ -131,7 +131,7 @@ func columns(in Input) ([]proviso.Candidate, error) {
 	return list, nil
 }
 
-// take finds out which of the new outputs are new, and what is said of them.
+// take determines which outputs are new, and the opinions on them.
 func (r *Report) take(in Input) {
 	at := in.Grid.ByID()
 	taken := map[string]bool{}
@@ -170,7 +170,7 @@ func (r *Report) take(in Input) {
 	}
 }
 
-// merge puts the new rows below those so far.
+// merge appends the new rows to the grid.
 func (r *Report) merge(in Input) {
 	g := &matrix.Grid{Names: in.Grid.Names, Columns: in.Grid.Columns, Entries: slices.Clone(in.Grid.Entries), Cells: slices.Clone(in.Grid.Cells)}
 	for i := range g.Entries {
@@ -192,7 +192,7 @@ func (r *Report) merge(in Input) {
 	r.Grid = g
 }
 
-// label puts into the grid what counts as a label. People come before thumbs.
+// label sets the labels in the grid. People's labels have priority over thumbs.
 func (r *Report) label(in Input) error {
 	for i := range r.Outputs {
 		out := &r.Outputs[i]
@@ -226,9 +226,9 @@ func word(good bool) string {
 	return "0"
 }
 
-// selectAgain selects by all outputs, and explains what changed.
+// selectAgain selects with all outputs, and explains what changed.
 func (r *Report) selectAgain(ctx context.Context, in Input) error {
-	// Without the candidates that people rejected.
+	// Exclude the candidates that people rejected.
 	known := r.Grid.Matrix().Only(func(name string) bool { return slices.Contains(in.Before.Matrix.Names, name) })
 	r.Problem = selection.Problem{Matrix: known, Options: in.Before.Options}
 	for _, p := range in.Before.Implications {
@@ -252,13 +252,13 @@ func (r *Report) selectAgain(ctx context.Context, in Input) error {
 	return err
 }
 
-// contradicts reports whether an output passes a and fails b.
+// contradicts reports whether an output passes A and fails B.
 func (r *Report) contradicts(p candidate.Implication) bool {
 	a, b := slices.Index(r.Grid.Names, p.A), slices.Index(r.Grid.Names, p.B)
 	return a >= 0 && b >= 0 && slices.ContainsFunc(r.Grid.Cells, func(row []matrix.Cell) bool { return row[a] == matrix.Passed && row[b] == matrix.Failed })
 }
 
-// verdict is what a set of candidates says of an output, and which of them fail it.
+// verdict returns the verdict of a set of candidates on an output, and which of them fail it.
 func (r *Report) verdict(row int, set []int) (cell matrix.Cell, failing []string) {
 	cell = matrix.Passed
 	for _, j := range set {

@@ -16,18 +16,19 @@ import (
 type Function struct {
 	Text      string
 	Entry     string // name of the function
-	AsksModel bool   // it uses ask_llm
+	AsksModel bool   // uses ask_llm
 }
 
 // pythonFunction finds a function with the three parameters.
 var pythonFunction = pattern.Of(`(?m)^(?:async[ \t]+)?def[ \t]+([A-Za-z_]\w*)[ \t]*\(\s*example\b[^()]*,\s*prompt\b[^()]*,\s*response\b`)
 
-// askLLM is the function that such a candidate calls to ask a model.
+// askLLM is the function with which such a candidate asks a model.
 const askLLM = "ask_llm"
 
-// Of returns the function of a python candidate whose value ends with a call
-// of one that it defines, as [Read] and [Value] write it, or defines a function with
-// the parameters example, prompt and response, the first if there are several. Other values of that type are expressions, bodies and files, as in suites.
+// Of returns the function of a Python candidate. Its value ends with a call of a function that
+// it defines, as [Read] and [Value] write it, or it defines a function with the parameters
+// example, prompt and response (the first one counts). Other values of the type are
+// expressions, bodies and files, as in suites.
 func Of(a *proviso.Assertion) (Function, bool) {
 	text, ok := a.Value.(string)
 	if !ok || strings.TrimPrefix(a.Type, "not-") != Type || strings.HasPrefix(text, "file://") {
@@ -44,10 +45,10 @@ func Of(a *proviso.Assertion) (Function, bool) {
 	return Function{Text: text, Entry: entry, AsksModel: strings.Contains(text, askLLM) && slices.Contains(pythonNames(text), askLLM)}, true
 }
 
-// Type is the type of the assertions.
+// Type is the type of these assertions.
 const Type = "python"
 
-// ResultKind names the kind of what a Python candidate returned.
+// ResultKind names the kind of a Python candidate's result.
 func ResultKind(v any) string {
 	switch v := v.(type) {
 	case nil, value.Undefined:

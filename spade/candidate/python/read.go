@@ -13,13 +13,13 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// Read reads candidates from a Python file: each top-level function of three
-// parameters, by position the variables, the prompt and the response, whatever their
-// names. A candidate has what its function uses of the rest of the file: imports,
-// constants and other functions, and what these use. So a module that is not installed
-// matters only to functions that use it. A function that only asks a model becomes a
-// judged candidate. If two functions have the same name, the later one counts, as in
-// Python. A warning names each statement that no candidate uses.
+// Read reads candidates from a Python file: each top-level function of three parameters, which
+// by position are the variables, the prompt and the response, whatever their names. A
+// candidate includes what its function uses from the rest of the file, directly or indirectly:
+// imports, constants and other functions. So a missing module affects only the functions that
+// use it. A function that only asks a model becomes a judged candidate. If two functions have
+// the same name, the later one counts, as in Python. A warning names each statement that no
+// candidate uses.
 func Read(file string, data []byte) ([]*proviso.Assertion, proviso.Mistakes) {
 	code := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
 	f := &pythonFile{file: file, by: map[string][]int{}, used: map[int]bool{}, listed: map[string]bool{}}
@@ -64,14 +64,14 @@ func Read(file string, data []byte) ([]*proviso.Assertion, proviso.Mistakes) {
 type pythonFile struct {
 	file     string
 	all      []pythonPart
-	found    []int            // the candidates in all, in order
-	by       map[string][]int // the parts that bind a name
-	used     map[int]bool     // the parts that a candidate has
-	listed   map[string]bool  // the names of lists of candidates, and whether a warning says that they are not followed
+	found    []int            // positions of the candidates in all, in order
+	by       map[string][]int // parts that bind a name
+	used     map[int]bool     // parts that a candidate includes
+	listed   map[string]bool  // names of lists of candidates, and whether a warning says that they are ignored
 	mistakes proviso.Mistakes
 }
 
-// pythonPart is a statement with the names that it binds and those that it uses.
+// pythonPart is a statement with the names that it binds and the names that it uses.
 type pythonPart struct {
 	pythonStatement
 	binds, uses []string
@@ -81,14 +81,14 @@ func (f *pythonFile) wrong(line int, warning bool, format string, args ...any) {
 	f.mistakes = append(f.mistakes, proviso.Mistake{Place: proviso.Place{File: f.file, Line: line}, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Warning: warning})
 }
 
-// read finds the statements and which of them are candidates.
+// read finds the statements and decides which of them are candidates.
 func (f *pythonFile) read(code string) {
 	for _, s := range pythonStatements(code) {
 		for _, s := range s.imports() {
 			f.all = append(f.all, pythonPart{pythonStatement: s, binds: s.binds(), uses: pythonNames(s.text)})
 		}
 	}
-	called, listed := map[string]bool{}, map[string]bool{} // names that functions use, and other statements
+	called, listed := map[string]bool{}, map[string]bool{} // names used by functions, and by other statements
 	for i, s := range f.all {
 		for _, name := range s.binds {
 			f.by[name] = append(f.by[name], i)
@@ -102,7 +102,7 @@ func (f *pythonFile) read(code string) {
 	for i, s := range f.all {
 		params := s.parameters()
 		if len(params) != len(pythonParams) || s.name == askLLM || !slices.Equal(params, pythonParams) && called[s.name] && !listed[s.name] {
-			continue // such as a function that candidates call, and that is not in a list of them
+			continue // such as a helper that candidates call and that is in no list of them
 		}
 		if before, ok := names[s.name]; ok {
 			f.wrong(s.line, true, "a function %s stands before; this one counts", s.name)
@@ -114,10 +114,10 @@ func (f *pythonFile) read(code string) {
 	}
 }
 
-// module returns a candidate with what it uses, in the order of the file.
+// module returns a candidate with what it uses, in file order.
 func (f *pythonFile) module(candidate int) string {
 	has := map[int]bool{candidate: true}
-	known := map[string]bool{askLLM: true} // which the judge answers
+	known := map[string]bool{askLLM: true} // the judge answers it
 	var add func(i int)
 	add = func(i int) {
 		has[i] = true
@@ -153,18 +153,18 @@ func (f *pythonFile) module(candidate int) string {
 	return b.String()
 }
 
-// sayUnused names the statements that no candidate has: functions, which may have been
-// meant as candidates, each in a line, the rest in one.
+// sayUnused warns of the statements that no candidate includes: functions, which may have been
+// meant as candidates, one per line, and the rest in one line.
 func (f *pythonFile) sayUnused() {
 	for _, i := range f.found {
-		f.used[i] = true // also those that became judged candidates
+		f.used[i] = true // including those that became judged candidates
 	}
 	first := 0
 	var rest []string
 	for i, s := range f.all {
 		what := strings.Join(s.binds, ", ")
 		switch {
-		case f.used[i] || len(s.binds) == 0 && len(s.uses) == 0: // the second is a text
+		case f.used[i] || len(s.binds) == 0 && len(s.uses) == 0: // the second case is a string
 			continue
 		case f.lists(s):
 			continue
@@ -187,8 +187,8 @@ func (f *pythonFile) sayUnused() {
 	}
 }
 
-// lists reports whether a statement is a list of candidates, such as ALL_FUNCTIONS, or a
-// part of one. A list that leaves candidates out has a warning, since it is not read.
+// lists reports whether a statement is a list of candidates, such as ALL_FUNCTIONS, or a part
+// of one. A list that omits candidates gets a warning, because it is not read.
 func (f *pythonFile) lists(s pythonPart) bool {
 	if s.name != "" || len(s.binds) != 1 {
 		return false
@@ -215,7 +215,7 @@ func (f *pythonFile) lists(s pythonPart) bool {
 	return true
 }
 
-// maxPreambles bounds the code of all candidates of a file together, in bytes.
+// maxPreambles bounds the total code of all candidates of a file, in bytes.
 const maxPreambles = 64 << 20
 
 // bindPatterns find the names that a statement binds.
@@ -233,7 +233,7 @@ var binds = sync.OnceValue(func() *bindPatterns {
 	}
 })
 
-// imports returns the statement, or one for each module if it imports several.
+// imports returns the statement, split into one per module if it imports several.
 func (s pythonStatement) imports() []pythonStatement {
 	bare := strings.TrimRight(s.text, "\n")
 	if !strings.Contains(bare, ",") || !binds().imports.MatchString(bare) {
@@ -246,7 +246,7 @@ func (s pythonStatement) imports() []pythonStatement {
 	return list
 }
 
-// binds returns the names that the statement gives a value to.
+// binds returns the names that the statement assigns.
 func (s *pythonStatement) binds() []string {
 	if s.name != "" {
 		return []string{s.name}
@@ -272,7 +272,7 @@ func (s *pythonStatement) binds() []string {
 	return names
 }
 
-// importedNames returns the names that the list of an import binds.
+// importedNames returns the names that an import list binds.
 func importedNames(list string) []string {
 	list, _, _ = strings.Cut(list, ";")
 	var names []string
@@ -289,8 +289,8 @@ func importedNames(list string) []string {
 	return names
 }
 
-// pythonNames returns the names in code that are not attributes, each once: what it may
-// use of its module.
+// pythonNames returns the names in code that are not attributes, each once: the names that it
+// may use from its module.
 func pythonNames(text string) []string {
 	code := pythonCode(text)
 	var names []string
@@ -303,8 +303,8 @@ func pythonNames(text string) []string {
 	return names
 }
 
-// pythonCode returns the text without comments and without the text in strings, except
-// for the values in f-strings. Lines stay.
+// pythonCode returns the text without comments and without the text in strings, except for the
+// values in f-strings. Line breaks stay.
 func pythonCode(text string) string {
 	t := pythonText{code: &strings.Builder{}}
 	for line := range strings.Lines(text) {

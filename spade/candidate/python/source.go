@@ -15,17 +15,17 @@ import (
 // pythonParams are the parameters of a Python candidate, as in the paper.
 var pythonParams = []string{"example", "prompt", "response"}
 
-// pythonCall is appended to the value of a Python candidate to make it an ordinary
-// python assertion: the body of a function of output and context.
+// pythonCall is appended to the value of a Python candidate to make it an ordinary python
+// assertion: the body of a function with output and context.
 const pythonCall = "return %s(context.get(\"vars\"), context.get(\"prompt\"), output)"
 
-// pythonPatterns are the patterns that find things in Python code.
+// pythonPatterns are the patterns for Python code.
 type pythonPatterns struct {
 	definition, called, words, docString, literal *regexp.Regexp
-	asksOnly                                      *regexp.Regexp // a function that only asks a model
+	asksOnly                                      *regexp.Regexp // matches a function that only asks a model
 }
 
-// python compiles the patterns when they are first used.
+// python compiles the patterns on first use.
 var python = sync.OnceValue(func() *pythonPatterns {
 	return &pythonPatterns{
 		definition: regexp.MustCompile(`^(?:async[ \t]+)?def[ \t]+([A-Za-z_]\w*)[ \t]*\(`),
@@ -37,8 +37,8 @@ var python = sync.OnceValue(func() *pythonPatterns {
 	}
 })
 
-// pythonModule returns the module of a Python candidate without the call at its end,
-// and the name of the called function; entry is used if there is no call.
+// pythonModule returns the module of a Python candidate without the final call, and the name
+// of the called function; entry is used if there is no call.
 func pythonModule(text, entry string) (module, name string) {
 	at := python().called.FindStringSubmatchIndex(text)
 	if at == nil {
@@ -58,9 +58,8 @@ const maxDescription = 1000
 // maxPython bounds the code of a Python candidate, in bytes.
 const maxPython = 32 << 10
 
-// Value returns the value of a python assertion made of code that a model wrote,
-// with one function of the parameters of [Of]; otherwise it returns the
-// problem.
+// Value returns the value of a python assertion for code that a model wrote and that has one
+// function with the parameters of [Of]; otherwise it returns the problem.
 func Value(code string) (value, problem string) {
 	code = unfenced(code)
 	if code == "" {
@@ -99,7 +98,7 @@ func unfenced(code string) string {
 type pythonStatement struct {
 	text string
 	line int
-	name string // the function that it defines; "" if none
+	name string // name of the function that it defines; "" if none
 }
 
 // candidate returns the name of the function if it has the parameters of a candidate.
@@ -107,11 +106,11 @@ func (s *pythonStatement) candidate() (string, bool) {
 	return s.name, slices.Equal(s.parameters(), pythonParams)
 }
 
-// parameters returns the names of the function's parameters that a call by position must
-// give; nil if it takes any number.
+// parameters returns the names of the function's required positional parameters; nil if it
+// takes any number.
 func (s *pythonStatement) parameters() []string {
 	code := pythonCode(s.text)
-	at := strings.Index(code, s.name+"(") // nobody writes blanks before (
+	at := strings.Index(code, s.name+"(") // nobody writes spaces before (
 	if s.name == "" || at < 0 {
 		return nil
 	}
@@ -130,7 +129,7 @@ func (s *pythonStatement) parameters() []string {
 			switch {
 			case p == "/" || p == "":
 			case p == "*":
-				return names // the rest is given by name
+				return names // the rest is keyword-only
 			case p[0] == '*':
 				return nil
 			case !strings.Contains(p, "="):
@@ -145,7 +144,7 @@ func (s *pythonStatement) parameters() []string {
 	return names
 }
 
-// pythonStatements cuts a module into its top-level statements: at each line without
+// pythonStatements splits a module into its top-level statements: at each line without
 // indentation that is outside of strings and brackets.
 func pythonStatements(code string) []pythonStatement {
 	var list []pythonStatement
@@ -179,9 +178,9 @@ type pythonText struct {
 	depth     int    // open brackets
 	continued bool   // the previous line ended with a backslash
 
-	code  *strings.Builder // gets what is no comment and no text in a string; nil is not written
+	code  *strings.Builder // receives the code without comments and string contents; nil receives nothing
 	value bool             // the open string is an f-string
-	holes int              // open braces in it
+	holes int              // open braces in the f-string
 }
 
 func (t *pythonText) between() bool { return t.quote == "" && t.depth == 0 && !t.continued }
@@ -220,7 +219,7 @@ func (t *pythonText) read(line string) {
 		}
 	}
 	if len(t.quote) == 1 && !strings.HasSuffix(line, `\`) {
-		t.quote = "" // an unclosed one-line string
+		t.quote = "" // an unterminated one-line string
 	}
 }
 
@@ -230,7 +229,7 @@ func (t *pythonText) write(c byte) {
 	}
 }
 
-// open begins a string, whose prefix may say that it has values.
+// open starts a string, whose prefix may make it an f-string.
 func (t *pythonText) open(quote, before string) {
 	t.quote, t.holes = quote, 0
 	prefix := before[len(strings.TrimRight(before, "rRbBuUfFtT")):]
@@ -254,8 +253,8 @@ func (t *pythonText) hole(c byte) {
 	}
 }
 
-// pythonCandidate makes an assertion from a function. It is not complete unless it is
-// judged.
+// pythonCandidate makes an assertion from a function. Unless the assertion is judged, the
+// caller completes it.
 func pythonCandidate(s *pythonStatement) (o *value.Object, judged bool) {
 	body := bodyOf(s.text)
 	description := ""
@@ -297,7 +296,7 @@ func bodyOf(text string) string {
 	return ""
 }
 
-// withoutComments returns code without the lines that are comments.
+// withoutComments returns code without its comment lines.
 func withoutComments(code string) string {
 	if !strings.Contains(code, "#") {
 		return code
@@ -313,8 +312,8 @@ func withoutComments(code string) string {
 	return b.String()
 }
 
-// onlyAsks reads a body that only asks a model a question, and whether the expected
-// answer is no.
+// onlyAsks reads a body that only asks a model a question; not means that the expected answer
+// is no.
 func onlyAsks(body string, params []string) (question string, not, ok bool) {
 	m := python().asksOnly.FindStringSubmatch(withoutComments(body))
 	if m == nil || len(params) != 3 || m[5] != params[1] || m[6] != params[2] {
@@ -338,5 +337,5 @@ func onlyAsks(body string, params []string) (question string, not, ok bool) {
 	return question, m[4] != "", true
 }
 
-// questionStart begins the criterion of a function that only asks a model.
+// questionStart starts the criterion of a function that only asks a model.
 const questionStart = "The answer to this question about the output is yes: "

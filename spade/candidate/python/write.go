@@ -14,14 +14,14 @@ import (
 // pythonHead is the signature of a function in the paper's form.
 const pythonHead = "async def %s(example: dict, prompt: str, response: str) -> bool:\n"
 
-// File writes candidates as functions in the paper's form, which [Read] reads. The
-// comments are written at the top, one per line. left names the candidates that have no
-// such form, each with the reason; a comment in the file does so too. No check is
-// approximated: one that a function would decide differently is left out.
+// File writes candidates as functions in the paper's form, which [Read] reads. The comments
+// are at the top, one per line. left lists the candidates that cannot be written in this form,
+// each with the reason; a comment in the file does too. File approximates no check: it omits a
+// check that a function would decide differently.
 func File(list []proviso.Candidate, comments []string) (data []byte, left []string) {
 	w := pythonWriter{bound: map[string]string{}, has: map[string]bool{}}
 	for i := range list {
-		w.bound[list[i].Name] = list[i].Name // no helper may have the name of a candidate, unless it is that
+		w.bound[list[i].Name] = list[i].Name // a helper must not have a candidate's name, unless it is that candidate
 		if f, ok := Of(list[i].Assertion); ok {
 			for _, s := range pythonStatements(f.Text) {
 				if s.name == list[i].Name {
@@ -55,14 +55,14 @@ func File(list []proviso.Candidate, comments []string) (data []byte, left []stri
 	return []byte(b.String()), left
 }
 
-// pythonWriter collects functions, and what they use, each once.
+// pythonWriter collects functions and the helpers that they use, each once.
 type pythonWriter struct {
 	helpers, functions []string
-	has                map[string]bool   // the texts of helpers
-	bound              map[string]string // the text of the helper that binds a name
+	has                map[string]bool   // texts of helpers
+	bound              map[string]string // text of the helper that binds a name
 }
 
-// add writes a candidate, or returns why it cannot.
+// add writes a candidate, or returns why it cannot be written.
 func (w *pythonWriter) add(c *proviso.Candidate) (problem string) {
 	a := c.Assertion
 	if words := python().words.FindString(c.Name); words != c.Name {
@@ -95,11 +95,11 @@ func (w *pythonWriter) add(c *proviso.Candidate) (problem string) {
 	return ""
 }
 
-// wholeWords is the key of assertions that look for whole words.
+// wholeWords is the key of assertions that match whole words.
 const wholeWords = "wholeWords"
 
-// pythonWords are the functions that look for whole words as package check does: a word is
-// made of letters, digits, marks and underscores.
+// pythonWords are functions that match whole words like package check: a word consists of
+// letters, digits, marks and underscores.
 const pythonWords = `def word_ends(text, at):
     import unicodedata
     inside = lambda c: c == "_" or unicodedata.category(c)[0] in "LM" or unicodedata.category(c) == "Nd"
@@ -113,7 +113,7 @@ def has_words(text, words):
     return at >= 0
 `
 
-// module writes a candidate that is Python already.
+// module writes a candidate that is already Python.
 func (w *pythonWriter) module(name string, f Function) (problem string) {
 	text := f.Text
 	if f.Entry != name {
@@ -144,7 +144,7 @@ func (w *pythonWriter) module(name string, f Function) (problem string) {
 			}
 		}
 		if len(s.binds) == 0 && len(s.uses) == 0 {
-			continue // a text
+			continue // a string
 		}
 		if len(s.binds) == 0 || strings.HasPrefix(s.text, "from __future__") {
 			return "it has a statement that would run for the other functions, too"
@@ -199,7 +199,7 @@ func pythonBody(a *proviso.Assertion) (expression, problem string) {
 		text, fold = "response.lower()", ".lower()"
 	}
 	has := func(part string) string { return pythonString(part) + fold + " in " + text }
-	ends := func(string) string { return "" } // what is asked for beside the beginning or the end
+	ends := func(string) string { return "" } // further condition on the start or the end
 	if a.WholeWords {
 		has = func(part string) string { return "has_words(" + text + ", " + pythonString(part) + fold + ")" }
 		ends = func(at string) string { return " and word_ends(" + text + ", " + at + ")" }
@@ -230,7 +230,7 @@ func pythonBody(a *proviso.Assertion) (expression, problem string) {
 	return "", a.Type + " has no exact form in Python"
 }
 
-// judgedBody is the expression of a judged assertion.
+// judgedBody returns the expression of a judged assertion.
 func judgedBody(a *proviso.Assertion, not bool) (expression, problem string) {
 	if len(a.Criteria) != 1 || a.Raw.Has("value") {
 		return "", "a function asks about one criterion"
@@ -246,7 +246,7 @@ func judgedBody(a *proviso.Assertion, not bool) (expression, problem string) {
 	return ask, ""
 }
 
-// pythonString returns a literal of a text.
+// pythonString returns a Python string literal.
 func pythonString(s string) string {
 	literal := value.Stringify(s)
 	if strings.Contains(s, `"`) && !strings.Contains(s, "'") && literal == `"`+strings.ReplaceAll(s, `"`, `\"`)+`"` {
@@ -255,5 +255,5 @@ func pythonString(s string) string {
 	return literal
 }
 
-// oneLine returns a text with each run of white space replaced by a blank.
+// oneLine returns a text with each run of white space replaced by a space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

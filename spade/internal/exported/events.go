@@ -8,13 +8,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// isEvent recognises an answer of an agent as proviso's server takes it (POST /v1/events)
-// and lists it (GET /v1/events).
+// isEvent recognises an agent's answer as proviso's server accepts it (POST /v1/events) and
+// lists it (GET /v1/events).
 func isEvent(o *value.Object) bool {
 	return o.Text("agent") != "" && (o.Has("output") || o.Has("error")) && (o.Has("id") || o.Has("trace_id") || o.Has("time"))
 }
 
-// outputOfEvent reads an event. Thumbs of users are its label.
+// outputOfEvent reads an event. A user's thumb is its label.
 func outputOfEvent(e *value.Object) (out Output, skipped string) {
 	out = Output{ID: textOf(e, "id"), Time: TimeOf(e, "time"), Value: answered(e.At("output"))}
 	if out.Value == nil || out.Value == "" {
@@ -35,12 +35,12 @@ func outputOfEvent(e *value.Object) (out Output, skipped string) {
 	return out, ""
 }
 
-// isOTLP recognises a request of OTLP in its JSON form, as the file exporter of the
-// OpenTelemetry Collector writes one in each line.
+// isOTLP recognises an OTLP request in JSON, as the file exporter of the OpenTelemetry
+// Collector writes one per line.
 func isOTLP(o *value.Object) bool { return o.Has("resourceSpans") || o.Has("resource_spans") }
 
-// outputsOfOTLP takes the answers of agents, chains and models in the traces of requests. A
-// trace may be in several of them.
+// outputsOfOTLP returns the answers of agents, chains and models in the traces of requests. A
+// trace may be spread over several requests.
 func outputsOfOTLP(entries []*value.Object) (list []Output, skipped string) {
 	var ids []string
 	spans := map[string][]proviso.Span{}

@@ -1,6 +1,6 @@
-// Package exported reads what other tools export: the versions of a prompt, and outputs
-// with what people said of them. Which tool wrote a file is recognised by its content.
-// Start at [Kinds] and [Of].
+// Package exported reads what other tools export: the versions of a prompt, and outputs with
+// people's opinions of them. It recognises the tool by the file's content. Start at [Kinds]
+// and [Of].
 package exported
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Kind is a form in which a tool exports. A kind has versions of prompts, or outputs.
+// Kind is a tool's export format. A kind has versions of prompts, or outputs.
 type Kind struct {
-	Name string // what a file holds, in the plural, such as "runs of LangSmith"
+	Name string // what a file contains, in the plural, such as "runs of LangSmith"
 
 	is      func(o *value.Object) bool // recognises one entry
 	version func(o *value.Object) (Version, error)
 	output  func(o *value.Object) (out Output, skipped string)
-	all     func(entries []*value.Object) (list []Output, skipped string) // in place of output, where entries belong together
+	all     func(entries []*value.Object) (list []Output, skipped string) // replaces output if entries belong together
 }
 
-// Kinds returns the forms that are read. The first that recognises an entry is its kind.
+// Kinds returns the supported formats. An entry has the first kind that recognises it.
 func Kinds() []*Kind {
 	return []*Kind{
 		{Name: "traces in the JSON form of OTLP", is: isOTLP, all: outputsOfOTLP},
@@ -38,10 +38,10 @@ func Kinds() []*Kind {
 	}
 }
 
-// Tools names the tools whose files are read, for messages.
+// Tools names the supported tools, for messages.
 const Tools = "Langfuse, LangSmith, PromptLayer, OpenAI or OTLP"
 
-// Of returns the kind of an entry; nil if it is of none.
+// Of returns the kind of an entry; nil if no kind recognises it.
 func Of(entry any) *Kind {
 	o, ok := entry.(*value.Object)
 	if !ok {
@@ -55,15 +55,15 @@ func Of(entry any) *Kind {
 	return nil
 }
 
-// maxMistakes bounds the mistakes of a file: to find the place of one takes time.
+// maxMistakes bounds the mistakes of a file, because finding the place of each takes time.
 const maxMistakes = 100
 
 // Entry is one entry of a file.
 type Entry struct {
 	Value any
 	At    func() proviso.Place
-	// In returns the place of a value in the entry, or of its key. Without it, mistakes
-	// have the place of the entry.
+	// In returns the place of a value in the entry, or of its key. If In is nil, mistakes have
+	// the place of the entry.
 	In func(pointer string, key bool) proviso.Place
 }
 
@@ -77,11 +77,11 @@ func (e *Entry) in(pointer string, key bool) proviso.Place {
 
 // Version is one version of a prompt.
 type Version struct {
-	Prompt string // the name of the prompt, "" if the file does not say
-	Name   string // of the version
+	Prompt string // name of the prompt; "" if the file does not say
+	Name   string // name of the version
 	Text   string
 	Number float64
-	// Numbered says whether Number is known. The time is zero if unknown.
+	// Numbered says whether Number is known. Time is zero if unknown.
 	Numbered bool
 	Time     time.Time
 }
@@ -90,28 +90,28 @@ type Version struct {
 type Output struct {
 	ID      string
 	Time    time.Time // zero if unknown
-	Label   string    // what people said: 1 for good, 0 for bad, or ""
-	Split   bool      // people say both
-	Thumb   bool      // the label is the thumb of a user
-	Version string    // of what answered; "" if unknown
-	slips   []slip    // what is probably meant as a label, and is none
-	scored  []string  // the scores of people that hold labels
-	said    opinion   // under label, and not as a score
-	scores  []score   // what people gave
-	Value   any       // a text, or a structure
-	Prompt  string    // what the model was sent; "" if unknown
+	Label   string    // people's opinion: 1 for good, 0 for bad, or ""
+	Split   bool      // people disagree
+	Thumb   bool      // the label is a user's thumb
+	Version string    // version of the agent or model that answered; "" if unknown
+	slips   []slip    // values probably meant as a label that are none
+	scored  []string  // people's scores that hold labels
+	said    opinion   // people's opinion under label, not as a score
+	scores  []score   // people's scores
+	Value   any       // text or structured value
+	Prompt  string    // what the model received; "" if unknown
 	System  string    // its system message; "" if none
 	Vars    *value.Object
-	part    bool // of another one, such as a call of a model in an agent
-	isModel bool // a part that is the answer of a model
+	part    bool // part of another output, such as a model call in an agent
+	isModel bool // a part that is a model's answer
 }
 
-// The members that hold the list of entries in a file that is one object, in the order in
-// which they are looked for.
+// The members that may hold the list of entries in a file that is one object, in lookup order.
 var listKeys = []string{"data", "items", "commits", "versions", "runs", "traces", "observations", "generations", "results"}
 
-// Unwrap returns the entries of a JSON document: those of a list, of a list in an object,
-// or the document itself. At is the pointer to the list, and whether there is one.
+// Unwrap returns the entries of a JSON document: the members of a list, of a list in an
+// object, or the document itself. at is the pointer to the list, and list whether there is
+// one.
 func Unwrap(root any) (entries []any, at string, list bool) {
 	switch v := root.(type) {
 	case []any:
@@ -129,8 +129,8 @@ func Unwrap(root any) (entries []any, at string, list bool) {
 	return []any{root}, "", false
 }
 
-// Versions reads entries of a kind. Of several prompts in a file it reads the one of the
-// name. Outputs are read for their system messages, oldest first. The notes are for the
+// Versions reads the entries of a kind. If the file has several prompts, it reads the one with
+// the name. For outputs it reads their system messages, oldest first. The notes are for the
 // user.
 func (k *Kind) Versions(entries []Entry, name string) (list []Version, notes []string, mistakes proviso.Mistakes) {
 	if k.version == nil {
@@ -170,7 +170,7 @@ func (k *Kind) Versions(entries []Entry, name string) (list []Version, notes []s
 	return list, nil, nil
 }
 
-// spoken takes the system messages of outputs as versions.
+// spoken returns the system messages of outputs as versions.
 func (k *Kind) spoken(entries []Entry) (list []Version, notes []string, mistakes proviso.Mistakes) {
 	outputs, _, mistakes := k.Outputs(entries)
 	if mistakes.Err() != nil {
@@ -200,7 +200,7 @@ func (k *Kind) spoken(entries []Entry) (list []Version, notes []string, mistakes
 	return list, []string{fmt.Sprintf("the versions are the system messages of %d %s", said, k.Name)}, nil
 }
 
-// Outputs reads entries of a kind. The notes say what was left out.
+// Outputs reads the entries of a kind. The notes say what was left out.
 func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes proviso.Mistakes) {
 	if k.version != nil {
 		return nil, nil, proviso.Mistakes{{Place: entries[0].At(), Code: proviso.Invalid, Message: "these are " + k.Name + ", which hold no outputs; give them as the versions of the prompt"}}
@@ -255,8 +255,8 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 	return list, notes, nil
 }
 
-// identify gives outputs ids that differ, and variables, and counts those whose label is
-// split or a thumb.
+// identify gives the outputs unique ids and non-nil variables, and counts the outputs whose
+// label is split or a thumb.
 func identify(list []Output) (split, thumbs int) {
 	seen := map[string]int{}
 	for i := range list {
@@ -280,8 +280,8 @@ func identify(list []Output) (split, thumbs int) {
 	return split, thumbs
 }
 
-// whole leaves out parts of other outputs. If there are only parts, the answers of models
-// are taken.
+// whole removes the parts of other outputs. If there are only parts, it keeps the models'
+// answers.
 func whole(list []Output, left map[string]int) []Output {
 	roots := slices.ContainsFunc(list, func(o Output) bool { return !o.part })
 	return slices.DeleteFunc(list, func(o Output) bool {

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// entriesOf reads a file as the commands do.
+// entriesOf reads a file like the commands.
 func entriesOf(file string, data []byte) []exported.Entry {
 	var list []any
 	if strings.HasSuffix(file, "l") {
@@ -105,7 +105,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// TestPartsAlone: an export of the calls of models alone has them as outputs.
+// TestPartsAlone: an export of only model calls has them as outputs.
 func TestPartsAlone(t *testing.T) {
 	t.Parallel()
 	kind, entries := fixture(t, "langsmith-runs.jsonl")
@@ -155,7 +155,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestWrongFiles: a file in the wrong place has one message that says what it holds.
+// TestWrongFiles: a file in the wrong place gives one message that says what it contains.
 func TestWrongFiles(t *testing.T) {
 	t.Parallel()
 	kind, entries := fixture(t, "langfuse-prompts.json")

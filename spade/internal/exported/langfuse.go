@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// isLangfusePrompt recognises a version of a prompt of Langfuse's API,
-// GET /api/public/v2/prompts/{name}, and a row of the list of prompts, which has no text.
+// isLangfusePrompt recognises a prompt version from Langfuse's API, GET
+// /api/public/v2/prompts/{name}, and a row of the list of prompts, which has no text.
 func isLangfusePrompt(o *value.Object) bool {
 	_, numbered := o.At("version").(float64)
 	_, labels := o.At("labels").([]any)
@@ -21,8 +21,7 @@ func isLangfusePrompt(o *value.Object) bool {
 	return numbered && o.Text("name") != "" && o.At("prompt") != nil && (labels || kind == "text" || kind == "chat")
 }
 
-// isListOfLangfuse recognises a row of the list of prompts: names with the numbers of
-// their versions.
+// isListOfLangfuse recognises a row of the list of prompts: names with their version numbers.
 func isListOfLangfuse(o *value.Object) bool {
 	versions, ok := o.At("versions").([]any)
 	if !ok || !o.Has("lastUpdatedAt") {
@@ -48,9 +47,9 @@ func versionOfLangfuse(o *value.Object) (Version, error) {
 	return v, nil
 }
 
-// isLangfuseTrace recognises a trace or an observation of Langfuse: of its API
-// (GET /api/public/traces, GET /api/public/observations), of a file of its user interface,
-// and of its export to blob storage, whose names have underscores.
+// isLangfuseTrace recognises a Langfuse trace or observation: from its API (GET
+// /api/public/traces, GET /api/public/observations), from a file of its user interface, or
+// from its export to blob storage, whose names have underscores.
 func isLangfuseTrace(o *value.Object) bool {
 	if !o.Has("output") || !o.Has("input") || !o.Has("id") {
 		return false
@@ -85,8 +84,8 @@ func outputOfLangfuse(o *value.Object) (out Output, skipped string) {
 	return out, ""
 }
 
-// scoreOfLangfuse takes the scores of people: annotations, and feedback that a program
-// sent under the name of a person. Those of evaluators are none.
+// scoreOfLangfuse reads people's scores: annotations, and feedback that a program sent under a
+// person's name. It ignores scores of evaluators.
 func (o *Output) scoreOfLangfuse(score *value.Object, at string) {
 	source, name := strings.ToUpper(score.Text("source")), score.Text("name")
 	given, key := score.At("value"), "value"

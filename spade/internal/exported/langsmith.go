@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// isLangSmithCommit recognises a commit of LangSmith's hub: GET /commits/{owner}/{repo},
-// and GET /commits/{owner}/{repo}/{commit}.
+// isLangSmithCommit recognises a commit of the LangSmith hub: GET /commits/{owner}/{repo} and
+// GET /commits/{owner}/{repo}/{commit}.
 func isLangSmithCommit(o *value.Object) bool {
 	return o.Text("commit_hash") != "" && (o.Has("manifest") || o.Has("manifest_id") || o.Has("repo_id"))
 }
@@ -24,8 +24,8 @@ func versionOfLangSmith(o *value.Object) (Version, error) {
 	return v, nil
 }
 
-// isLangSmithRun recognises a run (a trace or a part of one) as LangSmith's API and its
-// user interface export it: run_type, inputs and outputs.
+// isLangSmithRun recognises a run (a trace or a part of one) as LangSmith's API and user
+// interface export it: run_type, inputs and outputs.
 func isLangSmithRun(o *value.Object) bool {
 	return o.Text("run_type") != "" && (o.Has("inputs") || o.Has("outputs") || o.Has("trace_id"))
 }
@@ -53,15 +53,15 @@ func outputOfLangSmith(o *value.Object) (out Output, skipped string) {
 	return out, ""
 }
 
-// feedback takes what people said under a name: the mean of numbers, of one person or of
-// people who agree, or the words that they chose.
+// feedback reads people's feedback under a name: the mean of numbers, if it is one person's or
+// people agree, or the words that they chose.
 func (o *Output) feedback(name string, stats *value.Object) {
 	at := document.Join("/feedback_stats", name)
 	words := stats.Object("values")
 	var given opinion
 	given.of(stats.At("avg"))
 	if byPeople(name) {
-		if mean, ok := stats.At("avg").(float64); ok && (mean <= 0 || mean >= 1 || stats.At("n") == 1.0) { // else people disagree
+		if mean, ok := stats.At("avg").(float64); ok && (mean <= 0 || mean >= 1 || stats.At("n") == 1.0) { // otherwise people disagree
 			o.score(name, mean, at, false)
 		}
 	} else if isNearlyLabel(name) && (given != opinion{} || words.Len() > 0) {
@@ -75,8 +75,8 @@ func (o *Output) feedback(name string, stats *value.Object) {
 	}
 }
 
-// answerOfLangSmith finds what was answered: a chain's output, or the text of the first
-// generation of a model.
+// answerOfLangSmith finds the answer: a chain's output, or the text of a model's first
+// generation.
 func answerOfLangSmith(v any) any {
 	o, ok := v.(*value.Object)
 	if !ok {

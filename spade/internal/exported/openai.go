@@ -6,9 +6,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// isOpenAILog recognises a chat completion of OpenAI: the messages that were sent with the
-// answer behind them, as files for fine-tuning have them; a request with its response; a
-// stored completion; a response of the Responses API; or a line of a batch.
+// isOpenAILog recognises an OpenAI chat completion: the sent messages followed by the answer,
+// as in fine-tuning files; a request with its response; a stored completion; a response of the
+// Responses API; or a line of a batch.
 func isOpenAILog(o *value.Object) bool {
 	request, response := halvesOfOpenAI(o)
 	if response.Has("choices") || isResponse(response) || o.Has("custom_id") && (o.Object("error") != nil || o.Has("response")) {
@@ -41,8 +41,8 @@ func isResponse(o *value.Object) bool {
 	return list && (o.Text("object") == "response" || textOfResponse(o) != "")
 }
 
-// textOfResponse is what a response of the Responses API says: the texts of its messages. What
-// was reasoned and which tools were called is no answer.
+// textOfResponse returns the text of a response of the Responses API: the texts of its
+// messages, without reasoning and tool calls.
 func textOfResponse(o *value.Object) string {
 	var texts []string
 	items, _ := o.At("output").([]any)
@@ -61,8 +61,8 @@ func textOfResponse(o *value.Object) string {
 	return strings.Join(texts, "\n")
 }
 
-// sentToResponses are the messages that were sent to the Responses API: instructions, and
-// the input, which may be a text.
+// sentToResponses returns the messages that were sent to the Responses API: instructions, and
+// the input, which may be a string.
 func sentToResponses(request, response *value.Object) (list []any) {
 	for _, o := range [...]*value.Object{request, response} {
 		if text := o.Text("instructions"); text != "" {
@@ -112,7 +112,7 @@ func outputOfOpenAI(o *value.Object) (out Output, skipped string) {
 	out.labelIn(o.Object("metadata"), "/metadata", true, keys...)
 	if response != o {
 		at := ""
-		for inner := o; inner != response; { // as halvesOfOpenAI went
+		for inner := o; inner != response; { // the path that halvesOfOpenAI took
 			key := "response"
 			if inner.Object(key) == nil || at != "" {
 				key = "body"

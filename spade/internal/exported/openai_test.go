@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestResponsesOfOpenAI reads the Responses API, with the request beside the response and
-// without; a line of a batch that failed is left out.
+// TestResponsesOfOpenAI reads the Responses API, with and without the request beside the
+// response; a failed line of a batch is left out.
 func TestResponsesOfOpenAI(t *testing.T) {
 	t.Parallel()
 	const output = `"object":"response","output":[{"type":"reasoning","summary":[]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"At nine."}]}]`

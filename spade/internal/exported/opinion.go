@@ -12,16 +12,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// What people say of an output, in the words of the tools.
+// People's opinions of an output, in the words of the tools.
 var (
 	goodWords = [...]string{"good", "pass", "passed", "true", "yes", "correct", "positive", "thumbs_up", "thumbs up", "up", "1"}
 	badWords  = [...]string{"bad", "fail", "failed", "false", "no", "incorrect", "negative", "thumbs_down", "thumbs down", "down", "0"}
 )
 
-// opinion collects what people say of an output.
+// opinion counts people's opinions of an output.
 type opinion struct{ good, bad int }
 
-// of adds a number, a truth value or a word.
+// of counts a number, a boolean or a word.
 func (p *opinion) of(v any) {
 	switch v := v.(type) {
 	case bool:
@@ -48,7 +48,7 @@ func (p *opinion) add(good bool) {
 	}
 }
 
-// label puts what people agree on into an output.
+// label sets an output's label to the opinion on which people agree.
 func (p opinion) label(out *Output) {
 	switch {
 	case p.good > 0 && p.bad > 0:
@@ -60,19 +60,18 @@ func (p opinion) label(out *Output) {
 	}
 }
 
-// slip is what is probably meant as a label, and is none: who wrote it believes that the
+// slip is a value that is probably meant as a label and is none: its author believes that the
 // output is labelled.
 type slip struct {
 	at      string // pointer in the entry
-	key     bool   // it is the key there
+	key     bool   // at means the key there, not the value
 	message string
-	meant   string // what was probably meant instead
-	score   string // it is one only if this score of people holds labels elsewhere; "" if it is in any case
+	meant   string // what was probably meant
+	score   string // a mistake only if this score of people holds labels elsewhere; "" if it always is one
 }
 
-// labelIn takes the label that people put into an object under a key, and what is probably
-// meant as one; at is the pointer to the object. With strict, every text under label has
-// to be a label.
+// labelIn reads people's label in an object under a key, and values that are probably meant as
+// one; at is the pointer to the object. With strict, every text under label must be a label.
 func (o *Output) labelIn(from *value.Object, at string, strict bool, keys ...string) {
 	if from == nil {
 		return
@@ -93,7 +92,7 @@ func (o *Output) labelIn(from *value.Object, at string, strict bool, keys ...str
 	}
 }
 
-// score takes a word or a number that people gave under the name of a score.
+// score reads a word or a number that people gave under the name of a score.
 func (o *Output) score(name string, v any, at string, key bool) {
 	o.scores = append(o.scores, score{name, v})
 	text, isText := v.(string)
@@ -114,7 +113,7 @@ func wrongWord(text, at, score string) slip {
 	return slip{at: at, message: "the label is " + value.Stringify(text) + "; 1 or good, 0 or bad is expected", meant: nearLabel(text), score: score}
 }
 
-// nearLabel returns the word of a label that a text is nearly; "" if it is none.
+// nearLabel returns the label word that a text almost is; "" if there is none.
 func nearLabel(text string) string {
 	return nearest(strings.TrimSpace(text), slices.Concat(goodWords[:], badWords[:]))
 }
@@ -131,14 +130,14 @@ func isLabel(v any) bool {
 	return said != opinion{}
 }
 
-// slips are those of a file.
+// slips collects the slips of a file.
 type slips struct {
 	list   []slip
 	places []func() proviso.Place
 	scored map[string]bool
 }
 
-// take adds those of an output of an entry.
+// take adds the slips of an entry's output.
 func (s *slips) take(e *Entry, o *Output) {
 	for _, wrong := range o.slips {
 		s.list = append(s.list, wrong)
@@ -152,7 +151,7 @@ func (s *slips) take(e *Entry, o *Output) {
 	}
 }
 
-// mistakes returns them, each with its place.
+// mistakes returns the slips as mistakes, each with its place.
 func (s *slips) mistakes() (list proviso.Mistakes) {
 	for i, wrong := range s.list {
 		if (wrong.score == "" || s.scored[wrong.score]) && len(list) < maxMistakes {
@@ -162,14 +161,14 @@ func (s *slips) mistakes() (list proviso.Mistakes) {
 	return list
 }
 
-// score is a value that somebody gave an output under a name.
+// score is a named value that somebody gave an output.
 type score struct {
 	name string
 	v    any
 }
 
-// Words in the names of scores. peoplesWords say that people gave it: scores of models are
-// never labels. otherWords say that 1 is not good, or that it is a measurement.
+// Words in the names of scores. peoplesWords mean that people gave the score: scores of models
+// are never labels. otherWords mean that 1 is not good, or that the score is a measurement.
 var (
 	peoplesWords = [...]string{"user", "users", "human", "humans", "thumb", "thumbs", "label", "labels", "labeled", "labelled",
 		"annotation", "annotations", "annotated", "annotator", "annotators"}
@@ -180,11 +179,11 @@ var (
 		"count", "latency", "length", "tokens", "cost", "duration", "time", "seconds", "number", "index", "turns", "retries", "id"}
 )
 
-// starWords are in the names of scores that may have more than two steps.
+// starWords are in the names of scores that may have more than two levels.
 var starWords = [...]string{"star", "stars", "rating", "ratings", "rated", "points", "nps", "csat"}
 
-// wordsOf splits a name at what is no letter, and before capitals: user_rating and userRating
-// have the same words.
+// wordsOf splits a name at characters that are not letters, and before capitals: user_rating
+// and userRating have the same words.
 func wordsOf(name string) []string {
 	var b strings.Builder
 	small := false
@@ -205,13 +204,12 @@ func hasWord(name string, words []string) bool {
 	return slices.ContainsFunc(wordsOf(name), func(w string) bool { return slices.Contains(words, w) })
 }
 
-// byPeople reports whether a score of a name is what people say.
+// byPeople reports whether a score's name means that people gave it.
 func byPeople(name string) bool { return hasWord(name, peoplesWords[:]) }
 
-// labelByScores labels outputs by the scores that people gave them, and by what stands
-// under label where no score does. A score labels nothing if 1 may not be good: one with
-// other numbers, such as stars, and one whose name says so. The notes say which scores are
-// taken, and which are not.
+// labelByScores labels outputs by people's scores, and by the value under label where no score
+// does. A score labels nothing if 1 may not be good: if it has other numbers, such as stars,
+// or its name says so. The notes list the scores that are used and those that are not.
 func labelByScores(list []Output) (notes []string) {
 	why := map[string]string{}
 	zero, one := map[string]bool{}, map[string]bool{}

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/spade/internal/exported"
 )
 
-// TestScores: a score labels outputs only if 1 is good and 0 is bad; one of stars, of a
-// measurement or of what is wrong labels nothing. The notes say what was taken.
+// TestScores: a score labels outputs only if 1 is good and 0 is bad; a score of stars, of a
+// measurement or of something wrong labels nothing. The notes list the scores that are used.
 func TestScores(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// isPromptLayerPrompt recognises a version of a prompt template of PromptLayer's API,
-// GET /prompt-templates, in the form of today and that of LangChain.
+// isPromptLayerPrompt recognises a version of a prompt template from PromptLayer's API, GET
+// /prompt-templates, in the current form and in LangChain's.
 func isPromptLayerPrompt(o *value.Object) bool {
 	return o.Object("prompt_template") != nil
 }
@@ -34,8 +34,8 @@ func versionOfPromptLayer(o *value.Object) (Version, error) {
 	return v, nil
 }
 
-// isPromptLayerLog recognises a logged request of PromptLayer: what was sent and answered
-// as prompt blueprints (POST /log-request and the export of requests).
+// isPromptLayerLog recognises a request that PromptLayer logged: input and output as prompt
+// blueprints (POST /log-request and the export of requests).
 func isPromptLayerLog(o *value.Object) bool {
 	in, out := o.Object("input"), o.Object("output")
 	if in == nil || out == nil {
@@ -50,8 +50,8 @@ func isBlueprint(o *value.Object) bool {
 	return kind == "completion" && o.Has("content") || kind == "chat" && o.Has("messages")
 }
 
-// outputOfPromptLayer reads a request. Its score is no label: 0 is also the score of a
-// request that nobody scored.
+// outputOfPromptLayer reads a request. Its score is not a label: 0 is also the score of a
+// request without one.
 func outputOfPromptLayer(o *value.Object) (out Output, skipped string) {
 	out = Output{ID: textOf(o, "id", "request_id"), Time: TimeOf(o, "request_start_time")}
 	answer := o.Object("output")

@@ -6,9 +6,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// PromptText returns the text of a prompt: a text, the messages of a chat, an object with
-// either under a usual name, or a prompt as LangChain serialises it. A chat becomes one
-// text, with the role of each message on a line before it.
+// PromptText returns the text of a prompt: a string, the messages of a chat, an object with
+// either under a usual name, or a prompt as LangChain serialises it. A chat becomes one text,
+// with the role of each message on the line before it.
 func PromptText(v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case string:
@@ -31,7 +31,7 @@ func IsChat(list []any) bool {
 	return ok && len(list) > 0
 }
 
-// chatText joins the messages of a chat; ok is false if a member is none.
+// chatText joins the messages of a chat; ok is false if a member is not a message.
 func chatText(list []any) (text string, ok bool) {
 	var b strings.Builder
 	for _, e := range list {
@@ -54,20 +54,20 @@ func chatText(list []any) (text string, ok bool) {
 	return b.String(), true
 }
 
-// roleOf are the roles of LangChain's classes and types of messages.
+// roleOf maps LangChain's message classes and types to roles.
 var roleOf = map[string]string{
 	"SystemMessagePromptTemplate": "system", "SystemMessage": "system", "HumanMessagePromptTemplate": "user", "HumanMessage": "user",
 	"AIMessagePromptTemplate": "assistant", "AIMessage": "assistant", "human": "user", "ai": "assistant", "system": "system",
 }
 
-// Message returns the role and text of a message, in the form of OpenAI, of LangChain or
-// of PromptLayer; ok is false if it is none. A placeholder for messages is its name in
+// Message returns the role and text of a message in the form of OpenAI, LangChain or
+// PromptLayer; ok is false if it is none. A placeholder for messages becomes its name in
 // braces.
 func Message(o *value.Object) (role, text string, ok bool) {
 	if role = o.Text("role"); role == "" {
 		role = roleOf[o.Text("type")]
 	}
-	if o.Text("type") == "placeholder" && o.Text("name") != "" { // of Langfuse
+	if o.Text("type") == "placeholder" && o.Text("name") != "" { // Langfuse
 		return "messages", "{{" + o.Text("name") + "}}", true
 	}
 	text, ok = o.At("content").(string)
@@ -77,7 +77,7 @@ func Message(o *value.Object) (role, text string, ok bool) {
 	if data := o.Object("data"); !ok && data != nil && role != "" {
 		text, ok = data.At("content").(string)
 	}
-	if prompt := o.Object("prompt"); !ok && prompt != nil && role != "" { // of PromptLayer's older form
+	if prompt := o.Object("prompt"); !ok && prompt != nil && role != "" { // PromptLayer's older form
 		text, ok = prompt.At("template").(string)
 	}
 	id, isList := o.At("id").([]any)

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TimeOf returns the first of some members that is a time.
+// TimeOf returns the first of several members that is a time.
 func TimeOf(o *value.Object, keys ...string) time.Time {
 	for _, key := range keys {
 		switch v := o.At(key).(type) {
@@ -30,7 +30,7 @@ func TimeOf(o *value.Object, keys ...string) time.Time {
 	return time.Time{}
 }
 
-// textOf returns the first of some members that is a text which is not empty, or a number.
+// textOf returns the first of several members that is a non-empty string or a number.
 func textOf(o *value.Object, keys ...string) string {
 	for _, key := range keys {
 		switch v := o.At(key).(type) {
@@ -45,7 +45,7 @@ func textOf(o *value.Object, keys ...string) string {
 	return ""
 }
 
-// parsed returns a value that may be the text of its JSON.
+// parsed returns a value, decoded if it is a string of JSON.
 func parsed(v any) any {
 	text, ok := v.(string)
 	if !ok {
@@ -59,7 +59,7 @@ func parsed(v any) any {
 	return v
 }
 
-// asked fills in what a model was asked: messages, variables, or a text.
+// asked fills in a model's input: messages, variables, or a text.
 func (o *Output) asked(v any) {
 	switch v := parsed(v).(type) {
 	case nil:
@@ -79,7 +79,7 @@ func (o *Output) asked(v any) {
 	}
 }
 
-// messages fills in what a conversation says before the answer.
+// messages fills in what precedes the answer in a conversation.
 func (o *Output) messages(list []any) {
 	var system []string
 	var users []string
@@ -104,7 +104,7 @@ func (o *Output) messages(list []any) {
 	}
 }
 
-// answered returns what a model answered: a text where there is one.
+// answered returns a model's answer, as a text if there is one.
 func answered(v any) any {
 	v = parsed(v)
 	switch v := v.(type) {
@@ -140,7 +140,7 @@ func answered(v any) any {
 	return v
 }
 
-// lastAnswer is the text of the last message, if it is the assistant's.
+// lastAnswer returns the text of the last message, if it is the assistant's.
 func lastAnswer(list []any) string {
 	if len(list) == 0 {
 		return ""

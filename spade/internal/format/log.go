@@ -8,15 +8,15 @@ import (
 )
 
 // Log appends lines to a file. It is not safe for concurrent use, but several processes may
-// write to one file.
+// write to the same file.
 type Log struct {
 	File string // the first line creates it
 
 	out *os.File
 }
 
-// Append writes a line and waits until it is on disk. A line that could not be written
-// completely is removed again.
+// Append writes a line and waits until it is on disk. It removes a line that it could not
+// write completely.
 func (l *Log) Append(line []byte) error {
 	if l.out == nil {
 		out, err := os.OpenFile(l.File, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -38,7 +38,7 @@ func (l *Log) Append(line []byte) error {
 	}
 	err = l.out.Sync()
 	if info, e := l.out.Stat(); e == nil && !info.Mode().IsRegular() {
-		return nil // it is on no disk
+		return nil // not a file on disk
 	}
 	return err
 }

@@ -1,6 +1,5 @@
-// Package format reads and writes what the files of spade's steps have in common: CSV
-// with the place of each mistake, JSON, YAML that people edit, and texts cut to a
-// length.
+// Package format reads and writes the common formats of the files of spade's steps: CSV with
+// the place of each mistake, JSON, YAML for people to edit, and shortened texts.
 package format
 
 import (
@@ -32,7 +31,7 @@ func (t *Table) Mistake(line int, nearest, format string, args ...any) {
 	})
 }
 
-// MistakeAt adds a mistake at a value of a line of JSON, or at its key, with the column.
+// MistakeAt adds a mistake at a value in a line of JSON, or at its key, with the column.
 func (t *Table) MistakeAt(line document.Line, pointer string, key bool, nearest, format string, args ...any) {
 	t.MistakeHere(PlaceIn(t.File, line, pointer, key), nearest, format, args...)
 }
@@ -55,8 +54,8 @@ func PlaceIn(file string, line document.Line, pointer string, key bool) proviso.
 	return place
 }
 
-// MistakeInField adds a mistake in a field of a record of CSV. Lines are those of the file,
-// from which the column is found; a field behind a line break has none.
+// MistakeInField adds a mistake in a field of a CSV record. The column comes from lines, the
+// lines of the file; a field after a line break has none.
 func (t *Table) MistakeInField(rec document.Record, field int, lines [][]byte, nearest, format string, args ...any) {
 	place := proviso.Place{File: t.File, Line: rec.Line}
 	if rec.Line >= 1 && rec.Line <= len(lines) {
@@ -66,8 +65,8 @@ func (t *Table) MistakeInField(rec document.Record, field int, lines [][]byte, n
 	t.MistakeHere(place, nearest, format, args...)
 }
 
-// columnOf returns the column of a field in a line of CSV, from 1, in characters; 0 if the
-// line does not have it.
+// columnOf returns the column of a field in a CSV line, from 1, in characters; 0 if the line
+// does not have the field.
 func columnOf(line string, field int) int {
 	quoted, column, fresh := false, 1, true
 	for _, r := range line {
@@ -91,8 +90,8 @@ func columnOf(line string, field int) int {
 	return 0
 }
 
-// Slip returns the key of an object that is probably a slip of a valid one which the
-// object lacks, and that one; "" if there is none.
+// Slip returns a key of an object that is probably a typo of a valid key that the object
+// lacks, and that valid key; "" if there is none.
 func Slip(o *value.Object, valid []string) (key, meant string) {
 	for name := range o.All() {
 		if slices.Contains(valid, name) || len(name) < 3 {
@@ -105,8 +104,8 @@ func Slip(o *value.Object, valid []string) (key, meant string) {
 	return "", ""
 }
 
-// OneMoreMistake adds a mistake to those of a file. Beyond maxMistakes, the last one
-// counts the rest.
+// OneMoreMistake adds a mistake to a file's list. Beyond maxMistakes, the last mistake counts
+// the rest.
 func OneMoreMistake(list proviso.Mistakes, m proviso.Mistake) proviso.Mistakes {
 	switch {
 	case len(list) < maxMistakes:
@@ -124,13 +123,13 @@ func (t *Table) Broken(err error) {
 	t.Mistakes = OneMoreMistake(t.Mistakes, document.MistakeOf(t.File, err))
 }
 
-// Rows calls each for every record that has as many fields as the header; head is
-// called once before.
+// Rows calls each for every record that has as many fields as the header. Before that, it
+// calls head once.
 func (t *Table) Rows(r io.Reader, head func(header []string) bool, each func(rec document.Record)) {
 	t.RowsUntil(r, head, func(rec document.Record) bool { each(rec); return true })
 }
 
-// RowsUntil is rows, but stops when each returns false.
+// RowsUntil is like [Table.Rows], but stops when each returns false.
 func (t *Table) RowsUntil(r io.Reader, head func(header []string) bool, each func(rec document.Record) bool) {
 	var header []string
 	for rec, err := range document.ReadCSV(r, document.CSVOptions{NoHeader: true}) {

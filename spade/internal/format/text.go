@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Counted is a number with its noun.
+// Counted returns a number with its noun.
 func Counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -24,7 +24,7 @@ func Counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Some lists names: up to most, and how many more there are.
+// Some lists up to most names, and counts the rest.
 func Some(names []string, most int) string {
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if n := len(names); n > most {
@@ -33,8 +33,8 @@ func Some(names []string, most int) string {
 	return text
 }
 
-// Near returns the valid name that is nearest to one that is not, or begins with it; "" if
-// none is near.
+// Near returns the valid name that is nearest to an invalid one or starts with it; "" if none
+// is near.
 func Near(name string, valid []string) string {
 	if near := document.Nearest(name, valid); near != "" {
 		return near
@@ -46,7 +46,7 @@ func Near(name string, valid []string) string {
 	return valid[at]
 }
 
-// DidYouMean suggests the valid name that is [Near] one that is not; "" if none is.
+// DidYouMean suggests the valid name that is [Near] an invalid one; "" if none is.
 func DidYouMean(name string, valid []string) string {
 	if near := Near(name, valid); near != "" {
 		return " (did you mean " + value.Stringify(near) + "?)"
@@ -54,7 +54,7 @@ func DidYouMean(name string, valid []string) string {
 	return ""
 }
 
-// MiddleOut shortens a text to about so many bytes, with a note of where and how much.
+// MiddleOut shortens a text to a length near most, in bytes, and notes where and how much it cut.
 func MiddleOut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -67,12 +67,13 @@ func MiddleOut(text string, most int) string {
 // Excerpt shortens a model's text for a message.
 func Excerpt(text string) string { return excerpt.Line(text, 160) }
 
-// UnixLines removes a byte order mark and makes all line ends \n.
+// UnixLines removes a byte order mark and converts all line endings to \n.
 func UnixLines(text string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 }
 
-// Dollars is an amount of US dollars with three significant digits and without an exponent.
+// Dollars formats an amount of US dollars with three significant digits and without an
+// exponent.
 func Dollars(usd float64) string {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(usd, 'e', 2, 64), 64)
 	return "$" + strconv.FormatFloat(rounded, 'f', -1, 64)
@@ -88,7 +89,7 @@ func JSON(v any, indent string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ReadBounded reads a file of at most so many bytes.
+// ReadBounded reads a file of up to most bytes.
 func ReadBounded(file string, most int64) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -13,18 +13,17 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// YAML writes values as YAML that people can edit: small values on one
-// line, others as blocks.
+// YAML writes values as YAML for people to edit: small values on one line, others as blocks.
 type YAML struct {
 	bytes.Buffer
 }
 
-// Comment writes one line behind a #, with escapes for what YAML does not allow.
+// Comment writes one line after a #, and escapes what YAML does not allow.
 func (y *YAML) Comment(indent, text string) {
 	y.WriteString(strings.TrimRight(indent+"# "+quoted(report.Line(text, 400)), " ") + "\n")
 }
 
-// Item writes an object as a member of a list.
+// Item writes an object as a list item.
 func (y *YAML) Item(indent string, o *value.Object) {
 	lead := indent + "- "
 	for key, v := range o.All() {
@@ -33,8 +32,8 @@ func (y *YAML) Item(indent string, o *value.Object) {
 	}
 }
 
-// Member writes a key and its value; lead stands before the key, indent before the
-// lines that belong to it.
+// Member writes a key and its value; lead precedes the key, indent the following lines of the
+// value.
 func (y *YAML) Member(lead, indent, key string, v any) {
 	y.WriteString(lead + scalar(key) + ":")
 	if text, ok := v.(string); ok && isBlock(text) {
@@ -67,7 +66,7 @@ func (y *YAML) Member(lead, indent, key string, v any) {
 }
 
 // isBlock reports whether a multi-line text can be a literal block (YAML 1.2.2, section
-// 8.1.2): its first line begins with no blank, it ends in one line break or none, and
+// 8.1.2): its first line does not start with a space, it ends in at most one line break, and
 // every character is printable.
 func isBlock(text string) bool {
 	body := strings.TrimSuffix(text, "\n")
@@ -95,10 +94,10 @@ func (y *YAML) block(indent, text string) {
 	y.WriteByte('\n')
 }
 
-// maxFlow is how long a list or an object on one line may be.
+// maxFlow is the maximum length of a list or an object on one line.
 const maxFlow = 72
 
-// flow returns a value on one line, if it is a scalar or short and flat.
+// flow returns a value on one line if it is a scalar, or short and flat.
 func flow(v any) (string, bool) {
 	switch v := v.(type) {
 	case []any:
@@ -140,7 +139,7 @@ func inline(v any) string {
 	return value.Stringify(v)
 }
 
-// plain are texts that need no quotes, except words that YAML reads as something else.
+// plain are texts that need no quotes, except words with another meaning in YAML.
 var (
 	plain    = pattern.Of(`^[A-Za-z_]([A-Za-z0-9 ._/()+-]*[A-Za-z0-9._/()+-])?$`)
 	reserved = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
@@ -153,9 +152,9 @@ func scalar(s string) string {
 	return quoted(value.Stringify(s))
 }
 
-// quoted turns JSON into YAML: they differ in the characters that need no escape
-// (YAML 1.2.2, section 5.1). Characters that change the direction of text are escaped
-// as well, so that a person reads what the file contains.
+// quoted converts a JSON string to YAML. The two differ in the characters that need no escape
+// (YAML 1.2.2, section 5.1). Characters that change the direction of text are also escaped, so
+// that a person reads what the file contains.
 func quoted(json string) string {
 	var b strings.Builder
 	for _, r := range json {

@@ -1,5 +1,5 @@
-// Package spadetest is for tests of the steps of spade: a scripted model, and a compiler
-// of assertions.
+// Package spadetest helps to test the steps of spade: a scripted model, and a compiler of
+// assertions.
 package spadetest
 
 import (
@@ -20,12 +20,12 @@ type Question struct {
 	Step     string // criteria, candidates or classify
 	Repair   int    // of the sample
 	Messages []string
-	Parts    map[string]string // of the first message, by their names
-	Again    map[string]string // of the last message, if it has some
+	Parts    map[string]string // parts of the first message, by name
+	Again    map[string]string // parts of the last message, if it has any
 	Last     string
 }
 
-// Model is a model whose answers a function gives.
+// Model is a model whose answers come from a function.
 type Model struct {
 	Reply func(q Question) (string, error)
 
@@ -58,7 +58,7 @@ func (s *Model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, er
 	return proviso.Output{Value: text, Usage: proviso.Usage{Prompt: 10, Completion: 5, Total: 15, Requests: 1}}, err
 }
 
-// partsOf returns the parts of a message by their names.
+// partsOf returns the parts of a message by name.
 func partsOf(message string) map[string]string {
 	parts := map[string]string{}
 	fence, found := strings.CutPrefix(strings.SplitN(message, "\n", 2)[0], "Fence: ")
@@ -89,7 +89,7 @@ func Objects(text string) []*value.Object {
 	return list
 }
 
-// OneEach finds a criterion in every sentence, with the sentence as its quote.
+// OneEach finds one criterion in every sentence, with the sentence as its quote.
 func OneEach(q Question) string {
 	var list []any
 	for _, o := range Objects(q.Parts["sentences"]) {
@@ -117,7 +117,7 @@ func Obedient(q Question) (string, error) {
 	return judgedEach(q), nil
 }
 
-// Compiler returns a compiler with templates, for one test.
+// Compiler returns a compiler with templates for one test.
 func Compiler(t testing.TB) *check.Compiler {
 	t.Helper()
 	templates := template.New(template.Options{})
