@@ -66,7 +66,7 @@ func (e *heldEvaluation) news() {
 	e.changed = make(chan struct{})
 }
 
-// finish marks the last event as sent.
+// finish marks the stream as complete.
 func (e *heldEvaluation) finish() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
