@@ -29,8 +29,8 @@ type capable interface {
 	Can(need string) bool
 	// Usual returns the needs of many suites, and those that only this process can meet.
 	Usual() []string
-	// Only is what suites have to need for this process to execute them: it replays recorded
-	// answers, and must not do so for others. "" executes all.
+	// Only returns the need that suites must have for this process to execute them: it replays
+	// recorded answers, and must not do so for others. "" means that it executes all suites.
 	Only() string
 	// Room returns an error if the disk has no room for the files of suites.
 	Room() error
