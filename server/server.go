@@ -193,7 +193,7 @@ type Server struct {
 	ready        atomic.Bool
 	closed       atomic.Bool   // the store has had keys: requests without a key are rejected
 	quit         chan struct{} // ends event streams
-	stopWatching func()        // set by [monitoring.start]
+	stopWatching func()        // returned by [monitoring.start]
 	quitOnce     sync.Once
 }
 
