@@ -30,7 +30,7 @@ type anchorVerdict struct {
 	Before    string `json:"before"` // the first verdict by this set, to compare with
 }
 
-// maxAnchors bounds the anchors of a watch.
+// maxAnchors limits the anchors of a watch.
 const maxAnchors = 2000
 
 // readAnchors reads the anchors in the body of a watch.

@@ -38,7 +38,7 @@ type answerTrace struct {
 
 func newAnswers(s *Server) *answers { return &answers{s: s, waiting: map[answering]*answerTrace{}} }
 
-// take makes events of the answers in traces that have new spans.
+// take makes events from the answers in traces that have new spans.
 func (a *answers) take(ctx context.Context, key store.Key, traces []string) error {
 	if !key.Can(store.Ingest) {
 		return nil
@@ -67,7 +67,7 @@ func (a *answers) of(key store.Key, trace string) *answerTrace {
 	return t
 }
 
-// answer makes events of the answers of one trace. Spans that a run or an evaluation waits for
+// answer makes events from the answers of one trace. Spans that a run or an evaluation waits for
 // are not production traffic.
 func (a *answers) answer(ctx context.Context, key store.Key, trace string, final bool) error {
 	held, release := a.s.spans.use(key)
@@ -119,12 +119,12 @@ func (a *answers) answer(ctx context.Context, key store.Key, trace string, final
 	return err
 }
 
-// settle makes events of answers that have waited long enough, until ctx ends.
+// settle makes events from answers that have waited long enough, until ctx ends.
 func (a *answers) settle(ctx context.Context) {
 	every(ctx, nil, answerQuiet/4, func(now time.Time) { a.end(ctx, now.Add(-answerQuiet)) })
 }
 
-// flush makes events of all waiting answers.
+// flush makes events from all waiting answers.
 func (a *answers) flush(ctx context.Context) { a.end(ctx, time.Now()) }
 
 // end completes the traces that have no spans newer than since.

@@ -19,7 +19,7 @@ import (
 // maxMadeCases limits the cases that one request makes of a run.
 const maxMadeCases = 10_000
 
-// casesAsked makes cases of the run, evaluation or events that a request names.
+// casesAsked makes cases from the run, evaluation or events that a request names.
 func (s *Server) casesAsked(c *call, in *NewCases) ([]*value.Object, error) {
 	switch {
 	case in.Run != "":
@@ -44,7 +44,7 @@ func (in *NewCases) filter() (f store.ResultFilter) {
 	return f
 }
 
-// casesOfRun makes cases of the rows of a run. All rows of a case make one case.
+// casesOfRun makes cases from the rows of a run. All rows of a case make one case.
 func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 	r, err := s.seenRunOf(c, in.Run)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 	return made, nil
 }
 
-// caseOfEvaluation makes a case of an evaluation.
+// caseOfEvaluation makes a case from an evaluation.
 func (s *Server) caseOfEvaluation(c *call, in *NewCases) (*value.Object, error) {
 	e, err := c.kept.Evaluation(c.r.Context(), in.Evaluation)
 	if err == nil && !seesAll(c.key) && e.CreatedBy != c.key.ID {
@@ -152,7 +152,7 @@ func (s *Server) caseOfEvaluation(c *call, in *NewCases) (*value.Object, error) 
 	return one, nil
 }
 
-// addMade adds a case that was made of a run or an evaluation. It leaves out assertions, or the
+// addMade adds a case that was made from a run or an evaluation. It leaves out assertions, or the
 // whole case, that a dataset cannot hold, and returns what it left out.
 func (b *datasetBuilder) addMade(one *value.Object) (leftOut []string) {
 	note := func(e *proviso.Error) { leftOut = append(leftOut, "case "+b.ID(one)+": "+e.Error()) }

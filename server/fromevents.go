@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxMadeEvents limits the events of which one request makes cases or items.
+// maxMadeEvents limits the events from which one request makes cases or items.
 const maxMadeEvents = 1000
 
 // eventsAsked returns the requested events with their texts, newest first. A request names
@@ -100,7 +100,7 @@ func eventsByID(c *call, ids []string) ([]store.Event, error) {
 	return list, nil
 }
 
-// casesOfEvents makes cases of production events.
+// casesOfEvents makes cases from production events.
 func (s *Server) casesOfEvents(c *call, in *NewCases) ([]*value.Object, error) {
 	list, err := s.eventsAsked(c, in.Events, in.Filter, maxMadeEvents)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Server) casesOfEvents(c *call, in *NewCases) ([]*value.Object, error) {
 	return made, nil
 }
 
-// caseOfEvent makes a case of an event: its texts become variables, and its origin becomes
+// caseOfEvent makes a case from an event: its texts become variables, and its origin becomes
 // metadata. The same event always makes the same case.
 func caseOfEvent(e *store.Event) *value.Object {
 	vars := value.ObjectOf("input", e.Input)
@@ -135,7 +135,7 @@ func caseOfEvent(e *store.Event) *value.Object {
 	return value.ObjectOf("id", "event-"+e.ID, "vars", vars, "metadata", from)
 }
 
-// itemsOfEvents makes items of traffic events. Events drawn at random come first; they are a
+// itemsOfEvents makes items from traffic events. Events drawn at random come first; they are a
 // random sample only if the filter does not depend on outcomes.
 func (s *Server) itemsOfEvents(c *call, in *NewLabelQueue) ([]label.Item, error) {
 	if (in.Events == nil) == (in.Filter == "") {

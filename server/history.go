@@ -49,7 +49,7 @@ const (
 	oddNames   = 50 // assertions that are missing in these rows
 )
 
-// history caches what these pages read of runs. It does not change once a run has ended.
+// history caches data of ended runs for these pages. These data do not change.
 type history struct {
 	counts  *recent.Cache[string, []store.AssertionCount]
 	about   *recent.Cache[string, map[string]assertionFacts]

@@ -179,7 +179,7 @@ func (s *Server) putLabelQueue(c *call, in *NewLabelQueue) error {
 	return s.kept(c, "/v1/label-queues/"+url.PathEscape(q.Name), created, labelQueueOf(&q))
 }
 
-// itemsOfRun makes items of the rows of a run.
+// itemsOfRun makes items from the rows of a run.
 func (s *Server) itemsOfRun(c *call, in *NewLabelQueue, o label.Options) ([]label.Item, error) {
 	if in.Events != nil || in.Filter != "" {
 		return nil, pointed("/run", proviso.Invalid, "a queue is made of a run, of events, or of a filter: one of them")

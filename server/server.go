@@ -150,7 +150,7 @@ type Server struct {
 	answers  *answers   // answers in spans
 
 	// sampleEvent returns the jobs of the watches that sample an event, and whether any watch
-	// matches it. It is nil without watches.
+	// is about its agent. It is nil without watches.
 	sampleEvent func(context.Context, store.Project, *ingest.Event) (jobs []store.EventJob, watched bool, err error)
 	// eventsAdded is called after events were stored; it may be nil.
 	eventsAdded func(store.Project)

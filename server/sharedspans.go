@@ -160,7 +160,7 @@ func (k *keySpans) note(what string, do func(context.Context) error) {
 }
 
 // expect marks, for other servers, that an evaluation uses a trace, if they might otherwise
-// make events of its spans.
+// make events from its spans.
 func (s *spans) expect(ctx context.Context, key store.Key, trace string) {
 	if !s.shares(key) || !key.Can(store.Ingest) {
 		return

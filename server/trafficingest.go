@@ -114,7 +114,7 @@ func postedEvents(ctx context.Context, body []byte) ([]any, error) {
 	var twice *value.DuplicateKeyError
 	if err != nil && !errors.As(err, &twice) {
 		if doc, err := parseBody(ctx, body); err != nil || doc == nil {
-			return nil, err // with the place
+			return nil, err // with the position
 		}
 		return nil, err
 	}

@@ -165,7 +165,7 @@ func trialRoutes() []*route {
 
 const (
 	usualTrial = 500  // labelled outputs of a trial, by default
-	maxTrial   = 2000 //
+	maxTrial   = 2000 // labelled outputs of a trial, at most
 
 	maxTrialChange = 64 << 10 // bytes of a change as JSON
 )

@@ -71,7 +71,7 @@ func DefaultsOf(config *value.Object) Defaults {
 	return Defaults{list, all}
 }
 
-// OfRow makes a case of a row, without what its suite adds to every case: the suite adds that
+// OfRow makes a case from a row, without what its suite adds to every case: the suite adds that
 // again when it runs the dataset.
 func OfRow(row *value.Object, defaults Defaults) *value.Object {
 	test := row.Object("testCase")

@@ -123,7 +123,7 @@ func (o *outage) passes(now time.Time, reason string) (leftOut int, pass bool) {
 	return leftOut, true
 }
 
-// quiet reports whether there was no line since the last ping.
+// quiet reports whether the last line is at least outagePoll ago.
 func (o *outage) quiet() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
