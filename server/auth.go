@@ -117,7 +117,7 @@ func scopesOf(r *route) string {
 	return text
 }
 
-// projectParam is the parameter in which an admin key names a project.
+// projectParam is the query parameter with which an admin key selects a project.
 const projectParam = "project"
 
 // enter opens the project of a request: the key's project, or the one that an admin key names.

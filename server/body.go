@@ -44,7 +44,7 @@ func (s *Server) read(c *call) (int64, error) {
 	c.clock.begin()
 	defer c.clock.end()
 	control := http.NewResponseController(c.w)
-	_ = control.SetReadDeadline(time.Now().Add(readTimeout)) // not every connection can
+	_ = control.SetReadDeadline(time.Now().Add(readTimeout)) // not every connection supports this
 	data, err := readAll(http.MaxBytesReader(c.w, r.Body, s.o.BodyLimit), r.ContentLength)
 	if err != nil {
 		return need, s.unread(err)

@@ -207,7 +207,7 @@ type account struct {
 	budget *budget
 
 	mu      sync.Mutex
-	cost    float64 // of all answers
+	cost    float64 // cost of all answers
 	settled float64 // amount that the store charged
 	usage   proviso.Usage
 	failure error // error of the last call; nil if it succeeded

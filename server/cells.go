@@ -17,8 +17,8 @@ import (
 // Limits of the texts of rows in pages.
 const (
 	maxPreviews  = 400
-	previewBytes = 4 << 10   // of an output, before it is shortened to a line
-	detailBytes  = 256 << 10 // of an output, a prompt or a variable
+	previewBytes = 4 << 10   // bytes of an output, before it is shortened to a line
+	detailBytes  = 256 << 10 // bytes of an output, a prompt or a variable
 )
 
 // listPreviews sends short texts of some rows, for the cells of a matrix.

@@ -22,7 +22,7 @@ const observedAtOnce = 5000
 func (m *monitoring) chart(ctx context.Context) {
 	var underWay sync.WaitGroup
 	defer underWay.Wait()
-	var busy sync.Map // projects
+	var busy sync.Map // projects in progress
 	m.every(ctx, nil, m.s.o.ChartEvery, func(ctx context.Context) {
 		for _, p := range m.projects(ctx) {
 			if _, charting := busy.LoadOrStore(p, true); charting {

@@ -22,7 +22,7 @@ import (
 // Limits of comparisons.
 const (
 	maxComparisons  = 2         // at a time, each of a different key
-	maxComparedRows = 1_000_000 // of both runs
+	maxComparedRows = 1_000_000 // rows of both runs together
 
 	// A comparison may compute as long as a request, plus that time again for every
 	// rowsOfBudget rows.

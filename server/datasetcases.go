@@ -112,7 +112,7 @@ func (s *Server) removeCases(c *call) error {
 		return err
 	}
 	return s.changeDataset(c, func(now store.Document, out *ChangedDataset) (*datasetBuilder, error) {
-		asked := map[string]bool{} // id → whether it was found
+		asked := map[string]bool{} // requested id → whether it was found
 		for _, id := range in.Cases {
 			asked[id] = false
 		}

@@ -132,7 +132,7 @@ func (s *Server) keepSuite(c *call, in *NewSuite) error {
 	return s.kept(c, "/v1/suites/"+url.PathEscape(doc.Name), created, out)
 }
 
-// kept answers a request that stored a version.
+// kept sends the response of a request that stored a version.
 func (s *Server) kept(c *call, location string, created bool, v any) error {
 	data, err := encode(v)
 	if err != nil {

@@ -98,7 +98,7 @@ func (c *call) client() string {
 	return c.key.ID
 }
 
-// unknownPath is the problem of a request without a route.
+// unknownPath returns the problem of a request that matches no route.
 func (s *Server) unknownPath(r *http.Request) error {
 	var methods []string
 	for _, route := range routes() {
@@ -115,7 +115,7 @@ func (s *Server) unknownPath(r *http.Request) error {
 	return p
 }
 
-// handler is the handler of a route.
+// handler returns the HTTP handler of a route.
 func (s *Server) handler(route *route) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		c, ok := r.Context().Value(callKey{}).(*call)

@@ -113,7 +113,7 @@ func (f *inlineSecrets) differ(pointer string, v, shown any) {
 	}
 }
 
-// isAddress reports whether the value of an assertion type is a URL.
+// isAddress reports whether assertions of this type have a URL as their value.
 func isAddress(kind string) bool {
 	facts := check.Facts().Of(kind)
 	return facts != nil && facts.Address

@@ -31,7 +31,7 @@ type monitoring struct {
 	loops sync.WaitGroup
 }
 
-// watchKey names a watch.
+// watchKey identifies a watch.
 type watchKey struct {
 	project store.Project
 	name    string

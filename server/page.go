@@ -159,7 +159,7 @@ func (s *Server) routed(r *http.Request) bool {
 	return pattern != ""
 }
 
-// wantsHTML reports whether a browser opens an address.
+// wantsHTML reports whether the client accepts HTML, as a browser that opens an address does.
 func wantsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
 // html sends a page. Browsers may cache pages and files, but must revalidate them.

@@ -29,9 +29,9 @@ type Problem struct {
 	Yours     any       `json:"yours,omitempty" doc:"With the code conflict: the version that was sent, if it is a set"`
 
 	retryAfter time.Duration
-	challenge  bool   // WWW-Authenticate
-	allow      string // methods
-	cause      error  // for the log
+	challenge  bool   // send WWW-Authenticate
+	allow      string // allowed methods
+	cause      error  // only logged
 }
 
 // Mistake is one mistake in a request.

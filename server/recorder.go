@@ -44,7 +44,7 @@ func (w *recorder) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // maxLogged limits how much of a body is logged.

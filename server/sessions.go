@@ -24,7 +24,7 @@ type sessions struct {
 
 	mu    sync.Mutex
 	of    map[sessionHash]*session
-	token [sha256.Size]byte // of [Options.OpenToken]
+	token [sha256.Size]byte // hash of [Options.OpenToken]
 	spent bool              // the token has been used
 }
 

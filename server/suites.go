@@ -228,7 +228,7 @@ func (s *Suites) limits(read *proviso.Suite, ro RunOptions) run.Limits {
 	return l
 }
 
-// describe returns a description of the plan.
+// describe returns the plan as a [Plan], with the mistakes as warnings.
 func (o *opened) describe(all proviso.Mistakes) *Plan {
 	p := &Plan{Datasets: o.suite.Datasets, SuiteID: o.suite.ID, AgentID: agentOf(o.suite), Name: o.suite.Description, Rows: o.plan.Rows, Hash: o.plan.Hash(), Providers: o.engine.Asked()}
 	p.Division.Rows, p.Division.Parts = o.plan.Divide()

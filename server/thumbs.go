@@ -59,7 +59,7 @@ type ThumbFigure struct {
 
 const (
 	fewVotes     = 30     // below that, only counts are shown
-	maxVotes     = 20_000 // that are read
+	maxVotes     = 20_000 // number of thumbs that are read
 	thumbsAtOnce = 500
 	amongVoters  = "among those who voted"
 )

@@ -194,7 +194,7 @@ func contextOf(context string, vars *value.Object) (string, error) {
 	return b.String(), nil
 }
 
-// withName adds a name to a list, once.
+// withName adds a name to a list, unless the name is empty or already there.
 func withName(list []string, name string) []string {
 	if name == "" || slices.Contains(list, name) {
 		return list
