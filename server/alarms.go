@@ -217,7 +217,7 @@ func (m *monitoring) sendNotice(ctx context.Context, p store.Project, in store.P
 			} else {
 				end = "dropped"
 			}
-			m.s.o.Log.Warn("tell people of an alarm", "project", p, "alarm", n.Alarm, "attempt", n.Attempts, "error", err)
+			m.s.o.Log.Warn("notify people of an alarm", "project", p, "alarm", n.Alarm, "attempt", n.Attempts, "error", err)
 		}
 	}
 	m.s.metrics.notices.WithLabelValues(string(p), end).Inc()

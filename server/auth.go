@@ -222,7 +222,7 @@ func (s *Server) touch(ctx context.Context, key string) {
 	now := time.Now()
 	if _, due := s.touched.take(key, now); due {
 		if err := s.o.Store.TouchKey(ctx, key, now); err != nil {
-			s.o.Log.Warn("note the use of a key", "key", key, "error", err)
+			s.o.Log.Warn("record the use of a key", "key", key, "error", err)
 		}
 	}
 }

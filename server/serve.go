@@ -112,7 +112,7 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 		err = errors.Join(err, fmt.Errorf("stop the runs: %w", failed))
 	}
 	if failed := s.leave(context.WithoutCancel(ctx)); failed != nil {
-		s.o.Log.Warn("tell other servers how evaluations ended", "error", failed)
+		s.o.Log.Warn("share the end of evaluations with other servers", "error", failed)
 	}
 	return err
 }

@@ -147,7 +147,7 @@ func (s *Server) cancelEvaluation(c *call) error {
 func (s *Server) expireEvaluations(ctx context.Context) {
 	every(ctx, nil, s.o.Poll, func(now time.Time) {
 		if err := s.follow(ctx); err != nil && ctx.Err() == nil {
-			s.o.Log.Warn("read what other servers ask for", "error", err)
+			s.o.Log.Warn("read requests of other servers", "error", err)
 		}
 		revoked := map[string]bool{}
 		for _, e := range s.evaluations.expire(now) {
