@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Adoption says how far a project uses assertions. Each measure has its definition.
+// Adoption reports how far a project uses assertions. Each measure has its definition.
 type Adoption struct {
 	At           time.Time       `json:"at"`
 	Measures     []Measure       `json:"measures"`
@@ -27,7 +27,7 @@ type Measure struct {
 	Of         int      `json:"of" doc:"How many it is a share of"`
 }
 
-// AgentAdoption is an agent with what is held against it.
+// AgentAdoption is an agent and the assertions that check it.
 type AgentAdoption struct {
 	Agent         string           `json:"agent"`
 	Events        int              `json:"events" doc:"Of the last 30 days"`
@@ -38,7 +38,7 @@ type AgentAdoption struct {
 	Prompts       []PromptAdoption `json:"prompts" doc:"Of the last 30 days, the latest first, at most 20"`
 }
 
-// PromptAdoption is a prompt of an agent with what is checked of it.
+// PromptAdoption is a prompt of an agent and how much of the prompt assertions check.
 type PromptAdoption struct {
 	Hash         string    `json:"hash"`
 	First        time.Time `json:"first"`
@@ -48,7 +48,7 @@ type PromptAdoption struct {
 	Covered      *int      `json:"covered" doc:"Those of them that an assertion checks"`
 }
 
-// PullRequest is a pull request of which a run was pushed.
+// PullRequest is a pull request with a pushed run.
 type PullRequest struct {
 	Number  string    `json:"number"`
 	Suite   string    `json:"suite"`
@@ -93,7 +93,7 @@ func (s *Server) adoption(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// agentAdoption looks at one agent.
+// agentAdoption computes the adoption of one agent.
 func (s *Server) agentAdoption(c *call, m *matcher, agent store.Agent, watches []*liveWatch, now time.Time) (AgentAdoption, error) {
 	ctx := c.r.Context()
 	out := AgentAdoption{Agent: agent.Name, Watches: []string{}, Prompts: []PromptAdoption{}}
@@ -123,7 +123,7 @@ func (s *Server) agentAdoption(c *call, m *matcher, agent store.Agent, watches [
 		evaluated = max(evaluated, n) // watches of one agent may sample the same events
 		set, err := s.monitor.setOf(ctx, live)
 		if err != nil {
-			continue // the page of the watch says so
+			continue // the watch's page reports the error
 		}
 		candidates = append(candidates, candidatesOf(set)...)
 	}
@@ -146,7 +146,7 @@ func (s *Server) agentAdoption(c *call, m *matcher, agent store.Agent, watches [
 	return out, nil
 }
 
-// adoptionOf is how much of a prompt assertions check.
+// adoptionOf returns how much of a prompt the assertions check.
 func (m *matcher) adoptionOf(ctx context.Context, key string, p store.AgentPrompt, candidates []proviso.Candidate) (PromptAdoption, error) {
 	one := PromptAdoption{Hash: p.Hash, First: p.First, Last: p.Last, Events: p.Events}
 	if p.Text == "" {
@@ -166,8 +166,8 @@ func (m *matcher) adoptionOf(ctx context.Context, key string, p store.AgentPromp
 	return one, nil
 }
 
-// evaluatedEvents is how many events of the last days have a verdict on the assertion with
-// most verdicts.
+// evaluatedEvents counts the events of the last days that have a verdict on the assertion with
+// the most verdicts.
 func evaluatedEvents(ctx context.Context, in store.ProjectStore, watch string, now time.Time) (most int, err error) {
 	list, err := in.Series(ctx, store.SeriesFilter{Watch: watch, From: now.Add(-adoptionSpan), To: now, Step: adoptionSpan})
 	sum := map[string]int{}
@@ -178,7 +178,7 @@ func evaluatedEvents(ctx context.Context, in store.ProjectStore, watch string, n
 	return most, err
 }
 
-// candidatesOf are the assertions of a set, to be matched with the sentences of a prompt.
+// candidatesOf returns the assertions of a set, to match with the sentences of a prompt.
 func candidatesOf(set *watchedSet) []proviso.Candidate {
 	list, mistakes := set.request.Decode()
 	if len(mistakes) > 0 {
@@ -195,8 +195,8 @@ func candidatesOf(set *watchedSet) []proviso.Candidate {
 func pullRequests(ctx context.Context, in store.ProjectStore, now time.Time) ([]PullRequest, error) {
 	var found []*PullRequest
 	at := map[[2]string]bool{}                 // by suite and number
-	waiting := map[string][]*PullRequest{}     // by suite: those whose base was not found yet
-	hashes := map[*PullRequest]report.Hashes{} // of their latest run
+	waiting := map[string][]*PullRequest{}     // by suite: pull requests whose base is not found yet
+	hashes := map[*PullRequest]report.Hashes{} // hashes of the latest run
 	seen := 0
 	for run, err := range all(ctx, in.ListRuns, store.RunFilter{Since: now.Add(-pullRequestSpan)}) { // newest first
 		if err != nil {
@@ -234,7 +234,7 @@ func pullRequests(ctx context.Context, in store.ProjectStore, now time.Time) ([]
 	return out, nil
 }
 
-// originOf reads where a pushed run comes from.
+// originOf reads the origin of a pushed run.
 func originOf(ctx context.Context, in store.ProjectStore, run string) (report.Revision, report.Hashes, bool) {
 	file, err := in.RunFile(ctx, run)
 	if err != nil {
@@ -248,8 +248,8 @@ func originOf(ctx context.Context, in store.ProjectStore, run string) (report.Re
 	return revision, hashes, true
 }
 
-// portion is the share of some in all, nil if there are none. What was counted at different
-// times may be more than all.
+// portion returns n / all, or nil if all is 0. It is at most 1, because the two are counted at
+// different times.
 func portion(n, all int) *float64 {
 	if all == 0 {
 		return nil
@@ -258,7 +258,7 @@ func portion(n, all int) *float64 {
 	return &f
 }
 
-// measuresOf adds up the measures.
+// measuresOf sums up the measures.
 func measuresOf(a *Adoption) []Measure {
 	agents, watched, fresh, prompts, checked, instructions, covered := 0, 0, 0, 0, 0, 0, 0
 	for _, agent := range a.Agents {

@@ -17,20 +17,20 @@ import (
 // AlarmList is a page of alarms.
 type AlarmList List[AlarmShown]
 
-// AlarmShown is an alarm as webhooks get it, and who looks after it.
+// AlarmShown is an alarm as webhooks receive it, and who acknowledged it.
 type AlarmShown struct {
 	monitor.Alarm
 	AckedBy string     `json:"acked_by,omitempty"`
 	AckedAt *time.Time `json:"acked_at,omitempty"`
 }
 
-// AlarmView is an alarm with what people were told of it.
+// AlarmView is an alarm with the notices sent about it.
 type AlarmView struct {
 	AlarmShown
 	Notices []NoticeView `json:"notices" doc:"What people were told, newest first"`
 }
 
-// NoticeView is a message to people on an alarm.
+// NoticeView is a message to people about an alarm.
 type NoticeView struct {
 	Target   string     `json:"target"`
 	Event    string     `json:"event" enum:"opened,closed"`
@@ -43,7 +43,7 @@ type NoticeView struct {
 	Remote   string     `json:"remote,omitempty" doc:"What the target calls it, such as the number of an issue"`
 }
 
-// alarmOf is a stored alarm as clients see it.
+// alarmOf converts a stored alarm for clients.
 func alarmOf(a *store.Alarm) (AlarmShown, error) {
 	out := AlarmShown{AckedBy: a.AckedBy, AckedAt: timeShown(a.AckedAt)}
 	if err := json.Unmarshal(a.Body, &out.Alarm); err != nil {
@@ -59,8 +59,8 @@ func alarmOf(a *store.Alarm) (AlarmShown, error) {
 	return out, nil
 }
 
-// alarmsShown are stored alarms as clients see them. Examples that were forgotten, or are too
-// old to be kept, are left out.
+// alarmsShown converts stored alarms for clients. It leaves out examples that were deleted or
+// have expired.
 func (c *call) alarmsShown(list []store.Alarm) ([]AlarmShown, error) {
 	out := make([]AlarmShown, len(list))
 	var ids []string
@@ -151,12 +151,12 @@ func (s *Server) sendAlarm(c *call, a *store.Alarm, err error) error {
 	return c.json(http.StatusOK, out)
 }
 
-// Notifier tells people of alarms. [notify.Notifier] implements it. It is safe for
+// Notifier notifies people of alarms. [notify.Notifier] implements it. It is safe for
 // concurrent use.
 type Notifier interface {
-	// Check returns why a watch cannot name a target, or nil.
+	// Check returns an error if a watch cannot use this target.
 	Check(target string) error
-	// Quiet returns when the quiet hours of a target end, the zero time if it has none now.
+	// Quiet returns when a target's current quiet hours end, or the zero time outside of them.
 	Quiet(target string, now time.Time) time.Time
 	// Notify sends a message once.
 	Notify(ctx context.Context, target string, m notify.Message) (remote string, err error)
@@ -167,9 +167,9 @@ const (
 	noticesAtOnce = 20
 )
 
-// sendNotices sends what is due, until ctx ends. A notice that could not be sent is sent
-// again later; one whose process is killed is sent again after its lease, so that a target
-// may get it twice, with the same id.
+// sendNotices sends due notices until ctx ends. A failed notice is retried later. If the
+// process is killed while it sends a notice, the notice is sent again after its lease, so a
+// target may get it twice, with the same id.
 func (m *monitoring) sendNotices(ctx context.Context) {
 	m.every(ctx, m.outbox, m.s.o.Poll, func(ctx context.Context) {
 		for _, p := range m.projects(ctx) {
@@ -217,7 +217,7 @@ func (m *monitoring) sendNotice(ctx context.Context, p store.Project, in store.P
 			} else {
 				end = "dropped"
 			}
-			m.s.o.Log.Warn("tell people of an alarm", "project", p, "alarm", n.Alarm, "attempt", n.Attempts, "error", err)
+			m.s.o.Log.Warn("notify people of an alarm", "project", p, "alarm", n.Alarm, "attempt", n.Attempts, "error", err)
 		}
 	}
 	m.s.metrics.notices.WithLabelValues(string(p), end).Inc()
@@ -226,14 +226,14 @@ func (m *monitoring) sendNotice(ctx context.Context, p store.Project, in store.P
 	}
 }
 
-// remoteOf returns what a target called the alarm of a notice before.
+// remoteOf returns the name that a target gave to the alarm in an earlier notice.
 func (m *monitoring) remoteOf(ctx context.Context, in store.ProjectStore, n *store.Notice) string {
 	if n.Remote != "" {
 		return n.Remote
 	}
 	list, err := in.ListNotices(ctx, n.Alarm, store.Page{Limit: store.MaxPage})
 	if err != nil {
-		return "" // the target finds it by the alarm
+		return "" // the target finds it by the alarm id
 	}
 	for _, other := range list.Items {
 		if other.Target == n.Target && other.Remote != "" {
@@ -243,7 +243,7 @@ func (m *monitoring) remoteOf(ctx context.Context, in store.ProjectStore, n *sto
 	return ""
 }
 
-// link is an address of the app, "" if the operator has not said where it is.
+// link returns an address in the app, or "" if the operator did not configure one.
 func (m *monitoring) link(path string) string {
 	if m.s.o.PublicURL == "" {
 		return ""
@@ -251,8 +251,8 @@ func (m *monitoring) link(path string) string {
 	return m.s.o.PublicURL + path
 }
 
-// failed logs an error of the background, unless the server stops. That something is not
-// there any more is no error: somebody removed a watch while work for it was under way.
+// failed logs an error of background work, unless the server is stopping. A missing object is
+// not an error: somebody removed a watch while work for it was in progress.
 func (m *monitoring) failed(ctx context.Context, doing string, p store.Project, err error) {
 	switch {
 	case ctx.Err() != nil || errors.Is(err, context.Canceled):

@@ -14,26 +14,26 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// anchor is an output that is judged again and again, so that a change of its verdicts is a
-// change of the judge.
+// anchor is an output that is judged repeatedly, so that a change of its verdicts is a change
+// of the judge.
 type anchor struct {
 	id                     string
 	input, output, context string
 	metadata               *value.Object
 }
 
-// anchorVerdict is the verdict on one assertion for one anchor, as rounds keep it.
+// anchorVerdict is an anchor's verdict on one assertion, as rounds store it.
 type anchorVerdict struct {
 	Anchor    string `json:"anchor"`
 	Assertion string `json:"assertion"`
 	Status    string `json:"status"`
-	Before    string `json:"before"` // the first verdict by this set, that it is held against
+	Before    string `json:"before"` // the first verdict by this set, to compare with
 }
 
-// maxAnchors bounds the anchors of a watch.
+// maxAnchors limits the anchors of a watch.
 const maxAnchors = 2000
 
-// readAnchors reads the items of anchors in the body of a watch.
+// readAnchors reads the anchors in the body of a watch.
 func readAnchors(d *decoder, at string, v any) []anchor {
 	list, ok := v.([]any)
 	if !ok || len(list) > maxAnchors {
@@ -78,17 +78,17 @@ func readAnchors(d *decoder, at string, v any) []anchor {
 	return out
 }
 
-// anchorID is the id of an anchor without one: a hash of its texts.
+// anchorID derives an id for an anchor without one: a hash of its texts.
 func anchorID(a *anchor) string {
-	text, _ := json.Marshal([]string{a.input, a.output, a.context}) // texts cannot fail
+	text, _ := json.Marshal([]string{a.input, a.output, a.context}) // strings always marshal
 	return ingest.PromptHash(string(text))[len("sha256:"):][:16]
 }
 
-// anchorPause is how long a round that ended too early waits.
+// anchorPause is the wait after a round that ended early.
 const anchorPause = 10 * time.Minute
 
-// anchorRound returns a round of anchors that was judged and that the charts do not know yet,
-// and begins the next one if it is due. Judging takes long, and charts do not wait for it.
+// anchorRound returns a judged round of anchors that the charts do not contain yet, and starts
+// the next round if it is due. Judging takes long, and charts do not wait for it.
 func (m *monitoring) anchorRound(ctx context.Context, live *liveWatch) (*store.AnchorRound, []monitor.AnchorResult) {
 	if len(live.anchors) == 0 {
 		return nil, nil
@@ -121,20 +121,20 @@ func (m *monitoring) anchorRound(ctx context.Context, live *liveWatch) (*store.A
 	return nil, nil
 }
 
-// anchored forgets a round that the charts know.
+// anchored drops a round that the charts contain.
 func (m *monitoring) anchored(live *liveWatch, round *store.AnchorRound) {
 	if round != nil {
 		m.workOf(live.key).judge(false, nil, nil, time.Time{})
 	}
 }
 
-// judge sets how far the judgement of anchors is.
+// judge records the progress of judging anchors.
 func (w *watchWork) judge(judging bool, round *store.AnchorRound, results []monitor.AnchorResult, again time.Time) {
 	w.change(func(x *watchState) { x.judging, x.round, x.results, x.tried = judging, round, results, again })
 }
 
-// anchorsDue reports whether the anchors of a watch have to be judged: for the first time,
-// on schedule, or by another judge or set.
+// anchorsDue reports whether the anchors of a watch must be judged: for the first time, on
+// schedule, or because the judge or the set changed.
 func (m *monitoring) anchorsDue(live *liveWatch, last *store.AnchorRound, set *watchedSet) bool {
 	if last == nil || last.Judge != m.s.o.Judge.Identity() || last.Set != set.hash {
 		return true
@@ -143,7 +143,7 @@ func (m *monitoring) anchorsDue(live *liveWatch, last *store.AnchorRound, set *w
 	return every > 0 && !m.now().Before(last.At.Add(every))
 }
 
-// mayPay reports whether the budget of a watch has something left today.
+// mayPay reports whether any of the watch's budget is left today.
 func (m *monitoring) mayPay(ctx context.Context, live *liveWatch) bool {
 	budget := live.conf.Sample.BudgetPerDay
 	if budget <= 0 {
@@ -153,9 +153,9 @@ func (m *monitoring) mayPay(ctx context.Context, live *liveWatch) bool {
 	return err == nil && h.Spend.Spent+h.Spend.Uncertain+h.Spend.Reserved < budget
 }
 
-// judgeAnchors judges all anchors of a watch. An answer that the cache has would hide a
-// change of the judge, so each round is a sample of its own. A round that ends too early,
-// because the judge cannot be asked, is begun again later.
+// judgeAnchors judges all anchors of a watch. A cached answer would hide a change of the judge,
+// so each round is a separate sample. A round that ends early, because the judge is
+// unavailable, is retried later.
 func (m *monitoring) judgeAnchors(ctx context.Context, live *liveWatch, set *watchedSet, key store.Key, last *store.AnchorRound, work *watchWork) {
 	began := m.now()
 	c := &chunk{live: live, set: set, key: key, repeat: int(began.Unix())}
@@ -197,8 +197,8 @@ func (m *monitoring) judgeAnchors(ctx context.Context, live *liveWatch, set *wat
 	work.judge(false, &store.AnchorRound{At: began, Judge: identity, Set: set.hash, Cost: cost, Results: data}, results, time.Time{})
 }
 
-// firstVerdicts are the verdicts that a round is held against: those of the first round by
-// the same set that decided.
+// firstVerdicts returns the verdicts to compare a round with: for each assertion and anchor,
+// the first decided verdict by the same set.
 func firstVerdicts(last *store.AnchorRound, set *watchedSet) map[[2]string]string {
 	first := map[[2]string]string{}
 	var list []anchorVerdict

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	maxTracesOfOne = 1000 // whose answers one request with spans may complete
+	maxTracesOfOne = 1000 // traces whose answers one request with spans may complete
 	maxAnswering   = 10_000
-	answerQuiet    = 10 * time.Second // after which no span that says what an answer is a part of is expected
+	answerQuiet    = 10 * time.Second // wait after a trace's last span before its answers become events
 )
 
-// answers makes events of the answers in spans, for keys with the scope ingest. A span that
-// is the top of its trace becomes one at once. Of others it is not known whether an agent is
-// above them, until that span comes or none has come for a while: they wait in memory, and
-// are lost with the process. It is safe for concurrent use.
+// answers turns the answers in spans into events, for keys with the scope ingest. The root span
+// of a trace becomes an event at once. Other spans may belong to an agent whose span has not
+// arrived: they wait in memory until that span arrives or no span has arrived for
+// [answerQuiet], and are lost if the process ends. It is safe for concurrent use.
 type answers struct {
 	s *Server
 
@@ -29,16 +29,16 @@ type answers struct {
 
 type answering struct{ key, trace string }
 
-// answerTrace is a trace of which spans come.
+// answerTrace is a trace whose spans are arriving.
 type answerTrace struct {
 	key  store.Key
 	last time.Time
-	done map[string]bool // events, by id
+	done map[string]bool // ids of events that were made
 }
 
 func newAnswers(s *Server) *answers { return &answers{s: s, waiting: map[answering]*answerTrace{}} }
 
-// take makes events of the answers in traces that have new spans.
+// take makes events from the answers in traces that have new spans.
 func (a *answers) take(ctx context.Context, key store.Key, traces []string) error {
 	if !key.Can(store.Ingest) {
 		return nil
@@ -51,7 +51,7 @@ func (a *answers) take(ctx context.Context, key store.Key, traces []string) erro
 	return nil
 }
 
-// of returns a trace, which it adds if it is new and there is room.
+// of returns a trace. It adds a new one if there is room.
 func (a *answers) of(key store.Key, trace string) *answerTrace {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -67,12 +67,12 @@ func (a *answers) of(key store.Key, trace string) *answerTrace {
 	return t
 }
 
-// answer makes events of the answers of one trace. Spans that a run or an evaluation waits
-// for are none of production.
+// answer makes events from the answers of one trace. Spans that a run or an evaluation waits for
+// are not production traffic.
 func (a *answers) answer(ctx context.Context, key store.Key, trace string, final bool) error {
 	held, release := a.s.spans.use(key)
 	defer release()
-	if final { // the span above may have gone to another server
+	if final { // the parent span may have reached another server
 		if err := held.Refresh(ctx, trace); err != nil {
 			return err
 		}
@@ -119,15 +119,15 @@ func (a *answers) answer(ctx context.Context, key store.Key, trace string, final
 	return err
 }
 
-// settle makes events of what waited long enough, until ctx ends.
+// settle makes events from answers that have waited long enough, until ctx ends.
 func (a *answers) settle(ctx context.Context) {
 	every(ctx, nil, answerQuiet/4, func(now time.Time) { a.end(ctx, now.Add(-answerQuiet)) })
 }
 
-// flush makes events of everything that waits.
+// flush makes events from all waiting answers.
 func (a *answers) flush(ctx context.Context) { a.end(ctx, time.Now()) }
 
-// end ends the traces without new spans since a time.
+// end completes the traces that have no spans newer than since.
 func (a *answers) end(ctx context.Context, since time.Time) {
 	var ids []answering
 	var keys []store.Key
@@ -141,7 +141,7 @@ func (a *answers) end(ctx context.Context, since time.Time) {
 	for i, id := range ids {
 		if err := a.answer(ctx, keys[i], id.trace, true); err != nil {
 			a.s.o.Log.Warn("keep the answers of a trace", "error", err)
-			continue // with the next tick
+			continue // retried at the next tick
 		}
 		a.mu.Lock()
 		delete(a.waiting, id)

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// TestAnswersInSpans: the answer of an agent in a trace is an event, once, redacted, and
-// only of a key that may send events.
+// TestAnswersInSpans: an agent's answer in a trace becomes one redacted event, and only if the
+// key may send events.
 func TestAnswersInSpans(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{TrafficShare: 1, Redactor: redactor(t)})
@@ -40,7 +40,7 @@ func TestAnswersInSpans(t *testing.T) {
 	}
 }
 
-// TestAnswersWhoseTopIsMissing: what waits for a span above it is stored when the server
+// TestAnswersWhoseTopIsMissing: answers that wait for a parent span are stored when the server
 // stops.
 func TestAnswersWhoseTopIsMissing(t *testing.T) {
 	t.Parallel()

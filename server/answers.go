@@ -25,7 +25,7 @@ type AnswerRequest struct {
 	Vars     *value.Object `json:"vars,omitempty" doc:"The variables of the templates; what stands in them is not rendered"`
 }
 
-// Answered is the answer of a provider.
+// Answered is a provider's answer.
 type Answered struct {
 	Output       any         `json:"output" doc:"A text, or a structure"`
 	Usage        judge.Usage `json:"usage"`
@@ -35,7 +35,7 @@ type Answered struct {
 	FinishReason string      `json:"finish_reason,omitempty"`
 }
 
-// AskableProvider is a kind of provider that the server can ask.
+// AskableProvider is a kind of provider that clients may ask through the server.
 type AskableProvider struct {
 	ProviderStatus
 	Doc     string   `json:"doc,omitempty"`
@@ -93,7 +93,7 @@ func (s *Server) postAnswer(c *call, in *AnswerRequest) error {
 	})
 }
 
-// shownOutput is an output in JSON.
+// shownOutput converts an output to JSON.
 func shownOutput(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -104,7 +104,7 @@ func shownOutput(v any) any {
 	return json.RawMessage(value.Stringify(v))
 }
 
-// checkAnswer finds mistakes in a question, and what the key may not ask.
+// checkAnswer finds mistakes in a request, and providers that the key may not ask.
 func checkAnswer(c *call, in *AnswerRequest) error {
 	mistake := func(pointer, message string) error { return pointed(pointer, proviso.Invalid, message) }
 	size := 0
@@ -156,19 +156,19 @@ func (s *Server) listProviders(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// LintRequest asks for what is probably wrong with assertions.
+// LintRequest asks for likely problems in assertions.
 type LintRequest struct {
 	Assertions []judge.Assertion `json:"assertions"`
 	Templates  map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name beside the shipped ones, as in an assertion set"`
 }
 
-// Linted is what is probably wrong with assertions.
+// Linted lists likely problems in assertions.
 type Linted struct {
 	Items  []LintedAssertion `json:"items" doc:"One for each assertion, in their order"`
 	Unread string            `json:"unread,omitempty" doc:"Says that some criteria are in a language that the lint does not read"`
 }
 
-// LintedAssertion is what is probably wrong with one assertion.
+// LintedAssertion lists likely problems in one assertion.
 type LintedAssertion struct {
 	Index    int            `json:"index"`
 	ID       string         `json:"id"`

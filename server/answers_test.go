@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// asking asks a model that answers with what it was asked.
+// asking asks a model that echoes its prompt.
 func asking(t *testing.T) *server.Asking {
 	t.Helper()
 	model := fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply {
@@ -32,8 +32,8 @@ func asking(t *testing.T) *server.Asking {
 
 const ofModel = `{"provider": "openai:chat:gpt-5-mini", "prompt": "Tell me about {{topic}}.", "vars": {"topic": "lamps {{ nothing }}"}}`
 
-// TestAnswers: the server asks what a client wrote, with its variables, under the rules for
-// suites of clients.
+// TestAnswers: the server renders a client's prompt with its variables and sends it, under the
+// rules for client suites.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Asker: asking(t)})
@@ -78,7 +78,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAnswersOfKeys: a key asks what it may, and pays.
+// TestAnswersOfKeys: a key can only ask what it may, and pays for it.
 func TestAnswersOfKeys(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Asker: asking(t)})
@@ -114,7 +114,7 @@ func TestAnswersOfKeys(t *testing.T) {
 	}
 }
 
-// TestAnswerOfSlowModel: a question ends with its time limit.
+// TestAnswerOfSlowModel: a call ends at its time limit.
 func TestAnswerOfSlowModel(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{Reply: func(fakemodel.Request) fakemodel.Reply { return fakemodel.Reply{Hang: true} }})
@@ -127,7 +127,7 @@ func TestAnswerOfSlowModel(t *testing.T) {
 	}
 }
 
-// TestLint: what is probably wrong with the wording has its place in the request.
+// TestLint: findings about the wording have their pointers into the request.
 func TestLint(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})

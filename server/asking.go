@@ -17,14 +17,14 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Asking asks providers of models under the policy for suites of clients: it runs no code, reads no file, and
-// asks no address that a client names.
+// Asking asks model providers for clients, under the policy for client suites: it runs no code,
+// reads no files, and calls no address that a client names.
 type Asking struct {
-	// Engine configures the engine of each question, like that of [Suites].
+	// Engine configures the engine for each request, like that of [Suites].
 	Engine engine.Options
 }
 
-// Ask renders a prompt, as a text or a chat in JSON, and asks a provider, which is [Metered].
+// Ask renders a prompt, which is text or a chat in JSON, and sends it to a [Metered] provider.
 func (a *Asking) Ask(ctx context.Context, id string, prompt any, vars *value.Object) (proviso.Output, error) {
 	o := a.Engine
 	o.Policy.Trusted = false
@@ -35,7 +35,7 @@ func (a *Asking) Ask(ctx context.Context, id string, prompt any, vars *value.Obj
 	}
 	defer e.Close()
 	p, err := e.Provider(proviso.ProviderSpec{ID: id})
-	if errors.Is(err, provider.ErrNoKey) && proviso.CodeOf(err) != proviso.Refused { // which names an address
+	if errors.Is(err, provider.ErrNoKey) && proviso.CodeOf(err) != proviso.Refused { // the refusal names an address
 		return proviso.Output{}, proviso.Errorf(proviso.Unavailable, "the server has no key for %s", id)
 	}
 	if err != nil {
@@ -53,7 +53,7 @@ func (a *Asking) Ask(ctx context.Context, id string, prompt any, vars *value.Obj
 	return out, redacted(o.Engines.Secrets, err)
 }
 
-// redacted is an error without the secrets in its text.
+// redacted returns err with the secrets removed from its text.
 func redacted(known *secrets.Set, err error) error {
 	var e *proviso.Error
 	if !errors.As(err, &e) {
@@ -64,7 +64,7 @@ func redacted(known *secrets.Set, err error) error {
 	return &shown
 }
 
-// rendered returns a prompt with its templates rendered; a chat is JSON text.
+// rendered renders the templates in a prompt. It returns a chat as JSON text.
 func rendered(ctx context.Context, e *engine.Engine, prompt any, vars *value.Object) (string, error) {
 	_, done, err := turns.Enter(ctx)
 	if err != nil {
@@ -113,8 +113,8 @@ func renderedTexts(ctx context.Context, e *engine.Engine, at string, v any, vars
 	return v, nil
 }
 
-// Judging opens judges for trials of an assertion under the policy for suites of clients: they run no code, read no
-// file, and ask no address that a client names.
+// Judging opens judges for trials of an assertion, under the policy for client suites: they run
+// no code, read no files, and call no address that a client names.
 type Judging struct {
 	// Engine configures the engine of each trial, like that of [Suites].
 	Engine engine.Options
@@ -128,14 +128,14 @@ func (noFiles) ReadFile(name string) ([]byte, error) {
 	return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
 }
 
-// open compiles an assertion, in the form of a suite, for the judge with an id, or for the one
-// that the server uses if it is "". The judge is [Metered].
+// open compiles an assertion, in the form of a suite, for the judge with the given id, or for
+// the server's own judge if the id is "". The judge is [Metered].
 func (j *Judging) open(ctx context.Context, assertion *value.Object, judge string) (*deciding, error) {
 	o := j.Engine
 	o.Policy.Trusted = false
 	o.Engines.Wrap, o.Engines.Secrets, o.Engines.Files = Metered, &secrets.Set{}, noFiles{}
 	s := &proviso.Suite{}
-	if judge != "" && judge != o.Judge.Name { // the operator chose that one, and it may be of any kind
+	if judge != "" && judge != o.Judge.Name { // the operator chose the server's own judge, of any kind
 		if err := askable(judge); err != nil {
 			return nil, err
 		}
@@ -159,7 +159,7 @@ func (j *Judging) open(ctx context.Context, assertion *value.Object, judge strin
 	return &deciding{engine: e, assertions: compiled, secrets: o.Engines.Secrets}, nil
 }
 
-// pointerOfAssertion is the list that the assertion of a trial is in.
+// pointerOfAssertion is the pointer of the list that contains a trial's assertion.
 const pointerOfAssertion = "/assertion"
 
 // askable refuses providers that the server does not ask for clients.
@@ -171,8 +171,8 @@ func askable(id string) error {
 	return nil
 }
 
-// changed is the first mistake of an assertion, with its place in the change, and without
-// secrets.
+// changed converts the first mistake of an assertion: the pointer becomes one into the change,
+// and secrets are removed.
 func changed(known *secrets.Set, err error) error {
 	var e *proviso.Error
 	if !errors.As(err, &e) {
@@ -186,7 +186,7 @@ func changed(known *secrets.Set, err error) error {
 	return &shown
 }
 
-// deciding is an assertion with the engine that it needs. It is safe for concurrent use.
+// deciding is an assertion with its engine. It is safe for concurrent use.
 type deciding struct {
 	engine     *engine.Engine
 	assertions *engine.Assertions

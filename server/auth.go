@@ -41,8 +41,8 @@ func (s *Server) authenticate(c *call) error {
 	return s.enter(c)
 }
 
-// clientKey returns the key that a request comes with: in a header, or by the session of
-// a browser. An open server serves requests with neither.
+// clientKey returns the key of a request, from its header or its browser session. An open
+// server also serves requests with neither.
 func (s *Server) clientKey(c *call) (store.Key, error) {
 	if c.r.Header.Get("Authorization") != "" {
 		key, err := s.authenticateSecret(c.r.Context(), bearerOf(c.r))
@@ -67,8 +67,8 @@ func (s *Server) clientKey(c *call) (store.Key, error) {
 	return key, unauthorized("send a key as Authorization: Bearer …; `proviso key create` makes one")
 }
 
-// wrongKey limits how many wrong keys an address may send. A valid key never comes here,
-// so a program with a wrong one does not lock out others at the same address.
+// wrongKey limits how many wrong keys an address may send. Valid keys are never checked here,
+// so a program with a wrong key does not lock out others at the same address.
 func (s *Server) wrongKey(c *call, err error) error {
 	var p *Problem
 	if !errors.As(err, &p) || p.Code != codeUnauthorized {
@@ -81,7 +81,7 @@ func (s *Server) wrongKey(c *call, err error) error {
 	return problem(codeRate, "too many wrong keys; the one of this request is wrong, too: "+p.Detail).after(wait)
 }
 
-// bearerOf returns the secret that a request is sent with, "" if there is none.
+// bearerOf returns the request's bearer secret, or "" if there is none.
 func bearerOf(r *http.Request) string {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -102,13 +102,13 @@ func (s *Server) authenticateSecret(ctx context.Context, secret string) (store.K
 	return key, err
 }
 
-// allowed reports whether a key may use a route. Routes for read are also open
-// to keys with evaluate or edit, which see only their own data there.
+// allowed reports whether a key may use a route. Routes for read are also open to keys with
+// evaluate or edit, which see only their own data there.
 func allowed(key store.Key, r *route) bool {
 	return key.Can(r.Scope) || slices.ContainsFunc(r.Also, key.Can) || r.Scope == store.Read && !r.Others && (key.Can(store.Evaluate) || key.Can(store.Edit))
 }
 
-// scopesOf names the scopes of which a route needs one.
+// scopesOf lists the scopes that give access to a route; any one is enough.
 func scopesOf(r *route) string {
 	text := string(r.Scope)
 	for _, s := range r.Also {
@@ -117,11 +117,11 @@ func scopesOf(r *route) string {
 	return text
 }
 
-// projectParam is the parameter in which an admin key names a project.
+// projectParam is the query parameter with which an admin key selects a project.
 const projectParam = "project"
 
-// enter opens the project of a request: that of its key, or the one that an
-// admin key names. Handlers access the store only through it.
+// enter opens the project of a request: the key's project, or the one that an admin key names.
+// Handlers access the store only through it.
 func (s *Server) enter(c *call) error {
 	c.project = c.key.Project
 	switch named := c.r.URL.Query()[projectParam]; {
@@ -136,7 +136,7 @@ func (s *Server) enter(c *call) error {
 	return nil
 }
 
-// named opens the project that the query of the request names.
+// named opens the project that the request's query names.
 func (s *Server) named(c *call, p store.Project) error {
 	if p == c.project {
 		return nil
@@ -166,9 +166,9 @@ func unauthorized(detail string) *Problem {
 	return p
 }
 
-// open reports whether requests without a key are served. The first key in the
-// store ends that. The store is queried for each such request, so that a key
-// made by another process takes effect at once.
+// open reports whether requests without a key are served. The first key in the store ends that.
+// Each such request queries the store, so that a key made by another process takes effect at
+// once.
 func (s *Server) open(ctx context.Context) (bool, error) {
 	if !s.o.Open || s.o.OpenToken != "" || s.closed.Load() {
 		return false, nil
@@ -184,8 +184,8 @@ func (s *Server) open(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// stillOpen reports whether a response that takes long may continue: its key may have been
-// revoked, its session may have ended, and a server without keys may have got one.
+// stillOpen reports whether a long response may continue: its key may have been revoked, its
+// session may have ended, or a server without keys may have got one.
 func (s *Server) stillOpen(c *call) bool {
 	ctx, id := c.r.Context(), c.key.ID
 	if id != anonymous && c.r.Header.Get("Authorization") == "" && !s.sessions.lives(ctx, cookieOf(c.r), time.Now()) {
@@ -216,12 +216,13 @@ func (s *Server) revoked(ctx context.Context, id string) bool {
 // seesAll reports whether a key sees the data of other keys.
 func seesAll(key store.Key) bool { return key.Can(store.Read) }
 
-// touch records that a key was used, once a minute. A failed write does not fail the request.
+// touch records that a key was used, at most once a minute. A failed write does not fail the
+// request.
 func (s *Server) touch(ctx context.Context, key string) {
 	now := time.Now()
 	if _, due := s.touched.take(key, now); due {
 		if err := s.o.Store.TouchKey(ctx, key, now); err != nil {
-			s.o.Log.Warn("note the use of a key", "key", key, "error", err)
+			s.o.Log.Warn("record the use of a key", "key", key, "error", err)
 		}
 	}
 }

@@ -27,8 +27,8 @@ func (sure) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
 	return proviso.Output{Value: `{"results":[{"id":"greets","criteria":[{"n":1,"reasoning":"It says hello.","evidence":["Hello"],"met":true}]}]}`}, nil
 }
 
-// BenchmarkEvaluate is the work of the server for an evaluation: key, request,
-// judge without a model, SQLite and response.
+// BenchmarkEvaluate measures the server's work for an evaluation: key, request, judge without a
+// model, SQLite and response.
 func BenchmarkEvaluate(b *testing.B) {
 	for _, kept := range []bool{false, true} {
 		b.Run(fmt.Sprintf("verdicts=%v", kept), func(b *testing.B) {
@@ -73,8 +73,8 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 }
 
-// BenchmarkAnonymous is a request without a key to a server without keys,
-// including the check for the first key.
+// BenchmarkAnonymous measures a request without a key to a server without keys, including the
+// check for the first key.
 func BenchmarkAnonymous(b *testing.B) {
 	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "proviso.db"), sqlite.Options{})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // readTimeout is how long a client may take to send a body.
 const readTimeout = time.Minute
 
-// read reads the body, and returns the memory it reserved.
+// read reads the body, and returns how many bytes of memory it reserved.
 func (s *Server) read(c *call) (int64, error) {
 	r := c.r
 	if r.ContentLength == 0 && (c.route.Request == nil || c.route.Optional) {
@@ -44,14 +44,14 @@ func (s *Server) read(c *call) (int64, error) {
 	c.clock.begin()
 	defer c.clock.end()
 	control := http.NewResponseController(c.w)
-	_ = control.SetReadDeadline(time.Now().Add(readTimeout)) // not every connection can
+	_ = control.SetReadDeadline(time.Now().Add(readTimeout)) // not every connection supports this
 	data, err := readAll(http.MaxBytesReader(c.w, r.Body, s.o.BodyLimit), r.ContentLength)
 	if err != nil {
 		return need, s.unread(err)
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	if c.body = data; c.route.Request == nil && c.route.Reads == nil && len(bytes.TrimSpace(data)) > 0 {
-		return need, decode(r.Context(), data, &struct{}{}) // there is nothing to say
+		return need, decode(r.Context(), data, &struct{}{}) // this route takes no parameters in a body
 	}
 	return need, nil
 }
@@ -69,8 +69,8 @@ func sentAs(want string, h http.Header) error {
 	return nil
 }
 
-// readAll reads a body whose size may be known. It does not allocate the
-// announced size before that much has arrived.
+// readAll reads a body whose size may be known. It does not allocate the announced size before
+// that much has arrived.
 func readAll(r io.Reader, size int64) ([]byte, error) {
 	var b bytes.Buffer
 	if size > 0 {
@@ -92,16 +92,15 @@ func (s *Server) unread(err error) error {
 	return problem(codeMalformed, "the body ended before its end").because(err)
 }
 
-// repeatable reports whether a request has an idempotency key that counts, with or without a
-// body. The answer of a route that gives a secret is not kept, and a body that is read in
-// pieces is not there to be compared.
+// repeatable reports whether an idempotency key applies to the request. Responses with a secret
+// are not stored, and a streamed body cannot be compared.
 func (c *call) repeatable() bool {
 	r := c.route
 	return r.Method == http.MethodPost && r.Reads == nil && !r.Streamed && r.Scope != "" && !r.Secret && c.r.Header.Get("Idempotency-Key") != ""
 }
 
-// once answers a request with an idempotency key. A second request with the
-// same key gets the response of the first, and nothing is done twice.
+// once answers a request with an idempotency key. A second request with the same key gets the
+// stored response of the first, and nothing runs twice.
 func (s *Server) once(c *call) error {
 	h := sha256.New()
 	h.Write([]byte(c.r.Method + " " + c.r.URL.RequestURI() + "\n"))
@@ -136,9 +135,9 @@ func (s *Server) once(c *call) error {
 	return err
 }
 
-// claimant is whose idempotency keys those of the request are: the API key's, or those of
-// the person that a panel token of the key names. Otherwise the label of one person would
-// be the answer to another one, whose own label is not kept.
+// claimant returns the owner of the request's idempotency keys: the API key, or the person that
+// a panel token of the key names. Otherwise one person could get the stored response to another
+// person's label, and lose their own.
 func (c *call) claimant() string {
 	if c.token != nil {
 		return c.key.ID + "\n" + c.as
@@ -146,9 +145,8 @@ func (c *call) claimant() string {
 	return c.key.ID
 }
 
-// reply is the response to be stored under the request's idempotency key; nil
-// if the request has none. A caller that stores it in a transaction sets
-// c.claim to nil.
+// reply is the response to store under the request's idempotency key, or nil if the request has
+// none. A caller that stores it in a transaction sets c.claim to nil.
 func (c *call) reply(s *Server, r store.Response) *store.Reply {
 	if c.claim == nil {
 		return nil

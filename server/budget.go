@@ -15,8 +15,8 @@ import (
 
 // budgets holds the budget of each key. It is safe for concurrent use.
 type budgets struct {
-	// store is what other servers charge, too; nil if there are none. age is for how long its
-	// amounts are relied on.
+	// store is shared with other servers; nil if there are none. Amounts read from it are valid
+	// for age.
 	store store.Store
 	age   time.Duration
 
@@ -24,8 +24,8 @@ type budgets struct {
 	byKey map[string]*budget
 }
 
-// newBudgets returns the budgets of the keys of a store, whose amounts are relied on for a
-// while.
+// newBudgets returns the budgets of a store's keys. Amounts read from the store are valid for
+// age.
 func newBudgets(s store.Store, age time.Duration) *budgets {
 	b := &budgets{age: age, byKey: map[string]*budget{}}
 	if s.Several() {
@@ -51,8 +51,8 @@ func (b *budgets) open(key store.Key) *account {
 	return &account{key: key, budget: own}
 }
 
-// charging says that the store is about to charge a key. The caller reports afterwards
-// whether it did.
+// charging announces that the store is about to charge a key. The caller then reports whether
+// it did.
 func (b *budgets) charging(key string, cost float64) (done func(charged bool)) {
 	b.mu.Lock()
 	own := b.byKey[key]
@@ -63,23 +63,23 @@ func (b *budgets) charging(key string, cost float64) (done func(charged bool)) {
 	return own.charging(cost)
 }
 
-// budget is the budget of one key. A call is admitted if three amounts fit
-// together: the money spent, the estimated cost of the calls in flight, and the
-// estimated cost of the call itself. The estimate is the highest cost of an
-// answer so far. Before it is known, one call is made while the others wait.
+// budget is the budget of one key. A call is admitted if three amounts fit together: the money
+// spent, the estimated cost of the calls in flight, and the estimated cost of the call itself.
+// The estimate is the highest cost of an answer so far. Before it is known, one call is made
+// while the others wait.
 //
-// What is spent is the amount in the store, which other servers charge, too, and what was
-// spent here and is not charged yet.
+// The money spent is the amount in the store, which other servers charge, too, plus the amount
+// spent here that is not charged yet.
 type budget struct {
-	read func(context.Context) (store.Key, error) // nil if nobody else charges
-	age  time.Duration                            // for how long what was read is relied on
+	read func(context.Context) (store.Key, error) // nil if no other server charges
+	age  time.Duration                            // how long a read amount is valid
 
 	mu       sync.Mutex
 	limited  bool
 	limit    float64
-	stored   float64   // in the store, as far as it is known
+	stored   float64   // in the store, as far as known
 	pending  float64   // spent here, and not charged yet
-	charges  float64   // of pending: what is being charged, so that stored may have it already
+	charges  float64   // part of pending that is being charged; stored may already include it
 	updated  time.Time // when the key was read
 	reserved float64
 	inFlight int
@@ -88,11 +88,11 @@ type budget struct {
 	changed  chan struct{} // closed when a call in flight ends
 }
 
-// spent is what the key has spent; b.mu is held.
+// spent is the amount that the key has spent; the caller holds b.mu.
 func (b *budget) spent() float64 { return b.stored + b.pending }
 
-// update takes over the state of the key in the store. Amounts that were spent
-// here and are not in the store yet still count.
+// update takes the key's state from the store. Amounts that were spent here and are not in the
+// store yet still count.
 func (b *budget) update(key store.Key) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,13 +104,14 @@ func (b *budget) update(key store.Key) {
 	b.updated = time.Now()
 }
 
-// refresh reads the key again if others may have charged it since, and it is long ago; b.mu is
-// held, but not while it reads. A store that does not answer leaves what is known.
+// refresh rereads the key if others may have charged it and the last read is older than age.
+// The caller holds b.mu, which is released during the read. If the store fails, the known state
+// remains.
 func (b *budget) refresh(ctx context.Context) {
 	if b.read == nil || !b.limited || time.Since(b.updated) < b.age {
 		return
 	}
-	b.updated = time.Now() // by one of the callers
+	b.updated = time.Now() // so that only one caller reads
 	b.mu.Unlock()
 	key, err := b.read(ctx)
 	if err == nil {
@@ -119,7 +120,7 @@ func (b *budget) refresh(ctx context.Context) {
 	b.mu.Lock()
 }
 
-// charging is [budgets.charging].
+// charging implements [budgets.charging].
 func (b *budget) charging(cost float64) (done func(charged bool)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,8 +136,8 @@ func (b *budget) charging(cost float64) (done func(charged bool)) {
 	}
 }
 
-// withoutRounding is an amount from which others were subtracted: it is not negative, and
-// what is left of rounding is nothing.
+// withoutRounding removes rounding errors from a difference of amounts: anything below 1e-12 is
+// 0.
 func withoutRounding(amount float64) float64 {
 	if amount < 1e-12 {
 		return 0
@@ -176,14 +177,14 @@ func (b *budget) enter(ctx context.Context) (float64, error) {
 	return likely, nil
 }
 
-// leave replaces the reserved amount with the actual cost of an answer. An
-// answer from a cache does not count for the estimate.
+// leave replaces the reserved amount with the actual cost of an answer. A cached answer does
+// not make the estimate known.
 func (b *budget) leave(likely, cost float64, cached bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reserved -= likely
 	if b.inFlight--; b.inFlight == 0 {
-		b.reserved = 0 // rounding errors
+		b.reserved = 0 // drop rounding errors
 	}
 	b.pending += cost
 	b.largest = max(b.largest, cost)
@@ -197,26 +198,25 @@ func spentError(spent, limit float64) error {
 	return proviso.Because(errKeyBudget, proviso.Limit, "the budget of the key is spent: %s of %s", usd.Cents(spent), usd.Cents(limit))
 }
 
-// errKeyBudget is why a key whose budget is spent cannot pay.
+// errKeyBudget means that the key's budget is spent.
 var errKeyBudget = errors.New("the budget of the key is spent")
 
-// account records what one request, or one run, of a key spends. It is safe for
-// concurrent use.
+// account records what one request or run of a key spends. It is safe for concurrent use.
 type account struct {
 	key    store.Key
 	budget *budget
 
 	mu      sync.Mutex
-	cost    float64 // of all answers
+	cost    float64 // cost of all answers
 	settled float64 // amount that the store charged
 	usage   proviso.Usage
-	failure error // of the last call, nil if it succeeded
+	failure error // error of the last call; nil if it succeeded
 }
 
 type accountKey struct{}
 
-// withAccount returns a context in which a pays for calls to models. Answers
-// and verdicts are cached for its project.
+// withAccount returns a context in which a pays for model calls. Answers and verdicts are
+// cached for its project.
 func withAccount(ctx context.Context, a *account) context.Context {
 	if p := a.key.Project; p != store.DefaultProject {
 		ctx = blobs.WithScope(ctx, string(p)) // a cached answer must not reveal requests of another project
@@ -224,7 +224,7 @@ func withAccount(ctx context.Context, a *account) context.Context {
 	return context.WithValue(ctx, accountKey{}, a)
 }
 
-// check rejects a request whose budget is exhausted before any work is done.
+// check rejects a request with an exhausted budget before any work is done.
 func (a *account) check() error {
 	a.budget.mu.Lock()
 	defer a.budget.mu.Unlock()
@@ -249,8 +249,7 @@ func (a *account) charged(cost float64) {
 	a.settled += cost
 }
 
-// due returns the amount that was spent and not charged yet, and marks it as
-// charged.
+// due returns the amount that was spent but not charged yet, and marks it as charged.
 func (a *account) due() float64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -266,8 +265,7 @@ func (a *account) failed(err error) {
 	a.failure = err
 }
 
-// trouble returns why no further call can succeed until somebody does something, and the
-// words for it.
+// trouble returns the reason why no further call can succeed until somebody acts, and its text.
 func (a *account) trouble() (provider.Trouble, string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// counting counts the questions that reach a model.
+// counting counts the calls that reach a model.
 type counting struct {
 	sure
 	asked *atomic.Int32
@@ -29,8 +29,8 @@ func (c counting) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 	return c.sure.Answer(ctx, ask)
 }
 
-// TestCachesOfProjects: a project sees neither cached answers nor cached
-// verdicts of another one; keys of one project share both.
+// TestCachesOfProjects: a project sees neither cached answers nor cached verdicts of another
+// project; keys of one project share both.
 func TestCachesOfProjects(t *testing.T) {
 	t.Parallel()
 	for name, verdicts := range map[string]proviso.Cache{"answers": nil, "verdicts": blobs.Open(t.TempDir())} {

@@ -17,8 +17,8 @@ import (
 // Limits of the texts of rows in pages.
 const (
 	maxPreviews  = 400
-	previewBytes = 4 << 10   // of an output, before it is shortened to a line
-	detailBytes  = 256 << 10 // of an output, a prompt or a variable
+	previewBytes = 4 << 10   // bytes of an output, before it is shortened to a line
+	detailBytes  = 256 << 10 // bytes of an output, a prompt or a variable
 )
 
 // listPreviews sends short texts of some rows, for the cells of a matrix.
@@ -67,7 +67,7 @@ func (s *Server) getDetail(c *call) error {
 	}
 	var d *report.Detail
 	err = s.timed(c, func(ctx context.Context) (err error) {
-		ctx, done, err := turns.Enter(ctx) // for all rows that are read
+		ctx, done, err := turns.Enter(ctx) // one turn for all rows
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (s *Server) getDetail(c *call) error {
 	return c.json(http.StatusOK, d)
 }
 
-// timed calls f within the limit of computing time for a request.
+// timed runs f within the CPU budget of a request.
 func (s *Server) timed(c *call, f func(context.Context) error) error {
 	ctx, task := s.turns.Begin(c.r.Context(), c.key.ID, s.o.CPUBudget, s.over)
 	defer task.End()
@@ -95,11 +95,11 @@ func (s *Server) timed(c *call, f func(context.Context) error) error {
 	return err
 }
 
-// metaOfCells is what rows need to be shown.
+// metaOfCells returns the metadata needed to show rows.
 func metaOfCells() *report.Meta { return &report.Meta{Types: check.Facts()} }
 
-// detailOf reads a row, which may be large: the turn comes first, so that only as many
-// rows are in memory as there are turns.
+// detailOf reads a row, which may be large. It takes its turn first, so that memory holds no
+// more rows than there are turns.
 func detailOf(ctx context.Context, kept store.Runs, meta *report.Meta, run string, index, limit int) (*report.Detail, error) {
 	ctx, done, err := turns.Enter(ctx)
 	if err != nil {
@@ -113,8 +113,8 @@ func detailOf(ctx context.Context, kept store.Runs, meta *report.Meta, run strin
 	return report.NewDetail(meta, row.JSON, limit)
 }
 
-// maxAround is how many rows before and after a row are searched for its repeats, which
-// are stored near it.
+// maxAround is the number of rows before and after a row in which its repeats are searched.
+// Repeats are stored near each other.
 const maxAround = 200
 
 // forgiven reports whether a row failed although enough repeats of its case passed.
@@ -148,7 +148,7 @@ func forgiven(ctx context.Context, kept store.Runs, run string, d *report.Detail
 	return this.of > 1 && passed >= this.pass, nil
 }
 
-// repeated identifies the repeats of a case, and says how many must pass.
+// repeated identifies the repeats of a case, and how many must pass.
 type repeated struct {
 	caseID           []byte
 	column, of, pass int

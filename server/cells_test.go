@@ -40,7 +40,7 @@ func matrixOf(t *testing.T, got answer) *matrix.Matrix {
 	return &m
 }
 
-// rowsOf are all rows of a run.
+// rowsOf returns all rows of a run.
 func (f *fixture) rowsOf(id string) (rows []*report.Row) {
 	f.t.Helper()
 	var list struct{ Items []json.RawMessage }
@@ -59,7 +59,7 @@ func (f *fixture) rowsOf(id string) (rows []*report.Row) {
 
 var codes = map[string]byte{"pass": matrix.Pass, "fail": matrix.Fail, "error": matrix.Error, "skip": matrix.Skip}
 
-// TestMatrix: the bytes say what the rows say, and the counts of the run.
+// TestMatrix: the matrix matches the rows and the counts of the run.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Runner: suites(t, nil)})
@@ -100,7 +100,8 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// TestMatrixState: what is not new is not sent again, and gzip is for those who read it.
+// TestMatrixState: an unchanged matrix is not sent again, and only clients that accept gzip get
+// it.
 func TestMatrixState(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Runner: suites(t, nil), LogContents: true})
@@ -134,7 +135,7 @@ func TestMatrixState(t *testing.T) {
 	}
 }
 
-// TestLiveMatrix: a run that is running has the rows that are finished.
+// TestLiveMatrix: the matrix of a running run has the finished rows.
 func TestLiveMatrix(t *testing.T) {
 	t.Parallel()
 	p := newSlow()
@@ -162,15 +163,15 @@ func TestLiveMatrix(t *testing.T) {
 	}
 }
 
-// TestLongLiveMatrix: many rows are read at once, and later ones one by one, with those
-// that came in between.
+// TestLongLiveMatrix: many rows are read at once, and later rows one by one, including those
+// that finished in between.
 func TestLongLiveMatrix(t *testing.T) {
 	t.Parallel()
 	const cases = 360
 	p := newSlow()
 	f := start(t, server.Options{Open: true, Runner: p.with(suites(t, nil))})
 	id := f.run(slowSuite(cases, 2))
-	for finished := range cases - 1 { // another one is under way
+	for finished := range cases - 1 { // one more is in progress
 		<-p.asked
 		if finished == 0 {
 			<-p.asked
@@ -230,7 +231,7 @@ func TestDetailOfRow(t *testing.T) {
 	}
 }
 
-// TestForgiven: a row that failed is forgiven if its case passed often enough.
+// TestForgiven: a failed row is forgiven if its case passed often enough.
 func TestForgiven(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -271,7 +272,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// compareText is the file of a run of 60 cases; the first broken of them fail.
+// compareText is the file of a run of 60 cases, of which the first broken ones fail.
 func compareText(id, suite, gateRules string, broken int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"proviso":"run","format":1,"id":%q,"version":"test","suite":%q,"hash":"h","started":"2026-01-05T09:15:00Z",`+
@@ -288,7 +289,7 @@ func compareText(id, suite, gateRules string, broken int) string {
 	return b.String()
 }
 
-// TestCompareRuns: the answer is that of the command, with the decision.
+// TestCompareRuns: the response matches the command's output, including the decision.
 func TestCompareRuns(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -306,7 +307,7 @@ func TestCompareRuns(t *testing.T) {
 		defer r.Close()
 		read = append(read, must2(runs.Read(r, ids[i]))(t))
 	}
-	for range 2 { // the second answer is one that was kept
+	for range 2 { // the second response is cached
 		got := f.ask("GET", "/v1/compare?base="+ids[0]+"&head="+ids[1], "")
 		var out bytes.Buffer
 		if err := show.JSON(&out, must2(gate.Compare(read[0], read[1], gate.Options{}))(t), nil); err != nil {
@@ -330,7 +331,7 @@ func TestCompareRuns(t *testing.T) {
 	}
 }
 
-// TestCompareRefuses: what cannot be compared is a problem that says why.
+// TestCompareRefuses: runs that cannot be compared get a problem that says why.
 func TestCompareRefuses(t *testing.T) {
 	t.Parallel()
 	p := newSlow()
@@ -356,7 +357,7 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// TestCompareBudget: a comparison ends when its computing time is used up.
+// TestCompareBudget: a comparison ends when its CPU budget is used up.
 func TestCompareBudget(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, CPUBudget: 1})
@@ -367,7 +368,7 @@ func TestCompareBudget(t *testing.T) {
 	}
 }
 
-// TestCellsOfOthers: a key with evaluate alone sees the cells of its own runs.
+// TestCellsOfOthers: a key with only evaluate sees the cells of its own runs.
 func TestCellsOfOthers(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Runner: suites(t, nil)})

@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// largeRows are the rows of a run of 4 columns with 5 assertions, of about 1,100 bytes.
+// largeRows returns the rows of a run with 4 columns and 5 assertions, about 1,100 bytes each.
 func largeRows(rows, seed int) iter.Seq2[store.Result, error] {
 	verdict := func(n int) string {
 		if (n*2654435761+seed)>>7%11 == 0 {
@@ -48,8 +48,8 @@ func largeRows(rows, seed int) iter.Seq2[store.Result, error] {
 	}
 }
 
-// BenchmarkCells is what a page asks of a run of 100,000 cases in SQLite. Each request for
-// the matrix and each comparison is the first one of its server.
+// BenchmarkCells measures the requests of a page for a run of 100,000 cases in SQLite. Each
+// matrix and each comparison is the first of its server, so that nothing is cached.
 func BenchmarkCells(b *testing.B) {
 	const rows = 400_000
 	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "proviso.db"), sqlite.Options{})
@@ -115,8 +115,8 @@ func BenchmarkCells(b *testing.B) {
 	})
 }
 
-// watchHeap returns a function that ends the watch and returns the largest heap since then,
-// in megabytes.
+// watchHeap starts to watch the heap. The returned function stops it and returns the largest
+// heap size in megabytes.
 func watchHeap() func() float64 {
 	end, peak := make(chan struct{}), make(chan uint64)
 	go func() {

@@ -13,16 +13,16 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// observedAtOnce is the number of verdicts that charts take before their state is stored.
+// observedAtOnce is the number of verdicts that charts process before their state is stored.
 const observedAtOnce = 5000
 
-// chart brings the charts of all watches up to date every [Options.ChartEvery], until ctx
-// ends. Each project is charted on its own, so that one whose charts take long delays no
-// other: while it is under way, it is left out.
+// chart updates the charts of all watches every [Options.ChartEvery], until ctx ends. Projects
+// are charted separately, so that a slow one does not delay the others; a project that is still
+// in progress is skipped.
 func (m *monitoring) chart(ctx context.Context) {
 	var underWay sync.WaitGroup
 	defer underWay.Wait()
-	var busy sync.Map // projects
+	var busy sync.Map // projects in progress
 	m.every(ctx, nil, m.s.o.ChartEvery, func(ctx context.Context) {
 		for _, p := range m.projects(ctx) {
 			if _, charting := busy.LoadOrStore(p, true); charting {
@@ -36,7 +36,7 @@ func (m *monitoring) chart(ctx context.Context) {
 	})
 }
 
-// chartProject brings the charts of the watches of a project up to date.
+// chartProject updates the charts of a project's watches.
 func (m *monitoring) chartProject(ctx context.Context, p store.Project) {
 	list, err := m.of(ctx, p)
 	if err != nil {
@@ -56,7 +56,7 @@ func (m *monitoring) chartProject(ctx context.Context, p store.Project) {
 	m.gauges(ctx, p, list)
 }
 
-// charting is what brings the charts of one watch up to date.
+// charting updates the charts of one watch.
 type charting struct {
 	m      *monitoring
 	live   *liveWatch
@@ -65,7 +65,7 @@ type charting struct {
 	charts *monitor.Charts
 }
 
-// chartWatch brings the charts of one watch up to date.
+// chartWatch updates the charts of one watch.
 func (m *monitoring) chartWatch(ctx context.Context, live *liveWatch, others int) error {
 	x, err := m.openCharts(ctx, live, others)
 	if err != nil {
@@ -95,7 +95,8 @@ func (m *monitoring) chartWatch(ctx context.Context, live *liveWatch, others int
 	return m.backfill(ctx, live)
 }
 
-// openCharts reads the charts of a watch. What somebody acknowledged meanwhile, they know.
+// openCharts reads the charts of a watch, including acknowledgements made since they were
+// saved.
 func (m *monitoring) openCharts(ctx context.Context, live *liveWatch, others int) (*charting, error) {
 	x := &charting{m: m, live: live, in: m.s.o.Store.In(live.key.project)}
 	var err error
@@ -119,7 +120,7 @@ func (m *monitoring) openCharts(ctx context.Context, live *liveWatch, others int
 	return x, err
 }
 
-// observe takes the verdicts that the charts have not seen.
+// observe feeds new verdicts to the charts.
 func (x *charting) observe(ctx context.Context) error {
 	for {
 		verdicts, err := x.in.Observations(ctx, x.live.Name, x.state.Cursor, observedAtOnce)
@@ -136,7 +137,7 @@ func (x *charting) observe(ctx context.Context) error {
 	}
 }
 
-// observationsOf are verdicts in the form of charts.
+// observationsOf converts verdicts for the charts.
 func observationsOf(list []store.WatchVerdict) []monitor.Observation {
 	out := make([]monitor.Observation, len(list))
 	for i := range list {
@@ -149,8 +150,8 @@ func observationsOf(list []store.WatchVerdict) []monitor.Observation {
 	return out
 }
 
-// save stores the state of the charts with the alarms that came of it and what is to be
-// told of them, and wakes whoever tells people.
+// save stores the state of the charts with the resulting alarms and notices, and wakes the
+// sender of notices.
 func (x *charting) save(ctx context.Context, cursor int64, alarms []*monitor.Alarm, round *store.AnchorRound) error {
 	save := store.ChartSave{From: x.state.Cursor, Cursor: cursor, State: x.charts.Save(), Anchors: round}
 	opened := map[string]string{}
@@ -169,7 +170,7 @@ func (x *charting) save(ctx context.Context, cursor int64, alarms []*monitor.Ala
 			opened[a.ID] = string(a.Kind)
 		}
 		save.Alarms = append(save.Alarms, stored)
-		for _, target := range x.live.conf.Notify { // the store keeps each only once
+		for _, target := range x.live.conf.Notify { // the store drops duplicates
 			save.Notices = append(save.Notices, store.NewNotice{Alarm: a.ID, Target: target, Event: event, Body: body})
 		}
 	}
@@ -191,7 +192,7 @@ func (x *charting) save(ctx context.Context, cursor int64, alarms []*monitor.Ala
 	return nil
 }
 
-// isNew reports whether this process opens an alarm, and does not only update it.
+// isNew reports whether this process opens an alarm, rather than updating it.
 func (m *monitoring) isNew(a *monitor.Alarm) bool {
 	_, seen := m.alarms.Get(a.ID)
 	return !seen && !a.Opened.Before(m.began)
@@ -210,7 +211,7 @@ func (m *monitoring) othersOf(live *liveWatch, list []*liveWatch) int {
 	return n
 }
 
-// health is how the work of a watch goes.
+// health returns the state of a watch's work.
 func (m *monitoring) health(ctx context.Context, live *liveWatch) (monitor.Health, error) {
 	now := m.now()
 	in := m.s.o.Store.In(live.key.project)
@@ -229,7 +230,7 @@ func (m *monitoring) health(ctx context.Context, live *liveWatch) (monitor.Healt
 	case "":
 	case "model":
 		out.Trouble, out.Why = monitor.NoModel, work.why
-	default: // a key that does not work, or has no money left
+	default: // the key does not work, or has no money left
 		out.Trouble, out.Why = monitor.NoKey, work.why
 	}
 	out.LastSampled = work.sampled
@@ -240,8 +241,7 @@ func (m *monitoring) health(ctx context.Context, live *liveWatch) (monitor.Healt
 	return out, err
 }
 
-// eventsSeen is the number of recent events of an agent among which the last one that
-// matches a watch is looked for.
+// eventsSeen is the number of an agent's recent events in which lastEvent searches.
 const eventsSeen = 200
 
 // lastEvent returns when the last matching event was received.
@@ -253,7 +253,7 @@ func (m *monitoring) lastEvent(ctx context.Context, live *liveWatch) (time.Time,
 	}
 	for i := range list.Items {
 		e := &list.Items[i]
-		// A condition on texts, which this list does not have, may fail.
+		// A condition on texts, which this list lacks, may fail.
 		if match, err := live.matcher.Match(&e.Event); err == nil && !match {
 			continue
 		}
@@ -264,7 +264,7 @@ func (m *monitoring) lastEvent(ctx context.Context, live *liveWatch) (time.Time,
 	return last, nil
 }
 
-// mix counts complete days of traffic by segment; it is read again each hour.
+// mix counts complete days of traffic by segment. It is reread every hour.
 func (m *monitoring) mix(ctx context.Context, live *liveWatch, now time.Time) ([]monitor.MixDay, error) {
 	segment := live.conf.Sample.Segment
 	if segment == "" {
@@ -283,7 +283,7 @@ func (m *monitoring) mix(ctx context.Context, live *liveWatch, now time.Time) ([
 		return nil, err
 	}
 	var days []monitor.MixDay
-	for _, c := range list { // in the order of their start
+	for _, c := range list { // ordered by start
 		if len(days) == 0 || !days[len(days)-1].Day.Equal(c.Start) {
 			days = append(days, monitor.MixDay{Day: c.Start, Counts: map[string]int{}})
 		}
@@ -347,7 +347,7 @@ func (m *monitoring) gauges(ctx context.Context, p store.Project, list []*liveWa
 	}
 }
 
-// causeOf is the cause of a silent alarm.
+// causeOf returns the cause of a silent alarm.
 func causeOf(a *store.Alarm) string {
 	var body struct {
 		Cause string `json:"cause"`

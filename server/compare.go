@@ -21,16 +21,16 @@ import (
 
 // Limits of comparisons.
 const (
-	maxComparisons  = 2         // at a time, each of another key
-	maxComparedRows = 1_000_000 // of both runs
+	maxComparisons  = 2         // at a time, each of a different key
+	maxComparedRows = 1_000_000 // rows of both runs together
 
-	// A comparison may compute for the time of a request, and for as long again for each
-	// so many rows.
+	// A comparison may compute as long as a request, plus that time again for every
+	// rowsOfBudget rows.
 	rowsOfBudget = 50_000
 )
 
-// JudgeErrors returns the measured errors of the judges of some runs, by assertion, for
-// [gate.Options]. folder is that of the suite of the head run.
+// JudgeErrors returns the measured error rates of the judges of some runs, by assertion, for
+// [gate.Options]. folder is the folder of the head run's suite.
 type JudgeErrors func(folder string, list ...*gate.Run) map[string]stats.Confusion
 
 func (s *Server) compareRuns(c *call) error {
@@ -67,8 +67,8 @@ func (s *Server) compareRuns(c *call) error {
 	return c.sendPacked(packed)
 }
 
-// comparison returns the comparison that is kept, or makes it when it is the turn of the
-// key. The wait comes before the work that others may wait for, too.
+// comparison returns a cached comparison, or makes one when it is the key's turn. The key waits
+// for its turn before the work, because others may wait for that work.
 func (s *Server) comparison(ctx context.Context, c *call, key string, make func() ([]byte, error)) ([]byte, error) {
 	if packed, ok := s.made.bodies.Get(key); ok {
 		return packed, nil
@@ -96,8 +96,7 @@ func (s *Server) sideRun(c *call, side, id string) (store.Run, error) {
 	return r, err
 }
 
-// compared compares two runs and decides by the rules of the head. It returns JSON in
-// gzip.
+// compared compares two runs and decides by the rules of the head run. It returns gzipped JSON.
 func (s *Server) compared(ctx context.Context, kept store.ProjectStore, base, head store.Run) ([]byte, error) {
 	var read [2]*gate.Run
 	var opened [2]*storedRun

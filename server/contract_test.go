@@ -62,8 +62,8 @@ func TestTypesOfTheApp(t *testing.T) {
 	}
 }
 
-// membersOf returns the members of an interface in TypeScript, with those of the one that it
-// extends, and whether each is optional.
+// membersOf returns the members of a TypeScript interface, including inherited ones, and
+// whether each is optional.
 func membersOf(source, name string) map[string]bool {
 	members := map[string]bool{}
 	head := regexp.MustCompile("export interface " + name + ` (?:extends (\w+) )?\{`).FindStringSubmatchIndex(source)
@@ -75,7 +75,7 @@ func membersOf(source, name string) map[string]bool {
 	}
 	rest := source[head[1]:]
 	rest = regexp.MustCompile(`//[^\n]*`).ReplaceAllString(rest, "")
-	var own strings.Builder // without the members of members
+	var own strings.Builder // without nested members
 	for depth, i := 1, 0; i < len(rest) && depth > 0; i++ {
 		switch c := rest[i]; {
 		case c == '{' || c == '<':

@@ -12,7 +12,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// NewCases are cases to be added to a dataset: one of cases, run, evaluation, events and filter.
+// NewCases are cases to add to a dataset, from exactly one of cases, run, evaluation, events
+// and filter.
 type NewCases struct {
 	Cases      []*value.Object `json:"cases,omitempty" doc:"As under tests of a suite, with the keys id, description, vars, assert, threshold and metadata"`
 	Run        string          `json:"run,omitempty" doc:"The id of a run whose rows become cases; rows of the same case become one"`
@@ -24,12 +25,12 @@ type NewCases struct {
 	Filter     string          `json:"filter,omitempty" doc:"Events of traffic, as the query of GET /v1/events, such as agent=support&status=fail; at most 1000, and only those whose texts are kept"`
 }
 
-// RemovedCases are cases to be removed from a dataset.
+// RemovedCases are cases to remove from a dataset.
 type RemovedCases struct {
 	Cases []string `json:"cases" doc:"Their ids"`
 }
 
-// maxTries bounds how often a change is made again because of other writers.
+// maxTries limits how often a change is retried because of other writers.
 const maxTries = 5
 
 func (s *Server) addCases(c *call, in *NewCases) error {
@@ -111,7 +112,7 @@ func (s *Server) removeCases(c *call) error {
 		return err
 	}
 	return s.changeDataset(c, func(now store.Document, out *ChangedDataset) (*datasetBuilder, error) {
-		asked := map[string]bool{} // id → whether it was found
+		asked := map[string]bool{} // requested id → whether it was found
 		for _, id := range in.Cases {
 			asked[id] = false
 		}
@@ -143,9 +144,9 @@ func (s *Server) removeCases(c *call) error {
 	})
 }
 
-// changeDataset stores what change makes of the current version of the dataset in the
-// address. If another request changed it meanwhile, change is called again, unless the
-// client said which version it changes.
+// changeDataset applies change to the current version of the dataset in the address. If another
+// request changed the dataset meanwhile, it calls change again, unless the client stated the
+// version that it changes.
 func (s *Server) changeDataset(c *call, change func(now store.Document, out *ChangedDataset) (*datasetBuilder, error)) error {
 	name := c.r.PathValue("dataset")
 	asked, err := s.precondition(c, name)

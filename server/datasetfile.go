@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// putDatasetFile keeps a file of cases, one a line as JSON, while it arrives.
+// putDatasetFile stores a file of cases, one JSON case per line, as it arrives.
 func (s *Server) putDatasetFile(c *call) error {
 	if err := checkName(c.r.PathValue("dataset")); err != nil {
 		return err
@@ -47,13 +47,13 @@ func (s *Server) putDatasetFile(c *call) error {
 	if err := b.problem(nil); err != nil {
 		return err
 	}
-	_ = body.control.SetReadDeadline(time.Time{})                   // not every connection can
-	_ = body.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
+	_ = body.control.SetReadDeadline(time.Time{})                   // not every connection supports this
+	_ = body.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer supports this
 	return s.keepDataset(c, b)
 }
 
-// transfer begins to receive or send a large file, unless too many are under way. The
-// caller takes one from s.pushes at the end.
+// transfer starts to receive or send a large file, unless too many are in progress. The caller
+// receives from s.pushes at the end.
 func (s *Server) transfer(c *call) error {
 	select {
 	case s.pushes <- struct{}{}:
@@ -64,7 +64,7 @@ func (s *Server) transfer(c *call) error {
 	}
 }
 
-// slowBody is the body of a request, which may take long, but not for ever.
+// slowBody returns the body of a request that may take long, but not forever.
 func (c *call) slowBody(most int64) *slowBody {
 	return &slowBody{Reader: http.MaxBytesReader(c.w, c.r.Body, most), control: http.NewResponseController(c.w), end: time.Now().Add(pushTimeout)}
 }
@@ -80,11 +80,11 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	if next.After(b.end) {
 		next = b.end
 	}
-	_ = b.control.SetReadDeadline(next) // not every connection can
+	_ = b.control.SetReadDeadline(next) // not every connection supports this
 	return b.Reader.Read(p)
 }
 
-// line takes a line that cannot be read as a mistake; other errors end the reading.
+// line records an unreadable line as a mistake; other errors end the reading.
 func (b *datasetBuilder) line(line document.Line, err error) error {
 	if broken, ok := errors.AsType[*document.LineError](err); ok {
 		b.decoder.add(Mistake{Code: broken.Code, Message: broken.Message, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt})
@@ -96,7 +96,7 @@ func (b *datasetBuilder) line(line document.Line, err error) error {
 // addLine adds the case of a line.
 func (b *datasetBuilder) addLine(line document.Line) {
 	if line.Text == "" {
-		return // it was a mistake
+		return // already recorded as a mistake
 	}
 	one, ok := line.Value.(*value.Object)
 	if !ok {
@@ -153,7 +153,7 @@ func (s *Server) getDatasetFile(c *call) error {
 	c.w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(c.w)
 	send := func(part []byte) error {
-		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer supports this
 		_, err := c.w.Write(part)
 		return err
 	}
@@ -163,7 +163,7 @@ func (s *Server) getDatasetFile(c *call) error {
 	return dataset.Convert(ctx, doc.Content, columns, send)
 }
 
-// DatasetDiff is what changed between two versions of a dataset.
+// DatasetDiff lists the changes between two versions of a dataset.
 type DatasetDiff struct {
 	From DatasetVersion `json:"from"`
 	To   DatasetVersion `json:"to"`

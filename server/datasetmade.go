@@ -16,10 +16,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxMadeCases bounds the cases that one request makes of a run.
+// maxMadeCases limits the cases that one request makes of a run.
 const maxMadeCases = 10_000
 
-// casesAsked makes the cases of a run, an evaluation or events that a request names.
+// casesAsked makes cases from the run, evaluation or events that a request names.
 func (s *Server) casesAsked(c *call, in *NewCases) ([]*value.Object, error) {
 	switch {
 	case in.Run != "":
@@ -33,7 +33,7 @@ func (s *Server) casesAsked(c *call, in *NewCases) ([]*value.Object, error) {
 	return nil, nil
 }
 
-// filter selects the rows with a status that is asked for.
+// filter selects the rows with a requested status.
 func (in *NewCases) filter() (f store.ResultFilter) {
 	if in.Status == nil {
 		f.Status = []proviso.Status{proviso.Fail, proviso.Errored}
@@ -44,7 +44,7 @@ func (in *NewCases) filter() (f store.ResultFilter) {
 	return f
 }
 
-// casesOfRun makes cases of the rows of a run. Rows of the same case make one.
+// casesOfRun makes cases from the rows of a run. All rows of a case make one case.
 func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 	r, err := s.seenRunOf(c, in.Run)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Server) casesOfRun(c *call, in *NewCases) ([]*value.Object, error) {
 	return made, nil
 }
 
-// caseOfEvaluation makes a case of an evaluation.
+// caseOfEvaluation makes a case from an evaluation.
 func (s *Server) caseOfEvaluation(c *call, in *NewCases) (*value.Object, error) {
 	e, err := c.kept.Evaluation(c.r.Context(), in.Evaluation)
 	if err == nil && !seesAll(c.key) && e.CreatedBy != c.key.ID {
@@ -152,8 +152,8 @@ func (s *Server) caseOfEvaluation(c *call, in *NewCases) (*value.Object, error) 
 	return one, nil
 }
 
-// addMade adds a case that was made of a run or an evaluation. Assertions that a dataset
-// cannot hold are left out, and a case that it cannot hold, too: the result says which.
+// addMade adds a case that was made from a run or an evaluation. It leaves out assertions, or the
+// whole case, that a dataset cannot hold, and returns what it left out.
 func (b *datasetBuilder) addMade(one *value.Object) (leftOut []string) {
 	note := func(e *proviso.Error) { leftOut = append(leftOut, "case "+b.ID(one)+": "+e.Error()) }
 	list, _ := one.At("assert").([]any)
@@ -192,13 +192,13 @@ func (b *datasetBuilder) addMade(one *value.Object) (leftOut []string) {
 	return slices.Clip(leftOut)
 }
 
-// datasetBuilder makes the content of a dataset: a case a line as JSON, with its id first.
+// datasetBuilder builds the content of a dataset: one JSON case per line, with its id first.
 type datasetBuilder struct {
 	*suite.DatasetCases
 	content []byte
 	cases   int
 	added   []string // ids, at most store.MaxPage
-	decoder          // for the mistakes
+	decoder          // collects the mistakes
 	full    bool
 }
 
@@ -206,7 +206,7 @@ func newDatasetBuilder() *datasetBuilder {
 	return &datasetBuilder{DatasetCases: suite.NewDatasetCases(engine.Facts())}
 }
 
-// add checks a case and adds it. Pointers of mistakes begin with at.
+// add checks a case and adds it. Pointers of mistakes start with at.
 func (b *datasetBuilder) add(at string, one *value.Object) {
 	kept, mistakes := b.Add(at, one)
 	for _, e := range mistakes {
@@ -219,7 +219,7 @@ func (b *datasetBuilder) add(at string, one *value.Object) {
 	if kept == nil || b.full {
 		return
 	}
-	var secrets inlineSecrets // every key of the project reads what is stored
+	var secrets inlineSecrets // every key of the project can read stored cases
 	if secrets.below(at+"/assert", kept.At("assert")); len(secrets.mistakes) > 0 {
 		b.mistakes = append(b.mistakes, secrets.mistakes...)
 		b.more += secrets.more
@@ -233,7 +233,7 @@ func (b *datasetBuilder) add(at string, one *value.Object) {
 	}
 }
 
-// keep adds the lines of a version that is there.
+// keep adds the lines of an existing version.
 func (b *datasetBuilder) keep(content []byte) error {
 	for line := range dataset.Lines(content) {
 		id, err := dataset.ID(line)
@@ -248,8 +248,7 @@ func (b *datasetBuilder) keep(content []byte) error {
 	return nil
 }
 
-// problem is the problem of the cases, nil if there is none. doc is the body that they
-// are in; nil if they are not in one.
+// problem returns the problem of the cases, or nil. doc is the body that contains them, or nil.
 func (b *datasetBuilder) problem(doc *document.Document) error {
 	if len(b.mistakes) > 0 {
 		for i := range b.mistakes {

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// datasetRoutes are the routes of datasets.
+// datasetRoutes returns the routes of datasets.
 func datasetRoutes() []*route {
 	dataset := in("dataset", "The name of the dataset")
 	which := param{Name: "version", Kind: "string", Doc: "Another version than the current one: its number, or at least 8 digits of its hash"}
@@ -54,7 +54,7 @@ const datasetKept = "A case without an id gets one from its content. " + kept +
 const casesAdded = "They are the cases of the request, those of rows of a run (with a status, or by their indexes), the input and the assertions of an evaluation, or the texts of events of traffic. " +
 	"Cases that were made of something and are there already are left out. This makes a new version. If-Match works as it does for PUT."
 
-// NewDataset are cases to be stored under a name.
+// NewDataset is the cases to store under a name.
 type NewDataset struct {
 	Cases []*value.Object `json:"cases" doc:"As under tests of a suite, with the keys id, description, vars, assert, threshold and metadata"`
 }
@@ -84,8 +84,8 @@ type ChangedDataset struct {
 	LeftOut []string `json:"left_out,omitempty" doc:"What a dataset cannot hold of the cases of a run or an evaluation, such as assertions that are code; at most 100"`
 }
 
-// mediaOfDataset is the media type of a stored dataset: a case a line as JSON. The number
-// of cases is a parameter of it, so that lists need not read the content.
+// mediaOfDataset returns the media type of a stored dataset: one JSON case per line. The number
+// of cases is a parameter, so that lists need not read the content.
 func mediaOfDataset(cases int) string {
 	return mime.FormatMediaType(mediaRun, map[string]string{"cases": strconv.Itoa(cases)})
 }
@@ -109,7 +109,7 @@ func (s *Server) getDataset(c *call) error {
 	if err != nil {
 		return err
 	}
-	if ok { // the later pages are of the same version, whatever is current meanwhile
+	if ok { // later pages show the same version, even if the current one changes
 		hash, at, _ := strings.Cut(position, ":")
 		version = hash
 		offset, _ = strconv.Atoi(at)
@@ -137,11 +137,11 @@ func (s *Server) getDataset(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// maxReads bounds how many requests hold a dataset in memory at a time.
+// maxReads limits how many requests hold a dataset in memory at a time.
 const maxReads = 4
 
-// oneOfReads returns the handler of a route that holds a dataset in memory: it waits while
-// others do.
+// oneOfReads wraps a handler that holds a dataset in memory: the handler waits for one of
+// [maxReads] slots.
 func oneOfReads(handle func(*Server, *call) error) func(*Server, *call) error {
 	return func(s *Server, c *call) error {
 		select {
@@ -178,7 +178,7 @@ func (s *Server) putDataset(c *call, in *NewDataset) error {
 	return s.keepDataset(c, b)
 }
 
-// keepDataset stores what was built under the name in the address.
+// keepDataset stores the built dataset under the name in the address.
 func (s *Server) keepDataset(c *call, b *datasetBuilder) error {
 	name := c.r.PathValue("dataset")
 	replaces, err := s.precondition(c, name)
@@ -206,8 +206,8 @@ func (s *Server) deleteDataset(c *call) error {
 	return c.done(c.kept.DeleteDocument(c.r.Context(), store.DatasetKind, name))
 }
 
-// precondition reads If-Match and If-None-Match: the hash that the current version has to
-// have, "" if there has to be none, nil if anything may be there.
+// precondition reads If-Match and If-None-Match. It returns the hash that the current version
+// must have, "" if there must be no version, and nil if there is no condition.
 func (s *Server) precondition(c *call, name string) (*string, error) {
 	match, none := c.r.Header.Get("If-Match"), c.r.Header.Get("If-None-Match")
 	switch {
@@ -228,7 +228,7 @@ func (s *Server) precondition(c *call, name string) (*string, error) {
 	return &hash, nil
 }
 
-// conflicting adds the current version to the problem of a change that came too late.
+// conflicting adds the current version to the problem of a change that lost a conflict.
 func (s *Server) conflicting(c *call, name string, err error) error {
 	p := problemOf(err)
 	if p.Code != proviso.Conflict {

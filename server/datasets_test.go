@@ -27,7 +27,7 @@ func (f *fixture) dataset(name, cases string, headers ...string) string {
 	return at(got.object(f.t), "version").(string)
 }
 
-// ids are the ids of the cases of a version of a dataset.
+// ids returns the ids of the cases of a version of a dataset.
 func (f *fixture) ids(path string) string {
 	f.t.Helper()
 	var list []string
@@ -44,8 +44,8 @@ func startDatasets(t *testing.T) *fixture {
 	return f
 }
 
-// TestVersionsOfDataset: a version is its content, and is named by its number or by the
-// first digits of its hash.
+// TestVersionsOfDataset: the content determines the version, which is named by its number or by
+// the first digits of its hash.
 func TestVersionsOfDataset(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)
@@ -93,7 +93,7 @@ func TestVersionsOfDataset(t *testing.T) {
 	}
 }
 
-// TestPagesOfDataset: later pages are of the version that the first was of.
+// TestPagesOfDataset: later pages show the version of the first page.
 func TestPagesOfDataset(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)
@@ -120,7 +120,7 @@ func TestPagesOfDataset(t *testing.T) {
 	}
 }
 
-// TestMistakesInDataset: each mistake has its place in the body, and nothing is stored.
+// TestMistakesInDataset: each mistake has its position in the body, and nothing is stored.
 func TestMistakesInDataset(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)
@@ -161,7 +161,7 @@ func TestMistakesInDataset(t *testing.T) {
 	}
 }
 
-// TestIDsOfCases: a case without an id gets one from its content, whatever else is there.
+// TestIDsOfCases: a case without an id gets one that depends only on its content.
 func TestIDsOfCases(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)
@@ -173,8 +173,8 @@ func TestIDsOfCases(t *testing.T) {
 	}
 }
 
-// TestChangesOfDataset: adding and removing make versions, and a change of another version
-// than the client saw is refused.
+// TestChangesOfDataset: adding and removing create versions, and a change based on an outdated
+// version is refused.
 func TestChangesOfDataset(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)
@@ -223,7 +223,7 @@ func TestChangesOfDataset(t *testing.T) {
 	}
 }
 
-// TestManyAddAtOnce: no case is lost when many requests add some at the same time.
+// TestManyAddAtOnce: no case is lost when many requests add cases at the same time.
 func TestManyAddAtOnce(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)
@@ -266,8 +266,8 @@ func TestDiffOfDataset(t *testing.T) {
 	same(t, "added on the way back", at(back, "added"), `[{"id":"old","vars":{"a":"b"}}]`)
 }
 
-// TestScopesOfDatasets: edit writes, read reads, and evaluate alone sees nothing of what
-// others keep.
+// TestScopesOfDatasets: edit can write, read can read, and a key with only evaluate sees no
+// data of others.
 func TestScopesOfDatasets(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Runner: suites(t, nil)})
@@ -290,8 +290,8 @@ func TestScopesOfDatasets(t *testing.T) {
 
 const faqSuite = `{"name": "%s", "suite": "prompts: ['Tell me of {{topic}}']\nproviders: [echo]\ntests: %s\n"}`
 
-// TestSuiteOfDataset: a run uses the version that was current when it was accepted, says
-// so, and a suite may name a version.
+// TestSuiteOfDataset: a run uses and reports the version that was current when it was accepted,
+// and a suite may name a version.
 func TestSuiteOfDataset(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)
@@ -321,7 +321,7 @@ func TestSuiteOfDataset(t *testing.T) {
 	}
 }
 
-// TestDatasetIsData: what stands in a dataset is no template and names no file.
+// TestDatasetIsData: text in a dataset is not rendered as a template, and names no file.
 func TestDatasetIsData(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)
@@ -334,7 +334,7 @@ func TestDatasetIsData(t *testing.T) {
 	}
 }
 
-// TestMistakesInSuiteOfDataset: what is wrong with a dataset has its place in the suite.
+// TestMistakesInSuiteOfDataset: a mistake in a dataset reference has its position in the suite.
 func TestMistakesInSuiteOfDataset(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)
@@ -366,8 +366,8 @@ func TestMistakesInSuiteOfDataset(t *testing.T) {
 	}
 }
 
-// TestPinnedDataset: a run that waits keeps the versions that it was accepted with, and
-// fails with the place in its suite if one of them was removed.
+// TestPinnedDataset: a waiting run keeps the versions that it was accepted with. If one of them
+// was removed, the run fails with the position in its suite.
 func TestPinnedDataset(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)

@@ -15,8 +15,8 @@ const failingSuite = `{"name": "talk", "suite": {"prompts": ["Tell me of {{topic
 		{"id": "bad", "description": "is odd", "vars": {"topic": "beds {{ x }}", "x": "1"}, "assert": [{"type": "contains", "value": "sofas"}], "metadata": {"team": "a", "kind": "b"}, "threshold": 1},
 		{"vars": {"topic": ["a", "b"]}, "assert": [{"type": "contains", "value": "sofas"}]}]}}`
 
-// TestCasesOfRun: failures of a run become cases, each once, without what the suite adds to
-// every case.
+// TestCasesOfRun: the failures of a run become cases, one per case, without what the suite adds
+// to every case.
 func TestCasesOfRun(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)
@@ -55,8 +55,8 @@ func TestCasesOfRun(t *testing.T) {
 	}
 }
 
-// TestCodeOfRun: assertions that a dataset cannot hold are left out, and the answer says
-// which.
+// TestCodeOfRun: assertions that a dataset cannot hold are left out, and the response lists
+// them.
 func TestCodeOfRun(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)
@@ -95,8 +95,8 @@ func TestCaseOfEvaluation(t *testing.T) {
 	}
 }
 
-// TestFilesOfDataset: a file that was read is the file that was put, and the other formats
-// are read as the same cases.
+// TestFilesOfDataset: a downloaded file equals the uploaded one, and the other formats parse to
+// the same cases.
 func TestFilesOfDataset(t *testing.T) {
 	t.Parallel()
 	f := startDatasets(t)

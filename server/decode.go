@@ -30,8 +30,8 @@ func decode(ctx context.Context, data []byte, dst any) error {
 	return decodeDocument(doc, dst)
 }
 
-// reads is the handler of a route whose body is a T; a body that may be missing is a zero T
-// then.
+// reads returns the handler of a route with a body of type T. A missing body, where it is
+// optional, is a zero T.
 func reads[T any](handle func(*Server, *call, *T) error) func(*Server, *call) error {
 	return func(s *Server, c *call) error {
 		in := new(T)
@@ -55,7 +55,7 @@ func (c *call) read(dst any) error {
 	})
 }
 
-// decodeObject is parseBody for a body that has to be an object.
+// decodeObject parses a body that must be an object.
 func decodeObject(ctx context.Context, data []byte) (*document.Document, *value.Object, error) {
 	doc, err := parseBody(ctx, data)
 	if err != nil {
@@ -68,7 +68,7 @@ func decodeObject(ctx context.Context, data []byte) (*document.Document, *value.
 	return doc, o, nil
 }
 
-// decodeDocument is decode for a body that was parsed.
+// decodeDocument decodes a parsed body into the struct that dst points to.
 func decodeDocument(doc *document.Document, dst any) error {
 	d := decoder{}
 	d.value("", doc.Root, reflect.ValueOf(dst).Elem())
@@ -107,13 +107,13 @@ func firstInvalid(data []byte) string {
 		}
 		i += n
 	}
-	return "" // the caller found one
+	return "" // unreachable: the caller found an invalid byte
 }
 
 // decoder assigns JSON values to Go values.
 type decoder struct {
 	mistakes []Mistake
-	more     int // mistakes that are not kept
+	more     int // mistakes beyond maxMistakes
 }
 
 // problem is the problem of a body with mistakes.
@@ -122,7 +122,7 @@ func (d *decoder) problem(doc *document.Document) *Problem {
 	return invalid(d.mistakes, d.more)
 }
 
-// add keeps a mistake, unless there are too many.
+// add records a mistake, or only counts it if there are too many.
 func (d *decoder) add(m Mistake) {
 	if len(d.mistakes) < maxMistakes {
 		d.mistakes = append(d.mistakes, m)
@@ -135,7 +135,7 @@ func (d *decoder) mistake(pointer, format string, args ...any) {
 	d.add(Mistake{Pointer: pointer, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...)})
 }
 
-// place adds the positions in the text to the mistakes.
+// place adds positions in the text to the mistakes.
 func (d *decoder) place(doc *document.Document) {
 	for i := range d.mistakes {
 		at := doc.Place(d.mistakes[i].Pointer)
@@ -155,7 +155,7 @@ func (d *decoder) value(at string, v any, dst reflect.Value) {
 	switch dst.Kind() {
 	case reflect.Pointer:
 		if v == nil {
-			return // as if it were not there
+			return // null counts as missing
 		}
 		to := reflect.New(dst.Type().Elem())
 		d.value(at, v, to.Elem())
@@ -198,7 +198,7 @@ func (d *decoder) scalar(at string, v any, dst reflect.Value) {
 	}
 }
 
-// wants records what was expected in place of a value.
+// wants records what was expected instead of a value.
 func (d *decoder) wants(at, what string, got any) {
 	where := at
 	if where == "" {
@@ -246,7 +246,7 @@ func (d *decoder) unknown(at, key string, names []string) {
 	d.add(Mistake{Pointer: document.Join(at, key), Code: proviso.Invalid, Message: message, Nearest: near, Valid: fewNames(names)})
 }
 
-// nearestTo adds to a message which of some names is nearest to one that is not among them.
+// nearestTo suggests the nearest of the valid names in a message about an unknown name.
 func nearestTo(message, name string, names []string) (with, near string) {
 	if near = document.Nearest(name, names); near != "" {
 		message += "; did you mean " + strconv.Quote(near) + "?"
@@ -254,10 +254,10 @@ func nearestTo(message, name string, names []string) (with, near string) {
 	return message, near
 }
 
-// shortened cuts text of a client for a message.
+// shortened cuts a client's text to 80 bytes for a message.
 func shortened(s string) string { return excerpt.Bytes(s, 80) }
 
-// field is a field of a struct, or of an embedded one, that has a JSON name.
+// field is a field of a struct, or of an embedded struct, with a JSON name.
 type field struct {
 	index    []int
 	optional bool

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// WatchDifferences says what differs in a range of time from the time before it.
+// WatchDifferences compares a range of time with the time before it.
 type WatchDifferences struct {
 	Watch      string                `json:"watch"`
 	From       time.Time             `json:"from"`
@@ -23,7 +23,7 @@ type WatchDifferences struct {
 	Mix        []MixDifference       `json:"mix" doc:"Values whose share of the traffic changed, the most changed first"`
 }
 
-// TrafficDifference is what differs in the traffic as a whole.
+// TrafficDifference compares the traffic as a whole.
 type TrafficDifference struct {
 	Before TrafficFigures `json:"before"`
 	Within TrafficFigures `json:"within"`
@@ -48,7 +48,7 @@ type AssertionDifference struct {
 	By        []ValueRate   `json:"by,omitempty" doc:"The rate within by version and by segment, the worst first"`
 }
 
-// ValueRate is the rate of failures for one value of something.
+// ValueRate is the failure rate for one version or segment.
 type ValueRate struct {
 	What  string       `json:"what" enum:"version,segment"`
 	Value string       `json:"value"`
@@ -67,8 +67,8 @@ type MixDifference struct {
 
 const (
 	mixShown  = 40
-	leastMix  = 0.01 // change of a share that is shown
-	ratesMost = 12   // values of an assertion
+	leastMix  = 0.01 // smallest change of a share to show
+	ratesMost = 12   // at most this many values per assertion
 )
 
 func (s *Server) watchDifferences(c *call) error {
@@ -117,11 +117,11 @@ func differencesOf(ctx context.Context, in store.ProjectStore, live *liveWatch, 
 	return out, nil
 }
 
-// counted adds up traffic by value.
+// counted sums up traffic by value.
 func counted(ctx context.Context, in store.ProjectStore, agent string, by store.TrafficBy, from, to time.Time) (map[string]store.TrafficCount, error) {
 	list, err := in.CountTraffic(ctx, store.TrafficFilter{Agent: agent, By: by, From: from, To: to, Step: to.Sub(from)})
 	sum := map[string]store.TrafficCount{}
-	for _, c := range list { // a step may begin before the range
+	for _, c := range list { // a step may start before the range
 		of := sum[c.Value]
 		of.Events, of.Failed, of.Tokens, of.Cost, of.Latency = of.Events+c.Events, of.Failed+c.Failed, of.Tokens+c.Tokens, of.Cost+c.Cost, of.Latency+c.Latency
 		sum[c.Value] = of
@@ -140,7 +140,7 @@ func figuresOf(c store.TrafficCount, hours time.Duration) TrafficFigures {
 	return out
 }
 
-// mixOf compares the shares of values.
+// mixOf compares the shares of values in the traffic.
 func mixOf(what string, before, within map[string]store.TrafficCount) []MixDifference {
 	all := func(m map[string]store.TrafficCount) float64 {
 		n := 0
@@ -160,7 +160,7 @@ func mixOf(what string, before, within map[string]store.TrafficCount) []MixDiffe
 	return list
 }
 
-// namesIn are the keys of two maps, sorted.
+// namesIn returns the keys of both maps, sorted.
 func namesIn[T any](a, b map[string]T) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b)))))
 }
@@ -176,7 +176,7 @@ func (d *WatchDifferences) assertions(ctx context.Context, in store.ProjectStore
 			if of[b.Assertion] == nil {
 				of[b.Assertion] = map[string]*store.Bucket{}
 			}
-			value := b.Version + b.Segment // one of them is empty
+			value := b.Version + b.Segment // one of the two is empty
 			if of[b.Assertion][value] == nil {
 				of[b.Assertion][value] = &store.Bucket{Start: from}
 			}
@@ -225,8 +225,8 @@ func changeIn(i *RateInterval) float64 {
 	return i.Rate
 }
 
-// changeOf is the difference of two rates, with Newcombe's interval over as many equally
-// likely events as say as much.
+// changeOf returns the difference of two rates with Newcombe's interval, computed from the
+// effective sample sizes.
 func changeOf(before, within *store.Bucket) *RateInterval {
 	a, n, ok := failingShare(before)
 	b, m, also := failingShare(within)
@@ -244,7 +244,7 @@ func changeOf(before, within *store.Bucket) *RateInterval {
 	return &RateInterval{Rate: b - a, Low: min(e.Low, b-a), High: max(e.High, b-a)}
 }
 
-// ratesOf are the rates by value, the worst first.
+// ratesOf returns the failure rates by value, the worst first.
 func ratesOf(what string, by map[string]*store.Bucket) []ValueRate {
 	var list []ValueRate
 	for value, b := range by {

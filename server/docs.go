@@ -15,8 +15,8 @@ import (
 //go:embed docs.html
 var docsHTML string
 
-// examplesJSON has an exchange for each route, by its id. TestExamples records them from
-// a real server, and checks them.
+// examplesJSON has an exchange for each route, by route id. TestExamples records them from a
+// real server, and checks them.
 //
 //go:embed examples.json
 var examplesJSON []byte
@@ -24,20 +24,20 @@ var examplesJSON []byte
 // Example is an exchange with the server.
 type Example struct {
 	Path     string          `json:"path"`
-	Headers  []string        `json:"headers,omitempty"` // beside those of every request
+	Headers  []string        `json:"headers,omitempty"` // beside the headers of every request
 	Body     json.RawMessage `json:"body,omitempty"`    // JSON, or a text
 	Status   int             `json:"status"`
 	Response json.RawMessage `json:"response,omitempty"` // JSON, or a text
 }
 
-// Examples returns an exchange for each route of the OpenAPI document, by its id.
+// Examples returns an exchange for each route of the OpenAPI document, by route id.
 func Examples() (map[string]Example, error) {
 	var list map[string]Example
 	err := json.Unmarshal(examplesJSON, &list)
 	return list, err
 }
 
-// schemaDoc is a schema of the OpenAPI document, as far as the page shows it.
+// schemaDoc is the part of an OpenAPI schema that the page shows.
 type schemaDoc struct {
 	Type        any                  `json:"type"`
 	Ref         string               `json:"$ref"`
@@ -55,7 +55,7 @@ type schemaDoc struct {
 type fieldDoc struct {
 	Name, Type, Link, Doc string
 	Required              bool
-	Fields                []fieldDoc // of the body that this is
+	Fields                []fieldDoc // fields of an inline body
 }
 
 type routeDoc struct {
@@ -72,11 +72,11 @@ type groupDoc struct {
 }
 
 type schemaTable struct {
-	Name, Type, Doc string // Type is the name, too
+	Name, Type, Doc string // Type equals Name
 	Fields          []fieldDoc
 }
 
-// groupNames are the headings of routes, by the part of their path behind /v1/.
+// groupNames are the headings of routes, by the first part of their path after /v1/.
 var groupNames = [][2]string{
 	{"evaluate", "Evaluations"}, {"evaluations", "Evaluations"}, {"traces", "Evaluations"}, {"assertion-sets", "Assertion sets"},
 	{"suites", "Suites"}, {"runs", "Runs"}, {"labels", "Labels"}, {"label-queues", "Labels"}, {"compare", "Compare"}, {"assertions", "Over several runs"}, {"judges", "Over several runs"},
@@ -93,7 +93,7 @@ func groupOf(path string) string {
 	return "Operation"
 }
 
-// apiDoc is the OpenAPI document, as far as the page shows it.
+// apiDoc is the part of the OpenAPI document that the page shows.
 type apiDoc struct {
 	Components struct {
 		Schemas map[string]schemaDoc `json:"schemas"`
@@ -114,7 +114,7 @@ type bodiesDoc struct {
 	Content map[string]struct{ Schema schemaDoc } `json:"content"`
 }
 
-// body describes a body that is sent in one media type.
+// body describes a body with a single media type.
 func (doc *apiDoc) body(of bodiesDoc) (d fieldDoc) {
 	for kind, body := range of.Content {
 		s := &body.Schema
@@ -129,7 +129,7 @@ func (doc *apiDoc) route(r *route, examples map[string]Example) routeDoc {
 	op := doc.Paths[r.Path][strings.ToLower(r.Method)]
 	d := routeDoc{route: r, Sent: doc.body(op.RequestBody), Answer: doc.body(op.Responses[strconv.Itoa(r.Status)])}
 	for _, p := range op.Parameters {
-		if p.In != "header" && p.Name != projectParam { // the page says once what these are
+		if p.In != "header" && p.Name != projectParam { // the page explains these once
 			d.Params = append(d.Params, param{Name: p.Name, Kind: typeName(&p.Schema), Doc: p.Description, Path: p.In == "path"})
 		}
 	}
@@ -139,7 +139,7 @@ func (doc *apiDoc) route(r *route, examples map[string]Example) routeDoc {
 	return d
 }
 
-// docsPage makes the page of the API from its OpenAPI document. It has no script.
+// docsPage renders the API page from its OpenAPI document. The page has no script.
 func docsPage(version string, document []byte, list []*route) (*asset, error) {
 	var doc apiDoc
 	if err := json.Unmarshal(document, &doc); err != nil {
@@ -176,7 +176,7 @@ func docsPage(version string, document []byte, list []*route) (*asset, error) {
 	return newAsset("docs.html", b.Bytes()), err
 }
 
-// codePart is a part of a text, in which code stands between backquotes.
+// codePart is a part of a text in which backquotes enclose code.
 type codePart struct {
 	Code bool
 	Text string
@@ -240,7 +240,7 @@ func typeName(s *schemaDoc) string {
 	return name
 }
 
-// linkOf is the schema that a schema refers to, "" if there is none.
+// linkOf returns the schema that a schema refers to, or "".
 func linkOf(s *schemaDoc) string {
 	for _, at := range append([]*schemaDoc{s, s.Items}, s.OneOf...) {
 		if at != nil && at.Ref != "" {
@@ -250,7 +250,7 @@ func linkOf(s *schemaDoc) string {
 	return ""
 }
 
-// curl is the request as a command.
+// curl returns the request as a curl command.
 func (e *Example) curl(r *route) string {
 	quote := func(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 	line := "curl -s"
@@ -270,7 +270,7 @@ func (e *Example) curl(r *route) string {
 	return line
 }
 
-// readable is JSON with line breaks, or the text that a JSON text stands for.
+// readable indents JSON. It returns a JSON string as its text.
 func readable(data json.RawMessage) string {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -295,25 +295,25 @@ func (s *Server) documentation(c *call) error {
 }
 
 // openAPIJSON is the OpenAPI 3.1 document of the routes, for [anyVersion]. TestOpenAPIDocument
-// makes it from the table of routes and from the types of requests and responses, and
-// compares it.
+// generates it from the table of routes and the request and response types, and compares the
+// two.
 //
 //go:embed openapi.json
 var openAPIJSON string
 
-// anyVersion is in the place of the version in the document that is built in.
+// anyVersion is the placeholder for the version in the embedded document.
 const anyVersion = "{version}"
 
-// schemaPrefix begins a reference to a schema of the document.
+// schemaPrefix starts a reference to a schema of the document.
 const schemaPrefix = "#/components/schemas/"
 
 // openAPI returns the document for a version, as JSON on one line.
 func openAPI(version string) []byte {
-	quoted, _ := json.Marshal(version) // a text has a JSON
+	quoted, _ := json.Marshal(version) // strings always marshal
 	var line bytes.Buffer
 	line.Grow(len(openAPIJSON))
 	doc := strings.Replace(openAPIJSON, `"`+anyVersion+`"`, string(quoted), 1)
-	_ = json.Compact(&line, []byte(doc)) // the test reads it
+	_ = json.Compact(&line, []byte(doc)) // a test checks that the document is valid JSON
 	line.WriteByte('\n')
 	return line.Bytes()
 }

@@ -31,8 +31,8 @@ const exampleSuite = `{"name": "returns", "suite": {"description": "Returns", "i
 
 const exampleSet = `{"prompt": "You are a support agent.", "assertions": [{"id": "short", "check": {"type": "word-count", "value": {"max": 40}}}]}`
 
-// exampleBodies are the requests that are no GET, in their order. {run} and the like are
-// names of what earlier ones made.
+// exampleBodies are the requests other than GET, in order. {run} and similar placeholders stand
+// for ids from earlier requests.
 var exampleBodies = []struct{ id, path, body string }{
 	{"open-session", "/v1/session", `{"key": "{key}"}`},
 	{"add-suite", "/v1/suites", exampleSuite},
@@ -90,7 +90,7 @@ var exampleQueries = map[string]string{
 	"/v1/events": "?agent=support&segment=lang:en&q=lamp&limit=10",
 }
 
-// panelSecret is the secret of a panel token, which examples do not show.
+// panelSecret matches the secret of a panel token, which examples hide.
 var panelSecret = regexp.MustCompile(`pvt_\w+`)
 
 // exchanges sends a request to every route of the OpenAPI document.
@@ -139,7 +139,7 @@ func exchanges(t *testing.T) map[string]server.Example {
 		methods[e.ID] = e.Method
 	}
 	for _, x := range exampleBodies {
-		if x.id == "cancel-run" { // of a run that has not ended: none executes it
+		if x.id == "cancel-run" { // the run must not have ended: nothing executes it
 			made, err := f.store.In(store.DefaultProject).CreateRun(t.Context(), store.NewRun{Suite: "gone", Version: "0", Options: []byte("{}")})
 			if err != nil {
 				t.Fatal(err)
@@ -169,7 +169,7 @@ func exchanges(t *testing.T) map[string]server.Example {
 			names["lease"] = got.object(t).Text("lease")
 		case "add-label":
 			names["label"] = got.object(t).Text("id")
-			f.ask("POST", x.path, strings.NewReplacer("{run}", names["run"], "on_topic", "lamps").Replace(x.body), bearer(secret)) // stays
+			f.ask("POST", x.path, strings.NewReplacer("{run}", names["run"], "on_topic", "lamps").Replace(x.body), bearer(secret)) // a label that no later example deletes
 		case "evaluate", "start-evaluation":
 			_, names["evaluation"], _ = strings.Cut(got.header.Get("Location"), "/v1/evaluations/")
 		}
@@ -185,7 +185,7 @@ func exchanges(t *testing.T) map[string]server.Example {
 	return list
 }
 
-// exampleAlarm opens an alarm of the watch tone, with a verdict beside it.
+// exampleAlarm opens an alarm of the watch tone, with a related verdict.
 func exampleAlarm(t *testing.T, f *fixture) string {
 	t.Helper()
 	in, at := f.store.In(store.DefaultProject), time.Now().UTC().Truncate(time.Second)
@@ -212,8 +212,8 @@ func exampleAlarm(t *testing.T, f *fixture) string {
 	return a.ID
 }
 
-// asJSON is a text as it is, if it is JSON, and else as a JSON text, of which long ones
-// show the beginning.
+// asJSON returns a text that is JSON unchanged, and any other text as a JSON string, shortened
+// if it is long.
 func asJSON(text string) json.RawMessage {
 	switch {
 	case text == "":
@@ -224,12 +224,12 @@ func asJSON(text string) json.RawMessage {
 	if lines := strings.SplitAfter(text, "\n"); len(lines) > 12 {
 		text = strings.Join(lines[:12], "") + "…\n"
 	}
-	data, _ := json.Marshal(text) // a text has a JSON
+	data, _ := json.Marshal(text) // strings always marshal
 	return data
 }
 
-// TestExamples: every route has an example, which a real server answers in the same form.
-// Both answers fit the schemas.
+// TestExamples: every route has an example, and a real server's response has the same form.
+// Both responses match the schemas.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	now := exchanges(t)
@@ -241,7 +241,7 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return // the next build holds them
+		return // the next build embeds them
 	}
 	kept := must(t, func() map[string]server.Example { l, _ := server.Examples(); return l }(), nil)
 	if !slices.Equal(slices.Sorted(maps.Keys(kept)), slices.Sorted(maps.Keys(now))) {

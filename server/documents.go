@@ -35,7 +35,7 @@ func versionOf(d *store.Document) Version {
 // VersionList is a page of versions.
 type VersionList List[Version]
 
-// NewSuite is a suite to be stored under a name.
+// NewSuite is a suite to store under a name.
 type NewSuite struct {
 	Name  string            `json:"name,omitempty" doc:"What the suite is called in addresses; the suite's own id if it is missing"`
 	Suite any               `json:"suite" doc:"The suite: an object, or the text of a suite file in YAML or JSON"`
@@ -52,7 +52,7 @@ type StoredSuite struct {
 	Files    any       `json:"files,omitempty"`
 }
 
-// NewAssertionSet is an assertion set to be stored.
+// NewAssertionSet is an assertion set to store.
 type NewAssertionSet struct {
 	Name       string            `json:"name,omitempty" doc:"What the set is called in addresses"`
 	Assertions []judge.Assertion `json:"assertions"`
@@ -60,7 +60,7 @@ type NewAssertionSet struct {
 	SetSettings
 }
 
-// SetSettings are what a set says about its evaluation.
+// SetSettings are a set's settings for its evaluation.
 type SetSettings struct {
 	Threshold *float64       `json:"threshold,omitempty" doc:"The share of the assertions that has to pass, from 0 to 1, where a request names none"`
 	Templates map[string]any `json:"templates,omitempty" doc:"Templates that its criteria can name beside the shipped ones: {doc, params, one-of, parts} by name"`
@@ -87,7 +87,7 @@ func checkName(name string) error {
 		Message: "a name has 1 to 100 letters, digits, dots, dashes and underscores, and does not begin with a dot"}
 }
 
-// nameAsked is the name under which a document is stored: that in the address, or else in the
+// nameAsked returns the name under which to store a document, from the address or else the
 // body.
 func nameAsked(address, body string) (string, error) {
 	if address != "" && body != "" && body != address {
@@ -132,7 +132,7 @@ func (s *Server) keepSuite(c *call, in *NewSuite) error {
 	return s.kept(c, "/v1/suites/"+url.PathEscape(doc.Name), created, out)
 }
 
-// kept answers a request that stored a version.
+// kept sends the response of a request that stored a version.
 func (s *Server) kept(c *call, location string, created bool, v any) error {
 	data, err := encode(v)
 	if err != nil {
@@ -145,8 +145,8 @@ func (s *Server) kept(c *call, location string, created bool, v any) error {
 	return c.sendResponse(store.Response{Status: status, MediaType: mediaJSON, Location: location, Body: data})
 }
 
-// suiteProblem is the problem of a suite with mistakes. Secrets in the suite
-// are listed first, and their values are never quoted.
+// suiteProblem is the problem of a suite with mistakes. It lists secrets in the suite first,
+// and never quotes their values.
 func suiteProblem(list proviso.Mistakes, more int, secrets ...Mistake) error {
 	all := placed(list)
 	wrong := secrets
@@ -166,7 +166,7 @@ func suiteProblem(list proviso.Mistakes, more int, secrets ...Mistake) error {
 	return invalid(wrong, more)
 }
 
-// placed returns the mistakes of a suite with their places.
+// placed converts a suite's mistakes with their positions.
 func placed(list proviso.Mistakes) []Mistake {
 	out := make([]Mistake, len(list))
 	for i, m := range list {
@@ -176,7 +176,7 @@ func placed(list proviso.Mistakes) []Mistake {
 	return out
 }
 
-// getSuite sends a version of a suite: the current one, or that of the query.
+// getSuite sends a version of a suite: the current one, or the version in the query.
 func (s *Server) getSuite(c *call) error {
 	doc, err := s.versionAsked(c, store.SuiteKind, c.r.PathValue("suite"))
 	if err != nil {
@@ -194,7 +194,7 @@ func (s *Server) getSuite(c *call) error {
 	if err := decode(c.r.Context(), doc.Content, &bundle); err != nil {
 		return err
 	}
-	if out.Warnings, _ = bundle.inlineSecrets(c.r.Context()); len(out.Warnings) > 0 { // an earlier version of proviso stored it
+	if out.Warnings, _ = bundle.inlineSecrets(c.r.Context()); len(out.Warnings) > 0 { // stored before secrets were rejected
 		return c.json(http.StatusOK, out)
 	}
 	out.Suite = b.Suite
@@ -209,8 +209,8 @@ func (s *Server) versionAsked(c *call, kind store.Kind, name string) (store.Docu
 	return c.kept.Document(c.r.Context(), kind, name, c.q.Get("version"))
 }
 
-// listVersions returns the handler of a list: of all names, or of all versions
-// of the name in the address.
+// listVersions returns the handler of a list: of all names, or of all versions of the name in
+// the address.
 func listVersions[V any](kind store.Kind, pathValue string, view func(*store.Document) V) func(*Server, *call) error {
 	return func(s *Server, c *call) error {
 		f := store.DocumentFilter{Kind: kind}
@@ -259,8 +259,8 @@ func (s *Server) keepSet(c *call) error {
 	return s.kept(c, "/v1/assertion-sets/"+url.PathEscape(doc.Name), created, out)
 }
 
-// ifMatch returns the version that a request is to replace, from its ETag; nil if it names
-// none.
+// ifMatch returns the version that a request replaces, from If-Match; nil if the header is
+// missing.
 func ifMatch(h http.Header) (*string, error) {
 	tag := h.Get("If-Match")
 	if tag == "" {
@@ -274,8 +274,8 @@ func ifMatch(h http.Header) (*string, error) {
 	return &hash, nil
 }
 
-// changedMeanwhile is the problem of a set that is not the one that a request is to
-// replace: it holds both versions, so that no change is lost.
+// changedMeanwhile is the problem of a request that replaces an outdated version of a set. It
+// contains both versions, so that no change is lost.
 func (s *Server) changedMeanwhile(current store.Document, sent store.NewDocument, err error) error {
 	var e *proviso.Error
 	if !errors.As(err, &e) || e.Code != proviso.Conflict {

@@ -18,8 +18,8 @@ import (
 	"github.com/proviso-eval/proviso/server"
 )
 
-// resident is the memory of this process in bytes, the engines' included, which
-// Go does not count; what Go counts where there is no /proc.
+// resident returns the memory of this process in bytes, including the engines, which Go does
+// not count. Without /proc it returns Go's own count.
 func resident(t *testing.T) int64 {
 	t.Helper()
 	runtime.GC()
@@ -74,9 +74,9 @@ func TestEvaluateSharesEngines(t *testing.T) {
 	for _, c := range []struct {
 		name, checks string
 		times        int
-		bytes        int64 // that may be held afterwards
+		bytes        int64 // limit of memory held afterwards
 	}{
-		// An engine for each request would take 2.5 MiB each.
+		// One engine per request would take 2.5 MiB each.
 		{"with engines", `{"id": "sql", "check": {"type": "is-sql"}}, {"id": "pattern", "check": {"type": "regex", "value": "(?<=SELECT )a%d(?! TABLE)"}}`, 60, 30 << 20},
 		{"without", `{"id": "text", "check": {"type": "contains", "value": "a%d"}}, {"id": "pattern", "check": {"type": "regex", "value": "^SELECT"}}`, requests, 12 << 20},
 	} {
@@ -100,8 +100,8 @@ func TestEvaluateSharesEngines(t *testing.T) {
 	}
 }
 
-// TestSwitchesOfTheOperator: the switches in the environment of the server
-// apply to its suites, as on the command line.
+// TestSwitchesOfTheOperator: switches in the server's environment apply to its suites, as on
+// the command line.
 func TestSwitchesOfTheOperator(t *testing.T) {
 	t.Parallel()
 	s := suites(t, nil)

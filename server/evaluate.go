@@ -38,8 +38,8 @@ func (s *Server) evaluateSet(c *call) error {
 	return s.evaluateBody(c, request, doc.Hash, templates)
 }
 
-// withSet adds the assertions of a set to a request, and what else of the set the request
-// does not say itself. It returns the templates of the set, too.
+// withSet adds to a request the assertions of a set, and the set's other settings where the
+// request has none. It also returns the set's templates.
 func withSet(ctx context.Context, content, data []byte) ([]byte, *criteria.Library, error) {
 	set, err := readSet(ctx, content)
 	if err != nil {
@@ -70,8 +70,8 @@ func withSet(ctx context.Context, content, data []byte) ([]byte, *criteria.Libra
 	return append(append(append(request, `"assertions":`...), set.assertions...), '}'), set.library, nil
 }
 
-// evaluateBody decides a request and stores the result. set is the version of
-// the assertion set, "" if the assertions are in the request; templates are its own.
+// evaluateBody decides a request and stores the result. set is the version of the assertion
+// set, "" if the assertions are in the request; templates are the set's own.
 func (s *Server) evaluateBody(c *call, body []byte, set string, templates *criteria.Library) error {
 	var req *judge.Request
 	if err := c.compute(func() (err error) {
@@ -107,8 +107,8 @@ func (s *Server) evaluateBody(c *call, body []byte, set string, templates *crite
 	return s.answerEvaluation(c, body, resp, store.NewEvaluation{Set: set, Cost: cost, Usage: usage, Elapsed: time.Since(started)})
 }
 
-// answerEvaluation stores an evaluation and sends it as the response, both or
-// neither.
+// answerEvaluation stores an evaluation and sends it as the response. If storing fails, it
+// sends no evaluation.
 func (s *Server) answerEvaluation(c *call, body []byte, resp *judge.Response, n store.NewEvaluation) error {
 	data, err := encode(resp)
 	if err != nil {
@@ -120,12 +120,12 @@ func (s *Server) answerEvaluation(c *call, body []byte, resp *judge.Response, n 
 	if err := s.storeEvaluation(c.r.Context(), c, body, data, resp, n); err != nil {
 		return err
 	}
-	c.claim = nil // the reply is kept
+	c.claim = nil // the reply is stored
 	return c.sendResponse(answer)
 }
 
-// storeEvaluation stores the result of an evaluation, even if ctx has ended, and counts
-// it. data is resp in JSON.
+// storeEvaluation stores the result of an evaluation, even if ctx has ended, and counts it.
+// data is resp in JSON.
 func (s *Server) storeEvaluation(ctx context.Context, c *call, body, data []byte, resp *judge.Response, n store.NewEvaluation) error {
 	n.CreatedBy, n.Judge = c.key.ID, s.o.Judge.Identity()
 	n.Score, n.Passed, n.Failed, n.Errors, n.Skipped = resp.Score, resp.Passed, resp.Failed, len(resp.Errors), resp.Skipped
@@ -144,13 +144,13 @@ func (s *Server) storeEvaluation(ctx context.Context, c *call, body, data []byte
 	return nil
 }
 
-// SetRequest is an evaluation against a stored assertion set.
+// SetRequest asks for an evaluation against a stored assertion set.
 type SetRequest struct {
 	OutputRequest
 	Context string `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output; that of the set if it is missing"`
 }
 
-// OutputRequest is what every request for an evaluation says of an output.
+// OutputRequest is the part that all evaluation requests share.
 type OutputRequest struct {
 	Input       string        `json:"agent_input"`
 	Output      string        `json:"agent_output"`
@@ -239,8 +239,7 @@ func (e *heldEvaluation) unfinished(status string) Evaluation {
 	return Evaluation{ID: e.id, CreatedAt: e.created.UTC(), CreatedBy: e.key.ID, Status: status, AgentOutput: &e.output}
 }
 
-// seenEvaluation returns the stored evaluation that the address names, if the key may see
-// it.
+// seenEvaluation returns the stored evaluation that the address names, if the key may see it.
 func (s *Server) seenEvaluation(c *call) (store.Evaluation, error) {
 	return s.visibleEvaluation(c, c.r.PathValue("evaluation"))
 }
@@ -254,13 +253,13 @@ func (s *Server) visibleEvaluation(c *call, id string) (store.Evaluation, error)
 	return e, err
 }
 
-// requestProblem turns the mistakes of an evaluation into a problem.
+// requestProblem converts the mistakes of an evaluation request into a problem.
 func requestProblem(ctx context.Context, body []byte, err error) error {
 	var list judge.Mistakes
 	if !errors.As(err, &list) || len(list) == 0 {
 		return err
 	}
-	if list[0].Code == proviso.Unavailable { // there is no judge, or it lacks something
+	if list[0].Code == proviso.Unavailable { // there is no judge, or its key is missing
 		return list[0]
 	}
 	doc, syntax := document.ParseRequest(ctx, "body", body)

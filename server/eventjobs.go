@@ -13,29 +13,28 @@ import (
 )
 
 const (
-	// eventChunk is the number of events that one worker takes at once, if no model is
-	// asked. With a model it is 1, so that few calls are in flight.
+	// eventChunk is the number of events that one worker leases at once if no model is called.
+	// With a model it leases 1, so that few calls are in flight.
 	eventChunk = 16
-	eventTries = 3                // of an event whose assertions are undecided
-	firstPause = 15 * time.Second // before the second try; it doubles
-	// troublePause is how long a watch waits whose judge cannot be asked until somebody
-	// mends it.
+	eventTries = 3                // attempts for an event whose assertions are undecided
+	firstPause = 15 * time.Second // pause before the second attempt; it doubles
+	// troublePause is how long a watch waits after a judge failure that somebody must fix.
 	troublePause = time.Minute
 )
 
-// evaluateEvents leases jobs and evaluates them until ctx ends; then it waits for the
-// events under way. What is not begun is put back.
+// evaluateEvents leases jobs and evaluates them until ctx ends. Then it waits for the events in
+// progress, and releases those that have not started.
 func (m *monitoring) evaluateEvents(ctx context.Context) {
 	var workers sync.WaitGroup
 	defer workers.Wait()
 	slots := make(chan struct{}, m.s.o.WatchWorkers)
-	// Events under way may end after ctx, because they are paid for.
+	// Events in progress may end after ctx, because they are paid for.
 	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, func() {
 		time.AfterFunc(m.s.o.StopTimeout/2, cancel)
 	})()
-	// A round takes a little of each watch, so that a long queue of one project delays no
-	// other.
+	// A round takes a little of each watch, so that a long queue of one project does not delay
+	// the others.
 	round := func(ctx context.Context) (busy bool) {
 		for _, p := range m.projects(ctx) {
 			list, err := m.of(ctx, p)
@@ -65,17 +64,17 @@ func (m *monitoring) evaluateEvents(ctx context.Context) {
 	})
 }
 
-// chunk is what one worker does.
+// chunk is the work of one worker.
 type chunk struct {
 	live   *liveWatch
 	set    *watchedSet
 	key    store.Key
 	leases []store.EventLease
-	repeat int // of an anchor
+	repeat int // of an anchor round
 }
 
-// leaseChunk waits for a worker and leases jobs for it. Where there is nothing to do, it
-// takes no worker.
+// leaseChunk waits for a free worker and leases jobs for it. Without jobs, it frees the worker
+// again.
 func (m *monitoring) leaseChunk(ctx context.Context, live *liveWatch, slots chan struct{}) (c chunk, err error) {
 	select {
 	case slots <- struct{}{}:
@@ -100,7 +99,7 @@ func (m *monitoring) leaseChunk(ctx context.Context, live *liveWatch, slots chan
 		work.leave(m.now())
 		return c, nil
 	}
-	if len(c.set.judged) > 0 && m.s.replays() { // recorded verdicts are for a fleet that has no others
+	if len(c.set.judged) > 0 && m.s.replays() { // recorded verdicts are only for a fleet in which every process replays
 		if n, err := m.s.mixed(ctx); n > 0 || err != nil {
 			work.leave(m.now())
 			return c, err
@@ -120,7 +119,7 @@ func (m *monitoring) leaseChunk(ctx context.Context, live *liveWatch, slots chan
 	return c, err
 }
 
-// opened returns the set and the key of a watch. What is missing there is a trouble of the
+// opened returns the set and the key of a watch. If one is missing, it records a trouble of the
 // watch.
 func (m *monitoring) opened(ctx context.Context, live *liveWatch, work *watchWork) (*watchedSet, store.Key, error) {
 	set, err := m.setOf(ctx, live)
@@ -136,8 +135,8 @@ func (m *monitoring) opened(ctx context.Context, live *liveWatch, work *watchWor
 	return set, key, err
 }
 
-// evaluateChunk evaluates events one after the other. When stopping ends, it puts those back
-// that it has not begun, and those that only other processes can read.
+// evaluateChunk evaluates events one after the other. When stopping ends, it releases the
+// events that it has not started. It also releases events that only other processes can read.
 func (m *monitoring) evaluateChunk(ctx, stopping context.Context, c chunk) {
 	for i, l := range c.leases {
 		if stopping.Err() != nil {
@@ -153,8 +152,8 @@ func (m *monitoring) evaluateChunk(ctx, stopping context.Context, c chunk) {
 			m.results <- r
 			continue
 		}
-		// Nothing else is paid for before this is stored: a process that is killed loses no
-		// more than the calls of its workers.
+		// Store the result before the next paid call: a killed process loses at most one call
+		// per worker.
 		kept := make(chan struct{})
 		r.kept = kept
 		m.results <- r
@@ -162,7 +161,8 @@ func (m *monitoring) evaluateChunk(ctx, stopping context.Context, c chunk) {
 	}
 }
 
-// release puts events back, from one on, for other processes. No attempt is counted.
+// release returns the events from index from on to the queue, for other processes. They do not
+// count as attempts.
 func (m *monitoring) release(ctx context.Context, c *chunk, from int) {
 	leases := c.leases[from:]
 	m.workOf(c.live.key).change(func(x *watchState) { x.leased -= len(leases) })

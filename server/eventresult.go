@@ -76,7 +76,7 @@ func (m *monitoring) decide(ctx context.Context, c *chunk, e *ingest.Event) (*ju
 	}
 	ctx, task := m.s.turns.Begin(ctx, c.key.ID, m.s.o.CPUBudget, m.s.over)
 	defer task.End()
-	if len(req.Assertions) == 0 { // none of them can be evaluated here
+	if len(req.Assertions) == 0 { // none of the assertions can be evaluated here
 		return &judge.Response{}, account, nil
 	}
 	ctx, cancel := context.WithTimeout(withAccount(ctx, account), m.s.o.EvaluateLimit)
@@ -85,7 +85,7 @@ func (m *monitoring) decide(ctx context.Context, c *chunk, e *ingest.Event) (*ju
 	return resp, account, err
 }
 
-// varsOf are the variables for conditions of a set.
+// varsOf returns the variables for the conditions of a set.
 func varsOf(e *ingest.Event) *value.Object {
 	segment := value.NewObject(len(e.Segment))
 	for name, v := range e.Segment {
@@ -95,13 +95,13 @@ func varsOf(e *ingest.Event) *value.Object {
 }
 
 // conclude turns a response into verdicts, and decides whether the event is evaluated again.
-// Verdicts that are decided are kept in any case: a model that was asked is not asked again.
+// Decided verdicts are always stored, so that no model is asked twice.
 func (m *monitoring) conclude(ctx context.Context, c *chunk, e *ingest.Event, resp *judge.Response, err error, trouble provider.Trouble, r *store.EventResult) {
 	now := m.now()
 	if err != nil {
 		r.Error = firstLine(err.Error())
 		switch {
-		case ctx.Err() != nil: // the server stops
+		case ctx.Err() != nil: // the server is stopping
 			r.Again = now
 		case trouble != provider.NoTrouble:
 			r.Again = now.Add(troublePause)
@@ -147,7 +147,7 @@ func firstLine(text string) string {
 	return excerpt.Line(strings.ToValidUTF8(text, "\uFFFD"), store.MaxExcerpt/4)
 }
 
-// verdict is the verdict of one result.
+// verdict converts one result into a verdict.
 func (c *chunk) verdict(e *ingest.Event, r *store.EventResult, one *judge.Result) store.WatchVerdict {
 	v := c.about(e, r, one.ID)
 	v.Status, v.Score, v.Judge = proviso.StatusNamed(one.Status), one.Score, one.Judge
@@ -158,7 +158,7 @@ func (c *chunk) verdict(e *ingest.Event, r *store.EventResult, one *judge.Result
 	return v
 }
 
-// undecided are verdicts on all assertions of an event that could not be evaluated.
+// undecided returns an error verdict on each assertion of an event that could not be evaluated.
 func (c *chunk) undecided(e *ingest.Event, r *store.EventResult) []store.WatchVerdict {
 	var list []store.WatchVerdict
 	for _, id := range c.set.ids {
@@ -169,7 +169,7 @@ func (c *chunk) undecided(e *ingest.Event, r *store.EventResult) []store.WatchVe
 	return list
 }
 
-// about is a verdict without what was decided.
+// about returns a verdict on an event, without the outcome.
 func (c *chunk) about(e *ingest.Event, r *store.EventResult, assertion string) store.WatchVerdict {
 	return store.WatchVerdict{
 		Event: e.ID, Conversation: e.Conversation, Agent: e.Agent, Assertion: assertion, Set: c.set.hash, Version: e.Version, Model: e.Model, Prompt: ingest.PromptHash(e.Prompt), Segment: c.live.segmentOf(e),
@@ -177,7 +177,7 @@ func (c *chunk) about(e *ingest.Event, r *store.EventResult, assertion string) s
 	}
 }
 
-// segmentOf is the value of the segment that a watch tells apart.
+// segmentOf returns the event's value of the segment that the watch distinguishes.
 func (w *liveWatch) segmentOf(e *ingest.Event) string {
 	if w.conf.Sample.Segment == "" {
 		return ""
@@ -189,13 +189,13 @@ func (w *liveWatch) segmentOf(e *ingest.Event) string {
 type settlement struct {
 	key    watchKey
 	result store.EventResult
-	trace  string        // of the event, for a collector
-	answer string        // the vendor's id of it, for a collector
-	left   bool          // only other processes can evaluate it
-	kept   chan struct{} // is closed once it is stored; nil if nobody waits
+	trace  string        // the event's trace, for a collector
+	answer string        // the vendor's id of the answer, for a collector
+	left   bool          // only other processes can evaluate the event
+	kept   chan struct{} // closed when the result is stored; nil if nobody waits
 }
 
-// told tells the worker, once, that the result is stored or given up.
+// told reports to the worker, once, that the result is stored or given up.
 func (s *settlement) told() {
 	if s.kept != nil {
 		close(s.kept)
@@ -203,14 +203,14 @@ func (s *settlement) told() {
 	}
 }
 
-// settler stores the results of jobs, those that wait together: one transaction and one
-// update of each rollup for many events. While the store takes none, workers wait.
+// settler stores the results of jobs in batches: one transaction and one update of each rollup
+// for many events. While the store accepts none, workers wait.
 type settler struct {
 	m       *monitoring
 	results chan settlement
 }
 
-// settleMost is the number of results that are stored at once.
+// settleMost is the largest number of results in a batch.
 const settleMost = 256
 
 // settle stores results until all workers have ended.
@@ -228,7 +228,7 @@ func (x *settler) settle(ended <-chan struct{}) {
 	}
 }
 
-// gather stores a result with those that wait behind it.
+// gather stores a result together with the results that wait behind it.
 func (x *settler) gather(one settlement, ended <-chan struct{}) {
 	list := map[watchKey][]settlement{one.key: {one}}
 	for n := 1; n < settleMost; n++ {
@@ -245,8 +245,8 @@ func (x *settler) gather(one settlement, ended <-chan struct{}) {
 	}
 }
 
-// store stores the results of a watch. While there is no room, it tries again: they are paid
-// for. Once all workers have ended, it tries only once more.
+// store stores the results of a watch. It retries while the store is full, because the results
+// are paid for. After all workers have ended, it tries only once more.
 func (x *settler) store(key watchKey, list []settlement, ended <-chan struct{}) {
 	defer func() {
 		for i := range list {
@@ -288,7 +288,7 @@ func (x *settler) store(key watchKey, list []settlement, ended <-chan struct{}) 
 	}
 }
 
-// settled counts what was stored, and sends it on.
+// settled counts the stored results, and forwards them.
 func (m *monitoring) settled(key watchKey, list []settlement) {
 	now := m.now()
 	for i := range list {

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Event is an event in the stream of a run: progress while the run goes on,
-// then one event end.
+// Event is an event in the stream of a run: progress while the run is in progress, then one
+// event end.
 type Event struct {
 	ID       string          `json:"id" doc:"Of the run"`
 	Status   store.RunStatus `json:"status" enum:"queued,waiting,running,done,failed,cancelled"`
@@ -30,23 +30,23 @@ func (s *Server) events(c *call) error {
 	})
 }
 
-// state is what a run or a trial is like at one time.
+// state is a snapshot of a run or a trial.
 type state struct {
-	id    string // of its event
-	ended bool   // it changes no more
+	id    string // id of the event
+	ended bool   // the state is final
 	data  any
 }
 
-// followStates streams the states of a run or a trial, which the hub knows by its id (server-sent
-// events, HTML standard), until it has ended, the client has disconnected, or the server
-// stops. An event holds the complete state, so a client that reconnects with Last-Event-ID
-// misses nothing: it gets the next event when the state changes.
+// followStates streams the states of a run or a trial, under its id in the hub, as server-sent
+// events (HTML standard). It ends when the run or trial ends, the client disconnects, or the
+// server stops. Each event has the complete state, so a client that reconnects with
+// Last-Event-ID misses nothing: it gets the next event when the state changes.
 func (s *Server) followStates(c *call, id string, now func() (state, error)) error {
 	last := c.r.Header.Get("Last-Event-ID")
 	if first, err := now(); err != nil {
 		return err
 	} else if first.ended && first.id == last {
-		return c.sendResponse(store.Response{Status: http.StatusNoContent}) // tells browsers not to come back
+		return c.sendResponse(store.Response{Status: http.StatusNoContent}) // tells browsers not to reconnect
 	}
 	end, err := s.openStream(c)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Server) followStates(c *call, id string, now func() (state, error)) err
 		changed := next()
 		is, err := now()
 		if err != nil || !s.stillOpen(c) {
-			return nil // the client comes back
+			return nil // the client reconnects
 		}
 		more = (is.id == last || w.state(is)) && !is.ended && s.await(c.r.Context(), w, changed, beat.C)
 		last = is.id
@@ -73,7 +73,8 @@ func (s *Server) followStates(c *call, id string, now func() (state, error)) err
 	return nil
 }
 
-// openStream begins a response of events, unless there are too many. The caller ends it.
+// openStream starts a response of events, unless too many streams are open. The caller calls
+// end.
 func (s *Server) openStream(c *call) (end func(), err error) {
 	if s.streams.Add(1) > int64(s.o.MaxStreams) {
 		s.streams.Add(-1)
@@ -83,7 +84,7 @@ func (s *Server) openStream(c *call) (end func(), err error) {
 	streams.Inc()
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // nginx holds answers back otherwise
+	h.Set("X-Accel-Buffering", "no") // otherwise nginx buffers the response
 	c.w.WriteHeader(http.StatusOK)
 	return func() {
 		s.streams.Add(-1)
@@ -94,7 +95,7 @@ func (s *Server) openStream(c *call) (end func(), err error) {
 // pace is the minimum time between two events of a stream.
 const pace = 100 * time.Millisecond
 
-// await waits for a change of a run; false if the stream is over.
+// await waits for a change of a run, and returns false when the stream is over.
 func (s *Server) await(ctx context.Context, w *eventWriter, changed <-chan struct{}, beat <-chan time.Time) bool {
 	paced, poll := time.NewTimer(pace), time.NewTimer(s.o.Poll)
 	defer paced.Stop()
@@ -126,9 +127,9 @@ type eventWriter struct {
 	control *http.ResponseController
 }
 
-// write sends a text; false if the client has disconnected.
+// write sends a text, and returns false if the client has disconnected.
 func (w *eventWriter) write(text string) bool {
-	_ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
+	_ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer supports this
 	if _, err := w.w.Write([]byte(text)); err != nil {
 		return false
 	}
@@ -160,8 +161,8 @@ type topic struct {
 
 func newHub() *hub { return &hub{runs: map[string]*topic{}} }
 
-// watch returns a function for a channel that is closed at the next change of a
-// run, and a function that ends the watch.
+// watch returns a function that gives a channel, closed at the next change of a run, and a
+// function that ends the watch.
 func (h *hub) watch(run string) (next func() <-chan struct{}, end func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

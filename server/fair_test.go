@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// TestComparisonsAreFair: a key with several comparisons under way does not make another
-// key wait, and has to come again if it sends too many.
+// TestComparisonsAreFair: a key with several running comparisons does not delay another key,
+// and is refused if it sends too many.
 func TestComparisonsAreFair(t *testing.T) {
 	t.Parallel()
 	hold, entered := make(chan struct{}), make(chan struct{}, 100)
@@ -46,7 +46,7 @@ func TestComparisonsAreFair(t *testing.T) {
 		})
 	}
 	<-entered
-	for range 10 { // 20 wait or work, and these do not wait
+	for range 10 { // 20 wait or work; these are refused
 		if got := <-statuses; got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") != "1" || got.problem(t).Code != "busy" {
 			t.Errorf("too many: %d %s", got.status, got.body)
 		}
@@ -66,7 +66,7 @@ func TestComparisonsAreFair(t *testing.T) {
 	}
 }
 
-// stuck is a store that takes for ever to read a row.
+// stuck is a store that never finishes reading a row.
 type stuck struct {
 	store.Store
 	now, most *atomic.Int64
@@ -88,8 +88,8 @@ func (p stuckProject) Result(ctx context.Context, _ string, _ int) (store.Result
 	return store.Result{}, context.Cause(ctx)
 }
 
-// TestRowsAreReadInTurns: reading a row counts as computing, so that few rows are in
-// memory however many clients ask.
+// TestRowsAreReadInTurns: reading a row counts as computing, so that few rows are in memory at
+// a time, however many clients send requests.
 func TestRowsAreReadInTurns(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -118,7 +118,7 @@ func TestRowsAreReadInTurns(t *testing.T) {
 	}
 }
 
-// meeting is a client that receives nothing until another one is about to receive, too.
+// meeting is a client that receives nothing until another client is about to receive, too.
 type meeting struct {
 	*httptest.ResponseRecorder
 	here, there chan *byte
@@ -131,8 +131,8 @@ func (m *meeting) Write(p []byte) (int, error) {
 	return m.ResponseRecorder.Write(p)
 }
 
-// TestSlowClientsShareAMatrix: clients that receive the same state of a running run share
-// its memory.
+// TestSlowClientsShareAMatrix: clients that receive the same state of a running run share its
+// memory.
 func TestSlowClientsShareAMatrix(t *testing.T) {
 	t.Parallel()
 	p := newSlow()
@@ -181,7 +181,8 @@ func (p countedProject) ListResults(ctx context.Context, run string, f store.Res
 	return p.ProjectStore.ListResults(ctx, run, f, page)
 }
 
-// TestResultsAreReadOnce: the results of a run are made once, however many clients ask.
+// TestResultsAreReadOnce: the results of a run are computed once, however many clients request
+// them.
 func TestResultsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})

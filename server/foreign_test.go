@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// TestPushForeignNumbers: a pushed run with numbers and times that an answer cannot hold
-// is refused, or every page still shows it and the other runs.
+// TestPushForeignNumbers: a pushed run with numbers or times that a response cannot hold is
+// either refused, or every page can still show it and the other runs.
 func TestPushForeignNumbers(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})

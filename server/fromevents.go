@@ -16,11 +16,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxMadeEvents bounds the events that one request makes cases or items of.
+// maxMadeEvents limits the events from which one request makes cases or items.
 const maxMadeEvents = 1000
 
-// eventsAsked returns the events that a request names, by their ids or by the query of a list
-// of events, with their texts, newest first. at is the pointer of the member that names them.
+// eventsAsked returns the requested events with their texts, newest first. A request names
+// their ids, or a filter as in the query of GET /v1/events.
 func (s *Server) eventsAsked(c *call, ids []string, filter string, most int) ([]store.Event, error) {
 	if !seesAll(c.key) {
 		return nil, problem(codeForbidden, "events are for keys with the scope read")
@@ -48,7 +48,7 @@ func (s *Server) eventsAsked(c *call, ids []string, filter string, most int) ([]
 	return list, nil
 }
 
-// filterOf reads a filter as the query of GET /v1/events.
+// filterOf parses a filter as the query of GET /v1/events.
 func (s *Server) filterOf(c *call, text string) (f store.EventFilter, err error) {
 	q, err := url.ParseQuery(text)
 	if err != nil {
@@ -100,7 +100,7 @@ func eventsByID(c *call, ids []string) ([]store.Event, error) {
 	return list, nil
 }
 
-// casesOfEvents makes cases of events of production.
+// casesOfEvents makes cases from production events.
 func (s *Server) casesOfEvents(c *call, in *NewCases) ([]*value.Object, error) {
 	list, err := s.eventsAsked(c, in.Events, in.Filter, maxMadeEvents)
 	if err != nil {
@@ -113,8 +113,8 @@ func (s *Server) casesOfEvents(c *call, in *NewCases) ([]*value.Object, error) {
 	return made, nil
 }
 
-// caseOfEvent makes a case of an event: its texts become variables, and where it comes from
-// is in its metadata. The same event makes the same case.
+// caseOfEvent makes a case from an event: its texts become variables, and its origin becomes
+// metadata. The same event always makes the same case.
 func caseOfEvent(e *store.Event) *value.Object {
 	vars := value.ObjectOf("input", e.Input)
 	if e.Context != "" {
@@ -135,8 +135,8 @@ func caseOfEvent(e *store.Event) *value.Object {
 	return value.ObjectOf("id", "event-"+e.ID, "vars", vars, "metadata", from)
 }
 
-// itemsOfEvents makes items of events of traffic. Those drawn at random come first; they are
-// a random sample only if the filter does not look at outcomes.
+// itemsOfEvents makes items from traffic events. Events drawn at random come first; they are a
+// random sample only if the filter does not depend on outcomes.
 func (s *Server) itemsOfEvents(c *call, in *NewLabelQueue) ([]label.Item, error) {
 	if (in.Events == nil) == (in.Filter == "") {
 		return nil, pointed("/run", proviso.Invalid, "a queue is made of a run, of events, or of a filter: one of them")
@@ -179,7 +179,7 @@ func (s *Server) itemsOfEvents(c *call, in *NewLabelQueue) ([]label.Item, error)
 	return items, nil
 }
 
-// drawn is how many of n events are drawn at random.
+// drawn returns how many of n events are drawn at random.
 func drawn(in *NewLabelQueue, n int) int {
 	switch {
 	case in.Random == nil:
@@ -190,13 +190,13 @@ func drawn(in *NewLabelQueue, n int) int {
 	return min(n, int(*in.Random))
 }
 
-// orderOf is the place of an event in a random order, which is another for each queue.
+// orderOf returns an event's sort key in a random order that differs between queues.
 func orderOf(c *call, event string) string {
 	sum := sha256.Sum256([]byte(c.r.PathValue("queue") + "\x00" + event))
 	return string(sum[:])
 }
 
-// itemOfEvent is [itemOf] for an event.
+// itemOfEvent does for an event what [itemOf] does for a result.
 func itemOfEvent(ctx context.Context, kept store.ProjectStore, q *store.LabelQueue, l *store.Lease) (*LabelItem, error) {
 	e, err := kept.Event(ctx, l.Item.Event)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestAnswersOfTheFrontEnd compares the members of answers with the types that the pages
-// read.
+// TestAnswersOfTheFrontEnd compares the members of responses with the types that the pages use.
 func TestAnswersOfTheFrontEnd(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../web/src/api.ts")
@@ -34,7 +33,7 @@ func TestAnswersOfTheFrontEnd(t *testing.T) {
 		"AssertionEffect extends Effect": first(compared, "assertions"), "Estimate": compared.Object("suite").Object("difference"),
 	} {
 		_, body, found := strings.Cut(types, "export interface "+name+" {")
-		for { // what is between braces in it is of other types
+		for { // nested braces contain other types
 			from, to := strings.IndexByte(body, '{'), strings.IndexByte(body, '}')
 			if from < 0 || from > to {
 				break

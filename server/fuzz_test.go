@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// FuzzRequests: every request gets one response, which is JSON or part of the app, is not a
-// defect, and contains no path of the server.
+// FuzzRequests: every request gets exactly one response, which is JSON or part of the app,
+// reports no defect, and contains no path of the server.
 func FuzzRequests(f *testing.F) {
 	for _, seed := range []struct{ path, body string }{
 		{"/v1/evaluate", evaluation},
@@ -71,8 +71,8 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// FuzzHeaders: whatever stands in the headers of a request, with any method, there is one
-// response, which is no defect and repeats no line break of the request.
+// FuzzHeaders: for any request headers and any method there is exactly one response, which
+// reports no defect and repeats no line break of the request.
 func FuzzHeaders(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"GET", "Authorization", "Bearer pvk_x"}, {"GET", "Cookie", "proviso=a; proviso=\x00"}, {"POST", "Origin", "http://evil.example"}, {"DELETE", "Host", "[::1"}, {"OPTIONS", "Access-Control-Request-Method", "PUT"},

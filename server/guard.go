@@ -14,9 +14,9 @@ import (
 	"github.com/proviso-eval/proviso/web"
 )
 
-// headers sets the headers of every response: no caching, no frames, no content
-// sniffing, no referrer. No header allows pages of other origins to read a
-// response; see [Server.panelOrigin] for the exception.
+// headers sets the headers of every response: no caching, no frames, no content sniffing, no
+// referrer. No header allows pages of other origins to read a response; [Server.panelOrigin]
+// makes the exception.
 func headers(h http.Header, requestID string, secure bool) {
 	h.Set("X-Request-Id", requestID)
 	h.Set("Cache-Control", "no-store")
@@ -29,11 +29,11 @@ func headers(h http.Header, requestID string, secure bool) {
 	}
 }
 
-// maxRequestID bounds the ids that clients give their requests.
+// maxRequestID limits the length of request ids from clients.
 const maxRequestID = 64
 
-// requestID returns the id that the client gave the request, or a new one if
-// that is missing or not safe for logs and headers.
+// requestID returns the client's id for the request, or a new one if that is missing or unsafe
+// in logs and headers.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	if id == "" || len(id) > maxRequestID || strings.ContainsFunc(id, func(c rune) bool {
@@ -44,10 +44,9 @@ func requestID(r *http.Request) string {
 	return id
 }
 
-// checkOrigin rejects requests that a browser sends for a foreign page:
-// requests with a foreign Host, which indicates DNS rebinding, and requests of
-// another origin. Programs other than browsers send no Origin.
-// Origins of [Server.panelOrigin] are none.
+// checkOrigin rejects requests that a browser sends for a foreign page: requests with a foreign
+// Host, which indicates DNS rebinding, and requests from another origin, except those that
+// [Server.panelOrigin] allows. Only browsers send an Origin.
 func (s *Server) checkOrigin(c *call) error {
 	r := c.r
 	if !s.knownHost(r.Host) {
@@ -70,8 +69,8 @@ func (s *Server) checkOrigin(c *call) error {
 	return nil
 }
 
-// knownHost reports whether a Host header names this server. An IP address is
-// always accepted, because DNS rebinding needs a name.
+// knownHost reports whether a Host header names this server. An IP address is always accepted,
+// because DNS rebinding needs a name.
 func (s *Server) knownHost(host string) bool {
 	if s.o.Hosts == nil {
 		return true
@@ -86,17 +85,16 @@ func (s *Server) knownHost(host string) bool {
 	return slices.Contains(s.o.Hosts, host)
 }
 
-// tidy reports whether a path is in canonical form, so that no path is
-// redirected.
+// tidy reports whether a path is in canonical form. Other paths are rejected, never redirected.
 func tidy(p string) bool {
 	clean := path.Clean(p)
 	return p == clean && strings.HasPrefix(p, "/")
 }
 
-// panelPath is where the script of the panel is.
+// panelPath is the path of the panel script.
 const panelPath = "/panel.js"
 
-// panelAsset is the script of the panel, nil if this build has none.
+// panelAsset returns the panel script, or nil if this build has none.
 func panelAsset() *asset {
 	data, ok := web.File("panel.js")
 	if !ok {
@@ -105,7 +103,7 @@ func panelAsset() *asset {
 	return newAsset("panel.js", data)
 }
 
-// panelScript sends the script of the panel. It holds no data, so every page may run it.
+// panelScript sends the panel script. It contains no data, so every page may run it.
 func (s *Server) panelScript(c *call) {
 	a := s.panel()
 	if a == nil {
@@ -121,8 +119,8 @@ func (s *Server) panelScript(c *call) {
 	a.serve(c)
 }
 
-// panelOrigin reports whether a page of an origin in [Options.PanelOrigins] sent a request
-// to a route for panel tokens, and lets the page read the response. Browsers send such
+// panelOrigin reports whether a page of an origin in [Options.PanelOrigins] sent a request to a
+// route for panel tokens. If so, it lets the page read the response. Browsers send such
 // requests without cookies, and only a panel token counts.
 func (s *Server) panelOrigin(c *call) bool {
 	origin := c.r.Header.Get("Origin")
@@ -144,8 +142,7 @@ func (s *Server) panelOrigin(c *call) bool {
 	return true
 }
 
-// panelMethods returns the methods with which panel tokens can be used at the address of a
-// request.
+// panelMethods returns the methods that accept panel tokens at the request's address.
 func (s *Server) panelMethods(r *http.Request) (methods []string) {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
@@ -157,8 +154,8 @@ func (s *Server) panelMethods(r *http.Request) (methods []string) {
 	return methods
 }
 
-// preflight answers a browser that asks whether a page may send a request with a panel
-// token; false if it does not ask that.
+// preflight answers a CORS preflight request for a panel token. It returns false for other
+// requests.
 func (s *Server) preflight(c *call) bool {
 	if !c.foreign || c.r.Method != http.MethodOptions {
 		return false

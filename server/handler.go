@@ -24,32 +24,32 @@ type call struct {
 	w     *recorder
 	r     *http.Request
 	route *route
-	id    string      // of the request
-	key   store.Key   // zero if none is needed
-	token *panelToken // with which a panel came; nil if the request came with a key or a session
-	// foreign says that a page of an origin in [Options.PanelOrigins] sent the request, so
+	id    string      // request id
+	key   store.Key   // zero if the route needs none
+	token *panelToken // panel token of the request; nil if it came with a key or a session
+	// foreign means that a page of an origin in [Options.PanelOrigins] sent the request, so
 	// that only a panel token counts.
 	foreign bool
 	body    []byte
 	doc     *document.Document // the body, once [call.read] has parsed it
-	q       query              // the parameters of the address, all of them in the table of routes
+	q       query              // the query parameters, all of them in the table of routes
 	clock   clock
 
-	as      string             // the person that a token stands for; "" is the key itself
-	project store.Project      // project of the request, "" if the route needs no key
-	kept    store.ProjectStore // store of that project, nil if there is none
+	as      string             // the person whom the token names; "" means the key itself
+	project store.Project      // project of the request; "" if the route needs no key
+	kept    store.ProjectStore // store of the project; nil if there is none
 
-	claim  *store.Claim    // claim of the idempotency key, until the response is stored
-	answer *store.Response // what was sent
+	claim  *store.Claim    // claim on the idempotency key, until the response is stored
+	answer *store.Response // the sent response
 
-	traces   []string // of the spans that it brought
+	traces   []string // traces of the request's spans
 	unshared error    // why other servers do not know these spans
 }
 
 // anonymous is the client id of requests without a key, where they are allowed.
 const anonymous = "local"
 
-// anonymousKey stands for the key of such a request.
+// anonymousKey is the key of requests without one.
 func anonymousKey() store.Key {
 	return store.Key{ID: anonymous, Project: store.DefaultProject, Scopes: []store.Scope{store.Admin}}
 }
@@ -90,7 +90,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type callKey struct{}
 
-// client is whom requests are counted for: a key, or a panel token.
+// client identifies the client for rate limits: its key, or its panel token.
 func (c *call) client() string {
 	if c.token != nil {
 		return c.token.ID
@@ -98,7 +98,7 @@ func (c *call) client() string {
 	return c.key.ID
 }
 
-// unknownPath is the problem of a request without a route.
+// unknownPath returns the problem of a request that matches no route.
 func (s *Server) unknownPath(r *http.Request) error {
 	var methods []string
 	for _, route := range routes() {
@@ -115,12 +115,12 @@ func (s *Server) unknownPath(r *http.Request) error {
 	return p
 }
 
-// handler is the handler of a route.
+// handler returns the HTTP handler of a route.
 func (s *Server) handler(route *route) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		c, ok := r.Context().Value(callKey{}).(*call)
 		if !ok {
-			return // only ServeHTTP comes here
+			return // only ServeHTTP calls this handler
 		}
 		c.r, c.route = r, route
 		if err := s.serve(c); err != nil {
@@ -150,7 +150,7 @@ func (s *Server) serve(c *call) error {
 		}
 	}
 	if !c.route.Stream && !c.route.Streamed {
-		_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(s.o.EvaluateLimit + writeTimeout)) // not every writer can
+		_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(s.o.EvaluateLimit + writeTimeout)) // not every writer supports this
 	}
 	ctx := withClock(c.r.Context(), &c.clock)
 	c.r = c.r.WithContext(ctx)
@@ -169,7 +169,7 @@ func (s *Server) serve(c *call) error {
 	return s.task(c, func() error { return do(s, c) })
 }
 
-// send sends a value as the response, or returns why there is none.
+// send sends a value as the response, or returns err.
 func (c *call) send(v any, err error) error {
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (c *call) send(v any, err error) error {
 	return c.json(http.StatusOK, v)
 }
 
-// done says that there is nothing to say, or returns why not.
+// done sends an empty response, or returns err.
 func (c *call) done(err error) error {
 	if err != nil {
 		return err
@@ -199,8 +199,8 @@ const (
 	mediaHTML = "text/html"
 )
 
-// encode is the JSON of a response: one line with a line break at its end, and
-// without escapes for HTML.
+// encode returns the JSON of a response: one line with a line break at its end, without HTML
+// escapes.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -244,7 +244,7 @@ func (s *Server) fail(c *call, err error) {
 	p.write(c.w, c.id)
 }
 
-// logged returns an error as the log shows it, including the parts that clients do not see.
+// logged returns the error to log, including the cause that clients do not see.
 func logged(err error) error {
 	if p, ok := errors.AsType[*Problem](err); ok && p.cause != nil {
 		return p.cause
@@ -267,9 +267,9 @@ func (s *Server) finish(c *call, started time.Time) {
 	s.metrics.request(c.route, c.project, c.r.Method, c.w.status, took-waited, waited)
 	level := slog.LevelInfo
 	if c.route.Scope == "" && c.w.status == http.StatusOK {
-		level = slog.LevelDebug // health checks come every few seconds
+		level = slog.LevelDebug // health checks arrive every few seconds
 	}
-	gone := c.r.Context().Err() != nil // the client, or the server is stopping
+	gone := c.r.Context().Err() != nil // the client left, or the server is stopping
 	if c.w.status >= 500 && !gone {
 		level = slog.LevelError
 	}

@@ -50,8 +50,8 @@ func (s *Server) health(c *call) error { return c.json(http.StatusOK, Health{"ok
 // pingTimeout limits the check of the store.
 const pingTimeout = 2 * time.Second
 
-// readiness reports whether requests are accepted: not before the jobs run, not
-// while the server stops, and not while the store is unreachable or its disk is full.
+// readiness reports whether the server accepts requests. It does not before jobs run, while the
+// server stops, or while the store is unreachable or its disk is full.
 func (s *Server) readiness(c *call) error {
 	if !s.ready.Load() {
 		return problem(codeStopping, "the server is starting or stopping")
@@ -82,7 +82,7 @@ func (s *Server) readiness(c *call) error {
 	return c.json(http.StatusOK, Readiness{"ok", "ok", waitingNow(list, s.o.Now()), workersNow(living, list)})
 }
 
-// waitingNow adds up the queues of all projects.
+// waitingNow sums up the queues of all projects.
 func waitingNow(list []store.Waiting, now time.Time) (w WaitingNow) {
 	for _, of := range list {
 		w.Queued, w.Waiting, w.Running = w.Queued+of.Queued, w.Waiting+of.Unmet, w.Running+of.Running
@@ -91,7 +91,7 @@ func waitingNow(list []store.Waiting, now time.Time) (w WaitingNow) {
 	return w
 }
 
-// ageOf is how long ago something was, in seconds; 0 if it never was.
+// ageOf returns the seconds since t; 0 if t is zero.
 func ageOf(t, now time.Time) float64 {
 	if t.IsZero() {
 		return 0
@@ -103,15 +103,15 @@ func (s *Server) document(c *call) error {
 	return c.sendResponse(store.Response{Status: http.StatusOK, MediaType: mediaJSON, Body: s.openapi()})
 }
 
-// exposition sends the metrics of the request's project, or all metrics to an
-// admin key that names no project.
+// exposition sends the metrics of the request's project, or all metrics to an admin key that
+// names no project.
 func (s *Server) exposition(c *call) error {
 	all := c.key.Can(store.Admin) && !c.q.Has(projectParam)
 	s.metrics.handler(c.project, all).ServeHTTP(c.w, c.r)
 	return nil
 }
 
-// Worker is a process that executes runs: a worker, or a server that works itself.
+// Worker is a process that executes runs: a worker, or a server that executes them itself.
 type Worker struct {
 	ID      string    `json:"id" doc:"A new one for each start"`
 	Kind    string    `json:"kind" enum:"server,worker"`
@@ -124,7 +124,7 @@ type Worker struct {
 	Seen    time.Time `json:"seen_at" doc:"When it last said that it goes on"`
 }
 
-// WorkerList are the processes that execute runs.
+// WorkerList lists the processes that execute runs.
 type WorkerList struct {
 	Items []Worker `json:"items"`
 }
@@ -166,7 +166,7 @@ func workersNow(living []store.Process, waits []store.Waiting) (w WorkersNow) {
 	return w
 }
 
-// able reports whether a process can execute one of the runs that wait.
+// able reports whether a process can execute one of the waiting runs.
 func able(p *store.Process, waits []store.Waiting) bool {
 	for _, w := range waits {
 		if slices.ContainsFunc(w.Needs, p.Able) {
@@ -176,23 +176,23 @@ func able(p *store.Process, waits []store.Waiting) bool {
 	return false
 }
 
-// kindWorker is the kind of a process that serves no clients, as of [store.Offer].
+// kindWorker is the kind of a process that serves no clients; see [store.Offer].
 const kindWorker = "worker"
 
-// errNoRoomHere is that this process has no room for the files of runs.
+// errNoRoomHere means that the disk for run files is full.
 var errNoRoomHere = errors.New("the disk for the files of runs is full")
 
 const (
-	// roomBytes is how much has to fit before a process with a full disk takes runs again.
+	// roomBytes is the free space that a process needs before it takes runs again.
 	roomBytes = 1 << 20
-	// roomPause is between two attempts to write so much.
+	// roomPause is the pause between two checks for that space.
 	roomPause = 5 * time.Second
 )
 
-// noRoomHere is the error of a run whose files do not fit the disk of this process.
+// noRoomHere is the error of a run whose files do not fit on this process's disk.
 func noRoomHere() error { return store.Unfit(errNoRoomHere) }
 
-// Room implements capable: it writes a file, and removes it.
+// Room implements capable. It writes a file and removes it.
 func (s *Suites) Room() error {
 	f, err := os.CreateTemp(s.Dir, "room-")
 	if err != nil {
@@ -202,30 +202,30 @@ func (s *Suites) Room() error {
 	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// fitness is whether this process can execute runs. It is safe for concurrent use.
+// fitness records whether this process can execute runs. It is safe for concurrent use.
 type fitness struct {
-	runner capable // nil if nothing can be asked
+	runner capable // nil without a check for free space
 
 	mu   sync.Mutex
 	full bool
-	next time.Time // when to look again
+	next time.Time // time of the next check
 }
 
-// fill notes that the disk is full.
+// fill records that the disk is full.
 func (f *fitness) fill() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.full, f.next = true, time.Now().Add(roomPause)
 }
 
-// now says why this process can execute nothing, as far as it is known; "" if it can.
+// now returns the known reason why this process cannot execute runs, or "".
 func (f *fitness) now() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.reason()
 }
 
-// ask is [store.Offer.Fit]: after a disk was full, it looks whether there is room.
+// ask implements [store.Offer.Fit]. If the disk was full, it checks the free space again.
 func (f *fitness) ask() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// TestQueueIsTold: /readyz and the metrics say how many runs wait and since when, on a server
-// that executes none. /readyz tells nobody whose they are.
+// TestQueueIsTold: /readyz and the metrics report how many runs wait and since when, even on a
+// server that executes none. /readyz does not reveal whose runs they are.
 func TestQueueIsTold(t *testing.T) {
 	t.Parallel()
 	db := openStore(t, filepath.Join(t.TempDir(), "proviso.db"))

@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// TestKeptEvaluations: after keep_s there are no events any more, and the result stays.
+// TestKeptEvaluations: after keep_s the events are gone, and the result stays.
 func TestKeptEvaluations(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Poll: 20 * time.Millisecond})
@@ -35,13 +35,13 @@ func TestKeptEvaluations(t *testing.T) {
 	}
 }
 
-// about is a request whose output has so many bytes.
+// ofSize returns a request with an output of n bytes.
 func ofSize(n int) string {
 	return `{"agent_input": "", "agent_output": "` + strings.Repeat("x", n) + `", "assertions": [{"id": "a", "criteria": ["b"]}]}`
 }
 
-// TestHeldBytes: what is held of one key, and of all, is bounded. What ended first makes
-// room, and what goes on does not.
+// TestHeldBytes: the memory for one key, and for all keys, is limited. Ended evaluations make
+// room, oldest first, and running ones do not.
 func TestHeldBytes(t *testing.T) {
 	t.Parallel()
 	block := make(chan struct{})
@@ -64,7 +64,7 @@ func TestHeldBytes(t *testing.T) {
 	first := f.begin(ofSize(600<<10), other)
 	f.open(first, other).rest()
 	var ids []string
-	for range 6 { // 2 MiB are for a key
+	for range 6 { // a key gets 2 MiB
 		id := f.begin(ofSize(600<<10), one)
 		f.open(id, one).rest()
 		ids = append(ids, id)
@@ -86,7 +86,7 @@ func TestHeldBytes(t *testing.T) {
 	if id := f.begin(ofSize(100), other); !held(id, other) {
 		t.Error("another key has no room")
 	}
-	for range 4 { // of all keys
+	for range 4 { // for all keys
 		who := secret()
 		f.begin(slow, who)
 	}
@@ -96,8 +96,8 @@ func TestHeldBytes(t *testing.T) {
 	}
 }
 
-// TestHeldResults: results that become too large end the evaluation, and no more than the
-// limit is held.
+// TestHeldResults: results that become too large end the evaluation, and memory stays within
+// the limit.
 func TestHeldResults(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
@@ -120,7 +120,7 @@ func TestHeldResults(t *testing.T) {
 	until(t, "the result is stored, and the events are gone", func() bool { return f.ask("GET", "/v1/evaluations/"+id+"/events", "").status == 410 })
 }
 
-// TestHeldMemory holds 8 MiB bodies of many keys: the memory is bounded.
+// TestHeldMemory holds 8 MiB bodies of many keys: the memory stays within its limit.
 func TestHeldMemory(t *testing.T) {
 	if testing.Short() || race {
 		t.Skip("takes memory")
@@ -187,7 +187,7 @@ func TestManyStreams(t *testing.T) {
 	until(t, "the streams are over", func() bool { return runtime.NumGoroutine() < before+50 })
 }
 
-// TestSlowReader: a client that reads nothing holds up neither the evaluation nor others.
+// TestSlowReader: a client that reads nothing delays neither the evaluation nor other clients.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Judge: evaluator(func(ctx context.Context, r *judge.Request) (*judge.Response, error) {
@@ -216,8 +216,8 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestStopWithEvaluation: a server that stops lets evaluations end, and stores them; what
-// takes too long is cut off and stored as far as it came.
+// TestStopWithEvaluation: a stopping server lets evaluations end, and stores them. Those that
+// take too long are cut off, and stored with the verdicts so far.
 func TestStopWithEvaluation(t *testing.T) {
 	t.Parallel()
 	for _, patient := range []bool{true, false} {

@@ -12,42 +12,42 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// heldEvaluation is a streamed evaluation in memory: its events so far. It is safe for
+// heldEvaluation is a streamed evaluation in memory, with its events so far. It is safe for
 // concurrent use.
 type heldEvaluation struct {
 	id      string
 	project store.Project
-	key     store.Key // that started it
+	key     store.Key // key that started it
 	output  string
-	keep    time.Duration // after its end
+	keep    time.Duration // how long to keep it after its end
 	held    *heldEvaluations
 	cancel  context.CancelCauseFunc
 	created time.Time
 
 	size  int64     // guarded by held.mu
-	ended time.Time // guarded by held.mu; zero while it goes on
+	ended time.Time // guarded by held.mu; zero while it is running
 
 	mu      sync.Mutex
-	events  [][]byte // as they are sent; the id of an event is its index
-	closed  bool     // there is no further event
+	events  [][]byte // encoded events; an event's id is its index
+	closed  bool     // no more events follow
 	changed chan struct{}
 
-	server string // that evaluates it; "" is this one
+	server string // server that evaluates it; "" means this one
 	lost   bool   // that server was killed
 
-	// What other servers know of it.
-	sharing   sync.Mutex // held while something is written for them
-	announced bool       // they may know of it
-	shared    int        // events that are written
-	trying    int        // events that are written or will be next
-	sharedEnd bool       // that it has ended is written
+	// What other servers know of this evaluation.
+	sharing   sync.Mutex // held while writing for other servers
+	announced bool       // other servers may know the evaluation
+	shared    int        // number of events that are written
+	trying    int        // number of events that are written or are being written
+	sharedEnd bool       // the end of the evaluation is written
 }
 
 // add adds an event.
 func (e *heldEvaluation) add(name string, data any) {
 	text, err := encode(data)
 	if err != nil {
-		return // they are texts, numbers and lists of these
+		return // events are strings, numbers and lists of these, which always marshal
 	}
 	e.mu.Lock()
 	event := "event: " + name + "\nid: " + strconv.Itoa(len(e.events)) + "\ndata: " + string(bytes.TrimRight(text, "\n")) + "\n\n"
@@ -60,13 +60,13 @@ func (e *heldEvaluation) add(name string, data any) {
 	e.held.unshared.add(e)
 }
 
-// news wakes the streams; e.mu is held.
+// news wakes the streams; the caller holds e.mu.
 func (e *heldEvaluation) news() {
 	close(e.changed)
 	e.changed = make(chan struct{})
 }
 
-// finish says that there is no further event.
+// finish marks the stream as complete.
 func (e *heldEvaluation) finish() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -76,25 +76,25 @@ func (e *heldEvaluation) finish() {
 	}
 }
 
-// after returns the events after the one with the id last, whether those are all, and a
-// channel that is closed when there is more.
+// after returns the events after the one with the id last, whether the stream is complete, and
+// a channel that is closed at the next event.
 func (e *heldEvaluation) after(last int) (events [][]byte, closed bool, changed <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.events[min(last+1, len(e.events)):], e.closed, e.changed
 }
 
-// heldEvaluations are the streamed evaluations that go on, or have ended lately. It is
+// heldEvaluations are the streamed evaluations that are running or have ended recently. It is
 // safe for concurrent use.
 type heldEvaluations struct {
-	most, ofKey int64     // bytes, of all and of those of one key
+	most, ofKey int64     // bytes, for all evaluations and for those of one key
 	unshared    *unshared // nil if there are no other servers
 
 	running sync.WaitGroup
 
 	mu     sync.Mutex
 	byID   map[string]*heldEvaluation
-	ended  []*heldEvaluation // the first to end first
+	ended  []*heldEvaluation // in the order of their end
 	total  int64
 	perKey map[string]int64
 	closed bool
@@ -105,15 +105,15 @@ func newHeldEvaluations(most int64) *heldEvaluations {
 }
 
 const (
-	// copies is how often a request is in memory while it is evaluated, about: its text,
+	// copies estimates how many times a request is in memory while it is evaluated: its text,
 	// its values and its compiled assertions.
 	copies = 3
-	// leastHeld is counted for an evaluation that goes on, in bytes. It bounds their number.
+	// leastHeld is the minimum size of a running evaluation, in bytes. It limits their number.
 	leastHeld = 64 << 10
 )
 
-// begin holds a new evaluation, or returns why there is no room for it. Those that have
-// ended make room: first those of the same key, and the first to end first.
+// begin adds a new evaluation, or returns an error if there is no room. To make room, it drops
+// ended evaluations, oldest first, starting with those of the same key.
 func (h *heldEvaluations) begin(e *heldEvaluation, request int) error {
 	e.held, e.changed, e.created = h, make(chan struct{}), time.Now()
 	e.size = leastHeld + copies*int64(request)
@@ -133,8 +133,8 @@ func (h *heldEvaluations) begin(e *heldEvaluation, request int) error {
 	return nil
 }
 
-// makeRoom drops evaluations that have ended until n bytes more of e fit, or none is left;
-// h.mu is held.
+// makeRoom drops ended evaluations until n more bytes of e fit, or none is left to drop. The
+// caller holds h.mu.
 func (h *heldEvaluations) makeRoom(e *heldEvaluation, n int64) {
 	for h.perKey[e.key.ID]+n > h.ofKey {
 		i := slices.IndexFunc(h.ended, func(o *heldEvaluation) bool { return o.key.ID == e.key.ID && o != e })
@@ -155,8 +155,8 @@ func (h *heldEvaluations) makeRoom(e *heldEvaluation, n int64) {
 // errTooLarge ends an evaluation whose events take too much memory.
 var errTooLarge = proviso.Errorf(proviso.Limit, "the results take more memory than the server holds for a key")
 
-// grow counts n bytes more of an evaluation. One that takes more than there is for a key
-// alone is dropped.
+// grow adds n bytes to the size of an evaluation. It drops an evaluation that alone exceeds the
+// limit for a key.
 func (h *heldEvaluations) grow(e *heldEvaluation, n int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -173,7 +173,7 @@ func (h *heldEvaluations) grow(e *heldEvaluation, n int64) {
 	}
 }
 
-// end says that an evaluation is over. What is kept of it are its events and the output.
+// end marks an evaluation as over. Only its events and its output are kept.
 func (h *heldEvaluations) end(e *heldEvaluation) {
 	defer h.running.Done()
 	e.finish()
@@ -196,7 +196,7 @@ func (h *heldEvaluations) end(e *heldEvaluation) {
 	h.ended = append(h.ended, e)
 }
 
-// drop forgets an evaluation, and ends its streams; h.mu is held.
+// drop removes an evaluation and ends its streams; the caller holds h.mu.
 func (h *heldEvaluations) drop(e *heldEvaluation) {
 	delete(h.byID, e.id)
 	h.ended = slices.DeleteFunc(h.ended, func(o *heldEvaluation) bool { return o == e })
@@ -210,21 +210,21 @@ func (h *heldEvaluations) drop(e *heldEvaluation) {
 	}
 }
 
-// stateOf returns when an evaluation ended, and whether it is not held any more.
+// stateOf returns when an evaluation ended, and whether it was dropped.
 func (h *heldEvaluations) stateOf(e *heldEvaluation) (ended time.Time, dropped bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return e.ended, h.byID[e.id] != e
 }
 
-// busy reports whether evaluations are under way.
+// busy reports whether evaluations are running.
 func (h *heldEvaluations) busy() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.byID) > len(h.ended)
 }
 
-// abandon forgets an evaluation that was never told of.
+// abandon removes an evaluation whose id no client has received.
 func (h *heldEvaluations) abandon(e *heldEvaluation) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -233,7 +233,7 @@ func (h *heldEvaluations) abandon(e *heldEvaluation) {
 	}
 }
 
-// get returns an evaluation, nil if it is not held.
+// get returns an evaluation, or nil if it is not held.
 func (h *heldEvaluations) get(id string, now time.Time) *heldEvaluation {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -245,7 +245,7 @@ func (h *heldEvaluations) get(id string, now time.Time) *heldEvaluation {
 	return e
 }
 
-// expire forgets what was kept for long enough, and returns what goes on.
+// expire drops expired evaluations, and returns the running ones.
 func (h *heldEvaluations) expire(now time.Time) (underWay []*heldEvaluation) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -260,7 +260,7 @@ func (h *heldEvaluations) expire(now time.Time) (underWay []*heldEvaluation) {
 	return underWay
 }
 
-// stop takes no more evaluations, and waits for those under way until ctx ends. Then it
+// stop accepts no more evaluations and waits for the running ones until ctx ends. Then it
 // cancels them.
 func (h *heldEvaluations) stop(ctx context.Context) {
 	h.mu.Lock()

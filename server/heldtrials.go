@@ -22,39 +22,39 @@ const (
 
 // Limits of trials in memory.
 const (
-	keepTrial    = time.Hour // after its end
-	maxTrials    = 100       // those that ended first make room
-	maxTrialRuns = 8         // under way at a time
-	maxKeyTrials = 2         // of them of one key
-	maxKeyEnded  = 20        // of one key, that have ended
+	keepTrial    = time.Hour // after the end of the trial
+	maxTrials    = 100       // those that ended first are dropped
+	maxTrialRuns = 8         // running at a time
+	maxKeyTrials = 2         // running for one key
+	maxKeyEnded  = 20        // ended trials of one key
 )
 
 // heldTrial is a trial in memory. It is safe for concurrent use.
 type heldTrial struct {
 	id      string
 	project store.Project
-	key     store.Key // that started it
+	key     store.Key // key that started it
 	cancel  context.CancelFunc
 
-	ended time.Time // guarded by heldTrials.mu; zero while it goes on
+	ended time.Time // guarded by heldTrials.mu; zero while the trial is running
 
 	mu    sync.Mutex
 	state Trial
 
-	changes  int        // of the state, guarded by mu
+	changes  int        // number of state changes, guarded by mu
 	sharing  sync.Mutex // held while the state is written for other servers
-	shared   int        // changes that are written, guarded by sharing
+	shared   int        // number of written changes, guarded by sharing
 	sharedAt time.Time  // guarded by sharing
 }
 
-// now returns the trial as it is.
+// now returns a snapshot of the trial.
 func (t *heldTrial) now() Trial {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.state
 }
 
-// change changes the state.
+// change changes the state with f.
 func (t *heldTrial) change(f func(*Trial)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,7 +62,7 @@ func (t *heldTrial) change(f func(*Trial)) {
 	t.changes++
 }
 
-// heldTrials are the trials that go on, or have ended lately. It is safe for concurrent
+// heldTrials are the trials that are running or have ended recently. It is safe for concurrent
 // use.
 type heldTrials struct {
 	mu   sync.Mutex
@@ -71,11 +71,11 @@ type heldTrials struct {
 
 func newHeldTrials() *heldTrials { return &heldTrials{byID: map[string]*heldTrial{}} }
 
-// begin holds a new trial, or returns why there is no room for it.
+// begin adds a new trial, or returns an error if there is no room.
 func (h *heldTrials) begin(t *heldTrial) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var first, ownFirst *heldTrial // to end
+	var first, ownFirst *heldTrial // the first trials to end
 	running, own, ownEnded := 0, 0, 0
 	for id, other := range h.byID {
 		switch {
@@ -96,7 +96,7 @@ func (h *heldTrials) begin(t *heldTrial) error {
 	if running >= maxTrialRuns || own >= maxKeyTrials {
 		return problem(codeBusy, "other trials are under way; wait for one to end, or cancel it").after(5 * time.Second)
 	}
-	switch { // a key makes room for its own trials first
+	switch { // a key drops its own trials first
 	case ownEnded >= maxKeyEnded || len(h.byID) >= maxTrials && ownFirst != nil:
 		delete(h.byID, ownFirst.id)
 	case len(h.byID) >= maxTrials && first != nil:
@@ -114,7 +114,7 @@ func earlier(a, b *heldTrial) *heldTrial {
 	return a
 }
 
-// get returns a trial, nil if it is not held.
+// get returns a trial, or nil if it is not held.
 func (h *heldTrials) get(id string) *heldTrial {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -126,7 +126,7 @@ func (h *heldTrials) get(id string) *heldTrial {
 	return t
 }
 
-// busy reports whether trials are under way.
+// busy reports whether trials are running.
 func (h *heldTrials) busy() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -148,16 +148,16 @@ func (h *heldTrials) all() (list []*heldTrial) {
 	return list
 }
 
-// end says that a trial is over.
+// end marks a trial as over.
 func (h *heldTrials) end(t *heldTrial) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t.ended = time.Now()
 }
 
-// sharedTrialState is what servers on one store know of a trial that one of them runs.
+// sharedTrialState is what the servers on one store know of a trial that one of them runs.
 type sharedTrialState struct {
-	Server  string          `json:"server"` // that runs it
+	Server  string          `json:"server"` // server that runs the trial
 	Project store.Project   `json:"project"`
 	Key     string          `json:"key"`
 	Status  string          `json:"status"`
@@ -166,14 +166,14 @@ type sharedTrialState struct {
 }
 
 const (
-	// trialPace is the least time between two states of a trial that goes on.
+	// trialPace is the minimum time between two written states of a running trial.
 	trialPace = time.Second
-	// trialAgain is when a state is written again that has not changed, so that it does not
+	// trialAgain is the age at which an unchanged state is written again, so that it does not
 	// expire.
 	trialAgain = keepTrial / 4
 )
 
-// shareTrials writes for other servers what is new of trials.
+// shareTrials writes new trial states for other servers.
 func (s *Server) shareTrials(ctx context.Context) error {
 	var errs []error
 	for _, t := range s.trials.all() {
@@ -182,7 +182,7 @@ func (s *Server) shareTrials(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// shareTrial writes the state of a trial if it is time.
+// shareTrial writes the state of a trial if it is due.
 func (s *Server) shareTrial(ctx context.Context, t *heldTrial, now time.Time) error {
 	t.sharing.Lock()
 	defer t.sharing.Unlock()
@@ -202,7 +202,7 @@ func (s *Server) shareTrial(ctx context.Context, t *heldTrial, now time.Time) er
 	if err != nil {
 		return err
 	}
-	item.Seal = true // it has texts of judges
+	item.Seal = true // it contains judges' texts
 	if err := s.peers.store.PutShared(ctx, item); err != nil {
 		return err
 	}
@@ -213,14 +213,14 @@ func (s *Server) shareTrial(ctx context.Context, t *heldTrial, now time.Time) er
 // seenTrialState is a trial as a client sees it.
 type seenTrialState struct {
 	id     string
-	key    string // that started it
-	server string // that runs it; "" is this one
+	key    string // key that started it
+	server string // server that runs it; "" means this one
 	status string
 	done   int
 	trial  any // a [Trial], or its JSON
 }
 
-// seenTrial returns the trial that the address names as it is now, if a server knows it and
+// seenTrial returns a snapshot of the trial that the address names, if a server knows it and
 // the client may see it.
 func (s *Server) seenTrial(c *call) (*seenTrialState, error) {
 	ctx, id := c.r.Context(), c.r.PathValue("trial")
@@ -253,7 +253,7 @@ func (s *Server) seenTrial(c *call) (*seenTrialState, error) {
 	return &seenTrialState{id: id, key: in.Key, server: in.Server, status: in.Status, done: in.Done, trial: in.Trial}, err
 }
 
-// failedTrial is the JSON of a trial whose server was killed.
+// failedTrial returns the JSON of a trial whose server was killed.
 func failedTrial(trial json.RawMessage) (json.RawMessage, error) {
 	fields := map[string]any{}
 	if err := json.Unmarshal(trial, &fields); err != nil {

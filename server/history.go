@@ -18,7 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// AssertionHistory is the verdicts on an assertion over the latest runs.
+// AssertionHistory is the verdicts on an assertion in the latest runs.
 type AssertionHistory struct {
 	Suite     string         `json:"suite"`
 	Assertion string         `json:"assertion" doc:"Its id, else its metric, else its type and value"`
@@ -41,15 +41,15 @@ type AssertionRun struct {
 // AssertionList is a page of assertions.
 type AssertionList List[AssertionHistory]
 
-// Limits of what is read of the runs that pages about several runs show.
+// Limits for pages about several runs.
 const (
 	usualRuns  = 20
 	mostRuns   = 100
-	sampleRows = 20 // of a run, to find what its assertions are
-	oddNames   = 50 // assertions that none of these rows has
+	sampleRows = 20 // rows of a run that are read to describe its assertions
+	oddNames   = 50 // assertions that are missing in these rows
 )
 
-// history keeps what these pages read of runs, which does not change once a run ended.
+// history caches data of ended runs for these pages. These data do not change.
 type history struct {
 	counts  *recent.Cache[string, []store.AssertionCount]
 	about   *recent.Cache[string, map[string]assertionFacts]
@@ -58,15 +58,15 @@ type history struct {
 	covers  *recent.Cache[string, []CoveredSentence]
 }
 
-// assertionFacts is what the rows of a run say about an assertion.
+// assertionFacts describes an assertion, from the rows of a run.
 type assertionFacts struct {
 	kind   string
 	judges []string
 	raw    *value.Object
-	size   int // of raw as JSON
+	size   int // size of raw as JSON
 }
 
-// remembered is the value of a key in a cache, or else what read reads, which is kept.
+// remembered returns the cached value of a key, or reads and caches it.
 func remembered[T any](kept *recent.Cache[string, T], key string, read func() (T, error)) (T, error) {
 	if v, ok := kept.Get(key); ok {
 		return v, nil
@@ -78,7 +78,7 @@ func remembered[T any](kept *recent.Cache[string, T], key string, read func() (T
 	return v, err
 }
 
-// keyOfRun is the key of a run in the caches.
+// keyOfRun returns a run's key in the caches.
 func keyOfRun(c *call, run string) string { return string(c.project) + "\x00" + run }
 
 const historyRoom = 16 << 20 // bytes of each cache, roughly
@@ -113,8 +113,8 @@ func newHistory() *history {
 	}
 }
 
-// latestRuns returns the latest finished runs that the request asks for and its key may
-// see, newest first.
+// latestRuns returns the latest finished runs that the request selects and its key may see,
+// newest first.
 func (s *Server) latestRuns(c *call, q query) ([]store.Run, error) {
 	n := usualRuns
 	if text := q.Get("runs"); text != "" {
@@ -131,8 +131,7 @@ func (s *Server) latestRuns(c *call, q query) ([]store.Run, error) {
 	return list.Items, err
 }
 
-// pageOfList returns the part of a sorted list that a request asks for. name is the
-// position of an item.
+// pageOfList returns the requested page of a sorted list. name returns the position of an item.
 func pageOfList[T any](q query, kind string, all []T, name func(*T) string) (part []T, next string, err error) {
 	page := q.page()
 	if q.err != nil {
@@ -166,7 +165,7 @@ func (s *Server) listAssertions(c *call) error {
 	}
 	defer s.unlimited(c)()
 	byName := map[string]*AssertionHistory{}
-	newest := map[string]string{} // run, by name
+	newest := map[string]string{} // run id, by name
 	position := func(h *AssertionHistory) string { return h.Suite + "\x00" + h.Assertion }
 	for _, r := range s.counted(c, runs) {
 		counts, err := s.countsOf(c, r.ID)
@@ -206,12 +205,12 @@ func (s *Server) listAssertions(c *call) error {
 	return c.json(http.StatusOK, AssertionList{Items: part, Next: next})
 }
 
-// countedRows bounds the rows that a request counts: those of runs from before the store
-// counted them, and of files.
+// countedRows limits the rows that a request counts. Only runs without stored counts need
+// counting: old ones and those in files.
 const countedRows = 200_000
 
-// counted returns the first runs, up to the one that exceeds the rows that a request
-// counts. What it counted is kept, so that the next request counts further ones.
+// counted returns the first runs, up to the one that exceeds the request's limit of counted
+// rows. The counts are cached, so that the next request gets further.
 func (s *Server) counted(c *call, runs []store.Run) []store.Run {
 	left := countedRows
 	for i, r := range runs {
@@ -231,12 +230,12 @@ func (s *Server) counted(c *call, runs []store.Run) []store.Run {
 	return runs
 }
 
-// tallyOf returns what is counted of a run that has ended.
+// tallyOf returns the tally of an ended run.
 func (s *Server) tallyOf(c *call, r store.Run) (store.Tally, error) {
 	return remembered(s.history.tallies, keyOfRun(c, r.ID), func() (store.Tally, error) { return c.kept.Tally(c.r.Context(), r.ID) })
 }
 
-// startOf is when a run began, or when it was made if that is not known.
+// startOf returns when a run started, or when it was created if that is not known.
 func startOf(r store.Run) time.Time {
 	if r.Started.IsZero() {
 		return r.Created.UTC()
@@ -244,13 +243,13 @@ func startOf(r store.Run) time.Time {
 	return r.Started.UTC()
 }
 
-// countsOf returns the counts of the assertions of a run that has ended.
+// countsOf returns the counts of the assertions of an ended run.
 func (s *Server) countsOf(c *call, run string) ([]store.AssertionCount, error) {
 	return remembered(s.history.counts, keyOfRun(c, run), func() ([]store.AssertionCount, error) { return c.kept.CountAssertions(c.r.Context(), run) })
 }
 
-// aboutOf finds out what the assertions of a run are: from a few rows, and from one row
-// for each assertion that those do not have.
+// aboutOf describes the assertions of a run, from a few rows and from one row for each
+// assertion that is missing in those.
 func (s *Server) aboutOf(c *call, run string) (map[string]assertionFacts, error) {
 	return remembered(s.history.about, keyOfRun(c, run), func() (map[string]assertionFacts, error) { return s.readAbout(c, run) })
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// promptRun is the file of a run of two prompts with one row each. The judge of the
-// second assertion is a model; tone is its verdict on both.
+// promptRun is the file of a run of two prompts with one row each. A model judges the second
+// assertion; tone is its verdict on both rows.
 func promptRun(day int, suite, first, second, tone string) string {
 	text := func(s string) string {
-		data, _ := json.Marshal(s) // a text has a JSON
+		data, _ := json.Marshal(s) // strings always marshal
 		return string(data)
 	}
 	var b strings.Builder
@@ -60,7 +60,7 @@ func items(t *testing.T, a answer) []any {
 	return list
 }
 
-// same compares JSON.
+// same compares two values as JSON.
 func same(t *testing.T, what string, got any, want string) {
 	t.Helper()
 	if text := value.Stringify(got); text != want {
@@ -144,7 +144,7 @@ func TestOverRuns(t *testing.T) {
 			}
 		}
 	}
-	// Pages have every item once.
+	// The pages together have every item once.
 	for _, path := range []string{"/v1/assertions", "/v1/prompts"} {
 		var all []any
 		for after := ""; ; {
@@ -161,7 +161,7 @@ func TestOverRuns(t *testing.T) {
 	}
 }
 
-// TestPromptsOfSuites: the prompts of a run of this server are those of its suite's version.
+// TestPromptsOfSuites: a run on this server has the prompts of its suite's version.
 func TestPromptsOfSuites(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Runner: suites(t, nil)})
@@ -180,8 +180,8 @@ func TestPromptsOfSuites(t *testing.T) {
 	}
 }
 
-// TestSettings: providers with the presence of their key, API keys for admins alone, and
-// no secret.
+// TestSettings: the settings show whether provider keys are present, API keys only to admins,
+// and no secret.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Env: proviso.EnvMap{"OPENAI_API_KEY": "sk-planted-secret"}, BodyLimit: 1234})

@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// hostileRun is a run file with so many prompts in its header and so many judges in each row.
+// hostileRun is a run file with this many prompts in its header and judges in each row.
 func hostileRun(prompts, rows, judges int) string {
 	var b strings.Builder
 	b.WriteString(`{"proviso":"run","format":1,"id":"20260105-091500-k3x9","suite":"hostile","hash":"h","started":"2026-01-05T09:15:00Z","meta":{"rows":1,"columns":[`)
@@ -38,8 +38,8 @@ func hostileRun(prompts, rows, judges int) string {
 	return b.String()
 }
 
-// TestHostileRunsOverSeveral: pages over several runs take time in proportion to what was
-// pushed, and show a bounded part of it.
+// TestHostileRunsOverSeveral: pages over several runs take time in proportion to the pushed
+// data, and show a limited part of it.
 func TestHostileRunsOverSeveral(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -63,8 +63,8 @@ func TestHostileRunsOverSeveral(t *testing.T) {
 	}
 }
 
-// TestStreamsOfRevokedKeys: an open stream of events ends with its key, and with the
-// session of its browser.
+// TestStreamsOfRevokedKeys: an open event stream ends with its key, and with the session of its
+// browser.
 func TestStreamsOfRevokedKeys(t *testing.T) {
 	t.Parallel()
 	p := newSlow()

@@ -24,7 +24,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestRequests: every wrong request has one clear answer.
+// TestRequests: every invalid request gets one clear response.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, BodyLimit: 2000, Hosts: []string{"localhost", "eval.example"}})
@@ -101,8 +101,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestHeaders checks the headers of every response, and that none invites other
-// origins.
+// TestHeaders checks the headers of every response, and that none allows other origins.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -127,9 +126,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestFirstKeyClosesTheDoor makes the first key as another process does, while
-// clients without a key get responses. Every later request without a key is
-// rejected.
+// TestFirstKeyClosesTheDoor creates the first key as another process would, while clients
+// without a key get responses. Every later request without a key is rejected.
 func TestFirstKeyClosesTheDoor(t *testing.T) {
 	t.Parallel()
 	for range 5 {
@@ -201,7 +199,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestOwn: a key with evaluate and without read sees nothing of other keys.
+// TestOwn: a key with evaluate but without read sees no data of other keys.
 func TestOwn(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -292,7 +290,7 @@ func TestIdempotency(t *testing.T) {
 }
 
 // TestIdempotencyWithoutBody: a run that is started without a body is started once, however
-// often and at the same time its request comes.
+// often its request is repeated, even concurrently.
 func TestIdempotencyWithoutBody(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Runner: suites(t, nil)})
@@ -323,7 +321,7 @@ func TestIdempotencyWithoutBody(t *testing.T) {
 	}
 }
 
-// TestErrors: errors of a judge and defects have different responses.
+// TestErrors: judge errors and defects get different responses.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	var failure error
@@ -420,7 +418,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestSlowBody: a client that stops sending is disconnected.
+// TestUnfinishedBody: a client that stops sending is disconnected.
 func TestUnfinishedBody(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -444,7 +442,7 @@ func must2[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T { t.Helper(); return must(t, v, err) }
 }
 
-// TestTLS: over TLS, and then for good.
+// TestTLS: responses over TLS tell browsers to always use TLS.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewUnstartedServer(nil)

@@ -42,7 +42,7 @@ const (
 	benchClients = 4
 )
 
-// benchEvents is the body of a request: events of about 2.5 KB.
+// benchEvents returns the body of a request with n events of about 2.5 KB each.
 func benchEvents(n int) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"events": [`)
@@ -60,7 +60,7 @@ func benchEvents(n int) []byte {
 	return b.Bytes()
 }
 
-// benchText is a text that does not repeat itself much.
+// benchText returns a text with little repetition.
 func benchText(seed, size int) string {
 	words := strings.Fields("returns are possible within thirty days of delivery if the lamp is complete and in its box please send it with order number to our address we refund what you paid when it arrives")
 	var b strings.Builder
@@ -77,8 +77,8 @@ func benchText(seed, size int) string {
 	return b.String()
 }
 
-// BenchmarkIngest sends events to a server with redaction, of which a tenth is sampled, and
-// counts the clients, too: run it with -benchtime=60s. An operation is an event.
+// BenchmarkIngest sends events to a server with redaction, which samples a tenth of them. The
+// figures include the clients. Run it with -benchtime=60s. An operation is one event.
 func BenchmarkIngest(b *testing.B) {
 	key := []byte(os.Getenv("PROVISO_BENCH_KEY"))
 	b.Run("sqlite", func(b *testing.B) {
@@ -155,7 +155,7 @@ func benchIngest(b *testing.B, db store.Store, jobs store.Jobs) {
 	b.ReportMetric(float64(m.late>>20), "MiB-at-end")
 }
 
-// measured is what the clients of BenchmarkIngest saw.
+// measured is what the clients of BenchmarkIngest measured.
 type measured struct {
 	mu           sync.Mutex
 	took         []time.Duration
@@ -209,7 +209,7 @@ func sendBench(b *testing.B, to string) *measured {
 	return m
 }
 
-// computed is the processor time of the process, on Linux.
+// computed returns the CPU time of the process, on Linux.
 func computed() time.Duration {
 	data, _ := os.ReadFile("/proc/self/stat")
 	_, rest, _ := strings.Cut(string(data), ") ")
@@ -223,7 +223,7 @@ func computed() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// resident is the memory of the process: on Linux what is resident, elsewhere the heap.
+// resident returns the memory of the process: the resident set on Linux, the heap elsewhere.
 func resident() uint64 {
 	if data, err := os.ReadFile("/proc/self/statm"); err == nil {
 		var all, pages uint64

@@ -12,18 +12,18 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Every key of a project can read what the server stores. So a suite that
-// contains a secret is rejected and not stored.
+// Every key of a project can read what the server stores. So a suite that contains a secret is
+// rejected and not stored.
 
-// notSettings are the keys of a suite whose values are prompts and data. They
-// are not searched for secrets.
+// notSettings are the suite keys with prompts and data as values. These are not searched for
+// secrets.
 var notSettings = []string{"vars", "metadata", "prompts", "description", "value", "properties", "criteria", "instruction"}
 
-// settings are the keys of other files whose values are settings.
+// settings are the keys in other files with settings as values.
 var settings = []string{"provider", "providers", "target", "targets", "config", "options", "env", "judge", "headers"}
 
-// inlineSecrets returns a mistake for each secret in a suite or in the files
-// beside it, and the number of those that are not in the list.
+// inlineSecrets returns a mistake for each secret in a suite or in its files, and the number of
+// further mistakes.
 func (b *Bundle) inlineSecrets(ctx context.Context) (list []Mistake, more int) {
 	found := inlineSecrets{ctx: ctx}
 	if o, ok := b.Suite.(*value.Object); ok {
@@ -40,8 +40,8 @@ func (b *Bundle) inlineSecrets(ctx context.Context) (list []Mistake, more int) {
 	return found.mistakes, found.more
 }
 
-// inlineSecrets returns a mistake for each secret in the assertions, and the number of
-// those that are not in the list.
+// inlineSecrets returns a mistake for each secret in the assertions, and the number of further
+// mistakes.
 func (s *assertionSet) inlineSecrets(ctx context.Context) (list []Mistake, more int) {
 	found := inlineSecrets{ctx: ctx}
 	if v, err := value.ParseJSONContext(ctx, string(s.assertions)); err == nil {
@@ -53,7 +53,7 @@ func (s *assertionSet) inlineSecrets(ctx context.Context) (list []Mistake, more 
 	return found.mistakes, found.more
 }
 
-// inlineSecrets collects the mistakes.
+// inlineSecrets collects mistakes for secrets.
 type inlineSecrets struct {
 	decoder
 	ctx context.Context
@@ -65,8 +65,8 @@ func (f *inlineSecrets) found(pointer string) {
 		Message: "this is a secret, and what is sent is kept: write {{ env.NAME }}, with a name that the operator of the server allowed (--allow-env NAME)"})
 }
 
-// in searches a text in YAML or JSON at a pointer in the body. Syntax errors
-// are reported elsewhere.
+// in searches a text in YAML or JSON at a pointer in the body. Syntax errors are reported
+// elsewhere.
 func (f *inlineSecrets) in(pointer, name string, text []byte, look func(string, any)) {
 	doc, err := document.ParseContext(f.ctx, name, text)
 	if err != nil {
@@ -82,12 +82,12 @@ func (f *inlineSecrets) in(pointer, name string, text []byte, look func(string, 
 	}
 }
 
-// below searches a value of the suite for what [proviso.Redacted] replaces.
+// below searches a value of the suite for anything that [proviso.Redacted] replaces.
 func (f *inlineSecrets) below(pointer string, v any) {
 	f.differ(pointer, v, proviso.Redacted(value.ObjectOf("", v)).At(""))
 }
 
-// differ records where a value differs from its redacted form.
+// differ records each place where a value differs from its redacted form.
 func (f *inlineSecrets) differ(pointer string, v, shown any) {
 	switch v := v.(type) {
 	case string:
@@ -113,14 +113,14 @@ func (f *inlineSecrets) differ(pointer string, v, shown any) {
 	}
 }
 
-// isAddress reports whether the value of an assertion type is a URL.
+// isAddress reports whether assertions of this type have a URL as their value.
 func isAddress(kind string) bool {
 	facts := check.Facts().Of(kind)
 	return facts != nil && facts.Address
 }
 
-// besides searches a value of another file, which may have any structure, for
-// settings, and searches those.
+// besides searches a value of another file, which may have any structure, for settings, and
+// searches those for secrets.
 func (f *inlineSecrets) besides(pointer string, v any) {
 	switch v := v.(type) {
 	case []any:
@@ -131,7 +131,7 @@ func (f *inlineSecrets) besides(pointer string, v any) {
 		for key, e := range v.All() {
 			switch at := document.Join(pointer, key); {
 			case slices.Contains(settings, key):
-				clean := proviso.Redacted(value.ObjectOf(key, e)) // headers are known by their key
+				clean := proviso.Redacted(value.ObjectOf(key, e)) // headers are recognized by their key
 				f.differ(at, e, clean.At(key))
 			case !slices.Contains(notSettings, key):
 				f.besides(at, e)

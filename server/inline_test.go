@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// inSuite is a suite with a further member, and files.
+// inSuite returns a suite with a further member, and files.
 func inSuite(member, files string) string {
 	return `{"name": "s", "suite": {"prompts": ["p"], "tests": [{}], ` + member + `}` + files + `}`
 }
@@ -69,7 +69,7 @@ func TestInlineSecrets(t *testing.T) {
 	}
 }
 
-// TestManySecrets: secrets beyond those that an answer lists are counted.
+// TestManySecrets: secrets beyond those that a response lists are counted.
 func TestManySecrets(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Runner: suites(t, http.DefaultClient)})
@@ -129,8 +129,7 @@ func TestAllowedSecret(t *testing.T) {
 	}
 }
 
-// TestKeptSecrets: a suite that an earlier version stored with its secrets is
-// not shown.
+// TestKeptSecrets: a suite that an earlier version stored with its secrets is not shown.
 func TestKeptSecrets(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Runner: suites(t, http.DefaultClient)})
@@ -147,8 +146,8 @@ func TestKeptSecrets(t *testing.T) {
 	}
 }
 
-// TestIncludes: a prompt of a suite that a client sends reads no file of the server,
-// not even one that came with it.
+// TestIncludes: a prompt in a client's suite cannot read files of the server, not even those
+// sent with the suite.
 func TestIncludes(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Runner: suites(t, http.DefaultClient)})

@@ -94,12 +94,12 @@ func TestCertainFailure(t *testing.T) {
 	}
 }
 
-// TestWaiting: the latency of a judge does not count as computing time.
+// TestWaiting: the latency of a judge does not count as CPU time.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	const latency = 20 * time.Millisecond
 	f := start(t, server.Options{Open: true, Judge: realJudge(t, func(fakemodel.Request) fakemodel.Reply {
-		time.Sleep(latency) // the model takes its time
+		time.Sleep(latency) // the model is slow
 		return fakemodel.Reply{Text: `{"results":[{"id":"greets","criteria":[{"n":1,"reasoning":"Hello.","evidence":[],"met":true}]}]}`}
 	})})
 	if got := f.ask("POST", "/v1/evaluate", mixed); got.status != 200 || at(got.object(t), "score") != 1.0 {

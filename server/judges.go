@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// JudgeUse is what a judge did in the latest runs.
+// JudgeUse is the activity of a judge in the latest runs.
 type JudgeUse struct {
 	Judge     string      `json:"judge" doc:"Its identity: model, parameters and mode"`
 	Verdicts  int         `json:"verdicts"`
@@ -24,7 +24,7 @@ type JudgeUse struct {
 	TooFew    string      `json:"too_few,omitempty" doc:"Labels of people that are there, and how many more it takes to measure the judge"`
 }
 
-// Alignment is how a judge agreed with labels of people on one assertion.
+// Alignment is a judge's agreement with human labels on one assertion.
 type Alignment struct {
 	Criterion  string       `json:"criterion" doc:"The assertion"`
 	Labels     int          `json:"labels"`
@@ -58,7 +58,7 @@ func (s *Server) listJudges(c *call) error {
 	}
 	defer s.unlimited(c)()
 	out := JudgeList{Items: []JudgeUse{}}
-	at := map[string]int{} // in out.Items
+	at := map[string]int{} // index in out.Items
 	for _, r := range s.counted(c, runs) {
 		tally, err := s.tallyOf(c, r)
 		if err != nil {
@@ -95,7 +95,7 @@ func (s *Server) listJudges(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// maxJudges limits the judges that are shown.
+// maxJudges limits the number of judges in a list.
 const maxJudges = 1000
 
 func alignmentOf(e align.Entry) Alignment {
@@ -105,7 +105,7 @@ func alignmentOf(e align.Entry) Alignment {
 	}
 	if e.Agreement.Agreement != nil {
 		a.Agreement.Value = e.Agreement.Agreement
-		if n := e.TP + e.FP + e.TN + e.FN; n > 0 && !e.Weighted { // the interval of separate samples is another one
+		if n := e.TP + e.FP + e.TN + e.FN; n > 0 && !e.Weighted { // separate samples need another interval
 			in := stats.Wilson(e.TP+e.TN, n, 0.95)
 			a.Agreement.Low, a.Agreement.High = &in.Low, &in.High
 		}
@@ -116,9 +116,8 @@ func alignmentOf(e align.Entry) Alignment {
 	return a
 }
 
-// addLabelled compares judges with the labels on this server, on the assertions that
-// nobody measured with proviso align. The labels of a key that does not see all are those
-// on its own runs.
+// addLabelled compares judges with the labels on this server, for assertions that proviso align
+// has not measured. A key that may not see everything gets only the labels on its own runs.
 func (s *Server) addLabelled(c *call, runs []store.Run, judges []JudgeUse) error {
 	filters := []store.LabelFilter{{}}
 	if !seesAll(c.key) {
@@ -150,7 +149,7 @@ func (s *Server) addLabelled(c *call, runs []store.Run, judges []JudgeUse) error
 	return nil
 }
 
-// addLabelled adds the labels on the verdicts of a judge.
+// addLabelled adds the alignment on a judge's verdicts.
 func (u *JudgeUse) addLabelled(counts *label.Counts) {
 	most := 0
 	for _, name := range counts.Assertions() {

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// TestQueueOfTraffic: people label events that a filter selects, and the labels are on the
+// TestQueueOfTraffic: people label events that a filter selects, and the labels appear on the
 // events.
 func TestQueueOfTraffic(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestQueueOfTraffic(t *testing.T) {
 	if got := f.ask("GET", "/v1/label-queues/tone", "", bearer(owner)).object(t); got.At("done") != 10.0 || got.At("items") != 10.0 {
 		t.Error(got)
 	}
-	// What is chosen by its outcome is no random sample.
+	// Events selected by their outcome are not a random sample.
 	f.ask("POST", "/v1/feedback", `{"event": "e3", "value": -1}`, bearer(owner))
 	f.ask("PUT", "/v1/label-queues/down", `{"filter": "feedback=down"}`, bearer(owner))
 	if got := f.ask("POST", "/v1/label-queues/down/lease", "", bearer(owner)).object(t); got.Text("stratum") != "informative" || got.Object("item").Text("event") != "e3" {

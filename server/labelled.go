@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// readLabel checks a label, and finds out what it is about.
+// readLabel checks a label, and finds its subject.
 func (s *Server) readLabel(c *call, in *NewLabel) (*store.NewLabel, error) {
 	n := &store.NewLabel{CreatedBy: c.key.ID, Lease: in.Lease, Label: label.Label{Verdict: label.Verdict(in.Label), Note: in.Note, Evidence: placesOf(in.Evidence), Queue: in.Queue,
 		Subject: label.Subject{Evaluation: in.Evaluation, Event: in.Event, Run: in.Run, Assertion: in.Assertion}}}
@@ -57,26 +57,27 @@ func (s *Server) readLabel(c *call, in *NewLabel) (*store.NewLabel, error) {
 	return n, nil
 }
 
-// pointed is the error of one member of a body.
+// pointed returns an error about one member of a body.
 func pointed(pointer, code, message string, valid ...string) error {
 	return &proviso.Error{Code: code, Pointer: pointer, Message: message, Valid: valid}
 }
 
-// labelMistake adds the member that an error of [label.Label.Check] is about.
+// labelMistake adds the member that caused an error of [label.Label.Check].
 func labelMistake(err error) error {
 	var e *proviso.Error
-	if errors.As(err, &e) && len(e.Valid) > 0 { // the verdict alone has a few valid values
+	if errors.As(err, &e) && len(e.Valid) > 0 { // only an invalid verdict has a few valid values
 		return pointed("/label", e.Code, e.Message, e.Valid...)
 	}
 	return err
 }
 
-// labelled is what a label is about.
+// labelled describes the output that a label is about.
 type labelled struct {
 	units int // UTF-16 units of the output
 }
 
-// subject finds what a label is about, and adds to it what the judge said.
+// subject finds the output that a label is about, and adds the judge's verdict on it to the
+// label.
 func (s *Server) subject(c *call, l *label.Label) (labelled, error) {
 	switch {
 	case l.Evaluation != "":
@@ -102,7 +103,7 @@ func (s *Server) subject(c *call, l *label.Label) (labelled, error) {
 	return labelled{units: value.UTF16Len(*d.Output)}, nil
 }
 
-// eventOfLabel is subject for an event: what its latest verdict says is what was judged.
+// eventOfLabel is subject for an event. The judged verdict is the latest one on the event.
 func eventOfLabel(c *call, l *label.Label) (labelled, error) {
 	e, err := c.kept.Event(c.r.Context(), l.Event)
 	if err != nil {
@@ -125,8 +126,8 @@ func eventOfLabel(c *call, l *label.Label) (labelled, error) {
 	return out, err
 }
 
-// evaluationOfLabel is subject for an evaluation, of which what is stored counts, and else
-// what is held. Without its contents, nothing is known of the output and its assertions.
+// evaluationOfLabel is subject for an evaluation. It prefers the stored content to the content
+// in memory. Without content, nothing is known of the output and its assertions.
 func (s *Server) evaluationOfLabel(c *call, l *label.Label) (labelled, error) {
 	e, err := c.kept.Evaluation(c.r.Context(), l.Evaluation)
 	held, lost := s.heldForLabel(c.r.Context(), c.project, l.Evaluation)
@@ -173,8 +174,8 @@ func (s *Server) evaluationOfLabel(c *call, l *label.Label) (labelled, error) {
 	return out, label.NoAssertion(l.Assertion, "the evaluation", names)
 }
 
-// heldForLabel returns a streamed evaluation of a project with its output and its events so
-// far, nil if no server holds it.
+// heldForLabel returns a project's streamed evaluation with its output and its events so far,
+// or nil if no server holds it.
 func (s *Server) heldForLabel(ctx context.Context, project store.Project, id string) (*heldEvaluation, error) {
 	e, err := s.heldFor(ctx, project, id)
 	if e == nil || err != nil || e.server == "" {
@@ -194,8 +195,8 @@ func (s *Server) heldForLabel(ctx context.Context, project store.Project, id str
 	return e, nil
 }
 
-// ofLabel adds to a label what its evaluation said so far. The evaluation may go on: people
-// disagree with a verdict before the last one is there.
+// ofLabel adds to a label the verdicts of its evaluation so far. The evaluation may still be
+// running: people may disagree with a verdict before the last one arrives.
 func (e *heldEvaluation) ofLabel(l *label.Label) (labelled, error) {
 	l.OutputID = record.OutputID(e.output)
 	out := labelled{units: value.UTF16Len(e.output)}
@@ -203,7 +204,7 @@ func (e *heldEvaluation) ofLabel(l *label.Label) (labelled, error) {
 		return out, nil
 	}
 	e.mu.Lock()
-	events := e.events // only appended to
+	events := e.events // append-only
 	e.mu.Unlock()
 	var names []string
 	for _, event := range events {

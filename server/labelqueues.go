@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// NewLabelQueue says what a queue of labels is made from.
+// NewLabelQueue describes how to make a queue of items to label.
 type NewLabelQueue struct {
 	Run        string   `json:"run,omitempty" doc:"The id of a run that has ended; or else events or filter"`
 	Events     []string `json:"events,omitempty" doc:"The ids of events of traffic, at most 1000"`
@@ -36,21 +36,21 @@ type LabelQueue struct {
 	Done      int       `json:"done" doc:"Items that enough people labelled"`
 	Created   time.Time `json:"created"`
 	CreatedBy string    `json:"created_by,omitempty" doc:"The id of the API key"`
-	// Agreement is left out of lists.
+	// Agreement is missing in lists.
 	Agreement *LabelAgreement `json:"agreement,omitempty" doc:"Of the labels of the run, or of those on its events; missing in a list"`
 }
 
 // LabelQueueList is a page of queues.
 type LabelQueueList List[LabelQueue]
 
-// LabelAgreement is how far people agree with the judges of a run, and with each other.
+// LabelAgreement is the agreement of people with the judges of a run, and with each other.
 type LabelAgreement struct {
 	WithJudge     Kappa                `json:"with_judge" doc:"Of people, over all assertions"`
 	Assertions    []AssertionAgreement `json:"assertions" doc:"The same by assertion"`
 	BetweenPeople PeopleAgreement      `json:"between_people"`
 }
 
-// Kappa is the agreement of two raters on what both decided: an unsure label counts not.
+// Kappa is the agreement of two raters on items that both decided. Unsure labels do not count.
 type Kappa struct {
 	N     int      `json:"n" doc:"What both decided"`
 	Agree int      `json:"agree" doc:"On how many of them they agree"`
@@ -59,13 +59,13 @@ type Kappa struct {
 	High  *float64 `json:"high" doc:"Of its 95 % interval"`
 }
 
-// AssertionAgreement is the agreement of people with the judges of one assertion.
+// AssertionAgreement is the agreement of people with the judges on one assertion.
 type AssertionAgreement struct {
 	Assertion string `json:"assertion"`
 	Kappa
 }
 
-// PeopleAgreement is the agreement between people on what several of them labelled.
+// PeopleAgreement is the agreement between people on items that several of them labelled.
 type PeopleAgreement struct {
 	Kappa
 	Pairs []PairAgreement `json:"pairs" doc:"Of each two people, the most labels first, at most 20. With more than two people, low and high of all together are null: their pairs depend on each other"`
@@ -121,8 +121,8 @@ func (s *Server) listLabelQueues(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// seesQueue reports whether the client may see a queue: every one with the scope read or
-// label, otherwise only those that it made.
+// seesQueue reports whether the client may see a queue: any queue with the scope read or label,
+// otherwise only its own.
 func (c *call) seesQueue(q *store.LabelQueue) bool {
 	return seesAll(c.key) || c.key.Can(store.Labelling) || q.CreatedBy == c.key.ID
 }
@@ -143,7 +143,7 @@ func (s *Server) getLabelQueue(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// defaultRandom is how many items of a queue are drawn at random.
+// defaultRandom is the default number of items that are drawn at random.
 const defaultRandom = 30
 
 func (s *Server) putLabelQueue(c *call, in *NewLabelQueue) error {
@@ -179,7 +179,7 @@ func (s *Server) putLabelQueue(c *call, in *NewLabelQueue) error {
 	return s.kept(c, "/v1/label-queues/"+url.PathEscape(q.Name), created, labelQueueOf(&q))
 }
 
-// itemsOfRun makes items of the rows of a run.
+// itemsOfRun makes items from the rows of a run.
 func (s *Server) itemsOfRun(c *call, in *NewLabelQueue, o label.Options) ([]label.Item, error) {
 	if in.Events != nil || in.Filter != "" {
 		return nil, pointed("/run", proviso.Invalid, "a queue is made of a run, of events, or of a filter: one of them")
@@ -194,8 +194,8 @@ func (s *Server) itemsOfRun(c *call, in *NewLabelQueue, o label.Options) ([]labe
 	return s.itemsOf(c, run, o, in.Random)
 }
 
-// itemsOf reads all rows of a run. It takes turns with others, and has no limit of computing
-// time, as a run.
+// itemsOf reads all rows of a run. It takes turns with others, and like a run it has no CPU
+// budget.
 func (s *Server) itemsOf(c *call, run store.Run, o label.Options, random *float64) ([]label.Item, error) {
 	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
 	defer task.End()
@@ -226,10 +226,10 @@ func (s *Server) itemsOf(c *call, run store.Run, o label.Options, random *float6
 	return order.Items()
 }
 
-// leastLabels is the number of labels from which the agreement on an assertion counts.
+// leastLabels is the smallest number of labels with which the agreement on an assertion counts.
 const leastLabels = 5
 
-// ownQueue refuses to change a queue that the client did not make and may not see.
+// ownQueue refuses a change of a queue that the client neither made nor may see.
 func (s *Server) ownQueue(c *call, name string) error {
 	q, err := c.kept.LabelQueue(c.r.Context(), name)
 	if err != nil {
@@ -249,14 +249,14 @@ func (s *Server) deleteLabelQueue(c *call) error {
 	return c.done(c.kept.DeleteLabelQueue(c.r.Context(), name))
 }
 
-// maxPairs bounds the pairs of people in an answer.
+// maxPairs limits the pairs of people in a response.
 const maxPairs = 20
 
 // labelConfidence is the confidence of all intervals.
 const labelConfidence = 0.95
 
-// labelsOf selects the labels that belong to a queue: those of its run, or those that it gave
-// on events.
+// labelsOf selects the labels that belong to a queue: those of its run, or those on events that
+// came from the queue.
 func labelsOf(q *store.LabelQueue) store.LabelFilter {
 	if q.Run == "" {
 		return store.LabelFilter{Events: true, Queue: q.Name}
@@ -293,7 +293,7 @@ func kappaOf(t label.Table) Kappa {
 	return out
 }
 
-// withoutEmpty leaves out texts that are empty.
+// withoutEmpty removes empty strings.
 func withoutEmpty(list []string) []string {
 	return slices.DeleteFunc(list, func(text string) bool { return text == "" })
 }

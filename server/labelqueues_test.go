@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestLabelQueue: two people label a run, each with a state of their own, and their
-// agreement is measured.
+// TestLabelQueue: two people label a run, each with separate progress, and their agreement is
+// measured.
 func TestLabelQueue(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -38,7 +38,7 @@ func TestLabelQueue(t *testing.T) {
 		if who == ana {
 			strata += o.Text("stratum")[:1]
 		}
-		said := "pass" // Ana fails every second row, Ben what the judge fails
+		said := "pass" // Ana fails every second row, Ben fails those that the judge fails
 		if index := int(item.At("index").(float64)); who == ana && index%2 == 1 || who == ben && index%3 == 2 {
 			said = "fail"
 		}
@@ -78,7 +78,7 @@ func TestLabelQueue(t *testing.T) {
 	}
 }
 
-// TestWrongLabelQueues: a queue that cannot be made has one clear answer.
+// TestWrongLabelQueues: an invalid queue gets one clear response.
 func TestWrongLabelQueues(t *testing.T) {
 	t.Parallel()
 	p := newSlow()

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// NewLabel is what a person says of an output, or of the verdict on one assertion.
+// NewLabel is a person's verdict on an output or on one assertion.
 type NewLabel struct {
 	Evaluation string  `json:"evaluation,omitempty" doc:"The id of the evaluation that the label is about; or else run and index"`
 	Run        string  `json:"run,omitempty" doc:"The id of the run"`
@@ -34,7 +34,7 @@ type Place struct {
 	End   int `json:"end" doc:"UTF-16 offset behind the last unit"`
 }
 
-// Label is a label of a person.
+// Label is a human label.
 type Label struct {
 	ID         string    `json:"id"`
 	By         string    `json:"by" doc:"The id of the API key, or the name of the person"`
@@ -82,7 +82,7 @@ func labelRoutes() []*route {
 	})
 }
 
-// person returns whose labels the client writes: that of its key, or of its token.
+// person returns the person whom the client labels for: that of its token, or its key.
 func (c *call) person() (by, name string) {
 	if c.as != "" {
 		return c.as, c.as
@@ -90,7 +90,7 @@ func (c *call) person() (by, name string) {
 	return c.key.ID, c.key.Name
 }
 
-// labelOf returns a label as the client may see it.
+// labelOf converts a label to what the client may see.
 func (c *call) labelOf(l *store.Label) Label {
 	out := Label{ID: l.ID, By: l.By, Name: l.Name, Created: l.Created.UTC(), Evaluation: l.Evaluation, Event: l.Event, Run: l.Run, Assertion: l.Assertion,
 		Label: string(l.Verdict), Note: l.Note, Case: l.Case, OutputID: l.OutputID, Queue: l.Queue, Stratum: l.Stratum, Replaced: !l.InForce}
@@ -124,7 +124,7 @@ func (s *Server) postLabel(c *call, in *NewLabel) error {
 	if _, err := c.kept.AddLabel(c.r.Context(), *n); err != nil {
 		return err
 	}
-	c.claim = nil // the reply is kept
+	c.claim = nil // the reply is stored
 	return c.sendResponse(answer)
 }
 
@@ -136,8 +136,8 @@ func (s *Server) listLabels(c *call) error {
 	return sendList(c, c.kept.ListLabels, f, c.labelOf)
 }
 
-// labelFilter reads which labels a request asks for. Without the scope read, a client gets
-// only its own.
+// labelFilter reads the filter of a request for labels. Without the scope read, a client gets
+// only its own labels.
 func (c *call) labelFilter() (store.LabelFilter, error) {
 	q := &c.q
 	f := store.LabelFilter{Run: q.Get("run"), Evaluation: q.Get("evaluation"), Event: q.Get("event"), By: q.Get("by"), Queue: q.Get("queue"),
@@ -177,7 +177,7 @@ func (s *Server) deleteLabel(c *call) error {
 	return c.done(c.kept.DeleteLabel(c.r.Context(), c.r.PathValue("label"), by))
 }
 
-// placesOf returns places as the store has them.
+// placesOf converts places for the store.
 func placesOf(list []Place) []label.Span {
 	var out []label.Span
 	for _, p := range list {
@@ -197,13 +197,13 @@ func labelFileRoutes() []*route {
 	}
 }
 
-// exportLabels sends labels as lines, the oldest first.
+// exportLabels sends labels, one per line, oldest first.
 func (s *Server) exportLabels(c *call) error {
 	f, err := c.labelFilter()
 	if err != nil {
 		return err
 	}
-	if err := s.transfer(c); err != nil { // the oldest come last from the store, so all are in memory
+	if err := s.transfer(c); err != nil { // the store returns the oldest last, so all are in memory
 		return err
 	}
 	defer func() { <-s.pushes }()
@@ -224,7 +224,7 @@ func (s *Server) exportLabels(c *call) error {
 			l.Judge, l.Judged = "", ""
 		}
 		line = label.AppendLine(line[:0], l)
-		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer supports this
 		if _, err := c.w.Write(line); err != nil {
 			return nil // the client has disconnected
 		}

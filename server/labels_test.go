@@ -14,7 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// labelRow is a row with an output of 14 UTF-16 units, two judged assertions and a counted one.
+// labelRow returns a row with an output of 14 UTF-16 units, two judged assertions and a
+// deterministic one.
 func labelRow(index int, first, second string) []byte {
 	verdict := func(id, status, judge string) string {
 		return fmt.Sprintf(`{"status":%q,"score":1,"judge":%q,"reason":"why","assertion":{"id":%q,"type":"judge","instruction":"asks","criteria":["x"]}}`, status, judge, id)
@@ -23,7 +24,7 @@ func labelRow(index int, first, second string) []byte {
 		index, index, first, verdict("cites", first, "judge-1"), verdict("polite", second, "judge-1"))
 }
 
-// labelRun stores a finished run of n rows: every third fails, in both assertions.
+// labelRun stores a finished run of n rows. Every third row fails both assertions.
 func (f *fixture) labelRun(n int, by string) string {
 	f.t.Helper()
 	h := runfile.Header{Suite: "gone", Started: time.Now(), Meta: value.NewObject(0)}
@@ -108,7 +109,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestWrongLabels: a label that cannot be kept has one clear answer.
+// TestWrongLabels: an invalid label gets one clear response.
 func TestWrongLabels(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -158,7 +159,8 @@ func TestWrongLabels(t *testing.T) {
 	}
 }
 
-// TestLabelOfEvaluation: its results are its assertions, and a request is answered once.
+// TestLabelOfEvaluation: an evaluation's assertions can be labelled, and a repeated request is
+// executed once.
 func TestLabelOfEvaluation(t *testing.T) {
 	t.Parallel()
 	for _, contents := range []bool{true, false} {
@@ -169,7 +171,7 @@ func TestLabelOfEvaluation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := must(t, e, err).Status // of the whole output
+		name := must(t, e, err).Status // the whole output
 		body := fmt.Sprintf(`{"evaluation": %q, "assertion": "", "label": "fail"}`, id)
 		one := f.ask("POST", "/v1/labels", body, bearer(admin), "Idempotency-Key: one")
 		two := f.ask("POST", "/v1/labels", body, bearer(admin), "Idempotency-Key: one")
@@ -189,8 +191,8 @@ func TestLabelOfEvaluation(t *testing.T) {
 	}
 }
 
-// TestLabelFile: what is exported can be imported elsewhere, once, and replaces nothing that
-// a person said later.
+// TestLabelFile: exported labels can be imported elsewhere, once, and do not replace later
+// labels of the same person.
 func TestLabelFile(t *testing.T) {
 	t.Parallel()
 	f, other := start(t, server.Options{}), start(t, server.Options{})
@@ -241,8 +243,8 @@ func TestLabelFile(t *testing.T) {
 	}
 }
 
-// TestJudgesOfLabels: labels on this server measure a judge, once there are enough of good
-// and of bad outputs; a key that sees its own runs alone counts those on them alone.
+// TestJudgesOfLabels: labels on this server measure a judge, once there are enough on good and
+// on bad outputs. For a key that sees only its own runs, only the labels on those count.
 func TestJudgesOfLabels(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -260,7 +262,7 @@ func TestJudgesOfLabels(t *testing.T) {
 	put := func(from, to int) {
 		for i := from; i < to; i++ {
 			verdict := "pass"
-			if i%3 == 2 && i > 2 { // of row 2, people say pass
+			if i%3 == 2 && i > 2 { // people pass row 2
 				verdict = "fail"
 			}
 			if got := f.ask("POST", "/v1/labels", fmt.Sprintf(`{"run": %q, "index": %d, "assertion": "cites", "label": %q}`, run, i, verdict), bearer(admin)); got.status != 201 {

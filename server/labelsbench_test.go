@@ -20,7 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// benchRow is a row with an output of about 2 KB and five judged assertions.
+// benchRow returns a row with an output of about 2 KB and five judged assertions.
 func benchRow(index int) []byte {
 	var verdicts []string
 	for i := range 5 {
@@ -34,7 +34,7 @@ func benchRow(index int) []byte {
 		index, index, strings.Repeat("It takes up to 5 days until the bank has it. ", 45), strings.Join(verdicts, ","))
 }
 
-// BenchmarkLabel measures a person's step in a queue of 20,000 rows with five assertions
+// BenchmarkLabel measures one step of a person in a queue of 20,000 rows with five assertions
 // each, of which 10,000 items are labelled: the lease of an item, and its label.
 func BenchmarkLabel(b *testing.B) {
 	for _, people := range []int{1, 2} {
@@ -87,7 +87,7 @@ func benchmarkLabel(b *testing.B, people int) {
 	if err != nil || l == nil {
 		b.Fatal(l, err)
 	}
-	// The person labelled the first items, and somebody else every second of them.
+	// The person labelled the first items, and another person every second of them.
 	for i := range labels {
 		for _, by := range []string{"local", "other"}[:1+i%2] {
 			n := store.NewLabel{Label: label.Label{By: by, Verdict: []label.Verdict{label.Pass, label.Fail}[i%3%2], Judge: "judge-1", Judged: "pass",

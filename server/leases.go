@@ -42,7 +42,7 @@ type Lease struct {
 	Agreement LabelAgreement `json:"agreement" doc:"Of the labels of the run so far"`
 }
 
-// LabelItem is an output, and what a person has to decide on it.
+// LabelItem is an output and the question that a person answers about it.
 type LabelItem struct {
 	Run         string                  `json:"run" doc:"Empty if it is an event"`
 	Index       int                     `json:"index" doc:"Of the row"`
@@ -106,7 +106,7 @@ func (s *Server) leaseLabel(c *call) error {
 	return err
 }
 
-// itemOf reads what a person has to decide.
+// itemOf reads the output and the question of an item.
 func itemOf(ctx context.Context, kept store.ProjectStore, q *store.LabelQueue, l *store.Lease) (*LabelItem, error) {
 	if l.Item.Event != "" {
 		return itemOfEvent(ctx, kept, q, l)

@@ -21,7 +21,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// working starts a worker on a store, as `proviso worker --metrics` does.
+// working starts a worker on a store, like `proviso worker --metrics`.
 func working(t *testing.T, db testStore, o server.Options) *fixture {
 	t.Helper()
 	f := &fixture{t: t, log: &safeBuffer{}, store: db}
@@ -49,7 +49,7 @@ func working(t *testing.T, db testStore, o server.Options) *fixture {
 	return f
 }
 
-// unready waits until /readyz of a process fails for a reason.
+// unready waits until /readyz of a process fails with a reason.
 func (f *fixture) unready(why string) {
 	f.t.Helper()
 	var got answer
@@ -62,7 +62,7 @@ func (f *fixture) unready(why string) {
 	}
 }
 
-// cramped runs suites on a disk that is full.
+// cramped runs suites on a full disk.
 type cramped struct {
 	*server.Suites
 	calls atomic.Int64
@@ -75,8 +75,8 @@ func (c *cramped) Run(context.Context, server.Execution) error {
 
 func (c *cramped) Room() error { return errors.New("no space left on device") }
 
-// TestWorkerWithAFullDisk: a worker whose disk is full gives a run back at once and says why,
-// everywhere.
+// TestWorkerWithAFullDisk: a worker with a full disk gives a run back at once, and every place
+// reports why.
 func TestWorkerWithAFullDisk(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -101,7 +101,7 @@ func TestWorkerWithAFullDisk(t *testing.T) {
 	}
 }
 
-// sealing opens a PostgreSQL database twice, without and with a key of contents.
+// sealing opens a PostgreSQL database twice, without and with a content key.
 func sealing(t *testing.T) (without testStore, log *safeBuffer, with func() testStore) {
 	log = &safeBuffer{}
 	path := filepath.Join(t.TempDir(), "sealing")
@@ -120,8 +120,9 @@ func sealing(t *testing.T) (without testStore, log *safeBuffer, with func() test
 	return open(nil), log, func() testStore { return open(bytes.Repeat([]byte("k"), 32)) }
 }
 
-// TestSealedByAnother: a worker without the key of contents, older than the sealing, notices
-// it. It leaves events and runs to others, and it and the watch say so.
+// TestSealedByAnother: a worker without the content key, which started before texts were
+// sealed, notices the sealing. It leaves events and runs to others, and both the worker and the
+// watch report this.
 func TestSealedByAnother(t *testing.T) {
 	t.Parallel()
 	plain, log, with := sealing(t)
@@ -147,9 +148,9 @@ func TestSealedByAnother(t *testing.T) {
 	}
 }
 
-// TestServerWithoutTheKey: a server without the key of sealed texts says what it lacks, as a
-// failure of its own that may pass: it reads no sealed text, and accepts nothing whose texts it
-// would have to store.
+// TestServerWithoutTheKey: a server without the key of sealed texts reports the missing key as
+// a temporary failure of its own. It reads no sealed text, and accepts no request whose texts
+// it would have to store.
 func TestServerWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	plain, _, with := sealing(t)
@@ -175,7 +176,7 @@ func TestServerWithoutTheKey(t *testing.T) {
 	}
 }
 
-// TestWrongKey: a run leaves a worker whose key is refused for one with the same key that works.
+// TestWrongKey: a run leaves a worker whose key is refused, for a worker whose same key works.
 // If there is none, its rows are errors, as in any run. The log names the worker in both cases.
 func TestWrongKey(t *testing.T) {
 	t.Parallel()
@@ -202,7 +203,7 @@ func TestWrongKey(t *testing.T) {
 	if at(run, "status") != "done" || at(at(run, "progress"), "errors") != 2.0 || !strings.Contains(wrong.log.String(), "a key is refused, and no other worker can execute the run") || !strings.Contains(wrong.log.String(), `"rows":2,"errors":2`) {
 		t.Errorf("alone: %v\n%s", run, wrong.log.String())
 	}
-	// The one with the right key is there, and has no room for a run yet.
+	// The worker with the right key is alive, but busy.
 	busy := make(chan bool)
 	other := &held{Suites: runner("right"), until: busy}
 	right := working(t, stores[2], server.Options{Runner: other})

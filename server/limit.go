@@ -13,40 +13,41 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// rates limits the request rate of each client. Of several servers, each gives its share:
-// a balancer spreads the requests of a client evenly. It is safe for concurrent use.
+// rates limits the request rate of each client. With several servers, each allows an equal
+// share, because a load balancer spreads a client's requests evenly. It is safe for concurrent
+// use.
 type rates struct {
-	perSecond rate.Limit // of all servers
-	burst     int        // of all servers
+	perSecond rate.Limit // of all servers together
+	burst     int        // of all servers together
 
 	mu      sync.Mutex
-	servers int // 0 and 1 are this one alone
+	servers int // 0 and 1 mean only this one
 	buckets map[string]*rate.Limiter
 }
 
-// maxBuckets bounds the memory of rates. Beyond it full buckets are removed,
-// which does not affect their clients.
+// maxBuckets limits the memory of rates. Beyond it full buckets are removed, which does not
+// affect their clients.
 const maxBuckets = 10_000
 
 func newRates(perSecond float64) *rates {
 	return &rates{perSecond: rate.Limit(perSecond), burst: max(1, int(2*perSecond)), buckets: map[string]*rate.Limiter{}}
 }
 
-// share makes each of so many servers give its share.
+// share sets the number of servers that share the rates.
 func (l *rates) share(servers int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.servers = servers
 }
 
-// ownShare is what this server gives; l.mu is held. The burst is at least one request, and the
-// rate stays what it is a share of.
+// ownShare returns the rate and burst of this server; the caller holds l.mu. The burst is at
+// least one request.
 func (l *rates) ownShare() (rate.Limit, int) {
 	n := max(1, l.servers)
 	return l.perSecond / rate.Limit(n), max(1, l.burst/n)
 }
 
-// take takes one request of a client, or returns how long it has to wait.
+// take takes one request from a client's bucket, or returns how long the client must wait.
 func (l *rates) take(client string, now time.Time) (wait time.Duration, ok bool) {
 	if l.perSecond <= 0 {
 		return 0, true
@@ -71,8 +72,8 @@ func (l *rates) take(client string, now time.Time) (wait time.Duration, ok bool)
 	return 0, true
 }
 
-// full reports whether a client has used up what it may, without taking anything, and
-// how long it has to wait then.
+// full reports whether a client may send a request, and otherwise how long it must wait. It
+// takes nothing from the bucket.
 func (l *rates) full(client string, now time.Time) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	b := l.buckets[client]
@@ -85,7 +86,7 @@ func (l *rates) full(client string, now time.Time) (wait time.Duration, ok bool)
 	return time.Duration((1 - left) / float64(limit) * float64(time.Second)), left >= 1
 }
 
-// forget drops full buckets when there are too many; l.mu is held.
+// forget drops full buckets when there are too many; the caller holds l.mu.
 func (l *rates) forget(now time.Time) {
 	if len(l.buckets) < maxBuckets {
 		return
@@ -97,8 +98,8 @@ func (l *rates) forget(now time.Time) {
 	}
 }
 
-// SharedRates keeps what is known of the rates of endpoints in a store, for all processes
-// that use it. The log tells when this process has to go on without the others; nil keeps none.
+// SharedRates shares the rates of endpoints through a store, with all processes that use it. It
+// logs when this process must continue without the others; a nil log discards that.
 func SharedRates(r store.Rates, log *slog.Logger) throttle.SharedRates {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

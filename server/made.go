@@ -12,21 +12,21 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// made keeps bodies of responses that take long to make and do not change, and makes each
-// once at a time, however many clients ask for it. It is safe for concurrent use.
+// made caches response bodies that take long to make and do not change. It makes each body
+// once, even if several clients request it at the same time. It is safe for concurrent use.
 type made struct {
 	bodies *recent.Cache[string, []byte]
 	alone
 }
 
-// maxMade bounds the memory of all bodies that are kept.
+// maxMade limits the memory of all cached bodies.
 const maxMade = 64 << 20
 
 func newMade() *made {
 	return &made{bodies: recent.New[string](recent.Options[[]byte]{Entries: 1000, Total: maxMade, Size: func(b []byte) int { return len(b) + 200 }})}
 }
 
-// get returns the body of a key, from make if it is not kept.
+// get returns the body of a key, and calls make if it is not cached.
 func (m *made) get(ctx context.Context, key string, make func() ([]byte, error)) ([]byte, error) {
 	if body, ok := m.bodies.Get(key); ok {
 		return body, nil
@@ -52,7 +52,7 @@ type alone struct {
 	busy map[string]chan struct{} // closed when the work ends
 }
 
-// enter waits until nobody works on the key.
+// enter waits until no caller works on the key.
 func (a *alone) enter(ctx context.Context, key string) (leave func(), err error) {
 	for {
 		a.mu.Lock()
@@ -80,26 +80,26 @@ func (a *alone) enter(ctx context.Context, key string) (leave func(), err error)
 	}
 }
 
-// queue lets in one caller of each key at a time, and a few callers of all keys. So a key
-// never makes another one wait longer than for the work that it was let in for. It is safe
-// for concurrent use.
+// queue admits one caller per key at a time, and a few callers in total. So a key never makes
+// another key wait for more than one piece of its work. It is safe for concurrent use.
 type queue struct {
-	slots chan struct{} // one for each caller that is let in
+	slots chan struct{} // one for each admitted caller
 	keys  alone
 
 	mu     sync.Mutex
 	queued map[string]int // callers that wait or work, by key
 }
 
-// maxQueued is how many callers of one key wait or work; others are refused.
+// maxQueued is the number of callers of one key that may wait or work. Further ones are
+// refused.
 const maxQueued = 20
 
 func newQueue(slots int) *queue {
 	return &queue{slots: make(chan struct{}, slots), queued: map[string]int{}}
 }
 
-// enter waits until the key has no other caller and there is a slot, which come in the
-// order of the requests for them. what is the work, for the problem that too many wait.
+// enter waits until the key has no other caller and a slot is free. Slots are given in the
+// order of requests. what names the work in the problem that too many wait.
 func (q *queue) enter(ctx context.Context, key, what string) (leave func(), err error) {
 	if !q.count(key, 1) {
 		return nil, problem(codeBusy, fmt.Sprintf("%d %s of this key wait already", maxQueued, what)).after(time.Second)
@@ -125,7 +125,7 @@ func (q *queue) enter(ctx context.Context, key, what string) (leave func(), err 
 	}
 }
 
-// count adds to the callers of a key; false if that are too many.
+// count adds n to the callers of a key, and returns false if there are too many.
 func (q *queue) count(key string, n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -138,14 +138,14 @@ func (q *queue) count(key string, n int) bool {
 	return true
 }
 
-// batches keeps the latest batch results, which do not change once a run has ended. It is
-// safe for concurrent use.
+// batches caches the latest batch results, which do not change once a run has ended. It is safe
+// for concurrent use.
 type batches struct {
 	alone // by run
 	kept  *recent.Cache[batchKey, *report.Batch]
 }
 
-// batchKey is a run as it ended. The file of a kept run may be replaced by another one.
+// batchKey identifies an ended run. The file of a kept run may be replaced by another one.
 type batchKey struct {
 	run    string
 	ended  int64
@@ -154,5 +154,5 @@ type batchKey struct {
 
 func batchOf(r *store.Run) batchKey { return batchKey{r.ID, r.Ended.UnixNano(), r.Totals} }
 
-// maxBatches bounds the size of the cache.
+// maxBatches limits the entries of the cache.
 const maxBatches = 64

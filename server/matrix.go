@@ -18,7 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// getMatrix sends the verdicts of a run, also while it is running.
+// getMatrix sends the verdicts of a run, even while it is running.
 func (s *Server) getMatrix(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Server) getMatrix(c *call) error {
 		c.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	// A matrix has no limit of computing time: it is bounded by the rows of the run.
+	// A matrix has no CPU budget: the rows of the run bound the work.
 	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
 	defer task.End()
 	if !r.Status.Ended() {
@@ -45,7 +45,7 @@ func (s *Server) getMatrix(c *call) error {
 	return c.sendPacked(packed)
 }
 
-// matchesTag reports whether the client has this state already.
+// matchesTag reports whether the client already has this state.
 func matchesTag(r *http.Request, tag string) bool {
 	tag = strings.TrimPrefix(tag, "W/")
 	for part := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
@@ -56,14 +56,14 @@ func matchesTag(r *http.Request, tag string) bool {
 	return false
 }
 
-// packedMatrix makes the matrix of a run that has ended, as JSON in gzip.
+// packedMatrix makes the matrix of an ended run, as gzipped JSON.
 func (s *Server) packedMatrix(ctx context.Context, kept store.ProjectStore, r store.Run) ([]byte, error) {
 	run, err := openStored(ctx, kept, r)
 	if err != nil {
 		return nil, err
 	}
 	b := matrix.NewBuilder(columnsOf(run.Header().Meta))
-	_ = b.AddAll(run.Rows()) // a damaged row is one that the matrix lacks
+	_ = b.AddAll(run.Rows()) // the matrix lacks damaged rows
 	if err := run.Err(); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (s *Server) packedMatrix(ctx context.Context, kept store.ProjectStore, r st
 	return packed(gzip.BestSpeed, m.WriteJSON)
 }
 
-// columnsOf are the columns in the header of a run.
+// columnsOf returns the columns in the header of a run.
 func columnsOf(meta *value.Object) []matrix.Column {
 	list, _ := meta.At("columns").([]any)
 	columns := make([]matrix.Column, len(list))
@@ -90,7 +90,7 @@ func columnsOf(meta *value.Object) []matrix.Column {
 	return columns
 }
 
-// matrixOf is the matrix of a run so far.
+// matrixOf returns the matrix of a run so far.
 func matrixOf(b *matrix.Builder, r store.Run) (*matrix.Matrix, error) {
 	m, err := b.Matrix()
 	if err != nil {
@@ -100,7 +100,7 @@ func matrixOf(b *matrix.Builder, r store.Run) (*matrix.Matrix, error) {
 	return m, nil
 }
 
-// sendPacked sends JSON that is compressed already, plain to clients that do not read gzip.
+// sendPacked sends gzipped JSON. It decompresses for clients that do not accept gzip.
 func (c *call) sendPacked(packed []byte) error {
 	h := c.w.Header()
 	h.Set("Content-Type", mediaJSON)
@@ -109,7 +109,7 @@ func (c *call) sendPacked(packed []byte) error {
 	if takesGzip(c.r) {
 		h.Set("Content-Encoding", "gzip")
 		h.Set("Content-Length", fmt.Sprint(len(packed)))
-		_, _ = c.w.Write(packed) // a client that has disconnected is no error
+		_, _ = c.w.Write(packed) // a disconnected client is not an error
 		return nil
 	}
 	z, err := gzip.NewReader(bytes.NewReader(packed))
@@ -120,8 +120,8 @@ func (c *call) sendPacked(packed []byte) error {
 	return nil
 }
 
-// sendLive sends the verdicts of a run that is running. Its rows are read once, and each
-// state is encoded once, however many clients ask and however slowly they receive it.
+// sendLive sends the verdicts of a running run. Its rows are read once, and each state is
+// encoded once, however many clients request it and however slowly they receive it.
 func (s *Server) sendLive(ctx context.Context, c *call, r store.Run) error {
 	packed, err := s.livePacked(ctx, c, r)
 	if err != nil {
@@ -130,8 +130,8 @@ func (s *Server) sendLive(ctx context.Context, c *call, r store.Run) error {
 	return c.sendPacked(packed)
 }
 
-// livePacked reads what is new of a run, which one request does at a time, and returns the
-// matrix as JSON in gzip.
+// livePacked reads the new rows of a run, one request at a time, and returns the matrix as
+// gzipped JSON.
 func (s *Server) livePacked(ctx context.Context, c *call, r store.Run) ([]byte, error) {
 	key := liveKey(c, r)
 	leave, err := s.live.enter(ctx, key)
@@ -151,22 +151,22 @@ type lives struct {
 	alone
 	mu   sync.Mutex
 	runs map[string]*live
-	keys []string // the latest last
+	keys []string // most recently used last
 }
 
-// live is the rows of a run that were read so far.
+// live is the rows of a run that have been read so far.
 type live struct {
 	builder *matrix.Builder
 	indices []int  // ascending
-	packed  []byte // the matrix of these rows; clients share it, so it is never changed
-	of      string // what it was made of, beside the rows
+	packed  []byte // the matrix of these rows; clients share it, so it is never modified
+	of      string // the other inputs of packed, beside the rows
 	size    int
 }
 
-// maxLive bounds the memory of all of them. One stays, whatever its size is.
+// maxLive limits the memory of all of them. The latest one stays, whatever its size.
 const maxLive = 64 << 20
 
-// take returns a run that the caller works on alone.
+// take returns the state of a run; the caller has exclusive use of it.
 func (s *lives) take(key string) *live {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ func (s *lives) take(key string) *live {
 	return &live{builder: matrix.NewBuilder(nil)}
 }
 
-// forget drops a run that has ended.
+// forget drops an ended run.
 func (s *lives) forget(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,7 +186,7 @@ func (s *lives) forget(key string) {
 	}
 }
 
-// give keeps a run, and forgets those that were not asked for longest.
+// give stores a run, and drops the least recently used ones beyond the limit.
 func (s *lives) give(key string, l *live) {
 	size := l.builder.Size() + 8*cap(l.indices) + len(l.packed)
 	s.mu.Lock()
@@ -208,10 +208,11 @@ func (s *lives) give(key string, l *live) {
 	}
 }
 
-// maxSingly is up to how many rows are read one by one; beyond it all rows are read.
+// maxSingly is the largest number of new rows that are read one by one; beyond it all rows are
+// read.
 const maxSingly = 300
 
-// read reads the rows that are new, which may have any index, and returns the matrix.
+// read reads the new rows, which may have any index, and returns the matrix.
 func (l *live) read(ctx context.Context, kept store.ProjectStore, r store.Run) ([]byte, error) {
 	now, err := kept.FinishedRows(ctx, r.ID)
 	if err != nil {
@@ -233,7 +234,7 @@ func (l *live) read(ctx context.Context, kept store.ProjectStore, r store.Run) (
 		if err != nil {
 			return nil, err
 		}
-		_ = l.builder.Add(row.JSON) // a damaged row is one that the matrix lacks
+		_ = l.builder.Add(row.JSON) // the matrix lacks damaged rows
 		l.indices = append(l.indices, index)
 	}
 	if err != nil {
@@ -253,7 +254,7 @@ func (l *live) read(ctx context.Context, kept store.ProjectStore, r store.Run) (
 	return l.packed, err
 }
 
-// addAll adds the rows that are new.
+// addAll adds the new rows.
 func (l *live) addAll(run *storedRun) error {
 	known := l.indices
 	_ = l.builder.AddAll(func(yield func(int, []byte) bool) {
@@ -270,7 +271,7 @@ func (l *live) addAll(run *storedRun) error {
 	return run.Err()
 }
 
-// without returns what is in list and not in old; both are ascending.
+// without returns the elements of list that are not in old; both are sorted.
 func without(list, old []int) []int {
 	var fresh []int
 	for _, n := range list {

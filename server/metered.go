@@ -6,15 +6,14 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Metered returns p with a check that the key of the request, or of the run,
-// may use p and can pay. Without a key it behaves as p. It belongs around the
-// cache: an answer from the cache is free. The result has all abilities of p:
-// see [proviso.As].
+// Metered returns p with a check that the key of the request, or of the run, may use p and can
+// pay. Without a key it behaves as p. It goes around the cache, because an answer from the
+// cache is free. The result has all abilities of p: see [proviso.As].
 func Metered(p proviso.Provider) proviso.Provider { return metered{p} }
 
 type metered struct{ proviso.Provider }
 
-// Unwrap returns the provider that is metered.
+// Unwrap returns the metered provider.
 func (m metered) Unwrap() proviso.Provider { return m.Provider }
 
 // Answer asks the provider if the key may use it and can pay.

@@ -18,9 +18,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// metrics are the Prometheus metrics. No label holds text of a client. Except
-// for those of the process, each has the label project, which is empty for
-// requests without a key.
+// metrics are the Prometheus metrics. No label contains client text. Except for those of the
+// process, each has the label project, which is empty for requests without a key.
 type metrics struct {
 	registry    *prometheus.Registry
 	requests    *prometheus.CounterVec
@@ -40,7 +39,7 @@ type metrics struct {
 	watchMetrics
 }
 
-// registry makes metrics and registers them.
+// registry creates and registers metrics.
 type registry struct{ *prometheus.Registry }
 
 func withProject(labels []string) []string { return append([]string{projectLabel}, labels...) }
@@ -94,7 +93,7 @@ func (m *metrics) holds(s *spans) {
 	m.registry.MustRegister(heldSpans{s, prometheus.NewDesc("proviso_spans_held", "Spans that are held for runs and evaluations.", []string{projectLabel}, nil)})
 }
 
-// heldSpans is the number of held spans, as a metric.
+// heldSpans exports the number of held spans as a metric.
 type heldSpans struct {
 	*spans
 	desc *prometheus.Desc
@@ -113,7 +112,7 @@ func (h heldSpans) Collect(to chan<- prometheus.Metric) {
 // projectLabel is the label for the project of a metric.
 const projectLabel = "project"
 
-// handler writes the metrics of a project, or all of them.
+// handler serves the metrics of a project, or all metrics.
 func (m *metrics) handler(of store.Project, all bool) http.Handler {
 	m.running.WithLabelValues(string(of)) // 0 until there is one
 	m.streams.WithLabelValues(string(of))
@@ -135,7 +134,7 @@ func (m *metrics) handler(of store.Project, all bool) http.Handler {
 	}), promhttp.HandlerOpts{})
 }
 
-// request counts one request. Routes and methods are those of the table.
+// request counts one request. Routes and methods come from the table.
 func (m *metrics) request(r *route, p store.Project, method string, status int, server, wait time.Duration) {
 	if r.Method != method {
 		method = "other"
@@ -156,7 +155,7 @@ func (m *metrics) evaluated(p store.Project, status string, byStatus map[string]
 	}
 }
 
-// spent counts cost and tokens of models.
+// spent adds the cost and tokens of model calls.
 func (m *metrics) spent(p store.Project, cost float64, u proviso.Usage) {
 	m.cost.WithLabelValues(string(p)).Add(max(0, cost))
 	m.tokens.WithLabelValues(string(p), "prompt").Add(float64(max(0, u.Prompt)))
@@ -164,7 +163,7 @@ func (m *metrics) spent(p store.Project, cost float64, u proviso.Usage) {
 	m.tokens.WithLabelValues(string(p), "cached").Add(float64(max(0, u.Cached)))
 }
 
-// watchMetrics are the metrics of watches, for all watches of a project together.
+// watchMetrics are the metrics of watches, summed over all watches of a project.
 type watchMetrics struct {
 	jobs      *prometheus.CounterVec
 	verdicts  *prometheus.CounterVec
@@ -207,13 +206,14 @@ func (m *watchMetrics) evaluatedSeconds(p store.Project, took time.Duration, cos
 	m.spentOn.WithLabelValues(string(p)).Add(max(0, cost))
 }
 
-// runQueue is the queue of runs as metrics. All processes on one store show the same.
+// runQueue exports the queue of runs as metrics. All processes on one store export the same
+// values.
 type runQueue struct {
 	read func(context.Context) ([]store.Waiting, error)
 	rows []queueMetric
 
 	mu   sync.Mutex
-	seen map[store.Project]bool // a queue that became empty is 0
+	seen map[store.Project]bool // an empty queue is exported as 0
 }
 
 // queueMetric is one metric of a queue.
@@ -243,8 +243,7 @@ func (q *runQueue) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. While the store cannot be reached, there are no
-// such metrics.
+// Collect implements prometheus.Collector. It exports nothing while the store is unreachable.
 func (q *runQueue) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 	defer cancel()

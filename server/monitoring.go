@@ -12,26 +12,26 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// monitoring is what a server does for its watches in the background: it evaluates sampled
-// events, brings charts up to date, judges anchors again, and tells people of alarms. Its
-// state is in the store, so that a server that is killed continues where it was.
+// monitoring is the background work of a server for its watches: it evaluates sampled events,
+// updates charts, judges anchors again, and notifies people of alarms. Its state is in the
+// store, so that a killed server continues where it was.
 type monitoring struct {
 	s      *Server
 	now    func() time.Time
 	began  time.Time
-	wake   chan struct{} // there are jobs
-	outbox chan struct{} // there are notices
+	wake   chan struct{} // signals new jobs
+	outbox chan struct{} // signals new notices
 	watches
 	settler
 
 	mu     sync.Mutex
 	work   map[watchKey]*watchWork
-	alarms *recent.Cache[string, struct{}] // that were opened or updated, by id
+	alarms *recent.Cache[string, struct{}] // alarms that were opened or updated, by id
 
 	loops sync.WaitGroup
 }
 
-// watchKey names a watch.
+// watchKey identifies a watch.
 type watchKey struct {
 	project store.Project
 	name    string
@@ -47,7 +47,7 @@ func newMonitoring(s *Server) *monitoring {
 	return m
 }
 
-// start begins the work; stop ends it and waits. A server without workers watches nothing.
+// start starts the work; stop ends it and waits. A server without workers watches nothing.
 func (m *monitoring) start(ctx context.Context) (stop func()) {
 	if m.s.o.WatchWorkers <= 0 {
 		return func() {}
@@ -72,7 +72,7 @@ func (m *monitoring) start(ctx context.Context) (stop func()) {
 	}
 }
 
-// signal wakes a loop that waits. One signal is enough for all that happened.
+// signal wakes a waiting loop. One pending signal is enough for several events.
 func signal(to chan struct{}) {
 	select {
 	case to <- struct{}{}:
@@ -80,7 +80,7 @@ func signal(to chan struct{}) {
 	}
 }
 
-// projects are those that may have watches.
+// projects returns the projects that may have watches.
 func (m *monitoring) projects(ctx context.Context) []store.Project {
 	list, err := m.s.o.Store.Projects(ctx)
 	if err != nil {
@@ -89,13 +89,13 @@ func (m *monitoring) projects(ctx context.Context) []store.Project {
 	return list
 }
 
-// every calls do when there is a signal and after a pause, until ctx ends. A panic ends
-// only that call.
+// every calls do at each signal and after each pause, until ctx ends. A panic ends only that
+// call.
 func (m *monitoring) every(ctx context.Context, when <-chan struct{}, pause time.Duration, do func(context.Context)) {
 	every(ctx, when, pause, func(time.Time) { m.guarded(ctx, do) })
 }
 
-// every calls do now, when there is a signal and after a pause, until ctx ends.
+// every calls do now, at each signal and after each pause, until ctx ends.
 func every(ctx context.Context, when <-chan struct{}, pause time.Duration, do func(now time.Time)) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -126,21 +126,21 @@ func (m *monitoring) defect(v any) {
 	m.s.o.Log.Error("defect", "doing", "monitor", "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 }
 
-// forget forgets the work of a watch that was removed.
+// forget drops the work of a removed watch.
 func (m *monitoring) forget(key watchKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.work, key)
 }
 
-// flushVerdicts sends verdicts on to a collector, a second after they are there.
+// flushVerdicts forwards verdicts to a collector, every second.
 func (m *monitoring) flushVerdicts(ctx context.Context) {
 	m.every(ctx, nil, time.Second, func(context.Context) { m.s.o.Verdicts.Flush() })
 	m.s.o.Verdicts.Flush()
 }
 
-// chartsOf are the charts of a watch as clients see them, and what the design of its alarms
-// means.
+// chartsOf returns the charts of a watch for clients, and a sentence about its false alarm
+// rate.
 func (m *monitoring) chartsOf(ctx context.Context, live *liveWatch) ([]monitor.ChartView, string, error) {
 	list, err := m.of(ctx, live.key.project)
 	if err != nil {
@@ -153,8 +153,7 @@ func (m *monitoring) chartsOf(ctx context.Context, live *liveWatch) ([]monitor.C
 	return x.charts.View(), falseAlarms(live.conf.FalseAlarms.PerDays), nil
 }
 
-// chartStates counts the charts of a watch by their states, as they were when charts were
-// brought up to date last.
+// chartStates counts the charts of a watch by state, as of their last update.
 func (m *monitoring) chartStates(ctx context.Context, live *liveWatch) (map[string]int, error) {
 	if states := m.workOf(live.key).now().states; states != nil {
 		return states, nil
@@ -171,7 +170,7 @@ func countStates(charts []monitor.ChartView) map[string]int {
 	return states
 }
 
-// falseAlarms says what a rate of false alarms means for a month.
+// falseAlarms explains a rate of false alarms as a chance per month.
 func falseAlarms(days float64) string {
 	if !(days > 0) {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/server"
 )
 
-// TestNamesOfAssertions: every page has the same names of assertions without id and metric,
-// in a run that was pushed and in one that the server executed.
+// TestNamesOfAssertions: every page shows the same names for assertions without id and metric,
+// both in pushed runs and in runs that the server executed.
 func TestNamesOfAssertions(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Runner: suites(t, nil)})

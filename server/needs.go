@@ -14,23 +14,23 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// What runs need of a process, beside what package provider tells, [engine.NeedsJudge] and [engine.NeedsHost].
+// Needs of runs, beside those of package provider, [engine.NeedsJudge] and [engine.NeedsHost].
 const (
 	needsEnv     = "--allow-env "
 	needsVersion = "proviso "
 	needsReplay  = "--replay"
 )
 
-// capable is a [Runner] that knows what it can do; any other can do everything. [Suites] is
-// one.
+// capable is a [Runner] that knows its abilities, such as [Suites]. Any other runner is assumed
+// to have all.
 type capable interface {
-	// Can reports whether suites get from this process what one of them needs: a key, or a
-	// host.
+	// Can reports whether this process can give suites something that one of them needs: a key,
+	// or a host.
 	Can(need string) bool
-	// Usual are needs of many suites, and those that only this process can do.
+	// Usual returns the needs of many suites, and those that only this process can meet.
 	Usual() []string
-	// Only is what suites have to need for this process to execute them: it replays recorded
-	// answers, and must not do so for others. "" executes all.
+	// Only returns the need that suites must have for this process to execute them: it replays
+	// recorded answers, and must not do so for others. "" means that it executes all suites.
 	Only() string
 	// Room returns an error if the disk has no room for the files of suites.
 	Room() error
@@ -44,8 +44,9 @@ func (s *Suites) Can(need string) bool {
 		return s.Only() == needsReplay
 	}
 	if host, ok := strings.CutPrefix(need, engine.NeedsHost); ok {
-		// That an address of a vendor in the environment names a private host lets the provider
-		// reach it, and not the suite. If the name hides that it is private, rows become errors.
+		// If a vendor's address in the environment names a private host, the provider may reach
+		// that host, but the suite may not. If the name hides that the host is private, rows
+		// become errors.
 		return slices.Contains(s.Engine.Policy.Hosts, host) || s.trust().Host(host) && !transport.Private(host)
 	}
 	if name, ok := strings.CutPrefix(need, needsEnv); ok {
@@ -56,7 +57,7 @@ func (s *Suites) Can(need string) bool {
 		return need == own || need == ofSuite
 	}
 	if s.Only() == needsReplay {
-		return true // no model is asked
+		return true // no model is called
 	}
 	env := s.Engine.Engines.Env
 	return env != nil && provider.Has(env, need)
@@ -85,14 +86,15 @@ func (s *Suites) Usual() []string {
 	return list
 }
 
-// trust is what suites may use of this process.
+// trust returns what suites may use of this process.
 func (s *Suites) trust() *suite.Trust {
 	policy, env := s.Engine.Policy, envOr(s.Engine.Engines.Env)
 	policy.Trusted = false
 	return policy.Suite(env)
 }
 
-// granted is what a suite uses that an operator has to allow, and whether this process does.
+// granted records what a suite uses that an operator must allow, and whether this process
+// allows it.
 type granted struct {
 	mu   sync.Mutex
 	here map[string]bool
@@ -107,7 +109,7 @@ func (g *granted) note(need string, here bool) {
 	g.here[need] = here
 }
 
-// watch notes what t is asked for.
+// watch records the hosts and variables that t is asked for.
 func (g *granted) watch(t *suite.Trust) {
 	allowed := t.Host
 	t.Host = func(host string) bool {
@@ -124,8 +126,8 @@ func (g *granted) watch(t *suite.Trust) {
 	}
 }
 
-// needs returns what the suite needs of a process, sorted, and what of it this one lacks.
-// Names that nobody could read are left out: a process finds out late then.
+// needs returns what the suite needs of a process, sorted, and which of these this process
+// lacks. It leaves out names that are not valid needs: a process then finds out late.
 func (o *opened) needs() (all, lacks []string) {
 	add := func(need string, here bool) {
 		if store.CheckNeeds([]string{need}) != nil || len(all) >= store.MaxNeeds {
@@ -139,9 +141,9 @@ func (o *opened) needs() (all, lacks []string) {
 		add(o.only, true)
 	}
 	known := map[string]bool{}
-	if o.engine != nil { // the judge comes first: it has a place however many others there are
+	if o.engine != nil { // the judge comes first, so that it always fits within store.MaxNeeds
 		known = o.engine.Needs()
-		if by := o.engine.Judging(); by != "" && by != engine.NeedsJudge { // it is more than that there is one
+		if by := o.engine.Judging(); by != "" && by != engine.NeedsJudge { // a specific judge replaces the general need
 			here, is := known[engine.NeedsJudge]
 			delete(known, engine.NeedsJudge)
 			add(by, here || !is)
@@ -160,7 +162,7 @@ func (o *opened) needs() (all, lacks []string) {
 	return all, lacks
 }
 
-// judgeIn returns which judge needs name; "" if they name none.
+// judgeIn returns the judge that needs contains, or "".
 func judgeIn(needs []string) string {
 	i := slices.IndexFunc(needs, func(need string) bool { return strings.HasPrefix(need, engine.TheJudge) })
 	if i < 0 {
@@ -169,25 +171,26 @@ func judgeIn(needs []string) string {
 	return needs[i]
 }
 
-// judgeFixed makes the judge of a plan that of its run: verdicts of one run come from one judge.
+// judgeFixed sets the judge of a plan to that of its run: all verdicts of a run come from one
+// judge.
 func judgeFixed(needs []string) store.Fix {
 	return store.Fix{Need: judgeIn(needs), Of: engine.TheJudge, Place: engine.NeedsJudge}
 }
 
-// lacks returns what the suite needs and this process does not have.
+// lacks returns the needs of the suite that this process cannot meet.
 func (o *opened) lacks() []string {
 	_, lacks := o.needs()
 	return lacks
 }
 
-// canFor is how long what a process can do is remembered where files are read to find out.
+// canFor is how long an ability is cached if finding out reads files.
 const canFor = time.Minute
 
-// abilities is what this process can do. It is safe for concurrent use.
+// abilities determines what this process can do. It is safe for concurrent use.
 type abilities struct {
 	s  *Server
 	mu sync.Mutex
-	of map[string]ability // of logins
+	of map[string]ability // abilities of logins
 }
 
 type ability struct {
@@ -195,7 +198,7 @@ type ability struct {
 	at time.Time
 }
 
-// can is [store.Offer.Can].
+// can implements [store.Offer.Can].
 func (a *abilities) can(need string) bool {
 	if version, ok := strings.CutPrefix(need, needsVersion); ok {
 		return version == a.s.o.Version
@@ -228,7 +231,7 @@ func (a *abilities) can(need string) bool {
 	return known.is
 }
 
-// offer tells the other processes on the store what this one does.
+// offer describes this process to the other processes on the store.
 func (s *Server) offer(kind string) store.Offer {
 	o := store.Offer{Kind: kind, Version: s.o.Version, Can: s.abilities.can, Fit: s.fitness.ask, Known: []string{engine.NeedsJudge}}
 	if runner, ok := s.o.Runner.(capable); ok {
@@ -237,7 +240,7 @@ func (s *Server) offer(kind string) store.Offer {
 	return o
 }
 
-// somebodyCan reports whether this process, or one that executes runs, can do something.
+// somebodyCan reports whether this process, or another one that executes runs, meets a need.
 func (s *Server) somebodyCan(ctx context.Context, need string) bool {
 	if s.abilities.can(need) {
 		return true
@@ -246,7 +249,7 @@ func (s *Server) somebodyCan(ctx context.Context, need string) bool {
 	return err == nil && slices.ContainsFunc(living, func(p store.Process) bool { return p.Able([]string{need}) })
 }
 
-// nobodyReads reports whether all processes that work lack the key of the contents of events.
+// nobodyReads reports whether all working processes lack the key for event contents.
 func (s *Server) nobodyReads(ctx context.Context) bool {
 	living, err := s.o.Store.Processes(ctx)
 	return err == nil && len(living) > 0 && !slices.ContainsFunc(living, func(p store.Process) bool { return p.Unfit != store.ErrSealed.Error() })

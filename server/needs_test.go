@@ -19,7 +19,7 @@ import (
 // asked is a suite whose provider needs a key.
 const asked = `{"name": "asked", "suite": {"prompts": ["Hello {{n}}"], "providers": ["openai:chat:fake"], "tests": [{"vars": {"n": "a"}, "assert": [{"type": "contains", "value": "Hello"}]}, {"vars": {"n": "b"}}]}}`
 
-// shop are processes on one store, of which one executes runs at a time.
+// shop is a set of processes on one store. One of them executes runs.
 type shop struct {
 	t     *testing.T
 	db    testStore
@@ -37,7 +37,7 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
-// suites runs suites with some variables, and may ask the model.
+// suites returns a runner of suites with some variables, which may call the model.
 func (s *shop) suites(variables ...string) *server.Suites {
 	out := suites(s.t, nil)
 	env := proviso.EnvMap{"OPENAI_BASE_URL": s.model.URL}
@@ -68,7 +68,7 @@ func (s *shop) work(o server.Options) {
 	s.works = start(s.t, o)
 }
 
-// waits waits until a run waits for something, and returns what.
+// waits waits until a run waits for a need, and returns the reason.
 func (s *shop) waits(id, want string) {
 	s.t.Helper()
 	var got answer
@@ -81,13 +81,13 @@ func (s *shop) waits(id, want string) {
 	}
 }
 
-// ready is a member of a part of /readyz.
+// ready returns a member of a part of /readyz.
 func (s *shop) ready(part, member string) any {
 	return at(at(s.front.ask("GET", "/readyz", "").object(s.t), part), member)
 }
 
-// TestRunWaitsForAKey: a server without the key of a provider accepts a run if other processes
-// may have it. The run waits until such a process is there, and says so everywhere.
+// TestRunWaitsForAKey: a server without a provider key accepts a run if other processes may
+// have the key. The run waits until such a process exists, and every place reports that.
 func TestRunWaitsForAKey(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -128,8 +128,8 @@ func TestRunWaitsForAKey(t *testing.T) {
 	}
 }
 
-// TestKeyOfAProviderElsewhere: whoever may not ask a provider may not do so through a worker
-// that has its key.
+// TestKeyOfAProviderElsewhere: an API key that may not use a provider cannot use it through a
+// worker that has the provider key.
 func TestKeyOfAProviderElsewhere(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -142,7 +142,7 @@ func TestKeyOfAProviderElsewhere(t *testing.T) {
 	}
 }
 
-// TestOneProcessRefuses: where no other process can have the key, a run is refused at once.
+// TestOneProcessRefuses: if no other process can have the key, a run is refused at once.
 func TestOneProcessRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -152,20 +152,20 @@ func TestOneProcessRefuses(t *testing.T) {
 	}
 }
 
-// confined is a process whose provider has a private address that suites may not ask.
+// confined configures a process whose provider has a private address that suites may not reach.
 func confined(s *shop) server.Options {
 	works := s.suites("OPENAI_API_KEY")
 	works.Engine.Policy.Hosts = nil
 	return server.Options{Runner: works}
 }
 
-// keyed is a process that may ask that address.
+// keyed configures a process that may reach that address.
 func keyed(s *shop) server.Options {
 	return server.Options{Runner: s.suites("OPENAI_API_KEY")}
 }
 
-// TestPrivateAddressRefused: where no other process can ask a private address of the
-// environment, a run is refused at once, and the flag that allows it is named.
+// TestPrivateAddressRefused: if no other process can reach a private address from the
+// environment, a run is refused at once, and the message names the flag that allows it.
 func TestPrivateAddressRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -175,7 +175,8 @@ func TestPrivateAddressRefused(t *testing.T) {
 	}
 }
 
-// TestRunNeeds: what a suite needs is found in it, and a process that lacks it leaves it.
+// TestRunNeeds: the needs of a suite are found in the suite, and a process that lacks one
+// leaves the run.
 func TestRunNeeds(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -214,7 +215,7 @@ func TestRunNeeds(t *testing.T) {
 			`{"name": "s", "suite": {"prompts": ["Hi"], "providers": ["echo"], "tests": [{"vars": {"n": 1}}, {"vars": {"n": 2}}]}}`, "proviso test",
 			func(s *shop) server.Options {
 				other := s.suites()
-				other.MaxRows, other.Engine.Version = 1, "another" // which knows less
+				other.MaxRows, other.Engine.Version = 1, "another" // an older version
 				return server.Options{Runner: other}
 			}, nil,
 		},
@@ -243,8 +244,8 @@ func TestRunNeeds(t *testing.T) {
 	}
 }
 
-// TestWatchWithoutAJudge: a process without a judge leaves the events of a watch to one that
-// has one, and does not warn that there is none.
+// TestWatchWithoutAJudge: a process without a judge leaves the events of a watch to a process
+// with a judge, and does not warn that there is none.
 func TestWatchWithoutAJudge(t *testing.T) {
 	t.Parallel()
 	var lacking, having atomic.Int64

@@ -19,9 +19,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestOpenAPIDocument: the document that is built in is that of the routes and of their
-// types. The server does not make it when it starts: the library that does takes a
-// part of the start of every command.
+// TestOpenAPIDocument: the embedded document matches the routes and their types. The server
+// does not generate it at its start, because the library for that would slow down the start of
+// every command.
 func TestOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	want, err := openAPIOf(routes())
@@ -32,14 +32,14 @@ func TestOpenAPIDocument(t *testing.T) {
 		if err := os.WriteFile("openapi.json", want, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return // the next build holds it
+		return // the next build embeds it
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(openAPIJSON, "\n")); diff != "" {
 		t.Errorf("openapi.json is not what the routes give (-routes +file): go test ./server -run TestOpenAPIDocument -update\n%s", diff)
 	}
 }
 
-// TestOpenAPIVersion: a version stands in the document whatever characters it has.
+// TestOpenAPIVersion: the document contains the version, whatever characters it has.
 func TestOpenAPIVersion(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"v1.2.3", "devel", "", `a"b<c>\`} {
@@ -52,8 +52,8 @@ func TestOpenAPIVersion(t *testing.T) {
 	}
 }
 
-// openAPIOf returns the OpenAPI 3.1 document of the routes. The schemas come from
-// the types of requests and responses.
+// openAPIOf returns the OpenAPI 3.1 document of the routes. The schemas come from the types of
+// requests and responses.
 func openAPIOf(list []*route) ([]byte, error) {
 	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(typeOf[value.Object](), typeOf[map[string]any]())
@@ -135,9 +135,9 @@ func reach(schemas huma.Registry, s *huma.Schema, names map[string]bool) {
 	}
 }
 
-// sharpen refines the schema of a struct by its fields. Lists are never null. A
-// struct that is required and a pointer may be null. Responses may have further
-// members in later versions; requests may not.
+// sharpen refines the schema of a struct by its fields. Lists are never null. A required field
+// of pointer type may be null. Responses may get further members in later versions; requests
+// may not.
 func sharpen(s *huma.Schema, t reflect.Type, sent bool) {
 	if !sent {
 		s.AdditionalProperties = nil
@@ -154,7 +154,7 @@ func sharpen(s *huma.Schema, t reflect.Type, sent bool) {
 	}
 }
 
-// neverNull says of a list, and of lists in it, that it is never null.
+// neverNull marks a list, and lists in it, as never null.
 func neverNull(s *huma.Schema) {
 	for ; s != nil && s.Type == huma.TypeArray; s = s.Items {
 		s.Nullable = false
@@ -217,7 +217,7 @@ func operation(schemas huma.Registry, r *route) *huma.Operation {
 	return op
 }
 
-// readAs is the schema of a body in a foreign format.
+// readAs returns the schema of a body in a foreign format.
 func readAs(mediaType string) *huma.Schema {
 	if mediaType == mediaJSON {
 		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}

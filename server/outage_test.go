@@ -18,7 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// awayStore is a store whose database fails for a cause.
+// awayStore is a store whose database fails for a given cause.
 type awayStore struct {
 	testStore
 	cause atomic.Pointer[error]
@@ -60,8 +60,8 @@ func (a awayProject) AddEvents(ctx context.Context, events []store.NewEvent) (st
 	return a.ProjectStore.AddEvents(ctx, events)
 }
 
-// TestOutage: while the database cannot be used, clients are told to come back, and not where
-// it is; the log says so.
+// TestOutage: while the database is unavailable, clients are told to retry, without the
+// database address; the log has that address.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	away := &awayStore{testStore: openStore(t, filepath.Join(t.TempDir(), "proviso.db"))}
@@ -88,8 +88,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestOutagesInLog: an outage has a line at its start, one with another reason, one in 30
-// seconds, and one at its end; other lines are as ever.
+// TestOutagesInLog: an outage has a line at its start, one for another reason, one every 30
+// seconds, and one at its end; other lines are unchanged.
 func TestOutagesInLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out safeBuffer
@@ -138,7 +138,7 @@ msg="goes on"
 	})
 }
 
-// TestOutageGoesOn: as long as requests fail, the log does not say that the database is there
+// TestOutageGoesOn: while requests fail, the log does not report that the database is available
 // again, whatever a ping says.
 func TestOutageGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/web"
 )
 
-// appHTML is the page of the app: its script makes everything else from the API.
+// appHTML is the page of the app. Its script renders everything else from the API.
 //
 //go:embed app.html
 var appHTML []byte
@@ -27,14 +27,14 @@ var appHTML []byte
 //go:embed refused.html
 var refusedHTML []byte
 
-// returnHTML leads to the page that the address of a token named.
+// returnHTML redirects to the page that the address of a token named.
 const returnHTML = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>proviso</title>\n<meta http-equiv=\"refresh\" content=\"0; url=%s\">\n"
 
 //go:embed docs.css
 var docsCSS []byte
 
-// appPolicy is the content security policy of the app. Data of runs are hostile: no
-// script, style or request of theirs takes effect, and no text becomes markup.
+// appPolicy is the content security policy of the app. Run data are hostile: no script, style
+// or request in them takes effect, and no text becomes markup.
 const appPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -47,17 +47,16 @@ const assetPath = "/assets/"
 // asset is a file of the app.
 type asset struct {
 	data      []byte
-	packed    func() []byte // data in gzip; the first client that reads gzip waits for it
+	packed    func() []byte // data in gzip; made for the first client that accepts gzip
 	kind, tag string
-	hashed    bool // its name changes with its content
+	hashed    bool // the name changes with the content
 }
 
-// assets are the files of the app. They are part of the program, so all servers of a
-// process share them.
+// assets are the files of the app. They are embedded, so all servers of a process share them.
 var assets = sync.OnceValue(func() map[string]*asset {
 	list := map[string]*asset{"docs.css": newAsset("docs.css", docsCSS)}
 	for _, name := range web.Names() {
-		if data, ok := web.File(name); ok && strings.HasPrefix(name, "app") { // the others are of reports
+		if data, ok := web.File(name); ok && strings.HasPrefix(name, "app") { // other files belong to reports
 			list[name] = newAsset(name, data)
 		}
 	}
@@ -67,7 +66,7 @@ var assets = sync.OnceValue(func() map[string]*asset {
 func newAsset(name string, data []byte) *asset {
 	sum := sha256.Sum256(data)
 	a := &asset{data: data, kind: mime.TypeByExtension(path.Ext(name)), tag: hex.EncodeToString(sum[:12]), hashed: isHashed(name)}
-	switch path.Ext(name) { // the table of the machine may differ
+	switch path.Ext(name) { // the machine's table of types may differ
 	case ".html":
 		a.kind = "text/html; charset=utf-8"
 	case ".js":
@@ -76,7 +75,7 @@ func newAsset(name string, data []byte) *asset {
 		a.kind = "text/css; charset=utf-8"
 	}
 	a.packed = sync.OnceValue(func() []byte {
-		small, _ := packed(gzip.BestCompression, func(w io.Writer) error { // a buffer takes everything
+		small, _ := packed(gzip.BestCompression, func(w io.Writer) error { // writing to a buffer cannot fail
 			_, err := w.Write(data)
 			return err
 		})
@@ -85,15 +84,15 @@ func newAsset(name string, data []byte) *asset {
 	return a
 }
 
-// isHashed reports whether a name ends with the hash that the bundler gives parts of the
-// app, as in app-run-5NQXDOMY.js.
+// isHashed reports whether a name ends with the hash that the bundler adds to parts of the app,
+// as in app-run-5NQXDOMY.js.
 func isHashed(name string) bool {
 	base := strings.TrimSuffix(name, path.Ext(name))
 	hash := base[strings.LastIndexByte(base, '-')+1:]
 	return len(hash) == 8 && len(hash) < len(base) && strings.Trim(hash, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-// isPage reports whether a path is one of the app.
+// isPage reports whether a path is a page of the app.
 func isPage(p string) bool {
 	if !tidy(p) {
 		return false
@@ -107,15 +106,14 @@ func isPage(p string) bool {
 	return false
 }
 
-// opensPage reports whether a person opens a page of the app, perhaps by a link on another
-// site.
-// The page holds no data; its script asks for them from here.
+// opensPage reports whether a person opens a page of the app, perhaps through a link on another
+// site. The page contains no data; its script requests them from this server.
 func opensPage(r *http.Request) bool {
 	return r.Method == http.MethodGet && isPage(r.URL.Path) && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// page answers requests for the files and the pages of the app; false if it is for the
-// routes.
+// page answers requests for the files and pages of the app, and returns false for other
+// requests.
 func (s *Server) page(c *call) bool {
 	r := c.r
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -139,15 +137,15 @@ func (s *Server) page(c *call) bool {
 		}
 	case !isAsset && wantsHTML(r) && !strings.HasPrefix(r.URL.Path, "/v1/") && !s.routed(r):
 		c.route = &route{Path: "app"}
-		c.html(http.StatusNotFound, appPolicy, s.appPage()) // its script says that there is no such page
+		c.html(http.StatusNotFound, appPolicy, s.appPage()) // its script reports that there is no such page
 	default:
 		return false
 	}
 	return true
 }
 
-// appPage is the page of the app. That of proviso view says so, because some pages need
-// models, and their links are on every page.
+// appPage returns the page of the app. In proviso view the page carries a mark, because some
+// pages need models, and their links are on every page.
 func (s *Server) appPage() []byte {
 	if s.o.OpenToken == "" {
 		return appHTML
@@ -161,10 +159,10 @@ func (s *Server) routed(r *http.Request) bool {
 	return pattern != ""
 }
 
-// wantsHTML reports whether a browser opens an address.
+// wantsHTML reports whether the client accepts HTML, as a browser that opens an address does.
 func wantsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
-// html sends a page. Browsers may cache pages and files, but must ask whether they changed.
+// html sends a page. Browsers may cache pages and files, but must revalidate them.
 func (c *call) html(status int, policy string, data []byte) {
 	h := c.w.Header()
 	h.Set("Content-Security-Policy", policy)
@@ -173,7 +171,7 @@ func (c *call) html(status int, policy string, data []byte) {
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	c.w.WriteHeader(status)
-	_, _ = c.w.Write(data) // the error of a disconnected client cannot be sent
+	_, _ = c.w.Write(data) // the client has disconnected
 }
 
 // serve sends a file of the app, or 304 to a browser that has it.
@@ -198,5 +196,5 @@ func (a *asset) serve(c *call) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	c.w.WriteHeader(http.StatusOK)
-	_, _ = c.w.Write(data) // the error of a disconnected client cannot be sent
+	_, _ = c.w.Write(data) // the client has disconnected
 }

@@ -15,8 +15,8 @@ import (
 
 const appPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// TestPages: every path of the app is the same page, which holds no data and runs no
-// script but its own.
+// TestPages: every path of the app serves the same page, which contains no data and runs only
+// its own script.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -47,7 +47,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: inline script or style", path)
 		}
 	}
-	// What is no page stays a problem, also for a browser.
+	// Any other path stays a problem, even for a browser.
 	for path, status := range map[string]int{"/v1/nothing": 404, "/v1/evaluate": 405, "/assets/nothing.js": 404, "/assets/../app.html": 404} {
 		if got := f.ask("GET", path, "", browser); got.status != status || got.header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
@@ -61,8 +61,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPagesNeedThisHost: the names of the server hold for pages, and a link on another
-// site opens a page but reads no data.
+// TestPagesNeedThisHost: pages are only served under the server's names. A link on another site
+// opens a page but reads no data.
 func TestPagesNeedThisHost(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Hosts: []string{"localhost"}})
@@ -133,7 +133,7 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-// TestPagesNeedNoKey: the pages themselves are no secret, the data are.
+// TestPagesNeedNoKey: the pages need no key, the data do.
 func TestPagesNeedNoKey(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -145,8 +145,8 @@ func TestPagesNeedNoKey(t *testing.T) {
 	}
 }
 
-// TestDocsInBrowser: a browser without a session comes to the login page, and from there
-// back; programs get a problem.
+// TestDocsInBrowser: a browser without a session is sent to the login page, and back after the
+// login; programs get a problem.
 func TestDocsInBrowser(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})

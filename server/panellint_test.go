@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso/server"
 )
 
-// TestPanelLints: a page with a panel token checks the wording of assertions, and pages
-// without one, or of another origin, do not.
+// TestPanelLints: a page with a panel token can check the wording of assertions. Pages without
+// a token, or of another origin, cannot.
 func TestPanelLints(t *testing.T) {
 	t.Parallel()
 	const origin = "https://app.example"

@@ -25,20 +25,20 @@ type NewPanelToken struct {
 	By         string   `json:"by,omitempty" doc:"The name of the person that labels are attributed to"`
 }
 
-// PanelToken is a token that was made.
+// PanelToken is a new token.
 type PanelToken struct {
 	Token   string    `json:"token" doc:"It is sent as Authorization: Bearer …"`
 	Expires time.Time `json:"expires"`
 }
 
 const (
-	tokenPrefix = "pvt_" // so that scanners find leaked ones
+	tokenPrefix = "pvt_" // lets secret scanners find leaked tokens
 	maxTokenTTL = 10 * time.Minute
-	keyTokens   = 10_000  // of one key
-	allTokens   = 100_000 // of all keys
+	keyTokens   = 10_000  // tokens of one key
+	allTokens   = 100_000 // tokens of all keys
 	maxBy       = 200     // bytes
-	// tokenStreams is how many streams a token may have at a time: the pages that show the
-	// evaluation to a person.
+	// tokenStreams is the number of streams that a token may have at a time: the pages that
+	// show the evaluation to a person.
 	tokenStreams = 10
 )
 
@@ -52,12 +52,12 @@ func panelRoutes() []*route {
 	}
 }
 
-// panelToken is a token, as the store has it. It does not change, but for its streams.
+// panelToken is a token as stored. It is immutable, except for streams.
 type panelToken struct {
 	ID         string        `json:"id"` // for counting requests
 	Evaluation string        `json:"evaluation"`
 	Origin     string        `json:"origin"`
-	By         string        `json:"by"` // "" if nobody is named
+	By         string        `json:"by"` // "" if no person is named
 	Allow      []store.Scope `json:"allow"`
 	Key        string        `json:"key"` // id of the key that made it
 	Project    store.Project `json:"project"`
@@ -66,10 +66,10 @@ type panelToken struct {
 	streams int // guarded by panelTokens.mu
 }
 
-// over reports whether a token has expired. No token never does.
+// over reports whether a token has expired. A nil token never expires.
 func (t *panelToken) over(now time.Time) bool { return t != nil && !now.Before(t.Expires) }
 
-// timer returns a timer for the end of a token.
+// timer returns a timer for a token's expiry. For a nil token, it never fires.
 func (t *panelToken) timer() *time.Timer {
 	if t == nil {
 		timer := time.NewTimer(time.Hour)
@@ -79,17 +79,18 @@ func (t *panelToken) timer() *time.Timer {
 	return time.NewTimer(time.Until(t.Expires))
 }
 
-// panelTokens are the tokens in force that this server knows, by the hash of their text.
-// Servers on one store share them. The zero value is ready to use by the only server, and it
-// is safe for concurrent use.
+// panelTokens are the valid tokens that this server knows, by the hash of their text. Servers
+// on one store share them. The zero value is ready to use by a single server. It is safe for
+// concurrent use.
 type panelTokens struct {
-	peers *peers // nil if the memory is all there is
+	peers *peers // nil if tokens are only in memory
 
 	mu sync.Mutex
 	of map[[sha256.Size]byte]*panelToken
 }
 
-// add makes the text of a token, which other servers know, too; false if there are too many.
+// add creates the text of a token, which other servers also accept. It returns false if there
+// are too many tokens.
 func (p *panelTokens) add(ctx context.Context, t *panelToken, now time.Time) (text string, ok bool, err error) {
 	text = tokenPrefix + rand.Text() + rand.Text()
 	hash := sha256.Sum256([]byte(text))
@@ -103,7 +104,7 @@ func (p *panelTokens) add(ctx context.Context, t *panelToken, now time.Time) (te
 	return text, true, err
 }
 
-// remember holds a token; false if there are too many.
+// remember adds a token to memory. It returns false if there are too many.
 func (p *panelTokens) remember(hash [sha256.Size]byte, t *panelToken, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +131,7 @@ func (p *panelTokens) remember(hash [sha256.Size]byte, t *panelToken, now time.T
 	return true
 }
 
-// get returns a token in force, or nil.
+// get returns a valid token, or nil.
 func (p *panelTokens) get(ctx context.Context, text string, now time.Time) (*panelToken, error) {
 	hash := sha256.Sum256([]byte(text))
 	t := p.held(hash, now)
@@ -148,7 +149,7 @@ func (p *panelTokens) get(ctx context.Context, text string, now time.Time) (*pan
 	return t, nil
 }
 
-// held returns a token in force that is in memory, or nil.
+// held returns a valid token from memory, or nil.
 func (p *panelTokens) held(hash [sha256.Size]byte, now time.Time) *panelToken {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +161,8 @@ func (p *panelTokens) held(hash [sha256.Size]byte, now time.Time) *panelToken {
 	return t
 }
 
-// enter counts a stream of a token; false if it has too many. No token has no limit.
+// enter counts a stream of a token. It returns false if the token has too many. A nil token has
+// no limit.
 func (p *panelTokens) enter(t *panelToken) (leave func(), ok bool) {
 	if t == nil {
 		return func() {}, true
@@ -207,7 +209,7 @@ func (s *Server) postPanelToken(c *call, in *NewPanelToken) error {
 	return c.json(http.StatusCreated, PanelToken{Token: text, Expires: t.Expires.UTC()})
 }
 
-// read returns how long a token is to be valid, and what is wrong.
+// read returns the token's lifetime, and the mistakes in the request.
 func (in *NewPanelToken) read(t *panelToken) (ttl time.Duration, wrong []Mistake) {
 	mistake := func(pointer, message string) {
 		wrong = append(wrong, Mistake{Pointer: pointer, Code: proviso.Invalid, Message: message})
@@ -244,7 +246,7 @@ func (in *NewPanelToken) read(t *panelToken) (ttl time.Duration, wrong []Mistake
 	return ttl, wrong
 }
 
-// ownerOf returns the id of the key that made an evaluation which the client may see.
+// ownerOf returns the id of the key that made an evaluation, if the client may see it.
 func (s *Server) ownerOf(c *call, evaluation string) (string, error) {
 	held, err := s.heldFor(c.r.Context(), c.project, evaluation)
 	if err != nil {
@@ -257,8 +259,8 @@ func (s *Server) ownerOf(c *call, evaluation string) (string, error) {
 	return e.CreatedBy, err
 }
 
-// authenticatePanel admits a request with a panel token: to its evaluation, for what it
-// allows, and from a page of its origin.
+// authenticatePanel admits a request with a panel token: to its evaluation, for the scopes that
+// it allows, and from a page of its origin.
 func (s *Server) authenticatePanel(c *call) error {
 	t, err := s.tokens.get(c.r.Context(), bearerOf(c.r), time.Now())
 	if err != nil {

@@ -33,7 +33,7 @@ func tokenFor(evaluation, more string) string {
 	return `{"evaluation": "` + evaluation + `", "origin": "` + panelPage + `"` + more + `}`
 }
 
-// panelServer has a key that evaluates, and two evaluations of it.
+// panelServer starts a server with a key that evaluates, and two evaluations of that key.
 func panelServer(t *testing.T) (f *fixture, secret string, key store.Key, one, two string) {
 	f = start(t, server.Options{PanelOrigins: []string{panelPage, otherPage}, Hosts: []string{"localhost"}, Poll: 20 * time.Millisecond})
 	secret, key = f.key(store.NewKey{Scopes: []store.Scope{store.Evaluate}})
@@ -91,8 +91,8 @@ func TestPanelTokens(t *testing.T) {
 	}
 }
 
-// TestMakingPanelTokens: only the key that made an evaluation makes tokens for it, or an
-// admin; they are valid for a while, and end with the key.
+// TestMakingPanelTokens: only the key that made an evaluation, or an admin, makes tokens for
+// it. Tokens expire, and end with the key.
 func TestMakingPanelTokens(t *testing.T) {
 	t.Parallel()
 	f, secret, key, one, _ := panelServer(t)
@@ -155,8 +155,8 @@ func until(t *testing.T, what string, holds func() bool) {
 	t.Fatalf("it did not happen: %s", what)
 }
 
-// TestPanelStreamEnds: a stream ends with its token and with its key, and goes on with
-// another token where it was cut.
+// TestPanelStreamEnds: a stream ends with its token and with its key, and another token resumes
+// it where it was cut.
 func TestPanelStreamEnds(t *testing.T) {
 	t.Parallel()
 	j, allow := gatedJudge(t)
@@ -188,7 +188,7 @@ func TestPanelStreamEnds(t *testing.T) {
 	}
 }
 
-// TestTokenStreams: one token has a bounded number of streams.
+// TestTokenStreams: the number of streams of a token is limited.
 func TestTokenStreams(t *testing.T) {
 	t.Parallel()
 	j, allow := gatedJudge(t)
@@ -221,7 +221,7 @@ func TestTokenStreams(t *testing.T) {
 	})
 }
 
-// TestPreflight: browsers are told that pages of a panel origin may use the routes for
+// TestPreflight: a preflight response allows pages of a panel origin to use the routes for
 // panels, and no others.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
@@ -260,7 +260,7 @@ func TestPreflight(t *testing.T) {
 }
 
 // TestOpenServerAndPanels: a server without keys serves no page of another origin without a
-// token, even one of --panel-origin.
+// token, even of a --panel-origin.
 func TestOpenServerAndPanels(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, PanelOrigins: []string{panelPage}})
@@ -278,7 +278,8 @@ func TestOpenServerAndPanels(t *testing.T) {
 	}
 }
 
-// TestPanelScript: the script is for every page, and a page of a panel origin may read it.
+// TestPanelScript: every page may run the script, and a page of a panel origin may also read
+// it.
 func TestPanelScript(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{PanelOrigins: []string{panelPage}, Hosts: []string{"localhost"}})
@@ -307,13 +308,13 @@ func TestPanelScript(t *testing.T) {
 	}
 }
 
-// TestPanelIdempotency: an idempotency key is that of a person. The label of another one
-// with the same key is kept, too, and neither sees the label of the other.
+// TestPanelIdempotency: an idempotency key belongs to a person. The label of another person
+// with the same key is stored, too, and neither sees the other's label.
 func TestPanelIdempotency(t *testing.T) {
 	t.Parallel()
 	f, secret, _, one, _ := panelServer(t)
 	reader, _ := f.key(store.NewKey{Scopes: []store.Scope{store.Read}})
-	f.open(one, bearer(secret)).rest() // it is stored once it has ended
+	f.open(one, bearer(secret)).rest() // stored once it has ended
 	body := `{"evaluation": "` + one + `", "assertion": "", "label": "pass"}`
 	for _, name := range []string{"Ann", "Ben", "Ann"} {
 		token := f.mint(tokenFor(one, `, "allow": ["label"], "by": "`+name+`"`), bearer(secret))

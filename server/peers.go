@@ -12,22 +12,22 @@ import (
 
 // Kinds of items that servers on one store share.
 const (
-	sharedServer     = "server"            // by its id; it is there as long as the server is
-	sharedSession    = "session"           // by the hash of its cookie, in groups by key
-	sharedToken      = "panel token"       // by the hash of its text, in groups by key
-	sharedEvaluation = "evaluation"        // that is streamed, by its id
+	sharedServer     = "server"            // by server id; exists while the server is alive
+	sharedSession    = "session"           // by the hash of its cookie, grouped by key
+	sharedToken      = "panel token"       // by the hash of its text, grouped by key
+	sharedEvaluation = "evaluation"        // a streamed evaluation, by its id
 	sharedOutput     = "evaluation output" // by the id of the evaluation
-	sharedEvents     = "evaluation events" // in groups by evaluation
-	sharedTrial      = "trial"             // by its id
-	sharedCancel     = "cancel"            // by the id of what to cancel, in groups by the server that does it
+	sharedEvents     = "evaluation events" // grouped by evaluation
+	sharedTrial      = "trial"             // by trial id
+	sharedCancel     = "cancel"            // by the id of the work to cancel, grouped by the server that runs it
 )
 
 const (
 	serverID = "server_"
-	// aliveLife is how many times [Options.AliveEvery] a server is taken for alive after it
-	// said so.
+	// aliveLife is how long a server counts as alive after a heartbeat, in multiples of
+	// [Options.AliveEvery].
 	aliveLife = 3
-	// maxPeers bounds how many servers are counted.
+	// maxPeers limits the number of servers that are counted.
 	maxPeers = 1000
 )
 
@@ -38,14 +38,14 @@ type peers struct {
 	store store.Store
 	every time.Duration
 	shown shownServer
-	rates []*rates // of which each server gives its share
+	rates []*rates // rate limits that the servers share
 
 	mu     sync.Mutex
-	steady time.Time // since when this server reaches the store; zero if it does not
+	steady time.Time // since when this server has reached the store; zero while it cannot
 }
 
-// newPeers returns the servers on a store; nil if this is the only one, whose memory is
-// enough.
+// newPeers returns the servers on a store, or nil if only one server can use it, whose memory
+// is enough.
 func newPeers(s store.Store, every time.Duration) *peers {
 	if !s.Several() {
 		return nil
@@ -62,13 +62,13 @@ func (p *peers) put(ctx context.Context, kind, name, group string, life time.Dur
 	return p.store.PutShared(ctx, item)
 }
 
-// sharedItem makes an item of a value as JSON.
+// sharedItem returns an item with a value as JSON.
 func sharedItem(kind, name, group string, life time.Duration, v any) (store.SharedItem, error) {
 	content, err := json.Marshal(v)
 	return store.SharedItem{Kind: kind, Name: name, Group: group, Life: max(life, time.Microsecond), Content: content}, err
 }
 
-// get reads a value into v; false if there is none.
+// get reads a value into v, and returns false if there is none.
 func (p *peers) get(ctx context.Context, kind, name string, v any) (bool, error) {
 	item, err := p.store.GetShared(ctx, kind, name)
 	if item == nil || err != nil {
@@ -77,7 +77,7 @@ func (p *peers) get(ctx context.Context, kind, name string, v any) (bool, error)
 	return true, json.Unmarshal(item.Content, v)
 }
 
-// stay tells the other servers that this one goes on, and counts them, until ctx ends.
+// stay sends heartbeats to the other servers, and counts those, until ctx ends.
 func (p *peers) stay(ctx context.Context, s *Server) {
 	if p == nil {
 		return
@@ -98,7 +98,7 @@ func (p *peers) stay(ctx context.Context, s *Server) {
 	}
 }
 
-// reached notes whether the store can be reached.
+// reached records whether the store can be reached.
 func (p *peers) reached(is bool, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,8 +110,8 @@ func (p *peers) reached(is bool, now time.Time) {
 	}
 }
 
-// beat says once that this server goes on. Until it has counted the others, each has the
-// share that it had before.
+// beat sends one heartbeat. Until it has counted the servers, shares of rates stay as they
+// were.
 func (p *peers) beat(ctx context.Context) error {
 	if err := p.put(ctx, sharedServer, p.id, "", aliveLife*p.every, p.shown); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (p *peers) beat(ctx context.Context) error {
 	return nil
 }
 
-// leave tells other servers how the work of this one ended.
+// leave shares the final state of this server's work with other servers.
 func (s *Server) leave(ctx context.Context) error {
 	if s.peers == nil {
 		return nil
@@ -136,8 +136,9 @@ func (s *Server) leave(ctx context.Context) error {
 	return errors.Join(s.shareEvaluations(ctx), s.shareTrials(ctx), s.peers.store.DeleteShared(ctx, sharedServer, s.peers.id))
 }
 
-// alive reports whether a server goes on. One is taken for ended only if this one has reached
-// the store for a while: after a failure of the store nobody has said that it goes on.
+// alive reports whether a server is alive. A server counts as dead only after this one has
+// reached the store for a while, because no server can send heartbeats while the store is
+// unavailable.
 func (p *peers) alive(ctx context.Context, server string) bool {
 	p.mu.Lock()
 	since := p.steady
@@ -149,12 +150,12 @@ func (p *peers) alive(ctx context.Context, server string) bool {
 	return item != nil || err != nil
 }
 
-// cancel asks a server to cancel something that it does.
+// cancel asks a server to cancel some of its work.
 func (p *peers) cancel(ctx context.Context, server, id string) error {
 	return p.put(ctx, sharedCancel, id, server, time.Hour, struct{}{})
 }
 
-// follow does what other servers ask for: it cancels what is under way here.
+// follow cancels work on this server as other servers request.
 func (s *Server) follow(ctx context.Context) error {
 	if s.peers == nil || !s.evaluations.busy() && !s.trials.busy() {
 		return nil
@@ -178,10 +179,10 @@ func (s *Server) follow(ctx context.Context) error {
 }
 
 // A process with --replay answers from a recording. It takes only runs of servers that replay,
-// and these go to no other process, so that nobody gets recorded answers who expects those of
-// models, or the other way around. A fleet may hold both, and says so.
+// and these runs go to no other process. So clients that expect model answers never get
+// recorded ones, or the other way around. A fleet may contain both kinds, and warns of it.
 
-// shownServer is what servers tell each other of themselves.
+// shownServer is what servers publish of themselves.
 type shownServer struct {
 	Replays bool `json:"replays,omitempty"`
 }
@@ -192,8 +193,7 @@ func (s *Server) replays() bool {
 	return ok && runner.Only() == needsReplay
 }
 
-// mixed counts the other servers and processes that replay if this one does not, and those that
-// do not if this one does.
+// mixed counts the other servers and processes whose replaying differs from this one.
 func (s *Server) mixed(ctx context.Context) (n int, err error) {
 	if s.peers == nil {
 		return 0, nil
@@ -217,8 +217,8 @@ func (s *Server) mixed(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// tellMixed logs when others replay and this process does not, or the other way around, and
-// when that ends, until ctx ends.
+// tellMixed logs when other processes replay and this one does not, or the other way around,
+// and when that ends. It runs until ctx ends.
 func (s *Server) tellMixed(ctx context.Context) {
 	if s.replays() {
 		s.o.Log.Warn("this process replays recorded answers: it takes runs only of servers with --replay, and asks no model")

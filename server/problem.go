@@ -29,9 +29,9 @@ type Problem struct {
 	Yours     any       `json:"yours,omitempty" doc:"With the code conflict: the version that was sent, if it is a set"`
 
 	retryAfter time.Duration
-	challenge  bool   // WWW-Authenticate
-	allow      string // methods
-	cause      error  // for the log
+	challenge  bool   // send WWW-Authenticate
+	allow      string // allowed methods
+	cause      error  // only logged
 }
 
 // Mistake is one mistake in a request.
@@ -58,20 +58,20 @@ func (p *Problem) Error() string {
 // Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.cause }
 
-// after says how long to wait before the request is sent again.
+// after sets how long to wait before a retry.
 func (p *Problem) after(wait time.Duration) *Problem {
 	p.retryAfter = wait
 	return p
 }
 
-// because adds the cause, which is for the log.
+// because adds the cause, which is only logged.
 func (p *Problem) because(cause error) *Problem {
 	p.cause = cause
 	return p
 }
 
-// The problems that belong to HTTP alone. The others have the codes of
-// [proviso.Error] and the statuses of [proviso.Meanings].
+// The codes of problems that exist only in HTTP. The others have the codes of [proviso.Error]
+// and the statuses of [proviso.Meanings].
 const (
 	codeMalformed    = "malformed"
 	codeUnauthorized = "unauthorized"
@@ -88,7 +88,7 @@ const (
 	codeGone         = "gone"
 )
 
-// httpProblems is the table of the codes that belong to HTTP alone.
+// httpProblems is the table of the codes that exist only in HTTP.
 func httpProblems() []proviso.Meaning {
 	return []proviso.Meaning{
 		{Code: codeMalformed, Status: http.StatusBadRequest, Title: "The request cannot be read"},
@@ -107,8 +107,8 @@ func httpProblems() []proviso.Meaning {
 	}
 }
 
-// Problems is the table of all problems, by status: those of HTTP, and those
-// for errors of proviso.
+// Problems is the table of all problems, by status: those of HTTP, and those of proviso's
+// errors.
 func Problems() []proviso.Meaning {
 	list := append(httpProblems(), proviso.Meanings()...)
 	slices.SortStableFunc(list, func(a, b proviso.Meaning) int { return cmp.Compare(a.Status, b.Status) })
@@ -126,8 +126,8 @@ func problem(code, detail string) *Problem {
 	return &Problem{Type: "urn:proviso:problem:" + m.Code, Title: m.Title, Status: m.Status, Detail: detail, Code: m.Code}
 }
 
-// problemOf returns err as a problem. Defects and system errors are logged, and
-// their text is not sent to the client.
+// problemOf converts err into a problem. Defects and system errors are logged, and their text
+// is not sent to the client.
 func problemOf(err error) *Problem {
 	var p *Problem
 	if errors.As(err, &p) {
@@ -156,11 +156,10 @@ func problemOf(err error) *Problem {
 	return p
 }
 
-// outageRetry is after how long a request is worth repeating that the database could not
-// serve.
+// outageRetry is the Retry-After of requests during an outage of the database.
 const outageRetry = 5 * time.Second
 
-// mistakeOf returns an error with a place in the body as a mistake.
+// mistakeOf converts an error with a place in the body into a mistake.
 func mistakeOf(e *proviso.Error) Mistake {
 	m := Mistake{Pointer: e.Pointer, Code: e.Code, Message: e.Error(), Valid: fewNames(e.Valid)}
 	if len(e.Valid) == 1 {
@@ -169,7 +168,7 @@ func mistakeOf(e *proviso.Error) Mistake {
 	return m
 }
 
-// fewNames omits lists that are too long to read.
+// fewNames drops lists that are too long to read.
 func fewNames(names []string) []string {
 	if len(names) > 40 {
 		return nil
@@ -177,10 +176,11 @@ func fewNames(names []string) []string {
 	return names
 }
 
-// maxMistakes bounds how many mistakes an answer lists.
+// maxMistakes limits the mistakes in a response.
 const maxMistakes = 100
 
-// invalid is the problem of a body with mistakes, of which more are not in the list.
+// invalid is the problem of a body with mistakes. more is the number of mistakes that are not
+// in the list.
 func invalid(list []Mistake, more ...int) *Problem {
 	p := problem(proviso.Invalid, list[0].Message)
 	p.Errors = list[:min(len(list), maxMistakes)]
@@ -223,10 +223,10 @@ func (p *Problem) write(w http.ResponseWriter, requestID string) {
 		h.Set("Allow", p.allow)
 	}
 	data, err := json.Marshal(sent)
-	if err != nil { // it holds texts and numbers only
+	if err != nil { // unreachable: it has only strings and numbers
 		data = []byte(`{"type":"about:blank","title":"This is a defect of proviso","status":500,"code":"internal"}`)
 	}
 	h.Set("Content-Length", strconv.Itoa(len(data)+1))
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(append(data, '\n')) // the error of a disconnected client cannot be sent
+	_, _ = w.Write(append(data, '\n')) // the client has disconnected
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// tenants are two projects of one server. The first holds something of each kind.
+// tenants are two projects of one server. The first has an object of each kind.
 type tenants struct {
 	*fixture
-	mine, theirs, admin string // bearers: of the project with contents, of another one, of an operator in a third
+	mine, theirs, admin string // bearers: of the project with contents, of another project, of an operator in a third
 	names               map[string]string
 }
 
@@ -60,7 +60,7 @@ func newTenants(t *testing.T) *tenants {
 	return x
 }
 
-// traffic sends an event, and keeps a watch with an alarm.
+// traffic sends an event, and stores a watch with an alarm.
 func (f *fixture) traffic(p store.Project, who, sender string) (alarm string) {
 	f.t.Helper()
 	for path, body := range map[string]string{
@@ -83,7 +83,7 @@ func (f *fixture) traffic(p store.Project, who, sender string) (alarm string) {
 
 var inPath = regexp.MustCompile(`\{(\w+)\}`)
 
-// path inserts the names of the first project.
+// path inserts the names from the first project.
 func (x *tenants) path(t *testing.T, e server.Endpoint) string {
 	t.Helper()
 	query := map[string]string{
@@ -106,12 +106,12 @@ func (x *tenants) path(t *testing.T, e server.Endpoint) string {
 	}) + query
 }
 
-// seen is everything that a key can read, except metrics.
+// seen returns everything that a key can read, except metrics.
 func (x *tenants) seen(t *testing.T, who string) string {
 	t.Helper()
 	var all strings.Builder
 	for _, e := range server.Endpoints() {
-		if e.Method == "GET" && strings.HasPrefix(e.Path, "/v1/") && e.Path != "/v1/adoption" && e.Scope != store.Admin { // the first says when it was made
+		if e.Method == "GET" && strings.HasPrefix(e.Path, "/v1/") && e.Path != "/v1/adoption" && e.Scope != store.Admin { // adoption has the current time in it
 			got := x.ask("GET", x.path(t, e), "", who)
 			if got.status != 200 {
 				t.Errorf("GET %s of what is there: %d %s", e.Path, got.status, got.body)
@@ -122,12 +122,12 @@ func (x *tenants) seen(t *testing.T, who string) string {
 	return all.String()
 }
 
-// open are the routes that answer a key of another project, each with a body
-// and the expected content, which is only of its own project.
+// open are the routes that answer a key of another project, each with a body and the expected
+// content, which is only from that key's own project.
 var open = map[string]struct {
 	body   string
 	status int
-	answer string // a part of it
+	answer string // a part of the response
 }{
 	"GET /openapi.json":               {"", 200, `"openapi"`},
 	"GET /docs":                       {"", 200, "<h1>"},
@@ -139,7 +139,7 @@ var open = map[string]struct {
 	"GET /metrics":                    {"", 200, `project="b"`},
 	"GET /healthz":                    {"", 200, "ok"},
 	"GET /readyz":                     {"", 200, "ok"},
-	"POST /v1/evaluate":               {about(traceNamed(1)), 200, `"status":"error"`}, // it has no such trace
+	"POST /v1/evaluate":               {about(traceNamed(1)), 200, `"status":"error"`}, // the project has no such trace
 	"POST /v1/evaluations":            {about(traceNamed(1)), 202, `"id":"eval_`},
 	"POST /v1/answers":                {`{"provider": "echo", "prompt": "Bob"}`, 200, `"output":"Bob"`},
 	"GET /v1/providers":               {"", 200, `"id":"echo"`},
@@ -177,8 +177,8 @@ func TestProjects(t *testing.T) {
 	if !strings.Contains(before, "secret of a") || !strings.Contains(before, "Ann") {
 		t.Fatalf("the first project does not see all that it has:\n%s", before)
 	}
-	// First the routes that must not find anything, then those that create items
-	// of the same names.
+	// First the routes that must find nothing, then those that create objects of the same
+	// names.
 	routes := server.Endpoints()
 	slices.SortStableFunc(routes, func(a, b server.Endpoint) int { return rank(a) - rank(b) })
 	for _, e := range routes {
@@ -226,8 +226,7 @@ func rank(e server.Endpoint) int {
 	return 0
 }
 
-// TestOtherAndNone: an item of another project gets the same response as a
-// missing one.
+// TestOtherAndNone: an object of another project gets the same response as a missing object.
 func TestOtherAndNone(t *testing.T) {
 	t.Parallel()
 	x := newTenants(t)
@@ -252,7 +251,7 @@ func TestOtherAndNone(t *testing.T) {
 	}
 }
 
-// TestIdempotencyOfProjects: the same idempotency key of two projects is two keys.
+// TestIdempotencyOfProjects: the same idempotency key in two projects counts as two keys.
 func TestIdempotencyOfProjects(t *testing.T) {
 	t.Parallel()
 	x := newTenants(t)
@@ -270,8 +269,7 @@ func TestIdempotencyOfProjects(t *testing.T) {
 	}
 }
 
-// TestAdmin: a key with the scope admin sees its own project, and another one if it
-// names it.
+// TestAdmin: a key with the scope admin sees its own project, or another project that it names.
 func TestAdmin(t *testing.T) {
 	t.Parallel()
 	x := newTenants(t)
@@ -293,7 +291,7 @@ func TestAdmin(t *testing.T) {
 	if !strings.Contains(unknown.Detail, `no key belongs to the project "nobody"`) || !slices.Equal(unknown.Errors[0].Valid, []string{"a", "b", "default", "ops"}) {
 		t.Errorf("%+v", unknown)
 	}
-	// Other keys may not, whether the project exists or not; they may name their
+	// Other keys may not name another project, whether it exists or not. They may name their
 	// own.
 	for _, p := range []string{"a", "nobody"} {
 		if got := x.ask("GET", "/v1/suites?project="+p, "", x.theirs); got.status != 403 || !strings.Contains(got.body, "scope admin") {
@@ -305,7 +303,8 @@ func TestAdmin(t *testing.T) {
 	}
 }
 
-// TestMetricsOfProjects: a key that reads sees what its project did, and an admin all.
+// TestMetricsOfProjects: a key with read sees the metrics of its project, and an admin sees
+// all.
 func TestMetricsOfProjects(t *testing.T) {
 	t.Parallel()
 	x := newTenants(t)

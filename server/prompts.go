@@ -33,7 +33,7 @@ type PromptHistory struct {
 	Coverage []CoveredSentence `json:"coverage" doc:"The instructions in the newest version"`
 }
 
-// PromptVersion is a text of a prompt, with the rows of the runs that had it.
+// PromptVersion is a text of a prompt, with the rows of the runs that used it.
 type PromptVersion struct {
 	Hash      string    `json:"hash"`
 	Text      string    `json:"text" doc:"At most 64 KiB"`
@@ -58,16 +58,16 @@ type CoveredSentence struct {
 // PromptList is a page of prompts.
 type PromptList List[PromptHistory]
 
-// Limits of the prompts of one run that are shown.
+// Limits for the prompts of one run.
 const (
 	maxPromptText  = 64 << 10 // bytes of a prompt
-	maxPromptTexts = 2 << 20  // bytes of all its prompts, about
+	maxPromptTexts = 2 << 20  // bytes of all prompts, approximately
 	maxPrompts     = 1000
 )
 
 // promptCount counts the rows of one prompt in one run.
 type promptCount struct {
-	id                     string // as rows name it
+	id                     string // id in the rows
 	name, hash, text       string
 	passed, failed, errors int
 }
@@ -104,8 +104,8 @@ func (s *Server) listPrompts(c *call) error {
 	return c.json(http.StatusOK, PromptList{Items: part, Next: next})
 }
 
-// promptsOfRuns returns the prompts of the latest runs that a query asks for, without
-// what covers them.
+// promptsOfRuns returns the prompts of the latest runs that a query selects, without their
+// coverage.
 func (s *Server) promptsOfRuns(c *call, q query) ([]PromptHistory, error) {
 	runs, err := s.latestRuns(c, q)
 	if err != nil {
@@ -124,15 +124,15 @@ func (s *Server) promptsOfRuns(c *call, q query) ([]PromptHistory, error) {
 	return all.list, nil
 }
 
-// promptHistories are the prompts of several runs. They are found by name, because a run
-// may have any number of them.
+// promptHistories are the prompts of several runs. Maps find them by name, because a run may
+// have any number of prompts.
 type promptHistories struct {
 	list     []PromptHistory
-	at       map[[2]string]int // in list, by suite and name
-	versions map[[3]string]int // in the versions, by suite, name and hash
+	at       map[[2]string]int // index in list, by suite and name
+	versions map[[3]string]int // index in the versions, by suite, name and hash
 }
 
-// add adds the prompt of a run that is older than all before it.
+// add adds a prompt of a run. Runs must be added newest first.
 func (all *promptHistories) add(r store.Run, p *promptCount) {
 	if all.at == nil {
 		all.at, all.versions = map[[2]string]int{}, map[[3]string]int{}
@@ -155,7 +155,7 @@ func (all *promptHistories) add(r store.Run, p *promptCount) {
 	v.Runs, v.Passed, v.Failed, v.Errors = v.Runs+1, v.Passed+p.passed, v.Failed+p.failed, v.Errors+p.errors
 }
 
-// promptsOf returns the prompts of a run that has ended, each with its counts.
+// promptsOf returns the prompts of an ended run, each with its counts.
 func (s *Server) promptsOf(c *call, r store.Run) ([]promptCount, error) {
 	return remembered(s.history.prompts, keyOfRun(c, r.ID), func() ([]promptCount, error) { return s.countPrompts(c, r) })
 }
@@ -181,8 +181,8 @@ func (s *Server) countPrompts(c *call, r store.Run) ([]promptCount, error) {
 	return list, nil
 }
 
-// textsOf returns the prompts of a run: from the header of a run that was made
-// elsewhere, or from the version of the suite.
+// textsOf returns the prompts of a run: from the header of a pushed run, or from the version of
+// the suite.
 func (s *Server) textsOf(c *call, r store.Run) ([]promptCount, error) {
 	var list []promptCount
 	seen, size := map[string]bool{}, 0
@@ -197,7 +197,7 @@ func (s *Server) textsOf(c *call, r store.Run) ([]promptCount, error) {
 	if err == nil {
 		h, err := runfile.ParseHeader(ends.Header)
 		if err != nil {
-			return nil, nil // the run has no prompts that can be shown
+			return nil, nil // the run has no prompts to show
 		}
 		columns, _ := h.Meta.At("columns").([]any)
 		for _, v := range columns {
@@ -226,7 +226,7 @@ func (s *Server) textsOf(c *call, r store.Run) ([]promptCount, error) {
 	plan, mistakes := s.o.Runner.Check(c.r.Context(), &bundle, RunOptions{})
 	if plan == nil {
 		s.o.Log.Warn("read the prompts of a suite", "suite", r.Suite, "error", mistakes.Err())
-		return nil, nil // a key or a file may be gone
+		return nil, nil // a key or a file may be missing
 	}
 	for _, p := range plan.Prompts {
 		column := report.NewColumn(&p, &proviso.ProviderSpec{})
@@ -235,11 +235,11 @@ func (s *Server) textsOf(c *call, r store.Run) ([]promptCount, error) {
 	return list, nil
 }
 
-// matcher matches instructions with assertions. Its engine is opened when it is needed
-// first, and serves all prompts of a request.
+// matcher matches instructions with assertions. Its engine is opened on first use, and serves
+// all prompts of a request.
 type matcher struct {
 	s *Server
-	e *engine.Engine // nil until then
+	e *engine.Engine // nil until the first use
 }
 
 // close frees the memory of the engine.
@@ -249,8 +249,8 @@ func (m *matcher) close() {
 	}
 }
 
-// of returns the instructions in a version, with the assertions of its last run that
-// check them.
+// of returns the instructions in a version, with the assertions of its last run that check
+// them.
 func (m *matcher) of(c *call, v *PromptVersion) ([]CoveredSentence, error) {
 	return remembered(m.s.history.covers, keyOfRun(c, v.LastRun)+"\x00"+v.Hash, func() ([]CoveredSentence, error) { return m.read(c, v) })
 }
@@ -271,10 +271,10 @@ func (m *matcher) read(c *call, v *PromptVersion) ([]CoveredSentence, error) {
 	return m.cover(c.r.Context(), c.key.ID, v.Text, candidates)
 }
 
-// coverTimeout bounds how long the sentences of one prompt may take.
+// coverTimeout limits the time for the sentences of one prompt.
 const coverTimeout = 5 * time.Second
 
-// cover matches sentences with assertions by rules. No model is asked, and no code runs.
+// cover matches sentences with assertions by rules. It calls no model and runs no code.
 func (m *matcher) cover(ctx context.Context, who, text string, list []proviso.Candidate) ([]CoveredSentence, error) {
 	ctx, cancel := context.WithTimeout(ctx, coverTimeout)
 	defer cancel()

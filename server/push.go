@@ -35,7 +35,7 @@ const (
 	pushTimeout   = 15 * time.Minute
 )
 
-// PushedRun is the address of a run that was pushed.
+// PushedRun is the address of a pushed run.
 type PushedRun struct {
 	ID    string `json:"id"`
 	Suite string `json:"suite"`
@@ -60,7 +60,7 @@ func (s *Server) pushRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) // what is left is in the folder of temporary files
+	defer os.RemoveAll(dir) // otherwise the leftovers are in the temporary folder
 	path := filepath.Join(dir, runfile.FileName)
 	ends, err := s.receive(c, path)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Server) pushRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer supports this
 	return s.kept(c, "/v1/runs/"+got.ID, created, PushedRun{ID: got.ID, Suite: got.Suite, Rows: got.Rows})
 }
 
@@ -85,7 +85,7 @@ func (s *Server) runTooLarge() error {
 	return problem(codeTooLarge, fmt.Sprintf("the run has more than %d bytes; --run-limit sets the limit", s.o.RunLimit))
 }
 
-// receive writes the body into a file while it checks the form of its lines.
+// receive writes the body to a file and checks the form of each line.
 func (s *Server) receive(c *call, path string) (*runLines, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -126,7 +126,7 @@ func diskProblem(err error) error {
 	return err
 }
 
-// importRun stores a received run under an id that depends on its content alone.
+// importRun stores a received run under an id that depends only on its content.
 func (s *Server) importRun(ctx context.Context, c *call, r *runfile.Reader, ends *runLines) (store.Run, bool, error) {
 	sum, err := contentOf(c.project, r, ends)
 	if err != nil {
@@ -147,8 +147,8 @@ func (s *Server) importRun(ctx context.Context, c *call, r *runfile.Reader, ends
 	return c.kept.ImportRun(ctx, n, pushedRows(ctx, r))
 }
 
-// contentOf returns the hash of a run in a project: of its ends, and of its rows in the
-// order of their index.
+// contentOf returns the hash of a run in a project, over its header, its rows in the order of
+// their index, and its trailer.
 func contentOf(project store.Project, r *runfile.Reader, ends *runLines) ([sha256.Size]byte, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n", project, ends.header)
@@ -160,12 +160,12 @@ func contentOf(project store.Project, r *runfile.Reader, ends *runLines) ([sha25
 	return [sha256.Size]byte(h.Sum(nil)), r.Err()
 }
 
-// oneName bounds a name in a pushed run, without what controls a terminal.
+// oneName shortens a name in a pushed run, and removes terminal control characters.
 func oneName(text string) string {
 	return excerpt.Head(report.OneLine(report.Printable(text)), store.MaxName)
 }
 
-// pushedRows reads the rows of a run and checks each.
+// pushedRows reads and checks the rows of a run.
 func pushedRows(ctx context.Context, r *runfile.Reader) iter.Seq2[store.Result, error] {
 	return func(yield func(store.Result, error) bool) {
 		for index, record := range r.Rows() {
@@ -204,7 +204,7 @@ func pushedRow(ctx context.Context, index int, record []byte) (store.Result, err
 	return out, nil
 }
 
-// runFile sends the file of a run that has ended, of a pushed one as it was pushed.
+// runFile sends the file of an ended run; a pushed run is sent as it was pushed.
 func (s *Server) runFile(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
@@ -221,15 +221,16 @@ func (s *Server) runFile(c *call) error {
 	c.w.Header().Set("Content-Type", mediaRun)
 	c.w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(c.w)
-	return writeRun(ctx, c.kept, r.ID, ends, func(line []byte) error { // after an error, a client misses the trailer
-		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
+	return writeRun(ctx, c.kept, r.ID, ends, func(line []byte) error { // after an error, the client misses the trailer
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer supports this
 		_, err := c.w.Write(append(line, '\n'))
 		return err
 	})
 }
 
-// WriteRunFile writes the file of a run that has ended, as GET /v1/runs/{run}/file sends it.
-// version is that of proviso, for runs that were not pushed. It holds a page of rows at a time.
+// WriteRunFile writes the file of an ended run, as GET /v1/runs/{run}/file sends it. version is
+// the version of proviso, for runs that were not pushed. It holds one page of rows at a time in
+// memory.
 func WriteRunFile(ctx context.Context, w io.Writer, kept store.Runs, r store.Run, version string) error {
 	ends, err := endsOf(ctx, kept, r, version)
 	if err != nil {
@@ -246,13 +247,13 @@ func writeRun(ctx context.Context, kept store.Runs, id string, ends store.RunFil
 	if err == nil {
 		err = eachRow(ctx, kept, id, func(_ int, row []byte) error { return write(row) })
 	}
-	if err == nil && ends.Trailer != nil { // a run that was interrupted has none
+	if err == nil && ends.Trailer != nil { // an interrupted run has none
 		err = write(ends.Trailer)
 	}
 	return err
 }
 
-// endsOf returns header and trailer of a run: those that it was pushed with, or else its own.
+// endsOf returns the header and trailer of a run: the pushed ones, or else generated ones.
 func endsOf(ctx context.Context, kept store.Runs, r store.Run, version string) (store.RunFile, error) {
 	ends, err := kept.RunFile(ctx, r.ID)
 	if proviso.CodeOf(err) == proviso.NotFound {
@@ -261,7 +262,7 @@ func endsOf(ctx context.Context, kept store.Runs, r store.Run, version string) (
 	return ends, err
 }
 
-// madeEnds makes header and trailer of a run of a server.
+// madeEnds generates the header and trailer of a run that this server executed.
 func madeEnds(ctx context.Context, kept store.Runs, r store.Run, version string) (store.RunFile, error) {
 	shown := runOf(r)
 	meta := &report.Meta{Version: version, Suite: shown.TestSuite, Started: r.Started, Planned: r.Rows}
@@ -283,18 +284,18 @@ func madeEnds(ctx context.Context, kept store.Runs, r store.Run, version string)
 	return store.RunFile{Header: first[:len(first)-1], Trailer: last[:len(last)-1]}, err
 }
 
-// runLines checks the lines of a run file by their form, as they arrive. It keeps the
-// first and the last one.
+// runLines checks the form of a run file's lines as they arrive. It keeps the first line and
+// the trailer.
 type runLines struct {
-	longest int64  // bytes of a row
+	longest int64  // bytes of the longest allowed row
 	n       int    // lines so far
-	line    []byte // the current one
+	line    []byte // the current line
 	header  []byte
 	trailer []byte
 	rows    int
 }
 
-// add takes the next bytes.
+// add processes the next bytes.
 func (l *runLines) add(data []byte) error {
 	for len(data) > 0 {
 		part, rest, ended := bytes.Cut(data, []byte{'\n'})
@@ -315,7 +316,7 @@ func (l *runLines) add(data []byte) error {
 	return nil
 }
 
-// fits bounds the current line.
+// fits checks the length of the current line.
 func (l *runLines) fits() error {
 	most, what, flag := l.longest, "row", "; --body-limit sets the limit"
 	if _, row := runfile.RowIndex(l.line); !row {
@@ -327,7 +328,7 @@ func (l *runLines) fits() error {
 	return nil
 }
 
-// check tells what the current line is.
+// check checks the current line by its kind: header, row or trailer.
 func (l *runLines) check() error {
 	if !utf8.Valid(l.line) {
 		return proviso.Errorf(proviso.Invalid, "line %d is not UTF-8: %s", l.n, firstInvalid(l.line))

@@ -23,7 +23,7 @@ import (
 // ndjson is the media type of a run file.
 const ndjson = "Content-Type: application/x-ndjson"
 
-// runText is the file of a run with so many rows, the first of which failed.
+// runText is the file of a run with this many rows, the first of which failed.
 func runText(rows int) string {
 	var b strings.Builder
 	b.WriteString(`{"proviso":"run","format":1,"id":"20260105-091500-k3x9","version":"test","suite":"pushed suite","hash":"h","started":"2026-01-05T09:15:00Z",` +
@@ -96,7 +96,7 @@ func TestPush(t *testing.T) {
 
 func must1(secret string, _ store.Key) string { return secret }
 
-// TestPushScopes: who may push, and who sees what was pushed.
+// TestPushScopes: which keys may push, and which see pushed runs.
 func TestPushScopes(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -130,8 +130,8 @@ func TestPushScopes(t *testing.T) {
 	}
 }
 
-// TestPushHostile sends bodies that are no run: each is refused with its place, and
-// nothing of it stays.
+// TestPushHostile sends bodies that are not runs: each is refused with a position, and nothing
+// is stored.
 func TestPushHostile(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, BodyLimit: 4 << 10, RunLimit: 64 << 10})
@@ -184,8 +184,8 @@ func TestPushHostile(t *testing.T) {
 	}
 }
 
-// TestPushSlow: more pushes at a time than allowed are told to wait, and a client that
-// leaves in the middle leaves nothing.
+// TestPushSlow: pushes beyond the limit are told to wait, and a client that disconnects halfway
+// leaves nothing behind.
 func TestPushSlow(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -199,7 +199,7 @@ func TestPushSlow(t *testing.T) {
 		}
 		req.Header.Set("Content-Type", "application/x-ndjson")
 		go func() {
-			// A refusal is a reply or, where the server closes first, a broken connection.
+			// A refusal is a response or, if the server closes first, a broken connection.
 			if resp, err := http.DefaultClient.Do(req); err == nil {
 				resp.Body.Close()
 			}
@@ -218,7 +218,7 @@ func TestPushSlow(t *testing.T) {
 			t.Fatal("a fifth push is taken")
 		}
 		select {
-		case <-refused: // the push of this loop took the last place
+		case <-refused: // the push of this loop took the last slot
 			hold()
 		default:
 		}
@@ -241,7 +241,7 @@ func TestPushSlow(t *testing.T) {
 	}
 }
 
-// TestRunFileOfServer: the file of a run that the server made is a run for the commands.
+// TestRunFileOfServer: the commands can read the file of a run that the server executed.
 func TestRunFileOfServer(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Runner: suites(t, http.DefaultClient), Version: "test"})
@@ -267,8 +267,8 @@ func TestRunFileOfServer(t *testing.T) {
 	}
 }
 
-// FuzzPush: whatever is pushed, the server answers with an id or a problem, and what it
-// took comes back as it was.
+// FuzzPush: for any pushed body, the server returns an id or a problem, and an accepted run is
+// returned unchanged.
 func FuzzPush(f *testing.F) {
 	f.Add(runText(2))
 	f.Add(runText(0))
@@ -306,8 +306,8 @@ func FuzzPush(f *testing.F) {
 	})
 }
 
-// TestPushInterrupted: a run that was interrupted is cancelled in the file and on the
-// server, with the rows that it was to have.
+// TestPushInterrupted: an interrupted run is cancelled in the file and on the server, with its
+// planned number of rows.
 func TestPushInterrupted(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(compareText("20260105-091500-aaaa", "s", ``, 0), `"rows":60`, `"rows":70`, 1)

@@ -14,8 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// readQuery reads the parameters of the address. Only those of the route are allowed, each
-// once.
+// readQuery reads the query parameters. Only those of the route are allowed, each once.
 func (c *call) readQuery() error {
 	q, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
@@ -29,7 +28,7 @@ func (c *call) readQuery() error {
 	}
 	for key, values := range q {
 		switch {
-		case key == projectParam: // enter has read it
+		case key == projectParam: // read by enter
 		case !slices.Contains(names, key):
 			message, _ := nearestTo("unknown parameter "+strconv.Quote(shortened(key)), key, names)
 			return &proviso.Error{Code: proviso.Invalid, Message: message, Valid: names}
@@ -41,21 +40,21 @@ func (c *call) readQuery() error {
 	return nil
 }
 
-// query reads the parameters of an address. What is wrong first is its error, which the
-// caller looks at once it has read all of them.
+// query reads query parameters. It records the first error, which the caller checks after
+// reading all of them.
 type query struct {
 	url.Values
 	err error
 }
 
-// wrong notes a mistake, unless there is one before it.
+// wrong records the first mistake.
 func (q *query) wrong(err error) {
 	if q.err == nil {
 		q.err = err
 	}
 }
 
-// page reads the requested part of a list.
+// page reads the requested page of a list.
 func (q *query) page() store.Page {
 	p := store.Page{After: q.Get("after")}
 	if text := q.Get("limit"); text != "" {
@@ -68,7 +67,7 @@ func (q *query) page() store.Page {
 	return p
 }
 
-// choice reads a parameter with a fixed set of values, "" if it is missing.
+// choice reads a parameter with a fixed set of values; "" if it is missing.
 func choice[T ~string](q *query, name string, valid ...T) T {
 	text := q.Get(name)
 	if text == "" || slices.Contains(valid, T(text)) {
@@ -87,7 +86,7 @@ func choice[T ~string](q *query, name string, valid ...T) T {
 	return ""
 }
 
-// chosen is choice as a list, which is empty if the parameter is missing.
+// chosen is like choice, but returns a list, which is empty if the parameter is missing.
 func chosen[T ~string](q *query, name string, valid ...T) []T {
 	if one := choice(q, name, valid...); one != "" {
 		return []T{one}
@@ -95,7 +94,7 @@ func chosen[T ~string](q *query, name string, valid ...T) []T {
 	return nil
 }
 
-// time reads a parameter that is a time (RFC 3339), zero if it is missing.
+// time reads a time parameter (RFC 3339); zero if it is missing.
 func (q *query) time(name string) time.Time {
 	text := q.Get(name)
 	if text == "" {
@@ -108,7 +107,7 @@ func (q *query) time(name string) time.Time {
 	return t
 }
 
-// status reads a status of rows and verdicts; nil if it is missing.
+// status reads the status parameter; nil if it is missing.
 func (q *query) status() (list []proviso.Status) {
 	for _, name := range chosen(q, "status", "pass", "fail", "error", "skip") {
 		list = append(list, proviso.StatusNamed(name))
@@ -122,15 +121,15 @@ type List[T any] struct {
 	Next  string `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
 }
 
-// listing is a method of the store that lists what a filter selects, a page at a time.
+// listing is a store method that lists the items that a filter selects, one page at a time.
 type listing[F, T any] = func(context.Context, F, store.Page) (store.List[T], error)
 
-// whole is a listing without a filter.
+// whole converts a list method without a filter into a listing.
 func whole[T any](list func(context.Context, store.Page) (store.List[T], error)) listing[struct{}, T] {
 	return func(ctx context.Context, _ struct{}, page store.Page) (store.List[T], error) { return list(ctx, page) }
 }
 
-// all yields the items of all pages of a list. An error is the last that it yields.
+// all yields the items of all pages of a list. It ends after an error.
 func all[F, T any](ctx context.Context, list listing[F, T], f F) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		for page := (store.Page{Limit: store.MaxPage}); ; {
@@ -151,8 +150,8 @@ func all[F, T any](ctx context.Context, list listing[F, T], f F) iter.Seq2[*T, e
 	}
 }
 
-// sendList sends the page of a list that a request asks for, as clients see it. What is wrong
-// with the parameters of the filter is an error, too.
+// sendList sends the requested page of a list, converted for clients. It also returns errors
+// from reading the filter's parameters.
 func sendList[F, T, V any](c *call, list listing[F, T], f F, view func(*T) V) error {
 	page := c.q.page()
 	if c.q.err != nil {

@@ -2,5 +2,5 @@
 
 package server_test
 
-// race says whether the race detector is on.
+// race reports whether the race detector is on.
 const race = true

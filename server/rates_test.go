@@ -9,7 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/server"
 )
 
-// TestSharedRatesAlone: the log says how a process goes on without the others, and when it ends.
+// TestSharedRatesAlone: the log reports when a process continues without the others, and when
+// that ends.
 func TestSharedRatesAlone(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder

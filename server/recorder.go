@@ -44,19 +44,19 @@ func (w *recorder) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// maxLogged bounds how much of a body is logged.
+// maxLogged limits how much of a body is logged.
 const maxLogged = 64 << 10
 
-// minPacked is the size from which a response is compressed, in bytes.
+// minPacked is the minimum size of a compressed response, in bytes.
 const minPacked = 1400
 
-// packers are gzip writers that are not in use.
+// packers are idle gzip writers.
 var packers sync.Pool
 
-// takesGzip reports whether the client reads gzip.
+// takesGzip reports whether the client accepts gzip.
 func takesGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
 		name, params, _ := strings.Cut(part, ";")
@@ -70,7 +70,7 @@ func takesGzip(r *http.Request) bool {
 	return false
 }
 
-// pack compresses the response from here on if the client reads gzip. It comes before
+// pack compresses the rest of the response if the client accepts gzip. Call it before
 // WriteHeader.
 func (c *call) pack() {
 	h := c.w.Header()
@@ -88,32 +88,32 @@ func (c *call) pack() {
 	c.w.packer = z
 }
 
-// packed is what write writes, in gzip.
+// packed returns the output of write in gzip.
 func packed(level int, write func(io.Writer) error) ([]byte, error) {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, level)
 	if err == nil {
 		err = errors.Join(write(z), z.Close())
 	}
-	return bytes.Clone(out.Bytes()), err // without the room to grow
+	return bytes.Clone(out.Bytes()), err // drop unused capacity
 }
 
-// wire writes to the client and counts what goes there.
+// wire writes to the client and counts the bytes on the wire.
 type wire struct{ w *recorder }
 
-// Write sends and counts.
+// Write sends p and counts it.
 func (w wire) Write(p []byte) (int, error) {
 	n, err := w.w.ResponseWriter.Write(p)
 	w.w.bytes += int64(n)
 	return n, err
 }
 
-// end writes what a compressed response still lacks.
+// end completes a compressed response.
 func (w *recorder) end() {
 	if w.packer == nil {
 		return
 	}
-	_ = w.packer.Close() // a client that has disconnected is no error
+	_ = w.packer.Close() // a disconnected client is not an error
 	w.packer.Reset(io.Discard)
 	packers.Put(w.packer)
 	w.packer = nil

@@ -10,15 +10,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// replaying runs suites with recorded answers.
+// replaying returns a runner of suites with recorded answers.
 func (s *shop) replaying() *server.Suites {
 	out := s.suites()
 	out.Engine.Engines.Replay = s.t.TempDir()
 	return out
 }
 
-// TestReplayingWorker: a worker that replays takes no run of a server that asks models, and a
-// worker that asks models takes none of a server that replays. Both runs say what they wait for.
+// TestReplayingWorker: a worker that replays takes no run of a server that calls models, and a
+// worker that calls models takes no run of a server that replays. Both runs report what they
+// wait for.
 func TestReplayingWorker(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -48,8 +49,7 @@ func TestReplayingWorker(t *testing.T) {
 	s.waits(recorded, "waits for a worker with --replay")
 }
 
-// TestMixedFleet: servers and workers that differ in --replay say so in their logs, and again
-// when that ends.
+// TestMixedFleet: servers and workers that differ in --replay log that, and log when it ends.
 func TestMixedFleet(t *testing.T) {
 	t.Parallel()
 	stores, s := storesOf(t, 3), newShop(t)
@@ -70,8 +70,8 @@ func TestMixedFleet(t *testing.T) {
 	}
 }
 
-// TestReplayedVerdicts: a worker that replays judges no events while anybody on the store asks
-// models.
+// TestReplayedVerdicts: a worker that replays judges no events while any process on the store
+// calls models.
 func TestReplayedVerdicts(t *testing.T) {
 	t.Parallel()
 	stores, s := storesOf(t, 3), newShop(t)

@@ -13,37 +13,37 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// route is one route of the server. Its documentation for clients, the OpenAPI
-// document and the metrics comes from here.
+// route is one route of the server. The API documentation, the OpenAPI document and the metrics
+// are derived from it.
 type route struct {
 	Method, Path string
-	ID           string // of the operation
+	ID           string // operation id
 	Summary      string
 	Detail       string
 	Scope        store.Scope   // required scope; "" needs no key
-	Also         []store.Scope // other scopes, each of which is enough
-	Panel        store.Scope   // what a panel token has to allow; "" is for no token. The handler holds a token to its evaluation, if the path has no {evaluation}
-	Params       []param       // of path and query
-	Request      reflect.Type  // of the body; nil if there is none
+	Also         []store.Scope // other scopes; any one is enough
+	Panel        store.Scope   // scope that a panel token must have; "" admits no token. If the path has no {evaluation}, the handler checks that the token is for its evaluation
+	Params       []param       // path and query parameters
+	Request      reflect.Type  // type of the body; nil if there is none
 	Optional     bool          // the body may be missing
 	Streamed     bool          // the handler reads the body itself, as it arrives
-	Reads        []string      // media types of a body that the handler reads itself; nil is JSON
+	Reads        []string      // media types of a body that the handler parses itself; nil means JSON
 	Response     reflect.Type  // response type; nil if it is not JSON
-	Status       int           // status of a success
-	MediaType    string        // of the answer; "" is JSON
+	Status       int           // status of a successful response
+	MediaType    string        // media type of the response; "" means JSON
 	Stream       bool          // the client decides when the response ends
-	Asks         bool          // it calls models, and computes in between
+	Asks         bool          // it calls models, and computes between calls
 	Hidden       bool          // not in the OpenAPI document
 	Secret       bool          // its body is never logged
 	Others       bool          // shows data of other keys, so that the scope evaluate is not enough
 
-	Handle func(*Server, *call) error // its Summary and Detail say what it does
+	Handle func(*Server, *call) error // Summary and Detail say what it does
 }
 
 // param is a parameter of a path or a query.
 type param struct {
 	Name string
-	Kind string // of JSON Schema
+	Kind string // JSON Schema type
 	Doc  string
 	Enum []string
 	Path bool
@@ -164,7 +164,7 @@ func runRoutes() []*route {
 	}
 }
 
-// appRoutes are what the pages of the app need beside the others.
+// appRoutes are the further routes that the pages of the app need.
 func appRoutes() []*route {
 	suite := param{Name: "suite", Kind: "string", Doc: "Only of runs of this suite"}
 	runs := param{Name: "runs", Kind: "integer", Doc: "How many of the latest finished runs count, up to 100; 20 if it is missing"}
@@ -192,7 +192,7 @@ func appRoutes() []*route {
 	}
 }
 
-// cellRoutes are what pages show of the rows of a run.
+// cellRoutes are the routes for the pages that show the rows of a run.
 func cellRoutes() []*route {
 	run := in("run", "The id of the run")
 	return []*route{
@@ -232,7 +232,7 @@ func operationRoutes() []*route {
 	}
 }
 
-// orEdit are the scopes beside evaluate for what can be written without asking a model.
+// orEdit is for routes that write without calling a model: the scope edit is enough, too.
 var orEdit = []store.Scope{store.Edit}
 
 // The parameters that several routes have.
@@ -247,15 +247,15 @@ var (
 	}
 )
 
-// in is a parameter of a path.
+// in returns a path parameter.
 func in(name, doc string) param { return param{Name: name, Kind: "string", Doc: doc, Path: true} }
 
 // Endpoint is one route, for the manual.
 type Endpoint struct {
-	ID           string // of the operation
+	ID           string // operation id
 	Method, Path string
 	Scope        store.Scope   // required scope; "" needs no key
-	Also         []store.Scope // each of which is enough, too
+	Also         []store.Scope // other scopes; any one is enough
 	Summary      string
 	Hidden       bool // not in the OpenAPI document
 }
@@ -271,7 +271,7 @@ func Endpoints() []Endpoint {
 
 func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
-// watchRoutes are the routes about watches and what they know.
+// watchRoutes are the routes about watches and their data.
 func watchRoutes() []*route {
 	watch := in("watch", "The name of the watch")
 	from := param{Name: "from", Kind: "string", Doc: "Where the range begins, by the time of events (RFC 3339)"}

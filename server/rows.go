@@ -23,7 +23,7 @@ import (
 type ResultList List[json.RawMessage]
 
 // eachRow calls do for the stored rows of a run, or for some ranges of them, in the order of
-// their index. A page of rows is done in one turn.
+// their index. Each page of rows takes one turn.
 func eachRow(ctx context.Context, kept store.Runs, run string, do func(index int, row []byte) error, ranges ...store.RowRange) error {
 	f := store.ResultFilter{Bare: true, Rows: ranges}
 	page := store.Page{Limit: store.MaxPage}
@@ -56,7 +56,7 @@ func inTurn(ctx context.Context, list []store.Result, do func(index int, row []b
 	return nil
 }
 
-// resultsOf is the listing of the rows of a run.
+// resultsOf returns the listing of the rows of a run.
 func resultsOf(kept store.Runs, run string) listing[store.ResultFilter, store.Result] {
 	return func(ctx context.Context, f store.ResultFilter, page store.Page) (store.List[store.Result], error) {
 		return kept.ListResults(ctx, run, f, page)
@@ -75,7 +75,7 @@ func (s *Server) listResults(c *call) error {
 	return sendList(c, resultsOf(c.kept, r.ID), f, func(r *store.Result) json.RawMessage { return r.JSON })
 }
 
-// rangesOf reads ranges of rows, such as 0-4,7,12-.
+// rangesOf parses ranges of rows, such as 0-4,7,12-.
 func rangesOf(text string) (list []store.RowRange, err error) {
 	if text == "" {
 		return nil, nil
@@ -103,7 +103,7 @@ func rangesOf(text string) (list []store.RowRange, err error) {
 	return list, nil
 }
 
-// indexOf reads the index of a row.
+// indexOf parses the index of a row.
 func indexOf(text, code string) (int, error) {
 	index, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
@@ -128,8 +128,8 @@ func (s *Server) getResult(c *call) error {
 	return c.json(http.StatusOK, json.RawMessage(row.JSON))
 }
 
-// storedRun is a run in a store as a [runfile.Run]. It holds a page of rows at a time, and
-// a turn to compute while its caller has a row.
+// storedRun is a stored run as a [runfile.Run]. It holds one page of rows at a time, and a turn
+// to compute while its caller processes a row.
 type storedRun struct {
 	ctx    context.Context
 	kept   store.Runs
@@ -144,7 +144,7 @@ var _ runfile.Run = (*storedRun)(nil)
 // headRows is how many rows are read to find the columns of a run that was not pushed.
 const headRows = 100
 
-// openStored opens a run in a store.
+// openStored opens a stored run.
 func openStored(ctx context.Context, kept store.ProjectStore, run store.Run) (*storedRun, error) {
 	s := &storedRun{ctx: ctx, kept: kept, run: run}
 	ends, err := kept.RunFile(ctx, run.ID)
@@ -161,8 +161,8 @@ func openStored(ctx context.Context, kept store.ProjectStore, run store.Run) (*s
 	return s, nil
 }
 
-// readHead makes the header of a run of this server: the columns of its first rows, and
-// the suite that it was made from.
+// readHead makes the header of a run that this server executed, from the columns of its first
+// rows and its suite.
 func (s *storedRun) readHead(kept store.ProjectStore) error {
 	meta := &report.Meta{Suite: runOf(s.run).TestSuite, Started: s.run.Started, Planned: s.run.Rows, Config: suiteConfig(s.ctx, kept, s.run)}
 	list, err := s.kept.ListResults(s.ctx, s.run.ID, store.ResultFilter{}, store.Page{Limit: headRows})
@@ -184,8 +184,7 @@ func (s *storedRun) readHead(kept store.ProjectStore) error {
 	return nil
 }
 
-// suiteConfig returns the suite of a run as it is kept; nil if it is there no more, or not
-// an object.
+// suiteConfig returns the stored suite of a run; nil if it was removed or is not an object.
 func suiteConfig(ctx context.Context, kept store.Documents, run store.Run) *value.Object {
 	doc, err := kept.Document(ctx, store.SuiteKind, run.Suite, run.Version)
 	if err != nil {
@@ -210,7 +209,7 @@ func suiteConfig(ctx context.Context, kept store.Documents, run store.Run) *valu
 // Path returns the id of the run.
 func (s *storedRun) Path() string { return s.run.ID }
 
-// Header returns what the run was made of.
+// Header returns the header of the run.
 func (s *storedRun) Header() runfile.Header { return s.header }
 
 // Trailer returns the totals, or nil if the run is not done.
@@ -219,10 +218,10 @@ func (s *storedRun) Trailer() []byte { return s.totals }
 // Len returns the number of rows when the run was read from the store.
 func (s *storedRun) Len() int { return s.run.Totals.Rows() }
 
-// Err returns why the last sequence of rows ended early.
+// Err returns the error that ended the last sequence of rows early.
 func (s *storedRun) Err() error { return s.err }
 
-// errEnough ends a sequence of rows whose reader needs no more.
+// errEnough ends a sequence of rows when its reader needs no more.
 var errEnough = errors.New("no more rows are needed")
 
 // Rows yields the rows in the order of their index.

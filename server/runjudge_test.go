@@ -20,11 +20,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// judged is a suite of 30 rows that a judge decides, in several parts.
+// judged is a suite of 30 judged rows, in several parts.
 const judged = `{"name": "judged", "suite": {"prompts": ["Row {{n}}"], "providers": ["echo"], "evaluateOptions": {"maxConcurrency": 2}, "defaultTest": {"assert": [{"type": "llm-rubric", "value": "It greets"}]}, "tests": [` +
 	`{"vars": {"n": ["1","2","3","4","5","6","7","8","9","10","11","12","13","14","15","16","17","18","19","20","21","22","23","24","25","26","27","28","29","30"]}}]}}`
 
-// judges are judges by their models, which count what they are asked.
+// judges are judges by their models, which count their calls.
 type judges struct {
 	*fakemodel.Server
 	mu    sync.Mutex
@@ -50,7 +50,7 @@ func (j *judges) count(model string) int {
 	return j.asked[model]
 }
 
-// by runs suites whose judge is a model, "" for none.
+// by returns a runner of suites whose judge is a model; "" means no judge.
 func (j *judges) by(t *testing.T, model string, change ...func(*engine.Options)) *server.Suites {
 	out := suites(t, nil)
 	out.Engine.Engines.Env = proviso.EnvMap{"OPENAI_BASE_URL": j.URL}
@@ -73,8 +73,8 @@ func (j *judges) by(t *testing.T, model string, change ...func(*engine.Options))
 	return out
 }
 
-// TestOneJudgeOfARun: workers with different judges do not share a run. The first that begins it
-// decides which judge it has, until its end; the run says so if nobody has that judge.
+// TestOneJudgeOfARun: workers with different judges do not share a run. The first worker that
+// starts it fixes its judge; the run reports if no worker has that judge.
 func TestOneJudgeOfARun(t *testing.T) {
 	t.Parallel()
 	s, j := newShop(t), newJudges(t)
@@ -103,8 +103,8 @@ func TestOneJudgeOfARun(t *testing.T) {
 	}
 }
 
-// TestJudgeOfTheServer: a server with a judge accepts runs for that judge. A run whose suite names
-// its judge is for workers that leave it that.
+// TestJudgeOfTheServer: a server with a judge accepts runs for that judge. A run whose suite
+// names a judge is for workers that let the suite choose.
 func TestJudgeOfTheServer(t *testing.T) {
 	t.Parallel()
 	s, j := newShop(t), newJudges(t)
@@ -134,8 +134,8 @@ func TestJudgeOfTheServer(t *testing.T) {
 	}
 }
 
-// TestJudgesSideBySide: of two workers with different judges that live at once, one executes all
-// parts of a run.
+// TestJudgesSideBySide: of two live workers with different judges, one executes all parts of a
+// run.
 func TestJudgesSideBySide(t *testing.T) {
 	t.Parallel()
 	stores, j := storesOf(t, 3), newJudges(t)
@@ -156,8 +156,8 @@ func TestJudgesSideBySide(t *testing.T) {
 	}
 }
 
-// TestJudgeWithSecrets: what a judge's id holds of passwords and tokens stands neither in what
-// workers can do nor in runs, their rows and the errors of the judge.
+// TestJudgeWithSecrets: passwords and tokens in a judge's id appear neither in the abilities of
+// workers nor in runs, their rows or the judge's errors.
 func TestJudgeWithSecrets(t *testing.T) {
 	t.Parallel()
 	s, j := newShop(t), newJudges(t)
@@ -202,7 +202,8 @@ func TestJudgeWithSecrets(t *testing.T) {
 	}
 }
 
-// TestJudgeBesideManyNeeds: a run has its judge among its needs however many others there are.
+// TestJudgeBesideManyNeeds: a run has its judge among its needs, however many other needs there
+// are.
 func TestJudgeBesideManyNeeds(t *testing.T) {
 	t.Parallel()
 	s, j := newShop(t), newJudges(t)

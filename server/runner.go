@@ -22,29 +22,29 @@ import (
 // Runner reads and runs untrusted suites. It is safe for concurrent use.
 // [Suites] implements it.
 type Runner interface {
-	// Check reads a suite and makes a plan of it, without calls to models. If
-	// there are mistakes other than warnings, the plan is nil.
+	// Check reads a suite and plans it, without calling models. If there are mistakes other
+	// than warnings, the plan is nil.
 	Check(ctx context.Context, b *Bundle, o RunOptions) (*Plan, proviso.Mistakes)
-	// Run executes a suite. It returns once every row was passed to Keep, with
-	// an error if Keep failed, or when ctx ends. A mistake of the suite is a
-	// [store.Permanent] error, and what this process lacks one of [store.Unable].
+	// Run executes a suite. It returns once every row was passed to Keep, when Keep failed, or
+	// when ctx ends. A mistake of the suite is a [store.Permanent] error. An ability that this
+	// process lacks is a [store.Unable] error.
 	Run(ctx context.Context, e Execution) error
 }
 
 // Plan is what is known about a suite before it runs.
 type Plan struct {
-	SuiteID    string // its id, "" if it has none
-	AgentID    string // its id, or else the name of its only provider, "" if it has several
-	Name       string // its description, "" if it has none
-	PromptHash string // of all prompts, in order
-	Hash       string // of what is run
+	SuiteID    string // id of the suite; "" if it has none
+	AgentID    string // SuiteID, or else the name of the only provider; "" if there are several
+	Name       string // description of the suite; "" if it has none
+	PromptHash string // hash of all prompts, in order
+	Hash       string // hash of the work of a run
 	Rows       int    // prompts × providers × cases
 	Division   store.Division
 	Providers  []string
-	Prompts    []proviso.Prompt // without those that code writes
+	Prompts    []proviso.Prompt // without prompts that code writes
 	Datasets   []proviso.Dataset
 	Judges     []string // identities of the judges, as far as they are known
-	Needs      []string // as of [store.NewRun]
+	Needs      []string // see [store.NewRun]
 	Warnings   proviso.Mistakes
 }
 
@@ -53,28 +53,26 @@ type Execution struct {
 	Bundle  *Bundle
 	RunID   string
 	Options RunOptions
-	Version string // of proviso that accepted the run; "" if it is not known
-	// Spans are the spans received with the key of the run; nil if traces are
-	// not followed.
+	Version string // version of proviso that accepted the run; "" if it is not known
+	// Spans are the spans received with the key of the run; nil if the run reads no traces.
 	Spans *otlp.Store
-	// Planned is called once the plan is made. An error ends the run.
+	// Planned is called with the finished plan. An error ends the run.
 	Planned func(*Plan) error
-	// Earlier passes the rows that an earlier attempt finished to take. They are
-	// not run again.
+	// Earlier passes the rows of an earlier attempt to take. They are not run again.
 	Earlier func(take func(index int, row []byte) error) error
-	// Take takes the next part of the rows for this process, as [store.Job.Take]; nil if
-	// it runs all of them. Of a part that was begun before, Finished passes the finished
-	// rows to take.
+	// Take takes the next part of the rows for this process, like [store.Job.Take]; nil if the
+	// process runs all rows. For a part that another process started, Finished passes its
+	// finished rows to take.
 	Take     func(ctx context.Context, from int) (store.Part, bool, error)
 	Finished func(p store.Part, take func(index int, row []byte) error) error
-	// Drain, once closed, ends the run gently, as [store.Job.Drain].
+	// Drain, once closed, ends the run after its rows in progress, like [store.Job.Drain].
 	Drain <-chan struct{}
-	// Keep stores a finished row. It is called from several goroutines at once.
-	// The row is valid until it returns.
+	// Keep stores a finished row. It is called from several goroutines at once. The row is only
+	// valid during the call.
 	Keep func(ctx context.Context, r store.Result) error
 }
 
-// RunOptions are the options of a client for a run.
+// RunOptions are a client's options for a run.
 type RunOptions struct {
 	Concurrency int `json:"concurrency,omitempty" doc:"Rows at a time, at most 32; the suite's own number if it is missing"`
 	Repeat      int `json:"repeat,omitempty" doc:"How often every case is run"`
@@ -99,7 +97,7 @@ type Bundle struct {
 	Suite any               `json:"suite" doc:"The suite: an object, or the text of a suite file in YAML or JSON"`
 	Files map[string]string `json:"files,omitempty" doc:"The files that the suite refers to, by their names relative to it"`
 
-	Datasets Datasets `json:"-"` // finds those that the suite names; nil if there are none
+	Datasets Datasets `json:"-"` // finds the datasets that the suite names; nil if there are none
 }
 
 // Limits of a bundle.
@@ -108,8 +106,8 @@ const (
 	maxFileName = 200 // bytes
 )
 
-// write writes the suite and its files into a new folder, and returns the name
-// of the suite there.
+// write writes the suite and its files into a new folder, and returns the suite's file name
+// there.
 func (b *Bundle) write(dir string) (name string, err error) {
 	name, text, err := b.text()
 	if err != nil {
@@ -145,7 +143,7 @@ func (b *Bundle) write(dir string) (name string, err error) {
 	return name, nil
 }
 
-// isFull reports whether an error of the system says that the disk is full.
+// isFull reports whether a system error means that the disk is full.
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // text returns the suite as a file.

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// NewRun is a run to be started.
+// NewRun is a request to start a run.
 type NewRun struct {
 	Version string `json:"version,omitempty" doc:"The version of the suite; the current one if it is missing"`
 	RunOptions
@@ -68,14 +68,14 @@ type Progress struct {
 // RunList is a page of runs.
 type RunList List[Run]
 
-// execution is the stored data that is needed to execute a run.
+// execution is the stored data needed to execute a run.
 type execution struct {
 	RunOptions
 	AgentID   string `json:"agent_id,omitempty"`
 	TestSuite string `json:"test_suite,omitempty"`
 
 	Datasets []RunDataset `json:"datasets,omitempty"`
-	Version  string       `json:"version,omitempty"` // of proviso that accepted it
+	Version  string       `json:"version,omitempty"` // version of proviso that accepted the run
 
 	Pushed   bool            `json:"pushed,omitempty"`
 	Revision report.Revision `json:"revision,omitzero"`
@@ -86,10 +86,10 @@ func progressOf(r store.Run) Progress {
 	return Progress{Rows: r.Rows, Finished: t.Rows(), Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped}
 }
 
-// runOf is a run as clients see it, without its results.
+// runOf converts a run for clients, without its results.
 func runOf(r store.Run) Run {
 	var e execution
-	_ = json.Unmarshal(r.Options, &e) // it was written here; missing fields are shown as missing
+	_ = json.Unmarshal(r.Options, &e) // written by this server; missing fields stay empty
 	out := Run{
 		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, JudgedBy: r.Judges, Status: r.Status, Replayed: slices.Contains(r.Needs, needsReplay), Waits: r.Waits, Error: r.Error, CreatedAt: r.Created.UTC(),
 		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Pushed: e.Pushed, Datasets: e.Datasets, Cost: r.Totals.Cost,
@@ -149,7 +149,7 @@ func (s *Server) startRun(c *call, in *NewRun) error {
 	if _, err := c.kept.CreateRun(ctx, n); err != nil {
 		return err
 	}
-	c.claim = nil // the reply is kept
+	c.claim = nil // the reply is stored
 	return c.sendResponse(answer)
 }
 
@@ -180,8 +180,8 @@ func (s *Server) listRuns(c *call) error {
 	return sendList(c, c.kept.ListRuns, f, func(r *store.Run) Run { return runOf(*r) })
 }
 
-// getRun sends a run, with its results once it has ended, unless the client does without:
-// every row is read for them.
+// getRun sends a run. An ended run includes its results, unless the client declines them: they
+// require reading every row.
 func (s *Server) getRun(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
@@ -202,8 +202,8 @@ func (s *Server) getRun(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// batch makes the batch result of a run that has ended. Its rows are read once, however
-// many clients ask.
+// batch makes the batch result of an ended run. Its rows are read once, however many clients
+// request it.
 func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 	if b, ok := s.batches.kept.Get(batchOf(&r)); ok {
 		return b, nil
@@ -233,7 +233,7 @@ func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 	return b, nil
 }
 
-// cancelRun cancels a run. A run that is cancelled already stays so.
+// cancelRun cancels a run. A cancelled run stays cancelled.
 func (s *Server) cancelRun(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *Server) cancelRun(c *call) error {
 		cancelled, err := c.kept.CancelRun(c.r.Context(), r.ID)
 		if proviso.CodeOf(err) == proviso.Conflict {
 			if now, again := c.kept.Run(c.r.Context(), r.ID); again == nil && now.Status == store.Cancelled {
-				cancelled, err = now, nil // by another request, just now
+				cancelled, err = now, nil // another request has just cancelled it
 			}
 		}
 		if err != nil {

@@ -202,8 +202,7 @@ func TestSuiteVersions(t *testing.T) {
 	}
 }
 
-// TestUntrusted: forbidden parts of a client's suite are rejected with their
-// position.
+// TestUntrusted: forbidden parts of a client's suite are rejected with their position.
 func TestUntrusted(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Runner: suites(t, nil)})
@@ -248,7 +247,7 @@ type slow struct {
 	let   chan struct{}
 
 	mu    sync.Mutex
-	times map[string]int // each prompt was asked
+	times map[string]int // number of calls for each prompt
 }
 
 func newSlow() *slow {
@@ -298,7 +297,7 @@ func TestCancel(t *testing.T) {
 	id := f.run(slowSuite(5, 1))
 	<-p.asked
 	p.let <- struct{}{}
-	<-p.asked // the second row is under way, so the first is finished
+	<-p.asked // the second row is in progress, so the first is finished
 	for range 2 {
 		got := f.ask("POST", "/v1/runs/"+id+"/cancel", "")
 		if got.status != 200 || got.object(t).At("status") != "cancelled" {
@@ -369,7 +368,7 @@ func TestStreamOfRevokedKey(t *testing.T) {
 	if _, err := f.store.RevokeKey(t.Context(), reader.ID); err != nil {
 		t.Fatal(err)
 	}
-	p.let <- struct{}{} // the first row is finished, and the second is asked for
+	p.let <- struct{}{} // the first row is finished, and the second is in progress
 	<-p.asked
 	for lines.Scan() {
 		if strings.HasPrefix(lines.Text(), "data: ") {
@@ -380,11 +379,11 @@ func TestStreamOfRevokedKey(t *testing.T) {
 	f.ask("POST", "/v1/runs/"+id+"/cancel", "", bearer(admin))
 }
 
-// TestStopAndGoOn: a server that is stopped during a run keeps the finished rows and those
-// that are finished in time, and the next server runs the rest, once.
+// TestStopAndGoOn: a server that is stopped during a run keeps the rows that are finished or
+// that finish in time. The next server runs each remaining row once.
 func TestStopAndGoOn(t *testing.T) {
 	t.Parallel()
-	for name, third := range map[string]int{"in time": 1, "too late": 2} { // how often the row in progress is asked
+	for name, third := range map[string]int{"in time": 1, "too late": 2} { // number of calls for the row in progress
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "proviso.db")
@@ -392,7 +391,7 @@ func TestStopAndGoOn(t *testing.T) {
 			db := openStore(t, path)
 			o := server.Options{Open: true, Runner: p.with(suites(t, nil)), Store: db, Jobs: db, StopTimeout: time.Minute}
 			if third == 2 {
-				o.StopTimeout = 2 * time.Second // a fifth of it ends what is under way
+				o.StopTimeout = 2 * time.Second // a fifth of it ends the rows in progress
 			}
 			f := start(t, o)
 			id := f.run(slowSuite(4, 1))
@@ -437,7 +436,7 @@ func TestStopAndGoOn(t *testing.T) {
 	}
 }
 
-// TestBudget: a key spends no more than its budget, over runs and restarts.
+// TestBudget: a key spends no more than its budget, across runs and restarts.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	p := newSlow()
@@ -468,7 +467,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestProviders: a key asks only the providers that it may.
+// TestProviders: a key can call only the providers that it may use.
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	p := newSlow()

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/rowscan"
 )
 
-// Found are rows whose texts contain a text.
+// Found is the rows whose texts contain the search text.
 type Found struct {
 	Rows     []byte `json:"rows" doc:"Their indices, as little-endian uint32"`
 	Searched int    `json:"searched" doc:"How many rows were looked at"`
@@ -25,8 +25,8 @@ const (
 	searchTime = 5 * time.Second
 )
 
-// searchRun finds the rows whose texts contain a text, ignoring case. It ends when half
-// of the computing time is used, and says how far it came.
+// searchRun finds the rows whose texts contain a text, ignoring case. It stops after half of
+// the CPU budget or after searchTime, and reports how many rows it searched.
 func (s *Server) searchRun(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
@@ -61,12 +61,12 @@ func (s *Server) searchRun(c *call) error {
 // finder finds a text in the texts of rows.
 type finder struct {
 	text  []byte // in lower case
-	lower []byte // memory of the text that is searched
+	lower []byte // buffer for the searched text
 }
 
 func newFinder(text string) *finder { return &finder{text: []byte(strings.ToLower(text))} }
 
-// in reports whether the texts of a row contain the text.
+// in reports whether the texts of a row contain the search text.
 func (f *finder) in(record []byte) (found bool) {
 	s := rowscan.New(record)
 	look := func() { found = found || f.within(s.Skip()) }
@@ -107,7 +107,7 @@ func (f *finder) in(record []byte) (found bool) {
 	return found
 }
 
-// within looks into a value and the values in it, not into keys.
+// within searches a value and the values in it, but no keys.
 func (f *finder) within(raw []byte) bool {
 	for len(raw) > 0 {
 		quote := bytes.IndexByte(raw, '"')
@@ -138,7 +138,7 @@ func (f *finder) within(raw []byte) bool {
 	return false
 }
 
-// numbers looks into what stands between texts.
+// numbers searches the JSON between strings.
 func (f *finder) numbers(raw []byte) bool {
 	for word := range bytes.FieldsFuncSeq(raw, func(c rune) bool { return strings.ContainsRune(`,:[]{}`, c) }) {
 		if f.contains(bytes.TrimSpace(word)) {
@@ -148,7 +148,7 @@ func (f *finder) numbers(raw []byte) bool {
 	return false
 }
 
-// contains reports whether a text contains the text, ignoring case.
+// contains reports whether text contains the search text, ignoring case.
 func (f *finder) contains(text []byte) bool {
 	if len(text) < len(f.text) && utf8.RuneCount(text) < utf8.RuneCount(f.text) {
 		return false

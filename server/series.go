@@ -40,7 +40,7 @@ type SeriesLine struct {
 // SeriesBuckets are the buckets of a line; a gap is nil.
 type SeriesBuckets []*SeriesBucket
 
-// SeriesBucket adds up the verdicts in a span of time.
+// SeriesBucket sums up the verdicts in a span of time.
 type SeriesBucket struct {
 	Start     time.Time     `json:"start"`
 	N         int           `json:"n" doc:"Verdicts that are pass or fail"`
@@ -64,7 +64,7 @@ type RateInterval struct {
 
 const (
 	seriesConfidence = 0.95
-	seriesBuckets    = 120 // about that many, where a request names no step
+	seriesBuckets    = 120 // approximate number, if a request names no step
 	seriesMost       = 5000
 	seriesLines      = 2000
 	notCorrected     = "judge's rate, not corrected"
@@ -84,7 +84,7 @@ func (s *Server) watchSeries(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// rangeOf reads a range of time, which ends now and has a usual length.
+// rangeOf reads a range of time. By default it ends now and has the given length.
 func (s *Server) rangeOf(q *query, usual time.Duration) (from, to time.Time) {
 	if from, to = q.time("from"), q.time("to"); to.IsZero() {
 		to = s.o.Now()
@@ -98,7 +98,7 @@ func (s *Server) rangeOf(q *query, usual time.Duration) (from, to time.Time) {
 	return from, to
 }
 
-// The steps that a request gets if it names none.
+// The steps for requests that name none.
 var seriesSteps = []time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
 
 // stepOf reads the length of a bucket.
@@ -121,7 +121,7 @@ func stepOf(q *query, from, to, now time.Time) time.Duration {
 	return 30 * 24 * time.Hour
 }
 
-// series reads a series and brings it into lines.
+// series reads a series and splits it into lines.
 func (m *monitoring) series(ctx context.Context, p store.Project, f store.SeriesFilter) (*WatchSeries, error) {
 	in := m.s.o.Store.In(p)
 	buckets, err := in.Series(ctx, f)
@@ -166,16 +166,16 @@ func (m *monitoring) series(ctx context.Context, p store.Project, f store.Series
 	return out, nil
 }
 
-// seriesKey names a line of a series.
+// seriesKey identifies a line of a series.
 type seriesKey struct{ assertion, version, judge, segment string }
 
-// addBucket adds what a bucket adds up to.
+// addBucket adds the counts and sums of b.
 func addBucket(to, b *store.Bucket) {
 	to.Pass, to.Fail, to.Errors, to.Skipped = to.Pass+b.Pass, to.Fail+b.Fail, to.Errors+b.Errors, to.Skipped+b.Skipped
 	to.Weight, to.Failing, to.Squares, to.Cost = to.Weight+b.Weight, to.Failing+b.Failing, to.Squares+b.Squares, to.Cost+b.Cost
 }
 
-// bucketOf is a bucket as clients see it.
+// bucketOf converts a bucket for clients.
 func bucketOf(b *store.Bucket) SeriesBucket {
 	out := SeriesBucket{Start: b.Start.UTC(), N: b.Pass + b.Fail, Fail: b.Fail, Errors: b.Errors, Skipped: b.Skipped, Cost: b.Cost}
 	rate, n, ok := failingShare(b)
@@ -189,8 +189,8 @@ func bucketOf(b *store.Bucket) SeriesBucket {
 	return out
 }
 
-// failingShare is the weighted share that fails, and the number of equally likely events that
-// would say as much; ok is false if nothing is decided.
+// failingShare returns the weighted share of failing verdicts, and the effective sample size;
+// ok is false if nothing is decided.
 func failingShare(b *store.Bucket) (rate, n float64, ok bool) {
 	if b.Weight <= 0 || b.Squares <= 0 {
 		return 0, 0, false
@@ -198,18 +198,18 @@ func failingShare(b *store.Bucket) (rate, n float64, ok bool) {
 	return min(1, max(0, b.Failing/b.Weight)), min(float64(b.Pass+b.Fail), b.Weight*b.Weight/b.Squares), true
 }
 
-// spoken are the labels of people on events of a range that were drawn at random.
+// spoken are the human labels on randomly drawn events of a range.
 type spoken []spokenOf
 
-// spokenOf is a label beside the verdict on the same assertion.
+// spokenOf is a human label beside the verdict on the same assertion.
 type spokenOf struct {
 	seriesKey    // version, judge and segment of the verdict
 	at           time.Time
-	judged, said bool // pass
+	judged, said bool // true is pass: by the judge, and by people
 }
 
-// corrected corrects a rate of failures by the labels in a range; nil if there are none. It
-// is prediction-powered inference: for pass and fail, that is post-stratification.
+// corrected corrects a failure rate by the labels in a range; nil if there are none. It uses
+// prediction-powered inference, which for pass and fail is post-stratification.
 func (list spoken) corrected(key seriesKey, b *store.Bucket, from, to time.Time) *RateInterval {
 	var c stats.Confusion
 	for _, l := range list {
@@ -246,11 +246,11 @@ func (list spoken) corrected(key seriesKey, b *store.Bucket, from, to time.Time)
 	return &RateInterval{Rate: 1 - e.Value, Low: 1 - e.High, High: 1 - e.Low, Labels: labels}
 }
 
-// maxSpoken bounds the labels that correct a series.
+// maxSpoken limits the labels that correct a series.
 const maxSpoken = 10_000
 
-// labelled reads the labels of people on events of a range that were drawn at random, each
-// beside the verdict of the watch. Of several people on the same subject, most of them count.
+// labelled reads the human labels on randomly drawn events of a range, each beside the verdict
+// of the watch. If several people labelled the same subject, the majority counts.
 func (m *monitoring) labelled(ctx context.Context, p store.Project, f store.SeriesFilter) (spoken, error) {
 	in := m.s.o.Store.In(p)
 	lf := store.LabelFilter{Events: true}
@@ -278,7 +278,7 @@ func (m *monitoring) labelled(ctx context.Context, p store.Project, f store.Seri
 	return besideVerdicts(ctx, in, f, said)
 }
 
-// besideVerdicts finds the verdicts on what people labelled.
+// besideVerdicts finds the verdicts on the labelled subjects.
 func besideVerdicts(ctx context.Context, in store.ProjectStore, f store.SeriesFilter, said map[[2]string][]*label.Label) (spoken, error) {
 	var events []string
 	for key := range said {
@@ -300,8 +300,8 @@ func besideVerdicts(ctx context.Context, in store.ProjectStore, f store.SeriesFi
 	return out, nil
 }
 
-// correctedRate is the rate of failures of one chart since a change, corrected by labels;
-// nil if there are none.
+// correctedRate returns a chart's failure rate since a change, corrected by labels; nil if
+// there are none.
 func (m *monitoring) correctedRate(ctx context.Context, live *liveWatch, assertion, version, judge string, since monitor.Span) *float64 {
 	f := store.SeriesFilter{Watch: live.Name, Assertion: assertion, From: since.Low, To: m.now(), By: store.ByVersion}
 	if !f.From.Before(f.To) {

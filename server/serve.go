@@ -21,10 +21,10 @@ const (
 	cutOffTimeout = 5 * time.Second
 )
 
-// Serve executes runs, if there are [Options.Jobs], and accepts requests from l until ctx ends. Then it
-// stops: readiness is down for [Options.Drain], current requests are completed
-// within [Options.StopTimeout], and runs stop after their rows in progress and
-// continue at the next start. The error lists what did not end in time.
+// Serve executes runs, if there are [Options.Jobs], and accepts requests from l until ctx ends.
+// Then it stops: readiness is down for [Options.Drain], current requests are completed within
+// [Options.StopTimeout], and runs stop after their rows in progress and continue at the next
+// start. The error lists what did not end in time.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	stop, err := s.begin(ctx, "server", s.answers.settle, s.expireEvaluations, s.shareAll, func(ctx context.Context) { s.peers.stay(ctx, s) })
 	if err != nil {
@@ -59,8 +59,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return s.stop(context.WithoutCancel(ctx), srv)
 }
 
-// begin executes runs, if there are jobs, and begins the work in the background, which goes on
-// until stop is called.
+// begin executes runs, if there are jobs, and starts the background work, which continues until
+// stop is called.
 func (s *Server) begin(ctx context.Context, kind string, loops ...func(context.Context)) (stop func(), err error) {
 	if s.o.Jobs != nil {
 		s.o.Jobs.Offer(s.offer(kind))
@@ -80,8 +80,8 @@ func (s *Server) begin(ctx context.Context, kind string, loops ...func(context.C
 	return stop, nil
 }
 
-// stop ends event streams, waits for requests and work, and interrupts what
-// takes too long.
+// stop ends event streams, waits for requests and work, and interrupts those that exceed the
+// timeout.
 func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 	s.ready.Store(false)
 	s.quitOnce.Do(func() { close(s.quit) })
@@ -112,7 +112,7 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 		err = errors.Join(err, fmt.Errorf("stop the runs: %w", failed))
 	}
 	if failed := s.leave(context.WithoutCancel(ctx)); failed != nil {
-		s.o.Log.Warn("tell other servers how evaluations ended", "error", failed)
+		s.o.Log.Warn("share the end of evaluations with other servers", "error", failed)
 	}
 	return err
 }
@@ -140,10 +140,10 @@ func (s *Server) housekeep(ctx context.Context) {
 	})
 }
 
-// Work executes runs and evaluates for watches until ctx ends, without serving clients: it
-// is a process beside servers that share its store. l, if there is one, answers /healthz,
-// /readyz and /metrics to everybody who can reach it. When ctx ends, runs stop after their
-// finished rows, within [Options.StopTimeout], and other processes continue them.
+// Work executes runs and evaluates events for watches until ctx ends, without serving clients:
+// it is a process beside servers that share its store. If l is not nil, it answers /healthz,
+// /readyz and /metrics to everybody who can reach it. When ctx ends, runs stop after their rows
+// in progress, within [Options.StopTimeout], and other processes continue them.
 func (s *Server) Work(ctx context.Context, l net.Listener) error {
 	s.kind = kindWorker
 	stop, err := s.begin(ctx, kindWorker)
@@ -170,7 +170,7 @@ func (s *Server) Work(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// serveOperation answers what watches over a process ask, until ctx ends.
+// serveOperation serves health checks and metrics until ctx ends.
 func (s *Server) serveOperation(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
 	for _, path := range [...]string{"GET /healthz", "GET /readyz"} {

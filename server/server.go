@@ -1,11 +1,11 @@
-// Package server serves proviso over HTTP: single evaluations, suites and their
-// runs, kept in a [store.Store] and executed by [store.Jobs]. Start at [New].
-// routes.go is the table of routes; a test makes the OpenAPI document, openapi.json,
-// from it and from the types that requests are decoded into.
+// Package server serves proviso over HTTP: single evaluations, suites and their runs, stored in
+// a [store.Store] and executed by [store.Jobs]. Start at [New]. routes.go is the table of
+// routes; a test generates the OpenAPI document, openapi.json, from that table and from the
+// request types.
 //
-// All input of clients is untrusted: bodies are bounded and parsed strictly,
-// suites run as untrusted suites, and the rights and the budget of a key are
-// checked before every call to a model. Every error response is a [Problem].
+// All client input is untrusted: bodies are bounded and parsed strictly, suites run as
+// untrusted suites, and every model call first checks the rights and the budget of the key.
+// Every error response is a [Problem].
 package server
 
 import (
@@ -44,49 +44,49 @@ type Options struct {
 	Jobs  store.Jobs // nil if other processes execute the runs
 	// Judge evaluates single outputs. Its providers must be [Metered].
 	Judge Evaluator
-	// NoJudge says why Judge has no model to ask, and is "" if it has one. Watches whose
-	// assertions need one warn with it.
+	// NoJudge says why Judge has no model, and is "" if it has one. Watches with assertions
+	// that need a model show it as a warning.
 	NoJudge string
-	// Judges opens judges for trials of changed assertions; nil serves no trials.
+	// Judges opens judges for trials of changed assertions; nil disables trials.
 	Judges *Judging
-	// Runner reads suites and runs them; nil serves no suites.
+	// Runner reads suites and runs them; nil disables suites.
 	Runner Runner
-	// Asker asks providers for clients; nil asks none.
+	// Asker asks providers for clients; nil disables this.
 	Asker *Asking
-	// JudgeErrors corrects comparisons for the errors of judges; nil does not. It gets the
-	// folder that a pushed run names, so it is only for runs of this machine.
+	// JudgeErrors corrects comparisons for judge errors; nil does not. It receives the folder
+	// that a pushed run names, so use it only for runs of this machine.
 	JudgeErrors JudgeErrors
-	// Log gets a record for each request; nil keeps no log.
+	// Log gets a record for each request; nil disables logging.
 	Log *slog.Logger
 	// LogContents adds the bodies of requests and responses to the log.
 	LogContents bool
-	// Version is that of proviso.
+	// Version is the version of proviso.
 	Version string
 	// Ready is called once requests are accepted; it may be nil.
 	Ready func()
 
-	// Open serves clients without a key, as long as the store has no key. It is
-	// for addresses that only this machine can reach.
+	// Open serves clients without a key, as long as the store has no key. Use it only for
+	// addresses that only this machine can reach.
 	Open bool
 	// Hosts are the valid host names of the server, in lower case and without a
 	// port; IP addresses need not be listed. Nil allows every name.
 	Hosts []string
-	// TLS is the configuration for TLS; nil is without TLS.
+	// TLS configures TLS; nil disables it.
 	TLS *tls.Config
-	// OpenToken, if not "", makes the server one for the browser of one person: GET
-	// /?token=… opens its session once, and requests without that session are refused.
-	// Keys and Open do not count then.
+	// OpenToken, if not "", restricts the server to one browser: GET /?token=… opens its
+	// session once, and requests without that session are refused. Keys and Open then have no
+	// effect.
 	OpenToken string
-	// Folder is what is shown, for the settings page; "" names none.
+	// Folder is the shown folder, for the settings page; "" shows none.
 	Folder string
-	// Alignment is a file with the agreement of judges with people, as `proviso align
-	// --save` writes it; "" is none.
+	// Alignment is a file with the agreement of judges with people, as written by `proviso
+	// align --save`; "" means none.
 	Alignment string
-	// Env is where the settings page looks for keys of providers, by name; nil is empty.
+	// Env is where the settings page looks up provider keys, by name; nil is empty.
 	Env proviso.Env
 	// Redactor redacts events before they are stored; nil redacts nothing.
 	Redactor *ingest.Redactor
-	// Now is the current time, for the times of events; nil means time.Now.
+	// Now returns the current time, for the times of events; nil means time.Now.
 	Now func() time.Time
 	// PanelOrigins are the origins whose pages may show panels: scheme://host or
 	// scheme://host:port, as browsers send them.
@@ -95,41 +95,41 @@ type Options struct {
 	BodyLimit       int64         // bytes of a request; judge.MaxBody if 0
 	RunLimit        int64         // bytes of a pushed run; 256 MiB if 0
 	BodyRoom        int64         // bytes of all current requests; 256 MiB if 0
-	Rate            float64       // requests a second for each key, in bursts of two seconds; 0 is no limit
-	EvaluateLimit   time.Duration // for one evaluation; 5 minutes if 0
-	CPUBudget       time.Duration // computing time of a request, without waiting; 2 seconds if 0
+	Rate            float64       // requests per second for each key, in bursts of two seconds; 0 means no limit
+	EvaluateLimit   time.Duration // limit for one evaluation; 5 minutes if 0
+	CPUBudget       time.Duration // CPU time of a request, without waiting; 2 seconds if 0
 	Drain           time.Duration // how long to keep serving with readiness down before the server stops
-	StopTimeout     time.Duration // for current requests when the server stops; 30 seconds if 0
-	KeepRuns        time.Duration // after their end; 0 keeps them for ever
-	KeepEvaluations time.Duration // 0 keeps them for ever
+	StopTimeout     time.Duration // limit for current requests when the server stops; 30 seconds if 0
+	KeepRuns        time.Duration // how long to keep runs after their end; 0 keeps them forever
+	KeepEvaluations time.Duration // how long to keep evaluations; 0 keeps them forever
 	KeepContents    bool          // store outputs, not only results
-	KeepReplies     time.Duration // for requests with an idempotency key; 24 hours if 0
-	KeepTraffic     TrafficKept   // how long what comes of events is kept
-	TrafficShare    float64       // of the events of agents without a watch: so many keep their texts, from 0 to 1
+	KeepReplies     time.Duration // how long to keep replies to idempotency keys; 24 hours if 0
+	KeepTraffic     TrafficKept   // how long to keep data from events
+	TrafficShare    float64       // share of the events of unwatched agents that keep their texts, from 0 to 1
 	Traces          TraceLimits   // limits of held spans
-	SessionLife     time.Duration // of a browser's session since its last use; 12 hours if 0
-	SessionMost     time.Duration // of a browser's session since the login; 7 days if 0
+	SessionLife     time.Duration // a browser session's lifetime since its last use; 12 hours if 0
+	SessionMost     time.Duration // a browser session's lifetime since the login; 7 days if 0
 	MaxStreams      int           // event streams at a time; 1000 if 0
 	HeldBytes       int64         // memory of all streamed evaluations, a quarter of it for one key; 256 MiB if 0
-	Heartbeat       time.Duration // of event streams; 15 seconds if 0
-	AliveEvery      time.Duration // how often a server tells those on the same store that it goes on; 10 seconds if 0
-	Poll            time.Duration // how often a stream checks for changes of another process; 1 second if 0
-	HousekeepEvery  time.Duration // 1 hour if 0
+	Heartbeat       time.Duration // interval of heartbeats in event streams; 15 seconds if 0
+	AliveEvery      time.Duration // interval of heartbeats between servers on the same store; 10 seconds if 0
+	Poll            time.Duration // how often a stream checks for changes by another process; 1 second if 0
+	HousekeepEvery  time.Duration // interval of removing expired data; 1 hour if 0
 
-	// WatchWorkers is how many events watches evaluate at a time; 0 watches nothing.
+	// WatchWorkers is how many events watches evaluate at a time; 0 disables watches.
 	WatchWorkers int
-	ChartEvery   time.Duration // how often charts are brought up to date at least; 30 seconds if 0
-	// Notifier tells people of alarms; nil tells none.
+	ChartEvery   time.Duration // interval of chart updates; 30 seconds if 0
+	// Notifier notifies people of alarms; nil notifies no one.
 	Notifier Notifier
-	// PublicURL is the address of the app for people, for links in messages; "" writes none.
+	// PublicURL is the address of the app, for links in messages; "" omits links.
 	PublicURL string
-	// Verdicts sends verdicts of watches on; nil sends none.
+	// Verdicts forwards the verdicts of watches; nil forwards none.
 	Verdicts *otlp.Results
 }
 
-// TrafficKept is how long what comes of events is kept; 0 keeps it for ever.
+// TrafficKept is how long to keep data from events; 0 keeps it forever.
 type TrafficKept struct {
-	Contents time.Duration // texts of events, since they were received
+	Contents time.Duration // texts of events, from when they were received
 	Failures time.Duration // texts of events with a failing verdict or without an answer
 	Verdicts time.Duration // verdicts, events without their texts, and thumbs
 	Rollups  time.Duration // counts by hour
@@ -144,13 +144,13 @@ type Server struct {
 	rates    *rates
 	room     *semaphore.Weighted // bytes of the bodies of current requests
 	turns    *turns.Scheduler
-	over     error // of a request that computes for too long
+	over     error // error of a request that exceeds its CPU budget
 	budgets  *budgets
-	admitted *admission // requests with events
-	answers  *answers   // in spans
+	admitted *admission // limits requests with events
+	answers  *answers   // answers in spans
 
 	// sampleEvent returns the jobs of the watches that sample an event, and whether any watch
-	// is about it; nil if nothing is watched.
+	// is about its agent. It is nil without watches.
 	sampleEvent func(context.Context, store.Project, *ingest.Event) (jobs []store.EventJob, watched bool, err error)
 	// eventsAdded is called after events were stored; it may be nil.
 	eventsAdded func(store.Project)
@@ -165,13 +165,13 @@ type Server struct {
 	latencies   latencies
 	tokens      panelTokens
 
-	touched *rates // of writes to the store that a key was used
+	touched *rates // limits how often key use is written to the store
 	batches batches
 	made    *made
 	live    lives
-	compare *queue        // of comparisons
-	pushes  chan struct{} // one for each push under way
-	reads   chan struct{} // one for each dataset that is held in memory
+	compare *queue        // queue of comparisons
+	pushes  chan struct{} // one slot for each push in progress
+	reads   chan struct{} // one slot for each dataset that is held in memory
 	openapi func() []byte // the OpenAPI document
 	docs    func() (*asset, error)
 	panel   func() *asset     // nil if the build has none
@@ -180,20 +180,20 @@ type Server struct {
 	monitor *monitoring
 
 	sessions sessions
-	logins   *rates // of wrong keys in logins, by address
-	wrong    *rates // of wrong keys in headers, by address
+	logins   *rates // limits wrong keys in logins, by address
+	wrong    *rates // limits wrong keys in headers, by address
 	history  *history
 
 	abilities abilities
 	fitness   fitness
-	kind      string // of process, once it works: as of store.Offer
+	kind      string // kind of process, once it works; see store.Offer
 
-	underWay     sync.WaitGroup // requests
+	underWay     sync.WaitGroup // requests in progress
 	streams      atomic.Int64
 	ready        atomic.Bool
-	closed       atomic.Bool   // the store has had keys: requests without one are rejected
+	closed       atomic.Bool   // the store has had keys: requests without a key are rejected
 	quit         chan struct{} // ends event streams
-	stopWatching func()        // of [monitoring.start]
+	stopWatching func()        // returned by [monitoring.start]
 	quitOnce     sync.Once
 }
 
@@ -229,7 +229,7 @@ func New(o Options) (*Server, error) {
 	s.panel = sync.OnceValue(panelAsset)
 	s.openapi = sync.OnceValue(func() []byte { return openAPI(s.o.Version) })
 	s.docs = sync.OnceValues(func() (*asset, error) { return docsPage(s.o.Version, s.openapi(), routes()) })
-	var kept store.Store // of spans, for others
+	var kept store.Store // for spans that other processes read
 	if s.peers != nil {
 		kept = o.Store
 	}
@@ -274,7 +274,7 @@ func (o *Options) defaults() {
 	o.BodyRoom = max(o.BodyRoom, o.BodyLimit)
 }
 
-// usual sets a limit that is not set.
+// usual sets an unset limit to its default.
 func usual[T int | int64 | time.Duration](limit *T, to T) {
 	if *limit <= 0 {
 		*limit = to

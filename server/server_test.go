@@ -21,7 +21,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// evaluator is a judge with the responses of a test.
+// evaluator is a judge with responses from a test.
 type evaluator func(context.Context, *judge.Request) (*judge.Response, error)
 
 func (f evaluator) Evaluate(ctx context.Context, r *judge.Request) (*judge.Response, error) {
@@ -47,7 +47,7 @@ type fixture struct {
 	url   string
 	log   *safeBuffer
 	stop  func() error // ends Serve and waits
-	fails bool         // whether stop may say that something was cut off
+	fails bool         // whether stop may report interrupted work
 }
 
 // safeBuffer is a bytes.Buffer for several goroutines.
@@ -121,7 +121,7 @@ func start(t *testing.T, o server.Options) *fixture {
 	return f
 }
 
-// await waits until an address answers 200.
+// await waits until an address responds with 200.
 func (f *fixture) await(path string) {
 	f.t.Helper()
 	for range 4000 {
@@ -149,14 +149,14 @@ func (f *fixture) key(n store.NewKey) (secret string, key store.Key) {
 	return secret, key
 }
 
-// answer is what the server answered.
+// answer is a response of the server.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// problem reads the answer as a problem.
+// problem decodes the response as a problem.
 func (a answer) problem(t *testing.T) server.Problem {
 	t.Helper()
 	var p server.Problem
@@ -172,7 +172,7 @@ func (a answer) problem(t *testing.T) server.Problem {
 	return p
 }
 
-// object reads the answer as an object.
+// object decodes the response as an object.
 func (a answer) object(t *testing.T) *value.Object {
 	t.Helper()
 	v, err := value.ParseJSON(a.body)
@@ -183,8 +183,7 @@ func (a answer) object(t *testing.T) *value.Object {
 	return o
 }
 
-// ask sends a request. Headers are "Name: value"; a body without a content type
-// is JSON.
+// ask sends a request. Headers are "Name: value"; a body without a content type is JSON.
 func (f *fixture) ask(method, path, body string, headers ...string) answer {
 	f.t.Helper()
 	req, err := http.NewRequestWithContext(f.t.Context(), method, f.url+path, strings.NewReader(body))
@@ -219,7 +218,7 @@ func (f *fixture) ask(method, path, body string, headers ...string) answer {
 
 func bearer(secret string) string { return "Authorization: Bearer " + secret }
 
-// suites runs suites with the providers that need no network.
+// suites returns a runner of suites with the providers that need no network.
 func suites(t *testing.T, client *http.Client) *server.Suites {
 	return &server.Suites{Dir: t.TempDir(), Engine: engine.Options{Version: "test", Engines: engine.Engines{Client: client}}}
 }

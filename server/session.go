@@ -14,14 +14,14 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Session describes the client: its project and what it may do.
+// Session describes the client: its project and its rights.
 type Session struct {
 	Scopes  []store.Scope `json:"scopes" doc:"What the client may do"`
 	Project store.Project `json:"project" doc:"The project that requests concern"`
 	Mode    string        `json:"mode" enum:"view,serve" doc:"view for proviso view, which only shows runs of this machine"`
 }
 
-// Login is the key that a session is opened with.
+// Login is the key that opens a session.
 type Login struct {
 	Key string `json:"key" doc:"An API key"`
 }
@@ -29,12 +29,12 @@ type Login struct {
 const (
 	sessionLife = 12 * time.Hour     // since its last use
 	sessionMost = 7 * 24 * time.Hour // since the login
-	maxSessions = 50                 // of one key
+	maxSessions = 50                 // for one key
 	allSessions = 10_000
-	// These limit wrong keys of one address: ten at once, then one in five seconds.
+	// Limits of wrong keys from one address: ten at once, then one every five seconds.
 	loginBurst  = 10
 	loginRate   = 0.2
-	viewSession = "view" // stands for the key of a session that a token opened
+	viewSession = "view" // stands for the key in a session that a token opened
 )
 
 // cookieName is the name of the cookie. Browsers send a cookie to all ports of a machine,
@@ -50,7 +50,7 @@ func cookieName(r *http.Request) string {
 func (s *Server) setCookie(c *call, value string) {
 	cookie := &http.Cookie{
 		Name: cookieName(c.r), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: s.o.TLS != nil || strings.HasPrefix(c.r.Header.Get("Origin"), "https:"), // a proxy may do TLS
+		Secure: s.o.TLS != nil || strings.HasPrefix(c.r.Header.Get("Origin"), "https:"), // a proxy may terminate TLS
 	}
 	if value == "" {
 		cookie.MaxAge = -1
@@ -58,7 +58,7 @@ func (s *Server) setCookie(c *call, value string) {
 	http.SetCookie(c.w, cookie)
 }
 
-// cookieOf returns the cookie of a request, "" if it has none.
+// cookieOf returns the session cookie of a request, or "".
 func cookieOf(r *http.Request) string {
 	if cookie, err := r.Cookie(cookieName(r)); err == nil {
 		return cookie.Value
@@ -66,7 +66,7 @@ func cookieOf(r *http.Request) string {
 	return ""
 }
 
-// sessionKey returns the key of the session of a request; its id is "" if there is none.
+// sessionKey returns the key of the request's session; its id is "" if there is no session.
 func (s *Server) sessionKey(r *http.Request) (store.Key, error) {
 	value := cookieOf(r)
 	if value == "" {
@@ -94,8 +94,8 @@ func viewKey(id string) store.Key {
 	return store.Key{ID: id, Project: store.DefaultProject, Scopes: []store.Scope{store.Read, store.Labelling}}
 }
 
-// fromOwnPage rejects a request that changes something unless a page of this server
-// sent it: pages of other origins can send neither this Origin nor this header.
+// fromOwnPage rejects a request that changes something unless a page of this server sent it:
+// pages of other origins can send neither this Origin nor this header.
 func fromOwnPage(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
@@ -106,8 +106,8 @@ func fromOwnPage(r *http.Request) error {
 	return nil
 }
 
-// admit lets in a browser that has the session, or that is the first to send the token.
-// False means that the request is already answered.
+// admit admits a browser that has the session, or that is the first to send the token. False
+// means that the request is already answered.
 func (s *Server) admit(c *call) bool {
 	key, _ := s.sessionKey(c.r) // without a key in a store there is no error
 	query := c.r.URL.Query()
@@ -135,8 +135,8 @@ func (s *Server) admit(c *call) bool {
 		to += "?" + query.Encode()
 	}
 	if c.r.Header.Get("Sec-Fetch-Site") == "cross-site" {
-		// After a link on another site, a browser sends a strict cookie only if a page of
-		// this server, and not a redirect, leads to the next one.
+		// After a link on another site, a browser sends a strict cookie only if a page of this
+		// server leads to the next page. A redirect is not enough.
 		c.html(http.StatusOK, docsPolicy, fmt.Appendf(nil, returnHTML, html.EscapeString(to)))
 		return false
 	}
@@ -182,7 +182,7 @@ func (s *Server) postSession(c *call) error {
 	return c.json(http.StatusOK, s.sessionOf(key))
 }
 
-// addressOf is the address that a request came from. A network of IPv6 is one client.
+// addressOf returns the address of the client. An IPv6 /64 network counts as one client.
 func addressOf(r *http.Request) string {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -207,8 +207,8 @@ func (s *Server) sessionOf(key store.Key) Session {
 	return Session{Scopes: key.Scopes, Project: key.Project, Mode: mode}
 }
 
-// deleteSession ends the session of the cookie, or all sessions of its key. Without a
-// session it changes nothing.
+// deleteSession ends the session of the cookie, or all sessions of its key. Without a session
+// it does nothing.
 func (s *Server) deleteSession(c *call) error {
 	if err := fromOwnPage(c.r); err != nil {
 		return err

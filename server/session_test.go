@@ -16,7 +16,7 @@ type browser struct {
 	cookie string // name=value
 }
 
-// cookieOf returns the cookie that an answer sets.
+// cookieOf returns the cookie that a response sets.
 func cookieOf(t *testing.T, got answer) *http.Cookie {
 	t.Helper()
 	cookie, err := http.ParseSetCookie(got.header.Get("Set-Cookie"))
@@ -55,14 +55,14 @@ func TestSession(t *testing.T) {
 	if got := f.ask("GET", "/v1/session", "", bearer(secret)); got.status != 200 {
 		t.Errorf("with a key: %d", got.status)
 	}
-	// Its scopes and its project hold.
+	// The key's scopes and project apply.
 	if got := f.ask("GET", "/v1/suites?project=b", "", b.cookie); got.status != 403 {
 		t.Errorf("another project: %d", got.status)
 	}
 	if got := f.ask("POST", "/v1/runs", runText(1), ndjson, b.cookie, f.origin(), ownPage); got.status != 403 {
 		t.Errorf("without the scope edit: %d", got.status)
 	}
-	// What changes something needs the origin and the header.
+	// Requests that change something need the origin and the header.
 	for _, tt := range []struct {
 		status  int
 		headers []string
@@ -74,7 +74,7 @@ func TestSession(t *testing.T) {
 			t.Errorf("%v: %d %s", tt.headers, got.status, got.body)
 		}
 	}
-	// The cookie of another port, a changed one and a key are no session.
+	// The cookie of another port, a modified cookie and a key are not sessions.
 	name, value, _ := strings.Cut(strings.TrimPrefix(b.cookie, "Cookie: "), "=")
 	for _, cookie := range []string{"proviso_1=" + value, name + "=" + value + "A", name + "=" + secret, name + "=", name + "=" + key.ID} {
 		if got := f.ask("GET", "/v1/session", "", "Cookie: "+cookie); got.status != 401 {
@@ -91,7 +91,7 @@ func TestSession(t *testing.T) {
 	if got := f.ask("GET", "/v1/session", "", b.cookie); got.status != 401 {
 		t.Errorf("after the logout: %d", got.status)
 	}
-	// A login that fails is logged, and its body is not.
+	// A failed login is logged, without its body.
 	if got := f.ask("POST", "/v1/session", `{"key": "`+secret+`"}`, "X-Request-Id: refused"); got.status != 403 {
 		t.Errorf("a login from elsewhere: %d", got.status)
 	}
@@ -103,7 +103,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestSessionEnds: a session does not outlive its key, nor its time.
+// TestSessionEnds: a session ends with its key, and after its lifetime.
 func TestSessionEnds(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -137,7 +137,7 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// TestLogoutEverywhere: a session can end all those of its key, and no others.
+// TestLogoutEverywhere: a session can end all sessions of its key, and no others.
 func TestLogoutEverywhere(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -151,7 +151,7 @@ func TestLogoutEverywhere(t *testing.T) {
 	}{
 		{"?all=yes", here.cookie, 403, nil}, // another page
 		{"?all=no", here.cookie, 422, []string{f.origin(), ownPage}},
-		{"?all=yes", "Cookie: proviso=x", 204, []string{f.origin(), ownPage}}, // a session that there is not
+		{"?all=yes", "Cookie: proviso=x", 204, []string{f.origin(), ownPage}}, // a session that does not exist
 	} {
 		if got := f.ask("DELETE", "/v1/session"+tt.path, "", append(tt.headers, tt.cookie)...); got.status != tt.status {
 			t.Errorf("%s: %d %s", tt.path, got.status, got.body)
@@ -170,8 +170,8 @@ func TestLogoutEverywhere(t *testing.T) {
 	}
 }
 
-// TestWrongKeys: an address that sends wrong keys has to wait, and a valid key from there
-// is served all the same.
+// TestWrongKeys: an address that sends wrong keys must wait, and a valid key from there is
+// served nevertheless.
 func TestWrongKeys(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -202,8 +202,8 @@ func TestWrongKeys(t *testing.T) {
 	f.login(secret)
 }
 
-// TestSessionsAreBounded: logging in without end ends old sessions of the key, not those
-// of other keys.
+// TestSessionsAreBounded: repeated logins end old sessions of the same key, not those of other
+// keys.
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -224,7 +224,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestLogins: wrong keys are refused, and not for long as fast as they come.
+// TestLogins: wrong keys are refused, and after several of them an address must wait.
 func TestLogins(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -255,7 +255,7 @@ func TestLogins(t *testing.T) {
 	}
 }
 
-// TestOpenServer: on a server without keys nobody logs in.
+// TestOpenServer: a server without keys accepts no login.
 func TestOpenServer(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -303,7 +303,7 @@ func TestOpenToken(t *testing.T) {
 	cookie := "Cookie: " + c.Name + "=" + c.Value
 	refused("/?token="+token, 403)
 	refused("/runs", 200, cookie)
-	refused("/?token="+token, 303, cookie) // somebody reloads
+	refused("/?token="+token, 303, cookie) // a reload
 	if got := f.ask("GET", "/v1/session", "", cookie); got.body != `{"scopes":["read","label"],"project":"default","mode":"view"}`+"\n" {
 		t.Errorf("%d %s", got.status, got.body)
 	}
@@ -315,7 +315,7 @@ func TestOpenToken(t *testing.T) {
 	}
 }
 
-// TestTokenFromAnotherSite: a browser that comes from elsewhere is led on by a page of
+// TestTokenFromAnotherSite: a browser that comes from another site is redirected by a page of
 // this server, so that it sends the strict cookie.
 func TestTokenFromAnotherSite(t *testing.T) {
 	t.Parallel()

@@ -15,55 +15,55 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// sessions are the sessions of browsers, by the hash of their cookie. Servers on one store
-// share them; the memory of each saves it most of the reading. It is safe for concurrent use.
+// sessions are browser sessions, by the hash of their cookie. Servers on one store share them;
+// each server caches them in memory. It is safe for concurrent use.
 type sessions struct {
-	life, most time.Duration // since its last use, and since the login
-	peers      *peers        // nil if the memory is all there is
-	age        time.Duration // for how long the memory of a session is relied on that another server may have ended
+	life, most time.Duration // lifetime since the last use, and since the login
+	peers      *peers        // nil if sessions are only in memory
+	age        time.Duration // how long a cached session is valid, although another server may have ended it
 
 	mu    sync.Mutex
 	of    map[sessionHash]*session
-	token [sha256.Size]byte // of [Options.OpenToken]
-	spent bool              // the token was used
+	token [sha256.Size]byte // hash of [Options.OpenToken]
+	spent bool              // the token has been used
 }
 
 type sessionHash [sha256.Size]byte
 
 func hashOfCookie(cookie string) sessionHash { return sha256.Sum256([]byte(cookie)) }
 
-// String is the name of a session in the store.
+// String returns the name of a session in the store.
 func (h sessionHash) String() string { return hex.EncodeToString(h[:]) }
 
-// session is a session; the store has what is exported.
+// session is a browser session. The store has its exported fields.
 type session struct {
-	Key    string    `json:"key"` // id
+	Key    string    `json:"key"` // id of the key
 	Opened time.Time `json:"opened"`
 	Used   time.Time `json:"used"`
-	told   time.Time // the last use that the store knows of
-	seen   time.Time // when it was last found in the store
+	told   time.Time // the last use that the store knows
+	seen   time.Time // when it was last read from the store
 }
 
-// tellUse is how often the use of a session is written to the store.
+// tellUse is the interval at which the use of a session is written to the store.
 const tellUse = time.Minute
 
-// shared reports whether other servers know the session: that of a link does not leave the
-// process.
+// shared reports whether other servers know the session. A session that a link opened stays in
+// this process.
 func (s *sessions) shared(key string) bool { return s.peers != nil && key != viewSession }
 
-// ended reports whether the time of a session is over.
+// ended reports whether a session has expired.
 func (s *sessions) ended(x *session, now time.Time) bool {
 	return now.Sub(x.Used) >= s.life || now.Sub(x.Opened) >= s.most
 }
 
-// item is a session as it is shared.
+// item returns a session as a shared item.
 func (s *sessions) item(hash sessionHash, x *session, now time.Time) (store.SharedItem, error) {
 	life := min(x.Used.Add(s.life).Sub(now), x.Opened.Add(s.most).Sub(now))
 	return sharedItem(sharedSession, hash.String(), x.Key, life, x)
 }
 
-// open begins a session and returns the value of its cookie. If its key has maxSessions
-// already, or all keys have allSessions, the least recently used session ends.
+// open starts a session and returns its cookie. If its key already has maxSessions, or all keys
+// have allSessions, it ends the least recently used session.
 func (s *sessions) open(ctx context.Context, key string, now time.Time) (string, error) {
 	value := rand.Text() + rand.Text()
 	hash, x := hashOfCookie(value), &session{Key: key, Opened: now, Used: now, told: now, seen: now}
@@ -86,7 +86,7 @@ func (s *sessions) open(ctx context.Context, key string, now time.Time) (string,
 	return value, nil
 }
 
-// remember adds a session to the memory, which is bounded; s.mu is held.
+// remember adds a session to the bounded memory; the caller holds s.mu.
 func (s *sessions) remember(hash sessionHash, x *session) {
 	s.shrink(func(*session) bool { return true }, allSessions)
 	if s.of == nil {
@@ -103,7 +103,7 @@ func (s *sessions) makeRoom(ctx context.Context, key string) error {
 	}
 	used := func(i store.SharedItem) (at time.Time) {
 		var x session
-		_ = json.Unmarshal(i.Content, &x) // one that cannot be read is the oldest
+		_ = json.Unmarshal(i.Content, &x) // an unreadable session counts as the oldest
 		return x.Used
 	}
 	slices.SortFunc(items, func(a, b store.SharedItem) int { return used(a).Compare(used(b)) })
@@ -114,8 +114,8 @@ func (s *sessions) makeRoom(ctx context.Context, key string) error {
 	return s.peers.store.DeleteShared(ctx, sharedSession, names...)
 }
 
-// shrink ends the least recently used session of those that count, if there are at least
-// most of them; s.mu is held.
+// shrink ends the least recently used session that counts, if there are at least most of those;
+// the caller holds s.mu.
 func (s *sessions) shrink(counts func(*session) bool, most int) {
 	var oldest sessionHash
 	var at time.Time
@@ -134,8 +134,8 @@ func (s *sessions) shrink(counts func(*session) bool, most int) {
 	}
 }
 
-// find returns a session as it is now, nil if there is none: what is in memory, and what
-// other servers say of it.
+// find returns the current state of a session, nil if there is none. It merges the cached
+// session with the shared one.
 func (s *sessions) find(ctx context.Context, hash sessionHash, now time.Time) (*session, error) {
 	s.mu.Lock()
 	x := s.of[hash]
@@ -167,7 +167,7 @@ func (s *sessions) find(ctx context.Context, hash sessionHash, now time.Time) (*
 	return x, nil
 }
 
-// use returns the key of a session and extends its life from now; "" if it has ended.
+// use returns the key of a session and extends its life; "" if the session has ended.
 func (s *sessions) use(ctx context.Context, value string, now time.Time) (string, error) {
 	hash := hashOfCookie(value)
 	x, err := s.find(ctx, hash, now)
@@ -183,7 +183,7 @@ func (s *sessions) use(ctx context.Context, value string, now time.Time) (string
 	x.Used = now
 	tell := s.shared(x.Key) && now.Sub(x.told) >= min(tellUse, s.life/10)
 	if tell {
-		x.told = now // by one of the requests
+		x.told = now // so that only one request writes it
 	}
 	is := *x
 	s.mu.Unlock()
@@ -194,7 +194,7 @@ func (s *sessions) use(ctx context.Context, value string, now time.Time) (string
 	if err != nil {
 		return "", err
 	}
-	// What another server ended meanwhile does not come back.
+	// A session that another server has ended must not be stored again.
 	found, err := s.peers.store.ReplaceShared(ctx, item)
 	if found || err != nil {
 		return is.Key, err
@@ -203,7 +203,7 @@ func (s *sessions) use(ctx context.Context, value string, now time.Time) (string
 	return "", nil
 }
 
-// lives reports whether a session goes on. That is no use of it.
+// lives reports whether a session is alive. This does not count as use.
 func (s *sessions) lives(ctx context.Context, value string, now time.Time) bool {
 	x, err := s.find(ctx, hashOfCookie(value), now)
 	s.mu.Lock()
@@ -211,7 +211,7 @@ func (s *sessions) lives(ctx context.Context, value string, now time.Time) bool 
 	return err == nil && x != nil && !s.ended(x, now)
 }
 
-// forget removes a session from the memory.
+// forget removes a session from memory.
 func (s *sessions) forget(hash sessionHash) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,7 +228,7 @@ func (s *sessions) end(ctx context.Context, value string) error {
 	return s.peers.store.DeleteShared(ctx, sharedSession, hash.String())
 }
 
-// endAll ends all sessions of the key that a session has.
+// endAll ends all sessions of a session's key.
 func (s *sessions) endAll(ctx context.Context, value string, now time.Time) error {
 	x, err := s.find(ctx, hashOfCookie(value), now)
 	if x == nil || err != nil {
@@ -243,7 +243,7 @@ func (s *sessions) endAll(ctx context.Context, value string, now time.Time) erro
 	return s.peers.store.DeleteSharedGroup(ctx, sharedSession, x.Key)
 }
 
-// redeem spends the token; false if it is wrong or was spent before.
+// redeem spends the token. It returns false if the token is wrong or already spent.
 func (s *sessions) redeem(token string) bool {
 	hash := sha256.Sum256([]byte(token))
 	s.mu.Lock()

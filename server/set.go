@@ -15,17 +15,17 @@ import (
 // assertionSet is a set as a client sent it.
 type assertionSet struct {
 	name, prompt string
-	context      string   // what judged assertions may look at, "" if there is nothing
+	context      string   // context for judged assertions; "" if there is none
 	threshold    *float64 // nil if there is none
 	assertions   []byte   // JSON
 	templates    *value.Object
-	library      *criteria.Library // of templates; nil if there are none
+	library      *criteria.Library // parsed templates; nil if there are none
 }
 
 // setFields are the members of a set.
 var setFields = []string{"name", "assertions", "prompt", "threshold", "templates", "context"}
 
-// readSet reads a set. Its assertions are read like those of an evaluation.
+// readSet parses a set. Its assertions are parsed like those of an evaluation.
 func readSet(ctx context.Context, data []byte) (*assertionSet, error) {
 	doc, o, err := decodeObject(ctx, data)
 	if err != nil {
@@ -46,7 +46,7 @@ func readSet(ctx context.Context, data []byte) (*assertionSet, error) {
 	return nil, d.problem(doc)
 }
 
-// member reads one member of a set.
+// member parses one member of a set.
 func (s *assertionSet) member(d *decoder, key string, v any) {
 	text := func(to *string) {
 		var ok bool
@@ -79,7 +79,7 @@ func (s *assertionSet) member(d *decoder, key string, v any) {
 	}
 }
 
-// templates reads templates by their names, which are the member /templates of a body.
+// templates parses the member /templates of a body: an object of templates by name.
 func (d *decoder) templates(v any) (*value.Object, *criteria.Library) {
 	o, ok := v.(*value.Object)
 	if !ok && v != nil {
@@ -95,8 +95,8 @@ func (d *decoder) templates(v any) (*value.Object, *criteria.Library) {
 	return o, library
 }
 
-// check checks the assertions like those of an evaluation. data is the whole set, for the
-// places of mistakes.
+// check checks the assertions like those of an evaluation. data is the whole set, to locate
+// mistakes.
 func (s *assertionSet) check(ctx context.Context, data []byte) error {
 	req, err := judge.ReadRequestWith(ctx, s.request(), s.library)
 	if err != nil {
@@ -116,12 +116,12 @@ func (s *assertionSet) check(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// request is an evaluation of an empty output against the set.
+// request returns an evaluation request for an empty output against the set.
 func (s *assertionSet) request() []byte {
 	return append(append([]byte(`{"agent_input":"","agent_output":"","assertions":`), s.assertions...), '}')
 }
 
-// promptHash is the hash of the set's prompt, "" if it has none.
+// promptHash returns the hash of the set's prompt, or "" if it has none.
 func (s *assertionSet) promptHash() string {
 	if s.prompt == "" {
 		return ""
@@ -130,7 +130,7 @@ func (s *assertionSet) promptHash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// content is the stored form of the set.
+// content returns the stored form of the set.
 func (s *assertionSet) content() []byte {
 	b := append([]byte(`{"assertions":`), s.assertions...)
 	member := func(key string, v any) {

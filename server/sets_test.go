@@ -17,8 +17,8 @@ const houseSet = `{"assertions": [{"id": "brand", "criteria": [{"template": "bra
 	"prompt": "You work for Acme.", "threshold": 0.5, "context": "The handbook says 30 days.",
 	"templates": {"brand": {"doc": "our name", "params": {"name": {"type": "text", "doc": "it", "required": true}}, "parts": [{"text": "The output names {{name}}"}, {"check": {"type": "contains", "value": "{{name}}"}}]}}}`
 
-// TestTemplatesOfARequest: assertions that are not stored name the templates that come with
-// them, for verdicts and for the lint, and mistakes have their places.
+// TestTemplatesOfARequest: assertions in a request can use the templates in that request, for
+// verdicts and for the lint, and mistakes have their positions.
 func TestTemplatesOfARequest(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -50,8 +50,7 @@ func TestTemplatesOfARequest(t *testing.T) {
 	}
 }
 
-// TestHouseSet: a set says its threshold, its context and its templates where a request says
-// nothing else.
+// TestHouseSet: the threshold, context and templates of a set apply where a request sets none.
 func TestHouseSet(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -107,8 +106,8 @@ func TestHouseSet(t *testing.T) {
 	}
 }
 
-// TestIfMatch: who replaces a version that is not the current one any more gets both
-// versions, and of many only one succeeds.
+// TestIfMatch: a request that replaces an outdated version gets both versions, and of many
+// concurrent requests only one succeeds.
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})

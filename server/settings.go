@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Settings describes a server. It holds no secret.
+// Settings describes a server. It contains no secret.
 type Settings struct {
 	Version     string           `json:"version"`
 	Mode        string           `json:"mode" enum:"view,serve"`
@@ -26,7 +26,7 @@ type Settings struct {
 	Limits      map[string]any   `json:"limits" doc:"Numbers, or texts with a unit"`
 }
 
-// ProviderStatus says whether the server has the key of a provider.
+// ProviderStatus reports whether the server has the key of a provider.
 type ProviderStatus struct {
 	ID  string `json:"id" doc:"How ids of the provider begin"`
 	Key string `json:"key" enum:"present,absent,not needed"`
@@ -40,7 +40,7 @@ type KeyStatus struct {
 	LastUsed *time.Time    `json:"last_used,omitempty"`
 }
 
-// shownKeys bounds the list of keys.
+// shownKeys limits the list of keys.
 const shownKeys = 200
 
 func (s *Server) settings(c *call) error {
@@ -73,7 +73,7 @@ func (s *Server) settings(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// keptFor describes how long something is kept.
+// keptFor describes a retention time.
 func keptFor(d time.Duration) string {
 	if d <= 0 {
 		return "forever"
@@ -81,7 +81,7 @@ func keptFor(d time.Duration) string {
 	return d.String()
 }
 
-// providers returns the providers of models. Opening one tells whether it lacks its key.
+// providers returns the model providers. Opening one shows whether its key is missing.
 func (s *Server) providers() []ProviderStatus {
 	list := []ProviderStatus{}
 	for _, k := range provider.Kinds() {
@@ -108,8 +108,7 @@ func lacksKey(kind string, env proviso.Env) bool {
 	return errors.Is(err, provider.ErrNoKey)
 }
 
-// EvaluationTimes says how long streamed evaluations took, from the request to the last
-// verdict.
+// EvaluationTimes is how long streamed evaluations took, from the request to the last verdict.
 type EvaluationTimes struct {
 	Count int      `json:"count" doc:"Of the last streamed evaluations of the project, at most 1000"`
 	P50   *float64 `json:"p50_ms" doc:"Milliseconds; null if there are none"`
@@ -119,14 +118,14 @@ type EvaluationTimes struct {
 // maxLatencies is how many evaluations of a project count.
 const maxLatencies = 1000
 
-// latencies are the times of the last streamed evaluations. The zero value is ready to
-// use, and it is safe for concurrent use.
+// latencies are the durations of the last streamed evaluations. The zero value is ready to use.
+// It is safe for concurrent use.
 type latencies struct {
 	mu sync.Mutex
 	of map[store.Project]*ring
 }
 
-// ring is the last times, of which the one at next is the oldest.
+// ring is a ring buffer of durations. The oldest one is at next.
 type ring struct {
 	times []time.Duration
 	next  int

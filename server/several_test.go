@@ -20,8 +20,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// several starts two servers on one PostgreSQL database, as behind a balancer: each has its
-// own connections. Only the first one executes runs.
+// several starts two servers on one PostgreSQL database, as behind a load balancer, each with
+// its own connections. Only the first one executes runs.
 func several(t *testing.T, one, other server.Options) (a, b *fixture) {
 	t.Helper()
 	stores := storesOf(t, 2)
@@ -35,8 +35,8 @@ func several(t *testing.T, one, other server.Options) (a, b *fixture) {
 	return start(t, one), start(t, other)
 }
 
-// storesOf opens a PostgreSQL database several times. It skips the test unless the tests with
-// PostgreSQL are wanted.
+// storesOf opens a PostgreSQL database several times. It skips the test unless tests with
+// PostgreSQL are enabled.
 func storesOf(t *testing.T, n int) (stores []testStore) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "several")
@@ -55,12 +55,12 @@ func storesOf(t *testing.T, n int) (stores []testStore) {
 	return stores
 }
 
-// TestSeveralSessions: the session of a browser is that of all servers, and ends on all.
+// TestSeveralSessions: a browser session is valid on all servers, and ends on all.
 func TestSeveralSessions(t *testing.T) {
 	t.Parallel()
 	a, b := several(t, server.Options{}, server.Options{})
 	secret, key := a.key(store.NewKey{Scopes: []store.Scope{store.Read}})
-	// Servers of a balancer have one host name, so one cookie.
+	// Servers behind a balancer have one host name, so one cookie.
 	status := func(f *fixture, method, path, cookie string) int {
 		f.t.Helper()
 		_, value, _ := strings.Cut(cookie, "=")
@@ -93,7 +93,7 @@ func TestSeveralSessions(t *testing.T) {
 
 	first := login(a)
 	var last string
-	for i := range 50 { // as many as a key may have
+	for i := range 50 { // the maximum for a key
 		last = login([]*fixture{a, b}[i%2])
 	}
 	until(t, "a key has a bounded number of sessions on all servers", func() bool {
@@ -112,7 +112,7 @@ func TestSeveralSessions(t *testing.T) {
 	}
 }
 
-// TestSeveralSessionUse: a use of a session on one server extends its life on another one.
+// TestSeveralSessionUse: using a session on one server extends its life on the others.
 func TestSeveralSessionUse(t *testing.T) {
 	t.Parallel()
 	o := server.Options{SessionLife: time.Second}
@@ -145,7 +145,7 @@ func TestSeveralSessionUse(t *testing.T) {
 	t.Skip("the machine is too busy")
 }
 
-// TestSeveralPanelTokens: a panel token counts on all servers, for the same page, and ends
+// TestSeveralPanelTokens: a panel token is valid on all servers, for the same page, and ends
 // with its key.
 func TestSeveralPanelTokens(t *testing.T) {
 	t.Parallel()
@@ -192,7 +192,7 @@ func TestSeveralPanelTokens(t *testing.T) {
 	}
 }
 
-// TestSeveralStreams: a streamed evaluation is followed, read, labelled and cancelled on a
+// TestSeveralStreams: a streamed evaluation can be followed, read, labelled and cancelled on a
 // server that does not evaluate it.
 func TestSeveralStreams(t *testing.T) {
 	t.Parallel()
@@ -260,7 +260,7 @@ func TestSeveralStreams(t *testing.T) {
 }
 
 // TestSeveralLongStreams: clients of another server get all events of long results, which are
-// written in more than one step.
+// written in several steps.
 func TestSeveralLongStreams(t *testing.T) {
 	t.Parallel()
 	const n = 20
@@ -294,8 +294,8 @@ func TestSeveralLongStreams(t *testing.T) {
 	all.Wait()
 }
 
-// TestSeveralStops: what a server that stops has accepted goes on, and the others tell how it
-// ended.
+// TestSeveralStops: a stopping server completes the evaluations that it accepted, and the
+// others report how they ended.
 func TestSeveralStops(t *testing.T) {
 	t.Parallel()
 	for _, patient := range []bool{true, false} {
@@ -314,7 +314,7 @@ func TestSeveralStops(t *testing.T) {
 		}
 		stopped := make(chan error, 1)
 		go func() { stopped <- a.stop() }()
-		own.rest() // the stream ends when the server stops, and the client comes to another one
+		own.rest() // the stream ends when the server stops, and the client reconnects to another one
 		s := b.open(id, "Last-Event-ID: 2")
 		if patient {
 			if got := b.ask("GET", "/v1/evaluations/"+id, "").object(t); got.At("status") != "running" {
@@ -339,13 +339,12 @@ func TestSeveralStops(t *testing.T) {
 	}
 }
 
-// TestSeveralRuns: a client follows a run on a server that does not execute it, and cancels
-// it there.
+// TestSeveralRuns: a client can follow and cancel a run on a server that does not execute it.
 func TestSeveralRuns(t *testing.T) {
 	t.Parallel()
 	o := server.Options{Open: true, Runner: suites(t, nil)}
 	other := o
-	other.Poll = time.Second // as it is outside of tests
+	other.Poll = time.Second // the default outside of tests
 	a, b := several(t, o, other)
 	id := b.run(greeting)
 	names, last, _ := b.follow(id)
@@ -357,7 +356,7 @@ func TestSeveralRuns(t *testing.T) {
 	}
 }
 
-// TestSeveralRates: servers give a key together what one gives.
+// TestSeveralRates: together, servers allow a key the rate of a single server.
 func TestSeveralRates(t *testing.T) {
 	t.Parallel()
 	o := server.Options{Rate: 1, AliveEvery: 50 * time.Millisecond}
@@ -393,7 +392,7 @@ func TestSeveralRates(t *testing.T) {
 	}
 }
 
-// greeted is what a judge answers for a quarter of a dollar.
+// greeted is the answer of a judge, at a quarter of a dollar.
 func greeted(r fakemodel.Request) fakemodel.Reply {
 	_, id, _ := strings.Cut(r.Prompt, `"id":"`)
 	id, _, _ = strings.Cut(id, `"`)
@@ -401,7 +400,7 @@ func greeted(r fakemodel.Request) fakemodel.Reply {
 		Usage: proviso.Usage{Prompt: 1_000_000, Total: 1_000_000}}
 }
 
-// TestSeveralBudgets: what a key spends on one server counts on another one.
+// TestSeveralBudgets: what a key spends on one server counts on the others.
 func TestSeveralBudgets(t *testing.T) {
 	t.Parallel()
 	j := realJudge(t, greeted)
@@ -418,8 +417,8 @@ func TestSeveralBudgets(t *testing.T) {
 	}
 }
 
-// TestSeveralBudgetsUnderWay: an evaluation that goes on makes no further call once the key
-// has spent its budget on another server.
+// TestSeveralBudgetsUnderWay: a running evaluation makes no further call once the key has spent
+// its budget on another server.
 func TestSeveralBudgetsUnderWay(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
@@ -440,7 +439,7 @@ func TestSeveralBudgetsUnderWay(t *testing.T) {
 	if _, err := b.store.Charge(t.Context(), key.ID, 0.5); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(30 * time.Millisecond) // for so long the amount in the store is relied on
+	time.Sleep(30 * time.Millisecond) // a read amount is valid this long
 	close(leave)
 	events := a.open(id, bearer(secret)).rest()
 	end := events[len(events)-1].data
@@ -452,7 +451,7 @@ func TestSeveralBudgetsUnderWay(t *testing.T) {
 	}
 }
 
-// TestSeveralIdempotency: a request that is sent to two servers is answered once.
+// TestSeveralIdempotency: a request that is sent to two servers is executed once.
 func TestSeveralIdempotency(t *testing.T) {
 	t.Parallel()
 	var evaluated atomic.Int32
@@ -490,7 +489,8 @@ func TestSeveralIdempotency(t *testing.T) {
 	}
 }
 
-// TestSeveralTrials: a trial is followed, read and cancelled on a server that does not run it.
+// TestSeveralTrials: a trial can be followed, read and cancelled on a server that does not run
+// it.
 func TestSeveralTrials(t *testing.T) {
 	t.Parallel()
 	var waits atomic.Bool

@@ -13,11 +13,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// cutStore is a store that its server does not reach any more for what it shares.
+// cutStore is a store in which the writes of its server's shared items fail.
 type cutStore struct {
 	testStore
 	cut  atomic.Bool
-	lies atomic.Bool // it says so, and does it all the same
+	lies atomic.Bool // writes succeed, but report failure
 }
 
 var errCut = errors.New("cut off")
@@ -32,7 +32,7 @@ func (c *cutStore) PutShared(ctx context.Context, items ...store.SharedItem) err
 	return c.testStore.PutShared(ctx, items...)
 }
 
-// TestSeveralKilled: what a server that was killed had accepted has an end on the others.
+// TestSeveralKilled: evaluations that a killed server had accepted get an end on the others.
 func TestSeveralKilled(t *testing.T) {
 	t.Parallel()
 	j, allow := gatedJudge(t)
@@ -55,7 +55,7 @@ func TestSeveralKilled(t *testing.T) {
 	allow("two")
 }
 
-// TestSeveralCut: events that could not be written for a while come later, each once.
+// TestSeveralCut: events that could not be written for a while arrive later, each once.
 func TestSeveralCut(t *testing.T) {
 	t.Parallel()
 	j, allow := gatedJudge(t)
@@ -79,14 +79,15 @@ func TestSeveralCut(t *testing.T) {
 	cut.lies.Store(false)
 	allow("one")
 	own.rest()
-	time.Sleep(250 * time.Millisecond) // for one attempt to write
+	time.Sleep(250 * time.Millisecond) // one attempt to write
 	cut.cut.Store(false)
 	if rest := s.rest(); len(rest) != 2 || rest[0].id != "3" || rest[1].id != "4" || rest[1].name != "end" {
 		t.Errorf("%+v", rest)
 	}
 }
 
-// TestSeveralRevoked: with a key, its streams end on all servers, and what goes on.
+// TestSeveralRevoked: when a key is revoked, its streams and its running evaluations end on all
+// servers.
 func TestSeveralRevoked(t *testing.T) {
 	t.Parallel()
 	j, _ := gatedJudge(t)
@@ -105,7 +106,7 @@ func TestSeveralRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	own.rest()
-	panel.rest() // they return only because the streams end
+	panel.rest() // these return only because the streams end
 	if rest := other.rest(); !strings.Contains(value.Stringify(rest[len(rest)-1].data), "the key was revoked") {
 		t.Errorf("%+v", rest)
 	}

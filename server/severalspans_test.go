@@ -14,8 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// agentSpans is a request with spans of a trace: an agent that answers, below parent, and a call
-// of a model below it; which of them says of each whether it is in the request.
+// agentSpans returns a request with spans of a trace: an agent with an answer, below parent,
+// and a model call below the agent. agent and model select which of the two are in the request.
 func agentSpans(trace, parent string, agent, model bool) string {
 	span := func(id, parent, attributes string) string {
 		return fmt.Sprintf(`{"traceId":"%s","spanId":"%s","parentSpanId":"%s","name":"s","startTimeUnixNano":"1767323045000000000","endTimeUnixNano":"1767323045400000000","attributes":[%s,
@@ -31,8 +31,8 @@ func agentSpans(trace, parent string, agent, model bool) string {
 	return `{"resourceSpans":[{"scopeSpans":[{"spans":[` + strings.Join(list, ",") + `]}]}]}`
 }
 
-// TestSeveralSpans: an evaluation finds the spans of its key, whatever server got them, and
-// those that arrive while it waits.
+// TestSeveralSpans: an evaluation finds the spans of its key, whichever server received them,
+// including those that arrive while it waits.
 func TestSeveralSpans(t *testing.T) {
 	t.Parallel()
 	o := server.Options{Judge: traceJudge(t), Traces: server.TraceLimits{OneTrace: 3, Wait: 300 * time.Millisecond}}
@@ -70,7 +70,7 @@ func TestSeveralSpans(t *testing.T) {
 	}
 }
 
-// work executes runs and watches on a store, as `proviso worker`, until the end of the test.
+// work executes runs and watches on a store, like `proviso worker`, until the end of the test.
 func work(t *testing.T, o server.Options) {
 	t.Helper()
 	s, err := server.New(o)
@@ -89,7 +89,7 @@ func work(t *testing.T, o server.Options) {
 }
 
 // TestSeveralTracedRun: a worker decides a run by the spans that an agent sends to the servers,
-// half to each. They are gone afterwards, and are none of production.
+// half to each. Afterwards the spans are gone, and they are not production traffic.
 func TestSeveralTracedRun(t *testing.T) {
 	t.Parallel()
 	stores := storesOf(t, 3)
@@ -129,7 +129,7 @@ func TestSeveralTracedRun(t *testing.T) {
 	}
 }
 
-// TestSeveralAnswers: spans of one trace that went to two servers are one event.
+// TestSeveralAnswers: spans of one trace that reached two servers become one event.
 func TestSeveralAnswers(t *testing.T) {
 	t.Parallel()
 	a, b := several(t, server.Options{TrafficShare: 1}, server.Options{TrafficShare: 1})

@@ -17,33 +17,33 @@ import (
 // sharedState is what servers on one store know of an evaluation that one of them streams,
 // beside its output and its events.
 type sharedState struct {
-	Server  string        `json:"server"` // that evaluates
+	Server  string        `json:"server"` // server that evaluates
 	Project store.Project `json:"project"`
 	Key     string        `json:"key"`
 	Created time.Time     `json:"created"`
-	Ended   time.Time     `json:"ended,omitzero"` // there is no further event
+	Ended   time.Time     `json:"ended,omitzero"` // when the last event was written
 }
 
 const (
-	// shareEvery is how often what is new of evaluations is written for other servers, at most.
+	// shareEvery is the minimum interval at which changes are written for other servers.
 	shareEvery = 200 * time.Millisecond
-	// shareBytes is about how much is written in one transaction.
+	// shareBytes is the approximate size of one transaction.
 	shareBytes = 4 << 20
-	// slack is how long shared items outlive what they are about.
+	// slack is how long shared items outlive their evaluation.
 	slack = 5 * time.Minute
 )
 
-// unshared are the evaluations of which other servers do not know everything yet. It is safe
-// for concurrent use.
+// unshared are the evaluations with changes that other servers do not know yet. It is safe for
+// concurrent use.
 type unshared struct {
-	writing sync.Mutex // held by the one that writes what it took
+	writing sync.Mutex // held while the taken changes are written
 
 	mu      sync.Mutex
 	list    map[*heldEvaluation]bool
-	dropped []string // ids of those that were shared and make room for others
+	dropped []string // ids of shared evaluations that were dropped
 }
 
-// add says that there is something new of an evaluation.
+// add records that an evaluation has changed.
 func (u *unshared) add(e *heldEvaluation) {
 	if u == nil {
 		return
@@ -53,7 +53,7 @@ func (u *unshared) add(e *heldEvaluation) {
 	u.list[e] = true
 }
 
-// drop says that an evaluation is not held any more.
+// drop records that an evaluation was dropped.
 func (u *unshared) drop(e *heldEvaluation) {
 	if u == nil {
 		return
@@ -64,7 +64,7 @@ func (u *unshared) drop(e *heldEvaluation) {
 	u.dropped = append(u.dropped, e.id)
 }
 
-// take returns what is to be written, which the caller does.
+// take returns the changes, which the caller must write.
 func (u *unshared) take() (list []*heldEvaluation, dropped []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *Server) announce(ctx context.Context, e *heldEvaluation) {
 	}
 }
 
-// shareAll writes for other servers what is new, until ctx ends.
+// shareAll writes changes for other servers, until ctx ends.
 func (s *Server) shareAll(ctx context.Context) {
 	if s.peers == nil {
 		return
@@ -105,7 +105,7 @@ func (s *Server) shareAll(ctx context.Context) {
 	})
 }
 
-// shareEvaluations writes what is new of evaluations.
+// shareEvaluations writes changes of evaluations.
 func (s *Server) shareEvaluations(ctx context.Context) error {
 	s.evaluations.unshared.writing.Lock()
 	defer s.evaluations.unshared.writing.Unlock()
@@ -126,7 +126,7 @@ func (s *Server) shareEvaluations(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// share writes what other servers do not know of evaluations.
+// share writes what other servers do not know of the evaluations.
 func (s *Server) share(ctx context.Context, list []*heldEvaluation) error {
 	var items []store.SharedItem
 	var wrote []func()
@@ -167,9 +167,9 @@ func (s *Server) share(ctx context.Context, list []*heldEvaluation) error {
 	return write()
 }
 
-// newOf returns what other servers do not know of an evaluation, and a function to be called
-// once it is written; e.sharing is held. What is written again after an error is the same as
-// before: it may have been written all the same.
+// newOf returns what other servers do not know of an evaluation, and a function to call once
+// that is written. The caller holds e.sharing. A retry after an error writes the same items,
+// because the first write may have succeeded.
 func (s *Server) newOf(e *heldEvaluation) (items []store.SharedItem, done func(), err error) {
 	if !e.announced || e.sharedEnd {
 		return nil, nil, nil
@@ -214,11 +214,12 @@ func (s *Server) newOf(e *heldEvaluation) (items []store.SharedItem, done func()
 	}, nil
 }
 
-// eventsName is the name of events of an evaluation, of which the first has a number.
+// eventsName returns the name of an item with events of an evaluation; first is the number of
+// its first event.
 func eventsName(id string, first int) string { return fmt.Sprintf("%s/%09d", id, first) }
 
 // elsewhere returns an evaluation that another server streams, without its output and its
-// events; nil if there is none.
+// events, or nil.
 func (s *Server) elsewhere(ctx context.Context, id string) (*heldEvaluation, error) {
 	state, err := s.stateElsewhere(ctx, id)
 	if state == nil || err != nil {
@@ -228,8 +229,7 @@ func (s *Server) elsewhere(ctx context.Context, id string) (*heldEvaluation, err
 		lost: state.Ended.IsZero() && !s.peers.alive(ctx, state.Server), changed: make(chan struct{})}, nil
 }
 
-// stateElsewhere returns the state of an evaluation that another server streams, nil if there
-// is none.
+// stateElsewhere returns the state of an evaluation that another server streams, or nil.
 func (s *Server) stateElsewhere(ctx context.Context, id string) (*sharedState, error) {
 	if s.peers == nil || !strings.HasPrefix(id, store.EvaluationID) {
 		return nil, nil
@@ -254,13 +254,13 @@ func (s *Server) readOutput(ctx context.Context, e *heldEvaluation) error {
 	return err
 }
 
-// errLost is why an evaluation has no result: its server was killed.
+// errLost is the error of an evaluation whose server was killed.
 var errLost = proviso.Errorf(proviso.Unavailable, "the server that evaluated this has ended; send the request again")
 
-// readShared adds the events that another server has written since. With look it looks
-// whether that server is alive.
+// readShared adds the events that another server has written since the last call. With look, it
+// also checks whether that server is alive.
 func (s *Server) readShared(ctx context.Context, e *heldEvaluation, look bool) error {
-	state, err := s.stateElsewhere(ctx, e.id) // before the events, which are complete if it has ended
+	state, err := s.stateElsewhere(ctx, e.id) // read before the events, so that these are complete if the state has ended
 	if err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func (s *Server) readShared(ctx context.Context, e *heldEvaluation, look bool) e
 	return nil
 }
 
-// readSharedEvents adds up to so many items of events as are read at once, and returns how many.
+// readSharedEvents adds up to 100 items of events, and returns how many.
 func (s *Server) readSharedEvents(ctx context.Context, e *heldEvaluation) (int, error) {
 	e.mu.Lock()
 	next := len(e.events)

@@ -12,32 +12,33 @@ import (
 )
 
 const (
-	// rowTrace is how long the trace of a row of a run makes no room for others, after it
-	// began.
+	// rowTrace is how long the trace of a run's row is protected from being dropped for room,
+	// after the row starts.
 	rowTrace = time.Hour
-	// expectedTrace is that of an evaluation, which waits for spans much shorter.
+	// expectedTrace is the same for an evaluation, which waits a much shorter time for spans.
 	expectedTrace = time.Minute
-	// partSpans and partBytes are about how much of a trace is stored in one piece.
+	// partSpans and partBytes are the approximate limits of one stored part of a trace.
 	partSpans = 1000
 	partBytes = 1 << 20
-	// storePause is between two attempts to read spans while the database cannot be reached.
+	// storePause is the pause between two attempts to read spans while the database is
+	// unreachable.
 	storePause = 500 * time.Millisecond
-	// noteTimeout bounds what is only noted in the store.
+	// noteTimeout limits writing a mark to the store.
 	noteTimeout = 5 * time.Second
 )
 
-// shares reports whether the spans of a key go to the store, where other servers and workers
-// find them: those of a key that can start runs, evaluations or watches. Others are of no use
-// to anybody.
+// shares reports whether a key's spans go to the store, where other servers and workers find
+// them. Only keys that can start runs, evaluations or watches share spans; others have no use
+// for them there.
 func (s *spans) shares(key store.Key) bool { return s.kept != nil && key.Can(store.Evaluate) }
 
-// limits are those of the spans in the store.
+// limits returns the limits of spans in the store.
 func (s *spans) limits() store.TraceLimits {
 	return store.TraceLimits{Bytes: s.o.Bytes, KeyBytes: s.o.KeyBytes, OneTrace: s.o.OneTrace, Life: s.o.Age}
 }
 
-// share stores the spans of a request for others. It returns how many had no room, and why
-// the first had none.
+// share stores the spans of a request for other processes. It returns how many spans had no
+// room, and the reason for the first of them.
 func (s *spans) share(ctx context.Context, key store.Key, b *otlp.Batch) (refused int, reason string, err error) {
 	parts := partsOf(b)
 	if len(parts) == 0 {
@@ -55,7 +56,7 @@ func (s *spans) share(ctx context.Context, key store.Key, b *otlp.Batch) (refuse
 	return refused, reason, err
 }
 
-// partsOf are the spans of a request by trace, in the order in which the traces first occur.
+// partsOf groups the spans of a request by trace, in the order in which the traces first occur.
 func partsOf(b *otlp.Batch) []store.SpanPart {
 	var order []string
 	traces := map[string][]proviso.Span{}
@@ -82,11 +83,10 @@ func partsOf(b *otlp.Batch) []store.SpanPart {
 	return parts
 }
 
-// fetch implements [otlp.StoreOptions]. For work that has time, it waits for a database that
-// cannot be reached.
+// fetch implements [otlp.StoreOptions]. Patient work waits while the database is unreachable.
 func (k *keySpans) fetch(ctx context.Context, trace string, after int64) (next int64, refused int, err error) {
 	if len(trace) > store.MaxTraceID {
-		return after, 0, nil // nobody can have sent it
+		return after, 0, nil // no client can have sent it
 	}
 	for next = after; ; {
 		got, err := k.kept().Trace(ctx, k.id, trace, next)
@@ -118,7 +118,7 @@ func (k *keySpans) fetch(ctx context.Context, trace string, after int64) (next i
 
 func (k *keySpans) kept() store.ProjectStore { return k.all.kept.In(k.project) }
 
-// add adds parts of a trace to the memory.
+// add adds parts of a trace to memory.
 func (k *keySpans) add(trace string, parts [][]byte) error {
 	var b otlp.Batch
 	for _, part := range parts {
@@ -135,17 +135,18 @@ func (k *keySpans) add(trace string, parts [][]byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.others = s.held(k)
-	k.store.Merge(&b) // what has no room is noted with the trace
+	k.store.Merge(&b) // spans without room are counted in the trace
 	return nil
 }
 
-// begun says for the other servers that a row of a run waits for a trace: its spans are none of
-// production, and make no room for others. Without it, only these two hold no longer.
+// begun marks, for other servers, that a row of a run waits for a trace: its spans are not
+// production traffic, and are not dropped for room. If it fails, only these two guarantees are
+// lost.
 func (k *keySpans) begun(trace string) {
 	k.note("wait for a trace", func(ctx context.Context) error { return k.kept().AwaitTrace(ctx, k.id, trace, rowTrace) })
 }
 
-// ended drops the trace of a row that is decided. If that fails, it goes when it is too old.
+// ended drops the trace of a decided row. If that fails, the trace expires.
 func (k *keySpans) ended(trace string) {
 	k.note("drop a trace", func(ctx context.Context) error { return k.kept().DropTrace(ctx, k.id, trace) })
 }
@@ -158,8 +159,8 @@ func (k *keySpans) note(what string, do func(context.Context) error) {
 	}
 }
 
-// expect says for the other servers that an evaluation is about a trace, if they might make
-// events of its spans otherwise.
+// expect marks, for other servers, that an evaluation uses a trace, if they might otherwise
+// make events from its spans.
 func (s *spans) expect(ctx context.Context, key store.Key, trace string) {
 	if !s.shares(key) || !key.Can(store.Ingest) {
 		return
@@ -169,7 +170,7 @@ func (s *spans) expect(ctx context.Context, key store.Key, trace string) {
 	}
 }
 
-// awaited reports whether a run or an evaluation waits for a trace on another server.
+// awaited reports whether a run or an evaluation on another server waits for a trace.
 func (s *spans) awaited(ctx context.Context, key store.Key, trace string) (bool, error) {
 	if !s.shares(key) {
 		return false, nil

@@ -22,7 +22,7 @@ func spadeRoutes() []*route {
 	}
 }
 
-// spadeMostLabels bounds the labels of a run that are read.
+// spadeMostLabels limits how many labels of a run are read.
 const spadeMostLabels = 10_000
 
 func (s *Server) spade(c *call, in *proposal.SpadeRequest) error {
@@ -65,7 +65,7 @@ func (s *Server) readSpadeRun(c *call, job *proposal.Job) error {
 	return err
 }
 
-// promptVersions returns the versions of a prompt of the runs, oldest first.
+// promptVersions returns the versions of a prompt in the runs, oldest first.
 func (s *Server) promptVersions(c *call, in *proposal.SpadeRequest) ([]delta.Version, error) {
 	all, err := s.promptsOfRuns(c, query{Values: url.Values{"suite": {in.Suite}}})
 	if err != nil {
@@ -97,8 +97,8 @@ func (s *Server) promptVersions(c *call, in *proposal.SpadeRequest) ([]delta.Ver
 	return list[max(0, len(list)-proposal.MostVersions):], nil
 }
 
-// wordsOn returns the labels of people on the outputs of a run, by row. Where people
-// disagree there is none.
+// wordsOn returns the human labels on the outputs of a run, by row. A row on which people
+// disagree has none.
 func wordsOn(ctx context.Context, kept store.Labels, run string) (map[int]string, error) {
 	whole, read := "", 0
 	out := map[int]string{}

@@ -34,7 +34,7 @@ func (f *fixture) spade(body string, headers ...string) proposal.SpadeAnswer {
 	return out
 }
 
-// named returns a candidate, and whether it is there.
+// named returns the candidate with a name, or a zero candidate.
 func named(list []proposal.SpadeCandidate, name string) proposal.SpadeCandidate {
 	i := slices.IndexFunc(list, func(c proposal.SpadeCandidate) bool { return c.Name == name })
 	if i < 0 {
@@ -101,8 +101,9 @@ func TestSpade(t *testing.T) {
 	}
 }
 
-// TestSpadeOfRemovedText: what an earlier version asked is proposed as well, and sentences
-// have their former wording, their condition, and what rules do not read.
+// TestSpadeOfRemovedText: text that only an earlier version had is proposed as well. Sentences
+// have their former wording and their condition, and sentences that rules do not read are
+// reported.
 func TestSpadeOfRemovedText(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -133,7 +134,7 @@ func TestSpadeOfRemovedText(t *testing.T) {
 	}
 }
 
-// unitsBetween is a part of a text by UTF-16 offsets.
+// unitsBetween returns a part of a text by UTF-16 offsets.
 func unitsBetween(text string, start, end int) string {
 	var out []rune
 	at := 0
@@ -149,7 +150,7 @@ func unitsBetween(text string, start, end int) string {
 	return string(out)
 }
 
-// TestSpadeOfRuns: the prompt and the outputs are those of a run, with the labels of people.
+// TestSpadeOfRuns: the prompt and the outputs come from a run, with its human labels.
 func TestSpadeOfRuns(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Runner: suites(t, nil)})
@@ -198,7 +199,7 @@ func TestSpadeOfRuns(t *testing.T) {
 	}
 }
 
-// TestSpadeMistakes: a mistake has one message with its place.
+// TestSpadeMistakes: a mistake gets one message with its position.
 func TestSpadeMistakes(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -234,7 +235,7 @@ func TestSpadeMistakes(t *testing.T) {
 	}
 }
 
-// TestSpadeIsBounded: a request that computes for too long ends with a problem.
+// TestSpadeIsBounded: a request that exceeds its CPU budget ends with a problem.
 func TestSpadeIsBounded(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, CPUBudget: time.Millisecond})
@@ -248,7 +249,7 @@ func TestSpadeIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzSpade: every request for assertions gets one answer, which is no defect.
+// FuzzSpade: every request for assertions gets one response, which reports no defect.
 func FuzzSpade(f *testing.F) {
 	for _, seed := range []string{
 		"{" + bakery + "," + bakeryOutputs + "}", "{" + bakery + `, "reject": ["excludes_unfortunately"], "keep": ["x"]}`,

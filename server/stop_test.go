@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/server"
 )
 
-// TestDrain: readiness goes down first, and requests are answered meanwhile.
+// TestDrain: readiness goes down first, and requests are still answered.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Drain: time.Second})
@@ -63,7 +63,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestStreamEnds: a server that stops does not wait for event streams.
+// TestStreamEnds: a stopping server does not wait for event streams.
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
 	p := newSlow()

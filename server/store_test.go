@@ -23,12 +23,11 @@ type testStore interface {
 }
 
 // onPostgres reports whether all tests of the server use a PostgreSQL database:
-// PROVISO_TEST_STORE=postgres go test ./server.
-// It is read while a test runs, so that the results of `go test` are cached by its value.
+// PROVISO_TEST_STORE=postgres go test ./server. It reads the variable during a test, so that
+// `go test` caches results by its value.
 func onPostgres() bool { return os.Getenv("PROVISO_TEST_STORE") == "postgres" }
 
-// emptyStore is the file of an empty database, so that not every test has to
-// create one.
+// emptyStore is the file of an empty database, so that not every test has to create one.
 var emptyStore = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "proviso-server-test-")
 	if err != nil {
@@ -49,11 +48,11 @@ var emptyStore = sync.OnceValues(func() ([]byte, error) {
 // TestMain removes the database server that tests may have started.
 func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
 
-// databases are the URLs of databases by the path that a test gave them.
+// databases maps the paths that tests use to database URLs.
 var databases sync.Map
 
-// openStore opens a database, a new one if there is none. It is closed at the end
-// of the test, if it is not before.
+// openStore opens a database, and creates it if it does not exist. It is closed at the end of
+// the test, unless the test closes it.
 func openStore(t *testing.T, path string) testStore {
 	t.Helper()
 	o := sqldb.Options{Poll: 20 * time.Millisecond, Retry: func(int) time.Duration { return time.Millisecond }}

@@ -29,7 +29,7 @@ type StreamRequest struct {
 	KeepS      *int              `json:"keep_s,omitempty" doc:"For how many seconds after its end the evaluation can be streamed, from 1 to 3600; 600 if it is missing"`
 }
 
-// StartedEvaluation is an evaluation that goes on.
+// StartedEvaluation is a running evaluation.
 type StartedEvaluation struct {
 	ID string `json:"id"`
 }
@@ -52,7 +52,7 @@ type StreamAssertion struct {
 // StreamEnd is the data of the last event: the response without its results.
 type StreamEnd struct {
 	*judge.Response
-	Results *struct{} `json:"results,omitempty"` // hides those of the response
+	Results *struct{} `json:"results,omitempty"` // hides the results of the response
 	TotalMS float64   `json:"total_ms"`
 }
 
@@ -61,10 +61,10 @@ const (
 	maxKeep   = time.Hour
 )
 
-// streamed is a streamed evaluation under way.
+// streamed is a running streamed evaluation.
 type streamed struct {
 	s       *Server
-	c       *call // without the request, which ends before
+	c       *call // without the request, which ends earlier
 	held    *heldEvaluation
 	req     *judge.Request
 	body    []byte
@@ -73,9 +73,9 @@ type streamed struct {
 
 	begun  sync.Once
 	ready  chan struct{} // closed once the assertions are compiled, or err is set
-	err    error         // why it was not evaluated
+	err    error         // why the evaluation failed before it started
 	told   []bool
-	result []judge.Result // of those that were told
+	result []judge.Result // results of the told assertions
 }
 
 func (s *Server) startEvaluation(c *call) error {
@@ -87,11 +87,11 @@ func (s *Server) startEvaluation(c *call) error {
 	if err := account.check(); err != nil {
 		return err
 	}
-	if err := s.o.Store.Texts(c.r.Context()); err != nil { // other servers have to read its output
+	if err := s.o.Store.Texts(c.r.Context()); err != nil { // other servers must be able to read its output
 		return err
 	}
 	own := &call{id: c.id, key: c.key, project: c.project, kept: c.kept, route: c.route}
-	base := withClock(context.Background(), &own.clock) // the context of the request holds its body
+	base := withClock(context.Background(), &own.clock) // the request's context holds its body
 	base, task := s.turns.Begin(base, c.key.ID, s.o.CPUBudget, s.over)
 	ctx, cancel := context.WithCancelCause(withAccount(base, account))
 	e := &heldEvaluation{
@@ -112,7 +112,7 @@ func (s *Server) startEvaluation(c *call) error {
 	}()
 	select {
 	case <-x.ready:
-	case <-c.r.Context().Done(): // nobody knows its id
+	case <-c.r.Context().Done(): // no client knows its id
 		s.evaluations.abandon(e)
 		cancel(errCancelled)
 		return context.Cause(c.r.Context())
@@ -172,8 +172,8 @@ func (x *streamed) run(ctx context.Context) {
 	x.held.add("end", StreamEnd{Response: resp, TotalMS: milliseconds(took)})
 }
 
-// fail ends an evaluation that cannot be evaluated. Before its id is known that is a
-// problem of the request.
+// fail ends an evaluation with an error. Before its id is known, the error becomes the problem
+// of the request.
 func (x *streamed) fail(err error) {
 	started := true
 	x.begun.Do(func() {
@@ -202,8 +202,8 @@ func (x *streamed) start() {
 	})
 }
 
-// tell adds the event of a verdict. An assertion that is undecided because the whole was
-// ended says so.
+// tell adds the event of a verdict. If the evaluation was ended early, the reason of an
+// undecided assertion says so.
 func (x *streamed) tell(ctx context.Context, d judge.Decision) {
 	if d.Index < 0 || d.Index >= len(x.told) || x.told[d.Index] {
 		return
@@ -215,7 +215,8 @@ func (x *streamed) tell(ctx context.Context, d judge.Decision) {
 	x.held.add("verdict", d)
 }
 
-// complete tells of what the evaluator did not, and makes the response say the same.
+// complete adds the events that the evaluator did not report, and makes the response consistent
+// with all events.
 func (x *streamed) complete(ctx context.Context, resp *judge.Response) {
 	resp.Errors = nil
 	for i := range resp.Results {
@@ -243,7 +244,7 @@ func (x *streamed) keep(ctx context.Context, resp *judge.Response, n store.NewEv
 	}
 }
 
-// endedBy returns why an evaluation was ended before its time, or nil.
+// endedBy returns why an evaluation was ended early, or nil.
 func endedBy(ctx context.Context) error {
 	var e *proviso.Error
 	if ctx.Err() != nil && errors.As(context.Cause(ctx), &e) {
@@ -252,11 +253,11 @@ func endedBy(ctx context.Context) error {
 	return nil
 }
 
-// streamInput is a [StreamRequest] that was read.
+// streamInput is a parsed [StreamRequest].
 type streamInput struct {
 	req  *judge.Request
-	body []byte // of the request to /v1/evaluate that it stands for
-	set  string // hash of the version of the set
+	body []byte // equivalent request to /v1/evaluate
+	set  string // hash of the set's version
 	keep time.Duration
 }
 
@@ -295,12 +296,12 @@ func (s *Server) readStream(c *call) (in streamInput, err error) {
 
 // streamParts are the parts of a [StreamRequest].
 type streamParts struct {
-	body *value.Object // of the request to /v1/evaluate that it stands for
+	body *value.Object // equivalent request to /v1/evaluate
 	set  string        // name of a set
 	keep time.Duration
 }
 
-// splitStream separates what is only in a [StreamRequest] from what is in a request to
+// splitStream separates the members that only a [StreamRequest] has from those of a request to
 // /v1/evaluate.
 func splitStream(ctx context.Context, data []byte) (streamParts, error) {
 	doc, o, err := decodeObject(ctx, data)

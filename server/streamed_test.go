@@ -58,7 +58,7 @@ func (s *eventStream) close() {
 	s.resp.Body.Close()
 }
 
-// next returns the next event; nil if the stream is over.
+// next returns the next event, or nil if the stream is over.
 func (s *eventStream) next() *sse {
 	s.t.Helper()
 	e := &sse{}
@@ -87,7 +87,7 @@ func (s *eventStream) next() *sse {
 	}
 }
 
-// rest returns all events that are left.
+// rest returns all remaining events.
 func (s *eventStream) rest() (all []*sse) {
 	for e := s.next(); e != nil; e = s.next() {
 		all = append(all, e)
@@ -105,8 +105,8 @@ func (f *fixture) begin(body string, headers ...string) string {
 	return got.object(f.t).Text("id")
 }
 
-// gatedJudge is a judge that makes one call for each assertion, and a function that lets
-// the calls about an assertion go on.
+// gatedJudge returns a judge that makes one call for each assertion, and a function that lets
+// the calls for an assertion continue.
 func gatedJudge(t *testing.T) (j *judge.Judge, allow func(id string)) {
 	t.Helper()
 	var gates sync.Map
@@ -142,7 +142,7 @@ func gatedJudge(t *testing.T) (j *judge.Judge, allow func(id string)) {
 	return j, func(id string) { close(gate(id)) }
 }
 
-// cacheInMemory keeps the verdicts of a test.
+// cacheInMemory stores the verdicts of a test.
 type cacheInMemory struct{ of sync.Map }
 
 func (c *cacheInMemory) Get(key string) (*value.Object, time.Time, error) {
@@ -161,8 +161,8 @@ const threeAsked = `{"agent_input": "Hi", "agent_output": "😀 Hello you", "ass
 	{"id": "one", "instruction": "Greet.", "criteria": ["It greets"]}, {"id": "two", "criteria": ["It greets"]},
 	{"id": "words", "check": {"type": "word-count", "value": {"max": 3}}}]}`
 
-// TestStreamedEvaluation: verdicts come as they are decided, what needs no model first, and
-// the last event agrees with the evaluation that is stored.
+// TestStreamedEvaluation: verdicts arrive as they are decided, deterministic ones first, and
+// the last event matches the stored evaluation.
 func TestStreamedEvaluation(t *testing.T) {
 	t.Parallel()
 	j, allow := gatedJudge(t)
@@ -183,7 +183,7 @@ func TestStreamedEvaluation(t *testing.T) {
 	if now := f.ask("GET", "/v1/evaluations/"+id, "").object(t); now.At("status") != "running" || now.At("agent_output") != "😀 Hello you" {
 		t.Errorf("while it goes on: %s", value.Stringify(now))
 	}
-	// A person may disagree before the last verdict is there.
+	// A person may disagree before the last verdict arrives.
 	said := f.ask("POST", "/v1/labels", `{"evaluation": "`+id+`", "assertion": "words", "label": "fail", "evidence": [{"start": 3, "end": 8}]}`)
 	if said.status != 201 || said.object(t).Text("judged") != "pass" {
 		t.Errorf("a label while it goes on: %d %s", said.status, said.body)
@@ -224,7 +224,7 @@ func TestStreamedEvaluation(t *testing.T) {
 	if got := f.ask("GET", "/v1/evaluations/"+id+"/events", "", "Last-Event-ID: x"); got.status != 422 {
 		t.Errorf("no number: %d", got.status)
 	}
-	again := f.open(f.begin(threeAsked)).rest() // all verdicts are kept
+	again := f.open(f.begin(threeAsked)).rest() // all verdicts are cached
 	if len(again) != 5 || again[4].data.At("passed") != 3.0 || again[2].data.At("cached") != true {
 		t.Errorf("from the store: %d events", len(again))
 	}
@@ -237,7 +237,7 @@ func TestStreamedEvaluation(t *testing.T) {
 	}
 }
 
-// TestCancelEvaluation: what is decided stays, and the rest is undecided.
+// TestCancelEvaluation: decided verdicts stay, and the rest is undecided.
 func TestCancelEvaluation(t *testing.T) {
 	t.Parallel()
 	j, allow := gatedJudge(t)
@@ -269,7 +269,7 @@ func TestCancelEvaluation(t *testing.T) {
 	}
 }
 
-// TestStreamRequests: a request that cannot be evaluated is a problem at once.
+// TestStreamRequests: an invalid request gets a problem at once.
 func TestStreamRequests(t *testing.T) {
 	t.Parallel()
 	var failure error

@@ -12,8 +12,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// heldEvaluation returns the streamed evaluation that the address names, nil if no server
-// holds it, or the key may not see it.
+// heldEvaluation returns the streamed evaluation that the address names, or nil if no server
+// holds it or the key may not see it.
 func (s *Server) heldEvaluation(c *call) (*heldEvaluation, error) {
 	e, err := s.heldFor(c.r.Context(), c.project, c.r.PathValue("evaluation"))
 	if e == nil || err != nil || !seesAll(c.key) && e.key.ID != c.key.ID {
@@ -22,8 +22,8 @@ func (s *Server) heldEvaluation(c *call) (*heldEvaluation, error) {
 	return e, nil
 }
 
-// heldFor returns a streamed evaluation of a project, nil if no server holds it. One of
-// another server has neither output nor events.
+// heldFor returns a streamed evaluation of a project, or nil if no server holds it. An
+// evaluation on another server has neither output nor events.
 func (s *Server) heldFor(ctx context.Context, project store.Project, id string) (*heldEvaluation, error) {
 	e := s.evaluations.get(id, time.Now())
 	if e == nil {
@@ -66,7 +66,7 @@ func (s *Server) evaluationEvents(c *call) error {
 		e = followed
 	}
 	if events, closed, _ := e.after(last); closed && len(events) == 0 {
-		return c.sendResponse(store.Response{Status: http.StatusNoContent}) // tells browsers not to come back
+		return c.sendResponse(store.Response{Status: http.StatusNoContent}) // tells browsers not to reconnect
 	}
 	leave, ok := s.tokens.enter(c.token)
 	if !ok {
@@ -84,8 +84,8 @@ func (s *Server) evaluationEvents(c *call) error {
 	return nil
 }
 
-// streamEvaluation sends events until the last one, until the client has disconnected or
-// may no longer see them, or until the server stops.
+// streamEvaluation sends events until the last one, until the client has disconnected or may no
+// longer see them, or until the server stops.
 func (s *Server) streamEvaluation(c *call, e *heldEvaluation, last int) {
 	w := &eventWriter{w: c.w, control: http.NewResponseController(c.w)}
 	beat, poll := time.NewTicker(s.o.Heartbeat), time.NewTicker(s.o.Poll)
@@ -125,7 +125,7 @@ func (s *Server) streamEvaluation(c *call, e *heldEvaluation, last int) {
 	}
 }
 
-// cancelEvaluation ends an evaluation. What is decided stays.
+// cancelEvaluation ends an evaluation. Decided verdicts stay.
 func (s *Server) cancelEvaluation(c *call) error {
 	e, err := s.heldEvaluation(c)
 	if err != nil {
@@ -143,11 +143,11 @@ func (s *Server) cancelEvaluation(c *call) error {
 	return c.sendResponse(store.Response{Status: http.StatusNoContent})
 }
 
-// expireEvaluations forgets evaluations in time, and ends those whose key was revoked.
+// expireEvaluations drops expired evaluations, and ends those whose key was revoked.
 func (s *Server) expireEvaluations(ctx context.Context) {
 	every(ctx, nil, s.o.Poll, func(now time.Time) {
 		if err := s.follow(ctx); err != nil && ctx.Err() == nil {
-			s.o.Log.Warn("read what other servers ask for", "error", err)
+			s.o.Log.Warn("read requests of other servers", "error", err)
 		}
 		revoked := map[string]bool{}
 		for _, e := range s.evaluations.expire(now) {
@@ -163,8 +163,8 @@ func (s *Server) expireEvaluations(ctx context.Context) {
 	})
 }
 
-// mirrors are the evaluations of other servers whose events clients of this one follow: they
-// are read once, however many follow. It is safe for concurrent use.
+// mirrors are the evaluations of other servers that clients of this server follow. Their events
+// are read once, however many clients follow. It is safe for concurrent use.
 type mirrors struct {
 	most int64 // bytes
 
@@ -178,19 +178,19 @@ type mirror struct {
 	e         *heldEvaluation
 	followers int
 	size      int64
-	read      chan struct{} // closed once its events were read for the first time
+	read      chan struct{} // closed once its events have been read for the first time
 	stop      context.CancelFunc
 }
 
 const (
-	// mirrorEvery is how often the events of another server are read.
+	// mirrorEvery is the interval at which another server's events are read.
 	mirrorEvery = 250 * time.Millisecond
-	// mirrorLook is every how many times this server looks whether the other one is alive.
+	// mirrorLook is the number of reads between two checks that the other server is alive.
 	mirrorLook = 8
 )
 
-// mirror returns an evaluation of another server with its events so far. They go on until
-// leave is called.
+// mirror returns an evaluation of another server with its events so far. Further events are
+// added until leave is called.
 func (s *Server) mirror(ctx context.Context, e *heldEvaluation) (held *heldEvaluation, leave func(), err error) {
 	m := s.mirrors.enter(s, e)
 	leave = func() { s.mirrors.leave(m) }
@@ -211,7 +211,7 @@ func (x *mirrors) enter(s *Server, e *heldEvaluation) *mirror {
 	if m == nil {
 		ctx, stop := context.WithCancel(context.Background())
 		m = &mirror{e: e, read: make(chan struct{}), stop: stop}
-		e.held = newHeldEvaluations(0) // it counts here
+		e.held = newHeldEvaluations(0) // the mirror counts its size
 		x.of[e.id] = m
 		go m.follow(ctx, s)
 	}
@@ -219,7 +219,7 @@ func (x *mirrors) enter(s *Server, e *heldEvaluation) *mirror {
 	return m
 }
 
-// leave ends what no client follows.
+// leave ends a mirror without clients.
 func (x *mirrors) leave(m *mirror) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -232,8 +232,8 @@ func (x *mirrors) leave(m *mirror) {
 	}
 }
 
-// grow counts bytes of an evaluation. If all take too much, its streams end, and the clients
-// come back later.
+// grow adds n bytes to the size of an evaluation. If all mirrors together exceed the limit, the
+// streams of this one end, and its clients reconnect later.
 func (x *mirrors) grow(e *heldEvaluation, n int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -249,7 +249,7 @@ func (x *mirrors) grow(e *heldEvaluation, n int) {
 	}
 }
 
-// follow reads the events of an evaluation until it has ended, or ctx ends.
+// follow reads the events of an evaluation until it ends, or ctx ends.
 func (m *mirror) follow(ctx context.Context, s *Server) {
 	tick := time.NewTicker(mirrorEvery)
 	defer tick.Stop()

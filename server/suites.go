@@ -20,28 +20,28 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// Suites runs suites of clients: they run no code, read only the files that
-// came with them, and reach only hosts that the operator allows.
+// Suites runs suites of clients: they run no code, read only the files that came with them, and
+// reach only hosts that the operator allows.
 type Suites struct {
-	// Dir is a folder for files of current runs.
+	// Dir is the folder for files of current runs.
 	Dir string
-	// Engine configures the engine of each suite. Its policy is always that of
-	// untrusted input; its environment is that of the operator. The providers of
-	// the suite are [Metered]; those of Engine.Engines.Operator must be.
+	// Engine configures the engine of each suite. Its policy is always the one for untrusted
+	// input; its environment is the operator's. The suite's providers are [Metered]; those of
+	// Engine.Engines.Operator must be.
 	Engine engine.Options
 
-	// Elsewhere says that other processes may execute the runs, with keys that this one
-	// lacks: a missing key is a warning of Check.
+	// Elsewhere means that other processes may execute the runs, with keys that this one lacks:
+	// a missing key is only a warning of Check.
 	Elsewhere bool
 
-	MaxRows        int           // of a run; 100,000 if 0
+	MaxRows        int           // limit of a run; 100,000 if 0
 	MaxConcurrency int           // rows of a run at a time; 32 if 0
-	Limit          time.Duration // for a run; 24 hours if 0
+	Limit          time.Duration // limit of a run; 24 hours if 0
 }
 
 var _ Runner = (*Suites)(nil)
 
-// checkTimeout bounds how long reading a suite may take.
+// checkTimeout limits the time to read a suite.
 const checkTimeout = 30 * time.Second
 
 // opened is a suite with its engine and its plan.
@@ -51,19 +51,19 @@ type opened struct {
 	plan    *run.Plan
 	granted granted
 	folder  string
-	only    string // as of [Suites.Only]
+	only    string // see [Suites.Only]
 }
 
 func (o *opened) end() {
 	if o.engine != nil {
-		_ = o.engine.Close() // it frees memory
+		_ = o.engine.Close() // frees memory
 	}
 	if o.folder != "" {
-		_ = os.RemoveAll(o.folder) // it is a temporary folder
+		_ = os.RemoveAll(o.folder) // a temporary folder
 	}
 }
 
-// Check reads a suite and makes a plan of it.
+// Check reads a suite and plans it.
 func (s *Suites) Check(ctx context.Context, b *Bundle, o RunOptions) (*Plan, proviso.Mistakes) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -95,7 +95,7 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 	case mistakes.Err() != nil && opened.lacks() != nil:
 		return store.Unable(opened.lacks()...)
 	case mistakes.Err() != nil && slices.ContainsFunc(mistakes, lasting):
-		if e.Version != "" && e.Version != s.Engine.Version { // which has accepted the suite
+		if e.Version != "" && e.Version != s.Engine.Version { // that version has accepted the suite
 			return store.Unable(needsVersion + e.Version)
 		}
 		return store.Permanent(mistakes)
@@ -118,7 +118,7 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// parts is Take as package run expects it.
+// parts adapts Take for package run.
 func (e *Execution) parts() func(context.Context, int) (run.Part, bool, error) {
 	if e.Take == nil {
 		return nil
@@ -144,13 +144,12 @@ func outOfRoom(list proviso.Mistakes) bool {
 
 func noRoomForFiles() error { return fmt.Errorf("keep the files of the suite: %w", store.ErrNoRoom) }
 
-// lasting reports whether a mistake would occur again on the next attempt. A
-// key that the operator did not set at this start may be there then.
+// lasting reports whether a mistake would recur at the next attempt. A key that the operator
+// did not set at this start may be set at the next.
 func lasting(m proviso.Mistake) bool { return !m.Warning && m.Code != proviso.Unavailable }
 
-// open reads a suite, opens its engine and makes the plan. held are the spans
-// that its run may use; nil if there will be no run. The caller must end the
-// result, even if there are mistakes.
+// open reads a suite, opens its engine and makes the plan. held contains the spans that its run
+// may use; nil without a run. The caller must end the result, even if there are mistakes.
 func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.Store, observers run.Observers, t run.Task) (*opened, proviso.Mistakes) {
 	own := &opened{only: s.Only()}
 	folder, err := os.MkdirTemp(s.Dir, "suite-")
@@ -167,7 +166,7 @@ func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.
 	o := s.Engine
 	o.Policy.Trusted = false
 	o.Engines.Env = envOr(o.Engines.Env)
-	o.Engines.Secrets = &secrets.Set{} // secrets from the environment and the suite, which stored rows must not contain
+	o.Engines.Secrets = &secrets.Set{} // secrets from the environment and the suite, which must not be in stored rows
 	env := o.Engines.Secrets.Env(o.Engines.Env)
 	reading := suite.Options{Dir: dir, Env: env, Facts: engine.Facts(), Files: o.Policy.Files(), Trust: o.Policy.Suite(env)}
 	own.granted.watch(reading.Trust)
@@ -215,8 +214,8 @@ func orElse[T int | time.Duration](v, usual T) T {
 	return usual
 }
 
-// limits are the limits of the suite and of the request for its run, as far as
-// the server allows them.
+// limits returns the limits from the suite and the request for its run, capped by the server's
+// limits.
 func (s *Suites) limits(read *proviso.Suite, ro RunOptions) run.Limits {
 	most := orElse(s.MaxConcurrency, 32)
 	l := run.Limits{
@@ -229,7 +228,7 @@ func (s *Suites) limits(read *proviso.Suite, ro RunOptions) run.Limits {
 	return l
 }
 
-// describe returns a description of the plan.
+// describe returns the plan as a [Plan], with the mistakes as warnings.
 func (o *opened) describe(all proviso.Mistakes) *Plan {
 	p := &Plan{Datasets: o.suite.Datasets, SuiteID: o.suite.ID, AgentID: agentOf(o.suite), Name: o.suite.Description, Rows: o.plan.Rows, Hash: o.plan.Hash(), Providers: o.engine.Asked()}
 	p.Division.Rows, p.Division.Parts = o.plan.Divide()
@@ -253,7 +252,7 @@ func (o *opened) describe(all proviso.Mistakes) *Plan {
 	return p
 }
 
-// agentOf names what a suite evaluates, "" if there is more than one.
+// agentOf returns the name of the agent that a suite evaluates, or "" if there are several.
 func agentOf(s *proviso.Suite) string {
 	if s.ID != "" || len(s.Providers) == 0 {
 		return s.ID
@@ -284,7 +283,7 @@ func mistakesOf(err error) proviso.Mistakes {
 	return proviso.Mistakes{{Code: proviso.Internal, Message: err.Error()}}
 }
 
-// resultOf is a row in the form of the store.
+// resultOf converts a row for the store.
 func resultOf(index int, row []byte, r *proviso.Result) store.Result {
 	out, _, _ := store.ReadRow(index, row) // its verdicts, by the names that every page uses
 	out.Status, out.Usage, out.Cost, out.JSON = r.Aggregate.Status, r.Output.Usage, 0, row

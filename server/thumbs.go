@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// WatchThumbs says how verdicts of a watch and thumbs of users go together.
+// WatchThumbs compares the verdicts of a watch with the thumbs of users.
 type WatchThumbs struct {
 	Watch      string            `json:"watch"`
 	From       time.Time         `json:"from"`
@@ -25,7 +25,7 @@ type WatchThumbs struct {
 	Assertions []AssertionThumbs `json:"assertions"`
 }
 
-// AssertionThumbs is that for one assertion.
+// AssertionThumbs compares the verdicts of one assertion with thumbs.
 type AssertionThumbs struct {
 	Assertion string       `json:"assertion"`
 	Votes     int          `json:"votes" doc:"Events with a verdict and a thumb"`
@@ -59,12 +59,12 @@ type ThumbFigure struct {
 
 const (
 	fewVotes     = 30     // below that, only counts are shown
-	maxVotes     = 20_000 // that are read
+	maxVotes     = 20_000 // number of thumbs that are read
 	thumbsAtOnce = 500
 	amongVoters  = "among those who voted"
 )
 
-// voted are the thumbs on one event.
+// voted counts the thumbs on one event.
 type voted struct{ up, down int }
 
 // judgedThumb is a verdict with a thumb.
@@ -170,7 +170,7 @@ func verdictsOn(ctx context.Context, in store.ProjectStore, watch string, events
 	return nil
 }
 
-// thumbsOn makes the figures of one assertion; all counts its verdicts, with and without a
+// thumbsOn computes the figures of one assertion. all counts its verdicts, with and without a
 // thumb.
 func thumbsOn(assertion string, pairs []judgedThumb, all ThumbCounts) AssertionThumbs {
 	out := AssertionThumbs{Assertion: assertion, Votes: len(pairs)}
@@ -208,12 +208,12 @@ func thumbsOn(assertion string, pairs []judgedThumb, all ThumbCounts) AssertionT
 func figureOf(e stats.Estimate) *ThumbFigure { return &ThumbFigure{e.Value, &e.Low, &e.High} }
 
 const (
-	bootstrapPairs      = 5000 // with more, the interval is that of the first
+	bootstrapPairs      = 5000 // with more, only the first are used
 	bootstrapReplicates = 400
 )
 
-// gradedAUC compares scores with thumbs, if scores are more than yes and no. Conversations
-// are resampled as a whole.
+// gradedAUC compares scores with thumbs, if there are at least three different scores. The
+// bootstrap resamples whole conversations.
 func gradedAUC(pairs []judgedThumb) *ThumbFigure {
 	distinct := map[float64]bool{}
 	var clusters [][]judgedThumb
@@ -247,7 +247,7 @@ func gradedAUC(pairs []judgedThumb) *ThumbFigure {
 				}
 			}
 		}
-		return stats.AUC(up, down) // the score of what got a thumb up is higher
+		return stats.AUC(up, down) // outputs with a thumb up should have higher scores
 	}
 	e, err := stats.Bootstrap{Replicates: bootstrapReplicates, Confidence: seriesConfidence, Seed: 1}.Interval(len(clusters), statistic)
 	if err == nil {
@@ -258,7 +258,7 @@ func gradedAUC(pairs []judgedThumb) *ThumbFigure {
 		all[i] = i
 	}
 	if value := statistic(all); !math.IsNaN(value) {
-		return &ThumbFigure{Value: value} // a sample had thumbs of one kind only
+		return &ThumbFigure{Value: value} // a sample had only one kind of thumbs
 	}
 	return nil
 }

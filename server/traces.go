@@ -19,17 +19,17 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// TraceLimits bound the spans that a server holds for runs and evaluations. A
-// field that is 0 has the default in its comment.
+// TraceLimits limits the spans that a server holds for runs and evaluations. A field that is 0
+// has the default in its comment.
 type TraceLimits struct {
 	Spans     int           // spans of all keys; 100,000
-	Bytes     int64         // their approximate size; 256 MiB
+	Bytes     int64         // approximate size of all spans; 256 MiB
 	KeySpans  int           // spans of one key; 25,000
-	KeyBytes  int64         // their approximate size; 64 MiB
-	KeyTraces int           // of one key; 2,500
+	KeyBytes  int64         // approximate size of a key's spans; 64 MiB
+	KeyTraces int           // traces of one key; 2,500
 	OneTrace  int           // spans of one trace; 10,000
 	Age       time.Duration // how long an unused trace is held; 15 minutes
-	Wait      time.Duration // wait for spans once they are needed; 3 seconds, and a suite may set at most 1 minute
+	Wait      time.Duration // how long to wait for needed spans; 3 seconds, and a suite may set at most 1 minute
 }
 
 func (l *TraceLimits) defaults() {
@@ -42,7 +42,7 @@ func (l *TraceLimits) defaults() {
 // maxSuiteWait is the longest time that a suite may wait for spans.
 const maxSuiteWait = time.Minute
 
-// toSpans is the address for spans in messages.
+// toSpans names the address for spans in messages.
 const toSpans = "POST /v1/traces of this server, with the key of whoever asks"
 
 // spans holds the spans of each key, which only that key can see. It is safe
@@ -50,27 +50,27 @@ const toSpans = "POST /v1/traces of this server, with the key of whoever asks"
 type spans struct {
 	o        TraceLimits
 	receiver *otlp.Receiver
-	kept     store.Store // for the other servers and workers; nil if there are none
+	kept     store.Store // shared with other servers and workers; nil if there are none
 	log      *slog.Logger
 	count    *prometheus.CounterVec
 
 	mu     sync.Mutex
 	keys   map[string]*keySpans
-	seen   map[store.Project]int // projects whose keys held spans: 0
-	others otlp.Held             // of keys other than the one whose spans are being added
+	seen   map[store.Project]int // projects whose keys have held spans, each with 0
+	others otlp.Held             // held for keys other than the one whose spans are being added
 }
 
 // keySpans are the spans of one key.
 type keySpans struct {
 	all     *spans
-	id      string // of the key
+	id      string // id of the key
 	project store.Project
 	store   *otlp.Store
-	users   int // runs and evaluations
+	users   int // runs and evaluations that use the spans
 }
 
-// newSpans holds spans. kept is where other servers and workers find them, nil if there are
-// none.
+// newSpans returns an empty spans. kept is where other servers and workers find the spans; nil
+// if there are none.
 func newSpans(o TraceLimits, kept store.Store, log *slog.Logger, maxBody int64, count *prometheus.CounterVec) *spans {
 	o.defaults()
 	s := &spans{o: o, kept: kept, log: log, count: count, keys: map[string]*keySpans{}, seen: map[store.Project]int{}}
@@ -78,7 +78,7 @@ func newSpans(o TraceLimits, kept store.Store, log *slog.Logger, maxBody int64, 
 	return s
 }
 
-// of returns the spans of a key; s.mu is held.
+// of returns the spans of a key; the caller holds s.mu.
 func (s *spans) of(key store.Key) *keySpans {
 	k, ok := s.keys[key.ID]
 	if !ok {
@@ -94,7 +94,7 @@ func (s *spans) of(key store.Key) *keySpans {
 	return k
 }
 
-// use returns the store of a key, which is kept until done is called.
+// use returns the span store of a key, which is kept until done is called.
 func (s *spans) use(key store.Key) (of *otlp.Store, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (s *spans) use(key store.Key) (of *otlp.Store, done func()) {
 func (s *spans) add(ctx context.Context, b *otlp.Batch) (rejected int, reason string) {
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
-		return b.Rejected + len(b.Records), "nobody sent them" // only ServeHTTP comes here
+		return b.Rejected + len(b.Records), "nobody sent them" // only ServeHTTP calls this
 	}
 	rejected, reason = s.hold(c, b)
 	if s.shares(c.key) {
@@ -125,7 +125,7 @@ func (s *spans) add(ctx context.Context, b *otlp.Batch) (rejected int, reason st
 	return rejected, reason
 }
 
-// hold adds the spans of a request to the memory.
+// hold adds the spans of a request to memory.
 func (s *spans) hold(c *call, b *otlp.Batch) (rejected int, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func (s *spans) hold(c *call, b *otlp.Batch) (rejected int, reason string) {
 	return rejected, reason
 }
 
-// held is the total held for all keys but one; s.mu is held.
+// held returns the total held for all keys but one; the caller holds s.mu.
 func (s *spans) held(but *keySpans) otlp.Held {
 	var sum otlp.Held
 	for _, k := range s.keys {
@@ -152,7 +152,7 @@ func (s *spans) held(but *keySpans) otlp.Held {
 	return sum
 }
 
-// perProject is the number of spans held for each project.
+// perProject returns the number of spans held for each project.
 func (s *spans) perProject() map[store.Project]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,8 +163,8 @@ func (s *spans) perProject() map[store.Project]int {
 	return held
 }
 
-// room returns why there is no room for another span of a key. Keys that hold
-// more make room for it, the largest first. The lock of spans is held.
+// room returns why there is no room for another span of a key. To make room, it drops traces of
+// keys that hold more, the largest first. The caller holds the lock of spans.
 func (k *keySpans) room(held otlp.Held, size int) string {
 	s := k.all
 	for s.others.Spans+held.Spans >= s.o.Spans || s.others.Bytes+held.Bytes+int64(size) > s.o.Bytes {
@@ -176,8 +176,8 @@ func (k *keySpans) room(held otlp.Held, size int) string {
 	return ""
 }
 
-// shed drops an unused trace of a key that holds more than that many bytes;
-// false if there is none. s.mu is held.
+// shed drops an unused trace of a key that holds more than more bytes, and returns false if
+// there is none. The caller holds s.mu.
 func (s *spans) shed(but *keySpans, more int64) bool {
 	type large struct {
 		*keySpans
@@ -212,8 +212,7 @@ func (s *spans) sweep(since time.Time) {
 	}
 }
 
-// SpansRefused is the response to spans: empty, or the number of rejected
-// spans.
+// SpansRefused is the response to spans: empty, or the number of rejected spans.
 type SpansRefused struct {
 	Partial *PartialSuccess `json:"partialSuccess,omitempty"`
 }
@@ -239,8 +238,8 @@ func (s *Server) postSpans(c *call) error {
 	return c.sendResponse(store.Response{Status: status, MediaType: kind, Body: body})
 }
 
-// traceAsked returns the spans that an evaluation may use, those of one trace
-// of its key, and a function that releases them.
+// traceAsked returns the spans that an evaluation may use, which are those of one trace of its
+// key, and a function that releases them.
 func (s *Server) traceAsked(ctx context.Context, c *call, id string) (of proviso.Spans, done func()) {
 	held, done := s.spansOf(c.key, id)
 	if held == nil {
@@ -250,7 +249,8 @@ func (s *Server) traceAsked(ctx context.Context, c *call, id string) (of proviso
 	return waitedSpans{of: held, clock: &c.clock}, done
 }
 
-// spansOf returns the spans of the trace of an event, which its key has sent.
+// spansOf returns the spans of one trace that the key has sent, and a function that releases
+// them.
 func (s *Server) spansOf(key store.Key, id string) (of proviso.Spans, done func()) {
 	if id == "" {
 		return nil, func() {}
@@ -276,9 +276,9 @@ func (w waitedSpans) Spans(ctx context.Context, id string) ([]proviso.Span, erro
 	return w.of.Spans(ctx, id)
 }
 
-// traces returns the spans for a suite: those that the server received with the
-// key of the run, and those that came with the suite; nil if the suite uses
-// none. A suite gets no receiver of its own, and spans are not forwarded.
+// traces returns the spans for a suite: those that the server received with the key of the run,
+// and those in the suite's files; nil if the suite uses none. A suite gets no receiver of its
+// own, and spans are not forwarded.
 func traces(read *proviso.Suite, files proviso.Files, held *otlp.Store) (proviso.Spans, proviso.Mistakes) {
 	t := read.Tracing
 	var mistakes proviso.Mistakes
@@ -319,7 +319,7 @@ func traces(read *proviso.Suite, files proviso.Files, held *otlp.Store) (proviso
 	view := otlp.ViewOptions{Recorded: recorded, Redact: t.Redact}
 	if ms := t.WaitMS; ms != nil {
 		if view.Wait = min(time.Duration(*ms)*time.Millisecond, maxSuiteWait); *ms == 0 {
-			view.Wait = -time.Millisecond // not at all
+			view.Wait = -time.Millisecond // no wait
 		}
 	}
 	return held.View(view), mistakes

@@ -17,10 +17,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// traceNamed is the id of a trace.
+// traceNamed returns a trace id.
 func traceNamed(n int) string { return fmt.Sprintf("%032x", n) }
 
-// spansOf is a request with spans of a trace, each a call of a tool below the first.
+// spansOf returns a request with spans of a trace. Each span after the first is a tool call
+// below the first.
 func spansOf(trace, parent string, tools ...string) string {
 	span := func(id int, parent, name, tool string) string {
 		return fmt.Sprintf(`{"traceId":"%s","spanId":"%016x","parentSpanId":"%s","name":"%s","startTimeUnixNano":"%d","endTimeUnixNano":"%d",`+
@@ -34,12 +35,12 @@ func spansOf(trace, parent string, tools ...string) string {
 	return `{"resourceSpans":[{"scopeSpans":[{"spans":[` + strings.Join(list, ",") + `]}]}]}`
 }
 
-// traceJudge decides checks, and is asked nothing.
+// traceJudge returns a judge without a model.
 func traceJudge(t *testing.T) server.Evaluator {
 	return realJudge(t, func(fakemodel.Request) fakemodel.Reply { return fakemodel.Reply{} })
 }
 
-// about is an evaluation of a trace: the tool mail was called.
+// about returns an evaluation of a trace: the tool mail was called.
 func about(trace string) string {
 	return `{"agent_input": "Hi", "agent_output": "sent", "trace_id": "` + trace + `",
 		"assertions": [{"id": "mails", "check": {"type": "trajectory:tool-used", "value": "mail"}}]}`
@@ -59,7 +60,7 @@ func TestSpans(t *testing.T) {
 	const protobuf = "Content-Type: application/x-protobuf"
 	taken, refused := 7, 1
 	tooMany := `{"partialSuccess":{"rejectedSpans":"1","errorMessage":"the trace ` + traceNamed(3) + ` has 3 spans already"}}`
-	if onPostgres() { // servers that share a store keep or refuse spans that came together
+	if onPostgres() { // servers that share a store keep or refuse the spans of a request together
 		taken, refused = 4, 4
 		tooMany = `{"partialSuccess":{"rejectedSpans":"4","errorMessage":"the trace ` + traceNamed(3) + ` would have 4 spans, more than 3"}}`
 	}
@@ -67,7 +68,7 @@ func TestSpans(t *testing.T) {
 		name, body string
 		headers    []string
 		status     int
-		answer     string // a part of it
+		answer     string // a part of the response
 	}{
 		{"JSON", spansOf(traceNamed(1), "", "mail"), nil, 200, "{}"},
 		{"in gzip", zip(spansOf(traceNamed(2), "", "mail")), []string{"Content-Encoding: gzip"}, 200, "{}"},
@@ -111,8 +112,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestSpansOfKeys: spans of one key are invisible to others, and a key that
-// floods the server drops its own spans first.
+// TestSpansOfKeys: spans of one key are invisible to others, and a key that floods the server
+// drops its own spans first.
 func TestSpansOfKeys(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Judge: traceJudge(t), Traces: server.TraceLimits{Spans: 40, Wait: 50 * time.Millisecond}})
@@ -132,13 +133,13 @@ func TestSpansOfKeys(t *testing.T) {
 	if a, b := decided(ann, 1), decided(bob, 1); a != "pass" || b != "error" {
 		t.Errorf("the sender has %v, another key %v", a, b)
 	}
-	for i := range 100 { // of the same id among others, as somebody would who guesses
+	for i := range 100 { // including the same id, as an attacker might guess it
 		if got := f.ask("POST", "/v1/traces", spansOf(traceNamed(1+i), "", "delete", "refund"), bob); got.status != 200 || got.body != "{}" {
 			t.Fatalf("%d %s", got.status, got.body)
 		}
 	}
 	gone := "error"
-	if onPostgres() { // the memory holds it no more, the database does
+	if onPostgres() { // no longer in memory, but in the database
 		gone = "fail"
 	}
 	if a, old, young := decided(ann, 1), decided(bob, 2), decided(bob, 100); a != "pass" || old != gone || young != "fail" {
@@ -163,7 +164,7 @@ func TestSpansAge(t *testing.T) {
 	t.Error("the spans are still held")
 }
 
-// tracedAgent is an agent behind HTTP: it mails, and sends its spans to a server.
+// tracedAgent is an agent behind HTTP: it sends mail, and sends its spans to a server.
 type tracedAgent struct{ url, key string }
 
 func (a *tracedAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -15,7 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// redactor makes rules of redaction.
+// redactor returns redaction rules.
 func redactor(t *testing.T) *ingest.Redactor {
 	t.Helper()
 	r, err := ingest.NewRedactor([]ingest.Rule{{Pattern: `\d{16}`}, {Field: "user", HashEnv: "SALT"}, {Field: "metadata.iban"}}, proviso.EnvMap{"SALT": "s"})
@@ -25,7 +25,8 @@ func redactor(t *testing.T) *ingest.Redactor {
 	return r
 }
 
-// TestEventsAreTaken: each event is checked alone, and what the rules name is stored nowhere.
+// TestEventsAreTaken: each event is checked separately, and nothing that the rules redact is
+// stored.
 func TestEventsAreTaken(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, TrafficShare: 1, Redactor: redactor(t)})
@@ -79,7 +80,7 @@ func TestEventsAreTaken(t *testing.T) {
 	}
 }
 
-// TestMistakesOfTraffic: each has one answer.
+// TestMistakesOfTraffic: each mistake gets one response.
 func TestMistakesOfTraffic(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -115,7 +116,7 @@ func TestMistakesOfTraffic(t *testing.T) {
 	}
 }
 
-// TestScopesOfTraffic: a key of an agent sends, and reads nothing.
+// TestScopesOfTraffic: an agent's key can send, and reads nothing.
 func TestScopesOfTraffic(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{TrafficShare: 1})
@@ -141,7 +142,7 @@ func TestScopesOfTraffic(t *testing.T) {
 	}
 }
 
-// TestForgottenOverHTTP: the name of a user is hashed as the events had it.
+// TestForgottenOverHTTP: the name of a user is hashed as in the events.
 func TestForgottenOverHTTP(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, TrafficShare: 1, Redactor: redactor(t)})
@@ -163,8 +164,8 @@ func TestForgottenOverHTTP(t *testing.T) {
 	}
 }
 
-// TestShareOfTraffic: the texts of a share of the conversations are kept, all or none of
-// one, and those of every failure.
+// TestShareOfTraffic: the texts of a share of the conversations are kept, all or none of each,
+// and the texts of every failure.
 func TestShareOfTraffic(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, TrafficShare: 0.25})
@@ -195,7 +196,7 @@ func TestShareOfTraffic(t *testing.T) {
 	}
 }
 
-// TestOverload: what is not stored is refused, with the time when to send it again.
+// TestOverload: events that are not stored are refused, with a time to retry.
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, TrafficShare: 1})
@@ -228,7 +229,7 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// textOf is a text in a JSON object.
+// textOf returns a text in a JSON object.
 func textOf(v any, key string) string {
 	o, _ := v.(*value.Object)
 	return o.Text(key)

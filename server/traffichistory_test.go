@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
-// TestHistoryOfPrompts: the prompts of an agent are versions that spade reads, oldest
-// first, without those whose text is unknown.
+// TestHistoryOfPrompts: the prompts of an agent are versions that spade reads, oldest first,
+// without those whose text is unknown.
 func TestHistoryOfPrompts(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})

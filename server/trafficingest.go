@@ -22,11 +22,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxPosted bounds the events of a request.
+// maxPosted limits the events of a request.
 const maxPosted = 1000
 
-// Admission of events: so many requests are parsed and stored at a time, and so many wait
-// that long for it.
+// Admission of event requests: how many are processed at a time, how long the others wait, and
+// when a refused client may retry. At most maxAdmitted wait.
 const (
 	maxAdmitted  = 256
 	admitWait    = time.Second
@@ -48,8 +48,8 @@ type RejectedEvent struct {
 	Message string `json:"message" doc:"All its mistakes"`
 }
 
-// admission admits a bounded number of requests, and a bounded number wait for a bounded time. It
-// is safe for concurrent use.
+// admission admits a limited number of requests. Another limited number waits for a limited
+// time. It is safe for concurrent use.
 type admission struct {
 	slots   *semaphore.Weighted
 	waiting atomic.Int64
@@ -59,7 +59,7 @@ func newAdmission() *admission {
 	return &admission{slots: semaphore.NewWeighted(int64(2*runtime.GOMAXPROCS(0) + 2))}
 }
 
-// enter waits for a place, no longer than admitWait. The caller leaves.
+// enter waits for a slot, at most admitWait. The caller calls leave.
 func (g *admission) enter(ctx context.Context) (leave func(), err error) {
 	leave = func() { g.slots.Release(1) }
 	if g.slots.TryAcquire(1) {
@@ -82,7 +82,7 @@ func overloaded() error {
 	return problem(codeBusy, "more events arrive than can be stored; nothing of this request was stored").after(admitAgainIn)
 }
 
-// postEvents stores events. An event that is wrong does not affect the others.
+// postEvents stores events. An invalid event does not affect the others.
 func (s *Server) postEvents(c *call) error {
 	leave, err := s.admitted.enter(c.r.Context())
 	if err != nil {
@@ -107,14 +107,14 @@ func (s *Server) postEvents(c *call) error {
 	return c.json(http.StatusAccepted, out)
 }
 
-// postedEvents reads a body with events. It need not be UTF-8 as a whole: an event that is
-// not has a mistake of its own.
+// postedEvents parses a body with events. The body need not be UTF-8 as a whole: an event that
+// is not gets its own mistake.
 func postedEvents(ctx context.Context, body []byte) ([]any, error) {
 	v, err := value.ParseUniqueReply(ctx, string(body))
 	var twice *value.DuplicateKeyError
 	if err != nil && !errors.As(err, &twice) {
 		if doc, err := parseBody(ctx, body); err != nil || doc == nil {
-			return nil, err // with the place
+			return nil, err // with the position
 		}
 		return nil, err
 	}
@@ -144,8 +144,8 @@ func postedEvents(ctx context.Context, body []byte) ([]any, error) {
 	return list, nil
 }
 
-// markTwice puts the error in the place of each event that has a key twice. It reports
-// whether there is one.
+// markTwice replaces each event that has a duplicate key with the error. It reports whether
+// there is one.
 func markTwice(list []any, body []byte) (found bool) {
 	var parts struct{ Events []json.RawMessage }
 	if err := json.Unmarshal(body, &parts); err != nil || len(parts.Events) != len(list) {
@@ -160,7 +160,7 @@ func markTwice(list []any, body []byte) (found bool) {
 	return found
 }
 
-// readEvents checks and redacts events, and finds out which watches sample them.
+// readEvents checks and redacts events, and determines which watches sample them.
 func (s *Server) readEvents(ctx context.Context, p store.Project, list []any) (events []store.NewEvent, out PostedEvents, err error) {
 	out.Rejected = []RejectedEvent{}
 	now := s.o.Now().UTC()
@@ -183,7 +183,7 @@ func (s *Server) readEvents(ctx context.Context, p store.Project, list []any) (e
 		if err != nil {
 			return nil, out, err
 		}
-		if err := n.Check(); err != nil { // what redaction made of it
+		if err := n.Check(); err != nil { // check the result of redaction
 			out.Rejected = append(out.Rejected, RejectedEvent{Index: i, Code: problemOf(err).Code, Message: err.Error()})
 			continue
 		}
@@ -192,7 +192,7 @@ func (s *Server) readEvents(ctx context.Context, p store.Project, list []any) (e
 	return events, out, nil
 }
 
-// maxRejection bounds the message about one event, in bytes.
+// maxRejection limits the message about one event, in bytes.
 const maxRejection = 1000
 
 // rejected describes an event with mistakes.
@@ -210,9 +210,9 @@ func rejected(i int, mistakes []*proviso.Error) RejectedEvent {
 	return out
 }
 
-// newEvent redacts an event, and decides who evaluates it and whether its texts are kept:
-// if a watch sampled it, if the agent gave no answer, and, of agents without a watch, a
-// share of all.
+// newEvent redacts an event, and decides who evaluates it and whether its texts are kept. Texts
+// are kept if a watch sampled the event, if the agent gave no answer, and for a share of the
+// events of agents without a watch.
 func (s *Server) newEvent(ctx context.Context, p store.Project, e ingest.Event) (n store.NewEvent, err error) {
 	s.o.Redactor.Event(&e)
 	watched := false
@@ -226,14 +226,14 @@ func (s *Server) newEvent(ctx context.Context, p store.Project, e ingest.Event) 
 	return n, nil
 }
 
-// shareOf maps the group of an event to a number from 0 to below 1, evenly and always the
-// same.
+// shareOf maps the group of an event to a number from 0 to below 1. The mapping is uniform and
+// deterministic.
 func shareOf(group string) float64 {
 	sum := sha256.Sum256([]byte("traffic share\x00" + group))
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
 }
 
-// storeEvents stores events, counts them, and tells the watches.
+// storeEvents stores events, counts them, and notifies the watches.
 func (s *Server) storeEvents(ctx context.Context, p store.Project, events []store.NewEvent, out *PostedEvents) error {
 	if len(events) > 0 {
 		added, err := s.o.Store.In(p).AddEvents(ctx, events)

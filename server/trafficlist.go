@@ -80,11 +80,11 @@ type Conversation struct {
 	Next         string         `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
 }
 
-// shortText is how much of a text a list shows, in bytes.
+// shortText is how many bytes of a text a list shows.
 const shortText = 300
 
-// trafficOf returns an event as clients see it; with most, its texts are cut to so many
-// bytes.
+// trafficEvent converts an event for clients. If most is above 0, its texts are cut to that
+// many bytes.
 func trafficEvent(e *store.Event, most int) TrafficEvent {
 	out := TrafficEvent{ID: e.ID, Agent: e.Agent, Time: e.Time, Received: e.Received, Conversation: e.Conversation, TraceID: e.TraceID, Kept: e.Kept, Failed: e.Failed,
 		Input: e.Input, Output: e.Output, Context: e.Context, Error: e.Error, Version: e.Version, Prompt: e.Prompt, Model: e.Model, Segment: e.Segment, User: e.User, Metadata: e.Metadata,
@@ -101,7 +101,7 @@ func trafficEvent(e *store.Event, most int) TrafficEvent {
 	return out
 }
 
-// trafficFilter reads which events a request asks for.
+// trafficFilter reads the filter of a request for events.
 func (s *Server) trafficFilter(q *query) (f store.EventFilter, err error) {
 	f = store.EventFilter{Agent: q.Get("agent"), Conversation: q.Get("conversation"), TraceID: q.Get("trace_id"), User: q.Get("user"), Version: q.Get("version"), Model: q.Get("model"),
 		Prompt: q.Get("prompt"), Text: q.Get("q"), Watch: q.Get("watch"), Assertion: q.Get("assertion"), Since: q.time("since"), Until: q.time("until"), Status: q.status(), Kept: choice(q, "kept", "yes") != "",
@@ -121,7 +121,7 @@ func (s *Server) trafficFilter(q *query) (f store.EventFilter, err error) {
 	return f, q.err
 }
 
-// segmentsOf reads segments such as lang:de,tier:1.
+// segmentsOf parses segments such as lang:de,tier:1.
 func segmentsOf(text string) (map[string]string, error) {
 	if text == "" {
 		return nil, nil
@@ -174,10 +174,10 @@ func (s *Server) getTraffic(c *call) error {
 	return c.json(http.StatusOK, out[0])
 }
 
-// maxThumbs bounds the thumbs of an event in an answer.
+// maxThumbs limits the thumbs of an event in a response.
 const maxThumbs = 100
 
-// addVerdicts adds to events the verdicts on them.
+// addVerdicts adds to each event the verdicts on it.
 func addVerdicts(ctx context.Context, kept store.EventJobs, events []TrafficEvent) error {
 	if len(events) == 0 {
 		return nil

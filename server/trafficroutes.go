@@ -11,12 +11,12 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// NewEvents are events of production.
+// NewEvents are production events.
 type NewEvents struct {
 	Events []NewEvent `json:"events" doc:"At most 1000"`
 }
 
-// NewEvent is one answer of an agent in production. ingest.ReadEvent reads it.
+// NewEvent is one answer of an agent in production. ingest.ReadEvent parses it.
 type NewEvent struct {
 	ID           string            `json:"id" doc:"The same id again is a duplicate, which changes nothing; up to 200 bytes, as all names"`
 	Agent        string            `json:"agent" doc:"What answered"`
@@ -38,7 +38,7 @@ type NewEvent struct {
 	Error        string            `json:"error,omitempty" doc:"Why there is no answer, up to 10000 bytes"`
 }
 
-// NewFeedback is the thumb of a user.
+// NewFeedback is a user's thumb.
 type NewFeedback struct {
 	Event   string `json:"event,omitempty" doc:"The id of the event, which may come later; or else trace_id"`
 	TraceID string `json:"trace_id,omitempty" doc:"Of the trace"`
@@ -48,12 +48,12 @@ type NewFeedback struct {
 	Time    string `json:"time,omitempty" doc:"RFC 3339; now if it is missing"`
 }
 
-// ForgottenUser names a user.
+// ForgottenUser names a user whose data are removed.
 type ForgottenUser struct {
 	User string `json:"user" doc:"As events have it; the server hashes it as its rules say"`
 }
 
-// Forgotten counts what was removed of a user.
+// Forgotten counts the removed data of a user.
 type Forgotten struct {
 	Events   int `json:"events"`
 	Feedback int `json:"feedback"`
@@ -110,7 +110,7 @@ const trafficListed = "A page may be shorter than limit, and even empty, althoug
 
 const forgotten = "The reasons of verdicts on these events are removed, too. Counts and rates stay. Datasets and labels that people made of events are not changed."
 
-// Agent is what answers in production.
+// Agent is an agent that sends events.
 type Agent struct {
 	Name   string    `json:"name"`
 	First  time.Time `json:"first" doc:"When its first event was received"`
@@ -141,7 +141,7 @@ func (s *Server) listAgentPrompts(c *call) error {
 	return sendList(c, c.kept.ListPrompts, c.r.PathValue("agent"), func(a *store.AgentPrompt) AgentPrompt { return AgentPrompt(*a) })
 }
 
-// VersionHistory is the history of the prompt of an agent, as `proviso spade` reads it.
+// VersionHistory is the history of an agent's prompt, in the form that `proviso spade` reads.
 type VersionHistory struct {
 	Versions []HistoryVersion `json:"versions" doc:"Oldest first, at most 1000 and 16 MiB of text; the latest if there are more"`
 	Unknown  int              `json:"unknown" doc:"Prompts that are left out because events had only their hash"`

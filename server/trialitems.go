@@ -19,16 +19,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxTrialLabels bounds the labels of a run that are read for a trial.
+// maxTrialLabels limits how many labels of a run are read for a trial.
 const maxTrialLabels = 50_000
 
 // trialItem is a labelled output of a run.
 type trialItem struct {
 	index   int
-	human   proviso.Status // of most people
-	case_   string         // id, or what stands for it
+	human   proviso.Status // verdict of the majority
+	case_   string         // case id, or a substitute for it
 	heldOut bool
-	judge   string // identity, when it was labelled
+	judge   string // identity of the judge at the time of the label
 }
 
 // runLabels are the labels in force on a run.
@@ -48,7 +48,7 @@ func labelsOfRun(ctx context.Context, kept store.ProjectStore, run string) (runL
 	return list, nil
 }
 
-// names lists the assertions that have labels which decide, the most first.
+// names lists the assertions with deciding labels, those with most labels first.
 func (l runLabels) names() []LabelledName {
 	seen := map[string]bool{}
 	list := []LabelledName{}
@@ -66,10 +66,10 @@ func (l runLabels) names() []LabelledName {
 	return list
 }
 
-// items returns an item for each output that most people pass or fail, in the order of
-// rows, and counts the others.
+// items returns an item for each output with a majority for pass or fail, in the order of rows,
+// and counts the other outputs.
 func (l runLabels) items(assertion string) ([]trialItem, LeftOut) {
-	votes := map[int]int{} // of people: pass − fail
+	votes := map[int]int{} // pass − fail votes of people
 	decides := map[int]bool{}
 	rows := map[int]*trialItem{}
 	for i := range l {
@@ -108,7 +108,7 @@ func (l runLabels) items(assertion string) ([]trialItem, LeftOut) {
 	return items, left
 }
 
-// verdictIn reads a row and the verdict on an assertion in it.
+// verdictIn reads a row and its verdict on an assertion.
 func verdictIn(ctx context.Context, kept store.Runs, run string, index int, assertion string) (record.Row, record.Verdict, error) {
 	result, err := kept.Result(ctx, run, index)
 	if err != nil {
@@ -129,7 +129,7 @@ func verdictIn(ctx context.Context, kept store.Runs, run string, index int, asse
 	return row, record.Verdict{}, label.NoAssertion(assertion, fmt.Sprintf("row %d of the run", index), names)
 }
 
-// definitionIn returns an assertion as it was for a row.
+// definitionIn returns an assertion as it was in a row.
 func definitionIn(ctx context.Context, kept store.Runs, run string, index int, assertion string) (*value.Object, error) {
 	_, v, err := verdictIn(ctx, kept, run, index, assertion)
 	if err != nil {
@@ -138,8 +138,8 @@ func definitionIn(ctx context.Context, kept store.Runs, run string, index int, a
 	return v.Assertion, nil
 }
 
-// applied returns an assertion with a change. Its condition is left out: it applied to the
-// outputs that are labelled.
+// applied returns an assertion with a change. It drops the condition, because the assertion
+// applied to the labelled outputs.
 func applied(assertion *value.Object, name string, change *TrialChange) *value.Object {
 	o := assertion.Clone()
 	o.Delete("when")
@@ -164,8 +164,8 @@ func applied(assertion *value.Object, name string, change *TrialChange) *value.O
 	return o
 }
 
-// contextOf puts the variables of a case in the places that name them: {{name}}. It is no
-// template: the values are data.
+// contextOf replaces {{name}} in a context with the variables of a case. It does not render
+// templates: the values are data.
 func contextOf(context string, vars *value.Object) (string, error) {
 	var b strings.Builder
 	for rest := context; ; {
@@ -194,7 +194,7 @@ func contextOf(context string, vars *value.Object) (string, error) {
 	return b.String(), nil
 }
 
-// withName adds a name to a list, once.
+// withName adds a name to a list, unless the name is empty or already there.
 func withName(list []string, name string) []string {
 	if name == "" || slices.Contains(list, name) {
 		return list
@@ -202,7 +202,7 @@ func withName(list []string, name string) []string {
 	return append(list, name)
 }
 
-// halfOf compares the verdicts on some outputs.
+// halfOf compares the judges on some outputs.
 func halfOf(pairs []align.Pair) TrialHalf {
 	c := align.ChangeOf(pairs)
 	return TrialHalf{
@@ -231,7 +231,7 @@ func (s *Server) getTrial(c *call) error {
 	return c.json(http.StatusOK, t.trial)
 }
 
-// cancelTrial ends a trial. One that has ended stays as it is.
+// cancelTrial ends a trial. An ended trial stays as it is.
 func (s *Server) cancelTrial(c *call) error {
 	t, err := s.seenTrial(c)
 	if err != nil {

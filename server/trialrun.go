@@ -23,34 +23,34 @@ import (
 const (
 	trialID          = "trial_"
 	trialConcurrency = 4  // outputs of a trial that are judged at a time
-	hopeless         = 10 // errors without a verdict after which a trial ends
+	hopeless         = 10 // errors without any verdict after which a trial ends
 	maxFlips         = 1000
 	maxFlipReason    = 1000
 	maxFailures      = 5
 )
 
-// judgeTrial is a trial under way.
+// judgeTrial is a running trial.
 type judgeTrial struct {
 	s              *Server
-	c              *call // without the request, which ends before
+	c              *call // without the request, which ends earlier
 	held           *heldTrial
 	account        *account
 	decider        *deciding
 	run, assertion string
-	hash           string // of the assertion that is changed
+	hash           string // hash of the assertion before the change
 	items          []trialItem
 	left           LeftOut
-	changed        *value.Object // the assertion
-	context        string        // that the judge may look at, with names of variables
+	changed        *value.Object // the changed assertion
+	context        string        // context for the judge, with names of variables
 
 	mu       sync.Mutex
 	outcomes []outcome
 	failures []string
-	before   []string // judges
+	before   []string // identities of the judges in the run
 	after    []string
 	decided  int
 	checked  time.Time // when the key was last looked up
-	stopped  error     // why the trial cannot go on
+	stopped  error     // why the trial cannot continue
 }
 
 // outcome is an output that was judged again.
@@ -60,7 +60,7 @@ type outcome struct {
 	pair          align.Pair
 }
 
-// prepareTrial reads the labels, compiles the changed assertion, and begins the trial.
+// prepareTrial reads the labels, compiles the changed assertion, and starts the trial.
 func (s *Server) prepareTrial(c *call, in *NewTrial, limit int) (*judgeTrial, error) {
 	if _, err := s.seenRunOf(c, in.Run); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (s *Server) prepareTrial(c *call, in *NewTrial, limit int) (*judgeTrial, er
 	return t, s.beginTrial(ctx, t, in)
 }
 
-// beginTrial holds a trial, and runs it in the background.
+// beginTrial adds a trial, and runs it in the background.
 func (s *Server) beginTrial(ctx context.Context, t *judgeTrial, in *NewTrial) error {
 	ctx, task := s.withTurns(withClock(ctx, &t.c.clock), t.c.key.ID)
 	ctx, cancel := context.WithCancel(ctx)
@@ -140,7 +140,7 @@ func (s *Server) beginTrial(ctx context.Context, t *judgeTrial, in *NewTrial) er
 	return nil
 }
 
-// judge judges all items and keeps the result.
+// judge judges all items and stores the result in the trial.
 func (t *judgeTrial) judge(ctx context.Context) {
 	defer t.s.hub.changed(t.held.id)
 	defer t.s.trials.end(t.held)
@@ -167,7 +167,7 @@ func (t *judgeTrial) judge(ctx context.Context) {
 	}
 }
 
-// each judges the items, some at a time.
+// each judges the items, several at a time.
 func (t *judgeTrial) each(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -231,13 +231,13 @@ func (t *judgeTrial) one(ctx context.Context, item trialItem) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	if err := t.account.check(); err != nil && now.Status == proviso.Errored { // it is no error of the judge
+	if err := t.account.check(); err != nil && now.Status == proviso.Errored { // it is not an error of the judge
 		return err
 	}
 	return t.keep(item, was, &now)
 }
 
-// allowed looks now and then whether the key is still valid, and can pay.
+// allowed checks that the key can pay, and from time to time that it is still valid.
 func (t *judgeTrial) allowed(ctx context.Context) error {
 	if err := t.account.check(); err != nil {
 		return err
@@ -266,7 +266,7 @@ func (t *judgeTrial) leave(skipped bool) {
 	t.told(func(x *Trial) { x.Done++ })
 }
 
-// keep keeps the verdict on an item.
+// keep records the verdict on an item.
 func (t *judgeTrial) keep(item trialItem, was record.Verdict, now *proviso.Verdict) error {
 	o := outcome{trialItem: item, before: judgedOf(was.Status, was.Reason()), after: judgedOf(now.Status, now.Reason)}
 	o.pair = align.Pair{Case: item.case_, Human: item.human, Before: was.Status, After: now.Status}
@@ -293,7 +293,7 @@ func (t *judgeTrial) keep(item trialItem, was record.Verdict, now *proviso.Verdi
 	return nil
 }
 
-// told changes the state that clients see, and tells them.
+// told changes the state that clients see, and notifies them.
 func (t *judgeTrial) told(f func(*Trial)) {
 	t.held.change(f)
 	t.s.hub.changed(t.held.id)
@@ -334,8 +334,8 @@ func (t *judgeTrial) result() *TrialResult {
 	return r
 }
 
-// look counts that the held-out half is shown. The count is in the database, so that the
-// warning about many looks outlives the server.
+// look counts that the held-out half was shown. The count is in the database, so that the
+// warning about many looks survives a restart.
 func (t *judgeTrial) look(ctx context.Context) int {
 	n, err := t.c.kept.AddLook(context.WithoutCancel(ctx), t.run, t.assertion)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// NewTrial asks for the labelled outputs of a run to be judged again, with a change of the
-// assertion or of the judge.
+// NewTrial asks to judge a run's labelled outputs again, with a change of the assertion or of
+// the judge.
 type NewTrial struct {
 	Run       string      `json:"run" doc:"The id of the run"`
 	Assertion string      `json:"assertion" doc:"The name of the assertion"`
@@ -19,7 +19,7 @@ type NewTrial struct {
 	Limit     *int        `json:"limit,omitempty" doc:"How many labelled outputs at most, from 1 to 2000; 500 if it is missing"`
 }
 
-// TrialChange is what a trial changes. What is missing stays as it was in the run.
+// TrialChange is the change that a trial tries. Missing members stay as they were in the run.
 type TrialChange struct {
 	Instruction  *string `json:"instruction,omitempty"`
 	Criteria     []any   `json:"criteria,omitempty" doc:"As in a suite: texts, or templates with parameters"`
@@ -45,13 +45,13 @@ type Trial struct {
 	Result    *TrialResult `json:"result,omitempty" doc:"Once it is done"`
 }
 
-// StartedTrial is a trial that goes on.
+// StartedTrial is a running trial.
 type StartedTrial struct {
 	ID string `json:"id"`
 }
 
-// TrialResult compares the verdicts of the run with those of the trial, on all labelled
-// outputs and on two halves of them. The halves are by case, and never change.
+// TrialResult compares the verdicts of the run with those of the trial, on all labelled outputs
+// and on two halves of them. The split is by case, and never changes.
 type TrialResult struct {
 	TrialHalf
 	Work        TrialHalf     `json:"work" doc:"The half to look at while the judge is changed"`
@@ -74,8 +74,8 @@ type LeftOut struct {
 	Beyond     int `json:"beyond" doc:"More than the limit"`
 }
 
-// TrialHalf compares a judge before and after its change. All rates are of outputs that
-// both decided.
+// TrialHalf compares a judge before and after its change. All rates use only outputs that both
+// decided.
 type TrialHalf struct {
 	Labels     int             `json:"labels" doc:"Outputs that people pass or fail"`
 	Cases      int             `json:"cases" doc:"That they are of"`
@@ -106,7 +106,7 @@ type TrialDifference struct {
 	TNR   EstimateJSON `json:"tnr"`
 }
 
-// Flip is an output that was judged differently.
+// Flip is an output with a different verdict after the change.
 type Flip struct {
 	Index   int    `json:"index" doc:"Of the row"`
 	Case    string `json:"case"`
@@ -123,7 +123,7 @@ type Judged struct {
 	Reason string `json:"reason" doc:"Up to 1000 characters"`
 }
 
-// TrialBase is what a trial of an assertion starts from.
+// TrialBase is the starting point for trials of an assertion.
 type TrialBase struct {
 	Run        string         `json:"run"`
 	Assertion  string         `json:"assertion"`
@@ -164,8 +164,8 @@ func trialRoutes() []*route {
 }
 
 const (
-	usualTrial = 500  // labelled outputs of a trial
-	maxTrial   = 2000 //
+	usualTrial = 500  // labelled outputs of a trial, by default
+	maxTrial   = 2000 // labelled outputs of a trial, at most
 
 	maxTrialChange = 64 << 10 // bytes of a change as JSON
 )
@@ -183,13 +183,13 @@ func (s *Server) startTrial(c *call, in *NewTrial) error {
 	case in.Change.Judge != "" && !c.key.MayAsk(in.Change.Judge):
 		return problem(codeForbidden, "the key may not ask "+shortened(in.Change.Judge))
 	}
-	// The change is held with the trial, and sent with each of its events.
+	// The trial stores the change, and sends it with each of its events.
 	if change, err := encode(in.Change); err != nil {
 		return err
 	} else if len(change) > maxTrialChange {
 		return pointed("/change", proviso.Limit, fmt.Sprintf("the change has %d bytes, more than %d (64 KiB)", len(change), maxTrialChange))
 	}
-	if err := s.o.Store.Texts(c.r.Context()); err != nil { // other servers have to read the change
+	if err := s.o.Store.Texts(c.r.Context()); err != nil { // other servers must be able to read the change
 		return err
 	}
 	t, err := s.prepareTrial(c, in, limit)

@@ -16,8 +16,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// strict is a judge that finds bad outputs only if a criterion says so, and fails to
-// decide those that break it.
+// strict is a judge model that finds bad outputs only if a criterion demands it, and does not
+// decide outputs that break it.
 func strict(name string) *fakejudge.Model {
 	return &fakejudge.Model{Name: name, Reply: func(c fakejudge.Call) string {
 		return fakejudge.Answered(c, func(_ fakejudge.Assertion, text string) bool {
@@ -31,7 +31,7 @@ func strict(name string) *fakejudge.Model {
 	}}
 }
 
-// judgedBy serves trials with models.
+// judgedBy configures a server that runs trials with models.
 func judgedBy(models ...*fakejudge.Model) server.Options {
 	o := engine.Options{Judge: engine.Judge{Name: models[0].ID()}}
 	for _, m := range models {
@@ -40,8 +40,8 @@ func judgedBy(models ...*fakejudge.Model) server.Options {
 	return server.Options{Judges: &server.Judging{Engine: o}, Poll: 10 * time.Millisecond}
 }
 
-// trialRun stores a run of n rows, of which every third is bad. The judge passed all but
-// every twelfth.
+// trialRun stores a run of n rows, of which every third is bad. The judge passed all but every
+// twelfth.
 func (f *fixture) trialRun(n int) string { return f.trialRunOf(store.DefaultProject, n) }
 
 func (f *fixture) trialRunOf(project store.Project, n int) string {
@@ -86,7 +86,7 @@ func trialRow(i int) []byte {
 		{"status":"pass","assertion":{"type":"contains","value":"days"}}]}}`, i, i, output, status, status, criteria)
 }
 
-// labelTrial labels the rows of a run as they are; two people disagree on one.
+// labelTrial labels the rows of a run correctly; two people disagree on one.
 func (f *fixture) labelTrial(run, secret, other string, n int) {
 	f.t.Helper()
 	send := func(secret string, i int, label string) {
@@ -106,7 +106,7 @@ func (f *fixture) labelTrial(run, secret, other string, n int) {
 	send(secret, 2, "unsure")
 }
 
-// trialOf makes a run with labels and a trial that has ended, for a key that may do all.
+// trialOf makes a run with labels and an ended trial, for a key with all rights.
 func (f *fixture) trialOf(project store.Project, header string) (run, trial string) {
 	f.t.Helper()
 	run = f.trialRunOf(project, 6)
@@ -193,8 +193,8 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// TestTrialContext: a judge sees the context of a trial, with the variables of the case as
-// data, and the looks at the held-out half outlive the server.
+// TestTrialContext: a judge sees the context of a trial, with the case variables as data. The
+// count of looks at the held-out half survives a restart.
 func TestTrialContext(t *testing.T) {
 	t.Parallel()
 	usual := strict("usual")
@@ -221,7 +221,7 @@ func TestTrialContext(t *testing.T) {
 	}
 }
 
-// TestWrongTrials: a trial that cannot be made has one clear answer.
+// TestWrongTrials: an invalid trial gets one clear response.
 func TestWrongTrials(t *testing.T) {
 	t.Parallel()
 	f := start(t, judgedBy(strict("usual")))
@@ -265,7 +265,7 @@ func TestWrongTrials(t *testing.T) {
 	}
 }
 
-// TestTrialEnds: a trial is cancelled by its key, and ends where it cannot get anywhere.
+// TestTrialEnds: a trial can be cancelled by its key, and ends when it cannot make progress.
 func TestTrialEnds(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
@@ -310,8 +310,8 @@ func TestTrialEnds(t *testing.T) {
 	}
 }
 
-// TestTrialBudget: a trial stops when the budget of its key is spent, and what was not
-// asked is no error of the judge.
+// TestTrialBudget: a trial stops when the budget of its key is spent, and the remaining outputs
+// are not judge errors.
 func TestTrialBudget(t *testing.T) {
 	t.Parallel()
 	f := start(t, judgedBy(strict("usual")))
@@ -334,8 +334,8 @@ func TestTrialBudget(t *testing.T) {
 	}
 }
 
-// TestTrialChargedAsItGoes: what a trial has spent is charged while it goes on, so that it
-// is not lost with the process.
+// TestTrialChargedAsItGoes: a running trial is charged as it spends, so that no charge is lost
+// with the process.
 func TestTrialChargedAsItGoes(t *testing.T) {
 	t.Parallel()
 	held := make(chan struct{})
@@ -370,7 +370,8 @@ func TestTrialChargedAsItGoes(t *testing.T) {
 	t.Errorf("charged %v while the trial goes on", must2(f.store.Key(t.Context(), key.ID))(t).Spent)
 }
 
-// TestTrialsMakeOwnRoom: a key that makes many trials loses its own, and not those of others.
+// TestTrialsMakeOwnRoom: a key that makes many trials displaces its own trials, and not those
+// of others.
 func TestTrialsMakeOwnRoom(t *testing.T) {
 	t.Parallel()
 	f := start(t, judgedBy(strict("usual")))

@@ -14,17 +14,17 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// defaultCPUBudget is how long a request may compute.
+// defaultCPUBudget is the default CPU budget of a request.
 const defaultCPUBudget = 2 * time.Second
 
-// overBudget is the error of a request that computes for too long.
+// overBudget is the error of a request that exceeds its CPU budget.
 func overBudget(budget time.Duration) error {
 	return proviso.Errorf(proviso.Limit, "the request computes for more than %v; --cpu-budget sets the limit", budget)
 }
 
-// task calls handle and counts its computing time for the request's key. A
-// request that waits for models takes turns only where it computes; any other
-// holds a turn throughout, so that reading its body counts.
+// task calls handle and counts its CPU time for the request's key. A request that waits for
+// models takes turns only where it computes; any other request holds a turn throughout, so that
+// reading its body counts.
 func (s *Server) task(c *call, handle func() error) error {
 	whole := c.r
 	ctx, task := s.turns.Begin(whole.Context(), c.key.ID, s.o.CPUBudget, s.over)
@@ -48,9 +48,9 @@ func (s *Server) task(c *call, handle func() error) error {
 	return err
 }
 
-// tooMuch is the error of a request that computes for too long. Sent again, most requests
-// do so again. Events may not: how long they take depends on what else the machine does, and
-// whoever sends them throws away what is refused for good.
+// tooMuch is the error of a request that exceeds its CPU budget. For most requests a retry
+// would fail, too. Events are different: their time depends on the load of the machine, and
+// clients drop events that are refused permanently.
 func (c *call) tooMuch(over error) error {
 	if c.route.Scope != store.Ingest && !slices.Contains(c.route.Also, store.Ingest) {
 		return over
@@ -68,23 +68,22 @@ func (c *call) compute(f func() error) error {
 	return f()
 }
 
-// unlimited lets a request compute without a limit until end is called: it is bounded by what
-// it counts.
+// unlimited removes the CPU budget of a request until end is called. The request must bound its
+// work by its counts.
 func (s *Server) unlimited(c *call) (end func()) {
 	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
 	c.r = c.r.WithContext(ctx)
 	return task.End
 }
 
-// withTurns counts the computing time of a run for its key. A run has no CPU
-// budget: it is bounded by its rows and its time limit.
+// withTurns counts the CPU time of a run for its key. A run has no CPU budget: its rows and its
+// time limit bound it.
 func (s *Server) withTurns(ctx context.Context, key string) (context.Context, *turns.Task) {
 	return s.turns.Begin(ctx, key, 0, nil)
 }
 
-// clock measures how long a request waited for its client to send the body and
-// for models to answer. Overlapping waits count once. It is safe for concurrent
-// use.
+// clock measures how long a request waits for its client to send the body and for models to
+// answer. Overlapping waits count once. It is safe for concurrent use.
 type clock struct {
 	mu      sync.Mutex
 	waiting int
@@ -94,7 +93,7 @@ type clock struct {
 
 type clockKey struct{}
 
-// withClock returns a context in which c measures the calls to models.
+// withClock returns a context in which c measures model calls.
 func withClock(ctx context.Context, c *clock) context.Context {
 	return context.WithValue(ctx, clockKey{}, c)
 }
@@ -132,9 +131,8 @@ func (c *clock) total() time.Duration {
 	return c.waited
 }
 
-// Waiting returns a round tripper that counts the time until a response is read
-// or closed as waiting time in the metrics of its request. It belongs below
-// everything that calls models.
+// Waiting returns a round tripper that counts the time until a response is read or closed as
+// waiting time in the metrics of its request. It goes below everything that calls models.
 func Waiting(next http.RoundTripper) http.RoundTripper { return waitingTripper{next} }
 
 type waitingTripper struct{ next http.RoundTripper }

@@ -15,11 +15,11 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// leastDigits is how many digits of a hash name a version at least.
+// leastDigits is the minimum number of hash digits that name a version.
 const leastDigits = 8
 
-// documentNamed returns the version of a document that a text names: NAME for the current
-// one, or NAME@VERSION with its number or the first digits of its hash.
+// documentNamed returns the version of a document that text names: NAME for the current
+// version, or NAME@VERSION with its number or the first digits of its hash.
 func documentNamed(ctx context.Context, kept store.Documents, kind store.Kind, text string) (store.Document, error) {
 	name, version, found := strings.Cut(text, "@")
 	number, _ := strconv.Atoi(version)
@@ -37,9 +37,8 @@ func documentNamed(ctx context.Context, kept store.Documents, kind store.Kind, t
 	return kept.Document(ctx, kind, name, hash)
 }
 
-// versionNamed returns the hash of a version of a document: by its number, or the first
-// digits of its hash; "" is the current one, whose hash is "" too. The error names what
-// is near.
+// versionNamed returns the hash of a version, which is named by its number or the first digits
+// of its hash. For "", the current version, it returns "". The error suggests a valid name.
 func versionNamed(ctx context.Context, kept store.Documents, kind store.Kind, name, version string) (hash string, err error) {
 	if version == "" {
 		list, err := kept.ListDocuments(ctx, store.DocumentFilter{Kind: kind, Name: name}, store.Page{Limit: 1})
@@ -73,7 +72,7 @@ func versionNamed(ctx context.Context, kept store.Documents, kind store.Kind, na
 	return "", e
 }
 
-// named reports whether a text names a version.
+// named reports whether version names d.
 func named(d *store.Document, version string) bool {
 	if len(version) >= leastDigits {
 		return strings.HasPrefix(d.Hash, version)
@@ -81,7 +80,7 @@ func named(d *store.Document, version string) bool {
 	return version == strconv.Itoa(d.Number)
 }
 
-// versionsOf says which versions there are, from the newest.
+// versionsOf lists the existing versions for a message. numbers are newest first.
 func versionsOf(numbers []string) string {
 	if len(numbers) == 1 {
 		return "its only version is " + numbers[0]
@@ -89,7 +88,7 @@ func versionsOf(numbers []string) string {
 	return fmt.Sprintf("its versions are %s to %s", numbers[len(numbers)-1], numbers[0])
 }
 
-// nearVersion is the version that is nearest to a number that does not exist.
+// nearVersion returns the version nearest to one that does not exist.
 func nearVersion(version string, numbers []string) string {
 	n, err := strconv.Atoi(version)
 	newest, _ := strconv.Atoi(numbers[0])
@@ -102,10 +101,10 @@ func nearVersion(version string, numbers []string) string {
 	return numbers[len(numbers)-1]
 }
 
-// title is what a kind of document is called.
+// title returns the name of a kind of document.
 func title(kind store.Kind) string { return strings.ReplaceAll(string(kind), "_", " ") }
 
-// noDocument is the error of a name without a document, with the nearest name.
+// noDocument is the error of a name without a document. It suggests the nearest name.
 func noDocument(ctx context.Context, kept store.Documents, kind store.Kind, name string) error {
 	var names []string
 	for d, err := range all(ctx, kept.ListDocuments, store.DocumentFilter{Kind: kind}) {
@@ -138,15 +137,15 @@ func runDatasets(list []proviso.Dataset) []RunDataset {
 	return out
 }
 
-// Datasets finds the datasets that a suite of a client names.
+// Datasets finds the datasets that a client's suite names.
 type Datasets interface {
-	// Dataset returns a version: by its number, or by the first digits of its hash; the
-	// current one if version is "".
+	// Dataset returns a version, named by its number or by the first digits of its hash, or the
+	// current version if version is "".
 	Dataset(ctx context.Context, name, version string) (store.Document, error)
 }
 
-// storedDatasets are the datasets of a project. A run that was accepted uses the versions
-// that were found then.
+// storedDatasets are the datasets of a project. An accepted run uses the pinned versions, which
+// were current when it was accepted.
 type storedDatasets struct {
 	kept   store.Documents
 	pinned []RunDataset
@@ -173,8 +172,8 @@ func (d storedDatasets) Dataset(ctx context.Context, name, version string) (stor
 	return doc, err
 }
 
-// datasetFiles keeps the datasets of a suite as files in its folder, so that its cases
-// are read one at a time.
+// datasetFiles stores the datasets of a suite as files in its folder, so that its cases are
+// read one at a time.
 type datasetFiles struct {
 	from Datasets
 	dir  string

@@ -13,9 +13,9 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// TestWatchThroughput measures how many events a second are evaluated against deterministic
-// assertions, with their verdicts, rollups and charts. It says a figure, and fails only far
-// below it. PROVISO_EVENTS sets how many.
+// TestWatchThroughput measures how many events per second are evaluated against deterministic
+// assertions, including verdicts, rollups and charts. It logs the figure, and fails only far
+// below it. PROVISO_EVENTS sets the number of events.
 func TestWatchThroughput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures")

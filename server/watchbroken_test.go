@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestUnevaluatedAssertions: an assertion that the server cannot evaluate is named when the
-// watch is stored, and its errors do not make errors of the others.
+// TestUnevaluatedAssertions: storing a watch reports the assertions that the server cannot
+// evaluate, and their errors do not affect the other assertions.
 func TestUnevaluatedAssertions(t *testing.T) {
 	t.Parallel()
 	j, err := judge.New(judge.Options{Check: check.Options{}})

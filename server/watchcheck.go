@@ -19,13 +19,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// WatchToCheck is a watch that is checked, and not stored.
+// WatchToCheck is a watch to check without storing it.
 type WatchToCheck struct {
 	Watch NewWatch         `json:"watch"`
 	Set   *NewAssertionSet `json:"set,omitempty" doc:"The assertion set that assertions of the watch names, if it is to be stored before the watch"`
 }
 
-// WatchCheck is what storing a watch would do.
+// WatchCheck is the effect that storing a watch would have.
 type WatchCheck struct {
 	Name     string   `json:"name"`
 	Version  int      `json:"version" doc:"The version that is stored now; 0 if there is none"`
@@ -76,13 +76,14 @@ func (s *Server) postWatchCheck(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// member is a member of the body.
+// member returns a member of the body.
 func member(doc *document.Document, key string) any {
 	o, _ := doc.Root.(*value.Object)
 	return o.At(key)
 }
 
-// readWatchToCheck reads the body of a check. The error has all mistakes of watch and set.
+// readWatchToCheck parses the body of a check. The error has all mistakes of the watch and the
+// set.
 func readWatchToCheck(ctx context.Context, name string, doc *document.Document) (*sentWatch, *watchedSet, error) {
 	d := decoder{}
 	o, ok := doc.Root.(*value.Object)
@@ -126,7 +127,8 @@ func readWatchToCheck(ctx context.Context, name string, doc *document.Document) 
 	return sent, set, nil
 }
 
-// wrongWatch is the answer to a watch with mistakes, which get their places in the body.
+// wrongWatch returns err, or else the problem of a watch with mistakes, with their positions in
+// the body.
 func wrongWatch(doc *document.Document, wrong []Mistake, err error) error {
 	if err != nil {
 		return err
@@ -135,9 +137,9 @@ func wrongWatch(doc *document.Document, wrong []Mistake, err error) error {
 	return d.problem(doc)
 }
 
-// checkWatch finds mistakes that only a server can find: a set or a target that is not
-// there, and objectives of assertions that the set does not have. The set may be one that is
-// not stored yet. Pointers are into the watch.
+// checkWatch finds mistakes that only a server can find: a missing set or target, and
+// objectives for assertions that the set lacks. The set need not be stored yet. Pointers are
+// into the watch.
 func (s *Server) checkWatch(ctx context.Context, c *call, sent *sentWatch, set *watchedSet) ([]Mistake, error) {
 	var wrong []Mistake
 	add := func(pointer string, err error) error {
@@ -179,7 +181,7 @@ func (s *Server) checkWatch(ctx context.Context, c *call, sent *sentWatch, set *
 	return wrong, nil
 }
 
-// unknownObjectives finds objectives of assertions that the set does not have.
+// unknownObjectives finds objectives for assertions that the set lacks.
 func unknownObjectives(sent *sentWatch, set *watchedSet) []Mistake {
 	var wrong []Mistake
 	for _, id := range slices.Sorted(maps.Keys(sent.conf.Objectives)) {
@@ -201,7 +203,7 @@ func (s *Server) storedSetOf(ctx context.Context, c *call, name string) (*watche
 	return s.monitor.watches.openedSet(ctx, doc)
 }
 
-// nearestSet names the nearest set to one that is not there.
+// nearestSet adds the nearest name to the error for a missing set.
 func nearestSet(ctx context.Context, c *call, name string, err error) error {
 	name, version, _ := strings.Cut(name, "@")
 	if !isNotFound(err) || version != "" {
@@ -218,8 +220,8 @@ func nearestSet(ctx context.Context, c *call, name string, err error) error {
 	return nearestOf(err, name, names, "set:")
 }
 
-// isWatch returns an error that names the nearest watch, if a filter names one that is not
-// there. "" is no filter.
+// isWatch returns an error that suggests the nearest watch, if a filter names a missing one. ""
+// is no filter.
 func (c *call) isWatch(name string) error {
 	if name == "" {
 		return nil
@@ -228,14 +230,14 @@ func (c *call) isWatch(name string) error {
 	return c.nearestWatch(name, err)
 }
 
-// liveWatch is the watch in the address of a request.
+// liveWatch returns the watch that the address names.
 func (s *Server) liveWatch(c *call) (*liveWatch, error) {
 	name := c.r.PathValue("watch")
 	live, err := s.monitor.named(c.r.Context(), c.project, name)
 	return live, c.nearestWatch(name, err)
 }
 
-// nearestWatch adds the nearest name to the error that there is no watch of a name.
+// nearestWatch adds the nearest name to the error for a missing watch.
 func (c *call) nearestWatch(name string, err error) error {
 	if !isNotFound(err) {
 		return err
@@ -251,7 +253,7 @@ func (c *call) nearestWatch(name string, err error) error {
 	return nearestOf(err, name, names, "")
 }
 
-// nearestOf adds the nearest of some names to the error that something is not there.
+// nearestOf adds the nearest of some names to an error for a missing name.
 func nearestOf(err error, name string, names []string, prefix string) error {
 	e := &proviso.Error{Code: proviso.NotFound, Message: err.Error()}
 	if near := document.Nearest(name, names); near != "" {
@@ -268,7 +270,7 @@ func (s *Server) checkTarget(target string) error {
 	return s.o.Notifier.Check(target)
 }
 
-// unknownAgent adds a warning if other agents sent events, and the one of a watch did not.
+// unknownAgent adds a warning if other agents sent events and the watch's agent did not.
 func (c *call) unknownAgent(agent string, warnings []string) ([]string, error) {
 	var names []string
 	for a, err := range all(c.r.Context(), whole(c.kept.ListAgents), struct{}{}) {
@@ -289,7 +291,7 @@ func (c *call) unknownAgent(agent string, warnings []string) ([]string, error) {
 	return append(warnings, text), nil
 }
 
-// warnings are what will not work of a watch with a set, although it can be stored.
+// warnings lists what will not work in a watch with this set, although the watch can be stored.
 func (s *Server) warnings(ctx context.Context, set *watchedSet) []string {
 	list := []string{}
 	if set == nil {

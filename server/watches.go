@@ -15,7 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// WatchView is a watch with what it knows.
+// WatchView is a watch with its state.
 type WatchView struct {
 	Name        string              `json:"name"`
 	Version     int                 `json:"version" doc:"Its number, from 1"`
@@ -38,7 +38,7 @@ type WatchView struct {
 	Warnings    []string            `json:"warnings,omitempty" doc:"What does not work, such as assertions that need a judge on a server without one"`
 }
 
-// WatchQueue are the events of a watch that wait.
+// WatchQueue counts the waiting events of a watch.
 type WatchQueue struct {
 	Pending int        `json:"pending"`
 	Oldest  *time.Time `json:"oldest,omitempty" doc:"Since when the oldest waits"`
@@ -55,7 +55,7 @@ type WatchSpend struct {
 	Events    int     `json:"events" doc:"Evaluations that ended"`
 }
 
-// NewWatch is a watch to be stored.
+// NewWatch is a watch to store.
 type NewWatch struct {
 	Match       NewWatchMatch             `json:"match"`
 	Assertions  string                    `json:"assertions" doc:"set:NAME, an assertion set of the server, or set:NAME@VERSION for one version of it"`
@@ -73,7 +73,7 @@ type NewWatchMatch struct {
 	Where string `json:"where,omitempty" doc:"A condition in CEL over the event, such as segment.lang == 'de'"`
 }
 
-// NewWatchSample says how many events are evaluated.
+// NewWatchSample sets how many events are evaluated.
 type NewWatchSample struct {
 	Rate    float64 `json:"rate,omitempty" doc:"Share of the conversations, over 0 and at most 1"`
 	Floor   int     `json:"floor,omitempty" doc:"Evaluations a day of each segment, if there is so much traffic"`
@@ -81,24 +81,24 @@ type NewWatchSample struct {
 	Budget  float64 `json:"budget_usd_per_day,omitempty" doc:"US dollars of a day (UTC)"`
 }
 
-// WatchObjective is what may fail.
+// WatchObjective is the tolerated share of failures.
 type WatchObjective struct {
 	MaxFail float64 `json:"max_fail" doc:"Share of failures"`
 }
 
-// WatchFalseAlarms is the design of the alarms.
+// WatchFalseAlarms sets the rate of false alarms.
 type WatchFalseAlarms struct {
 	PerDays float64 `json:"per_days" doc:"Days of the project to one false alarm, on average"`
 }
 
-// NewWatchAnchors are outputs that are judged again.
+// NewWatchAnchors are outputs that are judged repeatedly.
 type NewWatchAnchors struct {
 	File  string          `json:"file,omitempty" doc:"Where they come from; the server reads no file"`
 	Every string          `json:"every,omitempty" doc:"Such as 168h"`
 	Items []WatchedAnchor `json:"items,omitempty"`
 }
 
-// WatchedAnchor is an output that is judged again.
+// WatchedAnchor is an output that is judged repeatedly.
 type WatchedAnchor struct {
 	ID       string         `json:"id,omitempty" doc:"A hash of its texts if it is missing"`
 	Input    string         `json:"input,omitempty"`
@@ -107,7 +107,7 @@ type WatchedAnchor struct {
 	Metadata map[string]any `json:"metadata,omitempty"`
 }
 
-// WatchSilence says after how long nothing is an alarm.
+// WatchSilence sets how long silence may last before it is an alarm.
 type WatchSilence struct {
 	Traffic  string `json:"traffic,omitempty" doc:"Without an event, such as 6h"`
 	Verdicts string `json:"verdicts,omitempty" doc:"Without a verdict, while there are events"`
@@ -121,11 +121,11 @@ type sentWatch struct {
 	conf    monitor.Watch
 	anchors []anchor
 	shown   *value.Object // without the items of the anchors
-	set     *watchedSet   // that it was checked with; nil if it was not
+	set     *watchedSet   // set that it was checked with; nil if it was not checked
 }
 
-// readWatch reads a stored watch. The error is a [Problem] with all mistakes and their
-// places.
+// readWatch parses a stored watch. The error is a [Problem] with all mistakes and their
+// positions.
 func readWatch(ctx context.Context, name string, data []byte) (*sentWatch, error) {
 	doc, err := parseBody(ctx, data)
 	if err != nil {
@@ -134,7 +134,7 @@ func readWatch(ctx context.Context, name string, data []byte) (*sentWatch, error
 	return watchIn(doc, name)
 }
 
-// watchIn is [readWatch] for a body that was parsed.
+// watchIn is [readWatch] for a parsed body.
 func watchIn(doc *document.Document, name string) (*sentWatch, error) {
 	d := decoder{}
 	out := d.watch("", name, doc.Root)
@@ -144,7 +144,7 @@ func watchIn(doc *document.Document, name string) (*sentWatch, error) {
 	return out, nil
 }
 
-// watch reads a watch that stands at a pointer.
+// watch parses the watch at a pointer.
 func (d *decoder) watch(at, name string, v any) *sentWatch {
 	o, ok := v.(*value.Object)
 	if !ok {
@@ -159,7 +159,7 @@ func (d *decoder) watch(at, name string, v any) *sentWatch {
 		out.shown.Set("anchors", about)
 	}
 	read := out.shown
-	if about := read.Object("anchors"); len(out.anchors) > 0 && !about.Has("file") { // they are not from a file
+	if about := read.Object("anchors"); len(out.anchors) > 0 && !about.Has("file") { // the anchors are not from a file
 		about = about.Clone()
 		about.Set("file", "items")
 		read = read.Clone()
@@ -171,7 +171,7 @@ func (d *decoder) watch(at, name string, v any) *sentWatch {
 		m.Pointer = at + strings.TrimPrefix(m.Pointer, document.Join("", name))
 		d.mistakes = append(d.mistakes, m)
 	}
-	for i := range list { // it is one
+	for i := range list { // there is exactly one
 		out.conf = list[i]
 	}
 	return out
@@ -254,7 +254,7 @@ func (s *Server) deleteWatch(c *call) error {
 	return c.sendResponse(store.Response{Status: http.StatusNoContent})
 }
 
-// view is a watch as clients see it.
+// view converts a watch for clients.
 func (m *monitoring) view(ctx context.Context, live *liveWatch, charts bool) (*WatchView, error) {
 	now := m.now()
 	in := m.s.o.Store.In(live.key.project)
@@ -283,7 +283,7 @@ func (m *monitoring) view(ctx context.Context, live *liveWatch, charts bool) (*W
 	}
 	out.OpenAlarms = len(alarms.Items)
 	out.State, out.Causes = stateOf(alarms.Items, states, h)
-	if set, err := m.setOf(ctx, live); err == nil { // without its set, the watch is silent and says why
+	if set, err := m.setOf(ctx, live); err == nil { // without its set, the watch is silent and reports why
 		out.Warnings = m.s.warnings(ctx, set)
 	}
 	if h.Pending > 0 && m.s.nobodyReads(ctx) {
@@ -292,7 +292,7 @@ func (m *monitoring) view(ctx context.Context, live *liveWatch, charts bool) (*W
 	return out, nil
 }
 
-// stateOf is the state of a watch, and why it is silent.
+// stateOf returns the state of a watch, and why it is silent.
 func stateOf(alarms []store.Alarm, charts map[string]int, h store.WatchHealth) (state string, causes []string) {
 	state = "ok"
 	if h.LastVerdict.IsZero() || charts["watching"]+charts["alarm"] == 0 {
@@ -303,7 +303,7 @@ func stateOf(alarms []store.Alarm, charts map[string]int, h store.WatchHealth) (
 			state = "alarm"
 			continue
 		}
-		if cause := causeOf(&alarms[i]); !slices.Contains(causes, cause) { // many assertions may have one
+		if cause := causeOf(&alarms[i]); !slices.Contains(causes, cause) { // several assertions may have the same cause
 			causes = append(causes, cause)
 		}
 	}

@@ -24,8 +24,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// byOutput is a judge that fails an output that says "sorry", cannot decide one that says
-// "undecided", and passes the rest. It counts what it was asked.
+// byOutput is a judge that fails an output that contains "sorry", cannot decide one that
+// contains "undecided", and passes the rest. It counts its calls.
 func byOutput(asked *atomic.Int64) evaluator {
 	return func(_ context.Context, r *judge.Request) (*judge.Response, error) {
 		asked.Add(1)
@@ -71,7 +71,7 @@ func (f *fixture) wants(method, path, body string, status int) answer {
 	return got
 }
 
-// eventually asks until the answer is as it should be.
+// eventually repeats a GET request until the response is as expected.
 func (f *fixture) eventually(path, what string, is func(*value.Object) bool) *value.Object {
 	f.t.Helper()
 	var got answer
@@ -86,7 +86,7 @@ func (f *fixture) eventually(path, what string, is func(*value.Object) bool) *va
 	return nil
 }
 
-// trouble is what the log says beside requests.
+// trouble returns the log without the lines of requests.
 func (f *fixture) trouble() string {
 	var lines []string
 	for line := range strings.Lines(f.log.String()) {
@@ -97,7 +97,7 @@ func (f *fixture) trouble() string {
 	return strings.Join(lines[max(0, len(lines)-10):], "")
 }
 
-// events sends events that say something.
+// events sends n events with outputs from say.
 func (f *fixture) events(from, n int, say func(i int) string) {
 	f.t.Helper()
 	var list []any
@@ -110,7 +110,7 @@ func (f *fixture) events(from, n int, say func(i int) string) {
 
 const plainWatch = `{"match": {"agent": "support"}, "assertions": "set:replies", "sample": {"rate": 1, "segment": "lang"}, "objectives": {"tone": {"max_fail": 0.05}}}`
 
-// TestWatch: events are sampled, evaluated, and added up.
+// TestWatch: events are sampled, evaluated, and summed up.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -122,7 +122,7 @@ func TestWatch(t *testing.T) {
 		return "Within 30 days."
 	})
 	w := f.eventually("/v1/watches/tone", "all are evaluated", func(o *value.Object) bool {
-		return o.Object("spend").At("events").(float64) >= 60 && o.Object("queue").At("pending") == 0.0 // they are read one after the other
+		return o.Object("spend").At("events").(float64) >= 60 && o.Object("queue").At("pending") == 0.0 // events are read one after the other
 	})
 	if w.Text("last_verdict") == "" || w.Object("watch").Text("assertions") != "set:replies" {
 		t.Errorf("%s", value.AppendJSON(nil, w))
@@ -170,10 +170,10 @@ func TestWatch(t *testing.T) {
 	f.events(1000, 1, func(int) string { return "Afterwards." })
 }
 
-// correctedByLabels labels some events at random, and expects a corrected rate.
+// correctedByLabels labels some randomly drawn events, and expects a corrected rate.
 func (f *fixture) correctedByLabels() {
 	f.t.Helper()
-	for i := range 30 { // people say that half of what the judge failed is fine
+	for i := range 30 { // people pass half of what the judge failed
 		label := "pass"
 		if i%6 == 0 {
 			label = "fail"
@@ -190,7 +190,7 @@ func (f *fixture) correctedByLabels() {
 	}
 }
 
-// TestWatchMistakes: every mistake has its place.
+// TestWatchMistakes: every mistake has its position.
 func TestWatchMistakes(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, WatchWorkers: 1})
@@ -222,7 +222,7 @@ func TestWatchMistakes(t *testing.T) {
 	f.wants("PUT", "/v1/watches/"+strings.Repeat("w", 94), plainWatch, 201)
 }
 
-// TestWatchCheck: a check says what storing a watch would do, and stores nothing.
+// TestWatchCheck: a check reports what storing a watch would do, and stores nothing.
 func TestWatchCheck(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, NoJudge: "no judge model is configured"})
@@ -268,8 +268,8 @@ func TestWatchCheck(t *testing.T) {
 	}
 }
 
-// TestAlarmIsTold: an agent that becomes worse opens an alarm, which reaches a webhook with a
-// signature, is acked, and closes itself.
+// TestAlarmIsTold: an agent that becomes worse opens an alarm. The alarm reaches a webhook with
+// a signature, is acknowledged, and closes by itself.
 func TestAlarmIsTold(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -283,7 +283,7 @@ func TestAlarmIsTold(t *testing.T) {
 		}
 		if len(told) == 0 {
 			told = append(told, "failed")
-			w.WriteHeader(http.StatusBadGateway) // it is sent again
+			w.WriteHeader(http.StatusBadGateway) // the server must retry
 			return
 		}
 		told = append(told, r.Header.Get(notify.EventHeader)+" "+string(data))
@@ -333,15 +333,15 @@ func TestAlarmIsTold(t *testing.T) {
 	}
 }
 
-// TestUndecidedEvent: an event that cannot be decided is tried again, and then counts as an
-// error, which never counts as a fail.
+// TestUndecidedEvent: an event that cannot be decided is retried, and then counts as an error,
+// which never counts as a fail.
 func TestUndecidedEvent(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
 	now := atomic.Int64{}
 	now.Store(time.Now().UnixNano())
 	f := watched(t, server.Options{Judge: byOutput(&asked)}, plainWatch)
-	// A cut-off answer is an error of the agent, and not a broken promise.
+	// A cut-off answer is an error of the agent, not a failed assertion.
 	f.wants("POST", "/v1/events", `{"events": [{"id": "cut", "agent": "support", "output": "I am sorry.", "error": "the client left", "version": "v1"}]}`, 202)
 	f.events(0, 1, func(int) string { return "undecided" })
 	w := f.eventually("/v1/watches/tone", "it is tried again", func(o *value.Object) bool { return o.Object("spend").At("events") == 1.0 })
@@ -393,8 +393,8 @@ func TestThumbs(t *testing.T) {
 	}
 }
 
-// TestStoppedServerContinues: what waits or is under way when a server stops is evaluated by
-// the next one, and nothing twice.
+// TestStoppedServerContinues: events that wait or are in progress when a server stops are
+// evaluated by the next server, and none twice.
 func TestStoppedServerContinues(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/proviso.db"
@@ -423,7 +423,7 @@ func TestStoppedServerContinues(t *testing.T) {
 
 var metricName = regexp.MustCompile(`\bproviso_[a-z_]+`)
 
-// TestMonitorFiles: the dashboard and the alert rules name only metrics that there are.
+// TestMonitorFiles: the dashboard and the alert rules name only metrics that exist.
 func TestMonitorFiles(t *testing.T) {
 	t.Parallel()
 	known := server.MetricNames()

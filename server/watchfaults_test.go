@@ -20,7 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// changing is a judge that becomes another one.
+// changing is a judge that can turn into another judge.
 type changing struct {
 	strict atomic.Bool
 	asked  atomic.Int64
@@ -46,8 +46,8 @@ func (c *changing) Identity() string {
 	return "judge:mild"
 }
 
-// TestAnchors: anchors are judged at first, and again when the judge is another one. That
-// their verdicts change is an alarm of kind judge.
+// TestAnchors: anchors are judged first when the watch starts, and again when the judge
+// changes. A change of their verdicts opens an alarm of kind judge.
 func TestAnchors(t *testing.T) {
 	t.Parallel()
 	var items []string
@@ -88,7 +88,7 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// TestBackfill: an assertion that is added has a baseline from stored traffic.
+// TestBackfill: a new assertion gets a baseline from stored traffic.
 func TestBackfill(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -103,7 +103,7 @@ func TestBackfill(t *testing.T) {
 	}
 }
 
-// TestWatchWithoutKey: a watch whose key is revoked is silent and says so; its events wait.
+// TestWatchWithoutKey: a watch whose key is revoked is silent and reports why; its events wait.
 func TestWatchWithoutKey(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -143,7 +143,7 @@ func TestWatchWithoutKey(t *testing.T) {
 	}
 }
 
-// priced is a provider whose answers cost money; the judge below asks it.
+// priced is a provider whose answers cost money; the judge below calls it.
 type priced struct{ proviso.Provider }
 
 func (priced) ID() string { return "priced" }
@@ -153,8 +153,8 @@ func (priced) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
 	return proviso.Output{Value: "yes", Cost: &cost}, nil
 }
 
-// TestWatchBudget: when the budget of the day is used up, events wait, and the watch is silent
-// for that reason.
+// TestWatchBudget: when the daily budget is spent, events wait, and the watch is silent for
+// that reason.
 func TestWatchBudget(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -169,7 +169,7 @@ func TestWatchBudget(t *testing.T) {
 	f.events(0, 20, func(int) string { return "Within 30 days." })
 	w := f.eventually("/v1/watches/tone", "the budget is used up", func(o *value.Object) bool {
 		causes, _ := o.At("causes").([]any)
-		spend := o.Object("spend") // what is reserved for events under way counts, too
+		spend := o.Object("spend") // amounts reserved for events in progress count, too
 		return o.Text("state") == "silent" && len(causes) == 1 && causes[0] == "budget" && spend.At("reserved") == 0.0 && spend.At("spent") == 1.0
 	})
 	if spend := w.Object("spend"); spend.At("spent") != 1.0 || spend.At("reserved") != 0.0 || w.Object("queue").At("pending") != 16.0 || asked.Load() != 4 {
@@ -177,7 +177,7 @@ func TestWatchBudget(t *testing.T) {
 	}
 }
 
-// TestVerdictsAreSentOn: verdicts of watches go to a collector.
+// TestVerdictsAreSentOn: verdicts of watches are forwarded to a collector.
 func TestVerdictsAreSentOn(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
@@ -199,7 +199,7 @@ func TestVerdictsAreSentOn(t *testing.T) {
 	}
 }
 
-// collector keeps what it gets.
+// collector stores the requests that it receives.
 type collector struct {
 	*httptest.Server
 	mu  sync.Mutex

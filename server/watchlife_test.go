@@ -15,7 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// slowStore reads the charts of one project only when it may.
+// slowStore blocks reading the charts of one project until it is allowed.
 type slowStore struct {
 	testStore
 	project store.Project
@@ -42,11 +42,11 @@ func (s slowCharts) Charts(ctx context.Context, watch string) (store.ChartState,
 	return s.ProjectStore.Charts(ctx, watch)
 }
 
-// TestSlowProject: a project whose charts take long delays those of no other.
+// TestSlowProject: a project whose charts take long does not delay other projects.
 func TestSlowProject(t *testing.T) {
 	t.Parallel()
 	db := openStore(t, filepath.Join(t.TempDir(), "proviso.db"))
-	if _, _, err := db.CreateKey(t.Context(), store.NewKey{Name: "a", Project: "a", Scopes: []store.Scope{store.Read}}); err != nil { // which makes the project
+	if _, _, err := db.CreateKey(t.Context(), store.NewKey{Name: "a", Project: "a", Scopes: []store.Scope{store.Read}}); err != nil { // this creates the project
 		t.Fatal(err)
 	}
 	for _, p := range []store.Project{"a", store.DefaultProject} {
@@ -71,7 +71,7 @@ func TestSlowProject(t *testing.T) {
 	close(slow.may)
 }
 
-// TestRemovedWatch: removing a watch while its events are evaluated is no error.
+// TestRemovedWatch: removing a watch while its events are evaluated is not an error.
 func TestRemovedWatch(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -79,7 +79,7 @@ func TestRemovedWatch(t *testing.T) {
 	f := watched(t, server.Options{Judge: slow, ChartEvery: 5 * time.Millisecond}, plainWatch)
 	f.events(0, 200, func(int) string { return "Within 30 days." })
 	f.wants("DELETE", "/v1/watches/tone", "", 204)
-	time.Sleep(100 * time.Millisecond) // for whatever was under way
+	time.Sleep(100 * time.Millisecond) // for work in progress
 	if err := f.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestRemovedWatch(t *testing.T) {
 	}
 }
 
-// TestNearestWatch: whatever names a watch that is not there says which is nearest.
+// TestNearestWatch: an error for a missing watch suggests the nearest name.
 func TestNearestWatch(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -104,7 +104,7 @@ func TestNearestWatch(t *testing.T) {
 	}
 }
 
-// TestNamesInAddresses: what an event is called can be fetched by its address.
+// TestNamesInAddresses: an event with any id can be fetched by its address.
 func TestNamesInAddresses(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, TrafficShare: 1})
@@ -122,11 +122,11 @@ func TestNamesInAddresses(t *testing.T) {
 		}
 		f.wants("GET", "/v1/agents/"+at+"/prompts", "", 200)
 	}
-	f.wants("GET", "/v1/events/a/../b", "", 404) // as it is written, it is another address
+	f.wants("GET", "/v1/events/a/../b", "", 404) // unescaped, this is another address
 }
 
-// TestBusyIngest: events whose reading takes too long may be sent again; another request
-// that computes for too long is refused for good.
+// TestBusyIngest: events whose parsing takes too long may be retried; another request that
+// exceeds its CPU budget is refused permanently.
 func TestBusyIngest(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, CPUBudget: time.Nanosecond})
@@ -145,7 +145,7 @@ func TestBusyIngest(t *testing.T) {
 	}
 }
 
-// TestStateOfWatch: the list and the page of a watch say the same of its state.
+// TestStateOfWatch: the list and the page of a watch show the same state.
 func TestStateOfWatch(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64

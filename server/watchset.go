@@ -19,8 +19,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// watches are the compiled watches of all projects. They are read again when one changes,
-// and now and then.
+// watches are the compiled watches of all projects. They are reread after a change, and at
+// least every keepWatches.
 type watches struct {
 	m *monitoring
 
@@ -29,16 +29,16 @@ type watches struct {
 	sets    *recent.Cache[string, *watchedSet] // by hash
 }
 
-// watchList are the watches of a project at one time.
+// watchList is a snapshot of a project's watches.
 type watchList struct {
 	list []*liveWatch
 	read time.Time
 }
 
-// keepWatches is how long compiled watches are used before they are looked up again.
+// keepWatches is how long compiled watches are cached.
 const keepWatches = time.Minute
 
-// liveWatch is a watch that is ready to work.
+// liveWatch is a compiled watch.
 type liveWatch struct {
 	store.Watch
 	key     watchKey
@@ -49,11 +49,11 @@ type liveWatch struct {
 	shown   *value.Object // as it was sent, without the items of the anchors
 }
 
-// changed forgets the watches of a project.
+// changed invalidates the watches of a project.
 func (w *watches) changed(p store.Project) {
 	w.reading.Lock()
 	if l := w.lists[p]; l != nil {
-		l.read = time.Time{} // its samplers, which have planned, are kept
+		l.read = time.Time{} // the list stays, because its samplers have plans
 	}
 	w.reading.Unlock()
 	signal(w.m.wake)
@@ -73,7 +73,7 @@ func (w *watches) of(ctx context.Context, p store.Project) ([]*liveWatch, error)
 			return nil, err
 		}
 		live, err := openWatch(ctx, p, *stored)
-		if err != nil { // an earlier version of proviso stored it
+		if err != nil { // stored by an earlier version of proviso
 			w.m.failed(ctx, "read the watch "+stored.Name, p, err)
 			continue
 		}
@@ -84,7 +84,7 @@ func (w *watches) of(ctx context.Context, p store.Project) ([]*liveWatch, error)
 	return l.list, nil
 }
 
-// keepSamplers keeps the samplers, which have planned, of watches that are the same.
+// keepSamplers reuses the samplers, which have plans, of unchanged watches.
 func (w *watches) keepSamplers(p store.Project, l *watchList) {
 	before := w.lists[p]
 	if before == nil {
@@ -129,8 +129,8 @@ func (w *watches) named(ctx context.Context, p store.Project, name string) (*liv
 	return openWatch(ctx, p, stored)
 }
 
-// sampled returns the jobs of the watches that sample an event, and whether some watch is
-// about the agent of the event.
+// sampled returns the jobs of the watches that sample an event, and whether any watch is about
+// the event's agent.
 func (w *watches) sampled(ctx context.Context, p store.Project, e *ingest.Event) (jobs []store.EventJob, watched bool, err error) {
 	list, err := w.of(ctx, p)
 	if err != nil {
@@ -139,10 +139,10 @@ func (w *watches) sampled(ctx context.Context, p store.Project, e *ingest.Event)
 	for _, live := range list {
 		watched = watched || live.conf.Match.Agent == e.Agent
 		if !e.Answered() {
-			continue // there is no whole answer to evaluate
+			continue // there is no complete answer to evaluate
 		}
 		if match, err := live.matcher.Match(e); err != nil || !match {
-			continue // a condition that fails on an event does not match it
+			continue // an event on which the condition fails does not match
 		}
 		probability, taken := live.sampler.Take(e)
 		w.m.workOf(live.key).saw(w.m.now(), taken)
@@ -158,15 +158,15 @@ type watchedSet struct {
 	hash    string
 	request judge.Request // without input and output
 	ids     []string
-	judged  []string // ids of assertions that ask a model
+	judged  []string // ids of assertions that call a model
 	broken  []unevaluated
 }
 
 // unevaluated is an assertion that this server cannot evaluate, such as one with code. The
-// others of its set are evaluated without it.
+// other assertions of its set are evaluated without it.
 type unevaluated struct{ id, why string }
 
-// setOf returns the assertion set of a watch: its current version, or the one that the
+// setOf returns the assertion set of a watch: its current version, or the version that the
 // watch names.
 func (w *watches) setOf(ctx context.Context, live *liveWatch) (*watchedSet, error) {
 	in := w.m.s.o.Store.In(live.key.project)
@@ -181,7 +181,7 @@ func (w *watches) setOf(ctx context.Context, live *liveWatch) (*watchedSet, erro
 	return w.openedSet(ctx, doc)
 }
 
-// openedSet returns a version of an assertion set, which it keeps for the next time.
+// openedSet compiles a version of an assertion set, and caches it.
 func (w *watches) openedSet(ctx context.Context, doc store.Document) (*watchedSet, error) {
 	if set, ok := w.sets.Get(doc.Hash); ok {
 		return set, nil
@@ -202,7 +202,7 @@ func (w *watches) openedSet(ctx context.Context, doc store.Document) (*watchedSe
 	return set, nil
 }
 
-// openSet makes a set ready to evaluate events.
+// openSet compiles a set for events.
 func openSet(ctx context.Context, read *assertionSet) (*watchedSet, error) {
 	req, err := judge.ReadRequestWith(ctx, read.request(), read.library)
 	if err != nil {
@@ -219,8 +219,8 @@ func openSet(ctx context.Context, read *assertionSet) (*watchedSet, error) {
 	return set, nil
 }
 
-// checkSet finds the assertions of a set that this server cannot evaluate, and leaves them out
-// of its request.
+// checkSet finds the assertions of a set that this server cannot evaluate, and removes them
+// from its request.
 func (s *Server) checkSet(ctx context.Context, set *watchedSet) error {
 	checker, ok := s.o.Judge.(interface {
 		Check(ctx context.Context, r *judge.Request) error
@@ -245,7 +245,7 @@ func (s *Server) checkSet(ctx context.Context, set *watchedSet) error {
 	}
 	var rest []judge.Assertion
 	for i, a := range set.request.Assertions {
-		if why[i] == "" || slices.Contains(set.judged, a.ID) { // a judge may come back
+		if why[i] == "" || slices.Contains(set.judged, a.ID) { // a judge may become available
 			rest = append(rest, a)
 			continue
 		}
@@ -255,7 +255,7 @@ func (s *Server) checkSet(ctx context.Context, set *watchedSet) error {
 	return nil
 }
 
-// setNamed reads what a watch says of its assertions: set:NAME or set:NAME@VERSION.
+// setNamed parses the assertions member of a watch: set:NAME or set:NAME@VERSION.
 func setNamed(text string) (name string, err error) {
 	rest, ok := strings.CutPrefix(text, "set:")
 	if !ok {

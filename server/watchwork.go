@@ -13,34 +13,33 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// watchWork is what a server knows of the work of a watch since it was started. It is safe for
-// concurrent use.
+// watchWork is this process's state of the work for a watch. It is safe for concurrent use.
 type watchWork struct {
 	mu sync.Mutex
 	watchState
 }
 
 type watchState struct {
-	largest float64 // US dollars that one event cost at most
-	paid    float64 // US dollars of all events
-	events  int     // that were evaluated
-	leased  int     // in this process
+	largest float64 // highest cost of an event, in US dollars
+	paid    float64 // cost of all events, in US dollars
+	events  int     // evaluated events
+	leased  int     // leased events in this process
 	trouble provider.Trouble
-	why     string         // the trouble, for people
-	until   time.Time      // when to try again after a trouble
+	why     string         // description of the trouble, for people
+	until   time.Time      // when to retry after a trouble
 	filled  string         // hash of the set whose new assertions were backfilled
-	matched time.Time      // when the last matching event came
+	matched time.Time      // when the last matching event arrived
 	planned string         // hash of the watch and hour of the last plan
-	sampled time.Time      // when the last sampled event came
-	charts  int            // that can raise an alarm
-	states  map[string]int // of the charts, by name; nil if they are not known
-	mixed   time.Time      // hour of mix
+	sampled time.Time      // when the last sampled event arrived
+	charts  int            // number of charts that can raise an alarm
+	states  map[string]int // states of the charts, by name; nil if unknown
+	mixed   time.Time      // hour in which days was read
 	days    []monitor.MixDay
 
 	judging bool // anchors are being judged
 	round   *store.AnchorRound
-	results []monitor.AnchorResult // of round, which the charts do not know yet
-	tried   time.Time              // when a round of anchors ended too early
+	results []monitor.AnchorResult // results of round, which the charts do not contain yet
+	tried   time.Time              // when to retry a round of anchors that ended early
 }
 
 // workOf returns the work of a watch.
@@ -55,22 +54,22 @@ func (m *monitoring) workOf(key watchKey) *watchWork {
 	return w
 }
 
-// now is the work as it is.
+// now returns a snapshot of the state.
 func (w *watchWork) now() watchState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.watchState
 }
 
-// change changes what is known.
+// change changes the state with f.
 func (w *watchWork) change(f func(*watchState)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f(&w.watchState)
 }
 
-// mayLease reports whether one more event may be evaluated: not while the watch is in trouble,
-// or while the price of the first event is not known.
+// mayLease reports whether another event may be evaluated: not while the watch is in trouble,
+// or while the cost of the first event is unknown.
 func (w *watchState) mayLease(now time.Time) bool {
 	return !now.Before(w.until) && (w.events > 0 || w.leased == 0)
 }
@@ -80,7 +79,7 @@ func (w *watchWork) stuck(t provider.Trouble, why string, now time.Time) {
 	w.change(func(x *watchState) { x.trouble, x.why, x.until = t, why, now.Add(troublePause) })
 }
 
-// leave leaves the events for a while to other processes, which can evaluate them.
+// leave leaves the events to other processes for [troublePause].
 func (w *watchWork) leave(now time.Time) { w.stuck(provider.NoTrouble, "", now) }
 
 // ended records that an event was evaluated.
@@ -95,7 +94,7 @@ func (w *watchWork) ended(cost float64, t provider.Trouble, why string, now time
 	})
 }
 
-// saw records that a matching event came, and whether it was sampled.
+// saw records that a matching event arrived, and whether it was sampled.
 func (w *watchWork) saw(now time.Time, sampled bool) {
 	w.change(func(x *watchState) {
 		if x.matched = now; sampled {
@@ -104,7 +103,7 @@ func (w *watchWork) saw(now time.Time, sampled bool) {
 	})
 }
 
-// plans reports whether a watch has no plan for an hour yet, and notes that it has.
+// plans reports whether a watch has no plan for an hour yet, and records that it has one now.
 func (w *watchWork) plans(hash string, hour time.Time) (due bool) {
 	of := hash + hour.UTC().Format(time.RFC3339)
 	w.change(func(x *watchState) { due, x.planned = x.planned != of, of })
@@ -113,16 +112,16 @@ func (w *watchWork) plans(hash string, hour time.Time) (due bool) {
 
 const (
 	backfillSpan   = 7 * 24 * time.Hour // how far back stored traffic is evaluated for a new assertion
-	backfillEvents = 400                // of one conversation each: enough for a baseline
-	backfillSeen   = 20_000             // events that are looked at
+	backfillEvents = 400                // each from a different conversation: enough for a baseline
+	backfillSeen   = 20_000             // events that are read
 )
 
-// backfill enqueues stored events for the assertions of a watch that have no verdict yet, so
-// that they have a baseline on their first day. It does so once for each version of a set.
+// backfill enqueues stored events for the assertions of a watch without verdicts, so that they
+// have a baseline on their first day. It does so once for each version of a set.
 func (m *monitoring) backfill(ctx context.Context, live *liveWatch) error {
 	set, err := m.setOf(ctx, live)
 	if err != nil {
-		return nil // the watch is in trouble, and says so
+		return nil // the watch is in trouble, and reports it
 	}
 	work := m.workOf(live.key)
 	if work.now().filled == set.hash {
@@ -153,8 +152,8 @@ func (m *monitoring) backfill(ctx context.Context, live *liveWatch) error {
 	return nil
 }
 
-// storedEvents selects stored events as the watch would have sampled them, one of each
-// conversation: the newest, in the order of their time.
+// storedEvents selects stored events as the watch would have sampled them, the newest of each
+// conversation, in the order of their time.
 func (m *monitoring) storedEvents(ctx context.Context, live *liveWatch) ([]store.Backfill, error) {
 	in := m.s.o.Store.In(live.key.project)
 	var jobs []store.Backfill
@@ -184,7 +183,7 @@ func (m *monitoring) storedEvents(ctx context.Context, live *liveWatch) ([]store
 	return jobs, nil
 }
 
-// event reads an event that is to be evaluated.
+// event reads an event for evaluation.
 func (m *monitoring) event(ctx context.Context, p store.Project, id string) (*ingest.Event, error) {
 	e, err := m.s.o.Store.In(p).Event(ctx, id)
 	if err == nil && !e.Kept {
@@ -193,7 +192,7 @@ func (m *monitoring) event(ctx context.Context, p store.Project, id string) (*in
 	return &e.Event, err
 }
 
-// plan fixes the probabilities of sampling of an hour, from traffic and spend alone.
+// plan fixes the sampling probabilities of an hour, from traffic and spend alone.
 func (m *monitoring) plan(ctx context.Context, live *liveWatch) {
 	now := m.now()
 	work := m.workOf(live.key)
@@ -208,7 +207,7 @@ func (m *monitoring) plan(ctx context.Context, live *liveWatch) {
 	live.sampler.Plan(f)
 }
 
-// forecast adds up the traffic of the last days.
+// forecast sums up the traffic of the last days.
 func (m *monitoring) forecast(ctx context.Context, live *liveWatch, now time.Time) (monitor.Forecast, error) {
 	in := m.s.o.Store.In(live.key.project)
 	h, err := in.WatchHealth(ctx, live.Name, now)
@@ -234,7 +233,7 @@ func (m *monitoring) forecast(ctx context.Context, live *liveWatch, now time.Tim
 			first = c.Start
 		}
 	}
-	days := max(to.Sub(first).Hours()/24, 1.0/24) // an agent may be new
+	days := max(to.Sub(first).Hours()/24, 1.0/24) // the agent may be new
 	for value := range f.Traffic {
 		f.Traffic[value] /= days
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// work executes or continues a run. It stores each row as soon as it is
-// finished, so that the end of the process loses only rows in flight.
+// work executes or continues a run. It stores each row as soon as the row is finished, so that
+// the end of the process loses only rows in flight.
 func (s *Server) work(ctx context.Context, job store.Job) error {
 	of := string(job.Run.Project)
 	running := s.metrics.running.WithLabelValues(of)
@@ -58,8 +58,8 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 	return err
 }
 
-// keptRows counts the rows of a run that this process has finished in an attempt. It is safe for
-// concurrent use.
+// keptRows counts the rows that this process has finished in an attempt at a run. It is safe
+// for concurrent use.
 type keptRows struct{ all, errors atomic.Int64 }
 
 func (k *keptRows) add(status proviso.Status) {
@@ -69,11 +69,10 @@ func (k *keptRows) add(status proviso.Status) {
 	}
 }
 
-// publicError is an error as clients of the run see it, without the parts that
-// are only for the log.
+// publicError returns an error without the parts that are only for the log.
 func publicError(err error) error {
 	if errors.Is(err, store.ErrNoRoom) {
-		return err // it is not kept: the run is tried again
+		return err // not stored: the run is retried
 	}
 	if cause := store.Outage(err); cause != nil {
 		return proviso.Because(err, proviso.Unavailable, "%v", cause)
@@ -86,8 +85,8 @@ func publicError(err error) error {
 	return proviso.Errorf(proviso.Internal, "a defect, or a failure of the system: see the log of the server")
 }
 
-// execute runs the suite of a run, or the parts of it that this process takes, on the
-// account of its key.
+// execute runs a run's suite, or the parts of it that this process takes, on the account of its
+// key.
 func (s *Server) execute(ctx context.Context, job store.Job, counted *keptRows) error {
 	r := job.Run
 	if s.o.Runner == nil {
@@ -146,7 +145,7 @@ func storedExecution(ctx context.Context, kept store.ProjectStore, r store.Run, 
 	e := Execution{Bundle: new(Bundle), RunID: r.ID}
 	switch err := decode(ctx, suite, e.Bundle); {
 	case err != nil && ctx.Err() != nil:
-		return e, err // it is begun again
+		return e, err // the run is started again
 	case err != nil:
 		return e, store.Permanent(err)
 	}
@@ -159,8 +158,7 @@ func storedExecution(ctx context.Context, kept store.ProjectStore, r store.Run, 
 	return e, nil
 }
 
-// keyOf returns the key that a run is executed for. A revoked key pays for
-// nothing more.
+// keyOf returns the key that a run is executed for. A revoked key pays for nothing more.
 func (s *Server) keyOf(ctx context.Context, r store.Run) (store.Key, error) {
 	if r.CreatedBy == anonymous {
 		return anonymousKey(), nil
@@ -175,8 +173,8 @@ func (s *Server) keyOf(ctx context.Context, r store.Run) (store.Key, error) {
 	return key, nil
 }
 
-// keepRow stores a finished row, even if the run is being stopped, because it
-// is paid for. The store charges the key for it.
+// keepRow stores a finished row, even if the run is being stopped, because the row is paid for.
+// The store charges the key for it.
 func (s *Server) keepRow(ctx context.Context, r store.Run, a *account, row store.Result) error {
 	done := a.budget.charging(row.Cost)
 	added, err := s.o.Store.In(r.Project).AddResults(context.WithoutCancel(ctx), r.ID, []store.Result{row})
@@ -193,8 +191,8 @@ func (s *Server) keepRow(ctx context.Context, r store.Run, a *account, row store
 	return nil
 }
 
-// paid counts for a project what the calls on an account cost, and charges what is not
-// charged yet. attrs are for the log, if it cannot be charged.
+// paid adds the cost of an account's calls to the project's metrics, and charges what is not
+// charged yet. attrs are logged if charging fails.
 func (s *Server) paid(ctx context.Context, p store.Project, a *account, attrs ...any) (cost float64) {
 	cost, usage := a.total()
 	s.metrics.spent(p, cost, usage)
@@ -204,8 +202,7 @@ func (s *Server) paid(ctx context.Context, p store.Project, a *account, attrs ..
 	return cost
 }
 
-// settle charges what was spent and belongs to no row, such as for interrupted
-// rows.
+// settle charges the amount that belongs to no row, such as for interrupted rows.
 func (s *Server) settle(ctx context.Context, a *account) error {
 	due := a.due()
 	if due <= 0 || a.key.ID == anonymous {
@@ -217,17 +214,17 @@ func (s *Server) settle(ctx context.Context, a *account) error {
 	return err
 }
 
-// leaving lets what happens in a run decide that this process leaves the run to others. Rows
-// in progress are executed there; finished ones are kept. It is safe for concurrent use. A nil
-// leaving is none: nothing is left.
+// leaving lets errors during a run decide that this process leaves the run to others. Rows in
+// progress are executed there; finished rows are kept. It is safe for concurrent use. A nil
+// *leaving never leaves a run.
 type leaving struct {
 	s      *Server
 	job    store.Job
-	cancel context.CancelFunc // of the run
+	cancel context.CancelFunc // cancels the run
 
 	mu       sync.Mutex
 	because  error
-	accepted map[string]bool // providers whose key is not to blame, or that nobody else can ask
+	accepted map[string]bool // providers whose key has worked, or that no other process can call
 }
 
 type leavingKey struct{}
@@ -244,8 +241,8 @@ func leavingOf(ctx context.Context) *leaving {
 	return l
 }
 
-// leave ends the work on the run because of an error of [store.Unable] or [store.Unfit]; false
-// if it cannot be left.
+// leave stops working on the run because of a [store.Unable] or [store.Unfit] error, and
+// returns false if the run cannot be left.
 func (l *leaving) leave(because error) bool {
 	if l == nil {
 		return false
@@ -259,8 +256,8 @@ func (l *leaving) leave(because error) bool {
 	return true
 }
 
-// planned notes what the run needs now, and returns an error if its verdicts are those of
-// another judge than this process would ask, which own names among other needs.
+// planned records the current needs of the run. It returns an error if the run's verdicts come
+// from another judge than the judge in own, which are this process's needs for the run.
 func (l *leaving) planned(needs, own []string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -271,18 +268,18 @@ func (l *leaving) planned(needs, own []string) error {
 	return nil
 }
 
-// why is the error because of which the run is left; nil if it is not.
+// why returns the error because of which the run is left; nil if it is not.
 func (l *leaving) why() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.because
 }
 
-// answered takes in how a call to a provider ended, and returns its error for the run.
+// answered records the result of a call to a provider, and returns its error for the run.
 //
-// If all calls to a provider were refused in this run because of a key of this process (401,
-// 403), the run is left to another process that offers the same key. Where there is none, the
-// rows are errors.
+// If a key of this process is refused (401, 403) before any call to that provider succeeded in
+// this run, the run is left to another process that offers the same key. Without such a
+// process, the rows are errors.
 func (l *leaving) answered(ctx context.Context, id string, err error) error {
 	if l == nil {
 		return err
@@ -310,7 +307,7 @@ func (l *leaving) answered(ctx context.Context, id string, err error) error {
 	return err
 }
 
-// blamed returns what of the run's needs an error shows to be wrong here; "" if it does not.
+// blamed returns the need of the run that an error shows this process cannot meet, or "".
 func (l *leaving) blamed(err error) string {
 	need := provider.RefusedKey(err)
 	switch {
@@ -327,7 +324,7 @@ func (l *leaving) blamed(err error) string {
 	return ""
 }
 
-// elsewhere reports whether another process can do what the run needs.
+// elsewhere reports whether another process can meet the needs of the run.
 func (l *leaving) elsewhere(ctx context.Context) bool {
 	living, err := l.s.o.Store.Processes(ctx)
 	return err == nil && slices.ContainsFunc(living, func(p store.Process) bool {

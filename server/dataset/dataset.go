@@ -1,5 +1,5 @@
-// Package dataset reads and compares the stored content of datasets, in which each line is a
-// case as JSON with its id first, and writes it as CSV and YAML. Start at [Lines].
+// Package dataset reads and compares the stored content of datasets, and writes it as CSV and
+// YAML. Each line of a dataset is one case in JSON with its id first. Start at [Lines].
 package dataset
 
 import (
@@ -21,7 +21,7 @@ func Lines(content []byte) iter.Seq[[]byte] {
 	}
 }
 
-// ErrDamaged says that a stored dataset is not what was stored.
+// ErrDamaged means that a stored dataset cannot be read.
 var ErrDamaged = errors.New("a stored dataset is damaged")
 
 // ID returns the id of a stored case without reading the rest.
@@ -57,7 +57,7 @@ type Defaults struct {
 	metadata *value.Object
 }
 
-// DefaultsOf reads them from the suite of a run.
+// DefaultsOf reads the defaults from the suite of a run.
 func DefaultsOf(config *value.Object) Defaults {
 	test := config.Object("defaultTest")
 	list, _ := test.At("assert").([]any)
@@ -71,8 +71,8 @@ func DefaultsOf(config *value.Object) Defaults {
 	return Defaults{list, all}
 }
 
-// OfRow makes a case of a row, without what its suite adds to every case: the suite
-// adds it again when it runs the dataset.
+// OfRow makes a case from a row, without what its suite adds to every case: the suite adds that
+// again when it runs the dataset.
 func OfRow(row *value.Object, defaults Defaults) *value.Object {
 	test := row.Object("testCase")
 	one := value.NewObject(6)
@@ -109,7 +109,7 @@ func OfRow(row *value.Object, defaults Defaults) *value.Object {
 		one.Set("metadata", metadata)
 	}
 	if one.Len() == 0 || one.Len() == 1 && one.Has("id") {
-		one.Set("vars", value.NewObject(0)) // its suite has the whole content
+		one.Set("vars", value.NewObject(0)) // the suite has the whole content
 	}
 	return one
 }

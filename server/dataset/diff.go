@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Diff is what changed between two versions.
+// Diff lists the changes between two versions.
 type Diff struct {
 	Added   []*value.Object `json:"added" doc:"Cases that only the later version has"`
 	Removed []*value.Object `json:"removed" doc:"Cases that only the earlier version has"`
@@ -26,17 +26,17 @@ type DiffCounts struct {
 	Same    int `json:"same"`
 }
 
-// ChangedCase is a case that two versions have, with different content.
+// ChangedCase is a case that both versions have, with different content.
 type ChangedCase struct {
 	Case   string        `json:"case" doc:"Its id"`
 	Before *value.Object `json:"before"`
 	After  *value.Object `json:"after"`
 }
 
-// Compare compares two versions, line by line. At most [store.MaxPage] cases are listed.
+// Compare compares two versions line by line. It lists at most [store.MaxPage] cases.
 func Compare(from, to []byte) (Diff, error) {
 	out := Diff{Added: []*value.Object{}, Removed: []*value.Object{}, Changed: []ChangedCase{}}
-	old := map[string][]byte{} // id → line of cases that were not paired
+	old := map[string][]byte{} // id → line of cases that are not paired yet
 	for line := range Lines(from) {
 		id, err := ID(line)
 		if err != nil {
@@ -68,7 +68,7 @@ func Compare(from, to []byte) (Diff, error) {
 	}
 	out.Counts.Removed = len(old)
 	left := len(old)
-	for line := range Lines(from) { // in their order
+	for line := range Lines(from) { // in their original order
 		if left == 0 || room.cases == 0 {
 			break
 		}
@@ -84,7 +84,7 @@ func Compare(from, to []byte) (Diff, error) {
 	return out, nil
 }
 
-// diffRoom is how much more of a comparison may be listed.
+// diffRoom is how much more a comparison may list.
 type diffRoom struct{ cases, bytes int }
 
 func (r *diffRoom) take(size int) bool {
@@ -117,7 +117,7 @@ func (r *diffRoom) changed(out *Diff, id string, before, after []byte) error {
 	return err
 }
 
-// sameCase reports whether two lines differ in the order of keys alone.
+// sameCase reports whether two lines differ only in the order of keys.
 func sameCase(a, b []byte) bool {
 	if len(a) != len(b) {
 		return false
@@ -130,7 +130,7 @@ func sameCase(a, b []byte) bool {
 	return err == nil && sortedHash(one) == sortedHash(other)
 }
 
-// sortedHash is the hash of a value with the keys of objects in order.
+// sortedHash returns the hash of a value with sorted object keys.
 func sortedHash(v any) [sha256.Size]byte { return sha256.Sum256(value.AppendJSON(nil, sorted(v))) }
 
 func sorted(v any) any {

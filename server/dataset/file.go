@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Convert sends a dataset piece by piece: as CSV if there are columns, otherwise as YAML. It
-// takes turns with other requests.
+// Convert sends a dataset in pieces: as CSV if there are columns, otherwise as YAML. It takes
+// turns with other requests.
 func Convert(ctx context.Context, content []byte, columns []string, send func([]byte) error) error {
 	if columns != nil {
 		head := make([]string, len(columns))
@@ -46,8 +46,8 @@ func Convert(ctx context.Context, content []byte, columns []string, send func([]
 	return nil
 }
 
-// filePart converts the next lines of a dataset: to CSV if there are columns, otherwise
-// to YAML.
+// filePart converts the next lines of a dataset: to CSV if there are columns, otherwise to
+// YAML.
 func filePart(content []byte, columns []string) (part, rest []byte, err error) {
 	rest = content
 	for len(rest) > 0 && len(part) < 64<<10 {
@@ -75,17 +75,17 @@ func filePart(content []byte, columns []string) (part, rest []byte, err error) {
 	return part, rest, nil
 }
 
-// csvRecord is a line of a CSV file.
+// csvRecord returns a line of a CSV file.
 func csvRecord(fields []string) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	_ = w.Write(fields) // a buffer takes everything
+	_ = w.Write(fields) // writing to a buffer cannot fail
 	w.Flush()
 	return b.Bytes()
 }
 
-// Columns returns the columns of a dataset in CSV: the variables in the order of their
-// first case, then the settings. It takes turns with other requests.
+// Columns returns the CSV columns of a dataset: the variables in the order of their first case,
+// then the settings. It takes turns with other requests.
 func Columns(ctx context.Context, content []byte) ([]string, error) {
 	columns := csvHead{known: map[string]bool{}}
 	for rest := content; len(rest) > 0; {
@@ -141,8 +141,8 @@ func (h *csvHead) add(content []byte) (rest []byte, err error) {
 
 const maxColumns = 1000
 
-// cellsOfCase returns the cells of a case by column, or why a cell cannot hold a part of
-// it. The id of a case has no column.
+// cellsOfCase returns the cells of a case by column, or why CSV cannot hold the case. The id of
+// a case has no column.
 func cellsOfCase(one *value.Object) (cells *value.Object, why string) {
 	cells = value.NewObject(4)
 	for name, v := range one.Object("vars").All() {
@@ -180,7 +180,7 @@ func cellsOfCase(one *value.Object) (cells *value.Object, why string) {
 	return cells, ""
 }
 
-// expectedCell returns the cell that is read as an assertion.
+// expectedCell returns the cell that is parsed as this assertion.
 func expectedCell(a any) (string, bool) {
 	o, ok := a.(*value.Object)
 	if !ok {
@@ -204,7 +204,7 @@ func expectedCell(a any) (string, bool) {
 	return "", false
 }
 
-// cut cuts the first line off a dataset.
+// cut splits the first line off a dataset.
 func cut(content []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(content, []byte{'\n'})
 	return line, rest

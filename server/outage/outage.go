@@ -1,5 +1,5 @@
-// Package outage keeps a log from filling up while the store of a server cannot be used.
-// Start at [New].
+// Package outage keeps a log from filling up while a server's store is unavailable. Start at
+// [New].
 package outage
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Handler is a handler of a log that is not filled while the store cannot be used: of the
-// lines whose error is because of that, it passes on the first one, the first one with
-// another reason, and then one in 30 seconds, and says once that the store is there again. It
-// is safe for concurrent use.
+// Handler is a log handler that limits lines while the store is unavailable. Of the lines with
+// such an error, it passes on the first, each of the first few with a new reason, and then one
+// every 30 seconds. It logs once that the store is available again. It is safe for concurrent
+// use.
 type Handler struct {
 	next  slog.Handler
 	state *outage
@@ -25,32 +25,32 @@ type Handler struct {
 
 const (
 	outageEvery = 30 * time.Second // between the lines of an outage
-	outagePoll  = time.Second      // between the questions whether it is over
-	pingTimeout = 2 * time.Second  // of one question
-	// outageReasons is how many reasons of an outage have a line at once. A server that stops
-	// ends connections with a message that does not say why no new ones can be made.
+	outagePoll  = time.Second      // between two pings
+	pingTimeout = 2 * time.Second  // for one ping
+	// outageReasons is the number of different reasons that are logged at once in an outage. A
+	// server that stops ends connections with a message that does not say why new ones fail.
 	outageReasons = 4
 )
 
-// outage is what the handlers of one log share.
+// outage is the state that the handlers of one log share.
 type outage struct {
-	own  slog.Handler // without the attributes of others
+	own  slog.Handler // without the attributes of derived handlers
 	mu   sync.Mutex
 	ping func(context.Context) error
 
-	since   time.Time // zero if there is none
-	last    time.Time // when a line was passed on
-	seen    time.Time // when there was a line
-	leftOut int       // lines since then
-	reasons []string  // that lines had, up to outageReasons
+	since   time.Time // start of the outage; zero if there is none
+	last    time.Time // time of the last line that was passed on
+	seen    time.Time // time of the last line
+	leftOut int       // lines that were dropped since last
+	reasons []string  // logged reasons, up to outageReasons
 }
 
-// New returns a handler before another one.
+// New returns a handler that passes lines on to next.
 func New(next slog.Handler) *Handler {
 	return &Handler{next, &outage{own: next}}
 }
 
-// Watch sets what tells that the store is there again, such as [store.Store.Ping].
+// Watch sets the check that the store is available again, such as [store.Store.Ping].
 func (o *Handler) Watch(ping func(context.Context) error) {
 	o.state.mu.Lock()
 	defer o.state.mu.Unlock()
@@ -87,12 +87,11 @@ func (o *Handler) Handle(ctx context.Context, r slog.Record) error {
 	return o.next.Handle(ctx, r)
 }
 
-// reasonOf returns why the store cannot be used, if the error of a line is because of that; ""
-// otherwise.
+// reasonOf returns why the store is unavailable, if a line has such an error; otherwise "".
 func reasonOf(r *slog.Record) (reason string) {
 	r.Attrs(func(a slog.Attr) bool {
 		if err, ok := a.Value.Any().(error); ok && (errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrUnreadable) || errors.Is(err, store.ErrReadOnly)) {
-			reason = err.Error() // what was done: the reason
+			reason = err.Error() // "what failed: reason"
 			reason = reason[strings.LastIndex(reason, ": ")+1:]
 		}
 		return reason == ""
@@ -100,8 +99,8 @@ func reasonOf(r *slog.Record) (reason string) {
 	return reason
 }
 
-// passes counts a line, and reports whether it is passed on, with the number of those that
-// were left out before it.
+// passes counts a line, and reports whether it is passed on, with the number of lines that were
+// dropped before it.
 func (o *outage) passes(now time.Time, reason string) (leftOut int, pass bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -124,15 +123,15 @@ func (o *outage) passes(now time.Time, reason string) (leftOut int, pass bool) {
 	return leftOut, true
 }
 
-// quiet reports whether there was no line between the last two questions.
+// quiet reports whether the last line is at least outagePoll ago.
 func (o *outage) quiet() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return time.Since(o.seen) >= outagePoll
 }
 
-// wait waits until the store is there again, or closed. It is not there as long as lines say
-// that it is not.
+// wait waits until the store is available again, or closed. While lines report errors of the
+// store, it is not available.
 func (o *outage) wait(ping func(context.Context) error) {
 	for {
 		time.Sleep(outagePoll)
@@ -143,7 +142,7 @@ func (o *outage) wait(ping func(context.Context) error) {
 			break
 		}
 		if err != nil && store.Outage(err) == nil && !errors.Is(err, context.DeadlineExceeded) {
-			return // it is closed
+			return // the store is closed
 		}
 	}
 	now := time.Now()
@@ -152,5 +151,5 @@ func (o *outage) wait(ping func(context.Context) error) {
 	r.AddAttrs(slog.Float64("away_s", now.Sub(o.since).Seconds()), slog.Int("left_out", o.leftOut))
 	o.since, o.leftOut, o.reasons = time.Time{}, 0, nil
 	o.mu.Unlock()
-	_ = o.own.Handle(context.Background(), r) // a log that cannot be written
+	_ = o.own.Handle(context.Background(), r) // nothing helps if the log cannot be written
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// SpadeAnswer is what rules make of a prompt and its outputs.
+// SpadeAnswer is what the rules derive from a prompt and its outputs.
 type SpadeAnswer struct {
 	History    []SpadeChange    `json:"history" doc:"Oldest first"`
 	Sentences  []SpadeSentence  `json:"sentences" doc:"Of the newest version, in its order"`
@@ -32,7 +32,7 @@ type SpadeAnswer struct {
 	Suite      string           `json:"suite,omitempty" doc:"With cases: a suite as YAML, which proviso eval runs. It names the models of the run; without a run, its cases have the outputs"`
 }
 
-// SpadeChange is a version of a prompt with its differences from the one before.
+// SpadeChange is a version of a prompt with its changes.
 type SpadeChange struct {
 	Version int          `json:"version" doc:"From 1; a version that equals the one before is left out"`
 	Name    string       `json:"name"`
@@ -54,7 +54,7 @@ type SpadeDelta struct {
 	When      string `json:"when,omitempty" doc:"The condition in CEL, as a suite has it; missing if it has no such form"`
 }
 
-// SpadeSentence is a unit of the newest version.
+// SpadeSentence is a sentence or another unit of the newest version.
 type SpadeSentence struct {
 	Text        string   `json:"text" doc:"A sentence that is wrapped over lines has spaces for their ends"`
 	Start       int      `json:"start" doc:"In the text of the newest version, in UTF-16 units"`
@@ -67,7 +67,7 @@ type SpadeSentence struct {
 	When        string   `json:"when,omitempty" doc:"The condition in CEL, as a suite has it; missing if it has no such form"`
 }
 
-// SpadeCandidate is an assertion that was proposed.
+// SpadeCandidate is a proposed assertion.
 type SpadeCandidate struct {
 	Name        string        `json:"name"`
 	Description string        `json:"description"`
@@ -102,7 +102,7 @@ type SpadeOutput struct {
 	CaughtBy []string `json:"caught_by" doc:"Selected candidates that fail it"`
 }
 
-// SpadeSelection is the fewest candidates that catch enough.
+// SpadeSelection is the smallest selection of candidates that catches enough bad outputs.
 type SpadeSelection struct {
 	Method     string   `json:"method" enum:"sub,none" doc:"none without good and bad outputs: one candidate of each group that nothing else implies"`
 	Found      bool     `json:"found" doc:"Whether a selection is within the thresholds"`
@@ -118,7 +118,7 @@ type SpadeSelection struct {
 
 const maxShown = 4 << 10 // bytes of an output in an answer
 
-// describe writes the result of the pipeline.
+// describe converts the result of the pipeline into the answer.
 func (w *Job) describe() *SpadeAnswer {
 	out := &SpadeAnswer{History: []SpadeChange{}, Sentences: []SpadeSentence{}, Candidates: []SpadeCandidate{}, Former: append([]string{}, w.result.Cover.Former...), Unread: w.result.Cover.Unread, Unchecked: []SpadeUnchecked{}, Examples: []SpadeOutput{}, More: w.more,
 		Assertions: string(w.result.Suite)}
@@ -154,7 +154,7 @@ func selectionOf(s *selection.Selection) *SpadeSelection {
 
 // sentences returns the units of the newest version.
 func (w *Job) sentences() []SpadeSentence {
-	made := map[string][]string{} // candidates, by the key of their sentence
+	made := map[string][]string{} // candidate names, by the key of their sentence
 	for i := range w.result.Candidates {
 		key := delta.Key(w.result.Candidates[i].Delta.Text)
 		made[key] = append(made[key], w.result.Candidates[i].Name)
@@ -169,10 +169,10 @@ func (w *Job) sentences() []SpadeSentence {
 	return list
 }
 
-// newest is the text of the newest version.
+// newest returns the text of the newest version.
 func (w *Job) newest() string { return w.history.Changes[len(w.history.Changes)-1].Text }
 
-// unchecked says why a sentence has no candidate.
+// unchecked explains why a sentence has no candidate.
 func (w *Job) unchecked(s SpadeSentence) SpadeUnchecked {
 	out := SpadeUnchecked{Text: s.Text, Category: s.Category, Reason: "no rule makes a check of it"}
 	key := delta.Key(s.Text)
@@ -184,7 +184,7 @@ func (w *Job) unchecked(s SpadeSentence) SpadeUnchecked {
 	return out
 }
 
-// changes returns the versions with what changed.
+// changes returns the versions with their changes.
 func (w *Job) changes() []SpadeChange {
 	categories := map[string]string{}
 	for _, l := range w.result.Cover.Lines {
@@ -202,7 +202,7 @@ func (w *Job) changes() []SpadeChange {
 	return list
 }
 
-// candidates returns what each candidate does.
+// candidates returns the candidates with their verdicts on the outputs.
 func (w *Job) candidates() []SpadeCandidate {
 	accounts := map[string]selection.Account{}
 	if s := w.result.Selection; s != nil {
@@ -280,18 +280,18 @@ func (w *Job) examples(chosen *SpadeSelection) []SpadeOutput {
 	return list
 }
 
-// EachPlaced calls do for the units of a text, with their places in UTF-16 units, as
-// JavaScript has them. The units have theirs in bytes, and a line break is one.
+// EachPlaced calls do for the units of a text, with their positions in UTF-16 units, as in
+// JavaScript. The units in lines have byte positions that count each line break as one byte.
 func EachPlaced(text string, lines []coverage.Line, do func(l *coverage.Line, start, end int)) {
-	at, bytes, units := 0, 0, 0 // in the text, in the text with line feeds alone, and in UTF-16
+	at, bytes, units := 0, 0, 0 // positions in the text, in the text with LF line breaks, and in UTF-16
 	if strings.HasPrefix(text, "\ufeff") {
-		bytes = -len("\ufeff") // a byte order mark is no text
+		bytes = -len("\ufeff") // a byte order mark is not text
 	}
 	to := func(want int) int {
 		for at < len(text) && bytes < want {
 			r, n := utf8.DecodeRuneInString(text[at:])
 			if r == '\r' && strings.HasPrefix(text[at+1:], "\n") {
-				bytes-- // the two are one line break
+				bytes-- // CR LF is one line break
 			}
 			at, bytes, units = at+n, bytes+n, units+utf16.RuneLen(r)
 		}

@@ -1,5 +1,5 @@
-// Package proposal answers requests for assertions: it proposes and selects them by rules, as
-// `proviso spade run` does without a model. Start at [Job].
+// Package proposal answers requests for assertions: it proposes and selects them by rules, like
+// `proviso spade run` without a model. Start at [Job].
 package proposal
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// The thresholds of `proviso spade run`, and the limit of the search, which takes at most
-// about a second.
+// The thresholds of `proviso spade run`, and the limit of the search, which takes about a
+// second at most.
 const (
 	usualAlpha = 0.6
 	usualTau   = 0.25
@@ -38,12 +38,12 @@ type Job struct {
 	Compiler *check.Compiler
 	Versions []delta.Version // of the prompt that the request names
 	Run      runfile.Run     // that the request names, or nil
-	Labels   map[int]string  // of people on the rows of the run, as in [Words]
+	Labels   map[int]string  // human labels on the rows of the run, as in [Words]
 
 	history *delta.History
 	trials  []trial.Trial
 	more    bool // the run has more outputs
-	// providers are those of the run that a suite may name without running code.
+	// providers are the run's providers that a suite may name without running code.
 	providers []string
 	result    *spade.Result
 }
@@ -74,8 +74,7 @@ func (w *Job) Answer(ctx context.Context) (*SpadeAnswer, error) {
 	return w.describe(), nil
 }
 
-// run takes the steps. The names that a person chose are checked against the candidates
-// before they are used.
+// run runs the pipeline. It checks the candidate names in the request before it uses them.
 func (w *Job) run(ctx context.Context) (err error) {
 	w.result, err = spade.Run(ctx, spade.Steps{
 		History: w.history, Compiler: w.Compiler, Trials: trial.List(w.trials), Reject: w.Request.Reject,
@@ -118,15 +117,15 @@ func (w *Job) readHistory() (err error) {
 	return nil
 }
 
-// unixLines writes line breaks as a prompt is cut at, and U+FFFD in place of lone
-// surrogates, which JSON can hold and files cannot.
+// unixLines converts line breaks to LF, at which prompts are split, and replaces lone
+// surrogates with U+FFFD: JSON can contain them and files cannot.
 func unixLines(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(wellFormed(text), "\r\n", "\n"), "\r", "\n")
 }
 
 func wellFormed(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
-// readTrials takes the outputs of the request or of its run, with their labels.
+// readTrials reads the outputs of the request or of its run, with their labels.
 func (w *Job) readTrials() error {
 	for _, e := range w.Request.Examples {
 		t := trial.Trial{ID: e.ID, Label: Words[e.Label], Output: wellFormed(e.Output), Vars: e.Vars}
@@ -150,7 +149,7 @@ func (w *Job) readTrials() error {
 	return nil
 }
 
-// readRun takes the first outputs of a run.
+// readRun reads the first outputs of a run.
 func (w *Job) readRun() error {
 	w.providers = modelsOf(w.Run.Header().Meta)
 	size, seen := 0, map[string]bool{}
@@ -179,8 +178,8 @@ func (w *Job) readRun() error {
 	return nil
 }
 
-// modelsOf returns the providers of a run that a suite may name without running code or
-// reading files, and that ask a model.
+// modelsOf returns the run's providers that call a model and that a suite may name without
+// running code or reading files.
 func modelsOf(meta *value.Object) []string {
 	var list []string
 	columns, _ := meta.At("columns").([]any)
@@ -196,7 +195,7 @@ func modelsOf(meta *value.Object) []string {
 	return list
 }
 
-// oneLine writes the id of a case as a line.
+// oneLine converts the id of a case to one line.
 func oneLine(id string) string {
 	return strings.NewReplacer("\r", " ", "\n", " ", "\x00", " ").Replace(wellFormed(id))
 }

@@ -55,10 +55,10 @@ const (
 	maxChoices   = 1000      // names under reject, or under keep
 )
 
-// Words are the labels of people as [trial.Trial] has them.
+// Words converts human labels to those of [trial.Trial].
 var Words = map[string]string{string(label.Pass): "1", string(label.Fail): "0", string(label.Unsure): ""}
 
-// Check checks what can be checked without the store.
+// Check checks everything that needs no store.
 func (in *SpadeRequest) Check() error {
 	limit := func(pointer string, n, most int, what string) error {
 		if n > most {
@@ -96,7 +96,7 @@ func (in *SpadeRequest) Check() error {
 	return in.checkTexts()
 }
 
-// firstOf is the first of joined errors.
+// firstOf returns the first of joined errors.
 func firstOf(err error) error {
 	if list, ok := err.(interface{ Unwrap() []error }); ok {
 		return list.Unwrap()[0]
@@ -148,7 +148,7 @@ func wrongLabel(pointer, got string) error {
 	return pointed(pointer, proviso.Invalid, fmt.Sprintf("%q is no label: pass, fail or unsure is expected", shortened(got)), "pass", "fail", "unsure")
 }
 
-// named checks that the names under reject and keep are those of candidates.
+// named checks that the names under reject and keep are names of candidates.
 func (w *Job) named() error {
 	var names []string
 	for i := range w.result.Candidates {
@@ -172,11 +172,11 @@ func pointed(pointer, code, message string, valid ...string) error {
 	return &proviso.Error{Code: code, Pointer: pointer, Message: message, Valid: valid}
 }
 
-// shortened cuts text of a client for a message.
+// shortened cuts a client's text to 80 bytes for a message.
 func shortened(text string) string { return excerpt.Bytes(text, 80) }
 
-// NotAmong is the mistake of a name at a pointer that is not among those that are valid. It
-// names the nearest one, or else all.
+// NotAmong is the mistake of a name at a pointer that is not among the valid names. It suggests
+// the nearest one, or lists all.
 func NotAmong(pointer, message, name string, names []string) error {
 	if near := document.Nearest(name, names); near != "" {
 		return pointed(pointer, proviso.Invalid, message+fmt.Sprintf("; did you mean %q?", near), near)
