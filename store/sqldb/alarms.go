@@ -21,7 +21,7 @@ func readAlarm(row scanner) (a store.Alarm, seq int64, err error) {
 	return a, seq, err
 }
 
-// putAlarm adds or updates an alarm. What is acked stays so until it is closed.
+// putAlarm adds or updates an alarm. An acknowledged alarm stays so until it is closed.
 func (t *tx) putAlarm(d project, watch int64, a *store.Alarm, now time.Time) error {
 	return t.changeOne(proviso.Errorf(proviso.Conflict, "the alarm %s is of another watch", short(a.ID)), `INSERT INTO watch_alarm (id, project, watch, kind, assertion, state, opened, closed, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET state = CASE WHEN watch_alarm.state = 'acked' AND excluded.state = 'open' THEN 'acked' ELSE excluded.state END, closed = excluded.closed, updated = excluded.updated, body = excluded.body
@@ -86,7 +86,7 @@ func readNotice(row scanner) (n store.Notice, seq int64, err error) {
 	return n, seq, err
 }
 
-// addNotice adds a notice, unless it is there.
+// addNotice adds a notice unless it exists.
 func (t *tx) addNotice(d project, watch int64, n *store.NewNotice, now time.Time) error {
 	due := n.Due
 	if due.IsZero() {

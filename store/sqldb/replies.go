@@ -72,7 +72,7 @@ func checkContent(what string, content []byte) error {
 	return nil
 }
 
-// reply stores a reply; nil stores nothing.
+// reply stores a reply; a nil reply stores nothing.
 func (t *tx) reply(r *store.Reply) error {
 	if r == nil {
 		return nil
