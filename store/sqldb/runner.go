@@ -111,7 +111,7 @@ func (d *DB) Stop(ctx context.Context) error {
 	if release != nil {
 		return d.failed("stop the jobs of", release())
 	}
-	if err := d.DeleteShared(ctx, processKind, r.owner); err != nil { // ignore: it expires
+	if err := d.DeleteShared(ctx, processKind, r.owner); err != nil { // harmless: the item expires
 		d.options.Logger.WarnContext(ctx, "tell other processes that this one has stopped", "error", err)
 	}
 	return nil
