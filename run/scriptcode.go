@@ -23,7 +23,7 @@ const actingTimeout = 2 * time.Minute
 func (p *Plan) code(ctx context.Context, g *proviso.Generator, standard, adapter string) (proviso.Function, error) {
 	language := check.LanguageOf(g.File)
 	if language == "" {
-		return nil, proviso.Errorf(proviso.Invalid, "%s is no script", g.File)
+		return nil, proviso.Errorf(proviso.Invalid, "%s is not a script", g.File)
 	}
 	if p.o.Code == nil || p.o.Files == nil {
 		return nil, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for %s here", g.File, language)

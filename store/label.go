@@ -64,7 +64,7 @@ func (f *LabelFilter) Matches(l *Label) bool {
 }
 
 // ErrNotOwn is the cause of Refused when somebody removes another person's label.
-var ErrNotOwn = errors.New("the label is of somebody else")
+var ErrNotOwn = errors.New("the label belongs to somebody else")
 
 // NotOwn returns the error for removing another person's label.
 func NotOwn() error { return proviso.Errorf(proviso.Refused, "%w", ErrNotOwn) }

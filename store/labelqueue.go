@@ -49,7 +49,7 @@ func (q *NewLabelQueue) Check() error {
 		if event := q.Items[i].Event; (event == "") == (q.Run == "") {
 			return proviso.Errorf(proviso.Invalid, "the items of a queue are rows of its run or, without a run, events")
 		} else if event != "" && q.Items[i].Index != 0 {
-			return proviso.Errorf(proviso.Invalid, "an event has no rows, so no row %d", q.Items[i].Index)
+			return proviso.Errorf(proviso.Invalid, "an event has no rows, so it has no row %d", q.Items[i].Index)
 		}
 	}
 	switch {

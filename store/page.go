@@ -87,7 +87,7 @@ func (p Page) Number(list string) (n int64, ok bool, err error) {
 }
 
 func errCursor() error {
-	return proviso.Errorf(proviso.Invalid, "the cursor is none that this list returned")
+	return proviso.Errorf(proviso.Invalid, "the cursor does not come from this list")
 }
 
 // Id prefixes.

@@ -51,7 +51,7 @@ func (i *SharedItem) Check() error {
 	case i.Kind == "" || i.Name == "":
 		return proviso.Errorf(proviso.Invalid, "a shared item has a kind and a name, not %q and %q", i.Kind, i.Name)
 	case i.Life <= 0:
-		return proviso.Errorf(proviso.Invalid, "the shared item %s %q has a life of %v", i.Kind, i.Name, i.Life)
+		return proviso.Errorf(proviso.Invalid, "the shared item %s %q has a time to live of %v", i.Kind, i.Name, i.Life)
 	case len(i.Content) > maxShared:
 		return proviso.Errorf(proviso.Limit, "the shared item %s %q has %d bytes, more than %d", i.Kind, i.Name, len(i.Content), maxShared)
 	}

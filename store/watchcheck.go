@@ -110,7 +110,7 @@ func (f *SeriesFilter) Check(now time.Time) error {
 // Check returns why an alarm cannot be stored, or nil.
 func (a *Alarm) Check() error {
 	if !slices.Contains([]AlarmState{AlarmOpen, AlarmAcked, AlarmClosed}, a.State) {
-		return proviso.Errorf(proviso.Invalid, "there is no state %s of alarms", quote(string(a.State)))
+		return proviso.Errorf(proviso.Invalid, "there is no alarm state %s", quote(string(a.State)))
 	}
 	if len(a.Body) > MaxContent {
 		return proviso.Errorf(proviso.Limit, "an alarm has %d bytes", len(a.Body))

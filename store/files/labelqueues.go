@@ -111,7 +111,7 @@ func (s *labels) endLease(n *store.NewLabel) error {
 	for _, q := range s.queues {
 		if h := q.leases[n.Lease]; h != nil && h.by == n.By {
 			if x := q.items[h.position]; n.Run != q.Run || n.Index != x.Index || n.Assertion != x.Assertion {
-				return proviso.Errorf(proviso.Conflict, "the lease is of row %d and assertion %q, not of what is labelled", x.Index, x.Assertion)
+				return proviso.Errorf(proviso.Conflict, "the lease is on row %d and assertion %q, not on the labelled item", x.Index, x.Assertion)
 			}
 		}
 	}

@@ -75,7 +75,7 @@ func (t *tx) replaced(project string, n store.NewDocument, hash string) (current
 	case current.Hash == *n.Replaces || current.Hash == hash:
 		return current, nil, nil
 	case current.Hash == "":
-		conflict = proviso.Errorf(proviso.Conflict, "%s %s is not there any more", title(n.Kind), short(n.Name))
+		conflict = proviso.Errorf(proviso.Conflict, "%s %s no longer exists", title(n.Kind), short(n.Name))
 	case *n.Replaces == "":
 		conflict = proviso.Errorf(proviso.Conflict, "there is a %s %s already", title(n.Kind), short(n.Name))
 	default:

@@ -128,7 +128,7 @@ func eventPlaceOf(p store.Page) (place eventPlace, ok bool, err error) {
 		return place, false, err
 	}
 	if n, err := fmt.Sscanf(text, "%d %d", &place.time, &place.seq); n != 2 || err != nil {
-		return place, false, proviso.Errorf(proviso.Invalid, "the cursor is none that this list returned")
+		return place, false, proviso.Errorf(proviso.Invalid, "the cursor does not come from this list")
 	}
 	return place, true, nil
 }

@@ -208,9 +208,9 @@ func (t *tx) endLease(d project, n *store.NewLabel) error {
 		case err != nil:
 			return err
 		case of != event:
-			return proviso.Errorf(proviso.Conflict, "the lease is not of what is labelled")
+			return proviso.Errorf(proviso.Conflict, "the lease is not on the labelled item")
 		case row != n.Index || assertion != n.Assertion || run != n.Run:
-			return proviso.Errorf(proviso.Conflict, "the lease is of row %d and assertion %q, not of what is labelled", row, assertion)
+			return proviso.Errorf(proviso.Conflict, "the lease is on row %d and assertion %q, not on the labelled item", row, assertion)
 		}
 	}
 	if n.Queue != "" && n.Stratum == "" {

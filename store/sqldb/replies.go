@@ -59,7 +59,7 @@ func checkReply(r *store.Reply) error {
 		return err
 	}
 	if r.Expires.IsZero() {
-		return proviso.Errorf(proviso.Invalid, "the reply does not say when it expires")
+		return proviso.Errorf(proviso.Invalid, "the reply has no expiry time")
 	}
 	return r.Check()
 }

@@ -153,7 +153,7 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 		fit := d.fit(ctx)
 		if d.Several() {
 			if err := d.appear(ctx); err != nil && ctx.Err() == nil {
-				d.options.Logger.WarnContext(ctx, "tell other processes that this one goes on", "error", err)
+				d.options.Logger.WarnContext(ctx, "tell other processes that this one is alive", "error", err)
 			}
 		}
 		if d.runner.draining() && len(places) == 0 {

@@ -168,7 +168,7 @@ func (d project) LeaseEvents(ctx context.Context, r store.LeaseEvents) (leases [
 
 func checkLease(r *store.LeaseEvents) error {
 	if r.Lease <= 0 || r.Limit < 0 || !(r.Reserve >= 0) || !(r.Budget >= 0) {
-		return proviso.Errorf(proviso.Invalid, "a lease needs a time, and amounts of at least 0")
+		return proviso.Errorf(proviso.Invalid, "a lease needs a duration, and amounts of at least 0")
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (e *engine) unswept(ctx context.Context) ([]int, error) {
 		size = 1 << 16
 	}
 	if size < 512 {
-		return nil, errors.New("the file has no size of its pages")
+		return nil, errors.New("the file has no page size")
 	}
 	if info, err := file.Stat(); err != nil || info.Size()/int64(size) >= mostSwept {
 		return nil, err
